@@ -71,6 +71,25 @@ export interface DraftPage {
   readonly drafts: readonly DraftDetails[];
 }
 
+const addresses = () => z.array(z.string());
+
+/** The schema of a part of the drafts. */
+export const draftsReply = lazy(() =>
+  z.strictObject({
+    total: z.int(),
+    drafts: z.array(
+      z.strictObject({
+        ...{ id: z.string(), tenantId: z.string(), inboxId: z.string(), inbox: z.string() },
+        ...{ to: addresses(), cc: addresses(), bcc: addresses(), subject: z.string().nullable() },
+        ...{ plainBody: z.string().nullable(), htmlBody: z.string().nullable() },
+        replyToMessageId: z.string().nullable(),
+        threadId: z.string().nullable().describe('The thread of the message that it answers.'),
+        ...{ createdAt: z.string(), updatedAt: z.string() },
+      }),
+    ),
+  }),
+);
+
 /** Selects mail. A mail must match every field that is given; without fields, all match. */
 export type MailSearch = Omit<InputOf<ReturnType<typeof searchFields>>, 'threads'> & {
   /** Whether each thread is listed only once, by its latest mail. */
