@@ -44,6 +44,7 @@ export type {
   DraftPage,
   MailPage,
   MailSearch,
+  MailSelection,
   MailSummary,
 } from '../control/journal/mail-search.ts';
 export type {

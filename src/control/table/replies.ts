@@ -38,6 +38,8 @@ export const healthReply = z.strictObject({ status: z.literal('ok'), version: z.
 
 export const readyReply = z.strictObject({ ready: z.literal(true) });
 
+export const removedReply = z.strictObject({ removed: count.describe('How many mails were removed.') });
+
 export const resetReply = z.strictObject({ reset: z.literal(true) });
 
 const texts = z.record(z.string(), z.string());

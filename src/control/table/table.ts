@@ -31,7 +31,7 @@ import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import { redeliverOptions, releaseOptions } from '../delivery-controls.ts';
 import { createHar } from '../journal/har.ts';
 import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
-import { draftFilter, draftsReply, mailSearchQuery } from '../journal/mail-search.ts';
+import { draftFilter, draftsReply, mailSearchQuery, mailSelection } from '../journal/mail-search.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import { requestQuery } from '../journal/request-filter.ts';
 import { exposuresReply, keyFilter } from '../key-controls.ts';
@@ -283,6 +283,11 @@ export const CONTROL_ROWS = {
       run: (mailbox, { query }) => ({ messages: mailbox.messages(query) }),
     },
   ),
+  clearMail: defineControl('Removes the mail that a search with the same fields finds, for good.', {
+    query: mailSelection(),
+    reply: replies.removedReply,
+    run: (mailbox, { query }) => ({ removed: mailbox.clearMail(query) }),
+  }),
   waitForMessage: defineControl('Waits for a mail and shows it.', {
     query: waitQuery(),
     reply: replies.mailReply,
@@ -323,6 +328,14 @@ export const CONTROL_ROWS = {
     params: idOf('message'),
     reply: replies.detailsReply,
     run: (mailbox, { params }) => mailbox.mail(params.id),
+  }),
+  removeMail: defineControl('Removes a mail for good, with its files.', {
+    params: idOf('message'),
+    reply: replies.removedReply,
+    run(mailbox, { params }) {
+      mailbox.removeMail(params.id);
+      return { removed: 1 };
+    },
   }),
   getMailSource: defineControl('Sends a mail as RFC 5322, to be saved as a file.', {
     content: 'application/octet-stream',
