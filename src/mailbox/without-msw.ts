@@ -23,6 +23,7 @@ export type { AddedWebhook } from '../control/add-webhook.ts';
 export type { ControllableMailbox } from '../control/controllable-mailbox.ts';
 export type {
   DeliveryControls,
+  RedeliverOptions,
   ReleaseOptions,
   WebhookControls,
   WebhookSettings,
@@ -37,7 +38,15 @@ export type {
   TenantSummary,
   WorkspaceSummary,
 } from '../control/journal/mail-inspection.ts';
-export type { MailPage, MailSearch, MailSummary } from '../control/journal/mail-search.ts';
+export type {
+  DraftDetails,
+  DraftFilter,
+  DraftPage,
+  MailPage,
+  MailSearch,
+  MailSelection,
+  MailSummary,
+} from '../control/journal/mail-search.ts';
 export type {
   RequestContent,
   RequestEntry,
