@@ -116,7 +116,7 @@ function Actions({ delivery: { id, state }, route }: ActionsProps) {
   const [url, setUrl] = useState<string>();
   const send = (event: Event) => {
     event.preventDefault();
-    void run(() => client.redeliver({ id }));
+    void run(() => client.redeliver({ id, url }));
   };
   return (
     <form onSubmit={send}>
