@@ -20,6 +20,8 @@ export interface Exposure {
   readonly id: string | null;
   /** The first nine characters of the key, and `…`. */
   readonly key: string;
+  /** The whole key. */
+  readonly text: string;
   /** Where `mailbox.keys` has it, such as `acme.inboxes.helpdesk`; null for a key that was created later. */
   readonly handle: string | null;
   /** Its tier. */
@@ -105,6 +107,7 @@ export function createKeyControls(
     return {
       id: 'row' in holder ? holder.row.id : null,
       key: `${keyPrefix(key)}…`,
+      text: key,
       handle: handles.get(key) ?? null,
       tier: principal.tier,
       tenantId: describePrincipal(principal).tenantId,
@@ -134,7 +137,7 @@ function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
   if (!found) throw new ApiError('NOT_FOUND', 'There is no key of a tenant, workspace or inbox with this id.');
   const { world, row } = found;
   const added = world.addKey(createKey(world.environment, row));
-  world.removeKey(id);
+  world.removeKey(id, added.id);
   return { id: added.id, key: added.key };
 }
 

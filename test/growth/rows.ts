@@ -145,6 +145,8 @@ const READERS: Readonly<Record<string, Read>> = {
       writeEnvelope({ from: each, to: mail, subject: mail });
     }
   },
+  'the search for mail': (text, mailbox) =>
+    [text, `from:"${text}`, `to:${text} has:attachment`].map((search) => mailbox.searchMail({ search }).total),
   'the workspace': (text, mailbox) => send(mailbox, 'POST', '/v1/workspaces', { name: text.slice(0, 200), slug: text }),
   'the path': (text, mailbox) => send(mailbox, 'GET', `/v1/inboxes/${encodeURI(wellFormed(text))}`),
   'the query': (text, mailbox) => {

@@ -3,7 +3,7 @@ import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { maskDeep, maskNamed, maskText } from '../../contract/mask.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
-import { describePrincipal, principalOf, sentKey } from '../../service/pipeline/access/principal.ts';
+import { describePrincipal, findKeyId, principalOf, sentKey } from '../../service/pipeline/access/principal.ts';
 import {
   type ApiReply,
   countBytes,
@@ -176,6 +176,7 @@ export interface KeptRequest
   readonly realTimeMs: number;
   /** The key that was sent, valid or not: in a header, or in the query of a request for a stream. */
   readonly key: string | undefined;
+  readonly keyId: string | null;
   readonly principal: RequestPrincipal | null;
   /** The private reason. It is read at once, because it depends on the data at the time of the request. */
   readonly reason: string | null;
@@ -214,12 +215,14 @@ function keepRequest(
     atMs: clock.now().getTime(),
     realTimeMs: realEnvironment.now().getTime(),
     protocol,
-    principal: principal ? describePrincipal(principal) : null,
+    ...(principal ? { keyId: findKeyId(worlds, key), principal: describePrincipal(principal) } : NOBODY),
     reason: reasonOf(exchange),
     requestBody: keepReceived(received),
     ...(isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply)),
   };
 }
+
+const NOBODY = { keyId: null, principal: null };
 
 /** Says why a request was refused: by the fault that decided the reply, or else by the service. */
 function reasonOf({ faults, reply, error, refusal }: FinishedExchange): string | null {
@@ -279,7 +282,7 @@ function showRequest(kept: KeptRequest, behaviours: BehaviourValues): RequestEnt
 }
 
 function summarise(kept: KeptRequest, behaviours: BehaviourValues): RequestSummary {
-  const { number, atMs, realTimeMs, durationMs, row, protocol, method, path, key, principal } = kept;
+  const { number, atMs, realTimeMs, durationMs, row, protocol, method, path, key, keyId, principal } = kept;
   const { reply, error, reason, ignored } = kept;
   const used = [...kept.usedBehaviours];
   const usedIds = used.filter(isChangeable);
@@ -293,6 +296,7 @@ function summarise(kept: KeptRequest, behaviours: BehaviourValues): RequestSumma
     method,
     path,
     key: key === undefined ? null : maskNamed('x-api-key', key),
+    keyId,
     principal,
     status: reply.status,
     code: error?.code ?? null,

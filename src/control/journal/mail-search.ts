@@ -24,7 +24,10 @@ const searchFields = () => ({
   inbox: z.guid('must be the id of an inbox').toLowerCase().optional(),
   /** Only mail in this folder. Default: `all`, which is everything but the trash. */
   folder: z.enum(ALL_FOLDERS, `must be one of ${ALL_FOLDERS.join(', ')}`).optional(),
-  /** Only mail that contains this text in an address, its subject or a body, in any letter case. */
+  /**
+   * Only mail that contains this text in an address, its subject or a body, in any letter case. The text may contain
+   * `from:dana`, `to:` (also cc and bcc), `subject:"order 1042"`, `has:attachment` and `is:unread`, which must all match.
+   */
   search: z.string().optional(),
   /** Whether each thread is listed only once, by its latest mail. */
   threads: z.union([z.boolean(), queryFlag()], 'must be true or false').optional(),
@@ -72,6 +75,8 @@ export interface MailPage {
   readonly index: number | null;
   /** The messages of this page. */
   readonly messages: readonly MailSummary[];
+  /** The texts that `search` looked for, in lower case, so that hits can be marked. */
+  readonly words: readonly string[];
 }
 
 interface Found {
@@ -90,6 +95,7 @@ export function searchMail(worlds: ReachableWorlds, search: z.output<ReturnType<
     total: found.length,
     index: index < 0 ? null : index,
     messages: found.slice(offset, offset + limit).map(({ world, message }) => showMailSummary(world, message)),
+    words: parseTerms(search.search).flatMap(({ text }) => text || []),
   };
 }
 
@@ -104,13 +110,44 @@ function selectMail(
   const name: GroupedList = folder === 'all' ? 'visible' : folder;
   const index = world.messageIndex;
   const list = threads ? index.latestOfThreads(inboxIds, name) : index.list(inboxIds, name);
-  const text = search?.toLowerCase();
-  const messages = list.slice(0, list.length).filter((message) => text === undefined || contains(message, text));
-  return messages.map((message): Found => ({ world, message }));
+  const terms = parseTerms(search);
+  const found = list.slice(0, list.length).map((message): Found => ({ world, message }));
+  return terms.length === 0
+    ? found
+    : found.filter((each) => terms.every(({ field, text }) => FIELDS[field](each, text)));
 }
 
-function contains({ from, to, cc, subject, plainBody, htmlBody }: MessageRow, text: string): boolean {
-  return [from, ...to, ...cc, subject, plainBody, htmlBody].some((part) => part?.toLowerCase().includes(text));
+/** What a search asks for: a field with a text in lower case, which is empty for a field that needs none. */
+interface Term {
+  readonly field: keyof typeof FIELDS;
+  readonly text: string;
+}
+
+const has = (text: string, ...parts: readonly (string | null)[]) =>
+  parts.some((part) => part?.toLowerCase().includes(text));
+
+/** What the fields of a search mean; `text` is what stands in none of them. */
+const FIELDS = {
+  'from:': ({ message }: Found, text: string) => has(text, message.from),
+  'to:': ({ message: { to, cc, bcc } }: Found, text: string) => has(text, ...to, ...cc, ...bcc),
+  'subject:': ({ message }: Found, text: string) => has(text, message.subject),
+  'has:attachment': ({ world, message }: Found) => world.attachments.by('messageId', message.id).length > 0,
+  'is:unread': ({ message }: Found) => !message.isRead,
+  text: ({ message: { from, to, cc, subject, plainBody, htmlBody } }: Found, text: string) =>
+    has(text, from, ...to, ...cc, subject, plainBody, htmlBody),
+};
+
+/** A field at the start of a word, with its text: a word, or several in quotation marks. */
+const FIELD_WITH_TEXT = /(?<!\S)(?:(from:|to:|subject:)("[^"]*"|\S+)|(has:attachment|is:unread)(?!\S))/g;
+
+/** Reads the text of a search: its fields, and what remains as one text. */
+function parseTerms(search = ''): Term[] {
+  const lower = search.toLowerCase();
+  const fields = Array.from(lower.matchAll(FIELD_WITH_TEXT), ([, field, text = '', flag]) => {
+    return { field: (field ?? flag) as Term['field'], text: text.replaceAll('"', '') };
+  });
+  const rest = fields.length === 0 ? lower : lower.replace(FIELD_WITH_TEXT, '').replace(/\s+/g, ' ').trim();
+  return rest === '' ? fields : [...fields, { field: 'text', text: rest }];
 }
 
 /** Shows a mail in one line. */

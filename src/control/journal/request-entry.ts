@@ -45,6 +45,8 @@ export interface RequestSummary {
   readonly path: string;
   /** The start of the API key that was sent, such as `tk_acme_…`; null if there was none. */
   readonly key: string | null;
+  /** The id of the key, as `exposures()` shows it; null for the operator's key, and without a valid key. */
+  readonly keyId: string | null;
   /** Who sent it; null if the key was missing or invalid. */
   readonly principal: RequestPrincipal | null;
   /** The status of the reply; for IMAP and SMTP, an HTTP status with the same meaning. */

@@ -198,6 +198,7 @@ export const faultsReply = z.strictObject({ faults: z.array(anyFault()) });
 const exposure = z.strictObject({
   id: z.string().nullable().describe("Null for the operator's key."),
   key: z.string().describe('The first nine characters of the key, and `…`.'),
+  text: z.string().describe('The whole key.'),
   handle: z.string().nullable().describe('Where `mailbox.keys` has it; null for a key that was created later.'),
   tier: z.enum(TIERS),
   tenantId: z.string().nullable().describe("Null for the operator's key."),
@@ -226,6 +227,10 @@ export const requestReply = z.strictObject({
   method: z.string(),
   path: z.string(),
   key: z.string().nullable().describe('The start of the key.'),
+  keyId: z
+    .string()
+    .nullable()
+    .describe("The id of a valid key, as `GET /__mock/keys` shows it; null for the operator's."),
   principal: z
     .strictObject({
       tier: z.enum(TIERS),
@@ -299,6 +304,7 @@ export const pageReply = z.strictObject({
     .nullable()
     .describe('The place of the message that `indexOf` names; null if the search did not find it.'),
   messages: z.array(summary).describe('Newest first.'),
+  words: z.array(z.string()).describe('The texts that `search` looked for, in lower case, to mark hits.'),
 });
 
 const file = z.strictObject({ id: z.string(), filename: z.string(), contentType: z.string(), sizeBytes: count });

@@ -53,6 +53,35 @@ describe('the inspection of mail', () => {
     expect((await search(`tenant=${IDS.globex.tenant}`, { tenant: IDS.globex.tenant })).total).toBe(1);
   });
 
+  everywhere('searches mail by the fields that the text of a search names', async (service) => {
+    const { mailbox } = service;
+    const receive = (mail: object) => mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, ...mail });
+    await receive({ subject: 'Order 1042', attachments: [{ filename: 'a.txt', text: 'abc' }] });
+    await receive({ subject: 'Re: the order', text: 'from: the shop, 1042', cc: ['Eva <eva@shop.test>'] });
+    await mailbox.receiveMessage({ to: 'billing@acme.test', from: 'Eva <eva@shop.test>', subject: 'Order "1042"' });
+    const search = async (text: string) => {
+      const path = `/messages/search?search=${encodeURIComponent(text)}` as const;
+      const { json } = await control(service, `GET ${path}`, undefined, () => mailbox.searchMail({ search: text }));
+      return { subjects: json.messages.map(({ subject }: { subject: string }) => subject), words: json.words };
+    };
+    const [one, two, three] = ['Order 1042', 'Re: the order', 'Order "1042"'];
+    const subjectsOf = async (text: string) =>
+      (await search(text)).subjects.filter((each: string) => /order/i.test(each));
+    expect(await subjectsOf('from:dana')).toEqual([two, one]);
+    expect(await subjectsOf('FROM:"dana reyes" order')).toEqual([two, one]);
+    expect(await subjectsOf('to:eva@shop.test')).toEqual([two]);
+    expect(await subjectsOf('subject:"order 1042"')).toEqual([one]);
+    expect(await subjectsOf('subject:order from:eva')).toEqual([three]);
+    expect(await subjectsOf('has:attachment is:unread order')).toEqual([one]);
+    expect((await search('is:unread 1042 from:eva')).words).toEqual(['eva', '1042']);
+    expect((await search('from:"dana')).words).toEqual(['dana']);
+    expect((await search('"1042"')).subjects).toEqual([three]);
+    expect((await search('from: the  shop')).words).toEqual(['from: the  shop']);
+    expect((await search('from: the shop')).subjects).toEqual([two]);
+    expect((await search('has:photos')).subjects).toEqual([]);
+    expect((await search('')).subjects).toHaveLength(9);
+  });
+
   everywhere('shows a mail with everything, which does not become read', async (service) => {
     const { mailbox } = service;
     const [message] = await mailbox.receiveMessage({
@@ -141,7 +170,7 @@ describe('the inspection of mail', () => {
     const { billing } = mailbox.keys.acme.inboxes;
     const before = mailbox.exposure(billing);
     const { id, key } = mailbox.rotateKey(String(before.id));
-    expect(mailbox.exposure(key)).toEqual({ ...before, id, key: `${key.slice(0, 9)}…`, handle: null });
+    expect(mailbox.exposure(key)).toEqual({ ...before, id, key: `${key.slice(0, 9)}…`, text: key, handle: null });
     expect(() => mailbox.exposure(billing)).toThrow('There is no valid key with this text.');
     expect(() => mailbox.rotateKey(String(before.id))).toThrow(
       'There is no key of a tenant, workspace or inbox with this id.',

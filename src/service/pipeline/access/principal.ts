@@ -4,7 +4,7 @@ import type { HeaderReader } from '../../../contract/header-fields.ts';
 import { isKeyText, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { ApiKeyRow } from '../../../world/store/rows.ts';
-import type { KeyHolder, World } from '../../../world/store/world.ts';
+import type { KeyHolder, Rotation, World } from '../../../world/store/world.ts';
 import { canonicalAddress } from '../../../world/store/world.ts';
 
 /** The caller that a key identifies: its tier, its tenant's world, and the workspace or inbox of the key. */
@@ -25,13 +25,25 @@ export type TenantPrincipal = Exclude<Principal, { tier: 'operator' }>;
 export function findPrincipal(worlds: ReachableWorlds, key: string): Principal {
   const principal = principalOf(worlds, key);
   if (principal) return principal;
-  throw isKeyText(key) ? unknownKey() : malformedKey();
+  throw isKeyText(key) ? unknownKey(worlds, key) : malformedKey();
 }
 
 /** Returns the principal of a key; `undefined` if the key is unknown or revoked. */
 export function principalOf(worlds: ReachableWorlds, key: string): Principal | undefined {
   const keyHolder = worlds.findKey(key);
   return keyHolder && toPrincipal(keyHolder);
+}
+
+/** Returns the id of a key, which may have been rotated meanwhile; null for the operator's or an unknown key. */
+export function findKeyId(worlds: ReachableWorlds, key = ''): string | null {
+  const keyHolder = worlds.findKey(key);
+  if (!keyHolder) return findRotation(worlds, key)?.keyId ?? null;
+  return 'row' in keyHolder ? keyHolder.row.id : null;
+}
+
+function findRotation(worlds: ReachableWorlds, key: string): Rotation | undefined {
+  const found = worlds.all().find((world) => world.rotationOf(key));
+  return found?.rotationOf(key);
 }
 
 /** Returns the tier of a principal and the ids that its key is bound to, each null if it is bound to none. */
@@ -150,9 +162,14 @@ function missingKey(query: URLSearchParams): ApiError {
 
 const UNKNOWN_KEY = 'The API key is not valid: it is unknown or has been revoked';
 
-/** One of several processes does not know the keys of the others. */
-function unknownKey(): ApiError {
-  const internalReason = () => `${UNKNOWN_KEY}; a sandbox lives at the URL of its creation.`;
+/** Says when a key was rotated. One of several processes does not know the keys of the others. */
+function unknownKey(worlds: ReachableWorlds, key: string): ApiError {
+  const internalReason = () => {
+    const rotation = findRotation(worlds, key);
+    if (!rotation) return `${UNKNOWN_KEY}; a sandbox lives at the URL of its creation.`;
+    const time = rotation.at.toISOString().slice(11, 19);
+    return `The API key ${rotation.keyId} is not valid: it was rotated at ${time}; the new key is ${rotation.newKeyId}.`;
+  };
   return unauthorized(`${UNKNOWN_KEY}.`, internalReason);
 }
 

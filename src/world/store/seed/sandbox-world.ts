@@ -18,7 +18,7 @@ import {
 const MAX_IDLE_MS = 60 * 60 * 1000;
 
 /** What a sandbox shares with the rest of its mailbox. */
-interface Shared extends Pick<Indexes, 'keys' | 'mail' | 'parts'> {
+interface Shared extends Pick<Indexes, 'keys' | 'mail' | 'parts' | 'rotations'> {
   /** The mailbox of the sandbox. */
   readonly whole: ReachableWorlds;
 }
