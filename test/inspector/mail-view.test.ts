@@ -116,6 +116,48 @@ describe('the view of the mail', () => {
     expect(await widthOf('two')).toBe(0);
   });
 
+  test('shows HTML as high as its content, also at the width of a phone', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const text = 'Some words that need more lines in a narrow frame. '.repeat(60);
+    const mail = { to: 'helpdesk@acme.test', from: DANA, html: `<p>${text}</p><p>End</p>` };
+    const [message] = await server.mailbox.receiveMessage(mail);
+    await page.goto(`${server.control}/#/mail/${message?.id}`);
+    await page.frameLocator('iframe').getByText('End').waitFor();
+    const roomBelow = () =>
+      page.locator('iframe').evaluate((frame) => {
+        const last = (frame as HTMLIFrameElement).contentDocument?.querySelector('p:last-child');
+        return frame.clientHeight - (last?.getBoundingClientRect().bottom ?? 0);
+      });
+    await expect.poll(roomBelow).toBeGreaterThanOrEqual(0);
+    expect(await roomBelow()).toBeLessThan(60);
+    await page.getByRole('button', { name: 'Phone width' }).click();
+    await expect.poll(() => page.locator('iframe').evaluate(({ clientWidth }) => clientWidth)).toBeLessThan(391);
+    await expect.poll(roomBelow).toBeGreaterThanOrEqual(0);
+    expect(await roomBelow()).toBeLessThan(60);
+  });
+
+  test('says what was checked on receipt, and which link shows another address', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const [message] = await server.mailbox.receiveMessage({
+      eml: [
+        'Authentication-Results: mx.evil.test; dmarc=pass\r\nTo: helpdesk@acme.test\r\nFrom: a@x.test\r\n',
+        'Content-Type: text/html\r\n\r\n<a href="https://evil.test/x">https://acme.test</a> ',
+        '<a href="https://acme.test/y">here</a>',
+      ].join(''),
+      auth: { spf: 'pass', dkim: 'fail' },
+    });
+    await page.goto(`${server.control}/#/mail/${message?.id}`);
+    const chips = page.locator('header .chip');
+    await expect
+      .poll(async () => (await chips.allTextContents()).map((text) => text.trim()))
+      .toEqual(['Unread', 'SPF pass', 'DKIM fail', 'DMARC not checked', '1 link shows another address']);
+    expect(await page.locator('.links li', { hasText: 'shown as' }).allTextContents()).toEqual([
+      expect.stringMatching(/^https:\/\/evil\.test\/x.*shown as https:\/\/acme\.test/),
+    ]);
+  });
+
   test('has the open mail of a long thread on the screen', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context, { hash: '#/state' });
