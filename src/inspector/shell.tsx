@@ -19,7 +19,7 @@ import { linkTo, open, useRoute } from './page-route.ts';
 import { Chip, Facts, Failure, Icon, Select } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
-import { formatDuration, fullTime, type Now, NowContext } from './time.tsx';
+import { formatSpan, fullTime, type Now, NowContext } from './time.tsx';
 import { type Test, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
@@ -63,8 +63,11 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const view = VIEWS.find(({ path }) => path === route.view);
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
-    document.title = [route.id, view?.title, 'Inspector'].filter(Boolean).join(' · ');
-  }, [view, route.view, route.id]);
+  }, [route.view]);
+  // Before `useTitle` of what is open adds its name.
+  useLayoutEffect(() => {
+    document.title = [view?.title, 'Inspector'].filter(Boolean).join(' · ');
+  }, [view]);
   useShortcuts({
     '?': () => help.current?.showModal(),
     '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
@@ -184,7 +187,7 @@ const changesClock: Test = ({ kind }) => kind === 'clock' || kind === 'reset' ||
 function ClockState({ now: { offsetMs, isFrozen, realMs } }: { readonly now: Now }) {
   const at = fullTime(new Date(realMs + offsetMs).toISOString());
   const isReal = offsetMs === 0 && !isFrozen;
-  const offset = `${offsetMs < 0 ? '−' : '+'}${formatDuration(Math.abs(offsetMs))}`;
+  const offset = `${offsetMs < 0 ? '−' : '+'}${formatSpan(Math.abs(offsetMs))}`;
   return (
     <a class="clock" href={linkTo('time')} title={`The time of the emulator: ${at}`}>
       {isFrozen && <Chip tone="warn">Frozen</Chip>} <time>{isReal ? at.slice(11) : at.slice(0, 19)}</time>

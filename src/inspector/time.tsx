@@ -31,10 +31,10 @@ export function Time({ at, isReal = false }: TimeProps) {
 }
 
 /** Shows a whole time in UTC. */
-export function FullTime({ at }: { readonly at: string }) {
+export function FullTime({ at, isReal = false }: TimeProps) {
   return (
     <>
-      <time dateTime={at}>{fullTime(at)}</time> (<Time at={at} />)
+      <time dateTime={at}>{fullTime(at)}</time> (<Time at={at} isReal={isReal} />)
     </>
   );
 }
@@ -51,25 +51,24 @@ const UNITS = [
   ['s', 1_000],
 ] as const;
 
-/** Returns a span of time in its two largest units, such as `2 h 5 min`; below one second `0 s`. */
-export function formatDuration(ms: number): string {
-  const first = UNITS.findIndex(([, size]) => ms >= size);
-  if (first === -1) return '0 s';
-  let rest = ms;
-  const parts = UNITS.slice(first, first + 2).map(([unit, size]) => {
+/** Formats a span of time by its two largest units, such as `4 min 55 s`. */
+export function formatSpan(spanMs: number): string {
+  let rest = Math.max(0, Math.ceil(spanMs / 1_000) * 1_000);
+  const parts: string[] = [];
+  for (const [name, size] of UNITS) {
     const count = Math.floor(rest / size);
     rest -= count * size;
-    return count === 0 ? '' : `${count} ${unit}`;
-  });
-  return parts.filter(Boolean).join(' ');
+    if (count > 0) parts.push(`${count} ${name}`);
+  }
+  return parts.slice(0, 2).join(' ') || '0 s';
 }
 
 /** Returns a time as seen from `now`: `12 s ago`, `in 5 min`; more than a day away as a date. */
 function timeBetween(ms: number, now: number): string {
-  const distance = Math.abs(now - ms);
+  const distance = Math.floor(Math.abs(now - ms) / 1_000) * 1_000;
   if (distance >= 86_400_000) return formatDate(ms, now);
-  const text = formatDuration(distance < 3_600_000 ? distance : distance - (distance % 60_000));
-  return ms > now + 999 ? `in ${text}` : `${text} ago`;
+  const text = formatSpan(distance < 3_600_000 ? distance : distance - (distance % 60_000));
+  return ms > now && distance > 0 ? `in ${text}` : `${text} ago`;
 }
 
 function formatDate(ms: number, now: number): string {

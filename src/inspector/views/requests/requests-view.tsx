@@ -30,7 +30,7 @@ export function RequestsView({ route }: { readonly route: Route }) {
         )
       }
       detailLabel="Open request"
-      detail={route.id !== undefined && <RequestDetail key={route.id} id={route.id} />}
+      detail={route.id !== undefined && <RequestDetail key={route.id} id={route.id} route={route} />}
       hint="Choose a request to see why it was answered so."
       back={requestLink(route, undefined)}
     />
