@@ -37,7 +37,14 @@ export type {
   TenantSummary,
   WorkspaceSummary,
 } from '../control/journal/mail-inspection.ts';
-export type { MailPage, MailSearch, MailSummary } from '../control/journal/mail-search.ts';
+export type {
+  DraftDetails,
+  DraftFilter,
+  DraftPage,
+  MailPage,
+  MailSearch,
+  MailSummary,
+} from '../control/journal/mail-search.ts';
 export type {
   RequestContent,
   RequestEntry,

@@ -10,6 +10,10 @@ import { type ShownRow, showRow } from '../../world/store/seed/show-row.ts';
 import { canonicalAddress, primaryAddress, type World } from '../../world/store/world.ts';
 import { findStoredRow, notFound } from '../find-worlds.ts';
 import {
+  type DraftFilter,
+  type DraftPage,
+  draftFilter,
+  listDrafts,
   type MailPage,
   type MailSearch,
   type MailSummary,
@@ -95,6 +99,12 @@ export interface MailInspection {
    * const { total, messages } = mailbox.searchMail({ inbox: mailbox.ids.acme.inboxes.helpdesk, search: 'invoice' });
    */
   searchMail(search?: MailSearch): MailPage;
+  /**
+   * Returns the drafts of all inboxes; the one that was changed last comes first.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an invalid filter, NOT_FOUND for an unknown tenant.
+   */
+  drafts(filter?: DraftFilter): DraftPage;
   /** Returns a mail with everything that is known about it. @throws {ApiError} NOT_FOUND for an unknown id. */
   mail(id: string): MailDetails;
   /** Returns a mail as RFC 5322, as `…/raw` does. @throws {ApiError} NOT_FOUND for an unknown id. */
@@ -116,6 +126,7 @@ export function createMailInspection(
   return {
     tenants: () => worlds.all().map((world) => showTenant(world, !worlds.neighbours().includes(world))),
     searchMail: (search = {}) => searchMail(worlds, parseOrRefuse('The search', mailSearch(), search)),
+    drafts: (filter = {}) => listDrafts(worlds, parseOrRefuse('The filter', draftFilter(), filter)),
     mail(id) {
       const { world, message } = find(id);
       const trace = writeShownTrace(message, readBehaviour);

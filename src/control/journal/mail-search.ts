@@ -5,9 +5,9 @@ import { compareTexts } from '../../basics/text.ts';
 import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
 import { snippetOf } from '../../service/operations/replies/show-message.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import type { MessageRow } from '../../world/store/rows.ts';
+import type { DraftRow, InboxRow, MessageRow } from '../../world/store/rows.ts';
 import type { GroupedList } from '../../world/store/thread.ts';
-import type { World } from '../../world/store/world.ts';
+import { canonicalAddress, type World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { findWorlds } from '../find-worlds.ts';
 
@@ -44,6 +44,32 @@ export const mailSearch = lazy(() => z.strictObject(searchFields(), 'must be an 
 
 /** The schema of a search for mail in a query. */
 export const mailSearchQuery = () => mailSearch().extend({ threads: queryFlag().optional() });
+
+/** The schema of a filter of drafts, also in a query. */
+export const draftFilter = lazy(() =>
+  mailSearch().pick({ tenant: true, workspace: true, inbox: true, offset: true, limit: true }),
+);
+
+/** Selects drafts. A draft must match every field that is given; without fields, all match. */
+export type DraftFilter = Pick<MailSearch, 'tenant' | 'workspace' | 'inbox' | 'offset' | 'limit'>;
+
+/** A draft with everything that is known about it. */
+export interface DraftDetails extends Omit<DraftRow, 'raw'> {
+  /** The id of the tenant. */
+  readonly tenantId: string;
+  /** The address of its inbox. */
+  readonly inbox: string;
+  /** The id of the thread of the message that it answers; null if it answers none. */
+  readonly threadId: string | null;
+}
+
+/** A part of the drafts, newest first. */
+export interface DraftPage {
+  /** How many drafts match the filter. */
+  readonly total: number;
+  /** The drafts of this page; the one that was changed last comes first. */
+  readonly drafts: readonly DraftDetails[];
+}
 
 /** Selects mail. A mail must match every field that is given; without fields, all match. */
 export type MailSearch = Omit<InputOf<ReturnType<typeof searchFields>>, 'threads'> & {
@@ -101,14 +127,35 @@ export function searchMail(worlds: ReachableWorlds, search: z.output<ReturnType<
   };
 }
 
+/** Lists the drafts of all tenants, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
+export function listDrafts(worlds: ReachableWorlds, filter: z.output<ReturnType<typeof draftFilter>>): DraftPage {
+  const { tenant, offset = 0, limit = 50 } = filter;
+  const found = findWorlds(worlds, { tenant }).flatMap((world) =>
+    selectInboxes(world, filter).flatMap((inbox) =>
+      world.drafts.by('inboxId', inbox.id).map((draft) => ({ world, inbox, draft })),
+    ),
+  );
+  found.reverse().sort((a, b) => compareTexts(b.draft.updatedAt, a.draft.updatedAt));
+  const page = found.slice(offset, offset + limit);
+  return { total: found.length, drafts: page.map(({ world, inbox, draft }) => showDraft(world, inbox, draft)) };
+}
+
+function showDraft(world: World, inbox: InboxRow, { raw: _, ...draft }: DraftRow): DraftDetails {
+  const threadId = world.messages.get(draft.replyToMessageId ?? '')?.threadId ?? null;
+  return { ...draft, tenantId: world.id, inbox: canonicalAddress(inbox), threadId };
+}
+
+function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'workspace' | 'inbox'>): InboxRow[] {
+  return world.inboxes
+    .all()
+    .filter(({ id, workspaceId }) => (inbox ?? id) === id && (workspace ?? workspaceId) === workspaceId);
+}
+
 function selectMail(
   world: World,
-  { workspace, inbox, folder = 'all', search, threads }: z.output<ReturnType<typeof mailSearch>>,
+  { folder = 'all', search, threads, ...place }: z.output<ReturnType<typeof mailSearch>>,
 ) {
-  const inboxIds = world.inboxes
-    .all()
-    .filter(({ id, workspaceId }) => (inbox ?? id) === id && (workspace ?? workspaceId) === workspaceId)
-    .map(({ id }) => id);
+  const inboxIds = selectInboxes(world, place).map(({ id }) => id);
   const name: GroupedList = folder === 'all' ? 'visible' : folder;
   const index = world.messageIndex;
   const list = threads ? index.latestOfThreads(inboxIds, name) : index.list(inboxIds, name);

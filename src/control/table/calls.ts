@@ -34,6 +34,7 @@ export const CONTROL_CALLS = {
   waitForMessage: 'GET /messages/wait',
   listTenants: 'GET /tenants',
   searchMail: 'GET /messages/search',
+  listDrafts: 'GET /drafts',
   getLatestMailHtml: 'GET /messages/latest.html',
   getMailHtml: 'GET /messages/{id}.html',
   getMail: 'GET /messages/{id}',

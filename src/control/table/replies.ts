@@ -308,6 +308,22 @@ export const pageReply = z.strictObject({
   words: z.array(z.string()).describe('The texts that `search` looked for, in lower case, to mark hits.'),
 });
 
+export const draftsReply = z.strictObject({
+  total: count,
+  drafts: z
+    .array(
+      z.strictObject({
+        ...{ id: z.string(), tenantId: z.string(), inboxId: z.string(), inbox: z.string() },
+        ...{ to: addresses, cc: addresses, bcc: addresses, subject: z.string().nullable() },
+        ...{ plainBody: z.string().nullable(), htmlBody: z.string().nullable() },
+        replyToMessageId: z.string().nullable(),
+        threadId: z.string().nullable().describe('The thread of the message that it answers.'),
+        ...{ createdAt: time, updatedAt: time },
+      }),
+    )
+    .describe('The one that was changed last comes first.'),
+});
+
 const file = z.strictObject({ id: z.string(), filename: z.string(), contentType: z.string(), sizeBytes: count });
 
 const headerField = z.strictObject({ name: z.string(), value: z.string(), isTrace: z.boolean() });

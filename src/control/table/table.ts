@@ -31,7 +31,7 @@ import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import { releaseOptions } from '../delivery-controls.ts';
 import { createHar } from '../journal/har.ts';
 import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
-import { mailSearchQuery } from '../journal/mail-search.ts';
+import { draftFilter, mailSearchQuery } from '../journal/mail-search.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import { requestQuery } from '../journal/request-filter.ts';
 import { keyFilter } from '../key-controls.ts';
@@ -297,6 +297,11 @@ export const CONTROL_ROWS = {
     query: mailSearchQuery(),
     reply: replies.pageReply,
     run: (mailbox, { query }) => mailbox.searchMail(query),
+  }),
+  listDrafts: defineControl('Lists the drafts of all inboxes; the one that was changed last comes first.', {
+    query: draftFilter(),
+    reply: replies.draftsReply,
+    run: (mailbox, { query }) => mailbox.drafts(query),
   }),
   getLatestMailHtml: defineControl(
     'Shows the HTML of the newest mail since the start that matches, or waits for it, for browser tests.',
