@@ -328,6 +328,62 @@ describe('the view of the mail', () => {
   });
 });
 
+describe('the drafts', () => {
+  test('are changed, approved and sent with the key of their inbox; a refusal is shown as it is', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/mail?folder=drafts' });
+    const { mailbox } = server;
+    const inbox = mailbox.ids.acme.inboxes.billing;
+    const written = await fetch(`${server.url}/v1/inboxes/${inbox}/drafts`, {
+      method: 'POST',
+      headers: { 'X-API-Key': mailbox.keys.acme.tenant, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ to: 'lee@prospect.test', subject: 'Offer', plainBody: 'It costs 10.', cc: 'a@b.test' }),
+    });
+    expect(written.status).toBe(201);
+    await page.locator('.row', { hasText: 'Offer' }).click();
+    await page.getByLabel('Text', { exact: true }).fill('It costs 12.');
+    await page.getByLabel('Cc', { exact: true }).fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const draft = () => mailbox.drafts({ inbox }).drafts[0];
+    await expect.poll(() => draft()?.plainBody).toBe('It costs 12.');
+    expect(draft()).toMatchObject({ to: ['lee@prospect.test'], cc: [], subject: 'Offer', htmlBody: null });
+
+    mailbox.addFault({ on: 'request', operation: 'sendDraft', status: 503, times: 1 });
+    await page.getByLabel('Subject').fill('Our offer');
+    await page.getByRole('button', { name: 'Approve and send' }).click();
+    await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/^503 /);
+    await page.getByRole('button', { name: 'Approve and send' }).click();
+    await page.getByText('Sent', { exact: true }).waitFor();
+    await expect.poll(() => page.title()).toBe('Our offer · Mail · Inspector');
+    expect(mailbox.messages({ direction: 'outbound' })).toMatchObject([
+      { to: ['lee@prospect.test'], cc: [], subject: 'Our offer', plainBody: 'It costs 12.' },
+    ]);
+    const sent = mailbox.requests({ operation: 'sendDraft' });
+    expect(sent.map(({ status, principal }) => [status, principal?.tier])).toEqual([
+      [503, 'inbox'],
+      [200, 'inbox'],
+    ]);
+    expect(draft()).toBeUndefined();
+  });
+
+  test('show what a client changes meanwhile, and that one is gone', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/mail?folder=drafts' });
+    await page.locator('.row').first().click();
+    const { id, inboxId } = server.mailbox.drafts().drafts[0] ?? { id: '', inboxId: '' };
+    const call = (method: string) =>
+      fetch(`${server.url}/v1/inboxes/${inboxId}/drafts/${id}`, {
+        method,
+        headers: { 'X-API-Key': server.mailbox.keys.acme.tenant, 'Content-Type': 'application/json' },
+        ...(method === 'PATCH' && { body: JSON.stringify({ subject: 'By the agent' }) }),
+      });
+    await call('PATCH');
+    await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('By the agent');
+    await call('DELETE');
+    await page.getByText('This draft is gone').waitFor();
+  });
+});
+
 describe('the page of one mail', () => {
   test('shows the latest mail to an address, whose links can be followed', async (context) => {
     const { expect } = context;

@@ -38,7 +38,7 @@ export function ComposeForm({ start, route, cancel }: ComposeProps) {
   const send = async (form: HTMLFormElement) => {
     const data = new FormData(form);
     const body = { ...(isRaw ? await readFile(data) : await readParts(data, start)), to: recipientsOf(data) };
-    open(mailLink(route, await deliver(client, tenants, body, start.tenant)));
+    open(mailLink(route, await deliver(client, tenants, body, start.tenant), { folder: undefined }));
   };
   return (
     <form

@@ -45,7 +45,8 @@ const SEARCH_HINT = 'A text, or from:dana to:lee subject:"order 1042" has:attach
 
 /** Chooses what the list shows, and leads to a new mail; `children` are further tools. */
 export function ListTools({ route, children }: { readonly route: Route; readonly children?: ComponentChildren }) {
-  const { search = '', folder = 'all', threads } = route.options;
+  const { search = '', folder, threads } = route.options;
+  const isDrafts = folder === 'drafts';
   const change = (changes: Record<string, string | undefined>) => open(mailLink(route, route.id, changes));
   const isFree = route.id === undefined && route.options.compose === undefined;
   return (
@@ -57,20 +58,25 @@ export function ListTools({ route, children }: { readonly route: Route; readonly
       />
       <Select
         label="Folder"
-        value={folder}
+        value={folder ?? 'all'}
         options={[...Object.entries(FOLDERS), ['drafts', 'Drafts'] as const]}
         choose={(folder) => open(mailLink(route, undefined, { folder: folder === 'all' ? undefined : folder }))}
       />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={threads !== undefined}
-          onChange={({ currentTarget: { checked } }) => change({ threads: checked ? 'true' : undefined })}
-        />
-        Threads
-      </label>
+      {!isDrafts && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={threads !== undefined}
+            onChange={({ currentTarget: { checked } }) => change({ threads: checked ? 'true' : undefined })}
+          />
+          Threads
+        </label>
+      )}
       {children}
-      <a class={isFree ? 'button primary' : 'button'} href={mailLink(route, undefined, { compose: 'true' })}>
+      <a
+        class={isFree ? 'button primary' : 'button'}
+        href={mailLink(route, undefined, { compose: 'true', folder: isDrafts ? undefined : folder })}
+      >
         <Icon of={SquarePen} /> New mail
       </a>
     </div>

@@ -3,13 +3,19 @@ import { ListView } from '../../list-view.tsx';
 import type { Route } from '../../page-route.ts';
 import { type Tenant, useScope } from '../../scope.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
+import { Drafts } from './drafts.tsx';
 import { MailDetail } from './mail-detail.tsx';
 import { ListTools, MailList } from './mail-list.tsx';
 import { useMailPages } from './mail-pages.ts';
 import { MailboxTree } from './mailbox-tree.tsx';
 
-/** The mail of every inbox: what to choose from, the list, and the open mail or a form for a new one. */
+/** The mail of every inbox: what to choose from, the list, and the open mail or a form for a new one; or the drafts. */
 export function MailView({ route }: { readonly route: Route }) {
+  const isDrafts = route.options.folder === 'drafts' && route.options.compose === undefined;
+  return isDrafts ? <Drafts route={route} /> : <Mails route={route} />;
+}
+
+function Mails({ route }: { readonly route: Route }) {
   const { tenants } = useScope();
   const pages = useMailPages(route);
   const { id, options } = route;

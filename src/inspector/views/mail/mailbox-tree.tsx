@@ -123,7 +123,7 @@ function DropTarget({ address, tenant, route, action, children }: DropTargetProp
   const [isTarget, setTarget] = useState(false);
   const drop = async (file: File) => {
     const body = { eml: await toBase64(file), to: [address] };
-    open(mailLink(route, await deliver(client, tenants, body, tenant)));
+    open(mailLink(route, await deliver(client, tenants, body, tenant), { folder: undefined }));
   };
   return (
     <li
