@@ -70,7 +70,7 @@ export function createControls(
     ...createMailboxCorrespondents({ worlds, correspondents, findInbox: locate }),
     ...publishKeys(createKeyControls({ worlds, operationFor }, keys), recorder, sandboxId),
     ...createMailInspection(worlds, context.readBehaviour),
-    ...createMessageControls(recorder.mailLog, worlds, locate),
+    ...createMessageControls(recorder, worlds, locate),
     ...createJournalControls(recorder, worlds),
     ...createWebhookControls({ worlds, readBehaviour: context.readBehaviour, findInbox: locate }),
   };

@@ -4,7 +4,7 @@ import { lazy } from '../basics/lazy.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
 import { wholeNumber } from '../contract/query.ts';
-import { keyPrefix, type Tier } from '../contract/tiers.ts';
+import { keyPrefix, TIERS, type Tier } from '../contract/tiers.ts';
 import { createKey } from '../service/pipeline/access/create-key.ts';
 import { rowsInScope } from '../service/pipeline/access/find-in-scope.ts';
 import { describePrincipal, findPrincipal, mayCall, type Principal } from '../service/pipeline/access/principal.ts';
@@ -60,6 +60,26 @@ export const keyFilter = lazy(() => z.strictObject(keyFields(), 'must be an obje
 
 /** Selects keys. Without fields, all are selected. */
 export type KeyFilter = InputOf<ReturnType<typeof keyFields>>;
+
+/** The schema of a list of keys with what a leak of each exposes. */
+export const exposuresReply = lazy(() =>
+  z.strictObject({
+    keys: z.array(
+      z.strictObject({
+        id: z.string().nullable().describe("Null for the operator's key."),
+        key: z.string().describe('The first nine characters of the key, and `…`.'),
+        text: z.string().describe('The whole key.'),
+        handle: z.string().nullable().describe('Where `mailbox.keys` has it; null for a key that was created later.'),
+        tier: z.enum(TIERS),
+        tenantId: z.string().nullable().describe("Null for the operator's key."),
+        workspaces: z.array(z.string()).describe('The ids of the workspaces that it can reach.'),
+        inboxes: z.array(z.string()).describe('The ids of the inboxes that it can reach.'),
+        webhooks: z.array(z.string()).describe('The ids of the webhooks that it can reach.'),
+        operations: z.array(z.enum(OPERATION_IDS)).describe('The operations that it may call.'),
+      }),
+    ),
+  }),
+);
 
 /** The control methods for keys. */
 export interface KeyControls {

@@ -23,6 +23,7 @@ export type { AddedWebhook } from '../control/add-webhook.ts';
 export type { ControllableMailbox } from '../control/controllable-mailbox.ts';
 export type {
   DeliveryControls,
+  RedeliverOptions,
   ReleaseOptions,
   WebhookControls,
   WebhookSettings,
@@ -43,6 +44,7 @@ export type {
   DraftPage,
   MailPage,
   MailSearch,
+  MailSelection,
   MailSummary,
 } from '../control/journal/mail-search.ts';
 export type {

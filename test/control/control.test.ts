@@ -87,7 +87,7 @@ const ROUTES: [path: string, allow: string][] = [
   ['/__mock/behaviours', 'GET, HEAD, OPTIONS'],
   ['/__mock/openapi.json', 'GET, HEAD, OPTIONS'],
   ['/__mock/clock', 'GET, HEAD, POST, OPTIONS'],
-  ['/__mock/messages', 'GET, HEAD, POST, OPTIONS'],
+  ['/__mock/messages', 'GET, HEAD, POST, DELETE, OPTIONS'],
 ];
 
 test.each(ROUTES)('%s refuses every other method, and changes nothing', async (path, allow) => {

@@ -45,6 +45,14 @@ export const mailSearch = lazy(() => z.strictObject(searchFields(), 'must be an 
 /** The schema of a search for mail in a query. */
 export const mailSearchQuery = () => mailSearch().extend({ threads: queryFlag().optional() });
 
+/** The schema of a selection of mail to remove, also in a query. */
+export const mailSelection = lazy(() =>
+  mailSearch().pick({ tenant: true, workspace: true, inbox: true, folder: true, search: true }),
+);
+
+/** Selects mail to remove, as a search does. */
+export type MailSelection = Pick<MailSearch, 'tenant' | 'workspace' | 'inbox' | 'folder' | 'search'>;
+
 /** The schema of a filter of drafts, also in a query. */
 export const draftFilter = lazy(() =>
   mailSearch().pick({ tenant: true, workspace: true, inbox: true, offset: true, limit: true }),
@@ -70,6 +78,25 @@ export interface DraftPage {
   /** The drafts of this page; the one that was changed last comes first. */
   readonly drafts: readonly DraftDetails[];
 }
+
+const addresses = () => z.array(z.string());
+
+/** The schema of a part of the drafts. */
+export const draftsReply = lazy(() =>
+  z.strictObject({
+    total: z.int(),
+    drafts: z.array(
+      z.strictObject({
+        ...{ id: z.string(), tenantId: z.string(), inboxId: z.string(), inbox: z.string() },
+        ...{ to: addresses(), cc: addresses(), bcc: addresses(), subject: z.string().nullable() },
+        ...{ plainBody: z.string().nullable(), htmlBody: z.string().nullable() },
+        replyToMessageId: z.string().nullable(),
+        threadId: z.string().nullable().describe('The thread of the message that it answers.'),
+        ...{ createdAt: z.string(), updatedAt: z.string() },
+      }),
+    ),
+  }),
+);
 
 /** Selects mail. A mail must match every field that is given; without fields, all match. */
 export type MailSearch = Omit<InputOf<ReturnType<typeof searchFields>>, 'threads'> & {
@@ -114,10 +141,8 @@ interface Found {
 
 /** Searches the mail of all tenants, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
 export function searchMail(worlds: ReachableWorlds, search: z.output<ReturnType<typeof mailSearch>>): MailPage {
-  const { tenant, offset = 0, limit = 50, indexOf } = search;
-  const found = findWorlds(worlds, { tenant }).flatMap((world) => selectMail(world, search));
-  // All times are UTC in one form, so their texts have the same order.
-  found.reverse().sort((a, b) => compareTexts(b.message.receivedAt, a.message.receivedAt));
+  const { offset = 0, limit = 50, indexOf } = search;
+  const found = findMail(worlds, search);
   const index = indexOf === undefined ? -1 : found.findIndex(({ message }) => message.id === indexOf);
   return {
     total: found.length,
@@ -149,6 +174,13 @@ function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'wor
   return world.inboxes
     .all()
     .filter(({ id, workspaceId }) => (inbox ?? id) === id && (workspace ?? workspaceId) === workspaceId);
+}
+
+/** Finds the mail of all tenants that matches, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
+export function findMail(worlds: ReachableWorlds, search: z.output<ReturnType<typeof mailSearch>>): Found[] {
+  const found = findWorlds(worlds, { tenant: search.tenant }).flatMap((world) => selectMail(world, search));
+  // All times are UTC in one form, so their texts have the same order.
+  return found.reverse().sort((a, b) => compareTexts(b.message.receivedAt, a.message.receivedAt));
 }
 
 function selectMail(

@@ -3,7 +3,7 @@ import { isBytes } from '../../basics/base64.ts';
 import type { AssumptionId, ChangeableId } from '../../contract/behaviours.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { EVENT_KINDS } from '../../contract/events.ts';
-import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
+import type { OperationId } from '../../contract/operations.ts';
 import { TIERS } from '../../contract/tiers.ts';
 import { DELIVERY_STATES } from '../../service/delivery/delivery.ts';
 import type { DeliveryPayload } from '../../service/delivery/request.ts';
@@ -37,6 +37,8 @@ const ownProcess = {
 export const healthReply = z.strictObject({ status: z.literal('ok'), version: z.string(), ...ownProcess });
 
 export const readyReply = z.strictObject({ ready: z.literal(true) });
+
+export const removedReply = z.strictObject({ removed: count.describe('How many mails were removed.') });
 
 export const resetReply = z.strictObject({ reset: z.literal(true) });
 
@@ -194,22 +196,6 @@ export const correspondentsReply = z.strictObject({ correspondents: z.array(anyC
 
 export const faultsReply = z.strictObject({ faults: z.array(anyFault()) });
 
-/** What a leak of one key exposes. */
-const exposure = z.strictObject({
-  id: z.string().nullable().describe("Null for the operator's key."),
-  key: z.string().describe('The first nine characters of the key, and `…`.'),
-  text: z.string().describe('The whole key.'),
-  handle: z.string().nullable().describe('Where `mailbox.keys` has it; null for a key that was created later.'),
-  tier: z.enum(TIERS),
-  tenantId: z.string().nullable().describe("Null for the operator's key."),
-  workspaces: z.array(z.string()).describe('The ids of the workspaces that it can reach.'),
-  inboxes: z.array(z.string()).describe('The ids of the inboxes that it can reach.'),
-  webhooks: z.array(z.string()).describe('The ids of the webhooks that it can reach.'),
-  operations: z.array(z.enum(OPERATION_IDS)).describe('The operations that it may call.'),
-});
-
-export const exposuresReply = z.strictObject({ keys: z.array(exposure) });
-
 const content = {
   headers: z.record(z.string(), z.string()),
   body: z.string().nullable().describe('At most the first 16 KiB; null if there is none, or if it is not text.'),
@@ -308,22 +294,6 @@ export const pageReply = z.strictObject({
   words: z.array(z.string()).describe('The texts that `search` looked for, in lower case, to mark hits.'),
 });
 
-export const draftsReply = z.strictObject({
-  total: count,
-  drafts: z
-    .array(
-      z.strictObject({
-        ...{ id: z.string(), tenantId: z.string(), inboxId: z.string(), inbox: z.string() },
-        ...{ to: addresses, cc: addresses, bcc: addresses, subject: z.string().nullable() },
-        ...{ plainBody: z.string().nullable(), htmlBody: z.string().nullable() },
-        replyToMessageId: z.string().nullable(),
-        threadId: z.string().nullable().describe('The thread of the message that it answers.'),
-        ...{ createdAt: time, updatedAt: time },
-      }),
-    )
-    .describe('The one that was changed last comes first.'),
-});
-
 const file = z.strictObject({ id: z.string(), filename: z.string(), contentType: z.string(), sizeBytes: count });
 
 const headerField = z.strictObject({ name: z.string(), value: z.string(), isTrace: z.boolean() });
@@ -358,10 +328,8 @@ export const webhookReply = z.strictObject({
   secret: z.string().describe('Signs its deliveries.'),
 });
 
-export const checkpointReply = z.strictObject({
-  name: z.string(),
-  createdAt: z.iso.datetime({ precision: 3 }).describe('By the clock of the mailbox or the sandbox.'),
-});
+const createdAt = time.describe('By the clock of the mailbox or the sandbox.');
+export const checkpointReply = z.strictObject({ name: z.string(), createdAt });
 
 const byKindAndId = <Value extends z.ZodType>(value: Value) => z.record(z.string(), z.record(z.string(), value));
 export const item = z.record(z.string(), z.unknown());

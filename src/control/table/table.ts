@@ -28,13 +28,13 @@ import { anyFault, faultOptions } from '../../world/fault.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { addedWebhook } from '../add-webhook.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
-import { releaseOptions } from '../delivery-controls.ts';
+import { redeliverOptions, releaseOptions } from '../delivery-controls.ts';
 import { createHar } from '../journal/har.ts';
 import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
-import { draftFilter, mailSearchQuery } from '../journal/mail-search.ts';
+import { draftFilter, draftsReply, mailSearchQuery, mailSelection } from '../journal/mail-search.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import { requestQuery } from '../journal/request-filter.ts';
-import { keyFilter } from '../key-controls.ts';
+import { exposuresReply, keyFilter } from '../key-controls.ts';
 import { MOMENT_RULE, parseMoment } from '../mailbox-clock.ts';
 import { samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
@@ -283,6 +283,11 @@ export const CONTROL_ROWS = {
       run: (mailbox, { query }) => ({ messages: mailbox.messages(query) }),
     },
   ),
+  clearMail: defineControl('Removes the mail that a search with the same fields finds, for good.', {
+    query: mailSelection(),
+    reply: replies.removedReply,
+    run: (mailbox, { query }) => ({ removed: mailbox.clearMail(query) }),
+  }),
   waitForMessage: defineControl('Waits for a mail and shows it.', {
     query: waitQuery(),
     reply: replies.mailReply,
@@ -300,7 +305,7 @@ export const CONTROL_ROWS = {
   }),
   listDrafts: defineControl('Lists the drafts of all inboxes; the one that was changed last comes first.', {
     query: draftFilter(),
-    reply: replies.draftsReply,
+    reply: draftsReply(),
     run: (mailbox, { query }) => mailbox.drafts(query),
   }),
   getLatestMailHtml: defineControl(
@@ -323,6 +328,14 @@ export const CONTROL_ROWS = {
     params: idOf('message'),
     reply: replies.detailsReply,
     run: (mailbox, { params }) => mailbox.mail(params.id),
+  }),
+  removeMail: defineControl('Removes a mail for good, with its files.', {
+    params: idOf('message'),
+    reply: replies.removedReply,
+    run(mailbox, { params }) {
+      mailbox.removeMail(params.id);
+      return { removed: 1 };
+    },
   }),
   getMailSource: defineControl('Sends a mail as RFC 5322, to be saved as a file.', {
     content: 'application/octet-stream',
@@ -357,11 +370,12 @@ export const CONTROL_ROWS = {
     reply: replies.deliveryReply,
     run: (mailbox, { params }) => mailbox.delivery(params.id),
   }),
-  redeliver: defineControl('Sends a delivery again, immediately.', {
+  redeliver: defineControl('Sends a delivery again, immediately, or once to another URL.', {
     params: idOf('delivery'),
+    bodyCheckedByMailbox: redeliverOptions(),
     reply: replies.deliveryReply,
     errors: ['CONFLICT'],
-    run: (mailbox, { params }) => mailbox.redeliver(params.id),
+    run: (mailbox, { params, body }) => mailbox.redeliver(params.id, body),
   }),
   releaseDeliveries: defineControl('Sends deliveries that a fault has held back.', {
     bodyCheckedByMailbox: releaseOptions(),
@@ -381,7 +395,7 @@ export const CONTROL_ROWS = {
     'Lists the valid keys, or only the given key, each with everything that a leak of it would expose.',
     {
       query: keyFilter().extend({ key: z.string().describe('The full text of a key.').optional() }),
-      reply: replies.exposuresReply,
+      reply: exposuresReply(),
       run: (mailbox, { query: { key, ...filter } }) => ({
         keys:
           key === undefined

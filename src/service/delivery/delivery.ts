@@ -21,7 +21,7 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 export interface Attempt {
   /** When it was made, by the tenant's clock. */
   readonly at: string;
-  /** The URL of the webhook at that time, to which the request was sent. */
+  /** The URL to which the request was sent: that of the webhook at that time, or the one given to `redeliver`. */
   readonly url: string;
   /** The request headers that the emulator set, by lower-case name, with the signatures. */
   readonly requestHeaders: Readonly<Record<string, string>>;

@@ -1,14 +1,12 @@
 import { messageOf } from '../../basics/named-error.ts';
-import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { DeliveryActivity } from '../../world/activity.ts';
-import type { Clock } from '../../world/clock.ts';
-import { parseDuration } from '../../world/clock.ts';
 import type { DeliveryFault, DeliveryFaultKind } from '../../world/delivery-fault.ts';
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
 import type { MailEvent } from '../../world/event-bus.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { Part, World } from '../../world/store/world.ts';
+import { type AttemptOutcome, outcomeOf } from './attempt-outcome.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
 import { DeliveryLog } from './log.ts';
@@ -22,6 +20,9 @@ const REORDER_MS = 60_000;
 interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | 'failures'> {
   readonly delivery: Delivery;
 }
+
+/** What a log entry about a delivery names. */
+type Named = Pick<Delivery, 'id' | 'webhookId' | 'event'>;
 
 /** Schedules the attempts of one tenant's deliveries, and records the results in its log. */
 export class Schedule implements Part {
@@ -41,14 +42,19 @@ export class Schedule implements Part {
     this.#sender = new AttemptSender(world, context);
   }
 
-  /** Sends a delivery again at once. @throws {ApiError} CONFLICT if it is in flight or its webhook was deleted. */
-  redeliver(delivery: Delivery): void {
-    if (!this.#world.webhooks.get(delivery.webhookId))
-      throw new ApiError('CONFLICT', 'The webhook of this delivery was deleted.');
+  /**
+   * Sends a delivery again at once; with `url` once to this URL, which changes neither its state nor its retries.
+   *
+   * @throws {ApiError} CONFLICT if it is in flight or its webhook was deleted.
+   */
+  redeliver(delivery: Delivery, url?: string): void {
+    const webhook = this.#world.webhooks.get(delivery.webhookId);
+    if (!webhook) throw new ApiError('CONFLICT', 'The webhook of this delivery was deleted.');
     if (this.#sender.inFlight().has(delivery.id))
       throw new ApiError('CONFLICT', 'This delivery is already being sent.');
-    const content = JSON.stringify(delivery.payload);
-    this.#release(this.#jobs.create(delivery, { isRequested: true, content, fault: undefined }));
+    const how = { isRequested: true, content: JSON.stringify(delivery.payload), fault: undefined };
+    if (url === undefined) this.#release(this.#jobs.create(delivery, how));
+    else this.#queues.run(webhook.id, () => this.#sendOnce(delivery.id, { ...webhook, url }, how));
   }
 
   /** Sends at most `count` held deliveries, oldest first, and returns them. */
@@ -235,8 +241,14 @@ export class Schedule implements Part {
     this.#publishAttempt(job, result, outcome);
   }
 
+  async #sendOnce(id: string, webhook: WebhookRow, how: Pick<Job, 'content' | 'fault'>): Promise<void> {
+    const delivery = this.log.get(id);
+    const result = delivery && (await this.#sender.send(delivery, webhook, how));
+    if (result) this.#recordAttempt(delivery, result);
+  }
+
   /** Logs an attempt without changing the state of the delivery. */
-  #recordAttempt(job: Job, result: AttemptResult): void {
+  #recordAttempt(job: Named, result: AttemptResult): void {
     const { state = 'pending', reason = null, nextAttemptAt = null } = this.log.get(job.id) ?? {};
     this.log.addAttempt(job.id, result, { state, reason, nextAttemptAt });
     this.#publishAttempt(job, result, { state, reason });
@@ -253,13 +265,22 @@ export class Schedule implements Part {
     this.#context.activity.publish({ kind: 'delivery-ended', ...this.#activityOf(job, { state, reason }) });
   }
 
-  #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: AttemptOutcome): void {
+  #publishAttempt(
+    job: Named,
+    { at, status, error, durationMs, ...sent }: AttemptResult,
+    outcome: AttemptOutcome,
+  ): void {
     const retryInMs = outcome.nextAt ? outcome.nextAt.getTime() - Date.parse(at) : null;
-    const activity = { ...this.#activityOf(job, outcome), attempt: this.log.get(job.id)?.attempts.length ?? 1 };
+    const shown = this.#activityOf(job, outcome);
+    const url = shown.url && withoutSecrets(sent.url);
+    const activity = { ...shown, url, attempt: this.log.get(job.id)?.attempts.length ?? 1 };
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
   }
 
-  #activityOf({ id, webhookId, event }: Job, { state, reason }: Pick<Delivery, 'state' | 'reason'>): DeliveryActivity {
+  #activityOf(
+    { id, webhookId, event }: Named,
+    { state, reason }: Pick<Delivery, 'state' | 'reason'>,
+  ): DeliveryActivity {
     const url = this.#world.webhooks.get(webhookId)?.url;
     const shown = url === undefined ? null : withoutSecrets(url);
     return { deliveryId: id, tenantId: this.#world.id, webhookId, url: shown, event, state, reason };
@@ -273,68 +294,4 @@ export class Schedule implements Part {
     this.#recordAttempt(job, result);
     if (result.error === null && !this.#jobs.isReplaced(job)) this.#finish(job, 'delivered', null);
   }
-}
-
-/** The effect of an attempt on its delivery. */
-interface AttemptOutcome {
-  readonly state: DeliveryState;
-  readonly reason: string | null;
-  /** When the next attempt is due; left out if this attempt is the last. */
-  readonly nextAt?: Date;
-  /** Whether the receiver answered 410, so that its webhook is deactivated. */
-  readonly isGone?: true;
-}
-
-const DELIVERED: AttemptOutcome = { state: 'delivered', reason: null };
-
-const LAST_FAILED: AttemptOutcome = { state: 'exhausted', reason: 'Its last attempt failed.' };
-
-const GONE: AttemptOutcome = {
-  state: 'exhausted',
-  reason: 'The receiver answered 410, so its webhook is not active any more.',
-  isGone: true,
-};
-
-/** Decides the outcome of an attempt; `failures` counts the failed attempts in a row, including this one. */
-function outcomeOf(
-  { status, error, isRefused, responseHeaders }: AttemptResult,
-  failures: number,
-  clock: Clock,
-  behaviours: BehaviourValues,
-): AttemptOutcome {
-  if (error === null) return DELIVERED;
-  if (isRefused) return { state: 'refused', reason: error };
-  if (status === 410 && behaviours['deliveries.gone'] === 'deactivates') return GONE;
-  const nextAt = nextAttemptAt(failures, responseHeaders['retry-after'], clock.now(), behaviours);
-  return nextAt ? { state: 'pending', reason: null, nextAt } : LAST_FAILED;
-}
-
-/** The delays after each failed attempt in a row; after the last one, a delivery is exhausted. */
-const STEPS_MS: Record<BehaviourValues['deliveries.retry'], readonly number[]> = {
-  'standard-webhooks': ['5s', '5m', '30m', '2h', '5h', '10h', '14h', '20h', '24h'].map(parseDuration),
-  never: [],
-};
-
-/** The longest delay that `Retry-After` can request. */
-const MAX_RETRY_AFTER_MS = parseDuration('24h');
-
-/** Returns when the next attempt is due after this many failures; `undefined` if there is none. */
-function nextAttemptAt(
-  failures: number,
-  retryAfter: string | undefined,
-  now: Date,
-  behaviours: BehaviourValues,
-): Date | undefined {
-  const stepMs = STEPS_MS[behaviours['deliveries.retry']][failures - 1];
-  if (stepMs === undefined) return undefined;
-  const requestedMs = behaviours['deliveries.retry-after'] === 'respected' ? readRetryAfterMs(retryAfter, now) : 0;
-  return new Date(now.getTime() + Math.max(stepMs, requestedMs));
-}
-
-/** Parses `Retry-After`, in seconds or as an HTTP date; returns 0 for anything else. */
-function readRetryAfterMs(retryAfter = '', now: Date): number {
-  const text = retryAfter.trim();
-  const date = /^\w{3,9},? .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
-  const requestedMs = /^\d+$/.test(text) ? Number(text) * 1000 : date - now.getTime();
-  return Number.isNaN(requestedMs) ? 0 : Math.min(Math.max(requestedMs, 0), MAX_RETRY_AFTER_MS);
 }

@@ -36,10 +36,13 @@ const MAX_ROTATIONS = 1_000;
 
 /** The latest rotations of a tenant, by the text of the old key. */
 class Rotations extends Map<string, Rotation> implements Part {
-  add(key: string, rotation: Rotation): void {
+  /** Remembers the removal of a key if another one has replaced it. Returns the removed key. */
+  note(removed: ApiKeyRow | undefined, newKeyId: string | undefined, at: Date): ApiKeyRow | undefined {
+    if (!removed || newKeyId === undefined) return removed;
     const [oldest = ''] = this.size < MAX_ROTATIONS ? [] : this.keys();
     this.delete(oldest);
-    this.set(key, rotation);
+    this.set(removed.key, { keyId: removed.id, newKeyId, at });
+    return removed;
   }
 
   end(): void {}
@@ -104,19 +107,13 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment
   });
   const world: World = {
     ...database,
-    id: tenant.id,
-    clock,
+    ...{ id: tenant.id, clock },
     get parts() {
       return parts;
     },
     environment: { ...realEnvironment, now: () => clock.now() },
     addKey: keys.add,
-    removeKey(id, newKeyId) {
-      const removed = keys.remove(id);
-      if (removed && newKeyId !== undefined)
-        indexes.rotations(world).add(removed.key, { keyId: id, newKeyId, at: clock.now() });
-      return removed;
-    },
+    removeKey: (id, newKeyId) => indexes.rotations(world).note(keys.remove(id), newKeyId, clock.now()),
     rotationOf: (key) => indexes.rotations.in([world])[0]?.get(key),
     addAddress: addresses.add,
     removeAddress: addresses.remove,

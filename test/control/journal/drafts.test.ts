@@ -51,8 +51,9 @@ describe('the drafts of all inboxes', () => {
     const { mailbox, send } = service;
     const sandbox = mailbox.createSandbox();
     const inbox = sandbox.ids.inboxes.helpdesk;
-    const { text: key } =
-      sandbox.exposures().find(({ tier, inboxes: own }) => tier === 'inbox' && own[0] === inbox) ?? { text: '' };
+    const { text: key } = sandbox
+      .exposures()
+      .find(({ tier, inboxes: own }) => tier === 'inbox' && own[0] === inbox) ?? { text: '' };
     const json = { to: ['dana@customer.test'], subject: 'Hi' };
     const draft = await send('POST', `/v1/inboxes/${inbox}/drafts`, { key, json });
     const listed = () => sandbox.drafts({ inbox }).drafts.map(({ id }) => id);
