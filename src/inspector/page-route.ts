@@ -47,6 +47,13 @@ export function useRoute(): Route {
   return route;
 }
 
+/** Names what is open in the title of the tab, in place of its id. */
+export function useTitle(name: string | undefined): void {
+  useEffect(() => {
+    if (name) document.title = [name, ...document.title.split(' · ').slice(-2)].join(' · ');
+  }, [name]);
+}
+
 /** Decodes a part of a path; an invalid one, which somebody typed, is used as it is. */
 function decode(text: string): string {
   try {

@@ -2,6 +2,7 @@ import { Check, Circle, Copy, type IconNode, TriangleAlert, X } from 'lucide';
 import { type ComponentChildren, h, type Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { parseRoute } from './page-route.ts';
+import { UserText } from './text.tsx';
 
 /** A drawing of the icon set; screen readers skip it. */
 export function Icon({ of }: { readonly of: IconNode }) {
@@ -44,7 +45,9 @@ export function ScrollBox({ label, className, box = null, press, children }: Scr
 export function Code({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <ScrollBox className="code" label={label}>
-      <pre>{text}</pre>
+      <pre>
+        <UserText text={text} />
+      </pre>
     </ScrollBox>
   );
 }

@@ -26,7 +26,7 @@ import { writeEnvelope } from '../../src/service/imap/envelope.ts';
 import { decodeName, matchFolders } from '../../src/service/imap/folder-names.ts';
 import { splitMail } from '../../src/service/imap/mail-parts.ts';
 import { QUOTING_STYLES, quoteBelow } from '../../src/service/mail/correspondents/quoting.ts';
-import { linksOf } from '../../src/service/mail/html.ts';
+import { linksOf, misleadingLinksOf } from '../../src/service/mail/html.ts';
 import { readFreeText } from '../../src/service/mail/incoming/report-bounce.ts';
 import { readFrame } from '../../src/service/stream/frames.ts';
 import { durationField } from '../../src/world/clock.ts';
@@ -200,6 +200,8 @@ const READERS: Readonly<Record<string, Read>> = {
   'the links in': (text) => {
     linksOf({ plainBody: text, htmlBody: text });
     linksOf({ plainBody: '', htmlBody: `<a href="${text}">` });
+    misleadingLinksOf({ htmlBody: text });
+    misleadingLinksOf({ htmlBody: `<a href="https://a.test">${text}` });
   },
   'the HAR of the request with': (text) => {
     const part = { headers: { host: text, 'content-type': text }, body: text, bodyBytes: text.length };

@@ -1,6 +1,6 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import { linksOf } from '../../service/mail/html.ts';
+import { linksOf, misleadingLinksOf, type ShownLink } from '../../service/mail/html.ts';
 import { composeMail, composeWithTrace } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
 import { showMessage } from '../../service/operations/replies/show-message.ts';
@@ -73,14 +73,14 @@ export interface MailDetails
   readonly inbox: string;
   /** When it was deleted; null if it was not. */
   readonly deletedAt: string | null;
-  /** When a bounce was detected; null if it did not bounce. */
-  readonly bouncedAt: string | null;
   /** The header fields of the raw form, in order. */
   readonly headers: readonly HeaderField[];
   /** The files, without their bytes. */
   readonly files: readonly Pick<AttachmentRow, 'id' | 'filename' | 'contentType' | 'sizeBytes'>[];
   /** The web addresses that it links to, each once. */
   readonly links: readonly string[];
+  /** The links of the HTML whose text shows an address of another host. */
+  readonly misleadingLinks: readonly ShownLink[];
   /** The messages of its thread, oldest first, this one and deleted ones too. */
   readonly thread: readonly MailSummary[];
   /** What the service replies to a request for this message. */
@@ -169,17 +169,18 @@ function showInbox(world: World, inbox: InboxRow): InboxSummary {
 
 function showDetails(world: World, message: MessageRow): Omit<MailDetails, 'api' | 'headers'> {
   const { id, inboxId, threadId, cc, bcc, replyTo, plainBody, htmlBody, messageIdHeader, inReplyTo } = message;
-  const { references, isArchived, deletedAt, bouncedAt } = message;
+  const { references, isArchived, deletedAt } = message;
   const inbox = world.inboxes.get(inboxId);
   return {
     ...showMailSummary(world, message),
     ...{ cc, bcc, replyTo, plainBody, htmlBody, messageIdHeader },
-    ...{ inReplyTo, references, isArchived, deletedAt, bouncedAt },
+    ...{ inReplyTo, references, isArchived, deletedAt },
     inbox: inbox ? canonicalAddress(inbox) : '',
     files: world.attachments
       .by('messageId', id)
       .map(({ id, filename, contentType, sizeBytes }) => ({ id, filename, contentType, sizeBytes })),
     links: linksOf(message),
+    misleadingLinks: misleadingLinksOf(message),
     thread: (world.messageIndex.thread(inboxId, threadId)?.messages() ?? []).map((row) => showMailSummary(world, row)),
   };
 }

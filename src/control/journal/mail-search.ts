@@ -110,6 +110,8 @@ export interface MailSummary
     MessageRow,
     'id' | 'inboxId' | 'threadId' | 'direction' | 'from' | 'to' | 'subject' | 'receivedAt' | 'isRead' | 'isStarred'
   > {
+  /** When a bounce was detected; null if it did not bounce. */
+  readonly bouncedAt: string | null;
   /** The id of the tenant. */
   readonly tenantId: string;
   /** The beginning of the text. */
@@ -231,11 +233,11 @@ function parseTerms(search = ''): Term[] {
 
 /** Shows a mail in one line. */
 export function showMailSummary(world: World, message: MessageRow): MailSummary {
-  const { id, inboxId, threadId, direction, from, to, subject, receivedAt, isRead, isStarred } = message;
+  const { id, inboxId, threadId, direction, from, to, subject, receivedAt, isRead, isStarred, bouncedAt } = message;
   return {
     ...{ id, tenantId: world.id, inboxId, threadId, direction, from, to, subject },
     snippet: snippetOf(message),
-    ...{ receivedAt, isRead, isStarred },
+    ...{ receivedAt, isRead, isStarred, bouncedAt },
     attachments: world.attachments.by('messageId', id).length,
     messagesInThread: world.messageIndex.thread(inboxId, threadId)?.messageCount ?? 1,
   };

@@ -281,7 +281,8 @@ const summary = z.strictObject({
   direction: z.enum(['inbound', 'outbound']),
   ...{ from: z.string(), to: addresses, subject: z.string(), snippet: z.string() },
   receivedAt: time.describe("By the tenant's clock."),
-  ...{ isRead: z.boolean(), isStarred: z.boolean(), attachments: count, messagesInThread: count },
+  ...{ isRead: z.boolean(), isStarred: z.boolean(), bouncedAt: time.nullable() },
+  ...{ attachments: count, messagesInThread: count },
 });
 
 export const pageReply = z.strictObject({
@@ -301,10 +302,13 @@ export const detailsReply = summary.extend({
   ...{ inbox: z.string(), cc: addresses, bcc: addresses, replyTo: z.string().nullable() },
   ...{ plainBody: z.string(), htmlBody: z.string().nullable() },
   ...{ messageIdHeader: z.string(), inReplyTo: z.string().nullable(), references: addresses },
-  ...{ isArchived: z.boolean(), deletedAt: time.nullable(), bouncedAt: time.nullable() },
+  ...{ isArchived: z.boolean(), deletedAt: time.nullable() },
   headers: z.array(headerField).describe('Each field of the raw form, in order; `isTrace` if the emulator added it.'),
   files: z.array(file),
   links: addresses.describe('The web addresses that it links to, each once.'),
+  misleadingLinks: z
+    .array(z.strictObject({ url: z.string(), text: z.string() }))
+    .describe('The links of the HTML whose text shows an address of another host.'),
   thread: z.array(summary).describe('Oldest first, this one and deleted ones too.'),
   api: z.record(z.string(), z.unknown()).describe('What the service replies to a request for this message.'),
 });

@@ -1,6 +1,6 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
-import { linksOf } from '../../../src/service/mail/html.ts';
+import { linksOf, misleadingLinksOf } from '../../../src/service/mail/html.ts';
 import { control } from '../../support/control.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
@@ -192,4 +192,19 @@ test.for([
   [{ htmlBody: '<a href="https://a.test/x">', plainBody: 'https://a.test/x' }, ['https://a.test/x']],
 ] as const)('the links of %j are %j', ([mail, links], { expect }) => {
   expect(linksOf(mail)).toEqual(links);
+});
+
+test.for([
+  ['https://login.evil.test/x', '<b>https://login.acme.test</b>', true],
+  ['https://evil.test/', ' ACME.test ', true],
+  ['https://xn--80ak6aa92e.test/', 'apple.test/login', true],
+  ['https://acme.test/reset?to=1', 'https://www.acme.test/reset', false],
+  ['https://click.acme.test/1', 'acme.test', false],
+  ['https://files.test/1', 'report.pdf', false],
+  ['https://evil.test/', 'Log in at acme.test', false],
+  ['mailto:a@evil.test', 'https://acme.test', false],
+] as const)('whether a link to %s with the text %j is misleading is %j', ([url, text, isMisleading], { expect }) => {
+  const shown = { url, text: text.replace(/<[^>]*>/g, '').trim() };
+  const htmlBody = `<p>a</p><a class=x href="${url}">${text}</a><a name=y>z</a>`;
+  expect(misleadingLinksOf({ htmlBody })).toEqual(isMisleading ? [shown] : []);
 });

@@ -80,7 +80,7 @@ function KeyTree({ keys, tenants, chosen }: KeyTreeProps) {
   return (
     <ul>
       {branches.map(({ depth, name, keys }, index) => (
-        <li key={`${index} ${name}`} class={`depth-${depth}`}>
+        <li key={`${index} ${name}`} class={`depth depth-${depth}`}>
           {keys.map((key) => (
             <a
               key={linkIdOf(key)}
