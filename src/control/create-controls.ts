@@ -80,9 +80,12 @@ export function createControls(
 export function createSharedParts(
   worlds: Worlds,
   behaviours: BehaviourValues,
-): Pick<ControlledParts, 'samplesOf' | 'openApi'> {
+): Pick<ControlledParts, 'samplesOf' | 'openApi'> & { forgetDocument(): void } {
   let document: OpenApiDocument | undefined;
   return {
+    forgetDocument: () => {
+      document = undefined;
+    },
     samplesOf: worlds.addPart('samples', () => new DeliveredSamples()),
     openApi() {
       document ??= createOpenApi(behaviours);

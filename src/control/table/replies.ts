@@ -70,6 +70,9 @@ const changeableBehaviour = z.strictObject({
   otherValues: z.strictObject({ rule: z.string() }).optional().describe('Further possible values.'),
   default: z.string(),
   value: z.string().describe('The current value.'),
+  source: z.enum(['changed', 'option', 'profile', 'default']).describe('Where the current value comes from.'),
+  start: z.string().describe('The value at the start, which a reset restores.'),
+  isPinned: z.boolean().describe('Whether the profile of the mailbox names it.'),
 });
 
 const assumption = z.strictObject({

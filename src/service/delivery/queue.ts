@@ -113,13 +113,13 @@ const QUEUE_WIDTHS: Record<BehaviourValues['deliveries.order'], number> = { 'one
 
 /** The queues of a tenant, one for each webhook that has tasks. Tasks start in the order in which they were added. */
 export class Queues {
-  readonly #width: number;
+  readonly #behaviours: BehaviourValues;
   readonly #clock: Clock;
   readonly #queues = new Map<string, Queue>();
 
   constructor(clock: Clock, behaviours: BehaviourValues) {
     this.#clock = clock;
-    this.#width = QUEUE_WIDTHS[behaviours['deliveries.order']];
+    this.#behaviours = behaviours;
   }
 
   /** How many tasks have not started yet. */
@@ -132,7 +132,7 @@ export class Queues {
     const queue = this.#queues.get(webhookId) ?? { tasks: new PriorityQueue(), running: 0 };
     this.#queues.set(webhookId, queue);
     queue.tasks.add(task);
-    if (queue.running === this.#width) return;
+    if (queue.running >= QUEUE_WIDTHS[this.#behaviours['deliveries.order']]) return;
     queue.running += 1;
     this.#clock.track(this.#runTasks(webhookId, queue));
   }

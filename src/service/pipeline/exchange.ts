@@ -140,17 +140,29 @@ export interface Service {
   readonly assumed: ReadonlySet<BehaviourId>;
   /** Called with each finished exchange. */
   readonly observers: ExchangeObserver[];
+  /** Forgets what depends on former values of behaviours. */
+  behavioursChanged(): void;
   /** Returns an operation as it is under the current behaviours of this mailbox. */
   operationFor(id: OperationId): ResolvedOperation;
 }
 
 /** Creates the service of one mailbox. Each row is resolved on its first call. */
-export function createService(parts: Omit<Service, 'operationFor' | 'observers' | 'assumed'>): Service {
+export function createService(
+  parts: Omit<Service, 'operationFor' | 'observers' | 'assumed' | 'behavioursChanged'>,
+): Service {
   const resolved = new Map<OperationId, ResolvedOperation>();
+  const assumed = new Set<BehaviourId>();
+  const behavioursChanged = () => {
+    resolved.clear();
+    assumed.clear();
+    for (const id of BEHAVIOUR_IDS) if (isAssumed(id, parts.behaviours)) assumed.add(id);
+  };
+  behavioursChanged();
   return {
     ...parts,
-    assumed: new Set(BEHAVIOUR_IDS.filter((id) => isAssumed(id, parts.behaviours))),
+    assumed,
     observers: [],
+    behavioursChanged,
     operationFor(id) {
       const operation = resolved.get(id) ?? resolveOperation(OPERATIONS[id], parts.behaviours);
       resolved.set(id, operation);
