@@ -69,7 +69,7 @@ export function createControls(
     ...publishFaults(faultControls, recorder, sandboxId),
     ...createMailboxCorrespondents({ worlds, correspondents, findInbox: locate }),
     ...publishKeys(createKeyControls({ worlds, operationFor }, keys), recorder, sandboxId),
-    ...createMailInspection(worlds, context.readBehaviour),
+    ...createMailInspection(worlds, context.readBehaviour, { recorder, dispatcher }),
     ...createMessageControls(recorder, worlds, locate),
     ...createJournalControls(recorder, worlds),
     ...createWebhookControls({ worlds, readBehaviour: context.readBehaviour, findInbox: locate }),

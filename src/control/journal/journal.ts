@@ -14,46 +14,9 @@ import {
 import type { Environment } from '../../world/environment.ts';
 import type { Owner, Part, PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
+import { RecentList } from './recent-list.ts';
 import type { RequestEntry, RequestPrincipal, RequestSummary } from './request-entry.ts';
 import { type ParsedRequestFilter, type RequestFilter, requestFilter } from './request-filter.ts';
-
-/** The most recent items of a list. Positions count all items since the list was created, also those that are gone. */
-export class RecentList<Item> {
-  readonly #limit: number;
-  readonly #items: Item[] = [];
-  #end = 0;
-
-  /** Creates an empty list that keeps at most `limit` items. */
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** The position behind the newest item. */
-  get end(): number {
-    return this.#end;
-  }
-
-  /** The position of the oldest item that is kept. */
-  get start(): number {
-    return Math.max(0, this.#end - this.#limit);
-  }
-
-  push(item: Item): void {
-    this.#items[this.#end % this.#limit] = item;
-    this.#end += 1;
-  }
-
-  /** Returns the item at a position; `undefined` if it is not kept. */
-  at(position: number): Item | undefined {
-    return position >= this.start && position < this.#end ? this.#items[position % this.#limit] : undefined;
-  }
-
-  /** Returns the items that are kept, oldest first. */
-  all(): Item[] {
-    const split = this.#end > this.#limit ? this.#end % this.#limit : 0;
-    return [...this.#items.slice(split), ...this.#items.slice(0, split)];
-  }
-}
 
 /** The most recent requests of one tenant, or those with an operator key and without a valid key. */
 class RequestList implements Part {
@@ -121,6 +84,12 @@ export class Journal {
     throw new ApiError('NOT_FOUND', 'There is no request with this id in the journal.');
   }
 
+  /** Returns the id of the request that has created a message; null if the journal does not have it. */
+  findCauseOf(owners: readonly Owner[], messageId: string): string | null {
+    const cause = this.#kept(owners).find(({ caused }) => caused?.messages.includes(messageId));
+    return cause ? idOf(cause.number) : null;
+  }
+
   /** Removes the requests of some owners. `restore` brings them back. */
   clear(owners: readonly Owner[]): void {
     for (const list of this.#listOf.in(owners)) {
@@ -170,7 +139,10 @@ const MAX_KEPT_BYTES = 16 * 1024;
 
 /** A finished request as the journal keeps it. It is formatted and masked only when it is read. */
 export interface KeptRequest
-  extends Pick<FinishedExchange, 'protocol' | 'row' | 'error' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs'>,
+  extends Pick<
+      FinishedExchange,
+      'protocol' | 'row' | 'error' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs' | 'caused'
+    >,
     Pick<FinishedExchange['request'], 'method' | 'path' | 'query' | 'headers'> {
   readonly number: number;
   /** The values of behaviours at the time of the request. */
@@ -208,14 +180,15 @@ function keepRequest(
   exchange: FinishedExchange,
   moment: Pick<KeptRequest, 'number' | 'behaviours'>,
 ): KeptRequest {
-  const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
+  const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply, caused } =
+    exchange;
   const { method, path, query, headers } = request;
   const key = sentKey(headers) ?? ((query.has('api_key') && isStreamPath(path) && query.get('api_key')) || undefined);
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   const { clock } = principal && 'world' in principal ? principal.world : worlds;
   return {
     ...moment,
-    ...{ method, path, query, headers, row, key, error, ignored, usedBehaviours, faults, durationMs },
+    ...{ method, path, query, headers, row, key, error, ignored, usedBehaviours, faults, durationMs, caused },
     atMs: clock.now().getTime(),
     realTimeMs: realEnvironment.now().getTime(),
     protocol,
@@ -309,6 +282,8 @@ function summarise(kept: KeptRequest): RequestSummary {
     assumptions: used.filter((id) => !isChangeable(id)),
     choices: Object.fromEntries(usedIds.map((id) => [id, kept.behaviours[id]])),
     faults: kept.faults.map((fault) => fault.id),
+    messages: [...new Set(kept.caused?.messages)],
+    deliveries: [...new Set(kept.caused?.deliveries)],
   };
 }
 

@@ -10,7 +10,8 @@ import type { MessageRow } from '../../world/store/rows.ts';
 import type { Owner, Part, PartOf, World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
-import { Journal, type KeptRequest, RecentList, showSummary } from './journal.ts';
+import { Journal, type KeptRequest, showSummary } from './journal.ts';
+import { RecentList } from './recent-list.ts';
 
 /** The parts of a mailbox that a recorder observes. */
 interface Observed {

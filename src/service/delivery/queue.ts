@@ -18,6 +18,8 @@ export interface Job {
   readonly content: string;
   /** The fault to apply to the next attempt. */
   fault: DeliveryFaultKind | undefined;
+  /** The id of this fault. */
+  readonly faultId?: string | undefined;
   /** How many attempts in a row have failed. */
   failures: number;
   /** Cancels the scheduled attempt or release. */
@@ -33,7 +35,10 @@ export class Jobs {
   #created = 0;
 
   /** Creates the job of a delivery. It replaces an earlier job of the same delivery. */
-  create({ id, webhookId, event, attempts }: Delivery, how: Pick<Job, 'isRequested' | 'content' | 'fault'>): Job {
+  create(
+    { id, webhookId, event, attempts }: Delivery,
+    how: Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId'>,
+  ): Job {
     this.end(id);
     this.#created += 1;
     const job: Job = { id, webhookId, event, order: this.#created, ...how, failures: 0, cancel: () => {} };

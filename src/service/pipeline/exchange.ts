@@ -50,9 +50,17 @@ export interface Exchange extends RecordingReader {
   refusal: string | undefined;
   /** The names of what the request has and the operation does not read, each with what may have been meant. */
   readonly ignored: string[];
+  /** The ids of the messages and deliveries that it has created or changed; `undefined` if there are none. */
+  caused: Caused | undefined;
   reply: ApiReply | undefined;
   /** The duration in milliseconds; 0 until it is finished. */
   durationMs: number;
+}
+
+/** What a request has caused, by ids; one may be there twice. */
+export interface Caused {
+  readonly messages: readonly string[];
+  readonly deliveries: readonly string[];
 }
 
 /** A finished exchange. */
@@ -80,6 +88,7 @@ export function createExchange(
     error: undefined,
     refusal: undefined,
     ignored: [],
+    caused: undefined,
     reply: undefined,
     durationMs: 0,
     ...createRecordingReader(behaviours),
@@ -329,6 +338,7 @@ export function recordCommand({ behaviours, observers }: Service, command: MailC
   const exchange = createExchange(request, behaviours, protocol);
   exchange.principal = principal;
   exchange.received = new TextEncoder().encode(text);
+  if (protocol === 'smtp') exchange.caused = { messages: messageIds, deliveries: [] };
   exchange.refusal = status < 400 ? undefined : reply;
   finishExchange(exchange, { status, headers: {}, body: [reply, ...messageIds].join('\n') }, observers);
 }
