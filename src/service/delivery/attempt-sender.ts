@@ -24,6 +24,7 @@ interface AttemptInput {
   /** The payload as JSON. */
   readonly content: string;
   readonly fault: DeliveryFaultKind | undefined;
+  readonly faultId?: string | undefined;
 }
 
 /** The result of an attempt; the time of the next one is not decided yet. */
@@ -87,7 +88,7 @@ export class AttemptSender {
     call: AbortableCall,
     delivery: Delivery,
     webhook: WebhookRow,
-    { content, fault }: AttemptInput,
+    { content, fault, faultId }: AttemptInput,
   ): Promise<AttemptResult> {
     const { realEnvironment, behaviours } = this.#context;
     const { clock, environment } = this.#world;
@@ -115,6 +116,7 @@ export class AttemptSender {
       requestHeaders: headers,
       requestBody: body,
       fault: fault ?? null,
+      faultId: (fault && faultId) ?? null,
       ...result,
       durationMs: Math.max(realEnvironment.now().getTime() - startedMs, 0),
     };

@@ -4,11 +4,11 @@ import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { ReplyTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { ListView } from '../../list-view.tsx';
-import { linkTo, open, type Route } from '../../page-route.ts';
+import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
 import { Chip, CopyButton, countOf, Loading } from '../../parts.tsx';
 import { namesIn, type Tenant, useScope } from '../../scope.ts';
 import { Time } from '../../time.tsx';
-import { useLoaded, useTitle } from '../../use-loaded.ts';
+import { useLoaded } from '../../use-loaded.ts';
 import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
 
 /** The keys as a tree, and what a leak of the chosen one exposes. */
