@@ -9,8 +9,9 @@ import { Time } from '../../time.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { AuthChips } from './auth-chips.tsx';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
-import { MAIL_TABS } from './mail-tabs.tsx';
+import { MAIL_TABS, SaveButton } from './mail-tabs.tsx';
 import { bareAddress, type MailDetails, nameOf } from './mail-types.ts';
+import { DeleteButton } from './removal.tsx';
 
 interface MailDetailProps {
   readonly id: string;
@@ -27,10 +28,8 @@ export function MailDetail({ id, words, route }: MailDetailProps) {
   useTitle(mail && (mail.subject || '(no subject)'));
   if (!mail) return <Loading error={error} />;
   if (answer) return <ComposeForm start={answer} route={route} cancel={() => setAnswer(undefined)} />;
-  const tabs = MAIL_TABS.filter(({ isUseful }) => isUseful(mail));
-  const tab = tabs.find(({ name }) => name === route.options.tab) ?? tabs[0];
   return (
-    <article class="mail">
+    <article>
       <Head mail={mail} words={words} />
       <p class="buttons">
         {answersTo(mail).map((start, index) => (
@@ -43,13 +42,28 @@ export function MailDetail({ id, words, route }: MailDetailProps) {
             <Icon of={start.isReply ? Reply : Send} /> {start.title}
           </button>
         ))}
+        <SaveButton mail={mail} />
+        <DeleteButton mail={mail} route={route} />
       </p>
       <Thread mail={mail} route={route} />
+      <Tabs mail={mail} words={words} route={route} />
+      <Related mail={mail} />
+    </article>
+  );
+}
+
+type PartProps = Omit<MailDetailProps, 'id'> & { readonly mail: MailDetails };
+
+function Tabs({ mail, words, route }: PartProps) {
+  const tabs = MAIL_TABS.filter(({ isUseful }) => isUseful(mail));
+  const tab = tabs.find(({ name }) => name === route.options.tab) ?? tabs[0];
+  return (
+    <>
       <nav class="tabs" aria-label="Parts of the mail">
         {tabs.map(({ name, title }) => (
           <a
             key={name}
-            href={mailLink(route, id, { tab: name })}
+            href={mailLink(route, mail.id, { tab: name })}
             aria-current={name === tab?.name ? 'true' : undefined}
           >
             {title(mail)}
@@ -57,12 +71,11 @@ export function MailDetail({ id, words, route }: MailDetailProps) {
         ))}
       </nav>
       {tab && <tab.Component mail={mail} words={words} />}
-      <Related mail={mail} />
-    </article>
+    </>
   );
 }
 
-function Head({ mail, words }: Pick<MailDetailProps, 'words'> & { readonly mail: MailDetails }) {
+function Head({ mail, words }: Omit<PartProps, 'route'>) {
   const named = [mail.from, ...mail.to, ...mail.cc].map(bareAddress);
   return (
     <header>
