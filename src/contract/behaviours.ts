@@ -123,6 +123,12 @@ export function parseBehaviours(options: Readonly<Record<string, unknown>> = {})
   return Object.freeze(Object.fromEntries(values)) as BehaviourValues;
 }
 
+/** Returns values that always show those that `current` returns. */
+export function createLiveValues(current: () => BehaviourValues): BehaviourValues {
+  const getters = CHANGEABLE_IDS.map((id) => [id, { enumerable: true, get: () => current()[id] }]);
+  return Object.freeze(Object.defineProperties({}, Object.fromEntries(getters))) as BehaviourValues;
+}
+
 function parseBehaviour(id: string, value: unknown): string {
   if (!isBehaviourId(id)) {
     throw new BehaviourError(`There is no behaviour ${JSON.stringify(id)}; ${hintFor(id)}`);

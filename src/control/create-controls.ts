@@ -69,7 +69,7 @@ export function createControls(
     ...publishFaults(faultControls, recorder, sandboxId),
     ...createMailboxCorrespondents({ worlds, correspondents, findInbox: locate }),
     ...publishKeys(createKeyControls({ worlds, operationFor }, keys), recorder, sandboxId),
-    ...createMailInspection(worlds, context.readBehaviour),
+    ...createMailInspection(worlds, context.readBehaviour, { recorder, dispatcher }),
     ...createMessageControls(recorder, worlds, locate),
     ...createJournalControls(recorder, worlds),
     ...createWebhookControls({ worlds, readBehaviour: context.readBehaviour, findInbox: locate }),
@@ -80,9 +80,12 @@ export function createControls(
 export function createSharedParts(
   worlds: Worlds,
   behaviours: BehaviourValues,
-): Pick<ControlledParts, 'samplesOf' | 'openApi'> {
+): Pick<ControlledParts, 'samplesOf' | 'openApi'> & { forgetDocument(): void } {
   let document: OpenApiDocument | undefined;
   return {
+    forgetDocument: () => {
+      document = undefined;
+    },
     samplesOf: worlds.addPart('samples', () => new DeliveredSamples()),
     openApi() {
       document ??= createOpenApi(behaviours);

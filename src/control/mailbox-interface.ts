@@ -3,6 +3,7 @@ import type { DefaultIds } from '../fixture/fixture-ids.ts';
 import type { DefaultKeys, NamedFixture } from '../fixture/fixture-keys.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { AcceptStream } from '../service/stream/streams.ts';
+import type { BehaviourControls } from './behaviour-controls.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 import type { SandboxControls, SandboxIds, SandboxKeys } from './sandbox.ts';
 
@@ -13,6 +14,7 @@ export interface Mailbox<
   KeysOfSandbox = SandboxKeys<Keys>,
   IdsOfSandbox = SandboxIds<Ids>,
 > extends ControllableMailbox,
+    BehaviourControls,
     SandboxControls<KeysOfSandbox, IdsOfSandbox> {
   /**
    * For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`.

@@ -47,10 +47,14 @@ export function useRoute(): Route {
   return route;
 }
 
-/** Names what is open in the title of the tab, in place of its id. */
+/** Names what is open in the title of the tab, while it is; `undefined` if its name is not known yet. */
 export function useTitle(name: string | undefined): void {
   useEffect(() => {
-    if (name) document.title = [name, ...document.title.split(' · ').slice(-2)].join(' · ');
+    const before = document.title;
+    if (name !== undefined) document.title = `${name} · ${before}`;
+    return () => {
+      document.title = before;
+    };
   }, [name]);
 }
 

@@ -59,7 +59,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const isRefused = useRefusal(refusals);
   const [undo, setUndo] = useState<Undo>();
   const scope = useChosenScope(route);
-  const now = useNow(scope.tenant);
+  const now = useClock(scope.tenant);
   const view = VIEWS.find(({ path }) => path === route.view);
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
@@ -162,11 +162,12 @@ function useChosenScope({ options: { tenant } }: Route): Scope {
 }
 
 /** Returns the time, again each second. */
-function useNow(tenant: string | undefined): Now {
+function useClock(tenant: string | undefined): Now {
   const { client } = useInspector();
   const load = async () => {
+    const startedMs = Date.now();
     const { now, frozen } = await client.getClock({ tenant });
-    return { nowMs: Date.parse(now), frozen, readMs: Date.now() };
+    return { nowMs: Date.parse(now), frozen, readMs: (startedMs + Date.now()) / 2 };
   };
   const { value: clock } = useLoaded(load, `clock ${tenant}`, changesClock);
   const [realMs, setRealMs] = useState(Date.now);
@@ -176,8 +177,8 @@ function useNow(tenant: string | undefined): Now {
   }, []);
   if (!clock) return { offsetMs: 0, isFrozen: false, realMs };
   const aheadMs = clock.nowMs - (clock.frozen ? realMs : clock.readMs);
-  // A call takes some milliseconds, which are no difference.
-  return { offsetMs: Math.round(aheadMs / 1_000) * 1_000, isFrozen: clock.frozen, realMs };
+  // A call takes some time, which is no difference.
+  return { offsetMs: Math.abs(aheadMs) < 2_000 ? 0 : aheadMs, isFrozen: clock.frozen, realMs };
 }
 
 /** Returns whether an event may change the time. */
@@ -187,7 +188,7 @@ const changesClock: Test = ({ kind }) => kind === 'clock' || kind === 'reset' ||
 function ClockState({ now: { offsetMs, isFrozen, realMs } }: { readonly now: Now }) {
   const at = fullTime(new Date(realMs + offsetMs).toISOString());
   const isReal = offsetMs === 0 && !isFrozen;
-  const offset = `${offsetMs < 0 ? '−' : '+'}${formatSpan(Math.abs(offsetMs))}`;
+  const offset = `${offsetMs < 0 ? '−' : '+'}${formatSpan(Math.round(Math.abs(offsetMs) / 5_000) * 5_000)}`;
   return (
     <a class="clock" href={linkTo('time')} title={`The time of the emulator: ${at}`}>
       {isFrozen && <Chip tone="warn">Frozen</Chip>} <time>{isReal ? at.slice(11) : at.slice(0, 19)}</time>

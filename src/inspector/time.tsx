@@ -13,6 +13,11 @@ export interface Now {
 /** Gives `Time` the present time. */
 export const NowContext = createContext<Now>({ offsetMs: 0, isFrozen: false, realMs: 0 });
 
+/** Returns the time of the emulator, again each second. */
+export function useNow(): Now {
+  return useContext(NowContext);
+}
+
 interface TimeProps {
   /** ISO 8601. */
   readonly at: string;
@@ -22,7 +27,7 @@ interface TimeProps {
 
 /** Shows how long ago a time was, or when it will be; the whole time is in the tooltip. */
 export function Time({ at, isReal = false }: TimeProps) {
-  const { realMs, offsetMs } = useContext(NowContext);
+  const { realMs, offsetMs } = useNow();
   return (
     <time dateTime={at} title={`${fullTime(at)}${isReal ? ', real time' : ''}`}>
       {timeBetween(Date.parse(at), realMs + (isReal ? 0 : offsetMs))}

@@ -70,17 +70,6 @@ export function useFeedChange(changed: () => void, matters: Test): void {
   }, [feed, changed]);
 }
 
-/** Names what is open in the title of the tab, while it is. */
-export function useTitle(text: string): void {
-  useEffect(() => {
-    const before = document.title;
-    document.title = `${text} · ${before}`;
-    return () => {
-      document.title = before;
-    };
-  }, [text]);
-}
-
 /** The result of what a person did on the page. */
 export interface Action {
   /** Runs something and keeps its error. Resolves to whether it succeeded. */

@@ -3,7 +3,8 @@ import { lazy } from '../basics/lazy.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
 import { type BehaviourOptions, type BehaviourValues, createSilentReader } from '../contract/behaviours.ts';
-import { applyProfile, type Profile } from '../contract/profile.ts';
+import type { Profile } from '../contract/profile.ts';
+import { createBehaviourControls, LiveBehaviours } from '../control/behaviour-controls.ts';
 import { createControls, createSharedParts } from '../control/create-controls.ts';
 import { Recorder } from '../control/journal/recorder.ts';
 import { addFirstFaults } from '../control/mailbox-faults.ts';
@@ -156,16 +157,16 @@ export function buildMailbox(
   loadMsw: LoadMsw = refuseHandlers,
 ): MailboxInternals {
   checkNodeVersion();
-  const behaviours = applyProfile(options.profile, options.behaviours);
-  const fixture = readFixture(options.fixtures, behaviours);
+  const live = new LiveBehaviours(options.profile, options.behaviours);
+  const fixture = readFixture(options.fixtures, live.values);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
   const { activity, realEnvironment, report, random } = readEnvironment(options);
-  const shared = { behaviours, fixture, realEnvironment, activity };
+  const shared = { behaviours: live.values, fixture, realEnvironment, activity };
   const { worlds, dispatcher, service, admit } = createServiceParts(options, shared);
   const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const names = readNames(fixture);
-  const parts = { baseUrl, service, dispatcher, recorder, ...createSharedParts(worlds, behaviours) };
+  const parts = { baseUrl, service, dispatcher, recorder, ...createSharedParts(worlds, live.values) };
   const controls = createControls(parts, { worlds, keys: names.keys });
   if (options.faults !== undefined) addFirstFaults(controls, options.faults);
   const locate = createInboxFinder(service);
@@ -175,7 +176,7 @@ export function buildMailbox(
   const sandboxes = new Sandboxes({ ...parts, realEnvironment, activity, fixture });
   const { createAll, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
   const rest: Omit<Mailbox<never, never>, 'handlers'> = {
-    ...{ ...controls, ...createSandboxControls(sandboxes) },
+    ...{ ...controls, ...createSandboxControls(sandboxes), ...createBehaviourControls(live, parts) },
     ...createStateControls({ state, checkpoints, worlds, recorder }),
     load: (input) => state.load(input),
     ...{ ...adapters, ...(names as Record<'keys' | 'ids', never>) },

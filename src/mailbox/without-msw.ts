@@ -20,6 +20,12 @@ export type { OpenApiDocument } from '../contract/openapi/document.ts';
 export type { OperationId } from '../contract/operations.ts';
 export type { Profile } from '../contract/profile.ts';
 export type { AddedWebhook } from '../control/add-webhook.ts';
+export type {
+  BehaviourChanges,
+  BehaviourControls,
+  BehaviourSource,
+  BehaviourState,
+} from '../control/behaviour-controls.ts';
 export type { ControllableMailbox } from '../control/controllable-mailbox.ts';
 export type {
   DeliveryControls,

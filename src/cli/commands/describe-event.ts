@@ -32,7 +32,7 @@ const WRITERS: { readonly [Kind in OwnKind]: (event: Extract<FeedItem, { kind: K
   clock: ({ action, now, ...event }) => ({ text: `clock ${action}, ${tenantOf(event)}: ${now}` }),
   fault: ({ action, fault }) => ({ text: fault ? `fault ${action}: ${JSON.stringify(fault)}` : 'all faults removed' }),
   ...{ sandbox: describeChange, checkpoint: describeChange, key: describeChange },
-  ...{ journal: describeChange, messages: describeChange },
+  ...{ journal: describeChange, messages: describeChange, behaviours: describeChange },
   reset: ({ tenantId: id }) => ({ text: id === null ? 'reset' : `reset of sandbox ${id}` }),
   gap: ({ missed }) => ({ text: `${missed ?? 'an unknown number of'} events are missing here`, status: 400 }),
 };

@@ -14,46 +14,9 @@ import {
 import type { Environment } from '../../world/environment.ts';
 import type { Owner, Part, PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
+import { RecentList } from './recent-list.ts';
 import type { RequestEntry, RequestPrincipal, RequestSummary } from './request-entry.ts';
 import { type ParsedRequestFilter, type RequestFilter, requestFilter } from './request-filter.ts';
-
-/** The most recent items of a list. Positions count all items since the list was created, also those that are gone. */
-export class RecentList<Item> {
-  readonly #limit: number;
-  readonly #items: Item[] = [];
-  #end = 0;
-
-  /** Creates an empty list that keeps at most `limit` items. */
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** The position behind the newest item. */
-  get end(): number {
-    return this.#end;
-  }
-
-  /** The position of the oldest item that is kept. */
-  get start(): number {
-    return Math.max(0, this.#end - this.#limit);
-  }
-
-  push(item: Item): void {
-    this.#items[this.#end % this.#limit] = item;
-    this.#end += 1;
-  }
-
-  /** Returns the item at a position; `undefined` if it is not kept. */
-  at(position: number): Item | undefined {
-    return position >= this.start && position < this.#end ? this.#items[position % this.#limit] : undefined;
-  }
-
-  /** Returns the items that are kept, oldest first. */
-  all(): Item[] {
-    const split = this.#end > this.#limit ? this.#end % this.#limit : 0;
-    return [...this.#items.slice(split), ...this.#items.slice(0, split)];
-  }
-}
 
 /** The most recent requests of one tenant, or those with an operator key and without a valid key. */
 class RequestList implements Part {
@@ -78,15 +41,16 @@ class RequestCount implements Part {
 export class Journal {
   /** How many requests of each tenant are kept. */
   readonly size: number;
+  /** The values of behaviours at this moment, which the requests of this moment keep. */
+  behaviours: BehaviourValues;
   readonly #context: JournalContext;
-  readonly #behaviours: BehaviourValues;
   readonly #listOf: PartOf<RequestList>;
   readonly #countOf: PartOf<RequestCount>;
 
   /** Creates an empty journal that keeps at most `size` requests of each tenant. */
   constructor(context: JournalContext, behaviours: BehaviourValues, size: number) {
     this.#context = context;
-    this.#behaviours = behaviours;
+    this.behaviours = { ...behaviours };
     this.size = size;
     this.#listOf = context.worlds.addPart('requests', () => new RequestList(size));
     this.#countOf = context.worlds.addPart('number of requests', () => new RequestCount());
@@ -97,7 +61,7 @@ export class Journal {
     const { worlds } = this.#context;
     const count = this.#countOf(worlds);
     count.latest += 1;
-    const kept = keepRequest(this.#context, exchange, count.latest);
+    const kept = keepRequest(this.#context, exchange, { number: count.latest, behaviours: this.behaviours });
     // A tenant may have been removed while its request waited.
     const owner = worlds.get(kept.principal?.tenantId ?? '') ?? worlds;
     this.#listOf(owner).kept.push(kept);
@@ -110,14 +74,20 @@ export class Journal {
     const after = Number(parsed.after?.slice('req_'.length) ?? 0);
     const later = this.#kept(owners).filter(({ number }) => number > after);
     const matching = later.filter((kept) => matches(kept, parsed)).sort((a, b) => a.number - b.number);
-    return matching.slice(0, parsed.limit).map((kept) => showRequest(kept, this.#behaviours));
+    return matching.slice(0, parsed.limit).map((kept) => showRequest(kept));
   }
 
   /** Returns a request of some owners. @throws {ApiError} NOT_FOUND if the journal does not have it. */
   find(owners: readonly Owner[], id: string): RequestEntry {
     const kept = this.#kept(owners).find(({ number }) => idOf(number) === id);
-    if (kept) return showRequest(kept, this.#behaviours);
+    if (kept) return showRequest(kept);
     throw new ApiError('NOT_FOUND', 'There is no request with this id in the journal.');
+  }
+
+  /** Returns the id of the request that has created a message; null if the journal does not have it. */
+  findCauseOf(owners: readonly Owner[], messageId: string): string | null {
+    const cause = this.#kept(owners).find(({ caused }) => caused?.messages.includes(messageId));
+    return cause ? idOf(cause.number) : null;
   }
 
   /** Removes the requests of some owners. `restore` brings them back. */
@@ -169,9 +139,14 @@ const MAX_KEPT_BYTES = 16 * 1024;
 
 /** A finished request as the journal keeps it. It is formatted and masked only when it is read. */
 export interface KeptRequest
-  extends Pick<FinishedExchange, 'protocol' | 'row' | 'error' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs'>,
+  extends Pick<
+      FinishedExchange,
+      'protocol' | 'row' | 'error' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs' | 'caused'
+    >,
     Pick<FinishedExchange['request'], 'method' | 'path' | 'query' | 'headers'> {
   readonly number: number;
+  /** The values of behaviours at the time of the request. */
+  readonly behaviours: BehaviourValues;
   readonly atMs: number;
   readonly realTimeMs: number;
   /** The key that was sent, valid or not: in a header, or in the query of a request for a stream. */
@@ -203,15 +178,17 @@ interface JournalContext {
 function keepRequest(
   { worlds, realEnvironment }: JournalContext,
   exchange: FinishedExchange,
-  number: number,
+  moment: Pick<KeptRequest, 'number' | 'behaviours'>,
 ): KeptRequest {
-  const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
+  const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply, caused } =
+    exchange;
   const { method, path, query, headers } = request;
   const key = sentKey(headers) ?? ((query.has('api_key') && isStreamPath(path) && query.get('api_key')) || undefined);
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   const { clock } = principal && 'world' in principal ? principal.world : worlds;
   return {
-    ...{ number, method, path, query, headers, row, key, error, ignored, usedBehaviours, faults, durationMs },
+    ...moment,
+    ...{ method, path, query, headers, row, key, error, ignored, usedBehaviours, faults, durationMs, caused },
     atMs: clock.now().getTime(),
     realTimeMs: realEnvironment.now().getTime(),
     protocol,
@@ -258,15 +235,15 @@ function cutReply(reply: ApiReply): Pick<KeptRequest, 'reply' | 'replyBytes'> {
 }
 
 /** Formats a request for a list of requests, with all secrets masked. */
-export function showSummary(kept: KeptRequest, behaviours: BehaviourValues): RequestSummary {
-  return maskDeep(summarise(kept, behaviours));
+export function showSummary(kept: KeptRequest): RequestSummary {
+  return maskDeep(summarise(kept));
 }
 
 /** Formats a request with what it and its reply carried, with all secrets masked. */
-function showRequest(kept: KeptRequest, behaviours: BehaviourValues): RequestEntry {
+function showRequest(kept: KeptRequest): RequestEntry {
   const { query, headers, requestBody, reply, replyBytes } = kept;
   return maskDeep({
-    ...summarise(kept, behaviours),
+    ...summarise(kept),
     request: {
       query: [...query].map(([name, value]) => [name, maskNamed(name, value)] as const),
       headers: showHeaders(headers),
@@ -281,7 +258,7 @@ function showRequest(kept: KeptRequest, behaviours: BehaviourValues): RequestEnt
   });
 }
 
-function summarise(kept: KeptRequest, behaviours: BehaviourValues): RequestSummary {
+function summarise(kept: KeptRequest): RequestSummary {
   const { number, atMs, realTimeMs, durationMs, row, protocol, method, path, key, keyId, principal } = kept;
   const { reply, error, reason, ignored } = kept;
   const used = [...kept.usedBehaviours];
@@ -303,8 +280,10 @@ function summarise(kept: KeptRequest, behaviours: BehaviourValues): RequestSumma
     reason,
     ignored,
     assumptions: used.filter((id) => !isChangeable(id)),
-    choices: Object.fromEntries(usedIds.map((id) => [id, behaviours[id]])),
+    choices: Object.fromEntries(usedIds.map((id) => [id, kept.behaviours[id]])),
     faults: kept.faults.map((fault) => fault.id),
+    messages: [...new Set(kept.caused?.messages)],
+    deliveries: [...new Set(kept.caused?.deliveries)],
   };
 }
 

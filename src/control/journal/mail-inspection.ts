@@ -1,5 +1,6 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
+import type { Dispatcher } from '../../service/delivery/dispatcher.ts';
 import { linksOf, misleadingLinksOf, type ShownLink } from '../../service/mail/html.ts';
 import { composeMail, composeWithTrace } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
@@ -21,6 +22,7 @@ import {
   searchMail,
   showMailSummary,
 } from './mail-search.ts';
+import type { Recorder } from './recorder.ts';
 
 /** An inbox with the numbers of its messages. */
 export interface InboxSummary extends Pick<InboxRow, 'id' | 'displayName' | 'isPaused'> {
@@ -83,6 +85,10 @@ export interface MailDetails
   readonly misleadingLinks: readonly ShownLink[];
   /** The messages of its thread, oldest first, this one and deleted ones too. */
   readonly thread: readonly MailSummary[];
+  /** The id of the request that sent it, if the journal has it; null otherwise. */
+  readonly request: string | null;
+  /** The ids of its deliveries in the log, oldest first. */
+  readonly deliveries: readonly string[];
   /** What the service replies to a request for this message. */
   readonly api: Readonly<Record<string, unknown>>;
 }
@@ -117,6 +123,7 @@ export interface MailInspection {
 export function createMailInspection(
   worlds: ReachableWorlds,
   readBehaviour: BehaviourReader['readBehaviour'],
+  { recorder, dispatcher }: { readonly recorder: Recorder; readonly dispatcher: Dispatcher },
 ): MailInspection {
   const find = (id: string) => {
     const found = findStoredRow(worlds, 'messages', id);
@@ -131,7 +138,10 @@ export function createMailInspection(
       const { world, message } = find(id);
       const trace = writeShownTrace(message, readBehaviour);
       const headers = listHeaders(trace, composeMail(message, world.attachments.by('messageId', id)));
-      return { ...showDetails(world, message), headers, api: showMessage(world, message, readBehaviour) };
+      const request = recorder.journal.findCauseOf(worlds.owners(), id);
+      const deliveries = dispatcher.list([world]).filter(({ payload }) => payload.messageId === id);
+      const links = { request, deliveries: deliveries.map((each) => each.id) };
+      return { ...showDetails(world, message), headers, ...links, api: showMessage(world, message, readBehaviour) };
     },
     mailSource(id) {
       const { world, message } = find(id);
@@ -167,7 +177,10 @@ function showInbox(world: World, inbox: InboxRow): InboxSummary {
   return { id, address, displayName, isPaused, messages: count('visible'), unread: count('unreadInbox') };
 }
 
-function showDetails(world: World, message: MessageRow): Omit<MailDetails, 'api' | 'headers'> {
+function showDetails(
+  world: World,
+  message: MessageRow,
+): Omit<MailDetails, 'api' | 'headers' | 'request' | 'deliveries'> {
   const { id, inboxId, threadId, cc, bcc, replyTo, plainBody, htmlBody, messageIdHeader, inReplyTo } = message;
   const { references, isArchived, deletedAt } = message;
   const inbox = world.inboxes.get(inboxId);

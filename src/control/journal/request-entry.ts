@@ -66,6 +66,10 @@ export interface RequestSummary {
   readonly choices: Readonly<Partial<Record<ChangeableId, string>>>;
   /** The ids of the faults that shaped the reply. */
   readonly faults: readonly string[];
+  /** The ids of the messages that it has sent or received, or that have bounced because of it. */
+  readonly messages: readonly string[];
+  /** The ids of the deliveries that it has caused. */
+  readonly deliveries: readonly string[];
 }
 
 /** A request of the journal, with its reply. API keys, secrets and passwords are masked everywhere. */

@@ -11,6 +11,7 @@ export const CONTROL_CALLS = {
   getOpenApi: 'GET /openapi.json',
   getAsyncApi: 'GET /asyncapi.json',
   listBehaviours: 'GET /behaviours',
+  changeBehaviours: 'POST /behaviours',
   reset: 'POST /reset',
   exportState: 'GET /export',
   listCheckpoints: 'GET /checkpoints',

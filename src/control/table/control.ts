@@ -18,6 +18,7 @@ import {
 import { createRouter, findRow } from '../../service/pipeline/handle-request.ts';
 import { MAX_BODY_BYTES, parseBody, parseQuery, readBody } from '../../service/pipeline/parse-input.ts';
 import type { Environment } from '../../world/environment.ts';
+import type { BehaviourControls } from '../behaviour-controls.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import type { SandboxControls } from '../sandbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
@@ -32,7 +33,7 @@ const DEFAULT_READER = createSilentReader(parseBehaviours());
 
 /** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */
 export function createControl(
-  mailbox: ControllableMailbox & SandboxControls,
+  mailbox: ControllableMailbox & SandboxControls & BehaviourControls,
   report: Environment['report'],
   table: readonly ControlRow[] = CONTROL_TABLE,
   own: OwnProcess = {},

@@ -27,11 +27,16 @@ export function writePythonClient(rows: readonly ControlRow[]): string {
   return [PYTHON_START, ...rows.map(writeMethod), PYTHON_END].join('\n');
 }
 
+/** The argument for the fields of a body that may have any name. */
+const ANY_FIELDS: Argument = { name: 'fields', type: 'Dict[str, Any]', isRequired: true };
+
 function writeMethod(row: ControlRow): string {
   const { id, method, path, summary, params, query, body = row.bodyCheckedByMailbox, content } = row;
   const inPath = argumentsOf(params).map((argument) => ({ ...argument, isRequired: true }));
   const [inQuery, inBody] = [argumentsOf(query), argumentsOf(body)];
-  const own = [...inPath, ...inQuery.filter(({ name }) => name !== 'sandbox'), ...inBody];
+  const isOpen =
+    body !== undefined && inBody.length === 0 && typeof toJsonSchema(body, 'input').additionalProperties === 'object';
+  const own = [...inPath, ...inQuery.filter(({ name }) => name !== 'sandbox'), ...(isOpen ? [ANY_FIELDS] : inBody)];
   const sorted = [...own.filter(({ isRequired }) => isRequired), ...own.filter(({ isRequired }) => !isRequired)];
   const words = sorted.map(({ name, type, isRequired }) =>
     isRequired ? `${toSnakeCase(name)}: ${type}` : `${toSnakeCase(name)}: Optional[${type}] = None`,
@@ -44,7 +49,7 @@ function writeMethod(row: ControlRow): string {
   return [
     `    def ${toSnakeCase(id)}(${['self', ...mayStar].join(', ')}) -> ${RETURNS[content ?? 'application/json']}:`,
     `        ${JSON.stringify(`${summary} ${method} ${path}`)}`,
-    `        return self._call("${method}", f"${target}", ${queryText}, ${body ? writeFields(inBody) : 'None'}, ` +
+    `        return self._call("${method}", f"${target}", ${queryText}, ${isOpen ? ANY_FIELDS.name : body ? writeFields(inBody) : 'None'}, ` +
       `"${content ?? 'application/json'}", ${isInSandbox ? 'True' : 'False'})`,
     '',
   ].join('\n');

@@ -70,6 +70,9 @@ const changeableBehaviour = z.strictObject({
   otherValues: z.strictObject({ rule: z.string() }).optional().describe('Further possible values.'),
   default: z.string(),
   value: z.string().describe('The current value.'),
+  source: z.enum(['changed', 'option', 'profile', 'default']).describe('Where the current value comes from.'),
+  start: z.string().describe('The value at the start, which a reset restores.'),
+  isPinned: z.boolean().describe('Whether the profile of the mailbox names it.'),
 });
 
 const assumption = z.strictObject({
@@ -135,6 +138,7 @@ const attempt = z.strictObject({
   requestHeaders: headers,
   requestBody: z.string(),
   fault: z.enum(DELIVERY_FAULT_KINDS).nullable().describe('The fault that applied to it.'),
+  faultId: z.string().nullable().describe('The id of this fault.'),
   status: z.int().nullable().describe('The status of the response; null if there was none.'),
   responseHeaders: headers,
   responseBody: z.string().describe('At most the first 16 KiB.'),
@@ -232,6 +236,8 @@ export const requestReply = z.strictObject({
   assumptions: z.array(textOf<AssumptionId>()),
   choices: z.record(z.string(), z.string()) as z.ZodType<Partial<Record<ChangeableId, string>>>,
   faults: z.array(z.string()),
+  messages: z.array(z.string()).describe('The ids of the messages that it has sent or received.'),
+  deliveries: z.array(z.string()).describe('The ids of the deliveries that it has caused.'),
   request: z.strictObject({ ...content, query: z.array(z.tuple([z.string(), z.string()])) }),
   reply: z.strictObject(content),
 });
@@ -310,6 +316,8 @@ export const detailsReply = summary.extend({
     .array(z.strictObject({ url: z.string(), text: z.string() }))
     .describe('The links of the HTML whose text shows an address of another host.'),
   thread: z.array(summary).describe('Oldest first, this one and deleted ones too.'),
+  request: z.string().nullable().describe('The id of the request that sent it, if the journal has it.'),
+  deliveries: addresses.describe('The ids of its deliveries, oldest first.'),
   api: z.record(z.string(), z.unknown()).describe('What the service replies to a request for this message.'),
 });
 

@@ -3,6 +3,7 @@ import type { ReadonlyDeep } from '../../basics/input-of.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { Routable } from '../../service/pipeline/handle-request.ts';
+import type { BehaviourControls } from '../behaviour-controls.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import type { SandboxControls } from '../sandbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
@@ -63,7 +64,7 @@ export interface ControlDefinition<
       readonly headers: HeaderReader;
       readonly process: Required<OwnProcess>;
     },
-    wholeMailbox: SandboxControls,
+    wholeMailbox: SandboxControls & BehaviourControls,
   ): ReplyOf<Reply, Content> | Promise<ReplyOf<Reply, Content>>;
 }
 

@@ -3,14 +3,6 @@ import { fromBase64 } from '../../basics/base64.ts';
 import { inParts } from '../../basics/json-pieces.ts';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { VERSION } from '../../basics/version.ts';
-import type { BehaviourDefinition } from '../../contract/behaviour.ts';
-import {
-  BEHAVIOUR_IDS,
-  BEHAVIOURS,
-  type BehaviourId,
-  type BehaviourValues,
-  type ChangeableId,
-} from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
@@ -27,6 +19,7 @@ import { durationField } from '../../world/clock.ts';
 import { anyFault, faultOptions } from '../../world/fault.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { addedWebhook } from '../add-webhook.ts';
+import { type BehaviourChanges, behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import { redeliverOptions, releaseOptions } from '../delivery-controls.ts';
 import { createHar } from '../journal/har.ts';
@@ -122,23 +115,34 @@ export const CONTROL_ROWS = {
   getOpenApi: defineControl('Shows the OpenAPI 3.1 document of the emulated service.', {
     takesNoSandbox: true,
     reply: replies.openApiReply,
-    replyNeverChanges: true,
     run: (mailbox) => mailbox.openApi(),
   }),
   getAsyncApi: defineControl('Shows the AsyncAPI 3.0 document of the event streams.', {
     takesNoSandbox: true,
     reply: replies.asyncApiReply,
-    replyNeverChanges: true,
     run: async ({ behaviours }) =>
       (await import('../../contract/openapi/create-asyncapi.ts')).createAsyncApi(behaviours),
   }),
-  listBehaviours: defineControl('Lists every behaviour with its possible values and its current value.', {
-    takesNoSandbox: true,
-    reply: replies.behavioursReply,
-    // The values are fixed when the mailbox is created.
-    replyNeverChanges: true,
-    run: ({ behaviours }) => ({ behaviours: BEHAVIOUR_IDS.map((id) => showBehaviour(id, behaviours)) }),
-  }),
+  listBehaviours: defineControl(
+    'Lists every behaviour with its possible values, its current value, and where that comes from.',
+    {
+      takesNoSandbox: true,
+      reply: replies.behavioursReply,
+      run: ({ behaviours }, _, { behaviourStates }) => ({ behaviours: showBehaviours(behaviours, behaviourStates()) }),
+    },
+  ),
+  changeBehaviours: defineControl(
+    'Changes behaviours while the mailbox runs, by their ids; null returns one to its value at the start.',
+    {
+      takesNoSandbox: true,
+      bodyCheckedByMailbox: behaviourChanges(),
+      reply: replies.behavioursReply,
+      run({ behaviours }, { body }, { changeBehaviours, behaviourStates }) {
+        changeBehaviours(body as BehaviourChanges);
+        return { behaviours: showBehaviours(behaviours, behaviourStates()) };
+      },
+    },
+  ),
   reset: defineControl('Restores the initial state.', {
     reply: replies.resetReply,
     run(mailbox) {
@@ -486,11 +490,6 @@ export const CONTROL_ROWS = {
 
 /** The control calls, over HTTP. */
 export const CONTROL_TABLE: readonly ControlRow[] = createRows(CONTROL_CALLS, CONTROL_ROWS);
-
-function showBehaviour(id: BehaviourId, values: BehaviourValues) {
-  const entry: BehaviourDefinition = BEHAVIOURS[id];
-  return 'choices' in entry ? { id, ...entry, value: values[id as ChangeableId] } : { id, ...entry };
-}
 
 function showSandbox({ id, name, domain, keys, ids }: SandboxSummary): SandboxSummary {
   return { id, name, domain, keys, ids };

@@ -24,6 +24,7 @@ interface AttemptInput {
   /** The payload as JSON. */
   readonly content: string;
   readonly fault: DeliveryFaultKind | undefined;
+  readonly faultId?: string | undefined;
 }
 
 /** The result of an attempt; the time of the next one is not decided yet. */
@@ -87,7 +88,7 @@ export class AttemptSender {
     call: AbortableCall,
     delivery: Delivery,
     webhook: WebhookRow,
-    { content, fault }: AttemptInput,
+    { content, fault, faultId }: AttemptInput,
   ): Promise<AttemptResult> {
     const { realEnvironment, behaviours } = this.#context;
     const { clock, environment } = this.#world;
@@ -105,13 +106,17 @@ export class AttemptSender {
     const headers = loginHeaders ? { ...signed, ...loginHeaders } : signed;
     const startedMs = realEnvironment.now().getTime();
     const timeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];
-    const result = await callReceiver(realEnvironment, href, { headers, body }, { timeoutMs, call });
+    const result =
+      fault === 'unreachable'
+        ? failedResult(new Error('The receiver could not be reached, because of a fault.'))
+        : await callReceiver(realEnvironment, href, { headers, body }, { timeoutMs, call });
     return {
       at: now.toISOString(),
       url: webhook.url,
       requestHeaders: headers,
       requestBody: body,
       fault: fault ?? null,
+      faultId: (fault && faultId) ?? null,
       ...result,
       durationMs: Math.max(realEnvironment.now().getTime() - startedMs, 0),
     };

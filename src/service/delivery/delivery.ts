@@ -29,6 +29,8 @@ export interface Attempt {
   readonly requestBody: string;
   /** The fault that applied to it, such as `wrong-secret`; null if none did. */
   readonly fault: DeliveryFaultKind | null;
+  /** The id of this fault. */
+  readonly faultId: string | null;
   /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
   /** The headers of the response, by lower-case name; empty if there was no response. */

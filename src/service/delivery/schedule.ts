@@ -17,7 +17,7 @@ import { type DeliveryPayload, withoutSecrets } from './request.ts';
 const REORDER_MS = 60_000;
 
 /** A delivery that has not ended, and what its next attempt needs. */
-interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | 'failures'> {
+interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId' | 'failures'> {
   readonly delivery: Delivery;
 }
 
@@ -82,16 +82,16 @@ export class Schedule implements Part {
 
   /** Returns the deliveries that have not ended. */
   keep(): KeptDelivery[] {
-    return this.#jobs.all().flatMap(({ id, isRequested, content, fault, failures }) => {
+    return this.#jobs.all().flatMap(({ id, isRequested, content, fault, faultId, failures }) => {
       const delivery = this.log.get(id);
-      return delivery ? [{ delivery, isRequested, content, fault, failures }] : [];
+      return delivery ? [{ delivery, isRequested, content, fault, faultId, failures }] : [];
     });
   }
 
   /** Goes on with deliveries of another process. One that it was sending is sent again. */
   resume(kept: readonly KeptDelivery[]): void {
-    for (const { delivery, failures, isRequested, content, fault } of kept) {
-      const job = this.#jobs.create(this.log.add(delivery), { isRequested, content, fault });
+    for (const { delivery, failures, ...how } of kept) {
+      const job = this.#jobs.create(this.log.add(delivery), how);
       job.failures = failures;
       if (delivery.nextAttemptAt !== null) this.#scheduleAttempt(job, new Date(delivery.nextAttemptAt));
       else if (delivery.state === 'pending') this.#attemptNow(job);
@@ -120,7 +120,7 @@ export class Schedule implements Part {
     });
     const fault = this.#context.faults.take({ on: 'delivery', world: this.#world, webhookId: webhook.id });
     const isRequested = event.webhookId !== undefined;
-    const job = this.#jobs.create(delivery, { isRequested, content, fault: fault?.kind });
+    const job = this.#jobs.create(delivery, { isRequested, content, fault: fault?.kind, faultId: fault?.id });
     void this.#runStep(job, async () => {
       const start = fault && this.#startWithFault[fault.kind];
       if (start) start(job, fault);
@@ -218,10 +218,10 @@ export class Schedule implements Part {
 
   async #send(job: Job, webhook: WebhookRow): Promise<AttemptResult | undefined> {
     const delivery = this.log.get(job.id);
-    const { content, fault } = job;
+    const { content, fault, faultId } = job;
     job.fault = undefined;
     this.#jobs.setWaitsForAttempt(job, false);
-    const result = delivery && (await this.#sender.send(delivery, webhook, { content, fault }));
+    const result = delivery && (await this.#sender.send(delivery, webhook, { content, fault, faultId }));
     this.#jobs.setWaitsForAttempt(job, true);
     return result;
   }

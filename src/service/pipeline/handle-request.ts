@@ -4,6 +4,7 @@ import { OPERATION_ROWS, type OperationRow } from '../../contract/operations.ts'
 import { VERSION_PATH } from '../../contract/service-path.ts';
 import { STREAM_PATHS } from '../../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../../contract/tiers.ts';
+import type { EventBus } from '../../world/event-bus.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
 import { OPERATION_FUNCTIONS } from '../operations/index.ts';
 import { checkStreamAccess } from '../stream/check-stream-access.ts';
@@ -91,18 +92,32 @@ function upgradeRequired({ worlds }: Service, { request, readBehaviour }: Exchan
 
 function runOperation(
   { worlds, events, loops, correspondents }: Service,
-  { principal, readBehaviour, assume }: Exchange,
+  exchange: Exchange,
   { id }: OperationRow,
   input: unknown,
 ): Outcome {
+  const { principal, readBehaviour, assume } = exchange;
   const world = principal && 'world' in principal ? principal.world : undefined;
   const { environment } = world ?? worlds;
   const reachable = world ? worlds.reachableFrom(world) : worlds;
   // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
   // link when `id` is a union.
   const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
-  const mail = { events, loops, correspondents };
+  const mail = { events: noteCaused(events, exchange), loops, correspondents };
   return run({ principal, worlds: reachable, environment, ...mail, readBehaviour, assume } as Context, input as never);
+}
+
+/** Returns the event bus for an operation, which notes what its events are about. */
+function noteCaused(events: EventBus, exchange: Exchange): EventBus {
+  return {
+    ...events,
+    publish(event) {
+      events.publish(event);
+      const { messages = [], deliveries = [] } = exchange.caused ?? {};
+      const { message, deliveryIds = [] } = event;
+      exchange.caused = { messages: [...messages, message.id], deliveries: [...deliveries, ...deliveryIds] };
+    },
+  };
 }
 
 /**

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { mailLink } from '../../links.ts';
 import { linkTo, type Route, useTitle } from '../../page-route.ts';
-import { Chip, Facts, Icon, Loading } from '../../parts.tsx';
+import { Chip, countOf, Facts, Icon, Loading } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { Time } from '../../time.tsx';
 import { useLoaded } from '../../use-loaded.ts';
@@ -82,7 +82,7 @@ function Head({ mail, words }: Omit<PartProps, 'route'>) {
       <h1>
         <UserText text={mail.subject || '(no subject)'} find={words} />
       </h1>
-      <p class="people">
+      <p>
         <Person person={mail.from || '(no sender)'} /> <span class="soft">→</span>{' '}
         {mail.to.map((person, index) => (
           <>
@@ -144,21 +144,34 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
   );
 }
 
-/** Where else the mail is: what led to it, and what came of it. */
-function Related({ mail }: { readonly mail: MailDetails }) {
-  const other = bareAddress(mail.direction === 'inbound' ? mail.from : (mail.to[0] ?? ''));
+/** What led to the mail, and what came of it. */
+function Related({ mail: { id, direction, from, to, request, deliveries } }: { readonly mail: MailDetails }) {
+  const other = bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
+  const links = [
+    request !== null && ([ArrowLeftRight, linkTo('requests', request), 'The request that made it'] as const),
+    [ArrowLeftRight, linkTo('requests', undefined, { search: id }), 'Requests that name it'] as const,
+    deliveries.length > 0 &&
+      ([
+        Webhook,
+        linkTo('webhooks', deliveries.length === 1 ? deliveries[0] : undefined, { search: id }),
+        countOf(deliveries.length, 'delivery', 'deliveries'),
+      ] as const),
+    [MessagesSquare, linkTo('run', undefined, { counterpart: other }), `Run with ${other}`] as const,
+  ];
   return (
-    <nav class="related" aria-label="Related">
-      <a href={linkTo('webhooks', undefined, { search: mail.id })}>
-        <Icon of={Webhook} /> Its deliveries
-      </a>
-      <a href={linkTo('requests', undefined, { search: mail.id })}>
-        <Icon of={ArrowLeftRight} /> Its requests
-      </a>
-      <a href={linkTo('run', undefined, { counterpart: other })}>
-        <Icon of={MessagesSquare} /> Run with {other}
-      </a>
-    </nav>
+    <>
+      <h2>Related</h2>
+      <nav class="buttons" aria-label="Related">
+        {links.map(
+          (link) =>
+            link && (
+              <a key={link[1]} class="button" href={link[1]}>
+                <Icon of={link[0]} /> {link[2]}
+              </a>
+            ),
+        )}
+      </nav>
+    </>
   );
 }
 
@@ -178,7 +191,13 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
         {thread.map((line) => (
           <li key={line.id}>
             <a href={mailLink(route, line.id)} aria-current={line.id === id ? 'true' : undefined}>
-              <UserText text={nameOf(line.from)} />
+              {line.id === id ? (
+                <strong>
+                  <UserText text={nameOf(line.from)} />
+                </strong>
+              ) : (
+                <UserText text={nameOf(line.from)} />
+              )}
             </a>{' '}
             <span class="soft">
               <UserText text={line.snippet} />

@@ -69,7 +69,7 @@ function Links({ mail: { links, misleadingLinks } }: { readonly mail: MailDetail
   return (
     <section aria-label="Links">
       <h2>Links</h2>
-      <ul class="links">
+      <ul class="links soft">
         {links.map((link) => (
           <li key={link}>
             <a href={link} target="_blank" rel="noreferrer noopener">

@@ -1,10 +1,10 @@
 import { useMemo, useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { webhookLink } from '../../links.ts';
-import { linkTo, type Route } from '../../page-route.ts';
+import { linkTo, type Route, useTitle } from '../../page-route.ts';
 import { Chip, Facts, Failure, Field } from '../../parts.tsx';
 import { FullTime, formatSpan, fullTime } from '../../time.tsx';
-import { useAction, useLoaded, useTitle } from '../../use-loaded.ts';
+import { useAction, useLoaded } from '../../use-loaded.ts';
 import { AttemptItem, isSignedWith } from './attempt-item.tsx';
 import { urlOf } from './delivery-list.tsx';
 import { causeOf, type Delivery, explainEarlier, markOf, summarise, type Webhook } from './explain-delivery.ts';
@@ -116,7 +116,7 @@ function Actions({ delivery: { id, state }, route }: ActionsProps) {
   const [url, setUrl] = useState<string>();
   const send = (event: Event) => {
     event.preventDefault();
-    void run(() => client.redeliver({ id }));
+    void run(() => client.redeliver({ id, url }));
   };
   return (
     <form onSubmit={send}>
