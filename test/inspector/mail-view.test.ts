@@ -70,7 +70,7 @@ describe('the view of the mail', () => {
     await expect.poll(() => page.getByText('"plainBody"').count()).toBe(1);
     await tabs.getByRole('link', { name: 'Files' }).click();
     const download = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     expect((await download).suggestedFilename()).toBe(server.mailbox.mail(String(messages[0]?.id)).files[0]?.filename);
   });
 
@@ -149,7 +149,7 @@ describe('the view of the mail', () => {
       auth: { spf: 'pass', dkim: 'fail' },
     });
     await page.goto(`${server.control}/#/mail/${message?.id}`);
-    const chips = page.locator('header .chip');
+    const chips = page.locator('article header .chip');
     await expect
       .poll(async () => (await chips.allTextContents()).map((text) => text.trim()))
       .toEqual(['Unread', 'SPF pass', 'DKIM fail', 'DMARC not checked', '1 link shows another address']);
@@ -391,7 +391,7 @@ describe('the drafts', () => {
     await page.getByRole('button', { name: 'Approve and send' }).click();
     await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/^503 /);
     await page.getByRole('button', { name: 'Approve and send' }).click();
-    await page.locator('header .chip', { hasText: 'Sent' }).waitFor();
+    await page.locator('article header .chip', { hasText: 'Sent' }).waitFor();
     await expect.poll(() => page.title()).toBe('Our offer · Mail · Inspector');
     expect(mailbox.messages({ direction: 'outbound' })).toMatchObject([
       { to: ['lee@prospect.test'], cc: [], subject: 'Our offer', plainBody: 'It costs 12.' },
