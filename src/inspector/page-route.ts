@@ -50,10 +50,11 @@ export function useRoute(): Route {
 /** Names what is open in the title of the tab, while it is; `undefined` if its name is not known yet. */
 export function useTitle(name: string | undefined): void {
   useEffect(() => {
-    const before = document.title;
-    if (name !== undefined) document.title = `${name} · ${before}`;
+    // What was open before may still be named.
+    const view = document.title.split(' · ').slice(-2).join(' · ');
+    if (name !== undefined) document.title = `${name} · ${view}`;
     return () => {
-      document.title = before;
+      document.title = view;
     };
   }, [name]);
 }

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { useInspector } from './open-inspector.ts';
+import { answerNext, useInspector } from './open-inspector.ts';
 
 const open = useInspector();
 
@@ -70,7 +70,7 @@ describe('the view of the mail', () => {
     await expect.poll(() => page.getByText('"plainBody"').count()).toBe(1);
     await tabs.getByRole('link', { name: 'Files' }).click();
     const download = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     expect((await download).suggestedFilename()).toBe(server.mailbox.mail(String(messages[0]?.id)).files[0]?.filename);
   });
 
@@ -149,7 +149,7 @@ describe('the view of the mail', () => {
       auth: { spf: 'pass', dkim: 'fail' },
     });
     await page.goto(`${server.control}/#/mail/${message?.id}`);
-    const chips = page.locator('header .chip');
+    const chips = page.locator('article header .chip');
     await expect
       .poll(async () => (await chips.allTextContents()).map((text) => text.trim()))
       .toEqual(['Unread', 'SPF pass', 'DKIM fail', 'DMARC not checked', '1 link shows another address']);
@@ -304,6 +304,44 @@ describe('the view of the mail', () => {
     expect(new Set(offsets).size).toBe(offsets.length);
   });
 
+  test('deletes a mail, or all that an inbox shows, and brings it back', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const countMail = () => server.mailbox.searchMail({ tenant: server.mailbox.ids.acme.tenant }).total;
+    const before = countMail();
+    await page.locator('.row', { hasText: 'Opening hours' }).click();
+    const asked = answerNext(page, true);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    expect(await asked).toBe('This removes the mail for good.');
+    await page.getByText('Choose a mail.').waitFor();
+    expect(await page.locator('.row', { hasText: 'Opening hours' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.locator('.row', { hasText: 'Opening hours' }).waitFor();
+
+    await page.getByRole('link', { name: 'helpdesk@acme.test' }).click();
+    const askedAgain = answerNext(page, true);
+    await page.getByRole('button', { name: 'Delete 3 messages' }).click();
+    await askedAgain;
+    await page.getByText('No mail here.').waitFor();
+    expect(countMail()).toBe(before - 3);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(countMail).toBe(before);
+  });
+
+  test('deletes a mail of a sandbox, and brings it back without closing the sandbox', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const sandbox = server.mailbox.createSandbox({ name: 'lion' });
+    const before = sandbox.searchMail().total;
+    await page.goto(`${server.control}/#/mail/${sandbox.searchMail().messages[0]?.id}`);
+    const asked = answerNext(page, true);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await asked;
+    await expect.poll(() => sandbox.searchMail().total).toBe(before - 1);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => sandbox.searchMail().total).toBe(before);
+  });
+
   test('delivers an .eml file that is dropped on an inbox', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context);
@@ -341,7 +379,7 @@ describe('the drafts', () => {
     });
     expect(written.status).toBe(201);
     await page.locator('.row', { hasText: 'Offer' }).click();
-    await page.getByLabel('Text', { exact: true }).fill('It costs 12.');
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill('It costs 12.');
     await page.getByLabel('Cc', { exact: true }).fill('');
     await page.getByRole('button', { name: 'Save' }).click();
     const draft = () => mailbox.drafts({ inbox }).drafts[0];
@@ -353,7 +391,7 @@ describe('the drafts', () => {
     await page.getByRole('button', { name: 'Approve and send' }).click();
     await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/^503 /);
     await page.getByRole('button', { name: 'Approve and send' }).click();
-    await page.getByText('Sent', { exact: true }).waitFor();
+    await page.locator('article header .chip', { hasText: 'Sent' }).waitFor();
     await expect.poll(() => page.title()).toBe('Our offer · Mail · Inspector');
     expect(mailbox.messages({ direction: 'outbound' })).toMatchObject([
       { to: ['lee@prospect.test'], cc: [], subject: 'Our offer', plainBody: 'It costs 12.' },

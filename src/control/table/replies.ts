@@ -303,6 +303,7 @@ export const pageReply = z.strictObject({
 const file = z.strictObject({ id: z.string(), filename: z.string(), contentType: z.string(), sizeBytes: count });
 
 const headerField = z.strictObject({ name: z.string(), value: z.string(), isTrace: z.boolean() });
+const shownLink = z.strictObject({ url: z.string(), text: z.string() });
 
 export const detailsReply = summary.extend({
   ...{ inbox: z.string(), cc: addresses, bcc: addresses, replyTo: z.string().nullable() },
@@ -312,9 +313,7 @@ export const detailsReply = summary.extend({
   headers: z.array(headerField).describe('Each field of the raw form, in order; `isTrace` if the emulator added it.'),
   files: z.array(file),
   links: addresses.describe('The web addresses that it links to, each once.'),
-  misleadingLinks: z
-    .array(z.strictObject({ url: z.string(), text: z.string() }))
-    .describe('The links of the HTML whose text shows an address of another host.'),
+  misleadingLinks: z.array(shownLink).describe('The links whose text shows an address of another host.'),
   thread: z.array(summary).describe('Oldest first, this one and deleted ones too.'),
   request: z.string().nullable().describe('The id of the request that sent it, if the journal has it.'),
   deliveries: addresses.describe('The ids of its deliveries, oldest first.'),

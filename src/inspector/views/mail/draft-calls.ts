@@ -9,7 +9,9 @@ export type DraftFields = Readonly<Record<'to' | 'cc' | 'bcc' | 'subject' | 'pla
 /** Returns what the form of a draft starts with. */
 export function fieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFields {
   const addresses = { to: to.join(', '), cc: cc.join(', '), bcc: bcc.join(', ') };
-  return { ...addresses, subject: subject ?? '', plainBody: plainBody ?? '', htmlBody: htmlBody ?? '' };
+  // A field of a page has only line feeds.
+  const [text, html] = [plainBody, htmlBody].map((body) => body?.replaceAll('\r\n', '\n') ?? '');
+  return { ...addresses, subject: subject ?? '', plainBody: text ?? '', htmlBody: html ?? '' };
 }
 
 /** Saves what was changed in a draft, as a client with the key of its inbox does. */

@@ -1,4 +1,5 @@
 import { FilePen, Save, Send } from 'lucide';
+import { useRef } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { listOptions, mailLink } from '../../links.ts';
 import { ListView, Row } from '../../list-view.tsx';
@@ -108,6 +109,7 @@ interface DraftDetailProps {
 
 function DraftDetail({ draft, route }: DraftDetailProps) {
   const action = useAction();
+  const form = useFormOf(draft, action.isRunning);
   const { subject, inbox, replyToMessageId, updatedAt } = draft;
   useTitle(subject || '(no subject)');
   return (
@@ -130,24 +132,38 @@ function DraftDetail({ draft, route }: DraftDetailProps) {
           ],
         ]}
       />
-      {/* Who approves must see what is sent, so the form starts anew when a client changes the draft. */}
-      <DraftForm key={updatedAt} draft={draft} route={route} action={action} />
+      <DraftForm key={form.version} draft={draft} saved={form.saved} route={route} action={action} />
     </>
   );
 }
 
-const INPUTS = [
-  ['to', 'To'],
-  ['cc', 'Cc'],
-  ['bcc', 'Bcc'],
-  ['subject', 'Subject'],
-] as const;
+/**
+ * Gives the form of a draft a new version when a client changes the draft, because who approves it must see what is
+ * sent. What the form itself saves changes nothing in it.
+ */
+function useFormOf(draft: Draft, isRunning: boolean) {
+  const content = JSON.stringify(fieldsOf(draft));
+  const { current } = useRef({ version: 0, shows: content, outdated: '' });
+  if (content !== current.outdated) current.outdated = '';
+  if (!isRunning && content !== current.shows && content !== current.outdated) {
+    Object.assign(current, { version: current.version + 1, shows: content });
+  }
+  const saved = (fields: DraftFields) => Object.assign(current, { shows: JSON.stringify(fields), outdated: content });
+  return { version: current.version, saved };
+}
 
-function DraftForm({ draft, route, action }: DraftDetailProps & { readonly action: Action }) {
+interface DraftFormProps extends DraftDetailProps {
+  /** Receives what was saved. */
+  readonly saved: (fields: DraftFields) => void;
+  readonly action: Action;
+}
+
+function DraftForm({ draft, saved, route, action }: DraftFormProps) {
   const { client } = useInspector();
-  const start = fieldsOf(draft);
   const submit = async (form: HTMLFormElement, isSent: boolean) => {
-    await saveDraft(client, draft, Object.fromEntries(new FormData(form)) as unknown as DraftFields);
+    const fields = Object.fromEntries(new FormData(form)) as unknown as DraftFields;
+    await saveDraft(client, draft, fields);
+    saved(fields);
     if (isSent) open(mailLink(route, await sendDraft(client, draft), { folder: undefined }));
   };
   return (
@@ -161,20 +177,7 @@ function DraftForm({ draft, route, action }: DraftDetailProps & { readonly actio
         void action.run(() => submit(form, isSent));
       }}
     >
-      {INPUTS.map(([name, label]) => (
-        <Field key={name} label={label}>
-          <input name={name} dir="auto" defaultValue={start[name]} />
-        </Field>
-      ))}
-      <Field label="Text">
-        <textarea class="prose" name="plainBody" dir="auto" rows={10} defaultValue={start.plainBody} />
-      </Field>
-      <details open={start.htmlBody !== ''}>
-        <summary>HTML</summary>
-        <Field label="HTML of the draft">
-          <textarea name="htmlBody" defaultValue={start.htmlBody} />
-        </Field>
-      </details>
+      <Inputs start={fieldsOf(draft)} />
       <Failure error={action.error} />
       <span class="buttons">
         <button type="submit" value="send" class="primary" disabled={action.isRunning}>
@@ -189,5 +192,33 @@ function DraftForm({ draft, route, action }: DraftDetailProps & { readonly actio
         its own: to approve a draft is to send it.
       </p>
     </form>
+  );
+}
+
+const INPUTS = [
+  ['to', 'To'],
+  ['cc', 'Cc'],
+  ['bcc', 'Bcc'],
+  ['subject', 'Subject'],
+] as const;
+
+function Inputs({ start }: { readonly start: DraftFields }) {
+  return (
+    <>
+      {INPUTS.map(([name, label]) => (
+        <Field key={name} label={label}>
+          <input name={name} dir="auto" defaultValue={start[name]} />
+        </Field>
+      ))}
+      <Field label="Text">
+        <textarea class="prose" name="plainBody" dir="auto" rows={10} defaultValue={start.plainBody} />
+      </Field>
+      <details open={start.htmlBody !== ''}>
+        <summary>HTML</summary>
+        <Field label="HTML of the draft">
+          <textarea name="htmlBody" defaultValue={start.htmlBody} />
+        </Field>
+      </details>
+    </>
   );
 }

@@ -3,14 +3,15 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { mailLink } from '../../links.ts';
 import { linkTo, type Route, useTitle } from '../../page-route.ts';
-import { Chip, Facts, Icon, Loading } from '../../parts.tsx';
+import { Chip, countOf, Facts, Icon, Loading } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { Time } from '../../time.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { AuthChips } from './auth-chips.tsx';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
-import { MAIL_TABS } from './mail-tabs.tsx';
+import { MAIL_TABS, SaveButton } from './mail-tabs.tsx';
 import { bareAddress, type MailDetails, nameOf } from './mail-types.ts';
+import { DeleteButton } from './removal.tsx';
 
 interface MailDetailProps {
   readonly id: string;
@@ -27,10 +28,8 @@ export function MailDetail({ id, words, route }: MailDetailProps) {
   useTitle(mail && (mail.subject || '(no subject)'));
   if (!mail) return <Loading error={error} />;
   if (answer) return <ComposeForm start={answer} route={route} cancel={() => setAnswer(undefined)} />;
-  const tabs = MAIL_TABS.filter(({ isUseful }) => isUseful(mail));
-  const tab = tabs.find(({ name }) => name === route.options.tab) ?? tabs[0];
   return (
-    <article class="mail">
+    <article>
       <Head mail={mail} words={words} />
       <p class="buttons">
         {answersTo(mail).map((start, index) => (
@@ -43,13 +42,28 @@ export function MailDetail({ id, words, route }: MailDetailProps) {
             <Icon of={start.isReply ? Reply : Send} /> {start.title}
           </button>
         ))}
+        <SaveButton mail={mail} />
+        <DeleteButton mail={mail} route={route} />
       </p>
       <Thread mail={mail} route={route} />
+      <Tabs mail={mail} words={words} route={route} />
+      <Related mail={mail} />
+    </article>
+  );
+}
+
+type PartProps = Omit<MailDetailProps, 'id'> & { readonly mail: MailDetails };
+
+function Tabs({ mail, words, route }: PartProps) {
+  const tabs = MAIL_TABS.filter(({ isUseful }) => isUseful(mail));
+  const tab = tabs.find(({ name }) => name === route.options.tab) ?? tabs[0];
+  return (
+    <>
       <nav class="tabs" aria-label="Parts of the mail">
         {tabs.map(({ name, title }) => (
           <a
             key={name}
-            href={mailLink(route, id, { tab: name })}
+            href={mailLink(route, mail.id, { tab: name })}
             aria-current={name === tab?.name ? 'true' : undefined}
           >
             {title(mail)}
@@ -57,19 +71,18 @@ export function MailDetail({ id, words, route }: MailDetailProps) {
         ))}
       </nav>
       {tab && <tab.Component mail={mail} words={words} />}
-      <Related mail={mail} />
-    </article>
+    </>
   );
 }
 
-function Head({ mail, words }: Pick<MailDetailProps, 'words'> & { readonly mail: MailDetails }) {
+function Head({ mail, words }: Omit<PartProps, 'route'>) {
   const named = [mail.from, ...mail.to, ...mail.cc].map(bareAddress);
   return (
     <header>
       <h1>
         <UserText text={mail.subject || '(no subject)'} find={words} />
       </h1>
-      <p class="people">
+      <p>
         <Person person={mail.from || '(no sender)'} /> <span class="soft">→</span>{' '}
         {mail.to.map((person, index) => (
           <>
@@ -131,21 +144,34 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
   );
 }
 
-/** Where else the mail is: what led to it, and what came of it. */
-function Related({ mail }: { readonly mail: MailDetails }) {
-  const other = bareAddress(mail.direction === 'inbound' ? mail.from : (mail.to[0] ?? ''));
+/** What led to the mail, and what came of it. */
+function Related({ mail: { id, direction, from, to, request, deliveries } }: { readonly mail: MailDetails }) {
+  const other = bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
+  const links = [
+    request !== null && ([ArrowLeftRight, linkTo('requests', request), 'The request that made it'] as const),
+    [ArrowLeftRight, linkTo('requests', undefined, { search: id }), 'Requests that name it'] as const,
+    deliveries.length > 0 &&
+      ([
+        Webhook,
+        linkTo('webhooks', deliveries.length === 1 ? deliveries[0] : undefined, { search: id }),
+        countOf(deliveries.length, 'delivery', 'deliveries'),
+      ] as const),
+    [MessagesSquare, linkTo('run', undefined, { counterpart: other }), `Run with ${other}`] as const,
+  ];
   return (
-    <nav class="related" aria-label="Related">
-      <a href={linkTo('webhooks', undefined, { search: mail.id })}>
-        <Icon of={Webhook} /> Its deliveries
-      </a>
-      <a href={linkTo('requests', undefined, { search: mail.id })}>
-        <Icon of={ArrowLeftRight} /> Its requests
-      </a>
-      <a href={linkTo('run', undefined, { counterpart: other })}>
-        <Icon of={MessagesSquare} /> Run with {other}
-      </a>
-    </nav>
+    <>
+      <h2>Related</h2>
+      <nav class="buttons" aria-label="Related">
+        {links.map(
+          (link) =>
+            link && (
+              <a key={link[1]} class="button" href={link[1]}>
+                <Icon of={link[0]} /> {link[2]}
+              </a>
+            ),
+        )}
+      </nav>
+    </>
   );
 }
 
@@ -165,7 +191,13 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
         {thread.map((line) => (
           <li key={line.id}>
             <a href={mailLink(route, line.id)} aria-current={line.id === id ? 'true' : undefined}>
-              <UserText text={nameOf(line.from)} />
+              {line.id === id ? (
+                <strong>
+                  <UserText text={nameOf(line.from)} />
+                </strong>
+              ) : (
+                <UserText text={nameOf(line.from)} />
+              )}
             </a>{' '}
             <span class="soft">
               <UserText text={line.snippet} />

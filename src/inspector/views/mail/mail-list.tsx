@@ -9,6 +9,7 @@ import { Time } from '../../time.tsx';
 import { VirtualList } from '../../virtual-list.tsx';
 import { FOLDERS, type MailPages } from './mail-pages.ts';
 import { type MailLine, nameOf } from './mail-types.ts';
+import { ClearButton } from './removal.tsx';
 
 interface MailListProps {
   readonly pages: MailPages;
@@ -37,14 +38,15 @@ export function MailList({ pages: { total, error, words, selected, at, need }, r
         }}
         shown={need}
       />
+      <ClearButton total={total} route={route} />
     </>
   );
 }
 
 const SEARCH_HINT = 'A text, or from:dana to:lee subject:"order 1042" has:attachment is:unread';
 
-/** Chooses what the list shows, and leads to a new mail; `children` are further tools. */
-export function ListTools({ route, children }: { readonly route: Route; readonly children?: ComponentChildren }) {
+/** Chooses what the list shows, and leads to a new mail. */
+export function ListTools({ route }: { readonly route: Route }) {
   const { search = '', folder, threads } = route.options;
   const isDrafts = folder === 'drafts';
   const change = (changes: Record<string, string | undefined>) => open(mailLink(route, route.id, changes));
@@ -72,7 +74,6 @@ export function ListTools({ route, children }: { readonly route: Route; readonly
           Threads
         </label>
       )}
-      {children}
       <a
         class={isFree ? 'button primary' : 'button'}
         href={mailLink(route, undefined, { compose: 'true', folder: isDrafts ? undefined : folder })}

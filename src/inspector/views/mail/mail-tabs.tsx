@@ -1,6 +1,5 @@
 import { Download, File, TriangleAlert } from 'lucide';
 import type { ComponentType } from 'preact';
-import type { ControlClient } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { Chip, Code, Failure, Icon, Json, Loading, saveFile } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
@@ -70,7 +69,7 @@ function Links({ mail: { links, misleadingLinks } }: { readonly mail: MailDetail
   return (
     <section aria-label="Links">
       <h2>Links</h2>
-      <ul class="links">
+      <ul class="links soft">
         {links.map((link) => (
           <li key={link}>
             <a href={link} target="_blank" rel="noreferrer noopener">
@@ -107,23 +106,24 @@ function HeadersTab({ mail: { headers } }: TabProps) {
 
 function SourceTab({ mail: { id } }: TabProps) {
   const { client } = useInspector();
-  const { value, error } = useLoaded(() => fetchSource(client, id), `source of ${id}`);
-  if (!value) return <Loading error={error} />;
-  return (
-    <>
-      <p>
-        <button type="button" onClick={() => saveFile(`${id}.eml`, value.blob)}>
-          <Icon of={Download} /> Save as .eml
-        </button>
-      </p>
-      <Code text={value.text} label="Source" />
-    </>
-  );
+  const load = async () => (await client.getMailSource({ id })).text();
+  const { value, error } = useLoaded(load, `source of ${id}`);
+  return value === undefined ? <Loading error={error} /> : <Code text={value} label="Source" />;
 }
 
-async function fetchSource(client: ControlClient, id: string) {
-  const blob = await client.getMailSource({ id });
-  return { blob, text: await blob.text() };
+/** Saves a mail as a file. */
+export function SaveButton({ mail: { id } }: Pick<TabProps, 'mail'>) {
+  const { client } = useInspector();
+  const action = useAction();
+  const save = async () => saveFile(`${id}.eml`, await client.getMailSource({ id }));
+  return (
+    <>
+      <button type="button" onClick={() => action.run(save)}>
+        <Icon of={Download} /> Save as .eml
+      </button>
+      <Failure error={action.error} />
+    </>
+  );
 }
 
 function FilesTab({ mail: { id, files } }: TabProps) {

@@ -42,7 +42,7 @@ export function MailboxTree({ route }: { readonly route: Route }) {
   const { folder, threads, workspace, inbox } = route.options;
   return (
     <details class="tree" open={matchMedia('(min-width: 1001px)').matches}>
-      <summary>Inboxes</summary>
+      <summary class="small soft">Inboxes</summary>
       <nav aria-label="Inboxes">
         <Failure error={action.error} />
         {tenant === undefined && (
@@ -82,12 +82,12 @@ function Branches({ branches, route, action }: BranchesProps) {
             aria-current={(inbox ?? workspace ?? route.options.tenant) === id ? 'true' : undefined}
             title={counts && `${name}: ${counts.messages} messages, ${counts.unread} unread`}
           >
-            <bdi>{name}</bdi>
+            <bdi class={option === 'workspace' ? 'small soft' : ''}>{name}</bdi>
             {counts !== undefined && counts.unread > 0 && (
-              <span class="count">
+              <strong>
                 {counts.unread}
                 <span class="hidden"> unread</span>
-              </span>
+              </strong>
             )}
           </a>
         );
