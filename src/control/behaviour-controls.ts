@@ -10,6 +10,7 @@ import {
   type ChangeableId,
   createLiveValues,
   isChangeable,
+  type LiveValues,
   parseBehaviours,
 } from '../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
@@ -21,7 +22,7 @@ import type { Recorder } from './journal/recorder.ts';
 /** The values to change, by behaviour id; null returns a behaviour to its value at the start. */
 export type BehaviourChanges = { readonly [Id in ChangeableId]?: BehaviourValue<Id> | null };
 
-/** Where the current value of a behaviour comes from: a change while the mailbox runs, an option, a profile or nothing. */
+/** Where the current value of a behaviour comes from: a change at run time, an option, a profile or nothing. */
 export type BehaviourSource = 'changed' | 'option' | 'profile' | 'default';
 
 /** Where the value of a behaviour comes from. */
@@ -55,30 +56,30 @@ export const behaviourChanges = lazy(() => z.object({}).catchall(z.string().null
 /** The behaviours of a mailbox, which a test can change while it runs. */
 export class LiveBehaviours {
   /** Shows the values of the moment. */
-  readonly values: BehaviourValues = createLiveValues(() => this.current);
-  /** The values of this moment, which never change. */
-  current: BehaviourValues;
+  readonly values: BehaviourValues;
   /** What was changed since the start. */
   changes: BehaviourOptions = {};
   /** What is called after each change. */
   readonly listeners: ((current: BehaviourValues) => void)[] = [];
   readonly #start: BehaviourValues;
+  readonly #live: LiveValues;
   readonly #profile: Readonly<Record<string, unknown>>;
   readonly #options: Readonly<Record<string, unknown>>;
 
   /** @throws {BehaviourError} if an id or a value is unknown. */
   constructor(profile?: Profile, options: BehaviourOptions = {}) {
     this.#start = applyProfile(profile, options);
-    this.current = this.#start;
+    this.#live = createLiveValues(this.#start);
+    this.values = this.#live.values;
     this.#profile = { ...profile?.behaviours };
     this.#options = { ...options };
   }
 
   /** Replaces all changes. @throws {BehaviourError} if an id or a value is unknown. */
   set(changes: BehaviourOptions): void {
-    this.current = parseBehaviours({ ...this.#start, ...changes });
+    this.#live.current = parseBehaviours({ ...this.#start, ...changes });
     this.changes = changes;
-    for (const listener of this.listeners) listener(this.current);
+    for (const listener of this.listeners) listener(this.#live.current);
   }
 
   /** Changes some values. @throws {BehaviourError} if an id or a value is unknown. */

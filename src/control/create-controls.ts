@@ -69,7 +69,13 @@ export function createControls(
     ...publishFaults(faultControls, recorder, sandboxId),
     ...createMailboxCorrespondents({ worlds, correspondents, findInbox: locate }),
     ...publishKeys(createKeyControls({ worlds, operationFor }, keys), recorder, sandboxId),
-    ...createMailInspection(worlds, context.readBehaviour, { recorder, dispatcher }),
+    ...createMailInspection(worlds, context.readBehaviour, (world, id) => ({
+      request: recorder.journal.findCauseOf(worlds.owners(), id),
+      deliveries: dispatcher
+        .list([world])
+        .filter(({ payload }) => payload.messageId === id)
+        .map((delivery) => delivery.id),
+    })),
     ...createMessageControls(recorder, worlds, locate),
     ...createJournalControls(recorder, worlds),
     ...createWebhookControls({ worlds, readBehaviour: context.readBehaviour, findInbox: locate }),

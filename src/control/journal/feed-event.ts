@@ -37,7 +37,8 @@ export interface ChangeFeedItem {
   /** What was changed: a sandbox, a checkpoint, an API key, the journal of requests, mail, or behaviours. */
   readonly kind: 'sandbox' | 'checkpoint' | 'key' | 'journal' | 'messages' | 'behaviours';
   /**
-   * What the test did: a key and behaviours are `replaced`, the journal `cleared` or `restored`. An expired sandbox is `removed`, too.
+   * What the test did: a key and behaviours are `replaced`, the journal `cleared` or `restored`. An expired sandbox is
+   * `removed`, too.
    */
   readonly action: 'added' | 'removed' | 'replaced' | 'cleared' | 'restored';
   /** The id of the sandbox; null for the whole mailbox. For mail, that of its tenant. */

@@ -1,22 +1,53 @@
-import { type BehaviourValues, isChangeable } from '../../contract/behaviours.ts';
+import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import type { HeaderReader } from '../../contract/header-fields.ts';
-import { maskDeep, maskNamed, maskText } from '../../contract/mask.ts';
+import { maskText } from '../../contract/mask.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { describePrincipal, findKeyId, principalOf, sentKey } from '../../service/pipeline/access/principal.ts';
-import {
-  type ApiReply,
-  countBytes,
-  type FinishedExchange,
-  isCut,
-  type ReceivedBody,
-} from '../../service/pipeline/exchange.ts';
+import { type ApiReply, type FinishedExchange, isCut, type ReceivedBody } from '../../service/pipeline/exchange.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { Owner, Part, PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import { RecentList } from './recent-list.ts';
-import type { RequestEntry, RequestPrincipal, RequestSummary } from './request-entry.ts';
+import type { RequestEntry } from './request-entry.ts';
 import { type ParsedRequestFilter, type RequestFilter, requestFilter } from './request-filter.ts';
+import { idOf, type KeptBody, type KeptRequest, showRequest } from './show-request.ts';
+
+/** The most recent items of a list. Positions count all items since the list was created, also those that are gone. */
+export class RecentList<Item> {
+  readonly #limit: number;
+  readonly #items: Item[] = [];
+  #end = 0;
+
+  /** Creates an empty list that keeps at most `limit` items. */
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** The position behind the newest item. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** The position of the oldest item that is kept. */
+  get start(): number {
+    return Math.max(0, this.#end - this.#limit);
+  }
+
+  push(item: Item): void {
+    this.#items[this.#end % this.#limit] = item;
+    this.#end += 1;
+  }
+
+  /** Returns the item at a position; `undefined` if it is not kept. */
+  at(position: number): Item | undefined {
+    return position >= this.start && position < this.#end ? this.#items[position % this.#limit] : undefined;
+  }
+
+  /** Returns the items that are kept, oldest first. */
+  all(): Item[] {
+    const split = this.#end > this.#limit ? this.#end % this.#limit : 0;
+    return [...this.#items.slice(split), ...this.#items.slice(0, split)];
+  }
+}
 
 /** The most recent requests of one tenant, or those with an operator key and without a valid key. */
 class RequestList implements Part {
@@ -137,37 +168,6 @@ const MAX_BYTES_PER_CHARACTER = 3;
 /** Maximum size of a body that is kept, in bytes. */
 const MAX_KEPT_BYTES = 16 * 1024;
 
-/** A finished request as the journal keeps it. It is formatted and masked only when it is read. */
-export interface KeptRequest
-  extends Pick<
-      FinishedExchange,
-      'protocol' | 'row' | 'error' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs' | 'caused'
-    >,
-    Pick<FinishedExchange['request'], 'method' | 'path' | 'query' | 'headers'> {
-  readonly number: number;
-  /** The values of behaviours at the time of the request. */
-  readonly behaviours: BehaviourValues;
-  readonly atMs: number;
-  readonly realTimeMs: number;
-  /** The key that was sent, valid or not: in a header, or in the query of a request for a stream. */
-  readonly key: string | undefined;
-  readonly keyId: string | null;
-  readonly principal: RequestPrincipal | null;
-  /** The private reason. It is read at once, because it depends on the data at the time of the request. */
-  readonly reason: string | null;
-  readonly requestBody: KeptBody;
-  /** The reply; a large body is cut. */
-  readonly reply: FinishedExchange['reply'];
-  /** The size of the whole body of the reply, if the body is cut. */
-  readonly replyBytes: number | undefined;
-}
-
-/** The start of a body, and the size of the whole body; null if the size is unknown. */
-interface KeptBody {
-  readonly start: Uint8Array | undefined;
-  readonly bytes: number | null;
-}
-
 /** The data of a mailbox, and its environment with real time. */
 interface JournalContext {
   readonly worlds: Worlds;
@@ -232,88 +232,4 @@ function cutReply(reply: ApiReply): Pick<KeptRequest, 'reply' | 'replyBytes'> {
   const bytes = typeof reply.body === 'string' ? new TextEncoder().encode(reply.body) : reply.body;
   const body = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));
   return { reply: { ...reply, body }, replyBytes: bytes?.byteLength };
-}
-
-/** Formats a request for a list of requests, with all secrets masked. */
-export function showSummary(kept: KeptRequest): RequestSummary {
-  return maskDeep(summarise(kept));
-}
-
-/** Formats a request with what it and its reply carried, with all secrets masked. */
-function showRequest(kept: KeptRequest): RequestEntry {
-  const { query, headers, requestBody, reply, replyBytes } = kept;
-  return maskDeep({
-    ...summarise(kept),
-    request: {
-      query: [...query].map(([name, value]) => [name, maskNamed(name, value)] as const),
-      headers: showHeaders(headers),
-      body: toText(requestBody.start),
-      bodyBytes: requestBody.bytes,
-    },
-    reply: {
-      headers: showHeaders(new Map(Object.entries(reply.headers))),
-      body: toText(reply.body),
-      bodyBytes: replyBytes ?? sizeOf(reply.body),
-    },
-  });
-}
-
-function summarise(kept: KeptRequest): RequestSummary {
-  const { number, atMs, realTimeMs, durationMs, row, protocol, method, path, key, keyId, principal } = kept;
-  const { reply, error, reason, ignored } = kept;
-  const used = [...kept.usedBehaviours];
-  const usedIds = used.filter(isChangeable);
-  return {
-    id: idOf(number),
-    at: new Date(atMs).toISOString(),
-    realTime: new Date(realTimeMs).toISOString(),
-    durationMs: Math.round(durationMs * 1000) / 1000,
-    protocol,
-    operation: row?.id ?? null,
-    method,
-    path,
-    key: key === undefined ? null : maskNamed('x-api-key', key),
-    keyId,
-    principal,
-    status: reply.status,
-    code: error?.code ?? null,
-    reason,
-    ignored,
-    assumptions: used.filter((id) => !isChangeable(id)),
-    choices: Object.fromEntries(usedIds.map((id) => [id, kept.behaviours[id]])),
-    faults: kept.faults.map((fault) => fault.id),
-    messages: [...new Set(kept.caused?.messages)],
-    deliveries: [...new Set(kept.caused?.deliveries)],
-  };
-}
-
-/** Returns the public id of a request. */
-function idOf(number: number): string {
-  return `req_${number}`;
-}
-
-/** Longer header values are cut. */
-const MAX_HEADER_LENGTH = 4096;
-
-function showHeaders(headers: Pick<HeaderReader, 'forEach'>): Record<string, string> {
-  const shown: [string, string][] = [];
-  headers.forEach((value, name) => {
-    shown.push([name.toLowerCase(), maskNamed(name, value).slice(0, MAX_HEADER_LENGTH)]);
-  });
-  return Object.fromEntries(shown);
-}
-
-function sizeOf(body: ApiReply['body']): number {
-  return typeof body === 'string' ? countBytes(body) : (body?.byteLength ?? 0);
-}
-
-/** Returns a body as text, which may end within a character; null if it is empty or not text. */
-function toText(body: string | Uint8Array | null | undefined): string | null {
-  if (!body || body.length === 0) return null;
-  if (typeof body === 'string') return body;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
-  } catch {
-    return null;
-  }
 }

@@ -1,6 +1,5 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import type { Dispatcher } from '../../service/delivery/dispatcher.ts';
 import { linksOf, misleadingLinksOf, type ShownLink } from '../../service/mail/html.ts';
 import { composeMail, composeWithTrace } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
@@ -22,7 +21,6 @@ import {
   searchMail,
   showMailSummary,
 } from './mail-search.ts';
-import type { Recorder } from './recorder.ts';
 
 /** An inbox with the numbers of its messages. */
 export interface InboxSummary extends Pick<InboxRow, 'id' | 'displayName' | 'isPaused'> {
@@ -123,7 +121,7 @@ export interface MailInspection {
 export function createMailInspection(
   worlds: ReachableWorlds,
   readBehaviour: BehaviourReader['readBehaviour'],
-  { recorder, dispatcher }: { readonly recorder: Recorder; readonly dispatcher: Dispatcher },
+  findLinks: (world: World, id: string) => Pick<MailDetails, 'request' | 'deliveries'>,
 ): MailInspection {
   const find = (id: string) => {
     const found = findStoredRow(worlds, 'messages', id);
@@ -138,10 +136,8 @@ export function createMailInspection(
       const { world, message } = find(id);
       const trace = writeShownTrace(message, readBehaviour);
       const headers = listHeaders(trace, composeMail(message, world.attachments.by('messageId', id)));
-      const request = recorder.journal.findCauseOf(worlds.owners(), id);
-      const deliveries = dispatcher.list([world]).filter(({ payload }) => payload.messageId === id);
-      const links = { request, deliveries: deliveries.map((each) => each.id) };
-      return { ...showDetails(world, message), headers, ...links, api: showMessage(world, message, readBehaviour) };
+      const api = showMessage(world, message, readBehaviour);
+      return { ...showDetails(world, message), headers, ...findLinks(world, id), api };
     },
     mailSource(id) {
       const { world, message } = find(id);

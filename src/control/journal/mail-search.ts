@@ -26,7 +26,7 @@ const searchFields = () => ({
   folder: z.enum(ALL_FOLDERS, `must be one of ${ALL_FOLDERS.join(', ')}`).optional(),
   /**
    * Only mail that contains this text in an address, its subject or a body, in any letter case. The text may contain
-   * `from:dana`, `to:` (also cc and bcc), `subject:"order 1042"`, `has:attachment` and `is:unread`, which must all match.
+   * `from:dana`, `to:` (also cc and bcc), `subject:"order 1042"`, `has:attachment` and `is:unread`; all must match.
    */
   search: z.string().optional(),
   /** Whether each thread is listed only once, by its latest mail. */

@@ -10,8 +10,8 @@ import type { MessageRow } from '../../world/store/rows.ts';
 import type { Owner, Part, PartOf, World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
-import { Journal, type KeptRequest, showSummary } from './journal.ts';
-import { RecentList } from './recent-list.ts';
+import { Journal, RecentList } from './journal.ts';
+import { type KeptRequest, showSummary } from './show-request.ts';
 
 /** The parts of a mailbox that a recorder observes. */
 interface Observed {
@@ -21,8 +21,8 @@ interface Observed {
 }
 
 /**
- * The events of the whole mailbox that the feed of each tenant has, too, because they change its time, its journal or its
- * behaviours.
+ * The events of the whole mailbox that the feed of each tenant has, too, because they change its time, its journal or
+ * its behaviours.
  */
 const CHANGES_ALL_TENANTS: ReadonlySet<FeedItem['kind']> = new Set(['clock', 'journal', 'behaviours']);
 

@@ -45,11 +45,12 @@ function writeMethod(row: ControlRow): string {
     words.length > inPath.length ? [...words.slice(0, inPath.length), '*', ...words.slice(inPath.length)] : words;
   const isInSandbox = inQuery.some(({ name }) => name === 'sandbox');
   const queryText = writeFields(inQuery.filter(({ name }) => name !== 'sandbox'));
+  const bodyText = isOpen ? ANY_FIELDS.name : body ? writeFields(inBody) : 'None';
   const target = path.slice(CONTROL_PATH.length).replace(/\{(\w+)\}/g, (_, name) => `{_quote(${toSnakeCase(name)})}`);
   return [
     `    def ${toSnakeCase(id)}(${['self', ...mayStar].join(', ')}) -> ${RETURNS[content ?? 'application/json']}:`,
     `        ${JSON.stringify(`${summary} ${method} ${path}`)}`,
-    `        return self._call("${method}", f"${target}", ${queryText}, ${isOpen ? ANY_FIELDS.name : body ? writeFields(inBody) : 'None'}, ` +
+    `        return self._call("${method}", f"${target}", ${queryText}, ${bodyText}, ` +
       `"${content ?? 'application/json'}", ${isInSandbox ? 'True' : 'False'})`,
     '',
   ].join('\n');

@@ -6,8 +6,13 @@ import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
 import type { MailEvent } from '../../world/event-bus.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { Part, World } from '../../world/store/world.ts';
-import { type AttemptOutcome, outcomeOf } from './attempt-outcome.ts';
-import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
+import {
+  type AttemptOutcome,
+  type AttemptResult,
+  AttemptSender,
+  type DeliveryContext,
+  outcomeOf,
+} from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
 import { DeliveryLog } from './log.ts';
 import { type Job, Jobs, Queues } from './queue.ts';

@@ -167,8 +167,9 @@ function unknownKey(worlds: ReachableWorlds, key: string): ApiError {
   const internalReason = () => {
     const rotation = findRotation(worlds, key);
     if (!rotation) return `${UNKNOWN_KEY}; a sandbox lives at the URL of its creation.`;
-    const time = rotation.at.toISOString().slice(11, 19);
-    return `The API key ${rotation.keyId} is not valid: it was rotated at ${time}; the new key is ${rotation.newKeyId}.`;
+    const { keyId, newKeyId, at } = rotation;
+    const time = at.toISOString().slice(11, 19);
+    return `The API key ${keyId} is not valid: it was rotated at ${time}; the new key is ${newKeyId}.`;
   };
   return unauthorized(`${UNKNOWN_KEY}.`, internalReason);
 }
