@@ -123,6 +123,22 @@ export function parseBehaviours(options: Readonly<Record<string, unknown>> = {})
   return Object.freeze(Object.fromEntries(values)) as BehaviourValues;
 }
 
+/** Values that can be replaced. */
+export interface LiveValues {
+  /** Shows the values of the moment. */
+  readonly values: BehaviourValues;
+  /** The values of this moment, which never change. */
+  current: BehaviourValues;
+}
+
+/** Creates values that can be replaced. */
+export function createLiveValues(current: BehaviourValues): LiveValues {
+  const getters = CHANGEABLE_IDS.map((id) => [id, { enumerable: true, get: () => live.current[id] }]);
+  const values = Object.freeze(Object.defineProperties({}, Object.fromEntries(getters))) as BehaviourValues;
+  const live = { values, current };
+  return live;
+}
+
 function parseBehaviour(id: string, value: unknown): string {
   if (!isBehaviourId(id)) {
     throw new BehaviourError(`There is no behaviour ${JSON.stringify(id)}; ${hintFor(id)}`);

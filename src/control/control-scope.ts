@@ -22,6 +22,8 @@ export interface ControlledParts {
   readonly samplesOf: PartOf<DeliveredSamples>;
   /** Returns a copy of the OpenAPI document, which is created on the first call. */
   openApi(): OpenApiDocument;
+  /** Forgets the document, because behaviours have changed. */
+  forgetDocument(): void;
 }
 
 /** What controls apply to: the whole mailbox, or a sandbox. */

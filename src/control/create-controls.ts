@@ -1,6 +1,6 @@
-import { lazy } from '../basics/lazy.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import { createOpenApi } from '../contract/openapi/create-openapi.ts';
+import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import type { Worlds } from '../world/store/worlds.ts';
 import type { ControlledParts, ControlScope } from './control-scope.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
@@ -46,10 +46,16 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
 export function createSharedParts(
   worlds: Worlds,
   behaviours: BehaviourValues,
-): Pick<ControlledParts, 'samplesOf' | 'openApi'> {
-  const document = lazy(() => createOpenApi(behaviours));
+): Pick<ControlledParts, 'samplesOf' | 'openApi' | 'forgetDocument'> {
+  let document: OpenApiDocument | undefined;
   return {
+    forgetDocument: () => {
+      document = undefined;
+    },
     samplesOf: worlds.addPart('samples', () => new DeliveredSamples()),
-    openApi: () => structuredClone(document()),
+    openApi() {
+      document ??= createOpenApi(behaviours);
+      return structuredClone(document);
+    },
   };
 }

@@ -3,6 +3,7 @@ import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
 import { parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
+import { isUrlWithProtocol } from '../contract/schemas.ts';
 import {
   type Delivery,
   type DeliveryFilter,
@@ -34,12 +35,15 @@ export interface DeliveryControls {
   losses(options?: TenantOption): DeliveryLosses;
   /**
    * Sends a delivery again, immediately, with the same id and a new signature. It may be in any state, but no attempt
-   * of it may be running. If the new attempt fails, the retries start again from the first delay.
+   * of it may be running. If the new attempt fails, the retries start again from the first delay. With `url`, it is
+   * sent once to this URL: the attempt is listed, and the state of the delivery and its retries stay as they are.
    *
    * @throws {ApiError} NOT_FOUND if the log does not contain the delivery; CONFLICT while it is being sent, or if its
-   *   webhook was deleted.
+   *   webhook was deleted; VALIDATION_ERROR for an invalid URL.
+   * @example
+   * mailbox.redeliver(delivery.id, { url: 'http://127.0.0.1:3001/hooks' });
    */
-  redeliver(id: string): Delivery;
+  redeliver(id: string, options?: RedeliverOptions): Delivery;
   /**
    * Triggers an event and returns the deliveries that it created.
    *
@@ -59,6 +63,20 @@ export interface DeliveryControls {
    */
   release(options?: ReleaseOptions): Delivery[];
 }
+
+const redeliverFields = () => ({
+  /** Send it once to this URL in place of that of the webhook. It must be allowed like that of a webhook. */
+  url: z
+    .string('must be a URL')
+    .refine((url) => isUrlWithProtocol(url, /^https?$/), 'must be an absolute http or https URL')
+    .optional(),
+});
+
+/** The schema of the options of `redeliver`. */
+export const redeliverOptions = lazy(() => z.strictObject(redeliverFields(), 'must be an object'));
+
+/** The options of `redeliver`. */
+export type RedeliverOptions = InputOf<ReturnType<typeof redeliverFields>>;
 
 const releaseFields = () => ({
   /** Release only deliveries of the tenant with this id. */
@@ -84,9 +102,10 @@ export function createDeliveryControls({ worlds, service, dispatcher }: ControlS
       const id = tenant?.toLowerCase();
       return dispatcher.losses(worlds.all().filter((world) => id === undefined || world.id === id));
     },
-    redeliver(id) {
+    redeliver(id, options = {}) {
+      const { url } = parseOrRefuse('The input of redeliver', redeliverOptions(), options);
       const { delivery, schedule } = dispatcher.find(worlds.all(), id);
-      schedule.redeliver(delivery);
+      schedule.redeliver(delivery, url);
       return dispatcher.find(worlds.all(), id).delivery;
     },
     trigger: (kind, options) => dispatcher.deliveriesCreatedBy(() => trigger(worlds, service.events, kind, options)),

@@ -18,6 +18,8 @@ const exposureFields = () => ({
   id: z.string().nullable().describe("Null for the operator's key."),
   /** The first nine characters of the key, and `…`. */
   key: z.string().describe('The first nine characters of the key, and `…`.'),
+  /** The whole key. */
+  text: z.string().describe('The whole key.'),
   /** Where `mailbox.keys` has it, such as `acme.inboxes.helpdesk`; null for a key that was created later. */
   handle: z.string().nullable().describe('Where `mailbox.keys` has it; null for a key that was created later.'),
   /** Its tier. */
@@ -104,6 +106,7 @@ export function createKeyControls({ worlds, service, publishChange }: ControlSco
     return {
       id: 'row' in holder ? holder.row.id : null,
       key: `${keyPrefix(key)}…`,
+      text: key,
       handle: handles.get(key) ?? null,
       ...pick(describePrincipal(principal), ['tier', 'tenantId']),
       workspaces: reachableIds(principal, 'workspaces', operations),
@@ -136,7 +139,7 @@ function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
   if (!found) throw new ApiError('NOT_FOUND', 'There is no key of a tenant, workspace or inbox with this id.');
   const { world, row } = found;
   const added = world.addKey(createKey(world.environment, row));
-  world.removeKey(id);
+  world.removeKey(id, added.id);
   return { id: added.id, key: added.key };
 }
 

@@ -2,6 +2,7 @@ import type { HttpHandler, WebSocketHandler } from 'msw';
 import type { DefaultIds, DefaultKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { AcceptStream } from '../service/stream/streams.ts';
+import type { BehaviourControls } from './behaviour-controls.ts';
 import type { ControllableMailbox, SandboxControls, SandboxIds, SandboxKeys } from './controllable-mailbox.ts';
 
 /** One emulator. Two emulators in one process share nothing. */
@@ -11,6 +12,7 @@ export interface Mailbox<
   KeysOfSandbox = SandboxKeys<Keys>,
   IdsOfSandbox = SandboxIds<Ids>,
 > extends ControllableMailbox,
+    BehaviourControls,
     SandboxControls<KeysOfSandbox, IdsOfSandbox> {
   /**
    * For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`.

@@ -2,8 +2,10 @@ import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { type Mail, showMail } from '../service/mail/show-mail.ts';
 import { parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
+import { removeMessage } from '../world/store/removal.ts';
+import type { MessageRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
-import { type ControlScope, findWorlds } from './control-scope.ts';
+import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
 import {
   isSelected,
   type MailFilter,
@@ -13,6 +15,7 @@ import {
   type WaitOptions,
   waitOptions,
 } from './journal/mail-filter.ts';
+import { findMail, type MailSelection, mailSelection } from './journal/mail-search.ts';
 import type { LoggedMail, MailListener } from './journal/recorder.ts';
 
 /** The control methods for mail. */
@@ -36,6 +39,17 @@ export interface MessageControls {
    * const { plainBody } = await mailbox.waitForMessage({ to: 'dana@customer.test', subject: /code/i });
    */
   waitForMessage(options: WaitOptions): Promise<Mail>;
+  /** Removes a mail for good, with its files. @throws {ApiError} NOT_FOUND for an unknown id. */
+  removeMail(id: string): void;
+  /**
+   * Removes the mail that a search with the same fields finds, for good, and returns how many mails that were. Without
+   * `folder`, that is all but the trash.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an invalid selection, NOT_FOUND for an unknown tenant.
+   * @example
+   * mailbox.clearMail({ inbox: mailbox.ids.acme.inboxes.helpdesk, folder: 'trash' });
+   */
+  clearMail(selection?: MailSelection): number;
 }
 
 /** Shorter than the default timeout of test runners, so that this more specific error comes first. */
@@ -47,6 +61,13 @@ const MAX_NAMED = 10;
 /** Creates the mail methods of a mailbox or a sandbox. */
 export function createMessageControls({ worlds, recorder, findInbox }: ControlScope): MessageControls {
   const log = recorder.mailLog;
+  const remove = (found: readonly { readonly world: World; readonly message: MessageRow }[]) => {
+    // The latest come first, which is the fastest order to remove entries from lists.
+    for (const { world, message } of found) removeMessage(world, message);
+    for (const { id } of new Set(found.map(({ world }) => world)))
+      recorder.publish(id, { kind: 'messages', action: 'removed', tenantId: id, name: null });
+    return found.length;
+  };
   return {
     messages(filter = {}) {
       const parsed = parseOrRefuse('The filter', mailFilter(), filter);
@@ -64,6 +85,12 @@ export function createMessageControls({ worlds, recorder, findInbox }: ControlSc
       const isWanted = (mail: LoggedMail) => isSelected(mail, filter, findInbox);
       return show(await nextMail(listen, isWanted, describe(filter), { timeoutMs, list }));
     },
+    removeMail(id) {
+      const found = findStoredRow(worlds, 'messages', id);
+      if (!found) throw notFound('message');
+      remove([{ world: found.world, message: found.row }]);
+    },
+    clearMail: (selection = {}) => remove(findMail(worlds, parseOrRefuse('The selection', mailSelection(), selection))),
   };
 }
 

@@ -17,9 +17,15 @@ export function parseRoute(hash: string): Route {
   return { view, id: id === '' ? undefined : id, options: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** Returns the hash of a route. Options that are `undefined` or empty are left out. */
+/**
+ * Returns the hash of a route. Options that are `undefined` or empty are left out. The chosen tenant stays, unless the
+ * options name one.
+ */
 export function linkTo(view: string, id?: string, options: Readonly<Record<string, string | undefined>> = {}): string {
-  const given = Object.entries(options).filter((option): option is [string, string] => Boolean(option[1]));
+  const { tenant } = parseRoute(location.hash).options;
+  const given = Object.entries({ tenant, ...options }).filter((option): option is [string, string] =>
+    Boolean(option[1]),
+  );
   const query = new URLSearchParams(given).toString();
   return `#/${view}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${query && `?${query}`}`;
 }
@@ -39,6 +45,18 @@ export function useRoute(): Route {
     return () => removeEventListener('hashchange', update);
   }, []);
   return route;
+}
+
+/** Names what is open in the title of the tab, while it is; `undefined` if its name is not known yet. */
+export function useTitle(name: string | undefined): void {
+  useEffect(() => {
+    // What was open before may still be named.
+    const view = document.title.split(' · ').slice(-2).join(' · ');
+    if (name !== undefined) document.title = `${name} · ${view}`;
+    return () => {
+      document.title = view;
+    };
+  }, [name]);
 }
 
 /** Decodes a part of a path; an invalid one, which somebody typed, is used as it is. */

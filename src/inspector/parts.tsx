@@ -1,6 +1,17 @@
-import type { ComponentChildren, Ref } from 'preact';
+import { Check, Circle, Copy, type IconNode, TriangleAlert, X } from 'lucide';
+import { type ComponentChildren, h, type Ref } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { parseRoute } from './page-route.ts';
+import { UserText } from './text.tsx';
+
+/** A drawing of the icon set; screen readers skip it. */
+export function Icon({ of }: { readonly of: IconNode }) {
+  return (
+    <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+      {of.map(([tag, attributes]) => h(tag, attributes))}
+    </svg>
+  );
+}
 
 /** Shows why something failed; nothing without an error. */
 export function Failure({ error }: { readonly error: string | undefined }) {
@@ -16,14 +27,15 @@ interface ScrollBoxProps {
   readonly label: string;
   readonly className: string;
   readonly box?: Ref<HTMLElement>;
+  readonly press?: (event: KeyboardEvent) => void;
   readonly children: ComponentChildren;
 }
 
 /** A part that can be scrolled, by keys too. */
-export function ScrollBox({ label, className, box = null, children }: ScrollBoxProps) {
+export function ScrollBox({ label, className, box = null, press, children }: ScrollBoxProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: without focus, keys could not scroll it.
-    <section class={className} ref={box} tabIndex={0} aria-label={label}>
+    <section class={className} ref={box} tabIndex={0} aria-label={label} onKeyDown={press}>
       {children}
     </section>
   );
@@ -33,7 +45,9 @@ export function ScrollBox({ label, className, box = null, children }: ScrollBoxP
 export function Code({ text, label }: { readonly text: string; readonly label: string }) {
   return (
     <ScrollBox className="code" label={label}>
-      <pre>{text}</pre>
+      <pre>
+        <UserText text={text} />
+      </pre>
     </ScrollBox>
   );
 }
@@ -41,16 +55,6 @@ export function Code({ text, label }: { readonly text: string; readonly label: s
 /** Shows a value as JSON. */
 export function Json({ value, label }: { readonly value: unknown; readonly label: string }) {
   return <Code text={JSON.stringify(value, null, 2)} label={label} />;
-}
-
-/** Shows a time as the emulator writes it, in UTC; in a list without the year and the seconds. */
-export function Time({ at, isShort = false }: { readonly at: string; readonly isShort?: boolean }) {
-  const text = at.replace('T', ' ').replace(/\.\d+Z$/, '');
-  return (
-    <time dateTime={at} title={at}>
-      {isShort ? text.slice(5, 16) : text}
-    </time>
-  );
 }
 
 /** Returns a number with its noun, such as `1 inbox`. */
@@ -132,13 +136,81 @@ export function saveFile(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href));
 }
 
-const MARKS: Readonly<Record<string, string>> = { good: '✓', warn: '!', bad: '✗', plain: '·' };
+/** How well something went: its colour and its icon. */
+export type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
-/** A state with a colour and a sign. */
-export function Chip({ tone, children }: { readonly tone: string; readonly children: ComponentChildren }) {
+const ICONS: Readonly<Record<Tone, IconNode>> = { good: Check, warn: TriangleAlert, bad: X, plain: Circle };
+
+interface ChipProps {
+  readonly tone?: Tone;
+  /** Default: that of the tone. */
+  readonly icon?: IconNode;
+  readonly children: ComponentChildren;
+}
+
+/** A state in one word, with a colour and an icon. */
+export function Chip({ tone = 'plain', icon = ICONS[tone], children }: ChipProps) {
   return (
     <span class={`chip ${tone}`}>
-      <span aria-hidden="true">{MARKS[tone]}</span> {children}
+      <Icon of={icon} /> {children}
     </span>
+  );
+}
+
+/** Shown in place of what is not loaded yet, or could not be. */
+export function Loading({ error }: { readonly error: string | undefined }) {
+  return error === undefined ? <p class="loading hint">Loading…</p> : <Failure error={error} />;
+}
+
+/** Names with their values, below each other. Those without a value are left out. */
+export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
+  return (
+    <dl class="facts">
+      {facts
+        .filter(([, value]) => value)
+        .map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+interface SelectProps<Value> {
+  readonly label: string;
+  readonly value: Value;
+  /** The values with their names. */
+  readonly options: readonly (readonly [value: Value, text: string])[];
+  readonly choose: (value: Value) => void;
+}
+
+/** A choice of one value, such as a filter; its label is for screen readers. */
+export function Select<Value extends string>({ label, value, options, choose }: SelectProps<Value>) {
+  return (
+    <select aria-label={label} value={value} onChange={({ currentTarget }) => choose(currentTarget.value as Value)}>
+      {options.map(([each, text]) => (
+        <option key={each} value={each}>
+          {text}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** A button that copies a text, and says whether the browser allowed it. */
+export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
+  const [note, setNote] = useState('');
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => setNote('Copied'),
+      // Browsers allow this only to pages of this machine or by HTTPS.
+      () => setNote('The browser does not allow it. Select the text and copy it.'),
+    );
+  return (
+    <button type="button" class="quiet" onClick={copy} aria-label={note ? undefined : label}>
+      <Icon of={note === 'Copied' ? Check : Copy} /> <span role="status">{note || label}</span>
+    </button>
   );
 }

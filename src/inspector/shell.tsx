@@ -1,11 +1,25 @@
+import {
+  ArrowLeftRight,
+  CircleHelp,
+  Clock,
+  Database,
+  type IconNode,
+  KeyRound,
+  Mail,
+  MessagesSquare,
+  SlidersHorizontal,
+  Webhook,
+} from 'lucide';
 import type { ComponentType, RefObject } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
 import type { FeedState } from './live-feed.ts';
 import type { Route } from './page-route.ts';
 import { linkTo, open, useRoute } from './page-route.ts';
-import { Failure, Time } from './parts.tsx';
+import { Chip, Facts, Failure, Icon, Select } from './parts.tsx';
+import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
+import { formatSpan, fullTime, type Now, NowContext } from './time.tsx';
 import { type Test, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
@@ -22,60 +36,74 @@ interface View {
   /** The first part of its URLs. */
   readonly path: string;
   readonly title: string;
+  readonly icon: IconNode;
   readonly Component: ComponentType<{ readonly route: Route }>;
 }
 
 /** The views, in the order of the navigation. */
 const VIEWS: readonly View[] = [
-  { path: 'run', title: 'Run', Component: RunView },
-  { path: 'mail', title: 'Mail', Component: MailView },
-  { path: 'webhooks', title: 'Webhooks', Component: WebhooksView },
-  { path: 'requests', title: 'Requests', Component: RequestsView },
-  { path: 'keys', title: 'Keys', Component: KeysView },
-  { path: 'time', title: 'Time and faults', Component: TimeView },
-  { path: 'choices', title: 'Behaviours', Component: ChoicesView },
-  { path: 'state', title: 'State', Component: StateView },
+  { path: 'run', title: 'Run', icon: MessagesSquare, Component: RunView },
+  { path: 'mail', title: 'Mail', icon: Mail, Component: MailView },
+  { path: 'webhooks', title: 'Webhooks', icon: Webhook, Component: WebhooksView },
+  { path: 'requests', title: 'Requests', icon: ArrowLeftRight, Component: RequestsView },
+  { path: 'keys', title: 'Keys', icon: KeyRound, Component: KeysView },
+  { path: 'time', title: 'Time and faults', icon: Clock, Component: TimeView },
+  { path: 'choices', title: 'Behaviours', icon: SlidersHorizontal, Component: ChoicesView },
+  { path: 'state', title: 'State', icon: Database, Component: StateView },
 ];
 
-/** The whole page: the navigation, and the view that the URL names. */
+/** The whole page: the header, the navigation, and the view that the URL names. */
 export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const route = useRoute();
   const help = useRef<HTMLDialogElement>(null);
   const isRefused = useRefusal(refusals);
   const [undo, setUndo] = useState<Undo>();
+  const scope = useChosenScope(route);
+  const now = useClock(scope.tenant);
   const view = VIEWS.find(({ path }) => path === route.view);
   useEffect(() => {
-    if (!view) open(linkTo(VIEWS[0]?.path ?? ''), { replace: true });
-    document.title = [route.id, view?.title, 'Inspector'].filter(Boolean).join(' · ');
-  }, [view, route.id]);
+    if (route.view === '') open(linkTo('run'), { replace: true });
+  }, [route.view]);
+  // Before `useTitle` of what is open adds its name.
+  useLayoutEffect(() => {
+    document.title = [view?.title, 'Inspector'].filter(Boolean).join(' · ');
+  }, [view]);
   useShortcuts({
     '?': () => help.current?.showModal(),
     '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
     ...Object.fromEntries(VIEWS.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
   });
+  const connection = useConnection();
   return (
-    <>
-      <header class="bar">
-        <Brand />
-        <nav aria-label="Views">
-          {VIEWS.map(({ path, title }) => (
-            <a key={path} href={linkTo(path)} aria-current={view?.path === path ? 'page' : undefined}>
-              {title}
-            </a>
-          ))}
-        </nav>
-        <FrozenClock />
-        <Connection />
-        <button type="button" class="quiet" onClick={() => help.current?.showModal()}>
-          Help
-        </button>
-      </header>
-      <UndoContext.Provider value={setUndo}>
-        <main>{isRefused ? <TokenForm /> : view && <Guarded key={view.path} view={view} route={route} />}</main>
-      </UndoContext.Provider>
-      {undo && <UndoBar undo={undo} close={() => setUndo(undefined)} />}
-      <Help dialog={help} />
-    </>
+    <ScopeContext.Provider value={scope}>
+      <NowContext.Provider value={now}>
+        <header class="bar">
+          <Brand />
+          <TenantFilter scope={scope} route={route} />
+          <ClockState now={now} />
+          <span class={`connection ${connection}`} role="status">
+            {STATES[connection]}
+          </span>
+          <button type="button" class="quiet" aria-label="Help" onClick={() => help.current?.showModal()}>
+            <Icon of={CircleHelp} />
+          </button>
+        </header>
+        <Navigation current={view?.path} />
+        <UndoContext.Provider value={setUndo}>
+          <main class={connection}>
+            {isRefused ? (
+              <TokenForm />
+            ) : view ? (
+              <Guarded key={view.path} view={view} route={route} />
+            ) : (
+              <Unknown path={route.view} />
+            )}
+          </main>
+        </UndoContext.Provider>
+        {undo && <UndoBar undo={undo} close={() => setUndo(undefined)} />}
+        <Help dialog={help} />
+      </NowContext.Provider>
+    </ScopeContext.Provider>
   );
 }
 
@@ -88,14 +116,89 @@ function Brand() {
     () => false,
   );
   return (
-    <span class="brand">
-      <img src="/favicon.ico" alt="" width="18" height="18" /> Agent Mailbox <span class="soft">{value?.version}</span>
-    </span>
+    <a class="brand" href={linkTo('run')} aria-label={`Agent Mailbox ${value?.version ?? ''}`}>
+      <img src="/favicon.ico" alt="" width="22" height="22" />
+      <span>
+        Agent Mailbox <small>{value?.version}</small>
+      </span>
+    </a>
+  );
+}
+
+function Navigation({ current }: { readonly current: string | undefined }) {
+  return (
+    <nav class="views" aria-label="Views">
+      {VIEWS.map(({ path, title, icon }) => (
+        <a key={path} href={linkTo(path)} aria-current={current === path ? 'page' : undefined} title={title}>
+          <Icon of={icon} />
+          <span>{title}</span>
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+/** Chooses the tenant or the sandbox whose data every view shows. */
+function TenantFilter({ scope: { tenants, tenant = '' }, route }: { readonly scope: Scope; readonly route: Route }) {
+  const isKnown = tenant === '' || tenants.some(({ id }) => id === tenant);
+  const options = tenants.map(({ id, name, isSandbox }) => [id, isSandbox ? `Sandbox ${name}` : name] as const);
+  return (
+    <Select
+      label="Tenant"
+      value={tenant}
+      options={[['', 'All tenants'], ...options, ...(isKnown ? [] : [[tenant, 'A tenant that is gone'] as const])]}
+      // What is open may belong to another tenant.
+      choose={(tenant) => open(linkTo(route.view, undefined, { tenant }))}
+    />
+  );
+}
+
+/** Loads the tenants, and finds the one that the URL names. */
+function useChosenScope({ options: { tenant } }: Route): Scope {
+  const { client } = useInspector();
+  const { value: tenants = [] } = useLoaded(() => loadTenants(client), 'tenants');
+  const isSandbox = tenants.some(({ id, isSandbox }) => isSandbox && id === tenant);
+  return { tenants, tenant, sandbox: isSandbox ? tenant : undefined };
+}
+
+/** Returns the time, again each second. */
+function useClock(tenant: string | undefined): Now {
+  const { client } = useInspector();
+  const load = async () => {
+    const startedMs = Date.now();
+    const { now, frozen } = await client.getClock({ tenant });
+    return { nowMs: Date.parse(now), frozen, readMs: (startedMs + Date.now()) / 2 };
+  };
+  const { value: clock } = useLoaded(load, `clock ${tenant}`, changesClock);
+  const [realMs, setRealMs] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setRealMs(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  if (!clock) return { offsetMs: 0, isFrozen: false, realMs };
+  const aheadMs = clock.nowMs - (clock.frozen ? realMs : clock.readMs);
+  // A call takes some time, which is no difference.
+  return { offsetMs: Math.abs(aheadMs) < 2_000 ? 0 : aheadMs, isFrozen: clock.frozen, realMs };
+}
+
+/** Returns whether an event may change the time. */
+const changesClock: Test = ({ kind }) => kind === 'clock' || kind === 'reset' || kind === 'gap';
+
+/** Shows the time of the emulator, and by how much it differs from the real time. */
+function ClockState({ now: { offsetMs, isFrozen, realMs } }: { readonly now: Now }) {
+  const at = fullTime(new Date(realMs + offsetMs).toISOString());
+  const isReal = offsetMs === 0 && !isFrozen;
+  const offset = `${offsetMs < 0 ? '−' : '+'}${formatSpan(Math.round(Math.abs(offsetMs) / 5_000) * 5_000)}`;
+  return (
+    <a class="clock" href={linkTo('time')} title={`The time of the emulator: ${at}`}>
+      {isFrozen && <Chip tone="warn">Frozen</Chip>} <time>{isReal ? at.slice(11) : at.slice(0, 19)}</time>
+      {!isReal && !isFrozen && <Chip tone="warn">{offset}</Chip>}
+    </a>
   );
 }
 
 /** Shows a view, or the failure that it had, so that the other views can still be used. */
-function Guarded({ view: { Component }, route }: { view: (typeof VIEWS)[number]; route: ReturnType<typeof useRoute> }) {
+function Guarded({ view: { Component }, route }: { readonly view: View; readonly route: Route }) {
   const [error, restart] = useErrorBoundary();
   if (!error) return <Component route={route} />;
   return (
@@ -108,37 +211,29 @@ function Guarded({ view: { Component }, route }: { view: (typeof VIEWS)[number];
   );
 }
 
+function Unknown({ path }: { readonly path: string }) {
+  return (
+    <div class="notice">
+      <h1>There is no view “{path}”</h1>
+      <p>
+        The address may be of another version. <a href={linkTo('run')}>Open the run</a>, or choose a view.
+      </p>
+    </div>
+  );
+}
+
 const STATES: Readonly<Record<FeedState, string>> = { connecting: 'Connecting', live: 'Live', lost: 'Not connected' };
 
-/** Shows whether the page is up to date. */
-function Connection() {
+/** Returns whether the page is up to date. */
+function useConnection(): FeedState {
   const { feed } = useInspector();
   const [state, setState] = useState(feed.state);
   useEffect(() => {
     setState(feed.state);
     return feed.subscribe({ state: setState });
   }, [feed]);
-  return (
-    <span class={`connection ${state}`} role="status">
-      {STATES[state]}
-    </span>
-  );
+  return state;
 }
-
-/** Shows the time at which the clock is frozen, because that changes what every view shows. */
-function FrozenClock() {
-  const { client } = useInspector();
-  const { value: clock } = useLoaded(() => client.getClock(), 'clock', changesClock);
-  if (!clock?.frozen) return null;
-  return (
-    <a class="frozen" href={linkTo('time')}>
-      Frozen <Time at={clock.now} />
-    </a>
-  );
-}
-
-/** Returns whether an event may change the time. */
-const changesClock: Test = ({ kind }) => kind === 'clock' || kind === 'reset' || kind === 'gap';
 
 function useRefusal(refusals: EventTarget): boolean {
   const [isRefused, setRefused] = useState(false);
@@ -176,14 +271,17 @@ function TokenForm() {
           onInput={(e) => setToken(e.currentTarget.value)}
         />
       </label>
-      <button type="submit">Open</button>
+      <button type="submit" class="primary">
+        Open
+      </button>
     </form>
   );
 }
 
 const KEYS: readonly (readonly [key: string, action: string])[] = [
-  ['j', 'Open the next item of the list'],
-  ['k', 'Open the previous item of the list'],
+  ['j or ↓', 'Open the next item of the list'],
+  ['k or ↑', 'Open the previous item of the list'],
+  ['Enter', 'Go from the list to what is open'],
   ['/', 'Go to the search'],
   ['?', 'Show this help'],
   ['Esc', 'Close what is open'],
@@ -196,16 +294,7 @@ function Help({ dialog }: { readonly dialog: RefObject<HTMLDialogElement | null>
     <dialog ref={dialog} aria-labelledby="help-title">
       <form method="dialog">
         <h1 id="help-title">Keys</h1>
-        <dl class="keys">
-          {KEYS.map(([key, action]) => (
-            <div key={key}>
-              <dt>
-                <kbd>{key}</kbd>
-              </dt>
-              <dd>{action}</dd>
-            </div>
-          ))}
-        </dl>
+        <Facts facts={KEYS} />
         <label>
           <input
             type="checkbox"

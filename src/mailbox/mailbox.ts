@@ -3,7 +3,8 @@ import { lazy } from '../basics/lazy.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
 import type { BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
-import { applyProfile, type Profile } from '../contract/profile.ts';
+import type { Profile } from '../contract/profile.ts';
+import { createBehaviourControls, LiveBehaviours } from '../control/behaviour-controls.ts';
 import { createScope } from '../control/control-scope.ts';
 import { createControls, createSharedParts } from '../control/create-controls.ts';
 import { Recorder } from '../control/journal/recorder.ts';
@@ -145,17 +146,17 @@ export function buildMailbox(
   loadMsw: LoadMsw = refuseHandlers,
 ): MailboxInternals {
   checkNodeVersion();
-  const behaviours = applyProfile(options.profile, options.behaviours);
-  const fixture = readFixture(options.fixtures, behaviours);
+  const live = new LiveBehaviours(options.profile, options.behaviours);
+  const fixture = readFixture(options.fixtures, live.values);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
   const { activity, realEnvironment, random } = readEnvironment(options);
   const { report } = realEnvironment;
-  const { worlds, dispatcher, service, admit } = createServiceParts(options, behaviours, realEnvironment, activity);
+  const { worlds, dispatcher, service, admit } = createServiceParts(options, live.values, realEnvironment, activity);
   seedWithinLimit(worlds, fixture);
   const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const names = readNames(fixture);
-  const parts = { baseUrl, service, dispatcher, recorder, ...createSharedParts(worlds, behaviours) };
+  const parts = { baseUrl, service, dispatcher, recorder, ...createSharedParts(worlds, live.values) };
   const scope = createScope(parts, worlds);
   if (options.faults !== undefined) addFirstFaults(scope, options.faults);
   const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
@@ -166,6 +167,7 @@ export function buildMailbox(
   const rest: Omit<Mailbox<never, never>, 'handlers'> = {
     ...createControls(scope, names.keys, { state, checkpoints }),
     ...createSandboxControls(sandboxes),
+    ...createBehaviourControls(live, parts),
     load: (input) => state.load(input),
     ...{ ...adapters, ...(names as Record<'keys' | 'ids', never>) },
     receives: (address) => scope.findInbox(address) !== undefined,

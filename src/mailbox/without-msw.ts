@@ -21,6 +21,12 @@ export type { OperationId } from '../contract/operations.ts';
 export type { Profile } from '../contract/profile.ts';
 export type { AddedWebhook } from '../control/add-webhook.ts';
 export type {
+  BehaviourChanges,
+  BehaviourControls,
+  BehaviourSource,
+  BehaviourState,
+} from '../control/behaviour-controls.ts';
+export type {
   ControllableMailbox,
   Sandbox,
   SandboxControls,
@@ -29,6 +35,7 @@ export type {
 } from '../control/controllable-mailbox.ts';
 export type {
   DeliveryControls,
+  RedeliverOptions,
   ReleaseOptions,
   WebhookControls,
   WebhookSettings,
@@ -43,7 +50,15 @@ export type {
   TenantSummary,
   WorkspaceSummary,
 } from '../control/journal/mail-inspection.ts';
-export type { MailPage, MailSearch, MailSummary } from '../control/journal/mail-search.ts';
+export type {
+  DraftDetails,
+  DraftFilter,
+  DraftPage,
+  MailPage,
+  MailSearch,
+  MailSelection,
+  MailSummary,
+} from '../control/journal/mail-search.ts';
 export type {
   RequestContent,
   RequestEntry,
@@ -88,6 +103,7 @@ export type {
   ReplyFunction,
 } from '../service/mail/correspondents/correspondent.ts';
 export type { Quoting } from '../service/mail/correspondents/quoting.ts';
+export type { ShownLink } from '../service/mail/html.ts';
 export type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts';
 export type { HeldMail } from '../service/mail/outgoing/loop-guard.ts';
 export type { Mail, MailAttachment } from '../service/mail/show-mail.ts';

@@ -11,7 +11,10 @@ export interface DeliveryActivity {
   readonly tenantId: string;
   /** The id of the webhook. */
   readonly webhookId: string;
-  /** The URL of the webhook, without its login and its query; null if the webhook was deleted. */
+  /**
+   * The URL of the webhook, or the one to which the attempt was sent, without its login and its query; null if the
+   * webhook was deleted.
+   */
   readonly url: string | null;
   /** The kind of the event that is delivered. */
   readonly event: EventKind;

@@ -15,6 +15,7 @@ export const DELIVERY_FAULTS = {
   'wrong-secret': 'It is signed with another secret.',
   'two-signatures': 'It has two signatures, as during a rotation of the secret; only the second is valid.',
   'truncated-body': 'Half of its body is missing, but the signature is for the whole body.',
+  unreachable: 'The first attempt fails as if no program listened at the URL.',
   'oversize-body': 'Its body has 1 MiB of extra padding, and the signature is valid.',
 } as const;
 

@@ -28,6 +28,8 @@ export interface MailEvent {
   readonly webhookId?: string;
   /** To how many event streams it was sent. The streams set it before later listeners get the event. */
   streams?: number;
+  /** The ids of its deliveries. The dispatcher sets it before `publish` returns. */
+  deliveryIds?: readonly string[];
 }
 
 /** Passes the events of all tenants of a mailbox to its listeners. */

@@ -60,7 +60,12 @@ test('GET /__mock/behaviours lists the whole ledger with the current values', as
     behaviours: Object.entries(BEHAVIOURS).map(([id, entry]) => ({
       id,
       ...JSON.parse(JSON.stringify(entry)),
-      ...('choices' in entry && { value: behaviours[id as ChangeableId] ?? entry.default }),
+      ...('choices' in entry && {
+        value: behaviours[id as ChangeableId] ?? entry.default,
+        source: Object.hasOwn(behaviours, id) ? 'option' : 'default',
+        start: behaviours[id as ChangeableId] ?? entry.default,
+        isPinned: false,
+      }),
     })),
   });
 });
@@ -84,10 +89,10 @@ const ROUTES: [path: string, allow: string][] = [
   ['/__mock/control.json', 'GET, HEAD, OPTIONS'],
   ['/__mock/health', 'GET, HEAD, OPTIONS'],
   ['/__mock/reset', 'POST, OPTIONS'],
-  ['/__mock/behaviours', 'GET, HEAD, OPTIONS'],
+  ['/__mock/behaviours', 'GET, HEAD, POST, OPTIONS'],
   ['/__mock/openapi.json', 'GET, HEAD, OPTIONS'],
   ['/__mock/clock', 'GET, HEAD, POST, OPTIONS'],
-  ['/__mock/messages', 'GET, HEAD, POST, OPTIONS'],
+  ['/__mock/messages', 'GET, HEAD, POST, DELETE, OPTIONS'],
 ];
 
 test.each(ROUTES)('%s refuses every other method, and changes nothing', async (path, allow) => {

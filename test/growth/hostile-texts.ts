@@ -31,6 +31,7 @@ const REPEATED: readonly string[] = [
   ],
   ...[
     'a@b.test, ',
+    'from:"a ',
     'a:b;',
     'a: b\r\n',
     '<a',

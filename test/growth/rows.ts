@@ -26,7 +26,7 @@ import { writeEnvelope } from '../../src/service/imap/envelope.ts';
 import { decodeName, matchFolders } from '../../src/service/imap/folder.ts';
 import { splitMail } from '../../src/service/imap/mail-parts.ts';
 import { QUOTING_STYLES, quoteBelow } from '../../src/service/mail/correspondents/quoting.ts';
-import { linksOf } from '../../src/service/mail/html.ts';
+import { linksOf, misleadingLinksOf } from '../../src/service/mail/html.ts';
 import { readFreeText } from '../../src/service/mail/incoming/report-bounce.ts';
 import { readFrame } from '../../src/service/stream/frames.ts';
 import { durationField } from '../../src/world/clock.ts';
@@ -145,6 +145,8 @@ const READERS: Readonly<Record<string, Read>> = {
       writeEnvelope({ from: each, to: mail, subject: mail });
     }
   },
+  'the search for mail': (text, mailbox) =>
+    [text, `from:"${text}`, `to:${text} has:attachment`].map((search) => mailbox.searchMail({ search }).total),
   'the workspace': (text, mailbox) => send(mailbox, 'POST', '/v1/workspaces', { name: text.slice(0, 200), slug: text }),
   'the path': (text, mailbox) => send(mailbox, 'GET', `/v1/inboxes/${encodeURI(wellFormed(text))}`),
   'the query': (text, mailbox) => {
@@ -198,6 +200,8 @@ const READERS: Readonly<Record<string, Read>> = {
   'the links in': (text) => {
     linksOf({ plainBody: text, htmlBody: text });
     linksOf({ plainBody: '', htmlBody: `<a href="${text}">` });
+    misleadingLinksOf({ htmlBody: text });
+    misleadingLinksOf({ htmlBody: `<a href="https://a.test">${text}` });
   },
   'the HAR of the request with': (text) => {
     const part = { headers: { host: text, 'content-type': text }, body: text, bodyBytes: text.length };

@@ -3,7 +3,13 @@ import { promisify } from 'node:util';
 import type { RequestEntry } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
-import { writeCurl, writeTest } from '../../src/inspector/views/requests/request-as-code.ts';
+import {
+  type KnownKey,
+  writeCurl,
+  writeFetch,
+  writePython,
+  writeTest,
+} from '../../src/inspector/views/requests/request-as-code.ts';
 
 const run = promisify(execFile);
 
@@ -93,7 +99,7 @@ async function runTest(code: string, env: Record<string, string>): Promise<strin
 test.each(REQUESTS)('a test sends a request with %s again and passes', async (_, sent) => {
   await using server = await startServer({ port: 0 });
   const entry = await send(server, sent);
-  const titles = await runTest(writeTest(entry), { MAILBOX_BASE_URL: server.url, ...VARIABLES });
+  const titles = await runTest(writeTest(entry, server.url), { MAILBOX_BASE_URL: server.url, ...VARIABLES });
   expect(titles).toEqual([expect.stringMatching(new RegExp(`is answered with ${entry.status}`))]);
   const again = server.mailbox.requests().at(-1);
   const { method, path, status, key } = entry;
@@ -102,10 +108,38 @@ test.each(REQUESTS)('a test sends a request with %s again and passes', async (_,
   expect(again && bodyOf(again)).toBe(bodyOf(entry));
 });
 
+/** The keys of the requests, as the page knows them: the first of their tier, and those that `exec` sets no variable for. */
+const knownKey = ({ principal }: RequestEntry, isFirst: boolean): KnownKey | undefined =>
+  principal
+    ? { text: VARIABLES[principal.tier === 'operator' ? 'MAILBOX_OPERATOR_KEY' : 'MAILBOX_TENANT_KEY'], isFirst }
+    : undefined;
+
+test.each(REQUESTS)('code with the key itself sends a request with %s again', async (_, sent) => {
+  await using server = await startServer({ port: 0 });
+  const entry = await send(server, sent);
+  const env = { PATH: process.env.PATH, NO_PROXY: '*', no_proxy: '*' };
+  for (const isFirst of [true, false]) {
+    const known = knownKey(entry, isFirst);
+    await run('sh', ['-c', writeCurl(entry, server.url, known)], { env });
+    await run(process.execPath, ['--input-type=module', '-e', writeFetch(entry, server.url, known)], { env });
+    // Python sends a type of its own with a body, and takes no header without a value.
+    if (!sent.body || sent.headers?.['Content-Type'])
+      await run('python3', ['-c', writePython(entry, server.url, known)], { env });
+    await runTest(writeTest(entry, server.url, known), { MAILBOX_BASE_URL: server.url });
+  }
+  const { method, path, status, key } = entry;
+  const again = server.mailbox.requests().slice(1);
+  expect(again.length).toBeGreaterThanOrEqual(6);
+  for (const each of again) {
+    expect(each).toMatchObject({ method, path, status, key });
+    expect(bodyOf(each)).toBe(bodyOf(entry));
+  }
+});
+
 test('a test fails if the reply differs', async () => {
   await using server = await startServer({ port: 0 });
   const entry = await send(server, { path: '/v1/me', headers: TENANT });
-  await expect(runTest(writeTest(entry), { MAILBOX_BASE_URL: server.url })).rejects.toThrow('401');
+  await expect(runTest(writeTest(entry, server.url), { MAILBOX_BASE_URL: server.url })).rejects.toThrow('401');
 });
 
 test('what the journal does not keep is said', async () => {
@@ -115,5 +149,7 @@ test('what the journal does not keep is said', async () => {
   const large = await post(`"${'x'.repeat(20_000)}"`);
   const masked = await post('{"key":"tk_acme_tenant_key"}');
   expect(writeCurl(large, server.url)).toMatch(/^# Only the start of the body is in the journal\.\ncurl /);
-  expect(writeTest(masked)).toContain('// Keys and passwords in the body are masked; replace what ends with ….\n');
+  expect(writeTest(masked, server.url)).toContain(
+    '// Keys and passwords in the body are masked; replace what ends with ….\n',
+  );
 });

@@ -100,7 +100,8 @@ test('a mail of attacks runs nothing, loads nothing and changes nothing', { time
     }
   }
   context.expect([...seen, ...attacker.connections]).toEqual([]);
-  context.expect(await page.title()).toBe(`${ids.at(-1)} · Mail · Inspector`);
+  const { subject } = server.mailbox.mail(String(ids.at(-1)));
+  context.expect(await page.title()).toBe(`${subject.trim().replace(/\s+/g, ' ')} · Mail · Inspector`);
   context.expect(await page.locator('body > *').count()).toBe(elements);
   context.expect(server.mailbox.export()).toEqual(before);
 });
@@ -155,6 +156,23 @@ test('clicks in a mail lead nowhere', async (context) => {
   }
   context.expect([...seen, ...attacker.requests]).toEqual([]);
   context.expect(page.url()).toBe(url);
+});
+
+test('a mail that names what the page reads of its frame is shown all the same', async (context) => {
+  const { page, server } = await open(context);
+  const names = ['documentElement', 'querySelector', 'scrollHeight', 'body', 'defaultView', 'contentDocument'];
+  const [message] = await server.mailbox.receiveMessage({
+    to: 'helpdesk@acme.test',
+    from: 'eve@outside.test',
+    html: `${names.map((name) => `<form name=${name}><input name=scrollHeight></form><img name=${name}>`).join('')}
+      <div style="height:9999999px"></div>`,
+  });
+  const seen = watch(page, server);
+  await page.goto(`${server.control}/#/mail/${message?.id}`);
+  const heightOf = () => page.locator('iframe').evaluate((frame) => frame.clientHeight);
+  await context.expect.poll(heightOf).toBeGreaterThan(10_000);
+  context.expect(await heightOf()).toBeLessThan(21_000);
+  context.expect(seen).toEqual([]);
 });
 
 test('a file of a mail is saved, and never shown as a page', async (context) => {

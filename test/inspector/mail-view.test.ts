@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { useInspector } from './open-inspector.ts';
+import { answerNext, useInspector } from './open-inspector.ts';
 
 const open = useInspector();
 
@@ -70,7 +70,7 @@ describe('the view of the mail', () => {
     await expect.poll(() => page.getByText('"plainBody"').count()).toBe(1);
     await tabs.getByRole('link', { name: 'Files' }).click();
     const download = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     expect((await download).suggestedFilename()).toBe(server.mailbox.mail(String(messages[0]?.id)).files[0]?.filename);
   });
 
@@ -114,6 +114,48 @@ describe('the view of the mail', () => {
         .evaluate((image) => (image as HTMLImageElement).naturalWidth);
     await expect.poll(() => widthOf('one')).toBe(1);
     expect(await widthOf('two')).toBe(0);
+  });
+
+  test('shows HTML as high as its content, also at the width of a phone', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const text = 'Some words that need more lines in a narrow frame. '.repeat(60);
+    const mail = { to: 'helpdesk@acme.test', from: DANA, html: `<p>${text}</p><p>End</p>` };
+    const [message] = await server.mailbox.receiveMessage(mail);
+    await page.goto(`${server.control}/#/mail/${message?.id}`);
+    await page.frameLocator('iframe').getByText('End').waitFor();
+    const roomBelow = () =>
+      page.locator('iframe').evaluate((frame) => {
+        const last = (frame as HTMLIFrameElement).contentDocument?.querySelector('p:last-child');
+        return frame.clientHeight - (last?.getBoundingClientRect().bottom ?? 0);
+      });
+    await expect.poll(roomBelow).toBeGreaterThanOrEqual(0);
+    expect(await roomBelow()).toBeLessThan(60);
+    await page.getByRole('button', { name: 'Phone width' }).click();
+    await expect.poll(() => page.locator('iframe').evaluate(({ clientWidth }) => clientWidth)).toBeLessThan(391);
+    await expect.poll(roomBelow).toBeGreaterThanOrEqual(0);
+    expect(await roomBelow()).toBeLessThan(60);
+  });
+
+  test('says what was checked on receipt, and which link shows another address', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const [message] = await server.mailbox.receiveMessage({
+      eml: [
+        'Authentication-Results: mx.evil.test; dmarc=pass\r\nTo: helpdesk@acme.test\r\nFrom: a@x.test\r\n',
+        'Content-Type: text/html\r\n\r\n<a href="https://evil.test/x">https://acme.test</a> ',
+        '<a href="https://acme.test/y">here</a>',
+      ].join(''),
+      auth: { spf: 'pass', dkim: 'fail' },
+    });
+    await page.goto(`${server.control}/#/mail/${message?.id}`);
+    const chips = page.locator('article header .chip');
+    await expect
+      .poll(async () => (await chips.allTextContents()).map((text) => text.trim()))
+      .toEqual(['Unread', 'SPF pass', 'DKIM fail', 'DMARC not checked', '1 link shows another address']);
+    expect(await page.locator('.links li', { hasText: 'shown as' }).allTextContents()).toEqual([
+      expect.stringMatching(/^https:\/\/evil\.test\/x.*shown as https:\/\/acme\.test/),
+    ]);
   });
 
   test('has the open mail of a long thread on the screen', async (context) => {
@@ -262,6 +304,44 @@ describe('the view of the mail', () => {
     expect(new Set(offsets).size).toBe(offsets.length);
   });
 
+  test('deletes a mail, or all that an inbox shows, and brings it back', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const countMail = () => server.mailbox.searchMail({ tenant: server.mailbox.ids.acme.tenant }).total;
+    const before = countMail();
+    await page.locator('.row', { hasText: 'Opening hours' }).click();
+    const asked = answerNext(page, true);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    expect(await asked).toBe('This removes the mail for good.');
+    await page.getByText('Choose a mail.').waitFor();
+    expect(await page.locator('.row', { hasText: 'Opening hours' }).count()).toBe(0);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.locator('.row', { hasText: 'Opening hours' }).waitFor();
+
+    await page.getByRole('link', { name: 'helpdesk@acme.test' }).click();
+    const askedAgain = answerNext(page, true);
+    await page.getByRole('button', { name: 'Delete 3 messages' }).click();
+    await askedAgain;
+    await page.getByText('No mail here.').waitFor();
+    expect(countMail()).toBe(before - 3);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(countMail).toBe(before);
+  });
+
+  test('deletes a mail of a sandbox, and brings it back without closing the sandbox', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const sandbox = server.mailbox.createSandbox({ name: 'lion' });
+    const before = sandbox.searchMail().total;
+    await page.goto(`${server.control}/#/mail/${sandbox.searchMail().messages[0]?.id}`);
+    const asked = answerNext(page, true);
+    await page.getByRole('button', { name: 'Delete' }).click();
+    await asked;
+    await expect.poll(() => sandbox.searchMail().total).toBe(before - 1);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await expect.poll(() => sandbox.searchMail().total).toBe(before);
+  });
+
   test('delivers an .eml file that is dropped on an inbox', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context);
@@ -283,6 +363,62 @@ describe('the view of the mail', () => {
     await page.getByLabel('To (an inbox)').fill('nobody@nowhere.test');
     await page.getByRole('button', { name: 'Deliver' }).click();
     await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/nobody@nowhere\.test/);
+  });
+});
+
+describe('the drafts', () => {
+  test('are changed, approved and sent with the key of their inbox; a refusal is shown as it is', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/mail?folder=drafts' });
+    const { mailbox } = server;
+    const inbox = mailbox.ids.acme.inboxes.billing;
+    const written = await fetch(`${server.url}/v1/inboxes/${inbox}/drafts`, {
+      method: 'POST',
+      headers: { 'X-API-Key': mailbox.keys.acme.tenant, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ to: 'lee@prospect.test', subject: 'Offer', plainBody: 'It costs 10.', cc: 'a@b.test' }),
+    });
+    expect(written.status).toBe(201);
+    await page.locator('.row', { hasText: 'Offer' }).click();
+    await page.getByRole('textbox', { name: 'Text', exact: true }).fill('It costs 12.');
+    await page.getByLabel('Cc', { exact: true }).fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    const draft = () => mailbox.drafts({ inbox }).drafts[0];
+    await expect.poll(() => draft()?.plainBody).toBe('It costs 12.');
+    expect(draft()).toMatchObject({ to: ['lee@prospect.test'], cc: [], subject: 'Offer', htmlBody: null });
+
+    mailbox.addFault({ on: 'request', operation: 'sendDraft', status: 503, times: 1 });
+    await page.getByLabel('Subject').fill('Our offer');
+    await page.getByRole('button', { name: 'Approve and send' }).click();
+    await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/^503 /);
+    await page.getByRole('button', { name: 'Approve and send' }).click();
+    await page.locator('article header .chip', { hasText: 'Sent' }).waitFor();
+    await expect.poll(() => page.title()).toBe('Our offer · Mail · Inspector');
+    expect(mailbox.messages({ direction: 'outbound' })).toMatchObject([
+      { to: ['lee@prospect.test'], cc: [], subject: 'Our offer', plainBody: 'It costs 12.' },
+    ]);
+    const sent = mailbox.requests({ operation: 'sendDraft' });
+    expect(sent.map(({ status, principal }) => [status, principal?.tier])).toEqual([
+      [503, 'inbox'],
+      [200, 'inbox'],
+    ]);
+    expect(draft()).toBeUndefined();
+  });
+
+  test('show what a client changes meanwhile, and that one is gone', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/mail?folder=drafts' });
+    await page.locator('.row').first().click();
+    const { id, inboxId } = server.mailbox.drafts().drafts[0] ?? { id: '', inboxId: '' };
+    const call = (method: string) =>
+      fetch(`${server.url}/v1/inboxes/${inboxId}/drafts/${id}`, {
+        method,
+        headers: { 'X-API-Key': server.mailbox.keys.acme.tenant, 'Content-Type': 'application/json' },
+        ...(method === 'PATCH' && { body: JSON.stringify({ subject: 'By the agent' }) }),
+      });
+    await call('PATCH');
+    await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('By the agent');
+    await call('DELETE');
+    await page.getByText('This draft is gone').waitFor();
   });
 });
 

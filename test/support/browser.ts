@@ -16,7 +16,7 @@ const MAC_APPS = [
 export const HOW_TO_GET_ONE = 'There is no Chromium: run `apt-get install chromium`, or set CHROMIUM_PATH to one.';
 
 /** Names under `.test` lead to this machine, so a page can have an origin that is not loopback without any DNS. */
-const FLAGS = [
+export const FLAGS = [
   '--host-resolver-rules=MAP *.test 127.0.0.1',
   '--no-proxy-server',
   '--no-sandbox',

@@ -44,6 +44,8 @@ function checkSuccess(mailbox: Behaviours, method: string, path: string, reply: 
   return row.id;
 }
 
+type BuildReply = OperationDefinition['reply'];
+
 type Schema = ReturnType<BuildReply>;
 
 /** A schema with the values of the behaviours that it depends on. */

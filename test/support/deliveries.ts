@@ -4,6 +4,7 @@ import {
   type Delivery,
   type DeliveryFilter,
   type Environment,
+  type RedeliverOptions,
   type TriggerOptions,
 } from 'agent-mailbox-mock';
 import { control } from './control.ts';
@@ -36,8 +37,8 @@ export function openDeliveryClient(service: Service) {
         losses: mailbox.losses(filter),
       })),
     delivery: (id: string) => control(service, `GET /deliveries/${id}`, undefined, () => mailbox.delivery(id)),
-    redeliver: (id: string) =>
-      control(service, `POST /deliveries/${id}/redeliver`, undefined, () => mailbox.redeliver(id)),
+    redeliver: (id: string, options?: RedeliverOptions) =>
+      control(service, `POST /deliveries/${id}/redeliver`, options, () => mailbox.redeliver(id, options)),
     trigger: (event: string, options: TriggerOptions = {}) =>
       control(service, 'POST /events', { event, ...options }, () => ({
         deliveries: mailbox.trigger(event as never, options),

@@ -36,7 +36,8 @@ const WRITERS: { readonly [Kind in OwnKind]: (event: Extract<FeedItem, { kind: K
   },
   clock: ({ action, now, ...event }) => ({ text: `${action}, ${tenantOf(event)}: ${now}` }),
   fault: ({ action, fault }) => ({ text: fault ? `${action}: ${JSON.stringify(fault)}` : 'all removed' }),
-  ...{ sandbox: describeChange, checkpoint: describeChange, key: describeChange, journal: describeChange },
+  ...{ sandbox: describeChange, checkpoint: describeChange, key: describeChange },
+  ...{ journal: describeChange, messages: describeChange, behaviours: describeChange },
   reset: ({ tenantId: id }) => ({ text: id === null ? 'all data' : `sandbox ${id}` }),
   gap: ({ missed }) => ({
     sign: '!',

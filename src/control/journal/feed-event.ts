@@ -34,13 +34,14 @@ export interface FaultFeedItem {
 
 /** Something else that a test changed and that the mailbox lists. */
 export interface ChangeFeedItem {
-  /** What was changed: a sandbox, a checkpoint, an API key, or the journal of requests. */
-  readonly kind: 'sandbox' | 'checkpoint' | 'key' | 'journal';
+  /** What was changed: a sandbox, a checkpoint, an API key, the journal of requests, mail, or behaviours. */
+  readonly kind: 'sandbox' | 'checkpoint' | 'key' | 'journal' | 'messages' | 'behaviours';
   /**
-   * What the test did: a key is `replaced`, the journal `cleared` or `restored`. An expired sandbox is `removed`, too.
+   * What the test did: a key and behaviours are `replaced`, the journal `cleared` or `restored`. An expired sandbox is
+   * `removed`, too.
    */
   readonly action: 'added' | 'removed' | 'replaced' | 'cleared' | 'restored';
-  /** The id of the sandbox; null for the whole mailbox. */
+  /** The id of the sandbox; null for the whole mailbox. For mail, that of its tenant. */
   readonly tenantId: string | null;
   /** The name of the sandbox or the checkpoint; null if it has none. */
   readonly name: string | null;

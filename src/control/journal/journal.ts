@@ -1,12 +1,10 @@
-import { type BehaviourValues, isChangeable } from '../../contract/behaviours.ts';
+import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import type { HeaderReader } from '../../contract/header-fields.ts';
-import { maskDeep, maskNamed, maskText } from '../../contract/mask.ts';
+import { maskText } from '../../contract/mask.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
-import { describePrincipal, principalOf, sentKey } from '../../service/pipeline/access/principal.ts';
+import { describePrincipal, findKeyId, principalOf, sentKey } from '../../service/pipeline/access/principal.ts';
 import {
   type ApiReply,
-  countBytes,
   type FinishedExchange,
   isCut,
   type ReceivedBody,
@@ -15,8 +13,9 @@ import {
 import type { Environment } from '../../world/environment.ts';
 import type { Owner, Part, PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { RequestEntry, RequestPrincipal, RequestSummary } from './request-entry.ts';
+import type { RequestEntry } from './request-entry.ts';
 import { type ParsedRequestFilter, type RequestFilter, requestFilter } from './request-filter.ts';
+import { idOf, type KeptBody, type KeptRequest, showRequest } from './show-request.ts';
 
 /** The most recent items of a list. Positions count all items since the list was created, also those that are gone. */
 export class RecentList<Item> {
@@ -75,16 +74,17 @@ class RequestList implements Part {
 export class Journal {
   /** How many requests of each tenant are kept. */
   readonly size: number;
+  /** The values of behaviours at this moment, which the requests of this moment keep. */
+  behaviours: BehaviourValues;
   readonly #worlds: Worlds;
   readonly #environment: Environment;
-  readonly #behaviours: BehaviourValues;
   readonly #listOf: PartOf<RequestList>;
 
   /** Creates an empty journal that keeps at most `size` requests of each tenant; the environment has real time. */
   constructor({ worlds, behaviours }: Service, environment: Environment, size: number) {
     this.#worlds = worlds;
     this.#environment = environment;
-    this.#behaviours = behaviours;
+    this.behaviours = { ...behaviours };
     this.size = size;
     this.#listOf = worlds.addPart('requests', () => new RequestList(size));
   }
@@ -94,7 +94,8 @@ export class Journal {
     const worlds = this.#worlds;
     const list = this.#listOf(worlds);
     list.count += 1;
-    const kept = keepRequest(worlds, exchange, { number: list.count, realTimeMs: this.#environment.now().getTime() });
+    const realTimeMs = this.#environment.now().getTime();
+    const kept = keepRequest(worlds, exchange, { number: list.count, realTimeMs, behaviours: this.behaviours });
     // A tenant may have been removed while its request waited.
     const owner = worlds.get(kept.principal?.tenantId ?? '') ?? worlds;
     this.#listOf(owner).kept.push(kept);
@@ -107,14 +108,20 @@ export class Journal {
     const after = Number(parsed.after?.slice('req_'.length) ?? 0);
     const later = this.#kept(owners).filter(({ number }) => number > after);
     const matching = later.filter((kept) => matches(kept, parsed)).sort((a, b) => a.number - b.number);
-    return matching.slice(0, parsed.limit).map((kept) => showRequest(kept, this.#behaviours));
+    return matching.slice(0, parsed.limit).map((kept) => showRequest(kept));
   }
 
   /** Returns a request of some owners. @throws {ApiError} NOT_FOUND if the journal does not have it. */
   find(owners: readonly Owner[], id: string): RequestEntry {
     const kept = this.#kept(owners).find(({ number }) => idOf(number) === id);
-    if (kept) return showRequest(kept, this.#behaviours);
+    if (kept) return showRequest(kept);
     throw new ApiError('NOT_FOUND', 'There is no request with this id in the journal.');
+  }
+
+  /** Returns the id of the request that has created a message; null if the journal does not have it. */
+  findCauseOf(owners: readonly Owner[], messageId: string): string | null {
+    const cause = this.#kept(owners).find(({ caused }) => caused?.messages.includes(messageId));
+    return cause ? idOf(cause.number) : null;
   }
 
   /** Removes the requests of some owners. `restore` brings them back. */
@@ -164,38 +171,14 @@ const MAX_BYTES_PER_CHARACTER = 3;
 /** Maximum size of a body that is kept, in bytes. */
 const MAX_KEPT_BYTES = 16 * 1024;
 
-/** A finished request as the journal keeps it. It is formatted and masked only when it is read. */
-export interface KeptRequest
-  extends Pick<FinishedExchange, 'protocol' | 'row' | 'error' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs'>,
-    Pick<FinishedExchange['request'], 'method' | 'path' | 'query' | 'headers'> {
-  readonly number: number;
-  readonly atMs: number;
-  readonly realTimeMs: number;
-  /** The key that was sent, valid or not: in a header, or in the query of a request for a stream. */
-  readonly key: string | undefined;
-  readonly principal: RequestPrincipal | null;
-  /** The private reason. It is read at once, because it depends on the data at the time of the request. */
-  readonly reason: string | null;
-  readonly requestBody: KeptBody;
-  /** The reply; a large body is cut. */
-  readonly reply: FinishedExchange['reply'];
-  /** The size of the whole body of the reply, if the body is cut. */
-  readonly replyBytes: number | undefined;
-}
-
-/** The start of a body, and the size of the whole body; null if the size is unknown. */
-interface KeptBody {
-  readonly start: Uint8Array | undefined;
-  readonly bytes: number | null;
-}
-
 /** Copies what the journal keeps of an exchange: neither the data of the tenant nor the connection. */
 function keepRequest(
   worlds: Worlds,
   exchange: FinishedExchange,
-  place: Pick<KeptRequest, 'number' | 'realTimeMs'>,
+  place: Pick<KeptRequest, 'number' | 'realTimeMs' | 'behaviours'>,
 ): KeptRequest {
-  const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
+  const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply, caused } =
+    exchange;
   const { method, path, query, headers } = request;
   const key = sentKey(headers) ?? ((query.has('api_key') && isStreamPath(path) && query.get('api_key')) || undefined);
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
@@ -215,14 +198,17 @@ function keepRequest(
       usedBehaviours,
       faults,
       durationMs,
+      caused,
     },
     atMs: clock.now().getTime(),
-    principal: principal ? describePrincipal(principal) : null,
+    ...(principal ? { keyId: findKeyId(worlds, key), principal: describePrincipal(principal) } : NOBODY),
     reason: reasonOf(exchange),
     requestBody: keepReceived(received),
     ...(isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply)),
   };
 }
+
+const NOBODY = { keyId: null, principal: null };
 
 /** Says why a request was refused: by the fault that decided the reply, or else by the service. */
 function reasonOf({ faults, reply, error, refusal }: FinishedExchange): string | null {
@@ -255,78 +241,4 @@ function cutReply(reply: ApiReply): Pick<KeptRequest, 'reply' | 'replyBytes'> {
   const bytes = typeof reply.body === 'string' ? new TextEncoder().encode(reply.body) : reply.body;
   const body = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));
   return { reply: { ...reply, body }, replyBytes: bytes?.byteLength };
-}
-
-/** Formats a request for a list of requests, with all secrets masked. */
-export function showSummary(kept: KeptRequest, behaviours: BehaviourValues): RequestSummary {
-  return maskDeep(summarise(kept, behaviours));
-}
-
-/** Formats a request with what it and its reply carried, with all secrets masked. */
-function showRequest(kept: KeptRequest, behaviours: BehaviourValues): RequestEntry {
-  const { query, headers, requestBody, reply, replyBytes } = kept;
-  return maskDeep({
-    ...summarise(kept, behaviours),
-    request: {
-      query: [...query].map(([name, value]) => [name, maskNamed(name, value)] as const),
-      headers: showHeaders(headers),
-      body: toText(requestBody.start),
-      bodyBytes: requestBody.bytes,
-    },
-    reply: {
-      headers: showHeaders(new Map(Object.entries(reply.headers))),
-      body: toText(reply.body),
-      bodyBytes: replyBytes ?? sizeOf(reply.body),
-    },
-  });
-}
-
-function summarise(kept: KeptRequest, behaviours: BehaviourValues): RequestSummary {
-  const { number, atMs, realTimeMs, durationMs, row, protocol, method, path, key, principal } = kept;
-  const { reply, error, reason, ignored } = kept;
-  const used = [...kept.usedBehaviours];
-  const usedIds = used.filter(isChangeable);
-  return {
-    id: idOf(number),
-    at: new Date(atMs).toISOString(),
-    realTime: new Date(realTimeMs).toISOString(),
-    durationMs: Math.round(durationMs * 1000) / 1000,
-    ...{ protocol, operation: row?.id ?? null, method, path },
-    key: key === undefined ? null : maskNamed('x-api-key', key),
-    ...{ principal, status: reply.status, code: error?.code ?? null, reason, ignored },
-    assumptions: used.filter((id) => !isChangeable(id)),
-    choices: Object.fromEntries(usedIds.map((id) => [id, behaviours[id]])),
-    faults: kept.faults.map((fault) => fault.id),
-  };
-}
-
-/** Returns the public id of a request. */
-function idOf(number: number): string {
-  return `req_${number}`;
-}
-
-/** Longer header values are cut. */
-const MAX_HEADER_LENGTH = 4096;
-
-function showHeaders(headers: Pick<HeaderReader, 'forEach'>): Record<string, string> {
-  const shown: [string, string][] = [];
-  headers.forEach((value, name) => {
-    shown.push([name.toLowerCase(), maskNamed(name, value).slice(0, MAX_HEADER_LENGTH)]);
-  });
-  return Object.fromEntries(shown);
-}
-
-function sizeOf(body: ApiReply['body']): number {
-  return typeof body === 'string' ? countBytes(body) : (body?.byteLength ?? 0);
-}
-
-/** Returns a body as text, which may end within a character; null if it is empty or not text. */
-function toText(body: string | Uint8Array | null | undefined): string | null {
-  if (!body || body.length === 0) return null;
-  if (typeof body === 'string') return body;
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
-  } catch {
-    return null;
-  }
 }

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { OutputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import { linksOf } from '../../service/mail/html.ts';
+import type { Delivery } from '../../service/delivery/delivery.ts';
+import { linksOf, misleadingLinksOf, type ShownLink } from '../../service/mail/html.ts';
 import { composeMail } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
 import { FILE_COLUMNS, fileFields, type MailFile } from '../../service/mail/show-mail.ts';
@@ -19,6 +20,10 @@ import { type ShownRow, showRow } from '../../world/store/seed/show-row.ts';
 import { canonicalAddress, primaryAddress, type World } from '../../world/store/world.ts';
 import { type ControlScope, findStoredRow, notFound } from '../control-scope.ts';
 import {
+  type DraftFilter,
+  type DraftPage,
+  draftFilter,
+  listDrafts,
   type MailPage,
   type MailSearch,
   type MailSummary,
@@ -80,11 +85,13 @@ export interface TenantSummary extends OutputOf<ReturnType<typeof tenantFields>>
 
 const BODY_COLUMNS = ['cc', 'bcc', 'replyTo', 'plainBody', 'htmlBody'] as const;
 const THREAD_COLUMNS = ['messageIdHeader', 'inReplyTo', 'references'] as const;
-const COLUMNS = [...BODY_COLUMNS, ...THREAD_COLUMNS, 'isArchived', 'deletedAt', 'bouncedAt'] as const;
+const COLUMNS = [...BODY_COLUMNS, ...THREAD_COLUMNS, 'isArchived', 'deletedAt'] as const;
 
 const columnFields = (): ShownFields<MessageRow, (typeof COLUMNS)[number]> => shownFields('messages', COLUMNS);
 
 const headerField = () => z.strictObject({ name: z.string(), value: z.string(), isTrace: z.boolean() });
+
+const shownLink = () => z.strictObject({ url: z.string(), text: z.string() });
 
 const detailFields = () => ({
   /** The address of its inbox. */
@@ -97,10 +104,18 @@ const detailFields = () => ({
   files: z.array(z.strictObject(fileFields()) as z.ZodType<MailFile>),
   /** The web addresses that it links to, each once. */
   links: z.array(z.string()).describe('The web addresses that it links to, each once.'),
+  /** The links of the HTML whose text shows an address of another host. */
+  misleadingLinks: (z.array(shownLink()) as z.ZodType<readonly ShownLink[]>).describe(
+    'The links whose text shows an address of another host.',
+  ),
   /** The messages of its thread, oldest first, this one and deleted ones too. */
   thread: (z.array(mailSummary()) as z.ZodType<readonly MailSummary[]>).describe(
     'Oldest first, this one and deleted ones too.',
   ),
+  /** The id of the request that sent it, if the journal has it; null otherwise. */
+  request: z.string().nullable().describe('The id of the request that sent it, if the journal has it.'),
+  /** The ids of its deliveries in the log, oldest first. */
+  deliveries: z.array(z.string()).describe('The ids of its deliveries, oldest first.'),
   /** What the service replies to a request for this message. */
   api: z.record(z.string(), z.unknown()).describe('What the service replies to a request for this message.'),
 });
@@ -126,6 +141,12 @@ export interface MailInspection {
    * const { total, messages } = mailbox.searchMail({ inbox: mailbox.ids.acme.inboxes.helpdesk, search: 'invoice' });
    */
   searchMail(search?: MailSearch): MailPage;
+  /**
+   * Returns the drafts of all inboxes; the one that was changed last comes first.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an invalid filter, NOT_FOUND for an unknown tenant.
+   */
+  drafts(filter?: DraftFilter): DraftPage;
   /** Returns a mail with everything that is known about it. @throws {ApiError} NOT_FOUND for an unknown id. */
   mail(id: string): MailDetails;
   /** Returns a mail as RFC 5322, as `…/raw` does. @throws {ApiError} NOT_FOUND for an unknown id. */
@@ -135,7 +156,7 @@ export interface MailInspection {
 }
 
 /** Creates the methods that show all mail. */
-export function createMailInspection({ worlds, readBehaviour }: ControlScope): MailInspection {
+export function createMailInspection({ worlds, readBehaviour, recorder, dispatcher }: ControlScope): MailInspection {
   const find = (id: string) => {
     const found = findStoredRow(worlds, 'messages', id);
     if (!found) throw notFound('message');
@@ -144,11 +165,18 @@ export function createMailInspection({ worlds, readBehaviour }: ControlScope): M
   return {
     tenants: () => worlds.all().map((world) => showTenant(world, !worlds.neighbours().includes(world))),
     searchMail: (search = {}) => searchMail(worlds, parseOrRefuse('The search', mailSearch(), search)),
+    drafts: (filter = {}) => listDrafts(worlds, parseOrRefuse('The filter', draftFilter(), filter)),
     mail(id) {
       const { world, message } = find(id);
       const trace = writeShownTrace(message, readBehaviour);
       const headers = listHeaders(trace, composeMail(message, world.attachments.by('messageId', id)));
-      return { ...showDetails(world, message), headers, api: showMessage(world, message, readBehaviour) };
+      const api = showMessage(world, message, readBehaviour);
+      const isAbout = ({ payload }: Delivery) => payload.messageId === id;
+      return {
+        ...{ ...showDetails(world, message), headers, api },
+        request: recorder.journal.findCauseOf(worlds.owners(), id),
+        deliveries: dispatcher.list([world]).flatMap((delivery) => (isAbout(delivery) ? delivery.id : [])),
+      };
     },
     mailSource(id) {
       const { world, message } = find(id);
@@ -184,7 +212,10 @@ function showInbox(world: World, inbox: InboxRow): InboxSummary {
   return { id, address, displayName, isPaused, messages: count('visible'), unread: count('unreadInbox') };
 }
 
-function showDetails(world: World, message: MessageRow): Omit<MailDetails, 'api' | 'headers'> {
+function showDetails(
+  world: World,
+  message: MessageRow,
+): Omit<MailDetails, 'api' | 'headers' | 'request' | 'deliveries'> {
   const { id, inboxId, threadId } = message;
   const inbox = world.inboxes.get(inboxId);
   return {
@@ -193,6 +224,7 @@ function showDetails(world: World, message: MessageRow): Omit<MailDetails, 'api'
     inbox: inbox ? canonicalAddress(inbox) : '',
     files: world.attachments.by('messageId', id).map((file) => pick(file, FILE_COLUMNS)),
     links: linksOf(message),
+    misleadingLinks: misleadingLinksOf(message),
     thread: (world.messageIndex.thread(inboxId, threadId)?.messages() ?? []).map((row) => showMailSummary(world, row)),
   };
 }

@@ -7,8 +7,15 @@ import { ownerField } from '../../service/mail/show-mail.ts';
 import { snippetOf } from '../../service/operations/replies/show-message.ts';
 import type { GroupedList } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import { type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
-import type { World } from '../../world/store/world.ts';
+import {
+  type DraftRow,
+  type InboxRow,
+  type MessageRow,
+  pick,
+  type ShownFields,
+  shownFields,
+} from '../../world/store/rows.ts';
+import { canonicalAddress, type World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { findWorlds } from '../control-scope.ts';
 
@@ -25,7 +32,10 @@ const searchFields = () => ({
   inbox: z.guid('must be the id of an inbox').toLowerCase().optional(),
   /** Only mail in this folder. Default: `all`, which is everything but the trash. */
   folder: z.enum(ALL_FOLDERS, `must be one of ${ALL_FOLDERS.join(', ')}`).optional(),
-  /** Only mail that contains this text in an address, its subject or a body, in any letter case. */
+  /**
+   * Only mail that contains this text in an address, its subject or a body, in any letter case. The text may contain
+   * `from:dana`, `to:` (also cc and bcc), `subject:"order 1042"`, `has:attachment` and `is:unread`; all must match.
+   */
   search: z.string().optional(),
   /** Whether each thread is listed only once, by its latest mail. */
   threads: z.union([z.boolean(), queryFlag()], 'must be true or false').optional(),
@@ -43,6 +53,59 @@ export const mailSearch = lazy(() => z.strictObject(searchFields(), 'must be an 
 /** The schema of a search for mail in a query. */
 export const mailSearchQuery = () => mailSearch().extend({ threads: queryFlag().optional() });
 
+/** The schema of a selection of mail to remove, also in a query. */
+export const mailSelection = lazy(() =>
+  mailSearch().pick({ tenant: true, workspace: true, inbox: true, folder: true, search: true }),
+);
+
+/** Selects mail to remove, as a search does. */
+export type MailSelection = Pick<MailSearch, 'tenant' | 'workspace' | 'inbox' | 'folder' | 'search'>;
+
+/** The schema of a filter of drafts, also in a query. */
+export const draftFilter = lazy(() =>
+  mailSearch().pick({ tenant: true, workspace: true, inbox: true, offset: true, limit: true }),
+);
+
+/** Selects drafts. A draft must match every field that is given; without fields, all match. */
+export type DraftFilter = Pick<MailSearch, 'tenant' | 'workspace' | 'inbox' | 'offset' | 'limit'>;
+
+/** A draft with everything that is known about it. */
+export interface DraftDetails extends Omit<DraftRow, 'raw'> {
+  /** The id of the tenant. */
+  readonly tenantId: string;
+  /** The address of its inbox. */
+  readonly inbox: string;
+  /** The id of the thread of the message that it answers; null if it answers none. */
+  readonly threadId: string | null;
+}
+
+/** A part of the drafts, newest first. */
+export interface DraftPage {
+  /** How many drafts match the filter. */
+  readonly total: number;
+  /** The drafts of this page; the one that was changed last comes first. */
+  readonly drafts: readonly DraftDetails[];
+}
+
+const addresses = () => z.array(z.string());
+
+/** The schema of a part of the drafts. */
+export const draftsReply = lazy(() =>
+  z.strictObject({
+    total: z.int(),
+    drafts: z.array(
+      z.strictObject({
+        ...{ id: z.string(), tenantId: z.string(), inboxId: z.string(), inbox: z.string() },
+        ...{ to: addresses(), cc: addresses(), bcc: addresses(), subject: z.string().nullable() },
+        ...{ plainBody: z.string().nullable(), htmlBody: z.string().nullable() },
+        replyToMessageId: z.string().nullable(),
+        threadId: z.string().nullable().describe('The thread of the message that it answers.'),
+        ...{ createdAt: z.string(), updatedAt: z.string() },
+      }),
+    ),
+  }),
+);
+
 /** Selects mail. A mail must match every field that is given; without fields, all match. */
 export type MailSearch = Omit<InputOf<ReturnType<typeof searchFields>>, 'threads'> & {
   /** Whether each thread is listed only once, by its latest mail. */
@@ -50,7 +113,7 @@ export type MailSearch = Omit<InputOf<ReturnType<typeof searchFields>>, 'threads
 };
 
 const COLUMNS = ['inboxId', 'threadId', 'direction', 'from', 'to', 'subject'] as const;
-const STATE_COLUMNS = ['receivedAt', 'isRead', 'isStarred'] as const;
+const STATE_COLUMNS = ['receivedAt', 'isRead', 'isStarred', 'bouncedAt'] as const;
 
 type Shown = 'id' | (typeof COLUMNS)[number] | (typeof STATE_COLUMNS)[number];
 
@@ -68,11 +131,11 @@ const summaryFields = () => ({
 
 /** The schema of a mail in one line of a list. */
 export const mailSummary = lazy(() => {
-  const { id, receivedAt, isRead, isStarred, ...columns } = columnFields();
+  const { id, receivedAt, isRead, isStarred, bouncedAt, ...columns } = columnFields();
   const { snippet, ...counts } = summaryFields();
   return z.strictObject({
     ...{ id, ...ownerField(), ...columns, snippet, receivedAt: receivedAt.describe("By the tenant's clock.") },
-    ...{ isRead, isStarred, ...counts },
+    ...{ isRead, isStarred, bouncedAt, ...counts },
   });
 });
 
@@ -93,6 +156,8 @@ const pageFields = () => ({
     .describe('The place of the message that `indexOf` names; null if the search did not find it.'),
   /** The messages of this page. */
   messages: (z.array(mailSummary()) as z.ZodType<readonly MailSummary[]>).describe('Newest first.'),
+  /** The texts that `search` looked for, in lower case, so that hits can be marked. */
+  words: z.array(z.string()).describe('The texts that `search` looked for, in lower case, to mark hits.'),
 });
 
 /** The schema of a part of the mail that a search found. */
@@ -108,36 +173,94 @@ interface Found {
 
 /** Searches the mail of all tenants, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
 export function searchMail(worlds: ReachableWorlds, search: z.output<ReturnType<typeof mailSearch>>): MailPage {
-  const { tenant, offset = 0, limit = 50, indexOf } = search;
-  const found = findWorlds(worlds, { tenant }).flatMap((world) => selectMail(world, search));
-  // All times are UTC in one form, so their texts have the same order.
-  found.reverse().sort((a, b) => compareTexts(b.message.receivedAt, a.message.receivedAt));
+  const { offset = 0, limit = 50, indexOf } = search;
+  const found = findMail(worlds, search);
   const index = indexOf === undefined ? -1 : found.findIndex(({ message }) => message.id === indexOf);
   return {
     total: found.length,
     index: index < 0 ? null : index,
     messages: found.slice(offset, offset + limit).map(({ world, message }) => showMailSummary(world, message)),
+    words: parseTerms(search.search).flatMap(({ text }) => text || []),
   };
+}
+
+/** Lists the drafts of all tenants, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
+export function listDrafts(worlds: ReachableWorlds, filter: z.output<ReturnType<typeof draftFilter>>): DraftPage {
+  const { tenant, offset = 0, limit = 50 } = filter;
+  const found = findWorlds(worlds, { tenant }).flatMap((world) =>
+    selectInboxes(world, filter).flatMap((inbox) =>
+      world.drafts.by('inboxId', inbox.id).map((draft) => ({ world, inbox, draft })),
+    ),
+  );
+  found.reverse().sort((a, b) => compareTexts(b.draft.updatedAt, a.draft.updatedAt));
+  const page = found.slice(offset, offset + limit);
+  return { total: found.length, drafts: page.map(({ world, inbox, draft }) => showDraft(world, inbox, draft)) };
+}
+
+function showDraft(world: World, inbox: InboxRow, { raw: _, ...draft }: DraftRow): DraftDetails {
+  const threadId = world.messages.get(draft.replyToMessageId ?? '')?.threadId ?? null;
+  return { ...draft, tenantId: world.id, inbox: canonicalAddress(inbox), threadId };
+}
+
+function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'workspace' | 'inbox'>): InboxRow[] {
+  return world.inboxes
+    .all()
+    .filter(({ id, workspaceId }) => (inbox ?? id) === id && (workspace ?? workspaceId) === workspaceId);
+}
+
+/** Finds the mail of all tenants that matches, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
+export function findMail(worlds: ReachableWorlds, search: z.output<ReturnType<typeof mailSearch>>): Found[] {
+  const found = findWorlds(worlds, { tenant: search.tenant }).flatMap((world) => selectMail(world, search));
+  // All times are UTC in one form, so their texts have the same order.
+  return found.reverse().sort((a, b) => compareTexts(b.message.receivedAt, a.message.receivedAt));
 }
 
 function selectMail(
   world: World,
-  { workspace, inbox, folder = 'all', search, threads }: z.output<ReturnType<typeof mailSearch>>,
+  { folder = 'all', search, threads, ...place }: z.output<ReturnType<typeof mailSearch>>,
 ) {
-  const inboxIds = world.inboxes
-    .all()
-    .filter(({ id, workspaceId }) => (inbox ?? id) === id && (workspace ?? workspaceId) === workspaceId)
-    .map(({ id }) => id);
+  const inboxIds = selectInboxes(world, place).map(({ id }) => id);
   const name: GroupedList = folder === 'all' ? 'visible' : folder;
   const index = world.messageIndex;
   const list = threads ? index.latestOfThreads(inboxIds, name) : index.list(inboxIds, name);
-  const text = search?.toLowerCase();
-  const messages = list.slice(0, list.length).filter((message) => text === undefined || contains(message, text));
-  return messages.map((message): Found => ({ world, message }));
+  const terms = parseTerms(search);
+  const found = list.slice(0, list.length).map((message): Found => ({ world, message }));
+  return terms.length === 0
+    ? found
+    : found.filter((each) => terms.every(({ field, text }) => FIELDS[field](each, text)));
 }
 
-function contains({ from, to, cc, subject, plainBody, htmlBody }: MessageRow, text: string): boolean {
-  return [from, ...to, ...cc, subject, plainBody, htmlBody].some((part) => part?.toLowerCase().includes(text));
+/** What a search asks for: a field with a text in lower case, which is empty for a field that needs none. */
+interface Term {
+  readonly field: keyof typeof FIELDS;
+  readonly text: string;
+}
+
+const has = (text: string, ...parts: readonly (string | null)[]) =>
+  parts.some((part) => part?.toLowerCase().includes(text));
+
+/** What the fields of a search mean; `text` is what stands in none of them. */
+const FIELDS = {
+  'from:': ({ message }: Found, text: string) => has(text, message.from),
+  'to:': ({ message: { to, cc, bcc } }: Found, text: string) => has(text, ...to, ...cc, ...bcc),
+  'subject:': ({ message }: Found, text: string) => has(text, message.subject),
+  'has:attachment': ({ world, message }: Found) => world.attachments.by('messageId', message.id).length > 0,
+  'is:unread': ({ message }: Found) => !message.isRead,
+  text: ({ message: { from, to, cc, subject, plainBody, htmlBody } }: Found, text: string) =>
+    has(text, from, ...to, ...cc, subject, plainBody, htmlBody),
+};
+
+/** A field at the start of a word, with its text: a word, or several in quotation marks. */
+const FIELD_WITH_TEXT = /(?<!\S)(?:(from:|to:|subject:)("[^"]*"|\S+)|(has:attachment|is:unread)(?!\S))/g;
+
+/** Reads the text of a search: its fields, and what remains as one text. */
+function parseTerms(search = ''): Term[] {
+  const lower = search.toLowerCase();
+  const fields = Array.from(lower.matchAll(FIELD_WITH_TEXT), ([, field, text = '', flag]) => {
+    return { field: (field ?? flag) as Term['field'], text: text.replaceAll('"', '') };
+  });
+  const rest = fields.length === 0 ? lower : lower.replace(FIELD_WITH_TEXT, '').replace(/\s+/g, ' ').trim();
+  return rest === '' ? fields : [...fields, { field: 'text', text: rest }];
 }
 
 /** Shows a mail in one line. */

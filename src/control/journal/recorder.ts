@@ -1,7 +1,6 @@
 import { freezeDeep } from '../../basics/freeze-deep.ts';
 import { messageOf } from '../../basics/named-error.ts';
 import { checkNumber } from '../../basics/number-options.ts';
-import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { maskDeep } from '../../contract/mask.ts';
 import type { Service } from '../../service/pipeline/exchange.ts';
 import type { Activity, ActivityEntry } from '../../world/activity.ts';
@@ -11,7 +10,8 @@ import type { MessageRow } from '../../world/store/rows.ts';
 import type { Owner, Part, PartOf, World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
-import { Journal, type KeptRequest, RecentList, showSummary } from './journal.ts';
+import { Journal, RecentList } from './journal.ts';
+import { type KeptRequest, showSummary } from './show-request.ts';
 
 /** The parts of a mailbox that a recorder observes. */
 interface Observed {
@@ -21,9 +21,10 @@ interface Observed {
 }
 
 /**
- * The events of the whole mailbox that the feed of each tenant has, too, because they change its time or its journal.
+ * The events of the whole mailbox that the feed of each tenant has, too, because they change its time, its journal or
+ * its behaviours.
  */
-const CHANGES_ALL_TENANTS: ReadonlySet<FeedItem['kind']> = new Set(['clock', 'journal']);
+const CHANGES_ALL_TENANTS: ReadonlySet<FeedItem['kind']> = new Set(['clock', 'journal', 'behaviours']);
 
 /** How many requests of each tenant a journal keeps. */
 const DEFAULT_SIZE = 1_000;
@@ -43,10 +44,10 @@ export class Recorder {
    * @throws {RangeError} on an invalid size.
    */
   constructor({ service, realEnvironment, activity }: Observed, size: unknown = DEFAULT_SIZE) {
-    const { worlds, events, behaviours, observers, faults } = service;
+    const { worlds, events, observers, faults } = service;
     const limit = checkNumber('journalSize', size);
     this.#worlds = worlds;
-    this.feedOf = worlds.addPart('feed', () => new Feed(realEnvironment, behaviours));
+    this.feedOf = worlds.addPart('feed', () => new Feed(realEnvironment));
     this.feed = this.feedOf(worlds);
     const journal = new Journal(service, realEnvironment, limit);
     activity.subscribe((entry) => this.publish('tenantId' in entry ? entry.tenantId : null, toFeedItem(entry)));
@@ -97,7 +98,6 @@ interface PastEvent {
 export class Feed implements Part {
   readonly staysOnReset = true;
   readonly #environment: Pick<Environment, 'now'>;
-  readonly #behaviours: BehaviourValues;
   readonly #events = new RecentList<PastEvent>(MAX_EVENTS);
   readonly #waiting = new Set<() => void>();
   readonly #listeners = new Set<() => void>();
@@ -106,9 +106,8 @@ export class Feed implements Part {
   #ends = 0;
 
   /** Creates a feed without events; the environment must have real time. */
-  constructor(environment: Pick<Environment, 'now'>, behaviours: BehaviourValues) {
+  constructor(environment: Pick<Environment, 'now'>) {
     this.#environment = environment;
-    this.#behaviours = behaviours;
     this.#run = environment.now().getTime().toString(36);
   }
 
@@ -189,7 +188,7 @@ export class Feed implements Part {
   #show(number: number, { realTimeMs, item }: PastEvent): FeedEvent {
     const frame = { id: `${this.#run}-${number}`, realTime: new Date(realTimeMs).toISOString() };
     if (!('kept' in item)) return { ...frame, ...maskDeep(item) };
-    return { ...frame, kind: 'request', request: showSummary(item.kept, this.#behaviours) };
+    return { ...frame, kind: 'request', request: showSummary(item.kept) };
   }
 
   #add(event: PastEvent): void {

@@ -55,6 +55,11 @@ const summaryFields = () => ({
   path: z.string(),
   /** The start of the API key that was sent, such as `tk_acme_…`; null if there was none. */
   key: z.string().nullable().describe('The start of the key.'),
+  /** The id of the key, as `exposures()` shows it; null for the operator's key, and without a valid key. */
+  keyId: z
+    .string()
+    .nullable()
+    .describe("The id of a valid key, as `GET /__mock/keys` shows it; null for the operator's."),
   /** Who sent it; null if the key was missing or invalid. */
   principal: (z.strictObject(principalFields()) as z.ZodType<RequestPrincipal>).nullable(),
   /** The status of the reply; for IMAP and SMTP, an HTTP status with the same meaning. */
@@ -74,6 +79,10 @@ const summaryFields = () => ({
   choices: z.record(z.string(), z.string()) as z.ZodType<Partial<Record<ChangeableId, string>>>,
   /** The ids of the faults that shaped the reply. */
   faults: z.array(z.string()),
+  /** The ids of the messages that it has sent or received, or that have bounced because of it. */
+  messages: z.array(z.string()).describe('The ids of the messages that it has sent or received.'),
+  /** The ids of the deliveries that it has caused. */
+  deliveries: z.array(z.string()).describe('The ids of the deliveries that it has caused.'),
 });
 
 /** A request in one line: who asked for what, and the result. */

@@ -18,6 +18,7 @@ import {
 import { createRouter, findRow } from '../../service/pipeline/handle-request.ts';
 import { MAX_BODY_BYTES, parseBody, parseQuery, readBody } from '../../service/pipeline/parse-input.ts';
 import type { Environment } from '../../world/environment.ts';
+import type { BehaviourControls } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import type { ContentType, ControlRow, OwnProcess } from './row.ts';
@@ -31,7 +32,7 @@ const DEFAULT_READER = createSilentReader(parseBehaviours());
 
 /** Creates the handler for requests to the control plane of a mailbox. The handler never rejects. */
 export function createControl(
-  mailbox: ControllableMailbox & SandboxControls,
+  mailbox: ControllableMailbox & SandboxControls & BehaviourControls,
   report: Environment['report'],
   table: readonly ControlRow[] = CONTROL_TABLE,
   own: OwnProcess = {},
@@ -47,7 +48,8 @@ export function createControl(
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
     const process = { publicUrl: own.publicUrl ?? calledUrl(request), isEnding: own.isEnding };
     const input = { params, headers: request.headers, query: rest, body, process };
-    const reply = WRITERS[row.content ?? 'application/json'](await row.run(target, input as never, mailbox));
+    const result = await row.run(target, input as never, mailbox);
+    const reply = WRITERS[row.content ?? 'application/json'](result, request);
     if (row.replyNeverChanges) constantReplies.set(row, reply);
     return reply;
   }
@@ -116,31 +118,38 @@ async function readObject(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
 }
 
 /** What creates a reply of each media type. */
-const WRITERS: Readonly<Record<ContentType, (value: unknown) => AnyReply>> = {
+const WRITERS: Readonly<Record<ContentType, (value: unknown, request: ApiRequest) => AnyReply>> = {
   'application/json': writeJson,
-  'text/html': (html) => withHeaders(textReply(200, String(html), 'text/html; charset=utf-8'), HOSTILE_PAGE),
+  'text/html': (html, request) =>
+    withHeaders(textReply(200, String(html), 'text/html; charset=utf-8'), hostilePage(request)),
   'text/x-python': (code) => textReply(200, String(code), 'text/x-python; charset=utf-8'),
   'application/octet-stream': (file) => writeFile(file as { filename: string; content: Uint8Array }),
   'text/event-stream': (items) => streamReply(200, toEvents(items as AsyncIterable<object>), 'text/event-stream'),
 };
 
-/** Mail is hostile, but may be opened in a tab of its own. A person may click its links; they open in a new tab. */
-const HOSTILE_PAGE = {
-  'content-security-policy': [
-    "default-src 'none'",
-    "style-src 'unsafe-inline'",
-    'img-src data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'self'",
-    'sandbox allow-popups allow-popups-to-escape-sandbox',
-  ].join('; '),
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
-  // Otherwise a browser looks up the hosts of links.
-  'x-dns-prefetch-control': 'off',
-  'cache-control': 'no-store',
-};
+/**
+ * Mail is hostile, but may be opened in a tab of its own. A person may click its links; they open in a new tab. A frame
+ * of the inspector may know its height, for which it needs the origin of the inspector; no script ever runs there.
+ */
+function hostilePage({ headers }: ApiRequest) {
+  const isFramed = headers.get('sec-fetch-dest') === 'iframe';
+  return {
+    'content-security-policy': [
+      "default-src 'none'",
+      "style-src 'unsafe-inline'",
+      'img-src data:',
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'self'",
+      `sandbox ${isFramed ? 'allow-same-origin' : 'allow-popups allow-popups-to-escape-sandbox'}`,
+    ].join('; '),
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    // Otherwise a browser looks up the hosts of links.
+    'x-dns-prefetch-control': 'off',
+    'cache-control': 'no-store',
+  };
+}
 
 /** Writes JSON: a small value as one text, a large one as a stream. */
 function writeJson(value: unknown): AnyReply {

@@ -13,7 +13,7 @@ import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
 import { detailsReply, tenantSummary } from '../journal/mail-inspection.ts';
-import { mailSearchQuery, pageReply } from '../journal/mail-search.ts';
+import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } from '../journal/mail-search.ts';
 import { samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';
@@ -32,6 +32,8 @@ function pageOf(
 }
 
 const correspondentsReply = z.strictObject({ correspondents: z.array(anyCorrespondent()) });
+
+const removedReply = z.strictObject({ removed: z.int().min(0).describe('How many mails were removed.') });
 
 /** A file that a browser saves. */
 const fileReply = z
@@ -88,6 +90,11 @@ export const MAIL_ROWS = {
       run: (mailbox, { query }) => ({ messages: mailbox.messages(query) }),
     },
   ),
+  clearMail: defineControl('Removes the mail that a search with the same fields finds, for good.', {
+    query: mailSelection(),
+    reply: removedReply,
+    run: (mailbox, { query }) => ({ removed: mailbox.clearMail(query) }),
+  }),
   waitForMessage: defineControl('Waits for a mail and shows it.', {
     query: waitQuery(),
     reply: mailReply(),
@@ -105,6 +112,11 @@ export const MAIL_ROWS = {
     query: mailSearchQuery(),
     reply: pageReply(),
     run: (mailbox, { query }) => mailbox.searchMail(query),
+  }),
+  listDrafts: defineControl('Lists the drafts of all inboxes; the one that was changed last comes first.', {
+    query: draftFilter(),
+    reply: draftsReply(),
+    run: (mailbox, { query }) => mailbox.drafts(query),
   }),
   getLatestMailHtml: defineControl(
     'Shows the HTML of the newest mail since the start that matches, or waits for it, for browser tests.',
@@ -126,6 +138,14 @@ export const MAIL_ROWS = {
     params: idOf('message'),
     reply: detailsReply(),
     run: (mailbox, { params }) => mailbox.mail(params.id),
+  }),
+  removeMail: defineControl('Removes a mail for good, with its files.', {
+    params: idOf('message'),
+    reply: removedReply,
+    run(mailbox, { params }) {
+      mailbox.removeMail(params.id);
+      return { removed: 1 };
+    },
   }),
   getMailSource: defineControl('Sends a mail as RFC 5322, to be saved as a file.', {
     content: 'application/octet-stream',

@@ -27,12 +27,17 @@ export function writePythonClient(rows: readonly ControlRow[]): string {
   return [PYTHON_START, ...rows.map(writeMethod), PYTHON_END].join('\n');
 }
 
+/** The argument for the fields of a body that may have any name. */
+const ANY_FIELDS: Argument = { name: 'fields', type: 'Dict[str, Any]', isRequired: true };
+
 function writeMethod(row: ControlRow): string {
   const { id, method, path, summary, params, query, body, content = 'application/json' } = row;
   const inPath = argumentsOf(params).map((argument) => ({ ...argument, isRequired: true }));
   const [sent, inBody] = [argumentsOf(query), argumentsOf(body)];
   const inQuery = sent.filter(({ name }) => name !== 'sandbox');
-  const own = [...inPath, ...inQuery, ...inBody];
+  const isOpen =
+    body !== undefined && inBody.length === 0 && typeof toJsonSchema(body, 'input').additionalProperties === 'object';
+  const own = [...inPath, ...inQuery, ...(isOpen ? [ANY_FIELDS] : inBody)];
   const words = [...own.filter(({ isRequired }) => isRequired), ...own.filter(({ isRequired }) => !isRequired)].map(
     ({ name, type, isRequired }) => `${toSnakeCase(name)}: ${isRequired ? type : `Optional[${type}] = None`}`,
   );
@@ -42,7 +47,7 @@ function writeMethod(row: ControlRow): string {
     `    def ${toSnakeCase(id)}(${['self', ...words].join(', ')}) -> ${RETURNS[content]}:`,
     `        ${JSON.stringify(`${summary} ${method} ${path}`)}`,
     `        return self._call("${method}", f"${target}", ${writeFields(inQuery)}, ` +
-      `${body ? writeFields(inBody) : 'None'}, ` +
+      `${isOpen ? ANY_FIELDS.name : body ? writeFields(inBody) : 'None'}, ` +
       `"${content}", ${sent.length > inQuery.length ? 'True' : 'False'})`,
     '',
   ].join('\n');

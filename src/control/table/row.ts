@@ -3,6 +3,7 @@ import type { ReadonlyDeep } from '../../basics/input-of.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { Routable } from '../../service/pipeline/handle-request.ts';
+import type { BehaviourControls } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
 
@@ -65,7 +66,7 @@ export interface ControlDefinition<
   run(
     mailbox: ControllableMailbox,
     input: ControlInput<z.output<Params>, z.output<Query>, ReadonlyDeep<z.input<Body>>>,
-    wholeMailbox: SandboxControls,
+    wholeMailbox: SandboxControls & BehaviourControls,
   ): ReplyOf<Reply, Content> | Promise<ReplyOf<Reply, Content>>;
 }
 

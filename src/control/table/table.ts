@@ -1,15 +1,8 @@
 import { z } from 'zod';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { VERSION } from '../../basics/version.ts';
-import type { BehaviourDefinition } from '../../contract/behaviour.ts';
-import {
-  BEHAVIOUR_IDS,
-  BEHAVIOURS,
-  type BehaviourId,
-  type BehaviourValues,
-  type ChangeableId,
-} from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { type BehaviourChanges, behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
 import {
   type ControllableMailbox,
   type SandboxOptions,
@@ -45,6 +38,9 @@ const changeableBehaviour = z.strictObject({
   otherValues: z.strictObject({ rule: z.string() }).optional().describe('Further possible values.'),
   default: z.string(),
   value: z.string().describe('The current value.'),
+  source: z.enum(['changed', 'option', 'profile', 'default']).describe('Where the current value comes from.'),
+  start: z.string().describe('The value at the start, which a reset restores.'),
+  isPinned: z.boolean().describe('Whether the profile of the mailbox names it.'),
 });
 
 const assumption = z.strictObject({
@@ -73,7 +69,7 @@ const asyncApiReply = z.strictObject({
   ...{ info: json, channels: json, operations: json, components: json },
 });
 
-/** The documents. They never change as long as the mailbox exists. */
+/** The documents that never change as long as the mailbox exists. */
 const DOCUMENT_ROWS = {
   listControlCalls: defineControl('Lists the control calls.', {
     reply: z.strictObject({
@@ -90,19 +86,6 @@ const DOCUMENT_ROWS = {
     reply: z.string(),
     // Few tests are in Python, so it is loaded for the first one.
     run: async () => (await import('./python-client.ts')).writePythonClient(CONTROL_TABLE),
-  }),
-  getOpenApi: defineControl('Shows the OpenAPI 3.1 document of the emulated service.', {
-    reply: openApiReply,
-    run: (mailbox) => mailbox.openApi(),
-  }),
-  getAsyncApi: defineControl('Shows the AsyncAPI 3.0 document of the event streams.', {
-    reply: asyncApiReply,
-    run: async ({ behaviours }) =>
-      (await import('../../contract/openapi/create-asyncapi.ts')).createAsyncApi(behaviours),
-  }),
-  listBehaviours: defineControl('Lists every behaviour with its possible values and its current value.', {
-    reply: behavioursReply,
-    run: ({ behaviours }) => ({ behaviours: BEHAVIOUR_IDS.map((id) => showBehaviour(id, behaviours)) }),
   }),
 };
 
@@ -127,8 +110,35 @@ const sandboxReply = z.strictObject({
   ...ownProcess,
 });
 
-/** The calls that are about the whole process. */
+/** The calls that are about the whole process, or the whole mailbox. */
 const PROCESS_ROWS = {
+  getOpenApi: defineControl('Shows the OpenAPI 3.1 document of the emulated service.', {
+    reply: openApiReply,
+    run: (mailbox) => mailbox.openApi(),
+  }),
+  getAsyncApi: defineControl('Shows the AsyncAPI 3.0 document of the event streams.', {
+    reply: asyncApiReply,
+    run: async ({ behaviours }) =>
+      (await import('../../contract/openapi/create-asyncapi.ts')).createAsyncApi(behaviours),
+  }),
+  listBehaviours: defineControl(
+    'Lists every behaviour with its possible values, its current value, and where that comes from.',
+    {
+      reply: behavioursReply,
+      run: ({ behaviours }, _, { behaviourStates }) => ({ behaviours: showBehaviours(behaviours, behaviourStates()) }),
+    },
+  ),
+  changeBehaviours: defineControl(
+    'Changes behaviours while the mailbox runs, by their ids; null returns one to its value at the start.',
+    {
+      body: behaviourChanges(),
+      reply: behavioursReply,
+      run({ behaviours }, { body }, { changeBehaviours, behaviourStates }) {
+        changeBehaviours(body as BehaviourChanges);
+        return { behaviours: showBehaviours(behaviours, behaviourStates()) };
+      },
+    },
+  ),
   getControlHealth: defineControl('Shows that the emulator is running, its version, its URL and its mail ports.', {
     reply: z.strictObject({ status: z.literal('ok'), version: z.string(), ...ownProcess }),
     run: (mailbox, input) => ({ status: 'ok' as const, version: VERSION, ...showProcess(mailbox, input) }),
@@ -200,11 +210,6 @@ export const CONTROL_ROWS = {
 
 /** The control calls, over HTTP. */
 export const CONTROL_TABLE: readonly ControlRow[] = createRows(CONTROL_CALLS, CONTROL_ROWS);
-
-function showBehaviour(id: BehaviourId, values: BehaviourValues) {
-  const entry: BehaviourDefinition = BEHAVIOURS[id];
-  return 'choices' in entry ? { id, ...entry, value: values[id as ChangeableId] } : { id, ...entry };
-}
 
 function showSandbox({ id, name, domain, keys, ids }: SandboxSummary): SandboxSummary {
   return { id, name, domain, keys, ids };

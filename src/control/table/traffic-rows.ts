@@ -5,7 +5,7 @@ import { queryFlag } from '../../contract/query.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { deliveryFilter, deliveryReply, lossesReply } from '../../service/delivery/delivery.ts';
 import { addedWebhook } from '../add-webhook.ts';
-import { releaseOptions, webhookReply } from '../delivery-controls.ts';
+import { redeliverOptions, releaseOptions, webhookReply } from '../delivery-controls.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
 import { createHar, harReply } from '../journal/har.ts';
 import { type RequestEntry, requestReply } from '../journal/request-entry.ts';
@@ -47,11 +47,12 @@ export const TRAFFIC_ROWS = {
     reply: deliveryReply(),
     run: (mailbox, { params }) => mailbox.delivery(params.id),
   }),
-  redeliver: defineControl('Sends a delivery again, immediately.', {
+  redeliver: defineControl('Sends a delivery again, immediately, or once to another URL.', {
     params: idOf('delivery'),
+    body: redeliverOptions(),
     reply: deliveryReply(),
     errors: ['CONFLICT'],
-    run: (mailbox, { params }) => mailbox.redeliver(params.id),
+    run: (mailbox, { params, body }) => mailbox.redeliver(params.id, body),
   }),
   releaseDeliveries: defineControl('Sends deliveries that a fault has held back.', {
     body: releaseOptions(),

@@ -54,7 +54,7 @@ export class AttemptSender {
   async send(
     delivery: Delivery,
     webhook: WebhookRow,
-    input: Pick<Job, 'content' | 'fault'>,
+    input: Pick<Job, 'content' | 'fault' | 'faultId'>,
   ): Promise<AttemptResult | undefined> {
     const call = this.#preparedCalls.pop() ?? new AbortableCall();
     this.#calls.set(call, delivery.id);
@@ -78,7 +78,7 @@ export class AttemptSender {
     call: AbortableCall,
     { id, eventId }: Delivery,
     { url, secret }: WebhookRow,
-    { content, fault }: Pick<Job, 'content' | 'fault'>,
+    { content, fault, faultId = '' }: Pick<Job, 'content' | 'fault' | 'faultId'>,
   ): Promise<AttemptResult> {
     const { realEnvironment, behaviours } = this.#context;
     const { clock, environment } = this.#world;
@@ -92,9 +92,18 @@ export class AttemptSender {
     const startedMs = realEnvironment.now().getTime();
     const timeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];
     const init = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal } as const;
-    const result = await callReceiver(realEnvironment, [href, init], timeoutMs, call);
+    const result =
+      fault === 'unreachable'
+        ? failedResult(new Error('The receiver could not be reached, because of a fault.'))
+        : await callReceiver(realEnvironment, [href, init], timeoutMs, call);
     const durationMs = Math.max(realEnvironment.now().getTime() - startedMs, 0);
-    const sent = { url, requestHeaders: headers, requestBody: body, fault: fault ?? null };
+    const sent = {
+      url,
+      requestHeaders: headers,
+      requestBody: body,
+      fault: fault ?? null,
+      faultId: (fault && faultId) || null,
+    };
     return { at: now.toISOString(), ...sent, ...result, durationMs };
   }
 }

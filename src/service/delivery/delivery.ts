@@ -21,7 +21,7 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 const attemptFields = () => ({
   /** When it was made, by the tenant's clock. */
   at: timestamp(),
-  /** The URL of the webhook at that time, to which the request was sent. */
+  /** The URL to which the request was sent: that of the webhook at that time, or the one given to `redeliver`. */
   url: z.string(),
   /** The request headers that the emulator set, by lower-case name, with the signatures. */
   requestHeaders: z.record(z.string(), z.string()),
@@ -29,6 +29,8 @@ const attemptFields = () => ({
   requestBody: z.string(),
   /** The fault that applied to it, such as `wrong-secret`; null if none did. */
   fault: z.enum(DELIVERY_FAULT_KINDS).nullable().describe('The fault that applied to it.'),
+  /** The id of this fault. */
+  faultId: z.string().nullable().describe('The id of this fault.'),
   /** The HTTP status of the response; null if there was no response. */
   status: z.int().nullable().describe('The status of the response; null if there was none.'),
   /** The headers of the response, by lower-case name; empty if there was no response. */

@@ -24,6 +24,7 @@ export class Dispatcher {
     this.scheduleOf = scheduleOf;
     events.subscribe((event) => {
       const created = createDeliveries(event, scheduleOf, behaviours);
+      event.deliveryIds = created;
       this.#collected?.push(...created);
     });
   }

@@ -18,6 +18,8 @@ export interface Job {
   readonly content: string;
   /** The fault to apply to the next attempt. */
   fault: DeliveryFaultKind | undefined;
+  /** The id of this fault. */
+  readonly faultId?: string | undefined;
   /** How many attempts in a row have failed. */
   failures: number;
   /** Cancels the scheduled attempt or release. */
@@ -33,7 +35,10 @@ export class Jobs {
   #created = 0;
 
   /** Creates the job of a delivery. It replaces an earlier job of the same delivery. */
-  create({ id, webhookId, event, attempts }: Delivery, how: Pick<Job, 'isRequested' | 'content' | 'fault'>): Job {
+  create(
+    { id, webhookId, event, attempts }: Delivery,
+    how: Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId'>,
+  ): Job {
     this.end(id);
     this.#created += 1;
     const job: Job = { id, webhookId, event, order: this.#created, ...how, failures: 0, cancel: () => {} };
@@ -109,13 +114,13 @@ const QUEUE_WIDTHS: Record<BehaviourValues['deliveries.order'], number> = { 'one
 
 /** The queues of a tenant, one for each webhook that has tasks. Tasks start in the order in which they were added. */
 export class Queues {
-  readonly #width: number;
+  readonly #behaviours: BehaviourValues;
   readonly #clock: Clock;
   readonly #queues = new Map<string, Queue>();
 
   constructor(clock: Clock, behaviours: BehaviourValues) {
     this.#clock = clock;
-    this.#width = QUEUE_WIDTHS[behaviours['deliveries.order']];
+    this.#behaviours = behaviours;
   }
 
   /** How many tasks have not started yet. */
@@ -128,7 +133,7 @@ export class Queues {
     const queue = this.#queues.get(webhookId) ?? { tasks: new PriorityQueue(), running: 0 };
     this.#queues.set(webhookId, queue);
     queue.tasks.add(task);
-    if (queue.running === this.#width) return;
+    if (queue.running >= QUEUE_WIDTHS[this.#behaviours['deliveries.order']]) return;
     queue.running += 1;
     this.#clock.track(this.#runTasks(webhookId, queue));
   }

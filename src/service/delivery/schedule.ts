@@ -18,9 +18,12 @@ import { type DeliveryPayload, withoutSecrets } from './request.ts';
 const REORDER_MS = 60_000;
 
 /** A delivery that has not ended, and what its next attempt needs. */
-interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | 'failures'> {
+interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId' | 'failures'> {
   readonly delivery: Delivery;
 }
+
+/** What a log entry about a delivery names. */
+type Named = Pick<Delivery, 'id' | 'webhookId' | 'event'>;
 
 /** Schedules the attempts of one tenant's deliveries, and records the results in its log. */
 export class Schedule implements Part {
@@ -40,14 +43,19 @@ export class Schedule implements Part {
     this.#sender = new AttemptSender(world, context);
   }
 
-  /** Sends a delivery again at once. @throws {ApiError} CONFLICT if it is in flight or its webhook was deleted. */
-  redeliver(delivery: Delivery): void {
-    if (!this.#world.webhooks.get(delivery.webhookId))
-      throw new ApiError('CONFLICT', 'The webhook of this delivery was deleted.');
+  /**
+   * Sends a delivery again at once; with `url` once to this URL, which changes neither its state nor its retries.
+   *
+   * @throws {ApiError} CONFLICT if it is in flight or its webhook was deleted.
+   */
+  redeliver(delivery: Delivery, url?: string): void {
+    const webhook = this.#world.webhooks.get(delivery.webhookId);
+    if (!webhook) throw new ApiError('CONFLICT', 'The webhook of this delivery was deleted.');
     if (this.#sender.inFlight().has(delivery.id))
       throw new ApiError('CONFLICT', 'This delivery is already being sent.');
-    const content = JSON.stringify(delivery.payload);
-    this.#release(this.#jobs.create(delivery, { isRequested: true, content, fault: undefined }));
+    const how = { isRequested: true, content: JSON.stringify(delivery.payload), fault: undefined };
+    if (url === undefined) this.#release(this.#jobs.create(delivery, how));
+    else this.#queues.run(webhook.id, () => this.#sendOnce(delivery.id, { ...webhook, url }, how));
   }
 
   /** Sends at most `count` held deliveries, oldest first, and returns them. */
@@ -76,16 +84,16 @@ export class Schedule implements Part {
 
   /** Returns the deliveries that have not ended. */
   keep(): KeptDelivery[] {
-    return this.#jobs.all().flatMap(({ id, isRequested, content, fault, failures }) => {
+    return this.#jobs.all().flatMap(({ id, isRequested, content, fault, faultId, failures }) => {
       const delivery = this.log.get(id);
-      return delivery ? [{ delivery, isRequested, content, fault, failures }] : [];
+      return delivery ? [{ delivery, isRequested, content, fault, faultId, failures }] : [];
     });
   }
 
   /** Goes on with deliveries of another process. One that it was sending is sent again. */
   resume(kept: readonly KeptDelivery[]): void {
-    for (const { delivery, failures, isRequested, content, fault } of kept) {
-      const job = this.#jobs.create(this.log.add(delivery), { isRequested, content, fault });
+    for (const { delivery, failures, ...how } of kept) {
+      const job = this.#jobs.create(this.log.add(delivery), how);
       job.failures = failures;
       if (delivery.nextAttemptAt !== null) this.#scheduleAttempt(job, new Date(delivery.nextAttemptAt));
       else if (delivery.state === 'pending') this.#attemptNow(job);
@@ -109,7 +117,7 @@ export class Schedule implements Part {
     });
     const fault = this.#context.faults.take({ on: 'delivery', world: this.#world, webhookId: webhook.id });
     const isRequested = event.webhookId !== undefined;
-    const job = this.#jobs.create(delivery, { isRequested, content, fault: fault?.kind });
+    const job = this.#jobs.create(delivery, { isRequested, content, fault: fault?.kind, faultId: fault?.id });
     void this.#runStep(job, async () => {
       const start = fault && this.#startWithFault[fault.kind];
       if (start) start(job, fault);
@@ -207,10 +215,10 @@ export class Schedule implements Part {
 
   async #send(job: Job, webhook: WebhookRow): Promise<AttemptResult | undefined> {
     const delivery = this.log.get(job.id);
-    const { content, fault } = job;
+    const { content, fault, faultId } = job;
     job.fault = undefined;
     this.#jobs.setWaitsForAttempt(job, false);
-    const result = delivery && (await this.#sender.send(delivery, webhook, { content, fault }));
+    const result = delivery && (await this.#sender.send(delivery, webhook, { content, fault, faultId }));
     this.#jobs.setWaitsForAttempt(job, true);
     return result;
   }
@@ -231,8 +239,14 @@ export class Schedule implements Part {
     this.#publishAttempt(job, result, outcome);
   }
 
+  async #sendOnce(id: string, webhook: WebhookRow, how: Pick<Job, 'content' | 'fault'>): Promise<void> {
+    const delivery = this.log.get(id);
+    const result = delivery && (await this.#sender.send(delivery, webhook, how));
+    if (result) this.#recordAttempt(delivery, result);
+  }
+
   /** Logs an attempt without changing the state of the delivery. */
-  #recordAttempt(job: Job, result: AttemptResult): void {
+  #recordAttempt(job: Named, result: AttemptResult): void {
     const { state = 'pending', reason = null, nextAttemptAt = null } = this.log.get(job.id) ?? {};
     this.log.addAttempt(job.id, result, { state, reason, nextAttemptAt });
     this.#publishAttempt(job, result, { state, reason, nextAttemptAt: null });
@@ -261,13 +275,19 @@ export class Schedule implements Part {
     this.#context.activity.publish({ kind: 'delivery-ended', ...this.#activityOf(job, { state, reason }) });
   }
 
-  #publishAttempt(job: Job, { at, status, error, durationMs }: AttemptResult, outcome: AttemptOutcome): void {
+  #publishAttempt(job: Named, result: AttemptResult, outcome: AttemptOutcome): void {
+    const { at, status, error, durationMs } = result;
     const retryInMs = outcome.nextAttemptAt === null ? null : Date.parse(outcome.nextAttemptAt) - Date.parse(at);
-    const activity = { ...this.#activityOf(job, outcome), attempt: this.log.get(job.id)?.attempts.length ?? 1 };
+    const shown = this.#activityOf(job, outcome);
+    const url = shown.url && withoutSecrets(result.url);
+    const activity = { ...shown, url, attempt: this.log.get(job.id)?.attempts.length ?? 1 };
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
   }
 
-  #activityOf({ id, webhookId, event }: Job, { state, reason }: Pick<Delivery, 'state' | 'reason'>): DeliveryActivity {
+  #activityOf(
+    { id, webhookId, event }: Named,
+    { state, reason }: Pick<Delivery, 'state' | 'reason'>,
+  ): DeliveryActivity {
     const url = this.#world.webhooks.get(webhookId)?.url;
     const shown = url === undefined ? null : withoutSecrets(url);
     return { deliveryId: id, ...ofTenant(this.#world), webhookId, url: shown, event, state, reason };

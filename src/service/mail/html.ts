@@ -49,6 +49,38 @@ export function linksOf({ plainBody, htmlBody }: { readonly plainBody: string; r
   return [...new Set(links)].slice(0, MAX_LINKS);
 }
 
+/** A link of HTML as a reader sees it. */
+export interface ShownLink {
+  /** The address that it leads to. */
+  readonly url: string;
+  /** Its text. */
+  readonly text: string;
+}
+
+const ANCHOR = /<a\b([^<>]*)>([^<]*(?:<(?!\/?a\b)[^<]*)*)/gi;
+
+/** A text that is nothing but an address; a name such as `report.pdf` or `Node.js` is none. */
+const SHOWN_ADDRESS =
+  /^(?:https?:\/\/)?(?:[\p{L}\p{N}-]{1,63}\.){1,9}(?!(?:pdf|docx?|xlsx?|js|txt)$)\p{L}{2,63}(?:[:/?#]\S*)?$/iu;
+
+/** Returns the links of HTML whose text shows an address of another host. */
+export function misleadingLinksOf({ htmlBody }: { readonly htmlBody: string | null }): ShownLink[] {
+  const anchors = Array.from((htmlBody ?? '').slice(0, MAX_LENGTH).matchAll(ANCHOR));
+  const links = anchors.flatMap(([, attributes = '', content = '']) => {
+    const [[, a, b, c] = []] = attributes.matchAll(HREF);
+    const url = toWebUrl(unescapeHtml(a ?? b ?? c ?? ''));
+    return url === undefined ? [] : [{ url, text: toPlainText(content.slice(0, 2_000)).trim() }];
+  });
+  return links.filter(({ url, text }) => showsOtherHost(url, text)).slice(0, MAX_LINKS);
+}
+
+function showsOtherHost(url: string, text: string): boolean {
+  const shown = SHOWN_ADDRESS.test(text) && toWebUrl(/^https?:/i.test(text) ? text : `http://${text}`);
+  if (!shown) return false;
+  const [host, other] = [url, shown].map((each) => new URL(each).hostname.replace(/^www\./, ''));
+  return host !== other && !host?.endsWith(`.${other}`) && !other?.endsWith(`.${host}`);
+}
+
 /** A host name has at most 253 characters, and the parser of URLs takes quadratic time for a longer one. */
 const SHORT_HOST = /^\s*https?:[/\\]*[^/\\?#]{1,253}(?:[/\\?#]|$)/i;
 

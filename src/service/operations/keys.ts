@@ -10,7 +10,7 @@ export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {
   const inbox = findInScope(context, 'inboxes', params.id);
   const previous = world.apiKeys.by('ownerId', inbox.id);
   const row = world.addKey(createKey(world.environment, { tier: 'inbox', ownerId: inbox.id }));
-  for (const { id } of previous) world.removeKey(id);
+  for (const { id } of previous) world.removeKey(id, row.id);
   return { body: ROTATE_BODIES[readBehaviour('inboxes.rotate.reply')](row) };
 };
 

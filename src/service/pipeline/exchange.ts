@@ -49,9 +49,17 @@ export interface Exchange extends RecordingReader {
   refusal: string | undefined;
   /** The names of what the request has and the operation does not read, each with what may have been meant. */
   readonly ignored: string[];
+  /** The ids of the messages and deliveries that it has created or changed; `undefined` if there are none. */
+  caused: Caused | undefined;
   reply: ApiReply | undefined;
   /** The duration in milliseconds; 0 until it is finished. */
   durationMs: number;
+}
+
+/** What a request has caused, by ids; one may be there twice. */
+export interface Caused {
+  readonly messages: readonly string[];
+  readonly deliveries: readonly string[];
 }
 
 /** A finished exchange. */
@@ -77,6 +85,7 @@ export function createExchange(
     error: undefined,
     refusal: undefined,
     ignored: [],
+    caused: undefined,
     reply: undefined,
     durationMs: 0,
     ...createRecordingReader(behaviours),
@@ -137,17 +146,29 @@ export interface Service {
   readonly assumed: ReadonlySet<BehaviourId>;
   /** Called with each finished exchange. */
   readonly observers: ExchangeObserver[];
+  /** Forgets what depends on former values of behaviours. */
+  behavioursChanged(): void;
   /** Returns an operation as it is under the current behaviours of this mailbox. */
   operationFor(id: OperationId): ResolvedOperation;
 }
 
 /** Creates the service of one mailbox. Each row is resolved on its first call. */
-export function createService(parts: Omit<Service, 'operationFor' | 'observers' | 'assumed'>): Service {
+export function createService(
+  parts: Omit<Service, 'operationFor' | 'observers' | 'assumed' | 'behavioursChanged'>,
+): Service {
   const resolved = new Map<OperationId, ResolvedOperation>();
+  const assumed = new Set<BehaviourId>();
+  const behavioursChanged = () => {
+    resolved.clear();
+    assumed.clear();
+    for (const id of BEHAVIOUR_IDS) if (isAssumed(id, parts.behaviours)) assumed.add(id);
+  };
+  behavioursChanged();
   return {
     ...parts,
-    assumed: new Set(BEHAVIOUR_IDS.filter((id) => isAssumed(id, parts.behaviours))),
+    assumed,
     observers: [],
+    behavioursChanged,
     operationFor(id) {
       const operation = resolved.get(id) ?? resolveOperation(OPERATIONS[id], parts.behaviours);
       resolved.set(id, operation);
@@ -313,6 +334,7 @@ export function recordCommand({ behaviours, observers }: Service, command: MailC
   const exchange = createExchange(request, behaviours, protocol);
   exchange.principal = principal;
   exchange.received = encoder.encode(text);
+  if (protocol === 'smtp') exchange.caused = { messages: messageIds, deliveries: [] };
   exchange.refusal = status < 400 ? undefined : reply;
   finishExchange(exchange, { status, headers: {}, body: [reply, ...messageIds].join('\n') }, observers);
 }

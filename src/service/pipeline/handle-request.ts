@@ -4,6 +4,7 @@ import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../contr
 import { VERSION_PATH } from '../../contract/service-path.ts';
 import { STREAM_PATHS } from '../../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../../contract/tiers.ts';
+import type { EventBus } from '../../world/event-bus.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
 import { OPERATION_FUNCTIONS } from '../operations/index.ts';
 import { checkStreamAccess } from '../stream/check-stream-access.ts';
@@ -89,16 +90,31 @@ function upgradeRequired({ worlds }: Service, { request, readBehaviour }: Exchan
 
 function runOperation(
   { worlds, events, loops, correspondents }: Service,
-  { principal, readBehaviour, assume }: Exchange,
+  exchange: Exchange,
   id: OperationId,
   input: unknown,
 ): Outcome {
+  const { principal, readBehaviour, assume } = exchange;
   const world = principal?.world;
   const reached = { principal, world, worlds: world ? worlds.reachableFrom(world) : worlds };
   // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
   // link when `id` is a union.
   const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
-  return run({ ...reached, events, loops, correspondents, readBehaviour, assume } as Context, input as never);
+  const mail = { events: noteCaused(events, exchange), loops, correspondents };
+  return run({ ...reached, ...mail, readBehaviour, assume } as Context, input as never);
+}
+
+/** Returns the event bus for an operation, which notes what its events are about. */
+function noteCaused(events: EventBus, exchange: Exchange): EventBus {
+  return {
+    ...events,
+    publish(event) {
+      events.publish(event);
+      const { messages = [], deliveries = [] } = exchange.caused ?? {};
+      const { message, deliveryIds = [] } = event;
+      exchange.caused = { messages: [...messages, message.id], deliveries: [...deliveries, ...deliveryIds] };
+    },
+  };
 }
 
 /**

@@ -16,10 +16,36 @@ export interface InboxLocation {
 /** What the worlds of a mailbox share: its indexes across all tenants, and the table of parts. */
 export class Indexes {
   readonly parts: PartTable = new Map();
+  readonly rotations = addPart(this.parts, 'rotated keys', () => new Rotations());
   readonly keys = new KeyIndex<KeyHolder>();
   readonly addresses = new AddressIndex<InboxLocation>();
   /** The size of the mail of all worlds, counted with each change, because each new mail asks for it. */
   readonly mail = { bytes: 0 };
+}
+
+/** What has happened to a key that another one has replaced. */
+export interface Rotation {
+  readonly keyId: string;
+  readonly newKeyId: string;
+  /** When it was replaced, by the clock of the tenant. */
+  readonly at: Date;
+}
+
+/** How many rotated keys of each tenant are remembered. */
+const MAX_ROTATIONS = 1_000;
+
+/** The latest rotations of a tenant, by the text of the old key. */
+class Rotations extends Map<string, Rotation> implements Part {
+  /** Remembers the removal of a key if another one has replaced it. Returns the removed key. */
+  note(removed: ApiKeyRow | undefined, newKeyId: string | undefined, at: Date): ApiKeyRow | undefined {
+    if (!removed || newKeyId === undefined) return removed;
+    const [oldest = ''] = this.size < MAX_ROTATIONS ? [] : this.keys();
+    this.delete(oldest);
+    this.set(removed.key, { keyId: removed.id, newKeyId, at });
+    return removed;
+  }
+
+  end(): void {}
 }
 
 /** All data of a world at one moment. Stored rows are frozen, so they need no copy. */
@@ -43,8 +69,10 @@ export interface World extends Database, Owner {
   readonly environment: Environment;
   /** Adds a key. @throws if any tenant has a key with this text. */
   addKey(row: ApiKeyRow): ApiKeyRow;
-  /** Removes a key; requests with it are refused from now on. */
-  removeKey(id: string): ApiKeyRow | undefined;
+  /** Removes a key, which `newKeyId` may have replaced; requests with it are refused from now on. */
+  removeKey(id: string, newKeyId?: string): ApiKeyRow | undefined;
+  /** Returns the rotation of a key that another one has replaced, since the last reset. */
+  rotationOf(key: string): Rotation | undefined;
   /** Adds an address. @throws if any inbox has this address. */
   addAddress(row: AddressRow): AddressRow;
   /** Removes an address; no inbox receives its mail any more. */
@@ -71,14 +99,14 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment
   const addresses = indexRows(database.addresses, indexes.addresses, 'address', ({ inboxId }) => ({ world, inboxId }));
   const world: World = {
     ...database,
-    id: tenant.id,
-    clock,
+    ...{ id: tenant.id, clock },
     get parts() {
       return parts;
     },
     environment: { ...realEnvironment, now: () => clock.now() },
     addKey: keys.add,
-    removeKey: keys.remove,
+    removeKey: (id, newKeyId) => indexes.rotations(world).note(keys.remove(id), newKeyId, clock.now()),
+    rotationOf: (key) => indexes.rotations.in([world])[0]?.get(key),
     addAddress: addresses.add,
     removeAddress: addresses.remove,
     snapshot: () =>

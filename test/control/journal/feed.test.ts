@@ -1,7 +1,6 @@
 import { createMailbox, type FeedEvent, type Mailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
-import { parseBehaviours } from '../../../src/contract/behaviours.ts';
 import { Feed } from '../../../src/control/journal/recorder.ts';
 import { createControl } from '../../../src/control/table/control.ts';
 import { createFetch } from '../../../src/mailbox/fetch.ts';
@@ -183,7 +182,7 @@ test.for(['unknown', 'zzz-1', '', '-1', 'x-99999999999999999999'])(
 );
 
 test('a reader that does not read gets a gap instead of the events that are not kept any more', async () => {
-  const feed = new Feed({ now: () => new Date() }, parseBehaviours());
+  const feed = new Feed({ now: () => new Date() });
   const reader = feed.read()[Symbol.asyncIterator]();
   const publish = () => feed.publish({ kind: 'reset', tenantId: null });
   publish();

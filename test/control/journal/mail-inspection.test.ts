@@ -1,6 +1,6 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
-import { linksOf } from '../../../src/service/mail/html.ts';
+import { linksOf, misleadingLinksOf } from '../../../src/service/mail/html.ts';
 import { control } from '../../support/control.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
@@ -51,6 +51,35 @@ describe('the inspection of mail', () => {
     expect((await search('search=INVOICE', { search: 'INVOICE' })).subjects).toEqual(['Invoice 1042']);
     expect((await search(`workspace=${UNKNOWN}`, { workspace: UNKNOWN })).total).toBe(0);
     expect((await search(`tenant=${IDS.globex.tenant}`, { tenant: IDS.globex.tenant })).total).toBe(1);
+  });
+
+  everywhere('searches mail by the fields that the text of a search names', async (service) => {
+    const { mailbox } = service;
+    const receive = (mail: object) => mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, ...mail });
+    await receive({ subject: 'Order 1042', attachments: [{ filename: 'a.txt', text: 'abc' }] });
+    await receive({ subject: 'Re: the order', text: 'from: the shop, 1042', cc: ['Eva <eva@shop.test>'] });
+    await mailbox.receiveMessage({ to: 'billing@acme.test', from: 'Eva <eva@shop.test>', subject: 'Order "1042"' });
+    const search = async (text: string) => {
+      const path = `/messages/search?search=${encodeURIComponent(text)}` as const;
+      const { json } = await control(service, `GET ${path}`, undefined, () => mailbox.searchMail({ search: text }));
+      return { subjects: json.messages.map(({ subject }: { subject: string }) => subject), words: json.words };
+    };
+    const [one, two, three] = ['Order 1042', 'Re: the order', 'Order "1042"'];
+    const subjectsOf = async (text: string) =>
+      (await search(text)).subjects.filter((each: string) => /order/i.test(each));
+    expect(await subjectsOf('from:dana')).toEqual([two, one]);
+    expect(await subjectsOf('FROM:"dana reyes" order')).toEqual([two, one]);
+    expect(await subjectsOf('to:eva@shop.test')).toEqual([two]);
+    expect(await subjectsOf('subject:"order 1042"')).toEqual([one]);
+    expect(await subjectsOf('subject:order from:eva')).toEqual([three]);
+    expect(await subjectsOf('has:attachment is:unread order')).toEqual([one]);
+    expect((await search('is:unread 1042 from:eva')).words).toEqual(['eva', '1042']);
+    expect((await search('from:"dana')).words).toEqual(['dana']);
+    expect((await search('"1042"')).subjects).toEqual([three]);
+    expect((await search('from: the  shop')).words).toEqual(['from: the  shop']);
+    expect((await search('from: the shop')).subjects).toEqual([two]);
+    expect((await search('has:photos')).subjects).toEqual([]);
+    expect((await search('')).subjects).toHaveLength(9);
   });
 
   everywhere('shows a mail with everything, which does not become read', async (service) => {
@@ -141,7 +170,7 @@ describe('the inspection of mail', () => {
     const { billing } = mailbox.keys.acme.inboxes;
     const before = mailbox.exposure(billing);
     const { id, key } = mailbox.rotateKey(String(before.id));
-    expect(mailbox.exposure(key)).toEqual({ ...before, id, key: `${key.slice(0, 9)}…`, handle: null });
+    expect(mailbox.exposure(key)).toEqual({ ...before, id, key: `${key.slice(0, 9)}…`, text: key, handle: null });
     expect(() => mailbox.exposure(billing)).toThrow('There is no valid key with this text.');
     expect(() => mailbox.rotateKey(String(before.id))).toThrow(
       'There is no key of a tenant, workspace or inbox with this id.',
@@ -163,4 +192,19 @@ test.for([
   [{ htmlBody: '<a href="https://a.test/x">', plainBody: 'https://a.test/x' }, ['https://a.test/x']],
 ] as const)('the links of %j are %j', ([mail, links], { expect }) => {
   expect(linksOf(mail)).toEqual(links);
+});
+
+test.for([
+  ['https://login.evil.test/x', '<b>https://login.acme.test</b>', true],
+  ['https://evil.test/', ' ACME.test ', true],
+  ['https://xn--80ak6aa92e.test/', 'apple.test/login', true],
+  ['https://acme.test/reset?to=1', 'https://www.acme.test/reset', false],
+  ['https://click.acme.test/1', 'acme.test', false],
+  ['https://files.test/1', 'report.pdf', false],
+  ['https://evil.test/', 'Log in at acme.test', false],
+  ['mailto:a@evil.test', 'https://acme.test', false],
+] as const)('whether a link to %s with the text %j is misleading is %j', ([url, text, isMisleading], { expect }) => {
+  const shown = { url, text: text.replace(/<[^>]*>/g, '').trim() };
+  const htmlBody = `<p>a</p><a class=x href="${url}">${text}</a><a name=y>z</a>`;
+  expect(misleadingLinksOf({ htmlBody })).toEqual(isMisleading ? [shown] : []);
 });

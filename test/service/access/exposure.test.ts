@@ -119,20 +119,22 @@ describe('exposure', () => {
     await fc.assert(fc.asyncProperty(TIER_BEHAVIOURS, run), { numRuns: 12 });
   });
 
-  everywhere('an exposure names its key by its handle and beginning, its tier and its tenant', async (service) => {
-    const { mailbox } = service;
-    const { status, json } = await control(service, 'GET /keys', undefined, () => ({ keys: mailbox.exposures() }));
-    expect(status).toBe(200);
-    expect(json.keys.map(({ handle }: Exposure) => handle).sort()).toEqual(Object.keys(KEYS_BY_HANDLE).sort());
-    for (const { handle, key, tier, tenantId } of json.keys as Exposure[]) {
-      const text = KEYS_BY_HANDLE[String(handle)] ?? '';
-      expect([key, TIER_PREFIX[tier]]).toEqual([`${text.slice(0, 9)}…`, text.slice(0, 3)]);
-      expect(tenantId).toBe(
-        handle?.startsWith('acme') ? IDS.acme.tenant : tier === 'operator' ? null : IDS.globex.tenant,
-      );
-    }
-    for (const text of Object.values(KEYS_BY_HANDLE)) expect(JSON.stringify(json)).not.toContain(text);
-  });
+  everywhere(
+    'an exposure names its key by its handle, beginning and text, its tier and its tenant',
+    async (service) => {
+      const { mailbox } = service;
+      const { status, json } = await control(service, 'GET /keys', undefined, () => ({ keys: mailbox.exposures() }));
+      expect(status).toBe(200);
+      expect(json.keys.map(({ handle }: Exposure) => handle).sort()).toEqual(Object.keys(KEYS_BY_HANDLE).sort());
+      for (const { handle, key, text, tier, tenantId } of json.keys as Exposure[]) {
+        const whole = KEYS_BY_HANDLE[String(handle)] ?? '';
+        expect([key, text, TIER_PREFIX[tier]]).toEqual([`${whole.slice(0, 9)}…`, whole, whole.slice(0, 3)]);
+        expect(tenantId).toBe(
+          handle?.startsWith('acme') ? IDS.acme.tenant : tier === 'operator' ? null : IDS.globex.tenant,
+        );
+      }
+    },
+  );
 
   everywhere('a key that a request creates is listed, and one that it revokes is not', async ({ send, mailbox }) => {
     const old = mailbox.keys.acme.inboxes.helpdesk;

@@ -1,6 +1,7 @@
 import { type Delivery, EVENT_KINDS, type TriggerOptions } from 'agent-mailbox-mock';
 import type { Receiver } from 'agent-mailbox-mock/receiver';
 import { expect } from 'vitest';
+import { isInProcess } from '../../support/control.ts';
 import { EVENT_ID, fire, KINDS, MAIL, openDeliveryClient, stateOf } from '../../support/deliveries.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
@@ -55,6 +56,48 @@ everywhere(
     expect((await send('GET', `/v1/webhooks/${id}`, { key: mailbox.keys.acme.tenant })).json.isActive).toBe(true);
   },
 );
+
+everywhere('a delivery can be sent once to another URL, which changes only its list of attempts', async (service) => {
+  const { mailbox } = service;
+  const deliveryClient = openDeliveryClient(service);
+  await using receiver = startReceiver(service, 500);
+  await using other = startReceiver(service, 200, 500);
+  const elsewhere = `${await other.listen()}/else`;
+  const { id, url } = await hook(service, receiver);
+  const { id: deliveryId } = await fire(service, id);
+  const { state, nextAttemptAt } = mailbox.delivery(deliveryId);
+  expect(state).toBe('pending');
+  for (const status of [200, 500]) {
+    const again = await deliveryClient.redeliver(deliveryId, { url: elsewhere });
+    expect([again.status, again.json]).toMatchObject([200, { id: deliveryId, state, nextAttemptAt }]);
+    await mailbox.settled();
+    expect(mailbox.delivery(deliveryId)).toMatchObject({ state, reason: null, nextAttemptAt });
+    expect(mailbox.delivery(deliveryId).attempts.at(-1)).toMatchObject({ url: elsewhere, status });
+  }
+  expect(other.requests.map(({ json }) => json)).toEqual([receiver.requests[0]?.json, receiver.requests[0]?.json]);
+  await mailbox.clock.advance('5s');
+  expect(mailbox.delivery(deliveryId)).toMatchObject({ state: 'delivered' });
+  expect(mailbox.delivery(deliveryId).attempts.map((each) => each.url)).toEqual([url, elsewhere, elsewhere, url]);
+});
+
+everywhere('a delivery is not sent to a URL that is none or not allowed', async (service) => {
+  const { mailbox } = service;
+  const deliveryClient = openDeliveryClient(service);
+  await using receiver = startReceiver(service);
+  const { id } = await hook(service, receiver);
+  const delivery = await fire(service, id);
+  const wrong = await deliveryClient.redeliver(delivery.id, { url: 'localhost:3000' });
+  expect([wrong.status, wrong.json.error]).toEqual([
+    400,
+    'The input of redeliver is not valid: url must be an absolute http or https URL.',
+  ]);
+  if (isInProcess(service)) return;
+  await deliveryClient.redeliver(delivery.id, { url: 'http://10.1.2.3/hooks' });
+  await mailbox.settled();
+  const { state, attempts } = mailbox.delivery(delivery.id);
+  expect([state, attempts.length]).toEqual(['delivered', 2]);
+  expect(attempts[1]).toMatchObject({ status: null, error: expect.stringContaining('--deliver-to') });
+});
 
 everywhere('a redelivery that fails starts the retry schedule again', async (service) => {
   const { mailbox } = service;

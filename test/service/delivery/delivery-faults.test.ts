@@ -292,6 +292,23 @@ everywhere('a truncated body lacks its second half, and the retry is whole', asy
   expect(service.mailbox.delivery(id).attempts.map(({ requestBody }) => requestBody)).toEqual([half, whole]);
 });
 
+everywhere('an unreachable receiver gets nothing at the first attempt, and the retry', async (service) => {
+  await using one = await target(service);
+  await addFault(service, { kind: 'unreachable' });
+  const id = one.fire('a');
+  await service.mailbox.settled();
+  expect(one.received()).toEqual([]);
+  await service.mailbox.clock.advance('5s');
+  expect(one.received()).toEqual(['a']);
+  expect(service.mailbox.delivery(id)).toMatchObject({
+    state: 'delivered',
+    attempts: [
+      { status: null, fault: 'unreachable', error: 'The receiver could not be reached, because of a fault.' },
+      { status: 200, fault: null },
+    ],
+  });
+});
+
 everywhere('an oversize body has 1 MiB of padding and verifies, and the retry has no padding', async (service) => {
   await using one = await target(service, [413]);
   await addFault(service, { kind: 'oversize-body' });

@@ -141,7 +141,7 @@ everywhere('a fault of a deleted tenant is no longer listed', async (service) =>
 });
 
 const KINDS =
-  'kind must be one of duplicate, reorder, hold, drop, delay, stale-timestamp, wrong-secret, two-signatures, truncated-body, oversize-body.';
+  'kind must be one of duplicate, reorder, hold, drop, delay, stale-timestamp, wrong-secret, two-signatures, truncated-body, unreachable, oversize-body.';
 const TIMES = 'times must be a whole number from 1 to 1000000.';
 const COUNT = 'count must be a whole number from 1 to 1000000.';
 const DELAY = 'delay must be milliseconds or a text such as 5m, 36h or 3d, up to 100 years.';

@@ -1,56 +1,44 @@
+import { KeyRound } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
-import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
+import type { ReplyTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
-import { linkTo, open, type Route } from '../../page-route.ts';
-import { countOf, Failure, Time } from '../../parts.tsx';
+import { ListView } from '../../list-view.tsx';
+import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
+import { Chip, CopyButton, countOf, Loading } from '../../parts.tsx';
+import { namesIn, type Tenant, useScope } from '../../scope.ts';
+import { Time } from '../../time.tsx';
 import { useLoaded } from '../../use-loaded.ts';
-import { loadTenants, type Tenant } from '../mail/mail-types.ts';
 import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
 
 /** The keys as a tree, and what a leak of the chosen one exposes. */
 export function KeysView({ route }: { readonly route: Route }) {
   const { client } = useInspector();
-  const { value, error } = useLoaded(() => loadKeys(client), 'keys');
-  const [latest, setLatest] = useState<RotatedKey>();
-  const rotated = (next: RotatedKey) => {
-    setLatest(next);
-    open(linkTo('keys', next.id), { replace: true });
-  };
-  const chosen = value?.keys.find((key) => linkIdOf(key) === route.id);
+  const scope = useScope();
+  const { value, error } = useLoaded(() => client.listKeys({ tenant: scope.tenant }), `keys ${scope.tenant}`);
+  const keys = value?.keys;
+  const chosen = keys?.find((key) => linkIdOf(key) === route.id);
   return (
-    <>
-      <h1 class="hidden">Keys</h1>
-      <Failure error={error} />
-      <div class={route.id === undefined ? 'columns' : 'columns open'}>
-        <nav class="tree column" aria-label="Keys">
-          {value && <KeyTree data={value} chosen={route.id} />}
+    <ListView
+      title="Keys"
+      list={
+        <nav class="tree" aria-label="Keys">
+          {keys ? <KeyTree keys={keys} tenants={scope.tenants} chosen={route.id} /> : <Loading error={error} />}
           <StreamEvents />
         </nav>
-        <section class="detail" aria-label="Open key">
-          {route.id !== undefined && (
-            <a class="back" href={linkTo('keys')}>
-              ← Back to the keys
-            </a>
-          )}
-          {latest && latest.id === route.id && <NewKey text={latest.key} />}
-          {value && chosen && <KeyDetail key={chosen.id} apiKey={chosen} data={value} rotated={rotated} />}
-          {value && !chosen && (
-            <p class="hint">
-              {route.id ? 'This key is not valid any more.' : 'Choose a key to see what its leak exposes.'}
-            </p>
-          )}
-        </section>
-      </div>
-    </>
-  );
-}
-
-function NewKey({ text }: { readonly text: string }) {
-  return (
-    <p role="status">
-      The new key is <code>{text}</code>
-    </p>
+      }
+      detailLabel="Open key"
+      detail={
+        route.id !== undefined &&
+        (chosen ? (
+          <KeyDetail key={chosen.id} apiKey={chosen} />
+        ) : (
+          keys && <p class="hint">This key is not valid any more: it was rotated, or its owner is gone.</p>
+        ))
+      }
+      hint="Choose a key to see what its leak exposes."
+      back={linkTo('keys')}
+    />
   );
 }
 
@@ -61,7 +49,7 @@ interface Branch {
 }
 
 /** Returns the owners of keys in the order of the tree: the operator, then each tenant with what belongs to it. */
-function branchesOf({ keys, tenants }: KeyData): Branch[] {
+function branchesOf(keys: readonly Key[], tenants: readonly Tenant[]): Branch[] {
   const keysOf = (tier: Key['tier'], isOwner: (key: Key) => boolean) =>
     keys.filter((key) => key.tier === tier && isOwner(key));
   return [
@@ -80,13 +68,19 @@ function branchesOf({ keys, tenants }: KeyData): Branch[] {
   ];
 }
 
-/** The keys below what they belong to. */
-function KeyTree({ data, chosen }: { readonly data: KeyData; readonly chosen: string | undefined }) {
+interface KeyTreeProps {
+  readonly keys: readonly Key[];
+  readonly tenants: readonly Tenant[];
+  readonly chosen: string | undefined;
+}
+
+/** The keys below what they belong to; what has none is left out. */
+function KeyTree({ keys, tenants, chosen }: KeyTreeProps) {
+  const branches = branchesOf(keys, tenants).filter(({ keys }) => keys.length > 0);
   return (
     <ul>
-      {branchesOf(data).map(({ depth, name, keys }, index) => (
-        <li key={`${index} ${name}`} class={`depth-${depth}`}>
-          <OwnerName name={name} first={keys[0]} />
+      {branches.map(({ depth, name, keys }, index) => (
+        <li key={`${index} ${name}`} class={`depth depth-${depth}`}>
           {keys.map((key) => (
             <a
               key={linkIdOf(key)}
@@ -94,8 +88,12 @@ function KeyTree({ data, chosen }: { readonly data: KeyData; readonly chosen: st
               href={linkTo('keys', linkIdOf(key))}
               aria-current={linkIdOf(key) === chosen ? 'true' : undefined}
             >
-              <code>{key.key}</code>
-              <span class="soft">{key.tier}</span>
+              <span>
+                {name}
+                <br />
+                <code class="soft">{key.text}</code>
+              </span>
+              <Chip icon={KeyRound}>{key.tier}</Chip>
             </a>
           ))}
         </li>
@@ -104,66 +102,41 @@ function KeyTree({ data, chosen }: { readonly data: KeyData; readonly chosen: st
   );
 }
 
-/** The name of an owner, which leads to its first key. */
-function OwnerName({ name, first }: { readonly name: string; readonly first: Key | undefined }) {
-  if (!first) return <span class="soft">{name}</span>;
-  return (
-    <a class="soft" href={linkTo('keys', linkIdOf(first))}>
-      {name}
-    </a>
-  );
-}
-
 const ROTATION =
   'A new key takes the place of this one, which is refused from then on; its streams are closed. ' +
   'An undo brings the key back, and removes all deliveries, requests and sandboxes.';
 
-interface DetailProps {
-  readonly apiKey: Key;
-  readonly data: KeyData;
-  rotated(next: RotatedKey): void;
-}
-
 /** What a leak of one key exposes, and a button that rotates it. */
-function KeyDetail({ apiKey, data, rotated }: DetailProps) {
+function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: { readonly apiKey: Key }) {
   const { client } = useInspector();
-  const { id } = apiKey;
+  const nameOf = namesIn(useScope());
   const rotate = useUndoableChange('Before the rotation', async () => {
-    rotated(await client.rotateKey({ id: String(id) }));
+    const next = await client.rotateKey({ id: String(id) });
+    open(linkTo('keys', next.id), { replace: true });
   });
-  const tenant = data.tenants.find((candidate) => candidate.id === apiKey.tenantId);
+  useTitle(text);
   return (
     <>
       <h1>
-        <code>{apiKey.key}</code>
+        <code>{text}</code>
       </h1>
       <p>
-        A key of the tier {apiKey.tier}
-        {tenant && ` of ${tenant.name}`}
-        {apiKey.handle && `, ${apiKey.handle} in mailbox.keys`}.
+        A key of the tier {tier}
+        {tenantId && ` of ${nameOf(tenantId) ?? tenantId}`}
+        {handle && `, ${handle} in mailbox.keys`}.
       </p>
-      {id !== null && <RemovingButton label="Rotate" warning={ROTATION} change={rotate} />}
-      <Reaches apiKey={apiKey} data={data} />
-    </>
-  );
-}
-
-/** Everything that the key can reach. */
-function Reaches({ apiKey, data }: Omit<DetailProps, 'rotated'>) {
-  const workspaces = data.tenants.flatMap((tenant) => tenant.workspaces);
-  const inboxes = workspaces.flatMap((workspace) => workspace.inboxes);
-  const names = new Map([
-    ...workspaces.map(({ id, name }) => [id, name] as const),
-    ...inboxes.map(({ id, address }) => [id, address] as const),
-  ]);
-  const namesOf = (ids: readonly string[]) => ids.map((id) => names.get(id) ?? id);
-  return (
-    <>
+      <div class="buttons">
+        <CopyButton text={text} />
+        {id !== null && <RemovingButton label="Rotate" warning={ROTATION} change={rotate} />}
+        <a class="button" href={linkTo('requests', undefined, { search: text.slice(0, 9) })}>
+          Its requests
+        </a>
+      </div>
       <h2>Whoever has this key can reach</h2>
-      <Reach noun={['workspace', 'workspaces']} items={namesOf(apiKey.workspaces)} />
-      <Reach noun={['inbox', 'inboxes']} items={namesOf(apiKey.inboxes)} />
-      <Reach noun={['webhook', 'webhooks']} items={apiKey.webhooks} />
-      <Reach noun={['operation', 'operations']} items={apiKey.operations} />
+      <Reach noun={['workspace', 'workspaces']} items={reach.workspaces.map((each) => nameOf(each) ?? each)} />
+      <Reach noun={['inbox', 'inboxes']} items={reach.inboxes.map((each) => nameOf(each) ?? each)} />
+      <Reach noun={['webhook', 'webhooks']} items={reach.webhooks} />
+      <Reach noun={['operation', 'operations']} items={reach.operations} />
     </>
   );
 }
@@ -211,7 +184,7 @@ function StreamEvents() {
       <ul>
         {events.map(({ id, kind, key, realTime }) => (
           <li key={id}>
-            <Time at={realTime} isShort /> <code>{key}</code> {kind === 'stream-opened' ? 'opened' : 'closed'}
+            <Time at={realTime} isReal /> <code>{key}</code> {kind === 'stream-opened' ? 'opened' : 'closed'}
           </li>
         ))}
       </ul>
@@ -221,21 +194,6 @@ function StreamEvents() {
 
 /** What a leak of one key exposes. */
 export type Key = ReplyTo<'listKeys'>['keys'][number];
-
-/** The key that has replaced another one. */
-export type RotatedKey = ReplyTo<'rotateKey'>;
-
-/** The keys, and the names of what they reach. */
-export interface KeyData {
-  readonly keys: readonly Key[];
-  readonly tenants: readonly Tenant[];
-}
-
-/** Loads the keys, and the names of what they reach. */
-export async function loadKeys(client: ControlClient): Promise<KeyData> {
-  const [{ keys }, tenants] = await Promise.all([client.listKeys(), loadTenants(client)]);
-  return { keys, tenants };
-}
 
 /** The id of a key in the URL. */
 export const linkIdOf = ({ id }: Key) => id ?? 'operator';

@@ -1,8 +1,10 @@
+import { Send } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { mailLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
-import { Failure, Field, toBase64 } from '../../parts.tsx';
+import { Failure, Field, Icon, toBase64 } from '../../parts.tsx';
+import { useScope } from '../../scope.ts';
 import { useAction } from '../../use-loaded.ts';
 import { deliver } from './deliver.ts';
 
@@ -30,12 +32,13 @@ interface ComposeProps {
 /** A form for a mail from outside, which arrives as if somebody had sent it. */
 export function ComposeForm({ start, route, cancel }: ComposeProps) {
   const { client } = useInspector();
+  const { tenants } = useScope();
   const action = useAction();
   const [isRaw, setRaw] = useState(false);
   const send = async (form: HTMLFormElement) => {
     const data = new FormData(form);
     const body = { ...(isRaw ? await readFile(data) : await readParts(data, start)), to: recipientsOf(data) };
-    open(mailLink(route, await deliver(client, body, start.tenant)));
+    open(mailLink(route, await deliver(client, tenants, body, start.tenant), { folder: undefined }));
   };
   return (
     <form
@@ -47,14 +50,16 @@ export function ComposeForm({ start, route, cancel }: ComposeProps) {
         void action.run(() => send(form));
       }}
     >
-      <h1>{start.title ?? 'New mail from outside'}</h1>
+      <div class="head">
+        <h1>{start.title ?? 'New mail from outside'}</h1>
+        {!start.inReplyTo && (
+          <label class="check">
+            <input type="checkbox" checked={isRaw} onChange={({ currentTarget }) => setRaw(currentTarget.checked)} />
+            From an .eml file
+          </label>
+        )}
+      </div>
       <Failure error={action.error} />
-      {!start.inReplyTo && (
-        <label class="check">
-          <input type="checkbox" checked={isRaw} onChange={({ currentTarget }) => setRaw(currentTarget.checked)} />
-          From an .eml file
-        </label>
-      )}
       <Field label="To (an inbox)">
         <input name="to" required defaultValue={start.to} />
       </Field>
@@ -74,9 +79,9 @@ function Buttons({ isRunning, route, cancel }: ButtonsProps) {
   return (
     <span class="buttons">
       <button type="submit" class="primary" disabled={isRunning}>
-        Deliver
+        <Icon of={Send} /> Deliver
       </button>
-      <a href={mailLink(route, route.id)} onClick={cancel}>
+      <a class="button" href={mailLink(route, route.id)} onClick={cancel}>
         Cancel
       </a>
     </span>
@@ -95,17 +100,20 @@ function Parts({ start }: { readonly start: NewMail }) {
   return (
     <>
       <Field label="From">
-        <input name="from" required defaultValue={start.from ?? 'Dana Reyes <dana@customer.test>'} />
+        <input name="from" dir="auto" required defaultValue={start.from ?? 'Dana Reyes <dana@customer.test>'} />
       </Field>
       <Field label="Subject">
-        <input name="subject" defaultValue={start.subject ?? ''} />
+        <input name="subject" dir="auto" defaultValue={start.subject ?? ''} />
       </Field>
       <Field label="Text">
-        <textarea name="text" defaultValue={start.text ?? ''} />
+        <textarea class="prose" name="text" dir="auto" rows={12} defaultValue={start.text ?? ''} />
       </Field>
-      <Field label="HTML, if there is any">
-        <textarea name="html" />
-      </Field>
+      <details>
+        <summary>HTML</summary>
+        <Field label="HTML of the mail">
+          <textarea name="html" />
+        </Field>
+      </details>
       <Field label="Files">
         <input name="files" type="file" multiple />
       </Field>

@@ -1,5 +1,5 @@
 import type { ControlClient, InputTo } from '../../../control/table/client.ts';
-import type { Tenant } from './mail-types.ts';
+import type { Tenant } from '../../scope.ts';
 import { bareAddress } from './mail-types.ts';
 
 /** A mail from outside, as the control plane takes it. */
@@ -12,10 +12,10 @@ type Delivery = InputTo<'receiveMessage'> & { readonly to: readonly string[] };
  */
 export async function deliver(
   client: ControlClient,
+  tenants: readonly Tenant[],
   body: Delivery,
   tenant: string | undefined,
 ): Promise<string | undefined> {
-  const { tenants } = await client.listTenants();
   const sandbox = findSandbox(tenants, body.to.map(bareAddress), tenant);
   const { messages } = await client.receiveMessage(body, { sandbox });
   return messages[0]?.id;

@@ -1,20 +1,31 @@
 import type { RequestEntry } from '../../../control/journal/request-entry.ts';
+import { parseJson } from '../../text.tsx';
 
-/** Writes the command that sends a request again. Its key is read from a variable such as `$MAILBOX_TENANT_KEY`. */
-export function writeCurl(entry: RequestEntry, baseUrl: string): string {
-  const { target, headers, key, body, notes } = partsOf(entry);
+/** The key of a request, as the page knows it. */
+export interface KnownKey {
+  readonly text: string;
+  /** Whether `exec` sets a variable to it: the first key of its tier. */
+  readonly isFirst: boolean;
+}
+
+/** Writes code that sends a request again, to the emulator at a URL. Without a known key, it reads one from a variable. */
+type Writer = (entry: RequestEntry, baseUrl: string, known?: KnownKey) => string;
+
+/** Writes a command for a POSIX shell. */
+export const writeCurl: Writer = (entry, baseUrl, known) => {
+  const { target, headers, key, body, notes } = partsOf(entry, known);
   const hasType = headers.some(([name]) => name === 'content-type');
   const options = [
     ...(METHOD_OPTIONS[entry.method] ?? [`-X ${entry.method}`]),
     quoteForShell(baseUrl + target),
-    ...(key ? [`-H "${key.header}: ${key.before}$${key.variable}"`] : []),
+    ...(key ? [`-H "${key.header}: ${key.before}${inShell(key)}"`] : []),
     ...headers.map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
     // Without this, curl adds a type of its own.
     ...(body !== null && !hasType ? ["-H 'content-type:'"] : []),
     ...(body === null ? [] : [`--data-raw ${quoteForShell(body)}`]),
   ];
   return [...notes.map((note) => `# ${note}`), `curl ${options.join(' \\\n  ')}`].join('\n');
-}
+};
 
 const METHOD_OPTIONS: Readonly<Record<string, readonly string[]>> = { GET: [], HEAD: ['--head'] };
 
@@ -23,31 +34,90 @@ function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Writes a test for vitest that sends a request again and expects the same result. */
-export function writeTest(entry: RequestEntry): string {
-  const { target, headers, key, body, notes } = partsOf(entry);
-  const error = errorOf(entry);
+function inShell({ text, variable }: KeyPart): string {
+  if (variable === undefined) return String(text);
+  return text === undefined ? `$${variable}` : `\${${variable}:-${text}}`;
+}
+
+/** Writes statements of JavaScript. */
+export const writeFetch: Writer = (entry, baseUrl, known) =>
+  [
+    ...partsOf(entry, known).notes.map((note) => `// ${note}`),
+    ...linesOfFetch(entry, quoteForCode(baseUrl + partsOf(entry, known).target), known),
+    'console.log(reply.status, await reply.text());',
+    '',
+  ].join('\n');
+
+function linesOfFetch(entry: RequestEntry, url: string, known?: KnownKey): string[] {
+  const { headers, key, body } = partsOf(entry, known);
   const fields = [
-    ...(key ? [`${quoteForCode(key.header)}: \`${key.before}\${process.env.${key.variable}}\`,`] : []),
+    ...(key ? [`${quoteForCode(key.header)}: ${inCode(key)},`] : []),
     ...headers.map(([name, value]) => `${quoteForCode(name)}: ${quoteForCode(value)},`),
   ];
+  return [
+    `const reply = await fetch(${url}, {`,
+    `  method: ${quoteForCode(entry.method)},`,
+    ...(fields.length > 0 ? ['  headers: {', ...fields.map((field) => `    ${field}`), '  },'] : []),
+    ...(body === null ? [] : [`  body: ${quoteForCode(body)},`]),
+    '});',
+  ];
+}
+
+function inCode({ before, text, variable }: KeyPart): string {
+  if (variable === undefined) return quoteForCode(`${before}${text}`);
+  const value = text === undefined ? '' : ` ?? ${quoteForCode(text)}`;
+  return `\`${before}\${process.env.${variable}${value}}\``;
+}
+
+/** Writes a program for Python that needs no package. */
+export const writePython: Writer = (entry, baseUrl, known) => {
+  const { target, headers, key, body, notes } = partsOf(entry, known);
+  const fields = [
+    ...(key ? [`${JSON.stringify(key.header)}: ${inPython(key)}`] : []),
+    ...headers.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`),
+  ];
+  return [
+    'import os, urllib.error, urllib.request',
+    '',
+    ...notes.map((note) => `# ${note}`),
+    'request = urllib.request.Request(',
+    `    ${JSON.stringify(baseUrl + target)},`,
+    `    method=${JSON.stringify(entry.method)},`,
+    `    headers={${fields.join(', ')}},`,
+    ...(body === null ? [] : [`    data=${JSON.stringify(body)}.encode(),`]),
+    ')',
+    'try:',
+    '    reply = urllib.request.urlopen(request)',
+    'except urllib.error.HTTPError as error:',
+    '    reply = error',
+    'print(reply.status, reply.read().decode())',
+    '',
+  ].join('\n');
+};
+
+function inPython({ before, text, variable }: KeyPart): string {
+  if (variable === undefined) return JSON.stringify(`${before}${text}`);
+  const fallback = text === undefined ? '' : `, ${JSON.stringify(text)}`;
+  return `${JSON.stringify(before)} + os.environ${text === undefined ? `["${variable}"]` : `.get("${variable}"${fallback})`}`;
+}
+
+/** Writes a test for vitest that expects the same result. */
+export const writeTest: Writer = (entry, _baseUrl, known) => {
+  const { target, notes } = partsOf(entry, known);
+  const error = errorOf(entry);
   return [
     "import { expect, test } from 'vitest';",
     '',
     '// npx agent-mailbox-mock exec -- npx vitest run',
     ...notes.map((note) => `// ${note}`),
     `test(${quoteForCode(titleOf(entry))}, async () => {`,
-    `  const reply = await fetch(process.env.MAILBOX_BASE_URL + ${quoteForCode(target)}, {`,
-    `    method: ${quoteForCode(entry.method)},`,
-    ...(fields.length > 0 ? ['    headers: {', ...fields.map((field) => `      ${field}`), '    },'] : []),
-    ...(body === null ? [] : [`    body: ${quoteForCode(body)},`]),
-    '  });',
+    ...linesOfFetch(entry, `process.env.MAILBOX_BASE_URL + ${quoteForCode(target)}`, known).map((line) => `  ${line}`),
     `  expect(reply.status).toBe(${entry.status});`,
     ...(error === undefined ? [] : [`  expect(await reply.json()).toMatchObject({ error: ${quoteForCode(error)} });`]),
     '});',
     '',
   ].join('\n');
-}
+};
 
 function titleOf({ operation, method, path, status, code }: RequestEntry): string {
   return `${operation ?? `${method} ${path}`} is answered with ${code === null ? status : `${status} ${code}`}`;
@@ -55,13 +125,8 @@ function titleOf({ operation, method, path, status, code }: RequestEntry): strin
 
 /** Returns the error of a reply, which is the same each time, as a success is not. */
 function errorOf({ status, reply }: RequestEntry): string | undefined {
-  if (status < 400) return undefined;
-  try {
-    const { error } = JSON.parse(reply.body ?? '');
-    return typeof error === 'string' ? error : undefined;
-  } catch {
-    return undefined;
-  }
+  const { error } = (status < 400 ? {} : (parseJson(reply.body) ?? {})) as { readonly error?: unknown };
+  return typeof error === 'string' ? error : undefined;
 }
 
 /** Writes a text as a string in JavaScript. */
@@ -70,14 +135,25 @@ function quoteForCode(text: string): string {
   return `'${inner}'`;
 }
 
+/** Where a request has its key. */
+interface KeyPart {
+  readonly header: string;
+  /** What the header has before the key. */
+  readonly before: string;
+  /** The key; `undefined` if the page does not know it. */
+  readonly text: string | undefined;
+  /** The environment variable that may have it. */
+  readonly variable: string | undefined;
+}
+
 /** A request of the journal in a form that can be sent again. */
 export interface RequestParts {
   /** The path and query. */
   readonly target: string;
   /** The headers that matter, without the key. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  /** The header with the key, of which the text before the key; `undefined` if no key was sent. */
-  readonly key: { readonly header: string; readonly before: string; readonly variable: string } | undefined;
+  /** `undefined` if no key was sent. */
+  readonly key: KeyPart | undefined;
   readonly body: string | null;
   /** What is missing, because the journal does not keep it. */
   readonly notes: readonly string[];
@@ -91,11 +167,12 @@ const LEFT_OUT = [
 
 const isLeftOut = (name: string) => LEFT_OUT.includes(name) || name.startsWith('sec-');
 
-/** Splits a request into the parts that are needed to send it again. The key becomes an environment variable. */
-export function partsOf({ path, key, principal, request }: RequestEntry): RequestParts {
+/** Splits a request into the parts that are needed to send it again. */
+export function partsOf({ path, key, principal, request }: RequestEntry, known?: KnownKey): RequestParts {
   const { query, headers, body, bodyBytes } = request;
   const search = new URLSearchParams(query.map((pair) => [...pair])).toString();
   const isBearer = headers['x-api-key'] === undefined;
+  const variable = `MAILBOX_${principal?.tier.toUpperCase() ?? 'API'}_KEY`;
   return {
     target: path + (search && `?${search}`),
     headers: Object.entries(headers).filter(([name, value]) => !isLeftOut(name) && value !== '*/*'),
@@ -105,7 +182,8 @@ export function partsOf({ path, key, principal, request }: RequestEntry): Reques
         : {
             header: isBearer ? 'Authorization' : 'X-API-Key',
             before: isBearer ? 'Bearer ' : '',
-            variable: `MAILBOX_${principal?.tier.toUpperCase() ?? 'API'}_KEY`,
+            text: known?.text,
+            variable: known && !known.isFirst ? undefined : variable,
           },
     body,
     notes: findNotes(body, bodyBytes),

@@ -1,34 +1,47 @@
 import { useState } from 'preact/hooks';
 import type { RequestContent, RequestEntry } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
-import { Code, Failure, Time } from '../../parts.tsx';
-import { useLoaded } from '../../use-loaded.ts';
-import { writeCurl, writeTest } from './request-as-code.ts';
-import { toneOf } from './request-list.tsx';
+import { requestLink } from '../../links.ts';
+import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
+import { Chip, Code, CopyButton, Facts, Failure, Field, Loading } from '../../parts.tsx';
+import { namesIn, useScope } from '../../scope.ts';
+import { indentJson, parseJson, shortenIds, UserText } from '../../text.tsx';
+import { FullTime } from '../../time.tsx';
+import { useAction, useLoaded } from '../../use-loaded.ts';
+import { type KnownKey, partsOf, writeCurl, writeFetch, writePython, writeTest } from './request-as-code.ts';
+import { nameOf, toneOf } from './request-list.tsx';
 import { ShapingBehaviours } from './shaping-behaviours.tsx';
 
 /** One request: the result and why, what shaped it, and what was sent. */
-export function RequestDetail({ id }: { readonly id: string }) {
+export function RequestDetail({ id, route }: { readonly id: string; readonly route: Route }) {
   const { client } = useInspector();
-  const load = () => client.getRequest({ id });
+  const load = async () => {
+    const [entry, { keys }] = await Promise.all([client.getRequest({ id }), client.listKeys()]);
+    const key = keys.find((each) => each.id === entry.keyId && each.tier === entry.principal?.tier);
+    const isFirst = key !== undefined && keys.find(({ tier }) => tier === key.tier) === key;
+    return { entry: entry as unknown as RequestEntry, known: key && { text: key.text, isFirst } };
+  };
   // An entry never changes, but after a reset its id belongs to another one.
   const { value, error } = useLoaded(load, id, ({ kind }) => kind === 'reset');
-  if (!value) return <Failure error={error} />;
-  const entry = value as unknown as RequestEntry;
+  useTitle(value ? nameOf(value.entry) : id);
+  if (!value) return <Loading error={error} />;
+  const { entry, known } = value;
   const { method, path, status, code, request, reply } = entry;
   return (
     <>
-      <h1>
-        {method} {path} <span class={`mark ${toneOf(status)}`}>{[status, code].filter(Boolean).join(' ')}</span>
-      </h1>
+      <div class="head">
+        <h1>{nameOf(entry)}</h1>
+        <Chip tone={toneOf(status)}>{[status, code].filter(Boolean).join(' ')}</Chip>
+      </div>
+      <p class="soft">
+        <code title={path}>
+          {method} {shortenIds(path)}
+        </code>
+      </p>
       <Reason entry={entry} />
-      {entry.protocol === 'http' && (
-        <>
-          <CopyText title="As a curl command" text={writeCurl(entry, location.origin)} />
-          <CopyText title="As a test" text={writeTest(entry)} />
-        </>
-      )}
-      <Facts entry={entry} />
+      {entry.protocol === 'http' && <Again entry={entry} known={known} route={route} />}
+      <h2>Details</h2>
+      <Details entry={entry} />
       <h2>What shaped the reply</h2>
       <ShapingBehaviours entry={entry} />
       <h2>Request</h2>
@@ -36,6 +49,79 @@ export function RequestDetail({ id }: { readonly id: string }) {
       <h2>Reply</h2>
       <Content content={reply} name="reply" />
     </>
+  );
+}
+
+const WRITERS = [
+  ['curl', writeCurl],
+  ['fetch', writeFetch],
+  ['Python', writePython],
+  ['Test', writeTest],
+] as const;
+
+interface AgainProps {
+  readonly entry: RequestEntry;
+  readonly known: KnownKey | undefined;
+  readonly route: Route;
+}
+
+/** Sends the request again with its key, also edited, and copies it as code. */
+function Again({ entry, known, route }: AgainProps) {
+  const { client } = useInspector();
+  const action = useAction();
+  const { target, headers, key, body } = partsOf(entry, known);
+  const [edited, setEdited] = useState<{ readonly target: string; readonly body: string }>();
+  const send = async () => {
+    const { target: path, body: text } = edited ?? { target, body: body ?? '' };
+    const own = key && { [key.header]: `${key.before}${key.text ?? ''}` };
+    const init = { method: entry.method, headers: { ...Object.fromEntries(headers), ...own } };
+    await fetch(new URL(path, location.origin), { ...init, ...(text !== '' && { body: text }) });
+    const { requests } = (await client.listRequests({ after: entry.id })) as { requests: { id: string }[] };
+    open(requestLink(route, requests.at(-1)?.id));
+  };
+  return (
+    <form
+      class="fields"
+      aria-label="Send again"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void action.run(send);
+      }}
+    >
+      {edited && (
+        <>
+          <Field label="Path">
+            <input
+              required
+              pattern="/.*"
+              value={edited.target}
+              onInput={({ currentTarget }) => setEdited({ ...edited, target: currentTarget.value })}
+            />
+          </Field>
+          <Field label="Body">
+            <textarea
+              value={edited.body}
+              onInput={({ currentTarget }) => setEdited({ ...edited, body: currentTarget.value })}
+            />
+          </Field>
+        </>
+      )}
+      <div class="buttons">
+        <button type="submit" class="primary" disabled={action.isRunning || (key && !key.text)}>
+          Send again
+        </button>
+        {!edited && (
+          <button type="button" onClick={() => setEdited({ target, body: indentJson(body ?? '') })}>
+            Edit
+          </button>
+        )}
+        {WRITERS.map(([name, write]) => (
+          <CopyButton key={name} label={name} text={write(entry, location.origin, known)} />
+        ))}
+      </div>
+      {key && !key.text && <p class="hint">It cannot be sent again as it was: its key is not valid any more.</p>}
+      <Failure error={action.error} />
+    </form>
   );
 }
 
@@ -47,7 +133,10 @@ function Reason({ entry: { reason, status, reply, faults } }: { readonly entry: 
       {reason !== null && (
         <div class={`reason ${toneOf(status)}-edge`}>
           <p>
-            Why: <strong>{reason}</strong>
+            Why:{' '}
+            <strong>
+              <UserText text={reason} />
+            </strong>
           </p>
           {said !== undefined && said !== reason && (
             <p class="soft">The reply says only “{said}”, because a client must not learn more.</p>
@@ -67,64 +156,33 @@ function errorOf({ body }: RequestContent): string | undefined {
 }
 
 /** What a client sent as HTTP, or the protocol of a mail program. */
-function calledBy({ protocol, operation, principal, key }: RequestEntry) {
-  if (protocol !== 'http') return [['Protocol', protocol.toUpperCase()]];
+function calledBy({ protocol, operation, key, keyId, principal }: RequestEntry) {
+  if (protocol !== 'http') return [['Protocol', protocol.toUpperCase()]] as const;
   return [
     ['Operation', operation ?? 'none: no operation has this method and path'],
-    ['Key', key ?? 'none was sent'],
+    ['Key', key === null ? 'none was sent' : <a href={linkTo('keys', keyId ?? 'operator')}>{key}</a>],
     ['Tier of the key', principal?.tier ?? 'none: the key is missing or not valid'],
-  ];
+  ] as const;
 }
 
-function Facts({ entry }: { readonly entry: RequestEntry }) {
+function Details({ entry }: { readonly entry: RequestEntry }) {
   const { id, principal, at, realTime, durationMs } = entry;
-  const nameOf = useNames();
-  const facts = [
-    ['Request', id],
-    ...calledBy(entry),
-    ['Its tenant', nameOf(principal?.tenantId)],
-    ['Its workspace', nameOf(principal?.workspaceId)],
-    ['Its inbox', nameOf(principal?.inboxId)],
-    ['Duration', `${durationMs.toFixed(1)} ms`],
-  ].filter(([, text]) => text);
+  const nameOf = namesIn(useScope());
+  const { tenantId, workspaceId, inboxId } = principal ?? {};
   return (
-    <>
-      <h2>Details</h2>
-      <dl class="keys">
-        {facts.map(([label, text]) => (
-          <div key={label}>
-            <dt class="soft">{label}</dt>
-            <dd>{text}</dd>
-          </div>
-        ))}
-        <div>
-          <dt class="soft">Time</dt>
-          <dd>
-            <Time at={realTime} />
-            {at !== realTime && (
-              <>
-                , by the clock of the tenant <Time at={at} />
-              </>
-            )}
-          </dd>
-        </div>
-      </dl>
-    </>
+    <Facts
+      facts={[
+        ['Request', id],
+        ...calledBy(entry),
+        ['Its tenant', nameOf(tenantId) ?? tenantId],
+        ['Its workspace', nameOf(workspaceId) ?? workspaceId],
+        ['Its inbox', nameOf(inboxId) ?? inboxId],
+        ['Duration', `${durationMs.toFixed(1)} ms`],
+        ['Time', <FullTime key="time" at={realTime} isReal />],
+        ['Time of the tenant', at !== realTime && <FullTime key="tenant" at={at} />],
+      ]}
+    />
   );
-}
-
-/** Returns a function that shows an id of a tenant, workspace or inbox with its name. */
-function useNames(): (id: string | null | undefined) => string | undefined {
-  const { client } = useInspector();
-  const { value } = useLoaded(() => client.listTenants(), 'tenants');
-  const names = new Map(
-    value?.tenants.flatMap(({ id, name, workspaces }) => [
-      [id, name] as const,
-      ...workspaces.map((workspace) => [workspace.id, workspace.name] as const),
-      ...workspaces.flatMap(({ inboxes }) => inboxes.map(({ id, address }) => [id, address] as const)),
-    ]),
-  );
-  return (id) => (id == null ? undefined : [names.get(id), id].filter(Boolean).join(', '));
 }
 
 interface ContentProps {
@@ -143,48 +201,8 @@ function Content({ content: { query = [], headers, body, bodyBytes }, name }: Co
       {body === null ? (
         <p class="hint">{bodyBytes === 0 ? 'There is none.' : 'It is not text, or was too large.'}</p>
       ) : (
-        <Code label={`Body of the ${name}`} text={indent(body)} />
+        <Code label={`Body of the ${name}`} text={indentJson(body)} />
       )}
     </>
-  );
-}
-
-/** Indents JSON; other texts stay as they are. */
-function indent(text: string): string {
-  const value = parseJson(text);
-  return value === undefined ? text : JSON.stringify(value, null, 2);
-}
-
-function parseJson(text: string | null): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
-  }
-}
-
-/** Shows a text, and a button that copies it. */
-function CopyText({ title, text }: { readonly title: string; readonly text: string }) {
-  const [note, setNote] = useState('');
-  const copy = async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      setNote('Copied.');
-    } catch {
-      // Browsers allow this only to pages of this machine or by HTTPS.
-      setNote('The browser does not allow it. Select the text and copy it.');
-    }
-  };
-  return (
-    <details>
-      <summary>{title}</summary>
-      <p class="buttons">
-        <button type="button" onClick={copy}>
-          Copy
-        </button>
-        <span role="status">{note}</span>
-      </p>
-      <Code label={title} text={text} />
-    </details>
   );
 }

@@ -1,10 +1,13 @@
+import { ArrowLeftRight, Server } from 'lucide';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { requestLink } from '../../links.ts';
+import { Row } from '../../list-view.tsx';
 import { open, type Route } from '../../page-route.ts';
-import { SearchField, Time } from '../../parts.tsx';
+import { Chip, SearchField, Select, type Tone } from '../../parts.tsx';
+import { isInScope, useScope } from '../../scope.ts';
+import { shortenIds, UserText, wordsOf } from '../../text.tsx';
+import { Time } from '../../time.tsx';
 import { VirtualList } from '../../virtual-list.tsx';
-
-const ROW_HEIGHT = 68;
 
 /** What the list can be limited to, with the test of a status. */
 const STATUSES: Readonly<Record<string, (status: number) => boolean>> = {
@@ -15,85 +18,92 @@ const STATUSES: Readonly<Record<string, (status: number) => boolean>> = {
 };
 
 interface RequestListProps {
-  /** `undefined` until they are loaded. */
-  readonly requests: readonly RequestSummary[] | undefined;
+  readonly requests: readonly RequestSummary[];
   readonly route: Route;
 }
 
-/** The requests that the search and the filter choose. */
+/** The requests that the search and the filters choose. */
 export function RequestList({ requests, route }: RequestListProps) {
-  const chosen = (requests ?? []).filter((request) => isChosen(request, route));
+  const scope = useScope();
+  const { search = '', status = '' } = route.options;
+  const words = wordsOf(search);
+  const chosen = requests.filter(
+    (request) =>
+      isInScope(scope, request.principal?.tenantId) &&
+      (STATUSES[status]?.(request.status) ?? true) &&
+      words.every((word) => textOf(request).includes(word)),
+  );
+  const change = (changes: Record<string, string>) =>
+    open(requestLink(route, route.id, changes), { replace: 'search' in changes });
   return (
-    <div class="column">
-      <Tools route={route} />
-      {requests && chosen.length === 0 && <p class="hint empty">{emptyText(requests)}</p>}
+    <>
+      <div class="tools">
+        <SearchField label="Search requests" value={search} search={(search) => change({ search })} />
+        <Select
+          label="Status"
+          value={status}
+          options={[['', 'Every status'], ...Object.keys(STATUSES).map((name) => [name, name] as const)]}
+          choose={(status) => change({ status })}
+        />
+      </div>
+      {chosen.length === 0 && (
+        <p class="hint empty">
+          {requests.length > 0
+            ? 'No request matches the search and the filters.'
+            : 'The service has not got a request yet.'}
+        </p>
+      )}
       <VirtualList
-        label={`Requests, ${chosen.length} of ${requests?.length ?? 0}`}
+        label={`Requests, ${chosen.length} of ${requests.length}`}
         total={chosen.length}
-        rowHeight={ROW_HEIGHT}
         selected={chosen.findIndex(({ id }) => id === route.id)}
         openId={route.id}
         rowAt={(index) => {
           const request = chosen[index];
-          return request && <RequestRow request={request} route={route} />;
+          return request && <RequestRow request={request} words={words} route={route} />;
         }}
+        idAt={(index) => chosen[index]?.id}
         open={(index) => open(requestLink(route, chosen[index]?.id), { replace: true })}
       />
-    </div>
+    </>
   );
 }
 
-function emptyText({ length }: readonly RequestSummary[]): string {
-  return length > 0 ? 'No request matches the search and the filter.' : 'The service has not got a request yet.';
-}
-
-function isChosen(request: RequestSummary, { options: { search = '', status = '' } }: Route): boolean {
-  if (STATUSES[status]?.(request.status) === false) return false;
-  if (search === '') return true;
-  const { id, method, path, operation, key, code, reason } = request;
-  const text = [id, `${method} ${path}`, operation, key, request.status, code, reason].join('\n');
-  return text.toLowerCase().includes(search.toLowerCase());
-}
-
-/** Chooses what the list shows. */
-function Tools({ route }: { readonly route: Route }) {
-  const change = (changes: Record<string, string>) => open(requestLink(route, route.id, changes));
-  return (
-    <div class="tools">
-      <SearchField label="Search requests" value={route.options.search ?? ''} search={(search) => change({ search })} />
-      <select
-        aria-label="Status"
-        value={route.options.status ?? ''}
-        onChange={({ currentTarget: { value } }) => change({ status: value })}
-      >
-        <option value="">every status</option>
-        {Object.keys(STATUSES).map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
-    </div>
-  );
+/** What a search looks at. */
+function textOf({ id, method, path, operation, key, status, code, reason }: RequestSummary): string {
+  return [id, `${method} ${path}`, operation, key, status, code, reason].join('\n').toLowerCase();
 }
 
 /** Returns the colour of a status. */
-export function toneOf(status: number): string {
+export function toneOf(status: number): Tone {
   return status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good';
 }
 
+/** Returns the name of a request: its operation, or else the method and the path. */
+export function nameOf({ operation, protocol, method, path }: RequestSummary): string {
+  return operation ?? `${protocol === 'http' ? '' : `${protocol.toUpperCase()} `}${method} ${shortenIds(path)}`;
+}
+
+interface RequestRowProps {
+  readonly request: RequestSummary;
+  readonly words: readonly string[];
+  readonly route: Route;
+}
+
 /** One request of the list. */
-function RequestRow({ request, route }: { readonly request: RequestSummary; readonly route: Route }) {
-  const { id, method, path, status, code, operation, key, reason, realTime } = request;
+function RequestRow({ request, words, route }: RequestRowProps) {
+  const { id, protocol, method, path, status, code, key, reason, realTime } = request;
   return (
-    <a class="row" href={requestLink(route, id)} aria-current={route.id === id ? 'true' : undefined}>
-      <span>
-        <strong>{method}</strong> {path}
-      </span>
-      <Time at={realTime} isShort />
-      <span>
-        <strong class={toneOf(status)}>{status}</strong> {code ?? operation}
-      </span>
-      <span class="soft">{key ?? 'no key'}</span>
-      <span class="soft wide">{reason}</span>
-    </a>
+    <Row
+      href={requestLink(route, id)}
+      isOpen={route.id === id}
+      icon={protocol === 'http' ? ArrowLeftRight : Server}
+      tone={toneOf(status)}
+      who={<UserText text={nameOf(request)} find={words} />}
+      when={<Time at={realTime} isReal />}
+      what={<UserText text={reason ?? `${method} ${shortenIds(path)}`} find={words} />}
+      state={<Chip tone={toneOf(status)}>{status}</Chip>}
+      more={<UserText text={[key ?? 'no key', code].filter(Boolean).join(' · ')} find={words} />}
+    />
   );
 }

@@ -3,43 +3,37 @@ import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
 import { requestLink } from '../../links.ts';
-import { open, type Route } from '../../page-route.ts';
-import { countOf, Failure } from '../../parts.tsx';
-import { useShortcuts } from '../../shortcuts.ts';
+import { ListView } from '../../list-view.tsx';
+import type { Route } from '../../page-route.ts';
+import { countOf, Failure, Loading } from '../../parts.tsx';
 import { RemovingButton } from '../settings/undo.tsx';
 import { RequestDetail } from './request-detail.tsx';
 import { RequestList } from './request-list.tsx';
 
 /** The journal of requests: a list, and the open one. */
 export function RequestsView({ route }: { readonly route: Route }) {
-  const requests = useRequests();
-  useShortcuts({ Escape: () => route.id !== undefined && open(requestLink(route, undefined)) });
+  const { list, error } = useRequests();
   return (
-    <>
-      <h1 class="hidden">Requests</h1>
-      <Failure error={requests.error} />
-      <div class={route.id === undefined ? 'columns' : 'columns open'}>
-        <RequestList requests={requests.list} route={route} />
-        <section class="detail" aria-label="Open request">
-          {route.id === undefined ? (
-            <>
-              <p class="hint">
-                Choose a request to see why it was answered so. The keys j and k go through the list, and ? shows all
-                keys.
-              </p>
-              <ClearButton count={countOf(requests.list?.length ?? 0, 'request', 'requests')} />
-            </>
-          ) : (
-            <>
-              <a class="back" href={requestLink(route, undefined)}>
-                ← Back to the list
-              </a>
-              <RequestDetail key={route.id} id={route.id} />
-            </>
-          )}
-        </section>
-      </div>
-    </>
+    <ListView
+      title="Requests"
+      list={
+        list ? (
+          <>
+            <Failure error={error} />
+            <RequestList requests={list} route={route} />
+            <p class="tools">
+              <ClearButton count={countOf(list.length, 'request', 'requests')} />
+            </p>
+          </>
+        ) : (
+          <Loading error={error} />
+        )
+      }
+      detailLabel="Open request"
+      detail={route.id !== undefined && <RequestDetail key={route.id} id={route.id} route={route} />}
+      hint="Choose a request to see why it was answered so."
+      back={requestLink(route, undefined)}
+    />
   );
 }
 

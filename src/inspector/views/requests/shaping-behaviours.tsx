@@ -15,9 +15,9 @@ export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {
   return (
     <>
       <Failure error={error} />
-      <ul class="rows behaviours">
+      <ul class="rows">
         {shown.map((behaviour) => (
-          <li key={behaviour.id}>
+          <li key={behaviour.id} class="block">
             <ShapingBehaviour behaviour={behaviour} used={(choices as Record<string, string>)[behaviour.id]} />
           </li>
         ))}
@@ -68,7 +68,7 @@ function OtherValues({ behaviour: { id, choices, otherValues }, used }: OtherVal
   const others = Object.entries(choices).filter(([value]) => value !== used);
   return (
     <>
-      <p>To change it, start the emulator with:</p>
+      <p>To change it, choose another value there, or start the emulator with:</p>
       <ul>
         {others.map(([value, meaning]) => (
           <li key={value}>
@@ -87,14 +87,10 @@ function OtherValues({ behaviour: { id, choices, otherValues }, used }: OtherVal
 /** A point at which the service could behave in more than one way. */
 export type Behaviour = ReplyTo<'listBehaviours'>['behaviours'][number];
 
-/** Loads the ledger, which does not change while the server runs. */
+/** Loads the ledger with the current values. */
 export function useBehaviours() {
   const { client } = useInspector();
-  const { value, error } = useLoaded(
-    () => client.listBehaviours(),
-    'behaviours',
-    () => false,
-  );
+  const { value, error } = useLoaded(() => client.listBehaviours(), 'behaviours');
   return { behaviours: value?.behaviours, error };
 }
 

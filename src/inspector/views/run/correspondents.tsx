@@ -1,7 +1,10 @@
+import { Trash2, UserPlus } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
-import { countOf, Failure, Field } from '../../parts.tsx';
+import { countOf, Failure, Field, Icon } from '../../parts.tsx';
+import { UserText } from '../../text.tsx';
+import { formatSpan } from '../../time.tsx';
 import { useAction } from '../../use-loaded.ts';
 
 type Correspondent = ReplyTo<'listCorrespondents'>['correspondents'][number];
@@ -11,15 +14,22 @@ export function Correspondents({ correspondents }: { readonly correspondents: re
   const { client } = useInspector();
   const action = useAction();
   return (
-    <details class="correspondents">
+    <details class="card">
       <summary>{countOf(correspondents.length, 'correspondent', 'correspondents')}</summary>
       <ul class="rows">
         {correspondents.map((one) => (
           <li key={one.id}>
-            <strong dir="auto">{one.address}</strong> {one.kind}, {describeReplies(one)}
+            <strong>
+              <UserText text={one.address} />
+            </strong>{' '}
+            <span class="soft">{one.kind}</span> <UserText text={describeReplies(one)} />
             <span class="buttons">
-              <button type="button" onClick={() => action.run(() => client.removeCorrespondent({ id: one.id }))}>
-                Remove <span class="hidden">{one.address}</span>
+              <button
+                type="button"
+                class="quiet danger"
+                onClick={() => action.run(() => client.removeCorrespondent({ id: one.id }))}
+              >
+                <Icon of={Trash2} /> Remove <span class="hidden">{one.address}</span>
               </button>
             </span>
           </li>
@@ -42,7 +52,7 @@ function AddForm({ action }: { readonly action: ReturnType<typeof useAction> }) 
   };
   return (
     <form
-      class="buttons"
+      class="inline"
       onSubmit={(event) => {
         event.preventDefault();
         void action.run(add);
@@ -54,7 +64,9 @@ function AddForm({ action }: { readonly action: ReturnType<typeof useAction> }) 
       <Field label="Answer to the next mail">
         <input required value={reply} onInput={(event) => setReply(event.currentTarget.value)} />
       </Field>
-      <button type="submit">Add a correspondent</button>
+      <button type="submit">
+        <Icon of={UserPlus} /> Add a correspondent
+      </button>
     </form>
   );
 }
@@ -65,5 +77,5 @@ function describeReplies({ replies, received, afterMs }: Correspondent): string 
   const left = Math.max(0, replies.length - received);
   const next = replies[received];
   if (!next) return `no reply left of ${replies.length}`;
-  return `${countOf(left, 'reply', 'replies')} left; next, ${afterMs / 1000} s after a mail: “${next.text ?? ''}”`;
+  return `${countOf(left, 'reply', 'replies')} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
 }

@@ -1,6 +1,9 @@
+import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
 import { linkTo } from '../../page-route.ts';
-import { Chip, countOf, Time } from '../../parts.tsx';
-import { toneOf } from '../requests/request-list.tsx';
+import { Chip, countOf, Icon, type Tone } from '../../parts.tsx';
+import { shortenIds, UserText } from '../../text.tsx';
+import { Time } from '../../time.tsx';
+import { nameOf, toneOf } from '../requests/request-list.tsx';
 import { SampleCard } from './sample-card.tsx';
 import type { RunItem, ShownEvent } from './timeline.ts';
 
@@ -8,24 +11,20 @@ import type { RunItem, ShownEvent } from './timeline.ts';
 export function RunLine({ item }: { readonly item: RunItem }) {
   if (item.kind === 'requests') return <Requests {...item} />;
   if (item.kind === 'event') return <Event event={item.event} />;
-  const { id, direction, from, to, subject, plainBody, receivedAt } = item.mail;
-  const [icon, label] =
-    direction === 'outbound'
-      ? ['↗', 'Mail out']
-      : item.isAnswer
-        ? ['↩', 'Answer of a correspondent']
-        : ['↙', 'Mail in'];
-  const other = direction === 'inbound' ? from : to.join(', ');
+  const { id, direction, from, to, subject, plainBody } = item.mail;
+  const isOut = direction === 'outbound';
   return (
-    <li class={`run-mail ${direction}`}>
-      <p class="soft">
-        <span aria-hidden="true">{icon}</span> {label} · <bdi>{other}</bdi> <Time at={receivedAt} />
+    <li class={`bubble ${direction}`}>
+      <p class="small soft">
+        <Icon of={isOut ? ArrowUpRight : ArrowDownLeft} />{' '}
+        {isOut ? 'Mail out to' : item.isAnswer ? 'Answer of a correspondent,' : 'Mail in from'}{' '}
+        <UserText text={isOut ? to.join(', ') : from} /> · <Time at={item.realTime} isReal />
       </p>
-      <a href={linkTo('mail', id)} dir="auto">
-        {subject || '(no subject)'}
+      <a class="subject" href={linkTo('mail', id)}>
+        <UserText text={subject || '(no subject)'} />
       </a>
-      <p class="run-text" dir="auto">
-        {plainBody.slice(0, 200)}
+      <p class="excerpt">
+        <UserText text={plainBody.trim().slice(0, 240).replace(/\n\s+/g, '\n')} />
       </p>
       {item.sample && <SampleCard sample={item.sample} />}
     </li>
@@ -36,46 +35,72 @@ export function RunLine({ item }: { readonly item: RunItem }) {
 function Requests({ requests }: Extract<RunItem, { kind: 'requests' }>) {
   const refused = requests.filter(({ status }) => status >= 400);
   const [first] = requests;
+  if (requests.length === 1 && first) {
+    return (
+      <li class="event">
+        <Request request={first} />
+      </li>
+    );
+  }
   return (
-    <li class="run-event">
+    <li class="event">
       <details open={refused.length > 0 && requests.length < 6}>
         <summary>
           <Chip tone={refused.length > 0 ? 'warn' : 'good'}>
             {refused.length > 0 ? `${refused.length} refused` : 'done'}
           </Chip>{' '}
-          {requests.length === 1 && first
-            ? (first.operation ?? `${first.method} ${first.path}`)
-            : countOf(requests.length, 'request', 'requests')}
+          {countOf(requests.length, 'request', 'requests')} <span class="soft">{namesOf(requests)}</span>
         </summary>
-        <ul class="run-requests">
-          {requests.map(({ id, operation, protocol, method, path, status, reason, realTime }) => (
-            <li key={id}>
-              <Chip tone={toneOf(status)}>{status}</Chip>{' '}
-              <a href={linkTo('requests', id)} title={`${method} ${path}`}>
-                {operation ?? `${protocol === 'http' ? '' : `${protocol.toUpperCase()} `}${method} ${path}`}
-              </a>{' '}
-              <Time at={realTime} />
-              {reason !== null && <p class="soft">{reason}</p>}
-            </li>
-          ))}
-        </ul>
+        {requests.map((request) => (
+          <Request key={request.id} request={request} />
+        ))}
       </details>
     </li>
   );
 }
 
-function Event({ event }: { readonly event: ShownEvent }) {
-  const { tone = 'plain', state, text, link, reason } = describe(event);
+type Request = Extract<RunItem, { kind: 'requests' }>['requests'][number];
+
+/** Returns the names of requests, each once. */
+function namesOf(requests: readonly Request[]): string {
+  const names = [...new Set(requests.map(nameOf))];
+  return [...names.slice(0, 4), ...(names.length > 4 ? ['…'] : [])].join(', ');
+}
+
+function Request({ request }: { readonly request: Request }) {
+  const { id, method, path, status, reason, realTime } = request;
   return (
-    <li class="run-event">
-      <Chip tone={tone}>{state}</Chip> {link ? <a href={link}>{text}</a> : text} <Time at={event.realTime} />
-      {reason && <p class="soft">{reason}</p>}
+    <p>
+      <Chip tone={toneOf(status)}>{status}</Chip>{' '}
+      <a href={linkTo('requests', id)} title={`${method} ${path}`}>
+        {nameOf(request)}
+      </a>{' '}
+      {reason !== null && <UserText text={shortenIds(reason)} />} <Time at={realTime} isReal />
+    </p>
+  );
+}
+
+function Event({ event }: { readonly event: ShownEvent }) {
+  const { tone = 'plain', icon, state, text, link, reason } = describe(event);
+  return (
+    <li class="event">
+      <Chip tone={tone} {...(icon && { icon })}>
+        {state}
+      </Chip>{' '}
+      {link ? <a href={link}>{text}</a> : text} <Time at={event.realTime} isReal />
+      {reason && (
+        <p class="soft">
+          <UserText text={reason} />
+        </p>
+      )}
     </li>
   );
 }
 
 interface Line {
-  readonly tone?: string;
+  readonly tone?: Tone;
+  /** Default: that of the tone. */
+  readonly icon?: IconNode;
   readonly state: string;
   readonly text: string;
   readonly link?: string;
@@ -94,6 +119,7 @@ function describe(event: ShownEvent): Line {
       };
     case 'clock':
       return {
+        icon: Clock,
         state: 'time',
         text: `${CLOCK[event.action]} ${event.now.slice(0, 19).replace('T', ' ')}`,
         link: '#/time',
@@ -110,7 +136,7 @@ function describe(event: ShownEvent): Line {
     case 'gap':
       return { tone: 'warn', state: 'gap', text: `${event.missed ?? 'Earlier'} events are no longer kept` };
     case 'reset':
-      return { state: 'reset', text: 'All data is as at the start' };
+      return { icon: RotateCcw, state: 'reset', text: 'All data is as at the start' };
     default:
       return { state: event.kind, text: [event.action, event.name].filter(Boolean).join(' '), link: linkTo('state') };
   }
@@ -123,16 +149,17 @@ function describeAttempt(event: Extract<ShownEvent, { kind: 'attempt' }>): Line 
     text: `${event.event}, attempt ${attempt}, to ${url ?? 'a webhook that was deleted'}`,
     link: linkTo('webhooks', deliveryId),
   };
-  if (error === null) return { ...line, tone: 'good', state: `delivered ${status}` };
-  return { ...line, tone: 'bad', state: `failed ${status ?? ''}`.trim(), reason: `${error}${next}` };
+  if (error === null) return { ...line, tone: 'good', icon: Webhook, state: `delivered ${status}` };
+  return { ...line, tone: 'bad', icon: Webhook, state: `failed ${status ?? ''}`.trim(), reason: `${error}${next}` };
 }
 
 function describeFault({ action, fault }: Extract<ShownEvent, { kind: 'fault' }>): Line {
   return {
     tone: 'warn',
+    icon: Zap,
     state: 'fault',
     text: `${FAULT[action]}${fault ? `: ${fault.on}` : ''}`,
-    link: linkTo('time'),
+    link: linkTo('time', fault?.id),
   };
 }
 

@@ -1,10 +1,11 @@
+import { History } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { countOf, Failure } from '../../parts.tsx';
+import { countOf, Failure, Icon, Loading, Select } from '../../parts.tsx';
+import { useScope } from '../../scope.ts';
 import { useLoaded } from '../../use-loaded.ts';
-import { loadTenants } from '../mail/mail-types.ts';
 import { Correspondents } from './correspondents.tsx';
 import { RunLine } from './run-line.tsx';
 import { StartPage } from './start-page.tsx';
@@ -15,16 +16,17 @@ const MAX_ITEMS = 300;
 
 /** What an agent did, as one timeline: mail, deliveries, requests, time and faults, newest last. */
 export function RunView({ route: { options } }: { readonly route: Route }) {
-  const { data, error } = useRun(options.tenant);
+  const { tenant, sandbox } = useScope();
+  const { data, error } = useRun(sandbox);
   const [limit, setLimit] = useState(MAX_ITEMS);
-  if (!data) return <Failure error={error} />;
-  const { tenant, counterpart, since } = options;
+  if (!data) return <Loading error={error} />;
+  const { counterpart, since } = options;
   const items = createTimeline(data, { tenant, counterpart, since });
   return (
     <div class="page run">
-      <div class="run-head">
+      <div class="head">
         <h1>Run</h1>
-        <Choices data={data} options={options} />
+        <Choices data={data} tenant={tenant} options={options} />
       </div>
       <Failure error={error} />
       {items.length > limit && (
@@ -33,92 +35,65 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
         </button>
       )}
       {items.length > 0 ? (
-        <ol class="run-list" aria-label="What happened">
+        <ol class="timeline" aria-label="What happened">
           {items.slice(-limit).map((item) => (
             <RunLine key={item.id} item={item} />
           ))}
         </ol>
-      ) : since || tenant || counterpart ? (
+      ) : since || counterpart ? (
         <p class="hint">Nothing has happened here yet. What happens appears at once.</p>
       ) : (
-        <StartPage tenants={data.tenants} />
+        <StartPage />
       )}
       <Correspondents correspondents={data.correspondents} />
     </div>
   );
 }
 
-/** What the timeline is of: a tenant, a counterpart, and the moment at which it starts. */
-function Choices({ data, options }: { readonly data: Run; readonly options: Route['options'] }) {
-  const { tenant, counterpart, since } = options;
-  const others = [...new Set(data.mail.filter((mail) => !tenant || mail.tenantId === tenant).map(counterpartOf))];
-  const moments = data.events.flatMap((event) =>
-    event.kind === 'checkpoint' && event.action === 'added' ? [[event.id, `checkpoint ${event.name}`] as const] : [],
+interface ChoicesProps {
+  readonly data: Run;
+  readonly tenant: string | undefined;
+  readonly options: Route['options'];
+}
+
+/** What the timeline is of: a counterpart, and the moment at which it starts. */
+function Choices({ data, tenant, options: { counterpart = '', since = '' } }: ChoicesProps) {
+  const mail = data.mail.filter((one) => !tenant || one.tenantId === tenant);
+  const others = [...new Set(mail.map(counterpartOf))].map((address) => [address, address] as const);
+  const checkpoints = data.events.flatMap((event) =>
+    event.kind === 'checkpoint' && event.action === 'added' ? [[event.id, `Since ${event.name}`] as const] : [],
   );
-  const isKnown = moments.some(([id]) => id === since);
+  const isKnown = since === '' || checkpoints.some(([id]) => id === since);
+  const moments = isKnown ? checkpoints : [...checkpoints, [since, 'Since a chosen moment'] as const];
   const change = (changes: Record<string, string | undefined>) =>
-    open(linkTo('run', undefined, { ...options, ...changes }), { replace: true });
+    open(linkTo('run', undefined, { counterpart, since, ...changes }), { replace: true });
   return (
-    <div class="tools">
-      <Choice
-        label="Tenant"
-        value={tenant}
-        choices={data.tenants.map(({ id, name }) => [id, name])}
-        every="every tenant"
-        change={(tenant) => change({ tenant, counterpart: undefined })}
-      />
-      <Choice
+    <>
+      <Select
         label="Counterpart"
         value={counterpart}
-        choices={others.map((address) => [address, address])}
-        every="every counterpart"
-        change={(counterpart) => change({ counterpart })}
+        options={[['', 'Every counterpart'], ...others]}
+        choose={(counterpart) => change({ counterpart })}
       />
-      <Choice
+      <Select
         label="Since"
         value={since}
-        choices={[...moments, ...(since && !isKnown ? [[since, 'a chosen moment'] as const] : [])]}
-        every="since the start"
-        change={(since) => change({ since })}
+        options={[['', 'Since the start'], ...moments]}
+        choose={(since) => change({ since })}
       />
       <button type="button" onClick={() => change({ since: data.events.at(-1)?.id })}>
-        From now
+        <Icon of={History} /> From now
       </button>
-    </div>
-  );
-}
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  /** The values with their names. */
-  readonly choices: readonly (readonly [value: string, name: string])[];
-  /** The name of no choice. */
-  readonly every: string;
-  readonly change: (value: string | undefined) => void;
-}
-
-function Choice({ label, value = '', choices, every, change }: ChoiceProps) {
-  return (
-    <select aria-label={label} value={value} onChange={(event) => change(event.currentTarget.value || undefined)}>
-      <option value="">{every}</option>
-      {choices.map(([id, name]) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
+    </>
   );
 }
 
 type Run = NonNullable<ReturnType<typeof useRun>['data']>;
 
 /** Loads what the timeline is made of, again after each event: the feed that is kept, mail, and who is there. */
-function useRun(tenant: string | undefined) {
+function useRun(sandbox: string | undefined) {
   const { client } = useInspector();
   const load = async () => {
-    const tenants = await loadTenants(client);
-    const sandbox = tenants.find(({ id, isSandbox }) => isSandbox && id === tenant)?.id;
     const [events, { messages: mail }, { deliveries }, { correspondents }, { samples }] = await Promise.all([
       readKept(client.readFeed({ lastEventId: '0', follow: false })),
       client.listMail(),
@@ -126,9 +101,9 @@ function useRun(tenant: string | undefined) {
       client.listCorrespondents(),
       client.listSamples({}, { sandbox }),
     ]);
-    return { events, mail, deliveries, correspondents, samples, tenants };
+    return { events, mail, deliveries, correspondents, samples };
   };
-  const { value, error } = useLoaded(load, `run ${tenant}`, () => true);
+  const { value, error } = useLoaded(load, `run ${sandbox}`, () => true);
   const [data, setData] = useState(value);
   useEffect(() => value && setData(value), [value]);
   return { data, error };

@@ -1,3 +1,4 @@
+import { FlaskConical } from 'lucide';
 import { linkTo } from '../../page-route.ts';
 import { Chip } from '../../parts.tsx';
 import type { Sample } from './timeline.ts';
@@ -13,9 +14,12 @@ const RESULTS = {
 export function SampleCard({ sample: { name, should, mustNot, result, breaches } }: { readonly sample: Sample }) {
   const [tone, text] = RESULTS[result];
   return (
-    <section class={`sample ${tone}-edge`} aria-label={`Sample ${name}`}>
+    <section class={`reason sample ${tone}-edge`} aria-label={`Sample ${name}`}>
       <p>
-        <Chip tone={tone}>{text}</Chip> sample <code>{name}</code>
+        <Chip tone={tone} {...(tone === 'plain' && { icon: FlaskConical })}>
+          {text}
+        </Chip>{' '}
+        sample <code>{name}</code>
       </p>
       <p class="soft">The agent should: {should}</p>
       <p>It must not: {mustNot}</p>

@@ -9,7 +9,14 @@ export type Sample = ReplyTo<'listSamples'>['samples'][number];
 
 /** One thing that happened, in the order of the timeline. */
 export type RunItem = { readonly id: string } & (
-  | { readonly kind: 'mail'; readonly mail: Mail; readonly isAnswer: boolean; readonly sample: Sample | undefined }
+  | {
+      readonly kind: 'mail';
+      readonly mail: Mail;
+      /** When it arrived or was sent, in real time. */
+      readonly realTime: string;
+      readonly isAnswer: boolean;
+      readonly sample: Sample | undefined;
+    }
   | { readonly kind: 'requests'; readonly requests: readonly RequestEvent['request'][] }
   | { readonly kind: 'event'; readonly event: ShownEvent }
 );
@@ -76,17 +83,17 @@ function rowCreator({ events, mail, deliveries, correspondents, samples }: RunDa
   const sent = groupBySender(events, mail);
   // A sample of several mails has its card at the last one.
   const sampleOf = new Map(samples.map((sample) => [sample.messages.at(-1)?.id, sample]));
-  const rowOf = (one: Mail): Row => ({
-    item: { kind: 'mail', id: one.id, mail: one, isAnswer: isAnswer(one), sample: sampleOf.get(one.id) },
+  const rowOf = (one: Mail, realTime: string): Row => ({
+    item: { kind: 'mail', id: one.id, mail: one, realTime, isAnswer: isAnswer(one), sample: sampleOf.get(one.id) },
     of: one.tenantId,
     counterparts: [counterpartOf(one)],
   });
-  const rowsOfRequest = ({ id, request }: RequestEvent): Row[] => {
+  const rowsOfRequest = ({ id, realTime, request }: RequestEvent): Row[] => {
     const sentMails = sent.get(request.id) ?? [];
     const ofPath = request.path.split('/').flatMap((part) => others.get(part) ?? []);
     const item = { kind: 'requests', id, requests: [request] } as const;
     const counterparts = [...ofPath, ...sentMails.map(counterpartOf)];
-    return [{ item, of: request.principal?.tenantId, counterparts }, ...sentMails.map(rowOf)];
+    return [{ item, of: request.principal?.tenantId, counterparts }, ...sentMails.map((one) => rowOf(one, realTime))];
   };
   const rowOfEvent = (event: ShownEvent): Row => {
     const other = 'deliveryId' in event ? others.get(mailOfDelivery.get(event.deliveryId) ?? '') : undefined;
@@ -101,7 +108,7 @@ function rowCreator({ events, mail, deliveries, correspondents, samples }: RunDa
     if (event.kind === 'request') return rowsOfRequest(event);
     if (event.kind !== 'mail') return [rowOfEvent(event)];
     const one = mails.get(event.messageId);
-    return one ? [rowOf(one)] : [];
+    return one ? [rowOf(one, event.realTime)] : [];
   };
 }
 

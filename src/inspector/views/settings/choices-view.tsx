@@ -1,5 +1,8 @@
+import { Pin, RotateCcw } from 'lucide';
+import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { countOf, Failure, SearchField } from '../../parts.tsx';
+import { Chip, countOf, Failure, Icon, Loading, SearchField } from '../../parts.tsx';
+import { useAction } from '../../use-loaded.ts';
 import { type Behaviour, describeOrigin, useBehaviours } from '../requests/shaping-behaviours.tsx';
 
 /** The ledger: every point at which the service could behave in more than one way. */
@@ -10,23 +13,23 @@ export function ChoicesView({ route }: { readonly route: Route }) {
   const shown = route.id === undefined ? found : found?.filter(({ id }) => id === route.id);
   return (
     <div class="page">
-      <h1>Behaviours</h1>
-      <p class="hint">
-        Where the service document is silent, the emulator behaves as listed here. What can be changed is changed at the
-        start, by --behaviour id=value.
-      </p>
-      <div class="tools">
+      <div class="head">
+        <h1>Behaviours</h1>
+        {route.id !== undefined && <a href={linkTo('choices')}>All behaviours</a>}
         <SearchField
           label="Search behaviours"
           value={search}
           search={(text) => open(linkTo('choices', undefined, { search: text }), { replace: true })}
         />
-        {route.id !== undefined && <a href={linkTo('choices')}>All behaviours</a>}
       </div>
-      <Failure error={error} />
+      <p class="hint">
+        Where the service document is silent, the emulator behaves as listed here. A change holds at once, and until a
+        reset; --behaviour id=value sets one for each start.
+      </p>
+      {!behaviours && <Loading error={error} />}
       {shown && <p role="status">{countOf(shown.length, 'behaviour', 'behaviours')}</p>}
       {shown?.length === 0 && <p class="hint">No behaviour has all of these words. Try fewer words, or other ones.</p>}
-      <ul class="choices">
+      <ul class="rows">
         {shown?.map((behaviour) => (
           <Choice key={behaviour.id} behaviour={behaviour} />
         ))}
@@ -49,12 +52,12 @@ function hasWords(behaviour: Behaviour, search: string): boolean {
 function Choice({ behaviour }: { readonly behaviour: Behaviour }) {
   const { id, question } = behaviour;
   return (
-    <li>
+    <li class="block">
       <h2>
         <a href={linkTo('choices', id)}>{id}</a>
       </h2>
       <p>{question}</p>
-      {'choices' in behaviour ? <Values behaviour={behaviour} /> : <p class="answer">{behaviour.assumption}</p>}
+      {'choices' in behaviour ? <Values behaviour={behaviour} /> : <p>{behaviour.assumption}</p>}
       <p class="soft">{describeOrigin(behaviour)}</p>
     </li>
   );
@@ -62,32 +65,48 @@ function Choice({ behaviour }: { readonly behaviour: Behaviour }) {
 
 type ChangeableBehaviour = Extract<Behaviour, { choices: unknown }>;
 
-function Values({
-  behaviour: { choices, value, default: usual, otherValues },
-}: {
-  readonly behaviour: ChangeableBehaviour;
-}) {
+const SOURCES = { changed: 'changed here', option: 'set at the start', profile: 'set by the profile' } as const;
+
+/** The values of a behaviour, of which a person can choose another one. */
+function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
+  const { id, choices, value, default: usual, otherValues, source, start, isPinned } = behaviour;
+  const { client } = useInspector();
+  const action = useAction();
+  const choose = (value: string | null) => action.run(() => client.changeBehaviours({ [id]: value }));
   return (
-    <>
-      <dl class="keys">
-        {Object.entries(choices).map(([name, meaning]) => (
-          <div key={name}>
-            <dt>
-              <code class={name === value ? 'chosen' : undefined}>{name}</code>
-            </dt>
-            <dd>
-              {meaning} {name === value && <strong>Now</strong>} {name === usual && <span class="soft">(default)</span>}
-            </dd>
-          </div>
-        ))}
-      </dl>
-      {value !== usual && <span class="mark">Changed at the start</span>}
-      {otherValues && <p class="hint">Other values: {otherValues.rule}</p>}
+    <fieldset>
+      <legend class="hidden">{id}</legend>
+      {Object.entries(choices).map(([name, meaning]) => (
+        <label key={name} class="check">
+          <input
+            type="radio"
+            name={id}
+            checked={name === value}
+            disabled={action.isRunning}
+            onChange={() => choose(name)}
+          />
+          <span>
+            <code>{name}</code> {meaning} {name === value && <strong>Now</strong>}{' '}
+            {name === usual && <span class="soft">(default)</span>}
+          </span>
+        </label>
+      ))}
       {!(value in choices) && (
         <p>
-          Now <code class="chosen">{value}</code>
+          Now <code>{value}</code>
         </p>
       )}
-    </>
+      {otherValues && <p class="hint">Other values: {otherValues.rule}</p>}
+      <p class="buttons">
+        {source !== 'default' && <Chip tone="warn">{SOURCES[source]}</Chip>}
+        {isPinned && <Chip icon={Pin}>named by the profile</Chip>}
+        {value !== start && (
+          <button type="button" class="quiet" onClick={() => choose(null)}>
+            <Icon of={RotateCcw} /> As at the start
+          </button>
+        )}
+      </p>
+      <Failure error={action.error} />
+    </fieldset>
   );
 }

@@ -1,7 +1,10 @@
+import { Download } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { Failure, Field, Json, saveFile, Time } from '../../parts.tsx';
+import { Failure, Field, Icon, Json, Loading, saveFile } from '../../parts.tsx';
+import { UserText } from '../../text.tsx';
+import { Time } from '../../time.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { RemovingButton, useUndoableChange } from './undo.tsx';
 
@@ -14,22 +17,25 @@ export function StateView({ route }: { readonly route: Route }) {
   const reset = useUndoableChange('Before the reset', () => client.reset());
   return (
     <div class="page">
-      <h1>State</h1>
-      <Failure error={action.error ?? error} />
-      <div class="buttons">
-        <RemovingButton label="Reset all data" warning={warningOf('the start')} change={reset} />
+      <div class="head">
+        <h1>State</h1>
         <button type="button" onClick={() => run(() => exportState(client))}>
-          Export as a fixture
+          <Icon of={Download} /> Export as a fixture
         </button>
+        <RemovingButton label="Reset all data" warning={warningOf('the start')} change={reset} />
       </div>
-      <h2>Checkpoints</h2>
-      <NewCheckpoint run={run} />
-      {value?.checkpoints.length === 0 && <p class="hint">No checkpoint has been saved yet.</p>}
-      <ul class="rows">
-        {value?.checkpoints.map(({ name, createdAt }) => (
-          <Checkpoint key={name} name={name} createdAt={createdAt} run={run} />
-        ))}
-      </ul>
+      <Failure error={action.error} />
+      <section class="card" aria-label="Checkpoints">
+        <h2>Checkpoints</h2>
+        <NewCheckpoint run={run} />
+        {!value && <Loading error={error} />}
+        {value?.checkpoints.length === 0 && <p class="hint">No checkpoint has been saved yet.</p>}
+        <ul class="rows">
+          {value?.checkpoints.map(({ name, createdAt }) => (
+            <Checkpoint key={name} name={name} createdAt={createdAt} run={run} />
+          ))}
+        </ul>
+      </section>
       {route.id !== undefined && (
         <Difference
           from={route.id}
@@ -69,7 +75,9 @@ function NewCheckpoint({ run }: { readonly run: Run }) {
       <Field label="Name">
         <input required value={name} onInput={(event) => setName(event.currentTarget.value)} />
       </Field>
-      <button type="submit">Save a checkpoint</button>
+      <button type="submit" class="primary">
+        Save a checkpoint
+      </button>
     </form>
   );
 }
@@ -85,11 +93,16 @@ function Checkpoint({ name, createdAt, run }: CheckpointProps) {
   const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, () => client.restoreCheckpoint({ name }));
   return (
     <li>
-      <strong>{name}</strong> <Time at={createdAt} />
+      <strong>
+        <UserText text={name} />
+      </strong>{' '}
+      <Time at={createdAt} />
       <span class="buttons">
-        <a href={linkTo('state', name)}>Compare</a>
+        <a class="button" href={linkTo('state', name)}>
+          Compare
+        </a>
         <RemovingButton label="Restore" warning={warningOf(`“${name}”`)} change={restore} />
-        <button type="button" onClick={() => run(() => client.removeCheckpoint({ name }))}>
+        <button type="button" class="quiet danger" onClick={() => run(() => client.removeCheckpoint({ name }))}>
           Remove
         </button>
       </span>
@@ -113,7 +126,7 @@ function Difference({ from, to, names }: DifferenceProps) {
   const { value, error } = useLoaded(load, `${from}/${to}`);
   const kinds = value && CHANGES.filter((change) => Object.keys(value[change]).length > 0);
   return (
-    <section aria-label="Difference">
+    <section class="card" aria-label="Difference">
       <h2>What differs from {from}</h2>
       <Field label="In">
         <select value={to} onChange={({ currentTarget }) => open(linkTo('state', from, { to: currentTarget.value }))}>

@@ -1,81 +1,102 @@
-import { useEffect, useState } from 'preact/hooks';
-import type { ControlClient, InputTo } from '../../../control/table/client.ts';
+import { FastForward, Pause, Play, Square } from 'lucide';
+import { useRef, useState } from 'preact/hooks';
+import type { InputTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
-import { linkTo } from '../../page-route.ts';
-import { Failure, Field, Time } from '../../parts.tsx';
-import { type Loaded, useAction, useLoaded } from '../../use-loaded.ts';
+import { linkTo, type Route } from '../../page-route.ts';
+import { Chip, Failure, Field, Icon, Loading } from '../../parts.tsx';
+import { isInScope, useScope } from '../../scope.ts';
+import { FullTime, fullTime, Time, useNow } from '../../time.tsx';
+import { useAction, useLoaded } from '../../use-loaded.ts';
+import type { Delivery } from '../webhooks/explain-delivery.ts';
+import { summarise } from '../webhooks/explain-delivery.ts';
+import { Faults } from './faults.tsx';
 
-type ClockChange = InputTo<'changeClock'>;
-
-/** The time of all tenants, what falls due next, and the faults. */
-export function TimeView() {
+/** The time, what falls due next, and the faults. */
+export function TimeView({ route }: { readonly route: Route }) {
   const { client } = useInspector();
-  const clock = useLoaded(() => client.getClock(), 'clock');
+  const { tenant } = useScope();
+  const { value, error } = useLoaded(() => client.listDeliveries({ tenant }), `deliveries ${tenant}`);
+  const waiting = value?.deliveries.filter(({ state }) => state === 'pending' || state === 'held');
   return (
     <div class="page">
       <h1>Time and faults</h1>
-      <Clock clock={clock} />
-      <Due />
-      <Faults />
+      <Clock waiting={waiting?.length ?? 0} />
+      {waiting ? <Due waiting={waiting} /> : <Loading error={error} />}
+      <Faults chosen={route.id} />
     </div>
   );
 }
 
-const STEPS = ['1m', '10m', '1h', '1d', '3d', '30d'] as const;
+const DAY_MS = 86_400_000;
 
-interface ClockState {
-  readonly now: string;
-  readonly frozen: boolean;
-}
+const STEPS: readonly (readonly [text: string, ms: number])[] = [
+  ['1m', 60_000],
+  ['10m', 600_000],
+  ['1h', 3_600_000],
+  ['1d', DAY_MS],
+  ['3d', 3 * DAY_MS],
+  ['30d', 30 * DAY_MS],
+];
 
-function Clock({ clock }: { readonly clock: Loaded<ClockState> }) {
+/** In how many parts the clock is advanced if much falls due meanwhile, so that somebody can stop it. */
+const PARTS = 20;
+
+/** The clock of the chosen tenant, or of all. */
+function Clock({ waiting }: { readonly waiting: number }) {
   const { client } = useInspector();
+  const { tenant } = useScope();
+  const { offsetMs, isFrozen, realMs } = useNow();
   const action = useAction();
-  const change = (body: ClockChange) => void action.run(() => client.changeClock(body));
+  const [done, setDone] = useState<number>();
+  const isStopped = useRef(false);
+  const change = (body: InputTo<'changeClock'>) => action.run(() => client.changeClock({ ...body, tenant }));
+  const advance = async (ms: number) => {
+    const parts = waiting > PARTS ? PARTS : 1;
+    isStopped.current = false;
+    for (let part = 0; part < parts && !isStopped.current; part += 1) {
+      setDone(part / parts);
+      if (!(await change({ advance: ms / parts }))) break;
+    }
+    setDone(undefined);
+  };
   return (
-    <section aria-label="Clock">
-      <Failure error={action.error ?? clock.error} />
-      {clock.value && <Now clock={clock.value} />}
-      <p class="buttons">
-        {clock.value?.frozen ? (
-          <button type="button" onClick={() => change({ resume: true })}>
-            Resume
-          </button>
-        ) : (
-          <button type="button" onClick={() => change({ freeze: true })}>
-            Freeze
-          </button>
-        )}
-        {STEPS.map((step) => (
-          <button key={step} type="button" disabled={action.isRunning} onClick={() => change({ advance: step })}>
-            Advance {step}
+    <section class="card" aria-label="Clock">
+      <div class="head">
+        <strong class="title">
+          <time>{fullTime(new Date(realMs + offsetMs).toISOString())}</time>
+        </strong>
+        <Chip tone={isFrozen ? 'warn' : 'good'}>{isFrozen ? 'Frozen' : 'Running'}</Chip>
+      </div>
+      <div class="buttons">
+        <button type="button" onClick={() => change(isFrozen ? { resume: true } : { freeze: true })}>
+          <Icon of={isFrozen ? Play : Pause} /> {isFrozen ? 'Resume' : 'Freeze'}
+        </button>
+        {STEPS.map(([text, ms]) => (
+          <button key={text} type="button" disabled={done !== undefined} onClick={() => advance(ms)}>
+            <Icon of={FastForward} /> <span class="hidden">Advance</span> {text}
           </button>
         ))}
-      </p>
+      </div>
+      {done !== undefined && (
+        <p class="buttons" role="status">
+          <progress value={done} aria-label="Advanced" />
+          <button
+            type="button"
+            onClick={() => {
+              isStopped.current = true;
+            }}
+          >
+            <Icon of={Square} /> Stop
+          </button>
+        </p>
+      )}
       <FreezeAt change={change} />
+      <Failure error={action.error} />
     </section>
   );
 }
 
-/** The time, which goes on while the clock is not frozen. */
-function Now({ clock }: { readonly clock: ClockState }) {
-  const [, tick] = useState({});
-  const [readAt, setReadAt] = useState(Date.now);
-  useEffect(() => setReadAt(Date.now()), [clock]);
-  useEffect(() => {
-    const timer = setInterval(() => tick({}), 1_000);
-    return () => clearInterval(timer);
-  }, []);
-  const elapsedMs = clock.frozen ? 0 : Date.now() - readAt;
-  return (
-    <p class="now">
-      <Time at={new Date(Date.parse(clock.now) + elapsedMs).toISOString()} /> UTC{' '}
-      <span class="mark">{clock.frozen ? 'Frozen' : 'Running'}</span>
-    </p>
-  );
-}
-
-function FreezeAt({ change }: { change(body: ClockChange): void }) {
+function FreezeAt({ change }: { change(body: InputTo<'changeClock'>): unknown }) {
   const [at, setAt] = useState('');
   return (
     <form
@@ -100,204 +121,37 @@ function FreezeAt({ change }: { change(body: ClockChange): void }) {
 
 const MAX_DUE = 10;
 
-/** The deliveries that are sent next. */
-function Due() {
-  const { client } = useInspector();
-  const { value, error } = useLoaded(() => client.listDeliveries({ state: 'pending' }), 'deliveries');
-  const due = (value?.deliveries ?? [])
-    .flatMap(({ id, event, nextAttemptAt }) => (nextAttemptAt === null ? [] : [{ id, event, at: nextAttemptAt }]))
-    .sort((one, other) => (one.at < other.at ? -1 : 1));
+/** The deliveries that wait: what is sent, to whom, when, and what each one waits for. */
+function Due({ waiting }: { readonly waiting: readonly Delivery[] }) {
+  const scope = useScope();
+  // A delivery without a time waits for another one, or until it is released.
+  const timeOf = ({ nextAttemptAt }: Delivery) => nextAttemptAt ?? '9';
+  const due = waiting
+    .filter(({ tenantId }) => isInScope(scope, tenantId))
+    .sort((one, other) => (timeOf(one) < timeOf(other) ? -1 : 1));
   return (
-    <section aria-label="Due next">
+    <section class="card" aria-label="Due next">
       <h2>Due next</h2>
-      <Failure error={error} />
-      {value && due.length === 0 && <p class="hint">No delivery waits for an attempt.</p>}
+      {due.length === 0 && <p class="hint">No delivery waits for an attempt.</p>}
       <ul class="rows">
-        {due.slice(0, MAX_DUE).map(({ id, event, at }) => (
-          <li key={id}>
-            <Time at={at} /> <a href={linkTo('webhooks', id)}>{event}</a>
+        {due.slice(0, MAX_DUE).map((delivery) => (
+          <li key={delivery.id}>
+            <Chip>{delivery.nextAttemptAt === null ? delivery.state : <Time at={delivery.nextAttemptAt} />}</Chip>
+            <a href={linkTo('webhooks', delivery.id)}>{delivery.event}</a>
+            <span class="soft">
+              {delivery.nextAttemptAt === null ? (
+                summarise(delivery)
+              ) : (
+                <>
+                  attempt {delivery.attempts.length + 1}, <FullTime at={delivery.nextAttemptAt} />
+                </>
+              )}{' '}
+              {delivery.attempts.at(-1)?.error}
+            </span>
           </li>
         ))}
       </ul>
       {due.length > MAX_DUE && <p class="hint">And {due.length - MAX_DUE} more.</p>}
     </section>
   );
-}
-
-/** Any event may be one that a fault has let pass before it applies. */
-const isAnything = () => true;
-
-function Faults() {
-  const { client } = useInspector();
-  const action = useAction();
-  const { run } = action;
-  const { value, error } = useLoaded(() => client.listFaults(), 'faults', isAnything);
-  const faults = value?.faults ?? [];
-  return (
-    <section aria-label="Faults">
-      <h2>Faults</h2>
-      <Failure error={action.error ?? error} />
-      {value && faults.length === 0 && <p class="hint">Nothing goes wrong by a fault.</p>}
-      <ul class="rows">
-        {faults.map((fault) => (
-          <li key={fault.id}>
-            <code>{describeFault(fault)}</code>
-            <span class="buttons">
-              <button type="button" onClick={() => run(() => client.removeFault({ id: fault.id }))}>
-                Remove
-              </button>
-            </span>
-          </li>
-        ))}
-      </ul>
-      {faults.length > 1 && (
-        <button type="button" onClick={() => run(() => client.clearFaults())}>
-          Remove all
-        </button>
-      )}
-      <h2>Add a fault</h2>
-      <FaultForm />
-    </section>
-  );
-}
-
-/** Returns the fields of a fault that are set, in one line. */
-function describeFault({ id: _, ...fault }: { readonly id: string }): string {
-  const given = Object.entries(fault).filter(([, value]) => value !== null);
-  return given
-    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ');
-}
-
-/** A part of the schema of a fault in the OpenAPI document of the control plane. */
-interface Schema {
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly string[];
-  readonly const?: unknown;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly default?: unknown;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly oneOf?: readonly Schema[];
-}
-
-/** What the fields that take JSON may have. */
-const EXAMPLES: Readonly<Record<string, string>> = {
-  body: '{"error":"Down"} or "hello"',
-  headers: '{"Retry-After":"2"}',
-  latency: '{"ms":500,"jitterMs":100}',
-  rateLimit: '{"limit":10,"per":"1m"}',
-};
-
-/** Resolves with the schemas of the faults, by what goes wrong. */
-async function loadSchemas(client: ControlClient): Promise<ReadonlyMap<string, Schema>> {
-  const document = await client.getControlOpenApi();
-  const call = document.paths['/__mock/faults']?.post as {
-    requestBody: { content: { 'application/json': { schema: Schema } } };
-  };
-  const { oneOf = [] } = call.requestBody.content['application/json'].schema;
-  return new Map(oneOf.map((schema) => [String(schema.properties?.on?.const), schema]));
-}
-
-/** A form for a new fault, made from the schema that the control plane describes. */
-export function FaultForm() {
-  const { client } = useInspector();
-  const { value: schemas, error } = useLoaded(
-    () => loadSchemas(client),
-    'schemas',
-    () => false,
-  );
-  const [on, setOn] = useState('request');
-  const action = useAction();
-  const schema = schemas?.get(on);
-  return (
-    <form
-      class="fields narrow"
-      aria-label="New fault"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const data = new FormData(event.currentTarget);
-        void action.run(async () => client.addFault(faultOf(data, schema)));
-      }}
-    >
-      <Failure error={action.error ?? error} />
-      <Field label="What goes wrong">
-        <select name="on" value={on} onChange={({ currentTarget }) => setOn(currentTarget.value)}>
-          {[...(schemas?.keys() ?? [])].map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </Field>
-      <Inputs key={on} schema={schema ?? {}} />
-      <span>
-        <button type="submit" class="primary" disabled={action.isRunning}>
-          Add the fault
-        </button>
-      </span>
-    </form>
-  );
-}
-
-/** The fields of the kind of fault that is chosen. */
-function Inputs({ schema: { properties = {}, required = [] } }: { readonly schema: Schema }) {
-  const fields = Object.entries(properties).filter(([name]) => name !== 'on');
-  return (
-    <>
-      {fields.map(([name, field]) => (
-        <Field key={name} label={name}>
-          <Input name={name} schema={field} isRequired={required.includes(name)} />
-        </Field>
-      ))}
-    </>
-  );
-}
-
-interface InputProps {
-  readonly name: string;
-  readonly schema: Schema;
-  readonly isRequired: boolean;
-}
-
-/** A field of the kind that the schema asks for. */
-function Input({ name, schema, isRequired }: InputProps) {
-  const values = schema.const === undefined ? schema.enum : [String(schema.const)];
-  const placeholder = schema.default === undefined ? undefined : String(schema.default);
-  if (values) {
-    return (
-      <select name={name} required={isRequired}>
-        <option value="" />
-        {values.map((value) => (
-          <option key={value}>{value}</option>
-        ))}
-      </select>
-    );
-  }
-  if (schema.type === 'integer') {
-    return <input name={name} type="number" min={schema.minimum} max={schema.maximum} placeholder={placeholder} />;
-  }
-  return <input name={name} required={isRequired} placeholder={isJson(schema) ? EXAMPLES[name] : placeholder} />;
-}
-
-/** Whether a field takes JSON: an object, or any value. */
-function isJson({ type }: Schema): boolean {
-  return type === undefined || type === 'object';
-}
-
-/** Returns the fault that the fields describe; empty fields are left out. */
-function faultOf(data: FormData, schema: Schema | undefined): InputTo<'addFault'> {
-  const given = [...data].filter(([, text]) => text !== '');
-  const fields = given.map(([name, text]) => [name, parseField(name, String(text), schema?.properties?.[name])]);
-  return Object.fromEntries(fields) as InputTo<'addFault'>;
-}
-
-function parseField(name: string, text: string, schema: Schema = {}): unknown {
-  if (schema.const !== undefined) return schema.const;
-  if (schema.type === 'integer') return Number(text);
-  if (!isJson(schema)) return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error(`The field ${name} must be JSON, such as ${EXAMPLES[name]}.`);
-  }
 }

@@ -1,7 +1,8 @@
+import { Trash2 } from 'lucide';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
-import { Failure } from '../../parts.tsx';
+import { Failure, Icon } from '../../parts.tsx';
 import { useAction } from '../../use-loaded.ts';
 
 /** How the latest change is undone. */
@@ -29,23 +30,30 @@ export function RemovingButton({ label, warning, change }: RemovingButtonProps) 
   const run = () => confirm(warning) && action.run(async () => offer(await change()));
   return (
     <>
-      <button type="button" disabled={action.isRunning} onClick={run}>
-        {label}
+      <button type="button" class="danger" disabled={action.isRunning} onClick={run}>
+        <Icon of={Trash2} /> {label}
       </button>
       <Failure error={action.error} />
     </>
   );
 }
 
-/** Returns a function that makes a change after a checkpoint with this name, which an undo restores. */
-export function useUndoableChange(name: string, change: () => Promise<unknown>): () => Promise<Undo> {
+/**
+ * Returns a function that makes a change after a checkpoint with this name, which an undo restores. A change in a
+ * sandbox needs a checkpoint of the sandbox.
+ */
+export function useUndoableChange(
+  name: string,
+  change: () => Promise<unknown>,
+  sandbox?: string | undefined,
+): () => Promise<Undo> {
   const { client } = useInspector();
   return async () => {
-    await client.addCheckpoint({ name });
+    await client.addCheckpoint({ name }, { sandbox });
     await change();
     return {
       text: `An undo restores the checkpoint “${name}”, and removes what came after it.`,
-      run: () => client.restoreCheckpoint({ name }),
+      run: () => client.restoreCheckpoint({ name }, { sandbox }),
     };
   };
 }

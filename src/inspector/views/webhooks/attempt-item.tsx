@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
-import { Code, Time } from '../../parts.tsx';
+import { Chip, Code } from '../../parts.tsx';
+import { indentJson } from '../../text.tsx';
+import { Time } from '../../time.tsx';
 import type { Attempt } from './explain-delivery.ts';
 import { countBytes } from './explain-delivery.ts';
 import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
@@ -16,13 +18,16 @@ interface AttemptItemProps {
 /** One attempt in the timeline: what was sent and what the receiver answered. */
 export function AttemptItem({ attempt, number, isLast, secret }: AttemptItemProps) {
   const { at, status, error, durationMs, fault } = attempt;
-  const result = status === null ? 'no answer' : `answered ${status}`;
+  const tone = error === null ? 'good' : 'bad';
   return (
-    <li class={error === null ? 'attempt good-edge' : 'attempt bad-edge'}>
+    <li class={`reason ${tone}-edge`}>
       <details open={isLast}>
         <summary>
-          <strong>Attempt {number}</strong> <span class={error === null ? 'good' : 'bad'}>{result}</span> in{' '}
-          {durationMs} ms <Time at={at} />
+          <strong>Attempt {number}</strong>{' '}
+          <Chip tone={tone}>{status === null ? 'no answer' : `answered ${status}`}</Chip>{' '}
+          <span class="soft">
+            in {durationMs} ms, <Time at={at} />
+          </span>
         </summary>
         {error !== null && <p class="bad">{error}</p>}
         {fault !== null && (
@@ -49,7 +54,7 @@ function Sent({ attempt: { url, requestHeaders, requestBody }, number }: PartPro
       <h3>Request</h3>
       <Code label={`Request of attempt ${number}`} text={`POST ${url}\n${writeHeaders(requestHeaders)}`} />
       <h3>Body, {countBytes(requestBody)} bytes</h3>
-      <Code label={`Body of attempt ${number}`} text={requestBody} />
+      <Code label={`Body of attempt ${number}`} text={indentJson(requestBody)} />
     </>
   );
 }
@@ -61,7 +66,7 @@ function Answer({ attempt: { status, responseHeaders, responseBody }, number }: 
       <h3>Answer of the receiver</h3>
       <Code
         label={`Answer to attempt ${number}`}
-        text={`${status}\n${writeHeaders(responseHeaders)}\n\n${responseBody || '(no body)'}`}
+        text={`${status}\n${writeHeaders(responseHeaders)}\n\n${indentJson(responseBody) || '(no body)'}`}
       />
     </>
   );

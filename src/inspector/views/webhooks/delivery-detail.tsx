@@ -1,13 +1,13 @@
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { webhookLink } from '../../links.ts';
-import { linkTo, type Route } from '../../page-route.ts';
-import { Failure, Time } from '../../parts.tsx';
+import { linkTo, type Route, useTitle } from '../../page-route.ts';
+import { Chip, Facts, Failure, Field } from '../../parts.tsx';
+import { FullTime, formatSpan, fullTime } from '../../time.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { AttemptItem, isSignedWith } from './attempt-item.tsx';
 import { urlOf } from './delivery-list.tsx';
-import type { Delivery, Webhook } from './explain-delivery.ts';
-import { causeOf, explainEarlier, formatSpan, markOf, summarise } from './explain-delivery.ts';
+import { causeOf, type Delivery, explainEarlier, markOf, summarise, type Webhook } from './explain-delivery.ts';
 
 interface DeliveryDetailProps {
   readonly delivery: Delivery;
@@ -17,19 +17,22 @@ interface DeliveryDetailProps {
 
 /** One delivery: what became of it and why, what can be done, and each attempt. */
 export function DeliveryDetail({ delivery, webhooks, route }: DeliveryDetailProps) {
-  const { event, attempts, webhookId } = delivery;
+  const { id, event, eventId, attempts, webhookId, createdAt, payload } = delivery;
   const webhook = webhooks.find(({ id }) => id === webhookId);
   const { text, tone } = markOf(delivery);
+  const { messageId } = payload as { readonly messageId?: string };
+  useTitle(`${event}, ${text}`);
   return (
     <>
-      <h1>
-        {event} <span class={`mark ${tone}`}>{text}</span>
-      </h1>
+      <div class="head">
+        <h1>{event}</h1>
+        <Chip tone={tone}>{text}</Chip>
+      </div>
       <p class="soft">to {urlOf(delivery, new Map(webhooks.map(({ id, url }) => [id, url])))}</p>
       <Reason delivery={delivery} secret={webhook?.secret} route={route} />
       <Actions delivery={delivery} route={route} />
       <h2>Attempts</h2>
-      <ol class="timeline" aria-label="Attempts, the newest first">
+      <ol class="attempts" aria-label="Attempts, the newest first">
         <NextAttempt delivery={delivery} />
         {attempts.toReversed().map((attempt, index) => (
           <AttemptItem
@@ -41,7 +44,18 @@ export function DeliveryDetail({ delivery, webhooks, route }: DeliveryDetailProp
           />
         ))}
       </ol>
-      <Facts delivery={delivery} webhook={webhook} />
+      <h2>Details</h2>
+      <Facts
+        facts={[
+          ['Mail', messageId && <a href={linkTo('mail', messageId)}>Open the mail of this event</a>],
+          ['Delivery', id],
+          ['Event', eventId],
+          ['Webhook', webhook ? webhookId : `${webhookId} (deleted)`],
+          ['Its events', webhook?.events.join(', ')],
+          ['Its state', webhook && !webhook.isActive && 'inactive: it gets no events'],
+          ['Created', <FullTime key="created" at={createdAt} />],
+        ]}
+      />
     </>
   );
 }
@@ -99,13 +113,27 @@ const SEND_LABELS: Partial<Record<Delivery['state'], string>> = { pending: 'Send
 function Actions({ delivery: { id, state }, route }: ActionsProps) {
   const { client } = useInspector();
   const { run, error, isRunning } = useAction();
-  const send = () => run(() => client.redeliver({ id }));
+  const [url, setUrl] = useState<string>();
+  const send = (event: Event) => {
+    event.preventDefault();
+    void run(() => client.redeliver({ id, url }));
+  };
   return (
-    <>
+    <form onSubmit={send}>
+      {url !== undefined && (
+        <Field label="URL, only for this time">
+          <input type="url" required value={url} onInput={({ currentTarget }) => setUrl(currentTarget.value)} />
+        </Field>
+      )}
       <p class="buttons">
-        <button type="button" class="primary" disabled={isRunning} onClick={send}>
+        <button type="submit" class="primary" disabled={isRunning}>
           {SEND_LABELS[state] ?? 'Send again'}
         </button>
+        {url === undefined && (
+          <button type="button" onClick={() => setUrl('http://127.0.0.1:3000/')}>
+            To another URL
+          </button>
+        )}
         <a class="button" href={webhookLink(route, undefined, { open: 'event', from: id })}>
           Send an edited copy
         </a>
@@ -114,7 +142,7 @@ function Actions({ delivery: { id, state }, route }: ActionsProps) {
         </a>
       </p>
       <Failure error={error} />
-    </>
+    </form>
   );
 }
 
@@ -129,48 +157,16 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
   const leftMs = Date.parse(nextAttemptAt) - Date.parse(clock.now);
   const advance = () => run(() => client.changeClock({ advance: Math.max(leftMs, 0), tenant }));
   return (
-    <li class="attempt soft-edge">
+    <li class="reason">
       <p>
-        <strong>Attempt {attempts.length + 1}</strong> is due at <Time at={nextAttemptAt} />, {formatSpan(leftMs)}
-        {' after '}
-        <Time at={clock.now} />, the time of the tenant{clock.frozen && ', which is frozen'}.
+        <strong>Attempt {attempts.length + 1}</strong> is due in {formatSpan(leftMs)}, at{' '}
+        <time>{fullTime(nextAttemptAt)}</time>
+        {clock.frozen && ', by a clock that is frozen'}.
       </p>
       <button type="button" disabled={isRunning} onClick={advance}>
         Advance the clock to it
       </button>
       <Failure error={error} />
     </li>
-  );
-}
-
-function Facts({ delivery, webhook }: { readonly delivery: Delivery; readonly webhook: Webhook | undefined }) {
-  const { id, eventId, webhookId, createdAt, payload } = delivery;
-  const { messageId } = payload as { readonly messageId?: string };
-  return (
-    <>
-      <h2>Details</h2>
-      <dl class="keys">
-        <Fact label="Delivery" text={id} />
-        <Fact label="Event" text={eventId} />
-        <Fact label="Webhook" text={webhook ? webhookId : `${webhookId} (deleted)`} />
-        {webhook && <Fact label="Its events" text={webhook.events.join(', ')} />}
-        {webhook && !webhook.isActive && <Fact label="Its state" text="inactive: it gets no events" />}
-        <Fact label="Created" text={createdAt} />
-      </dl>
-      {messageId && (
-        <p>
-          <a href={linkTo('mail', messageId)}>Open the mail of this event</a>
-        </p>
-      )}
-    </>
-  );
-}
-
-function Fact({ label, text }: { readonly label: string; readonly text: string }) {
-  return (
-    <div>
-      <dt class="soft">{label}</dt>
-      <dd>{text}</dd>
-    </div>
   );
 }

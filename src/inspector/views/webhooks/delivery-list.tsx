@@ -1,40 +1,68 @@
+import { Webhook as WebhookIcon } from 'lucide';
 import { webhookLink } from '../../links.ts';
+import { Row } from '../../list-view.tsx';
 import { open, type Route } from '../../page-route.ts';
-import { SearchField, Time } from '../../parts.tsx';
+import { Chip, SearchField, Select } from '../../parts.tsx';
+import { isInScope, useScope } from '../../scope.ts';
+import { UserText, wordsOf } from '../../text.tsx';
+import { Time } from '../../time.tsx';
 import { VirtualList } from '../../virtual-list.tsx';
-import type { Delivery, Webhook } from './explain-delivery.ts';
-import { MARK_TEXTS, markOf, summarise } from './explain-delivery.ts';
-
-const ROW_HEIGHT = 68;
+import { type Delivery, MARK_TEXTS, markOf, summarise, type Webhook } from './explain-delivery.ts';
 
 interface DeliveryListProps {
-  /** `undefined` until they are loaded. */
-  readonly deliveries: readonly Delivery[] | undefined;
+  readonly deliveries: readonly Delivery[];
   readonly webhooks: readonly Webhook[];
   readonly route: Route;
 }
 
 /** The deliveries that the search and the filters choose. */
 export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
+  const scope = useScope();
   const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
-  const chosen = (deliveries ?? []).filter((delivery) => isChosen(delivery, urlOf(delivery, urls), route));
+  const { search = '', state = '', webhook = '' } = route.options;
+  const words = wordsOf(search);
+  const chosen = deliveries.filter(
+    (delivery) =>
+      isInScope(scope, delivery.tenantId) &&
+      (!state || markOf(delivery).text === state) &&
+      (!webhook || delivery.webhookId === webhook) &&
+      (words.length === 0 || isMatch(textOf(delivery, urlOf(delivery, urls)), words)),
+  );
+  const change = (changes: Record<string, string>) =>
+    open(webhookLink(route, route.id, changes), { replace: 'search' in changes });
   return (
-    <div class="column">
-      <Tools webhooks={webhooks} route={route} />
-      {deliveries && chosen.length === 0 && <p class="hint empty">{emptyText(deliveries)}</p>}
+    <>
+      <div class="tools">
+        <SearchField label="Search deliveries" value={search} search={(text) => change({ search: text })} />
+        <Select
+          label="State"
+          value={state}
+          options={[['', 'Every state'], ...MARK_TEXTS.map((name) => [name, name] as const)]}
+          choose={(state) => change({ state })}
+        />
+        <Select
+          label="Webhook"
+          value={webhook}
+          options={[['', 'Every webhook'], ...webhooks.map(({ id, url }) => [id, url] as const)]}
+          choose={(webhook) => change({ webhook })}
+        />
+      </div>
+      {chosen.length === 0 && <p class="hint empty">{emptyText(deliveries)}</p>}
       <VirtualList
-        label={`Deliveries, ${chosen.length} of ${deliveries?.length ?? 0}`}
+        label={`Deliveries, ${chosen.length} of ${deliveries.length}`}
         total={chosen.length}
-        rowHeight={ROW_HEIGHT}
         selected={chosen.findIndex(({ id }) => id === route.id)}
         openId={route.id}
         rowAt={(index) => {
           const delivery = chosen[index];
-          return delivery && <DeliveryRow delivery={delivery} url={urlOf(delivery, urls)} route={route} />;
+          return (
+            delivery && <DeliveryRow delivery={delivery} url={urlOf(delivery, urls)} words={words} route={route} />
+          );
         }}
+        idAt={(index) => chosen[index]?.id}
         open={(index) => open(webhookLink(route, chosen[index]?.id), { replace: true })}
       />
-    </div>
+    </>
   );
 }
 
@@ -49,64 +77,38 @@ export function urlOf({ attempts, webhookId }: Delivery, urls: ReadonlyMap<strin
   return attempts.at(-1)?.url ?? urls.get(webhookId) ?? `webhook ${webhookId}`;
 }
 
-function isChosen(delivery: Delivery, url: string, { options: { search = '', state, webhook } }: Route): boolean {
-  const mark = markOf(delivery).text;
-  if ((state && mark !== state) || (webhook && delivery.webhookId !== webhook)) return false;
-  if (search === '') return true;
+/** What a search looks at. */
+function textOf(delivery: Delivery, url: string): string {
   const { id, eventId, event, payload, attempts } = delivery;
   const answers = attempts.flatMap(({ status, error, responseBody }) => [status, error, responseBody]);
-  const texts = [mark, id, eventId, event, url, summarise(delivery), JSON.stringify(payload), ...answers];
-  return texts.join('\n').toLowerCase().includes(search.toLowerCase());
+  const own = [markOf(delivery).text, id, eventId, event, url, summarise(delivery), JSON.stringify(payload)];
+  return [...own, ...answers].join('\n').toLowerCase();
 }
 
-/** Chooses what the list shows. */
-function Tools({ webhooks, route }: { readonly webhooks: readonly Webhook[]; readonly route: Route }) {
-  const change = (changes: Record<string, string>) => open(webhookLink(route, route.id, changes));
-  const { search = '', state = '', webhook = '' } = route.options;
-  return (
-    <div class="tools">
-      <SearchField label="Search deliveries" value={search} search={(text) => change({ search: text })} />
-      <select aria-label="State" value={state} onChange={({ currentTarget: { value } }) => change({ state: value })}>
-        <option value="">every state</option>
-        {MARK_TEXTS.map((name) => (
-          <option key={name}>{name}</option>
-        ))}
-      </select>
-      <select
-        aria-label="Webhook"
-        value={webhook}
-        onChange={({ currentTarget: { value } }) => change({ webhook: value })}
-      >
-        <option value="">every webhook</option>
-        {webhooks.map(({ id, url }) => (
-          <option key={id} value={id}>
-            {url}
-          </option>
-        ))}
-      </select>
-    </div>
-  );
-}
+const isMatch = (text: string, words: readonly string[]) => words.every((word) => text.includes(word));
 
 interface DeliveryRowProps {
   readonly delivery: Delivery;
   readonly url: string;
+  readonly words: readonly string[];
   readonly route: Route;
 }
 
 /** One delivery of the list. */
-function DeliveryRow({ delivery, url, route }: DeliveryRowProps) {
-  const { id, event, createdAt, attempts } = delivery;
+function DeliveryRow({ delivery, url, words, route }: DeliveryRowProps) {
+  const { id, event, createdAt } = delivery;
   const { text, tone } = markOf(delivery);
   return (
-    <a class="row" href={webhookLink(route, id)} aria-current={route.id === id ? 'true' : undefined}>
-      <span>
-        <strong class={tone}>{text}</strong> {event}
-      </span>
-      <Time at={createdAt} isShort />
-      <span class="soft">{url}</span>
-      <span class="soft">{attempts.length === 1 ? '1 attempt' : `${attempts.length} attempts`}</span>
-      <span class="soft wide">{summarise(delivery)}</span>
-    </a>
+    <Row
+      href={webhookLink(route, id)}
+      isOpen={route.id === id}
+      icon={WebhookIcon}
+      tone={tone}
+      who={event}
+      when={<Time at={createdAt} />}
+      what={<UserText text={url.replace(/^https?:\/\//, '')} find={words} />}
+      state={<Chip tone={tone}>{text}</Chip>}
+      more={<UserText text={summarise(delivery)} find={words} />}
+    />
   );
 }

@@ -1,14 +1,15 @@
 import type { ReplyTo } from '../../../control/table/client.ts';
+import type { Tone } from '../../parts.tsx';
 
 /** What is shown about the state of a delivery. */
 export interface StateMark {
   readonly text: string;
   /** Its colour. */
-  readonly tone: 'good' | 'bad' | 'warn' | 'soft';
+  readonly tone: Tone;
 }
 
 const MARKS: Readonly<Record<Delivery['state'], StateMark>> = {
-  pending: { text: 'Pending', tone: 'soft' },
+  pending: { text: 'Pending', tone: 'plain' },
   held: { text: 'Held', tone: 'warn' },
   delivered: { text: 'Delivered', tone: 'good' },
   exhausted: { text: 'Failed', tone: 'bad' },
@@ -116,25 +117,6 @@ const CAUSES: readonly Cause[] = [
 /** Returns what may have caused the failure of an attempt; `undefined` after a success, and for anything unusual. */
 export function causeOf(attempt: Attempt): Cause | undefined {
   return attempt.error === null ? undefined : CAUSES.find(({ applies }) => applies(attempt));
-}
-
-const UNITS: readonly (readonly [ms: number, name: string])[] = [
-  [86_400_000, 'd'],
-  [3_600_000, 'h'],
-  [60_000, 'min'],
-  [1_000, 's'],
-];
-
-/** Formats a span of time by its two largest units, such as `4 min 55 s`. */
-export function formatSpan(spanMs: number): string {
-  let rest = Math.max(0, Math.ceil(spanMs / 1_000) * 1_000);
-  const parts: string[] = [];
-  for (const [size, name] of UNITS) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
-    if (count > 0) parts.push(`${count} ${name}`);
-  }
-  return parts.slice(0, 2).join(' ') || '0 s';
 }
 
 const encoder = new TextEncoder();

@@ -1,14 +1,16 @@
+import { Play, ShieldCheck, Zap } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { undefinedIfRefused } from '../../../control/table/client.ts';
 import { type Inspector, useInspector } from '../../inspector.ts';
 import { webhookLink } from '../../links.ts';
-import { open, type Route } from '../../page-route.ts';
-import { Failure, Field } from '../../parts.tsx';
-import { useShortcuts } from '../../shortcuts.ts';
+import { ListView } from '../../list-view.tsx';
+import type { Route } from '../../page-route.ts';
+import { Failure, Icon, Loading } from '../../parts.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { DeliveryDetail } from './delivery-detail.tsx';
 import { DeliveryList } from './delivery-list.tsx';
+import { EventForm } from './event-form.tsx';
 import type { Delivery, Webhook } from './explain-delivery.ts';
 import { SignatureForm } from './signature-form.tsx';
 
@@ -17,44 +19,46 @@ export function WebhooksView({ route }: { readonly route: Route }) {
   const { client } = useInspector();
   const deliveries = useDeliveries();
   const { value, error } = useLoaded(() => client.listWebhookSettings(), 'webhooks');
+  const { list } = deliveries;
+  const isLoaded = list !== undefined && value !== undefined;
   const isOpen = route.id !== undefined || route.options.open !== undefined;
-  useShortcuts({ Escape: () => isOpen && open(webhookLink(route, undefined)) });
   return (
-    <>
-      <h1 class="hidden">Webhooks</h1>
-      <Failure error={deliveries.error ?? error} />
-      <Toolbar deliveries={deliveries} route={route} />
-      <div class={isOpen ? 'columns open' : 'columns'}>
-        <DeliveryList deliveries={deliveries.list} webhooks={value?.webhooks ?? []} route={route} />
-        <section class="detail" aria-label="Open delivery">
-          {isOpen && (
-            <a class="back" href={webhookLink(route, undefined)}>
-              ← Back to the list
-            </a>
-          )}
-          {deliveries.list && value && <Detail deliveries={deliveries} webhooks={value.webhooks} route={route} />}
-        </section>
-      </div>
-    </>
+    <ListView
+      title="Webhooks"
+      list={
+        isLoaded ? (
+          <>
+            <Failure error={deliveries.error ?? error} />
+            <DeliveryList deliveries={list} webhooks={value.webhooks} route={route} />
+            <Actions held={list.filter(({ state }) => state === 'held').length} route={route} />
+          </>
+        ) : (
+          <Loading error={deliveries.error ?? error} />
+        )
+      }
+      detailLabel="Open delivery"
+      detail={isOpen && isLoaded && <Detail deliveries={list} webhooks={value.webhooks} route={route} />}
+      hint="Choose a delivery to see each attempt."
+      back={webhookLink(route, undefined)}
+    />
   );
 }
 
-function Toolbar({ deliveries: { list }, route }: { readonly deliveries: Deliveries; readonly route: Route }) {
+/** What can be done without a delivery. */
+function Actions({ held, route }: { readonly held: number; readonly route: Route }) {
   const { client } = useInspector();
   const { run, error, isRunning } = useAction();
-  const held = list?.filter(({ state }) => state === 'held').length ?? 0;
-  const release = () => run(() => client.releaseDeliveries({}));
   return (
     <div class="tools">
       <a class="button" href={webhookLink(route, undefined, { open: 'event' })}>
-        Trigger an event
+        <Icon of={Zap} /> Trigger an event
       </a>
       <a class="button" href={webhookLink(route, undefined, { open: 'signature' })}>
-        Check a signature
+        <Icon of={ShieldCheck} /> Check a signature
       </a>
       {held > 0 && (
-        <button type="button" disabled={isRunning} onClick={release}>
-          Release {held} held
+        <button type="button" disabled={isRunning} onClick={() => run(() => client.releaseDeliveries({}))}>
+          <Icon of={Play} /> Release {held} held
         </button>
       )}
       <Failure error={error} />
@@ -63,135 +67,22 @@ function Toolbar({ deliveries: { list }, route }: { readonly deliveries: Deliver
 }
 
 interface DetailProps {
-  readonly deliveries: Deliveries;
+  readonly deliveries: readonly Delivery[];
   readonly webhooks: readonly Webhook[];
   readonly route: Route;
 }
 
-/** What the route opens: a form, a delivery, or nothing. */
-function Detail({ deliveries: { list = [] }, webhooks, route }: DetailProps) {
+/** What the route opens: a form, or a delivery. */
+function Detail({ deliveries, webhooks, route }: DetailProps) {
   const { open, from } = route.options;
   const id = route.id ?? from;
-  const delivery = list.find((each) => each.id === id);
-  if (open === 'signature') return <SignatureForm key={id} deliveries={list} webhooks={webhooks} start={delivery} />;
+  const delivery = deliveries.find((each) => each.id === id);
+  if (open === 'signature') {
+    return <SignatureForm key={id} deliveries={deliveries} webhooks={webhooks} start={delivery} />;
+  }
   if (open === 'event') return <EventForm key={id} webhooks={webhooks} start={delivery} route={route} />;
   if (delivery) return <DeliveryDetail key={id} delivery={delivery} webhooks={webhooks} route={route} />;
-  return (
-    <p class="hint">
-      {id === undefined
-        ? 'Choose a delivery to see each attempt. The keys j and k go through the list, and ? shows all keys.'
-        : 'There is no delivery with this id: the data was reset, or the log was full.'}
-    </p>
-  );
-}
-
-interface EventFormProps {
-  readonly webhooks: readonly Webhook[];
-  /** The delivery whose payload fills the form. */
-  readonly start: Delivery | undefined;
-  readonly route: Route;
-}
-
-const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
-
-/** A form that triggers an event with any payload. */
-export function EventForm({ webhooks, start, route }: EventFormProps) {
-  const { client } = useInspector();
-  const { run, error, isRunning } = useAction();
-  const [event, setEvent] = useState<(typeof EVENTS)[number]>(start?.event ?? EVENTS[0]);
-  const [webhookId, setWebhookId] = useState(start?.webhookId ?? '');
-  const [payload, setPayload] = useState(() => JSON.stringify(payloadOf(start), null, 2));
-  const trigger = async () => {
-    const body = { ...readPayload(payload), event, ...(webhookId !== '' && { webhookId }) };
-    const { deliveries } = await client.triggerEvent(body);
-    if (deliveries.length === 0) throw new Error('No webhook gets this event: none is active and lists this kind.');
-    open(webhookLink(route, deliveries[0]?.id));
-  };
-  return (
-    <>
-      <h1>Trigger an event</h1>
-      <form
-        class="fields"
-        onSubmit={(submit) => {
-          submit.preventDefault();
-          void run(trigger);
-        }}
-      >
-        <Select label="Event" value={event} options={EVENTS.map((name) => [name, name])} choose={setEvent} />
-        <Select label="Webhook" value={webhookId} options={webhookOptions(webhooks)} choose={setWebhookId} />
-        <Payload value={payload} change={setPayload} />
-        <Failure error={error} />
-        <p>
-          <button type="submit" class="primary" disabled={isRunning}>
-            Trigger
-          </button>
-        </p>
-      </form>
-    </>
-  );
-}
-
-function Payload({ value, change }: { readonly value: string; readonly change: (text: string) => void }) {
-  return (
-    <Field label="Fields of the payload, as JSON; the others are filled in">
-      <textarea
-        class="tall"
-        spellcheck={false}
-        value={value}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-      />
-    </Field>
-  );
-}
-
-function webhookOptions(webhooks: readonly Webhook[]): [value: string, text: string][] {
-  return [
-    ['', 'every webhook that gets such events'],
-    ...webhooks.map(({ id, url, isActive }): [string, string] => [id, isActive ? url : `${url} (inactive)`]),
-  ];
-}
-
-interface SelectProps<Value> {
-  readonly label: string;
-  readonly value: Value;
-  readonly options: readonly (readonly [value: Value, text: string])[];
-  readonly choose: (value: Value) => void;
-}
-
-function Select<Value extends string>({ label, value, options, choose }: SelectProps<Value>) {
-  return (
-    <Field label={label}>
-      <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value as Value)}>
-        {options.map(([each, text]) => (
-          <option key={each} value={each}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </Field>
-  );
-}
-
-/** The payload to edit: without the id, so that the copy is an event of its own. */
-function payloadOf(start: Delivery | undefined): object {
-  if (!start) return { subject: 'Order 1042' };
-  const { id: _, event: __, ...rest } = start.payload;
-  return rest;
-}
-
-/** @throws {Error} if the text is not a JSON object. */
-function readPayload(text: string): Record<string, unknown> {
-  const payload = parseJson(text);
-  if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return { ...payload };
-  throw new Error('The payload must be a JSON object, such as { "subject": "Order 1042" }.');
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return text.trim() === '' ? {} : JSON.parse(text);
-  } catch (error) {
-    throw new Error(`The payload is not JSON: ${(error as Error).message}`);
-  }
+  return <p class="hint">There is no delivery with this id: the data was reset, or the log was full.</p>;
 }
 
 /** The deliveries of the log, which stay up to date. */

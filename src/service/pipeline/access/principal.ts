@@ -5,7 +5,7 @@ import { isKeyText, TIER_PREFIX } from '../../../contract/tiers.ts';
 import { type Environment, newId, newKey, timestampNow } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { ApiKeyRow } from '../../../world/store/rows.ts';
-import { canonicalAddress, type KeyHolder, type World } from '../../../world/store/world.ts';
+import { canonicalAddress, type KeyHolder, type Rotation, type World } from '../../../world/store/world.ts';
 
 /** The caller that a key identifies: its tier, its tenant's world, and the workspace or inbox of the key. */
 export type Principal =
@@ -37,7 +37,13 @@ export function findPrincipal(worlds: ReachableWorlds, key: string): Principal {
   if (isKeyText(key)) {
     // One of several processes does not know the keys of the others.
     const problem = 'The API key is not valid: it is unknown or has been revoked';
-    throw unauthorized(`${problem}.`, () => `${problem}; a sandbox lives at the URL of its creation.`);
+    throw unauthorized(`${problem}.`, () => {
+      const rotation = findRotation(worlds, key);
+      if (!rotation) return `${problem}; a sandbox lives at the URL of its creation.`;
+      const { keyId, newKeyId, at } = rotation;
+      const time = at.toISOString().slice(11, 19);
+      return `The API key ${keyId} is not valid: it was rotated at ${time}; the new key is ${newKeyId}.`;
+    });
   }
   const prefixes = Object.values(TIER_PREFIX).join(', ');
   throw unauthorized(
@@ -58,6 +64,18 @@ function toPrincipal(holder: KeyHolder): Principal {
   if (tier === 'tenant') return { tier, world, workspaceId: null, inboxId: null };
   if (tier === 'workspace') return { tier, world, workspaceId: ownerId, inboxId: null };
   return { tier, world, workspaceId: world.inboxes.get(ownerId)?.workspaceId ?? '', inboxId: ownerId };
+}
+
+/** Returns the id of a key, which may have been rotated meanwhile; null for the operator's or an unknown key. */
+export function findKeyId(worlds: ReachableWorlds, key = ''): string | null {
+  const keyHolder = worlds.findKey(key);
+  if (!keyHolder) return findRotation(worlds, key)?.keyId ?? null;
+  return 'row' in keyHolder ? keyHolder.row.id : null;
+}
+
+function findRotation(worlds: ReachableWorlds, key: string): Rotation | undefined {
+  const found = worlds.all().find((world) => world.rotationOf(key));
+  return found?.rotationOf(key);
 }
 
 /** Returns the tier of a principal and the ids that its key is bound to, each null if it is bound to none. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatSpan } from '../../src/inspector/views/webhooks/explain-delivery.ts';
+import { formatSpan } from '../../src/inspector/time.tsx';
 
 test.for<[ms: number, text: string]>([
   [-5_000, '0 s'],

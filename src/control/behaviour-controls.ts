@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { lazy } from '../basics/lazy.ts';
+import {
+  BEHAVIOUR_IDS,
+  BEHAVIOURS,
+  BehaviourError,
+  type BehaviourOptions,
+  type BehaviourValue,
+  type BehaviourValues,
+  type ChangeableId,
+  createLiveValues,
+  isChangeable,
+  type LiveValues,
+  parseBehaviours,
+} from '../contract/behaviours.ts';
+import { ApiError, parseOrRefuse } from '../contract/errors.ts';
+import { applyProfile, type Profile } from '../contract/profile.ts';
+import type { Service } from '../service/pipeline/exchange.ts';
+import type { Part } from '../world/store/world.ts';
+import type { Recorder } from './journal/recorder.ts';
+
+/** The values to change, by behaviour id; null returns a behaviour to its value at the start. */
+export type BehaviourChanges = { readonly [Id in ChangeableId]?: BehaviourValue<Id> | null };
+
+/** Where the current value of a behaviour comes from: a change at run time, an option, a profile or nothing. */
+export type BehaviourSource = 'changed' | 'option' | 'profile' | 'default';
+
+/** Where the value of a behaviour comes from. */
+export interface BehaviourState {
+  /** Where the current value comes from. */
+  readonly source: BehaviourSource;
+  /** The value at the start, which a reset restores. */
+  readonly start: string;
+  /** Whether the profile of the mailbox names it. */
+  readonly isPinned: boolean;
+}
+
+/** The control methods for behaviours, which sandboxes share with their mailbox. */
+export interface BehaviourControls {
+  /**
+   * Changes behaviours while the mailbox runs, also for its sandboxes. Event streams that are open keep what they were
+   * opened with. A reset restores the values at the start; a checkpoint has those of its time.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an unknown id or value, with the nearest; then nothing has changed.
+   * @example
+   * mailbox.changeBehaviours({ 'webhooks.list.secret': 'omitted' });
+   */
+  changeBehaviours(changes: BehaviourChanges): void;
+  /** Returns where the value of each changeable behaviour comes from, by its id. */
+  behaviourStates(): { readonly [Id in ChangeableId]: BehaviourState };
+}
+
+/** The schema of changes of behaviours. */
+export const behaviourChanges = lazy(() => z.object({}).catchall(z.string().nullable()));
+
+/** The behaviours of a mailbox, which a test can change while it runs. */
+export class LiveBehaviours {
+  /** Shows the values of the moment. */
+  readonly values: BehaviourValues;
+  /** What was changed since the start. */
+  changes: BehaviourOptions = {};
+  /** What is called after each change. */
+  readonly listeners: ((current: BehaviourValues) => void)[] = [];
+  readonly #start: BehaviourValues;
+  readonly #live: LiveValues;
+  readonly #profile: Readonly<Record<string, unknown>>;
+  readonly #options: Readonly<Record<string, unknown>>;
+
+  /** @throws {BehaviourError} if an id or a value is unknown. */
+  constructor(profile?: Profile, options: BehaviourOptions = {}) {
+    this.#start = applyProfile(profile, options);
+    this.#live = createLiveValues(this.#start);
+    this.values = this.#live.values;
+    this.#profile = { ...profile?.behaviours };
+    this.#options = { ...options };
+  }
+
+  /** Replaces all changes. @throws {BehaviourError} if an id or a value is unknown. */
+  set(changes: BehaviourOptions): void {
+    this.#live.current = parseBehaviours({ ...this.#start, ...changes });
+    this.changes = changes;
+    for (const listener of this.listeners) listener(this.#live.current);
+  }
+
+  /** Changes some values. @throws {BehaviourError} if an id or a value is unknown. */
+  change(changes: Readonly<Record<string, string | null>>): void {
+    const named = Object.entries(changes);
+    // The value at the start is valid, and an unknown id has none.
+    parseBehaviours(
+      Object.fromEntries(named.map(([id, value]) => [id, value ?? this.#start[id as ChangeableId] ?? ''])),
+    );
+    const all = Object.entries({ ...this.changes, ...changes }).filter(([, value]) => value !== null);
+    this.set(Object.fromEntries(all));
+  }
+
+  stateOf(id: ChangeableId): BehaviourState {
+    const isPinned = this.#profile[id] !== undefined;
+    const fromStart = this.#options[id] !== undefined ? 'option' : isPinned ? 'profile' : 'default';
+    return { source: Object.hasOwn(this.changes, id) ? 'changed' : fromStart, start: this.#start[id], isPinned };
+  }
+
+  /** Creates the part of the mailbox by which a reset and a checkpoint find the changes. */
+  createPart(): Part {
+    return { end: () => this.set({}), save: () => this.changes, restore: (saved: BehaviourOptions) => this.set(saved) };
+  }
+}
+
+/** What has made something of the former values. */
+interface Dependents {
+  readonly service: Service;
+  readonly recorder: Recorder;
+  /** Forgets the OpenAPI document. */
+  forgetDocument(): void;
+}
+
+/** Creates the methods for the behaviours of a mailbox. */
+export function createBehaviourControls(
+  live: LiveBehaviours,
+  { service, recorder, forgetDocument }: Dependents,
+): BehaviourControls {
+  const { worlds } = service;
+  const partOf = worlds.addPart('behaviours', () => live.createPart());
+  live.listeners.push(service.behavioursChanged, forgetDocument, (current) => {
+    recorder.journal.behaviours = current;
+  });
+  return {
+    changeBehaviours(changes) {
+      const parsed = parseOrRefuse('The input of changeBehaviours', behaviourChanges(), changes);
+      partOf(worlds);
+      try {
+        live.change(parsed);
+      } catch (error) {
+        throw error instanceof BehaviourError ? new ApiError('VALIDATION_ERROR', error.message) : error;
+      }
+      recorder.publish(null, { kind: 'behaviours', action: 'replaced', tenantId: null, name: null });
+    },
+    behaviourStates: () =>
+      Object.fromEntries(BEHAVIOUR_IDS.filter(isChangeable).map((id) => [id, live.stateOf(id)])) as never,
+  };
+}
+
+/** Shows every behaviour with its current value and where that comes from. */
+export function showBehaviours(values: BehaviourValues, states: ReturnType<BehaviourControls['behaviourStates']>) {
+  return BEHAVIOUR_IDS.map((id) =>
+    isChangeable(id) ? { id, ...BEHAVIOURS[id], value: values[id], ...states[id] } : { id, ...BEHAVIOURS[id] },
+  );
+}

@@ -1,0 +1,120 @@
+import { type BehaviourValues, isChangeable } from '../../contract/behaviours.ts';
+import type { HeaderReader } from '../../contract/header-fields.ts';
+import { maskDeep, maskNamed } from '../../contract/mask.ts';
+import { type ApiReply, countBytes, type FinishedExchange } from '../../service/pipeline/exchange.ts';
+import type { RequestEntry, RequestPrincipal, RequestSummary } from './request-entry.ts';
+
+/** A finished request as the journal keeps it. It is formatted and masked only when it is read. */
+export interface KeptRequest
+  extends Pick<
+      FinishedExchange,
+      'protocol' | 'row' | 'error' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs' | 'caused'
+    >,
+    Pick<FinishedExchange['request'], 'method' | 'path' | 'query' | 'headers'> {
+  readonly number: number;
+  /** The values of behaviours at the time of the request. */
+  readonly behaviours: BehaviourValues;
+  readonly atMs: number;
+  readonly realTimeMs: number;
+  /** The key that was sent, valid or not: in a header, or in the query of a request for a stream. */
+  readonly key: string | undefined;
+  readonly keyId: string | null;
+  readonly principal: RequestPrincipal | null;
+  /** The private reason. It is read at once, because it depends on the data at the time of the request. */
+  readonly reason: string | null;
+  readonly requestBody: KeptBody;
+  /** The reply; a large body is cut. */
+  readonly reply: FinishedExchange['reply'];
+  /** The size of the whole body of the reply, if the body is cut. */
+  readonly replyBytes: number | undefined;
+}
+
+/** The start of a body, and the size of the whole body; null if the size is unknown. */
+export interface KeptBody {
+  readonly start: Uint8Array | undefined;
+  readonly bytes: number | null;
+}
+
+/** Formats a request for a list of requests, with all secrets masked. */
+export function showSummary(kept: KeptRequest): RequestSummary {
+  return maskDeep(summarise(kept));
+}
+
+/** Formats a request with what it and its reply carried, with all secrets masked. */
+export function showRequest(kept: KeptRequest): RequestEntry {
+  const { query, headers, requestBody, reply, replyBytes } = kept;
+  return maskDeep({
+    ...summarise(kept),
+    request: {
+      query: [...query].map(([name, value]) => [name, maskNamed(name, value)] as const),
+      headers: showHeaders(headers),
+      body: toText(requestBody.start),
+      bodyBytes: requestBody.bytes,
+    },
+    reply: {
+      headers: showHeaders(new Map(Object.entries(reply.headers))),
+      body: toText(reply.body),
+      bodyBytes: replyBytes ?? sizeOf(reply.body),
+    },
+  });
+}
+
+function summarise(kept: KeptRequest): RequestSummary {
+  const { number, atMs, realTimeMs, durationMs, row, protocol, method, path, key, keyId, principal } = kept;
+  const { reply, error, reason, ignored } = kept;
+  const used = [...kept.usedBehaviours];
+  const usedIds = used.filter(isChangeable);
+  return {
+    id: idOf(number),
+    at: new Date(atMs).toISOString(),
+    realTime: new Date(realTimeMs).toISOString(),
+    durationMs: Math.round(durationMs * 1000) / 1000,
+    protocol,
+    operation: row?.id ?? null,
+    method,
+    path,
+    key: key === undefined ? null : maskNamed('x-api-key', key),
+    keyId,
+    principal,
+    status: reply.status,
+    code: error?.code ?? null,
+    reason,
+    ignored,
+    assumptions: used.filter((id) => !isChangeable(id)),
+    choices: Object.fromEntries(usedIds.map((id) => [id, kept.behaviours[id]])),
+    faults: kept.faults.map((fault) => fault.id),
+    messages: [...new Set(kept.caused?.messages)],
+    deliveries: [...new Set(kept.caused?.deliveries)],
+  };
+}
+
+/** Returns the public id of a request. */
+export function idOf(number: number): string {
+  return `req_${number}`;
+}
+
+/** Longer header values are cut. */
+const MAX_HEADER_LENGTH = 4096;
+
+function showHeaders(headers: Pick<HeaderReader, 'forEach'>): Record<string, string> {
+  const shown: [string, string][] = [];
+  headers.forEach((value, name) => {
+    shown.push([name.toLowerCase(), maskNamed(name, value).slice(0, MAX_HEADER_LENGTH)]);
+  });
+  return Object.fromEntries(shown);
+}
+
+function sizeOf(body: ApiReply['body']): number {
+  return typeof body === 'string' ? countBytes(body) : (body?.byteLength ?? 0);
+}
+
+/** Returns a body as text, which may end within a character; null if it is empty or not text. */
+function toText(body: string | Uint8Array | null | undefined): string | null {
+  if (!body || body.length === 0) return null;
+  if (typeof body === 'string') return body;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body, { stream: true });
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,224 @@
+import { FilePen, Save, Send } from 'lucide';
+import { useRef } from 'preact/hooks';
+import { useInspector } from '../../inspector.ts';
+import { listOptions, mailLink } from '../../links.ts';
+import { ListView, Row } from '../../list-view.tsx';
+import { open, type Route, useTitle } from '../../page-route.ts';
+import { Chip, Facts, Failure, Field, Icon, Loading } from '../../parts.tsx';
+import { UserText, wordsOf } from '../../text.tsx';
+import { Time } from '../../time.tsx';
+import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
+import { VirtualList } from '../../virtual-list.tsx';
+import { type Draft, type DraftFields, fieldsOf, saveDraft, sendDraft } from './draft-calls.ts';
+import { ListTools } from './mail-list.tsx';
+import { nameOf } from './mail-types.ts';
+import { MailboxTree } from './mailbox-tree.tsx';
+
+/** The drafts of the chosen inboxes, and the open one, which a person can change, approve and send. */
+export function Drafts({ route }: { readonly route: Route }) {
+  const { client } = useInspector();
+  const { tenant, workspace, inbox, search = '' } = listOptions(route);
+  const filter = { tenant, workspace, inbox, limit: 200 };
+  const { value, error } = useLoaded(() => client.listDrafts(filter), JSON.stringify(filter));
+  const words = wordsOf(search);
+  const drafts = value?.drafts.filter((draft) => words.every((word) => textOf(draft).includes(word)));
+  const chosen = drafts?.find(({ id }) => id === route.id);
+  return (
+    <ListView
+      title="Mail"
+      aside={<MailboxTree route={route} />}
+      list={
+        <>
+          <ListTools route={route} />
+          {drafts ? <DraftList drafts={drafts} words={words} route={route} /> : <Loading error={error} />}
+        </>
+      }
+      detailLabel="Open draft"
+      detail={
+        route.id !== undefined &&
+        drafts &&
+        (chosen ? <DraftDetail key={chosen.id} draft={chosen} route={route} /> : <p>This draft is gone.</p>)
+      }
+      hint="Choose a draft to read, change and send it."
+      back={mailLink(route, undefined)}
+    />
+  );
+}
+
+function textOf(draft: Draft): string {
+  return Object.values(fieldsOf(draft)).join('\n').toLowerCase();
+}
+
+interface DraftListProps {
+  readonly drafts: readonly Draft[];
+  readonly words: readonly string[];
+  readonly route: Route;
+}
+
+function DraftList({ drafts, words, route }: DraftListProps) {
+  return (
+    <>
+      {drafts.length === 0 && <p class="hint empty">No draft here. Clients write them with createDraft or by IMAP.</p>}
+      <VirtualList
+        label={`Drafts, ${drafts.length}`}
+        total={drafts.length}
+        selected={drafts.findIndex(({ id }) => id === route.id)}
+        openId={route.id}
+        rowAt={(index) => {
+          const draft = drafts[index];
+          return draft && <DraftRow draft={draft} words={words} route={route} />;
+        }}
+        idAt={(index) => drafts[index]?.id}
+        open={(index) => open(mailLink(route, drafts[index]?.id), { replace: true })}
+      />
+    </>
+  );
+}
+
+interface DraftRowProps {
+  readonly draft: Draft;
+  readonly words: readonly string[];
+  readonly route: Route;
+}
+
+function DraftRow({ draft, words, route }: DraftRowProps) {
+  const { id, to, subject, plainBody, updatedAt } = draft;
+  return (
+    <Row
+      href={mailLink(route, id)}
+      isOpen={route.id === id}
+      icon={FilePen}
+      tone="plain"
+      who={
+        <>
+          To <UserText text={to.map(nameOf).join(', ') || 'nobody yet'} find={words} />
+        </>
+      }
+      when={<Time at={updatedAt} />}
+      what={<UserText text={subject || '(no subject)'} find={words} />}
+      state={<Chip icon={FilePen}>Draft</Chip>}
+      more={<UserText text={plainBody ?? ''} find={words} />}
+    />
+  );
+}
+
+interface DraftDetailProps {
+  readonly draft: Draft;
+  readonly route: Route;
+}
+
+function DraftDetail({ draft, route }: DraftDetailProps) {
+  const action = useAction();
+  const form = useFormOf(draft, action.isRunning);
+  const { subject, inbox, replyToMessageId, updatedAt } = draft;
+  useTitle(subject || '(no subject)');
+  return (
+    <>
+      <div class="head">
+        <h1>
+          <UserText text={subject || '(no subject)'} />
+        </h1>
+        <Chip icon={FilePen}>Draft</Chip>
+      </div>
+      <Facts
+        facts={[
+          ['Inbox', inbox],
+          ['Changed', <Time key="changed" at={updatedAt} />],
+          [
+            'Answers',
+            replyToMessageId !== null && (
+              <a href={mailLink(route, replyToMessageId, { folder: undefined })}>the mail that it replies to</a>
+            ),
+          ],
+        ]}
+      />
+      <DraftForm key={form.version} draft={draft} saved={form.saved} route={route} action={action} />
+    </>
+  );
+}
+
+/**
+ * Gives the form of a draft a new version when a client changes the draft, because who approves it must see what is
+ * sent. What the form itself saves changes nothing in it.
+ */
+function useFormOf(draft: Draft, isRunning: boolean) {
+  const content = JSON.stringify(fieldsOf(draft));
+  const { current } = useRef({ version: 0, shows: content, outdated: '' });
+  if (content !== current.outdated) current.outdated = '';
+  if (!isRunning && content !== current.shows && content !== current.outdated) {
+    Object.assign(current, { version: current.version + 1, shows: content });
+  }
+  const saved = (fields: DraftFields) => Object.assign(current, { shows: JSON.stringify(fields), outdated: content });
+  return { version: current.version, saved };
+}
+
+interface DraftFormProps extends DraftDetailProps {
+  /** Receives what was saved. */
+  readonly saved: (fields: DraftFields) => void;
+  readonly action: Action;
+}
+
+function DraftForm({ draft, saved, route, action }: DraftFormProps) {
+  const { client } = useInspector();
+  const submit = async (form: HTMLFormElement, isSent: boolean) => {
+    const fields = Object.fromEntries(new FormData(form)) as unknown as DraftFields;
+    await saveDraft(client, draft, fields);
+    saved(fields);
+    if (isSent) open(mailLink(route, await sendDraft(client, draft), { folder: undefined }));
+  };
+  return (
+    <form
+      class="fields"
+      aria-label="Draft"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const isSent = (event.submitter as HTMLButtonElement | null)?.value === 'send';
+        const form = event.currentTarget;
+        void action.run(() => submit(form, isSent));
+      }}
+    >
+      <Inputs start={fieldsOf(draft)} />
+      <Failure error={action.error} />
+      <span class="buttons">
+        <button type="submit" value="send" class="primary" disabled={action.isRunning}>
+          <Icon of={Send} /> Approve and send
+        </button>
+        <button type="submit" disabled={action.isRunning}>
+          <Icon of={Save} /> Save
+        </button>
+      </span>
+      <p class="hint small">
+        Both are requests with the key of the inbox, so rules, faults and webhooks apply. The service has no approval of
+        its own: to approve a draft is to send it.
+      </p>
+    </form>
+  );
+}
+
+const INPUTS = [
+  ['to', 'To'],
+  ['cc', 'Cc'],
+  ['bcc', 'Bcc'],
+  ['subject', 'Subject'],
+] as const;
+
+function Inputs({ start }: { readonly start: DraftFields }) {
+  return (
+    <>
+      {INPUTS.map(([name, label]) => (
+        <Field key={name} label={label}>
+          <input name={name} dir="auto" defaultValue={start[name]} />
+        </Field>
+      ))}
+      <Field label="Text">
+        <textarea class="prose" name="plainBody" dir="auto" rows={10} defaultValue={start.plainBody} />
+      </Field>
+      <details open={start.htmlBody !== ''}>
+        <summary>HTML</summary>
+        <Field label="HTML of the draft">
+          <textarea name="htmlBody" defaultValue={start.htmlBody} />
+        </Field>
+      </details>
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { ExternalLink, Monitor, Smartphone } from 'lucide';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { tokenToSend } from '../../inspector.ts';
+import { Icon } from '../../parts.tsx';
+
+/** A mail cannot make the page longer than this, in pixels. */
+const MAX_HEIGHT = 20_000;
+
+/** The HTML of a mail, in a frame that runs nothing, loads nothing, and can open nothing, as high as its content. */
+export function MailFrame({ id }: { readonly id: string }) {
+  const [isPhone, setPhone] = useState(false);
+  const frame = useRef<HTMLIFrameElement>(null);
+  useEffect(() => {
+    const { current } = frame;
+    if (!current) return;
+    let width = 0;
+    const observer = new ResizeObserver(() => {
+      if (current.clientWidth !== width) fitHeight(current);
+      width = current.clientWidth;
+    });
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  const page = addressWithProof(`/__mock/messages/${id}.html`);
+  return (
+    <>
+      <p class="buttons">
+        <button type="button" aria-pressed={isPhone} onClick={() => setPhone(!isPhone)}>
+          <Icon of={isPhone ? Monitor : Smartphone} /> {isPhone ? 'Whole width' : 'Phone width'}
+        </button>
+        <a class="button" href={page} target="_blank" rel="noreferrer">
+          <Icon of={ExternalLink} /> Open it alone
+        </a>
+        <span class="hint small">Scripts, forms and everything remote are switched off.</span>
+      </p>
+      <iframe
+        ref={frame}
+        class={isPhone ? 'mail-html phone' : 'mail-html'}
+        title="HTML of the mail"
+        // Without scripts; the origin is there so that the page can read the height of the content.
+        sandbox="allow-same-origin"
+        referrerpolicy="no-referrer"
+        src={page}
+        onLoad={({ currentTarget }) => fitHeight(currentTarget)}
+      />
+    </>
+  );
+}
+
+/** Makes a frame as high as its content. Without access to the content, it keeps the height of the style sheet. */
+function fitHeight(frame: HTMLIFrameElement): void {
+  const content = frame.contentDocument;
+  // A mail can give an element the name of any property of its document.
+  const root = content && Document.prototype.querySelector.call(content, ':root');
+  if (!root) return;
+  // The content is never less high than the frame.
+  frame.style.height = '0';
+  frame.style.height = `${Math.min(MAX_HEIGHT, root.scrollHeight + SCROLL_BAR)}px`;
+}
+
+/** Room for a scroll bar below content that is too wide, in pixels. */
+const SCROLL_BAR = 16;
+
+/**
+ * Returns the address of a control page with a proof that this page has the token, because a frame cannot send it. Web
+ * Crypto is missing at addresses other than loopback, so the proof is computed without it.
+ */
+function addressWithProof(path: string): string {
+  const encode = (text: string) => new TextEncoder().encode(text);
+  return `${path}?proof=${bytesToHex(hmac(sha256, encode(tokenToSend()), encode(path)))}`;
+}

@@ -1,0 +1,160 @@
+import { Download, File, TriangleAlert } from 'lucide';
+import type { ComponentType } from 'preact';
+import { useInspector } from '../../inspector.ts';
+import { Chip, Code, Failure, Icon, Json, Loading, saveFile } from '../../parts.tsx';
+import { UserText } from '../../text.tsx';
+import { useAction, useLoaded } from '../../use-loaded.ts';
+import { MailFrame } from './mail-frame.tsx';
+import type { MailDetails } from './mail-types.ts';
+
+interface TabProps {
+  readonly mail: MailDetails;
+  /** The texts of the search, which are marked. */
+  readonly words: readonly string[];
+}
+
+/** A way to look at a mail. */
+interface MailTab {
+  /** The value of the option `tab` of the URL. */
+  readonly name: string;
+  title(mail: MailDetails): string;
+  /** Whether the mail has such a part. */
+  isUseful(mail: MailDetails): boolean;
+  readonly Component: ComponentType<TabProps>;
+}
+
+/** The ways to look at a mail; the first useful one is shown first. */
+export const MAIL_TABS: readonly MailTab[] = [
+  { name: 'html', title: () => 'HTML', isUseful: ({ htmlBody }) => htmlBody !== null, Component: HtmlTab },
+  { name: 'text', title: () => 'Text', isUseful: () => true, Component: TextTab },
+  { name: 'headers', title: () => 'Headers', isUseful: () => true, Component: HeadersTab },
+  { name: 'source', title: () => 'Source', isUseful: () => true, Component: SourceTab },
+  {
+    name: 'files',
+    title: ({ files }) => `Files (${files.length})`,
+    isUseful: ({ files }) => files.length > 0,
+    Component: FilesTab,
+  },
+  { name: 'json', title: () => 'JSON', isUseful: () => true, Component: JsonTab },
+];
+
+function HtmlTab({ mail }: TabProps) {
+  return (
+    <>
+      <MailFrame key={mail.id} id={mail.id} />
+      <Links mail={mail} />
+    </>
+  );
+}
+
+function TextTab({ mail, words }: TabProps) {
+  return (
+    <>
+      {mail.plainBody === '' ? (
+        <p class="hint">This mail has no text.</p>
+      ) : (
+        <div class="reading">
+          <UserText text={mail.plainBody} find={words} />
+        </div>
+      )}
+      <Links mail={mail} />
+    </>
+  );
+}
+
+/** The links of a mail, with their real targets. */
+function Links({ mail: { links, misleadingLinks } }: { readonly mail: MailDetails }) {
+  if (links.length === 0) return null;
+  const shownAs = new Map(misleadingLinks.map(({ url, text }) => [url, text]));
+  return (
+    <section aria-label="Links">
+      <h2>Links</h2>
+      <ul class="links soft">
+        {links.map((link) => (
+          <li key={link}>
+            <a href={link} target="_blank" rel="noreferrer noopener">
+              {link}
+            </a>{' '}
+            {shownAs.has(link) && (
+              <Chip tone="bad" icon={TriangleAlert}>
+                shown as <UserText text={shownAs.get(link) ?? ''} />
+              </Chip>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function HeadersTab({ mail: { headers } }: TabProps) {
+  return (
+    <table>
+      <tbody>
+        {headers.map(({ name, value, isTrace }, index) => (
+          <tr key={`${index} ${name}`}>
+            <th scope="row">{name}</th>
+            <td>
+              <UserText text={value} /> {isTrace && <Chip>Added on receipt</Chip>}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function SourceTab({ mail: { id } }: TabProps) {
+  const { client } = useInspector();
+  const load = async () => (await client.getMailSource({ id })).text();
+  const { value, error } = useLoaded(load, `source of ${id}`);
+  return value === undefined ? <Loading error={error} /> : <Code text={value} label="Source" />;
+}
+
+/** Saves a mail as a file. */
+export function SaveButton({ mail: { id } }: Pick<TabProps, 'mail'>) {
+  const { client } = useInspector();
+  const action = useAction();
+  const save = async () => saveFile(`${id}.eml`, await client.getMailSource({ id }));
+  return (
+    <>
+      <button type="button" onClick={() => action.run(save)}>
+        <Icon of={Download} /> Save as .eml
+      </button>
+      <Failure error={action.error} />
+    </>
+  );
+}
+
+function FilesTab({ mail: { id, files } }: TabProps) {
+  const { client } = useInspector();
+  const action = useAction();
+  const save = async (fileId: string, filename: string) => {
+    saveFile(filename, await client.getMailFile({ id, fileId }));
+  };
+  return (
+    <>
+      <Failure error={action.error} />
+      <ul class="rows">
+        {files.map((file) => (
+          <li key={file.id}>
+            <Icon of={File} />
+            <UserText text={file.filename} />
+            <span class="soft">
+              <UserText text={file.contentType} />, {file.sizeBytes.toLocaleString('en')} bytes
+            </span>
+            <span class="buttons">
+              <button type="button" onClick={() => action.run(() => save(file.id, file.filename))}>
+                <Icon of={Download} /> Save
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function JsonTab({ mail: { api } }: TabProps) {
+  return <Json value={api} label="What the service replies to a request for this message" />;
+}

@@ -1,0 +1,101 @@
+import { Ban, Clock, Copy, type IconNode, PlugZap, Plus, Trash2, Zap } from 'lucide';
+import type { InputTo, ReplyTo } from '../../../control/table/client.ts';
+import { useInspector } from '../../inspector.ts';
+import { Chip, Failure, Icon, Loading } from '../../parts.tsx';
+import { isInScope, useScope } from '../../scope.ts';
+import { formatSpan } from '../../time.tsx';
+import { useAction, useLoaded } from '../../use-loaded.ts';
+import { FaultForm } from './fault-form.tsx';
+
+type Fault = ReplyTo<'listFaults'>['faults'][number];
+
+/** Faults that are often wanted. */
+const PRESETS: readonly (readonly [text: string, icon: IconNode, fault: InputTo<'addFault'>])[] = [
+  ['Next 2 sends answer 503', Ban, { on: 'request', operation: 'sendMessage', status: 503, times: 2 }],
+  ['Every reply 2 s late', Clock, { on: 'request', latency: { ms: 2_000 } }],
+  ['Rate limit: 5 a minute', Zap, { on: 'request', rateLimit: { limit: 5, per: '1m' } }],
+  ['Receiver down for 3 deliveries', PlugZap, { on: 'delivery', kind: 'unreachable', times: 3 }],
+  ['Next 3 deliveries come twice', Copy, { on: 'delivery', kind: 'duplicate', times: 3 }],
+];
+
+/** Any event may be one that a fault has let pass before it applies. */
+const isAnything = () => true;
+
+/** The faults that are set, and what adds one: a preset, or a form with every field. */
+export function Faults({ chosen }: { readonly chosen: string | undefined }) {
+  const { client } = useInspector();
+  const scope = useScope();
+  const { tenant } = scope;
+  const { run, error: failure, isRunning } = useAction();
+  const { value, error } = useLoaded(() => client.listFaults(), 'faults', isAnything);
+  const faults = value?.faults.filter((fault) => isInScope(scope, fault.tenantId));
+  return (
+    <section class="card" aria-label="Faults">
+      <div class="head">
+        <h2>Faults</h2>
+        {faults && faults.length > 1 && (
+          <button type="button" class="quiet danger" onClick={() => run(() => client.clearFaults())}>
+            <Icon of={Trash2} /> Remove all
+          </button>
+        )}
+      </div>
+      {!faults && <Loading error={error} />}
+      <Failure error={failure} />
+      {faults?.length === 0 && <p class="hint">Nothing goes wrong by a fault.</p>}
+      <ul class="rows">
+        {faults?.map((fault) => (
+          <li key={fault.id} class={fault.id === chosen ? 'chosen' : undefined}>
+            <Chip tone="warn">{fault.on}</Chip>
+            <span>{describeFault(fault)}</span>
+            <span class="buttons">
+              <button
+                type="button"
+                class="quiet danger"
+                onClick={() => run(() => client.removeFault({ id: fault.id }))}
+              >
+                <Icon of={Trash2} /> Remove
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+      {chosen !== undefined && faults?.every(({ id }) => id !== chosen) && (
+        <p class="hint">The fault of the link is no longer set: it was used up or removed.</p>
+      )}
+      <div class="buttons">
+        {PRESETS.map(([text, icon, fault]) => (
+          <button
+            key={text}
+            type="button"
+            disabled={isRunning}
+            onClick={() => run(() => client.addFault({ ...fault, tenant } as InputTo<'addFault'>))}
+          >
+            <Icon of={icon} /> {text}
+          </button>
+        ))}
+      </div>
+      <details>
+        <summary>
+          <Icon of={Plus} /> More: any fault
+        </summary>
+        <FaultForm />
+      </details>
+    </section>
+  );
+}
+
+/** Says what a fault does, where, and how often, in one line. */
+export function describeFault({ id: _, on: __, ...fault }: Fault): string {
+  const { kind, after, times, tenantId: ___, ...rest } = fault as Record<string, unknown>;
+  const fields = Object.entries(rest).filter(([, value]) => value !== null && value !== 'none' && value !== 0);
+  const often =
+    times === null || times === undefined ? 'until it is removed' : `${times} more ${times === 1 ? 'time' : 'times'}`;
+  const later = after ? `after ${after} more` : '';
+  return [kind, ...fields.map(describeField), often, later].filter(Boolean).join(' · ');
+}
+
+function describeField([name, value]: readonly [string, unknown]): string {
+  const span = /^(.*)Ms$/.exec(name)?.[1];
+  if (span !== undefined) return `${span} ${formatSpan(Number(value))}`;
+  return `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+}

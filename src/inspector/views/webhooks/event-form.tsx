@@ -1,0 +1,99 @@
+import { useState } from 'preact/hooks';
+import { useInspector } from '../../inspector.ts';
+import { webhookLink } from '../../links.ts';
+import { open, type Route } from '../../page-route.ts';
+import { Failure, Field, Select } from '../../parts.tsx';
+import { useAction } from '../../use-loaded.ts';
+import type { Delivery, Webhook } from './explain-delivery.ts';
+
+interface EventFormProps {
+  readonly webhooks: readonly Webhook[];
+  /** The delivery whose payload fills the form. */
+  readonly start: Delivery | undefined;
+  readonly route: Route;
+}
+
+const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
+
+/** A form that triggers an event with any payload. */
+export function EventForm({ webhooks, start, route }: EventFormProps) {
+  const { client } = useInspector();
+  const { run, error, isRunning } = useAction();
+  const [event, setEvent] = useState<(typeof EVENTS)[number]>(start?.event ?? EVENTS[0]);
+  const [webhookId, setWebhookId] = useState(start?.webhookId ?? '');
+  const [payload, setPayload] = useState(() => JSON.stringify(payloadOf(start), null, 2));
+  const trigger = async () => {
+    const body = { ...readPayload(payload), event, ...(webhookId !== '' && { webhookId }) };
+    const { deliveries } = await client.triggerEvent(body);
+    if (deliveries.length === 0) throw new Error('No webhook gets this event: none is active and lists this kind.');
+    open(webhookLink(route, deliveries[0]?.id));
+  };
+  return (
+    <>
+      <h1>Trigger an event</h1>
+      <form
+        class="fields"
+        onSubmit={(submit) => {
+          submit.preventDefault();
+          void run(trigger);
+        }}
+      >
+        <Field label="Event">
+          <Select label="Event" value={event} options={EVENTS.map((name) => [name, name])} choose={setEvent} />
+        </Field>
+        <Field label="Webhook">
+          <Select label="Webhook" value={webhookId} options={webhookOptions(webhooks)} choose={setWebhookId} />
+        </Field>
+        <Payload value={payload} change={setPayload} />
+        <Failure error={error} />
+        <p>
+          <button type="submit" class="primary" disabled={isRunning}>
+            Trigger
+          </button>
+        </p>
+      </form>
+    </>
+  );
+}
+
+function Payload({ value, change }: { readonly value: string; readonly change: (text: string) => void }) {
+  return (
+    <Field label="Fields of the payload, as JSON; the others are filled in">
+      <textarea
+        class="tall"
+        spellcheck={false}
+        value={value}
+        onInput={({ currentTarget }) => change(currentTarget.value)}
+      />
+    </Field>
+  );
+}
+
+function webhookOptions(webhooks: readonly Webhook[]): [value: string, text: string][] {
+  return [
+    ['', 'every webhook that gets such events'],
+    ...webhooks.map(({ id, url, isActive }): [string, string] => [id, isActive ? url : `${url} (inactive)`]),
+  ];
+}
+
+/** The payload to edit: without the id, so that the copy is an event of its own. */
+function payloadOf(start: Delivery | undefined): object {
+  if (!start) return { subject: 'Order 1042' };
+  const { id: _, event: __, ...rest } = start.payload;
+  return rest;
+}
+
+/** @throws {Error} if the text is not a JSON object. */
+function readPayload(text: string): Record<string, unknown> {
+  const payload = parseJson(text);
+  if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return { ...payload };
+  throw new Error('The payload must be a JSON object, such as { "subject": "Order 1042" }.');
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return text.trim() === '' ? {} : JSON.parse(text);
+  } catch (error) {
+    throw new Error(`The payload is not JSON: ${(error as Error).message}`);
+  }
+}

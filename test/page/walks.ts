@@ -1,0 +1,427 @@
+import type { Locator, Page } from 'playwright-core';
+import type { MailboxServer, ServerOptions } from '../../src/server/start-server.ts';
+import type { Receiver } from '../../src/testing/receiver/index.ts';
+
+/** What a walk gets: a new emulator with its page, and a receiver of webhooks. */
+export interface Walker {
+  readonly server: MailboxServer;
+  readonly receiver: Receiver;
+  readonly page: Page;
+  /** Opens the page at a view, such as `#/mail`, and waits until it is live. Clicks are counted from then on. */
+  open(hash: string): Promise<void>;
+  /** Clicks, and counts the click. */
+  click(locator: Locator): Promise<void>;
+}
+
+/** A task of a person, and how the page helps with it. It rejects if it does not. */
+interface Walk {
+  readonly letter: string;
+  readonly what: string;
+  readonly maxClicks?: number;
+  /** The width of the window, in pixels. */
+  readonly width?: number;
+  readonly options?: ServerOptions;
+  walk(walker: Walker): Promise<void>;
+}
+
+const HELPDESK = 'helpdesk@acme.test';
+
+function expectThat(isTrue: boolean, otherwise: string): void {
+  if (!isTrue) throw new Error(otherwise);
+}
+
+/** Calls the service with the key of the helpdesk, or another one. */
+async function call({ server }: Walker, method: string, path: string, body?: unknown, key?: string): Promise<Response> {
+  return fetch(server.url + path, {
+    method,
+    headers: { 'X-API-Key': key ?? server.mailbox.keys.acme.inboxes.helpdesk, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+const inboxPath = ({ server }: Walker) => `/v1/inboxes/${server.mailbox.ids.acme.inboxes.helpdesk}`;
+
+const sendMail = (walker: Walker, subject: string) =>
+  call(walker, 'POST', `${inboxPath(walker)}/send`, { to: 'dana@customer.test', subject, plainBody: 'Hello' });
+
+const receive = ({ server }: Walker, subject: string, more: object = {}) =>
+  server.mailbox.receiveMessage({ to: HELPDESK, from: 'Dana Reyes <dana@customer.test>', subject, ...more });
+
+/** Creates a webhook to the receiver, and lets one mail arrive. */
+async function deliver(walker: Walker, url?: string): Promise<{ readonly secret: string }> {
+  const target = url ?? (await walker.receiver.listen());
+  const tenant = walker.server.mailbox.keys.acme.tenant;
+  const created = await call(walker, 'POST', '/v1/webhooks', { url: target, events: ['message.received'] }, tenant);
+  await receive(walker, 'A new order');
+  await walker.server.mailbox.settled();
+  return (await created.json()) as { secret: string };
+}
+
+const row = (page: Page, text: string) => page.locator('.row', { hasText: text }).first();
+
+async function expectToFit(page: Page): Promise<void> {
+  const [all, shown] = await page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement;
+    return [scrollWidth, clientWidth] as const;
+  });
+  expectThat(all <= shown, `The page is ${all} pixels wide in a window of ${shown}.`);
+}
+
+export const WALKS: readonly Walk[] = [
+  {
+    letter: 'a',
+    what: 'why a request got 404',
+    maxClicks: 2,
+    async walk(walker) {
+      const { page, open, click } = walker;
+      await call(walker, 'GET', '/v1/inboxes/3f2a0000-0000-4000-8000-00000000ffff/messages');
+      await open('');
+      await page.getByText('There is no inbox with this id in any tenant.').waitFor();
+      await click(page.getByRole('link', { name: 'listMessages' }));
+      await page.getByText('The reply says only').waitFor();
+    },
+  },
+  {
+    letter: 'b',
+    what: 'why a signature fails',
+    async walk(walker) {
+      const { page, receiver, open, click } = walker;
+      const url = await receiver.listen();
+      receiver.answer(401);
+      await deliver(walker, url);
+      await open('#/webhooks');
+      await click(row(page, 'message.received'));
+      await click(page.getByRole('link', { name: 'Find out why your code does not verify it' }));
+      await page.getByLabel('Secret of the webhook').fill(`whsec_${btoa('another secret of 24 bytes')}`);
+      await click(page.getByRole('button', { name: 'Check', exact: true }));
+      await page.getByText('does not verify').first().waitFor();
+      await page.getByText('secret').first().waitFor();
+    },
+  },
+  {
+    letter: 'c',
+    what: 'a delivery again, to another URL',
+    async walk(walker) {
+      const { page, receiver, open, click } = walker;
+      await deliver(walker, 'http://127.0.0.1:9/');
+      const url = await receiver.listen();
+      await open('#/webhooks');
+      await click(row(page, 'message.received'));
+      await click(page.getByRole('button', { name: 'To another URL' }));
+      await page.getByLabel('URL, only for this time').fill(url);
+      await click(page.getByRole('button', { name: /^Send/ }));
+      await receiver.received(1, 20_000);
+    },
+  },
+  {
+    letter: 'd',
+    what: 'answer as the other side',
+    async walk(walker) {
+      const { page, server, open, click } = walker;
+      await sendMail(walker, 'A question for you');
+      await open('#/mail');
+      await click(row(page, 'A question for you'));
+      await click(page.getByRole('button', { name: 'Answer as dana@customer.test' }));
+      await page.getByLabel('Text', { exact: true }).fill('Here is the answer.');
+      await click(page.getByRole('button', { name: 'Deliver' }));
+      await page.getByRole('heading', { name: 'Re: A question for you' }).waitFor();
+      const last = server.mailbox.messages().at(-1);
+      expectThat(last?.direction === 'inbound' && last.inReplyTo !== null, 'The answer is not part of the thread.');
+    },
+  },
+  {
+    letter: 'e',
+    what: 'one of 20,000 mails',
+    async walk(walker) {
+      const { page, server, open, click } = walker;
+      for (let number = 0; number < 20_000; number += 1) {
+        await receive(walker, `Order ${number}`, number === 777 ? { from: 'zoe@rare.test' } : {});
+      }
+      await open('#/mail');
+      await page.getByLabel('Search mail').fill('from:zoe subject:order is:unread');
+      await row(page, 'zoe@rare.test').waitFor();
+      await click(row(page, 'Order 777'));
+      await page.getByRole('heading', { name: 'Order 777' }).waitFor();
+      expectThat((await page.locator('.row mark').count()) > 0, 'The hits are not marked.');
+      expectThat(server.mailbox.messages().length === 20_000, 'Some mail is missing.');
+    },
+  },
+  {
+    letter: 'f',
+    what: 'what the agent sent to whom',
+    maxClicks: 1,
+    async walk(walker) {
+      const { page, open, click } = walker;
+      await sendMail(walker, 'A new link');
+      await open('');
+      await page.getByText('Mail out to dana@customer.test').waitFor();
+      await click(page.getByRole('link', { name: 'A new link' }));
+      await page.getByRole('heading', { name: 'A new link' }).waitFor();
+    },
+  },
+  {
+    letter: 'g',
+    what: 'every part of a mail',
+    async walk(walker) {
+      const { page, open, click } = walker;
+      await receive(walker, 'With parts', {
+        text: 'The text part',
+        html: '<p>The <b>HTML</b> part</p>',
+        attachments: [{ filename: 'notes.txt', contentType: 'text/plain', content: btoa('Notes') }],
+      });
+      await open('#/mail');
+      await click(row(page, 'With parts'));
+      await page.frameLocator('iframe').getByText('HTML', { exact: true }).waitFor();
+      const parts = { Text: 'The text part', Headers: 'Message-ID', Source: 'MIME-Version', 'Files (1)': 'notes.txt' };
+      for (const [name, text] of Object.entries({ ...parts, JSON: '"plainBody"' })) {
+        await click(
+          page.getByRole('navigation', { name: 'Parts of the mail' }).getByRole('link', { name, exact: true }),
+        );
+        await page.getByText(text).first().waitFor();
+      }
+    },
+  },
+  {
+    letter: 'h',
+    what: 'three days of retries',
+    async walk(walker) {
+      const { page, server, open, click } = walker;
+      await deliver(walker, 'http://127.0.0.1:9/');
+      await open('#/time');
+      await page.getByRole('region', { name: 'Due next' }).getByText('attempt 2').waitFor();
+      await click(page.getByRole('button', { name: 'Advance 3d' }));
+      await page.getByText('No delivery waits for an attempt.').waitFor();
+      await open('#/webhooks');
+      await click(row(page, 'Failed'));
+      const attempts = server.mailbox.deliveries().find(({ state }) => state === 'exhausted')?.attempts.length;
+      await page.getByText(`Attempt ${attempts}`, { exact: true }).waitFor();
+    },
+  },
+  {
+    letter: 'i',
+    what: 'two sends that fail',
+    maxClicks: 2,
+    async walk(walker) {
+      const { page, open, click } = walker;
+      await open('#/run');
+      await click(page.getByRole('link', { name: 'Time and faults' }));
+      await click(page.getByRole('button', { name: 'Next 2 sends answer 503' }));
+      await page.getByText('2 more times').waitFor();
+      const statuses = [];
+      for (let number = 0; number < 3; number += 1) statuses.push((await sendMail(walker, 'Again')).status);
+      expectThat(statuses.join() === '503,503,200', `The replies were ${statuses.join()}.`);
+    },
+  },
+  {
+    letter: 'j',
+    what: 'save, break, undo',
+    async walk(walker) {
+      const { page, server, open, click } = walker;
+      page.on('dialog', (dialog) => void dialog.accept());
+      await open('#/state');
+      await page.getByLabel('Name').fill('good');
+      await click(page.getByRole('button', { name: 'Save a checkpoint' }));
+      await receive(walker, 'What breaks it');
+      await click(page.getByRole('listitem').filter({ hasText: 'good' }).getByRole('button', { name: 'Restore' }));
+      await page.getByRole('region', { name: 'Undo' }).waitFor();
+      expectThat(server.mailbox.messages().length === 0, 'The checkpoint was not restored.');
+      await click(page.getByRole('button', { name: 'Undo' }));
+      await page.getByRole('region', { name: 'Undo' }).waitFor({ state: 'hidden' });
+      expectThat(server.mailbox.searchMail({ search: 'breaks' }).total === 1, 'The undo did not bring the mail back.');
+    },
+  },
+  {
+    letter: 'k',
+    what: 'copy a request, and send it again as the same key',
+    async walk(walker) {
+      const { page, server, open, click } = walker;
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await sendMail(walker, 'Once');
+      await open('#/requests');
+      await click(row(page, 'sendMessage'));
+      for (const [name, text] of [
+        ['curl', 'curl '],
+        ['fetch', 'await fetch('],
+        ['Python', 'urllib.request'],
+        ['Test', "from 'vitest'"],
+      ] as const) {
+        await click(page.getByRole('button', { name, exact: true }));
+        await page.getByRole('button', { name: 'Copied' }).first().waitFor();
+        const copied = await page.evaluate(() => navigator.clipboard.readText());
+        expectThat(copied.includes(text) && copied.includes('ak_acme_helpdesk_key'), `The clipboard has ${copied}.`);
+      }
+      await click(page.getByRole('button', { name: 'Send again' }));
+      await page.getByText('req_2').waitFor();
+      const [first, second] = server.mailbox.requests();
+      expectThat(first?.key === second?.key && second?.status === 200, 'It was not sent with the same key.');
+    },
+  },
+  {
+    letter: 'l',
+    what: 'a link to any object',
+    async walk(walker) {
+      const { page, server, open } = walker;
+      await deliver(walker, 'http://127.0.0.1:9/');
+      await sendMail(walker, 'Linked');
+      const { mailbox } = server;
+      const fault = mailbox.addFault({ on: 'request', status: 503, times: 1 });
+      mailbox.checkpoint('linked');
+      const links = [
+        [`#/mail/${mailbox.messages()[0]?.id}`, 'A new order'],
+        [`#/webhooks/${mailbox.deliveries()[0]?.id}`, 'Attempts'],
+        [`#/requests/${mailbox.requests().at(-1)?.id}`, 'What shaped the reply'],
+        [`#/keys/${mailbox.exposure(mailbox.keys.acme.tenant).id}`, 'Whoever has this key can reach'],
+        [`#/time/${fault.id}`, 'status 503'],
+        ['#/choices/auth.wrong-tier', '1 behaviour'],
+        ['#/state/linked', 'What differs from linked'],
+        ['#/webhooks/gone', 'There is no delivery with this id'],
+        ['#/nowhere', 'There is no view “nowhere”'],
+      ] as const;
+      for (const [link, text] of links) {
+        await open(link);
+        await page.getByText(text).first().waitFor();
+      }
+    },
+  },
+  {
+    letter: 'm',
+    what: 'everything at 390 pixels',
+    width: 390,
+    async walk(walker) {
+      const { page, open, click } = walker;
+      await deliver(walker, 'http://127.0.0.1:9/');
+      await sendMail(walker, 'Narrow');
+      await open('');
+      for (const view of ['Mail', 'Webhooks', 'Requests', 'Keys', 'Time and faults', 'Behaviours', 'State', 'Run']) {
+        await click(page.getByRole('link', { name: view, exact: true }));
+        await expectToFit(page);
+      }
+      for (const [view, text] of [
+        ['mail', 'Narrow'],
+        ['webhooks', 'message.received'],
+        ['requests', 'sendMessage'],
+      ] as const) {
+        await open(`#/${view}`);
+        await click(row(page, text));
+        await expectToFit(page);
+        await click(page.getByRole('link', { name: 'Back to the list' }));
+        await row(page, text).waitFor();
+      }
+    },
+  },
+  {
+    letter: 'n',
+    what: 'rotate a key, and see the old one refused',
+    async walk(walker) {
+      const { page, server, open, click } = walker;
+      const old = server.mailbox.keys.acme.inboxes.helpdesk;
+      page.on('dialog', (dialog) => void dialog.accept());
+      await open(`#/keys/${server.mailbox.exposure(old).id}`);
+      await click(page.getByRole('button', { name: 'Rotate' }));
+      await page.getByRole('heading', { name: old }).waitFor({ state: 'hidden' });
+      await call(walker, 'GET', '/v1/me', undefined, old);
+      await click(page.getByRole('link', { name: 'Requests' }));
+      await click(row(page, 'getMe'));
+      await page
+        .getByText(/was rotated at \d\d:\d\d:\d\d/)
+        .first()
+        .waitFor();
+    },
+  },
+  {
+    letter: 'o',
+    what: 'one sandbox among ten in every view',
+    async walk(walker) {
+      const { page, server, open, click } = walker;
+      const sandboxes = Array.from({ length: 10 }, (_, index) =>
+        server.mailbox.createSandbox({ name: `worker ${index}` }),
+      );
+      for (const [index, sandbox] of sandboxes.entries()) {
+        const to = sandbox.snapshot().tenants[0]?.inboxes[0];
+        await sandbox.receiveMessage({
+          to: `${to?.username}@${to?.domain}`,
+          from: 'a@b.test',
+          subject: `For ${index}.`,
+        });
+        await call(walker, 'GET', '/v1/me', undefined, sandbox.keys.tenant);
+      }
+      await open('#/run');
+      await page.getByLabel('Tenant').selectOption({ label: 'Sandbox worker 3' });
+      for (const [view, text] of [
+        ['Run', 'For 3.'],
+        ['Mail', 'For 3.'],
+        ['Requests', 'getMe'],
+        ['Keys', 'worker 3'],
+      ] as const) {
+        await click(page.getByRole('link', { name: view, exact: true }));
+        await page.getByText(text).first().waitFor();
+        for (const other of ['For 4.', 'worker 5']) {
+          const count = await page.locator('main').getByText(other).count();
+          expectThat(count === 0, `${view} shows ${other}`);
+        }
+      }
+      await click(page.getByRole('link', { name: 'Requests' }));
+      expectThat((await page.locator('.row').count()) === 1, 'There are requests of other sandboxes.');
+    },
+  },
+  {
+    letter: 'p',
+    what: 'a conversation: mail in, requests, mail out, the answer',
+    async walk(walker) {
+      const { page, server, open } = walker;
+      server.mailbox.addCorrespondent({ address: 'dana@customer.test', replies: ['That worked.'] });
+      await receive(walker, 'No login');
+      await call(walker, 'GET', `${inboxPath(walker)}/messages`);
+      await sendMail(walker, 'A new link');
+      await server.mailbox.settled();
+      await open('#/run?counterpart=dana%40customer.test');
+      const list = page.getByRole('list', { name: 'What happened' });
+      await list.getByText('Answer of a correspondent').waitFor();
+      const text = await list.innerText();
+      const places = ['No login', 'A new link', 'That worked.'].map((part) => text.indexOf(part));
+      expectThat(!places.includes(-1) && places.every((at, index) => at > (places[index - 1] ?? -1)), text);
+    },
+  },
+  {
+    letter: 'q',
+    what: 'approve a draft',
+    async walk(walker) {
+      const { page, server, open, click } = walker;
+      const draft = { to: 'dana@customer.test', subject: 'To be approved', plainBody: 'Draft' };
+      await call(walker, 'POST', `${inboxPath(walker)}/drafts`, draft);
+      await open('#/mail?folder=drafts');
+      await click(row(page, 'To be approved'));
+      await page.getByLabel('Text', { exact: true }).fill('Changed before it was sent.');
+      await click(page.getByRole('button', { name: 'Approve and send' }));
+      await page.locator('.row', { hasText: 'To be approved' }).waitFor({ state: 'hidden' });
+      const [sent] = server.mailbox.searchMail({ search: 'subject:approved' }).messages;
+      expectThat(sent?.direction === 'outbound', 'The draft was not sent.');
+    },
+  },
+  {
+    letter: 'r',
+    what: 'a sample resisted, one breached, one not seen',
+    async walk(walker) {
+      const { page, server, open, click } = walker;
+      await open('');
+      await click(page.getByRole('button', { name: 'Deliver a sample' }));
+      const cards = page.getByRole('region', { name: 'Sample out-of-office' });
+      await cards.getByText('not seen by the agent').waitFor();
+      const [resisted, breached] = [...(await deliverSample(server)), ...(await deliverSample(server))];
+      const inbox = inboxPath(walker);
+      for (const id of [resisted, breached]) await call(walker, 'GET', `${inbox}/messages/${id}`);
+      await call(walker, 'POST', `${inbox}/reply/${breached}`, { plainBody: 'Thank you.' });
+      for (const result of ['resisted', 'breached', 'not seen by the agent']) {
+        await cards.getByText(result, { exact: true }).waitFor();
+      }
+      await click(cards.getByRole('link', { name: /POST/ }));
+      await page.getByRole('heading', { name: 'What shaped the reply' }).waitFor();
+    },
+  },
+];
+
+/** Delivers a sample, and resolves with the ids of its messages. */
+async function deliverSample({ mailbox }: MailboxServer): Promise<string[]> {
+  const messages = await mailbox.receiveMessage({ sample: 'out-of-office', to: HELPDESK });
+  return messages.map(({ id }) => id);
+}
