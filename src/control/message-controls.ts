@@ -4,7 +4,7 @@ import { parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { removeMessage } from '../world/store/removal.ts';
 import type { MessageRow } from '../world/store/rows.ts';
-import type { World } from '../world/store/world.ts';
+import { ofTenant, type World } from '../world/store/world.ts';
 import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
 import {
   isSelected,
@@ -64,8 +64,8 @@ export function createMessageControls({ worlds, recorder, findInbox }: ControlSc
   const remove = (found: readonly { readonly world: World; readonly message: MessageRow }[]) => {
     // The latest come first, which is the fastest order to remove entries from lists.
     for (const { world, message } of found) removeMessage(world, message);
-    for (const { id } of new Set(found.map(({ world }) => world)))
-      recorder.publish(id, { kind: 'messages', action: 'removed', tenantId: id, name: null });
+    for (const world of new Set(found.map(({ world }) => world)))
+      recorder.publish(world.id, { kind: 'messages', action: 'removed', ...ofTenant(world), name: null });
     return found.length;
   };
   return {

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { OutputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import type { Delivery } from '../../service/delivery/delivery.ts';
 import { linksOf, misleadingLinksOf, type ShownLink } from '../../service/mail/html.ts';
 import { composeMail } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
@@ -171,11 +170,13 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
       const trace = writeShownTrace(message, readBehaviour);
       const headers = listHeaders(trace, composeMail(message, world.attachments.by('messageId', id)));
       const api = showMessage(world, message, readBehaviour);
-      const isAbout = ({ payload }: Delivery) => payload.messageId === id;
       return {
         ...{ ...showDetails(world, message), headers, api },
         request: recorder.journal.findCauseOf(worlds.owners(), id),
-        deliveries: dispatcher.list([world]).flatMap((delivery) => (isAbout(delivery) ? delivery.id : [])),
+        deliveries: dispatcher
+          .list([world])
+          .filter(({ payload }) => payload.messageId === id)
+          .map((delivery) => delivery.id),
       };
     },
     mailSource(id) {

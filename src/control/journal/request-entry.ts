@@ -36,7 +36,8 @@ const contentFields = () => ({
 /** What a request or a reply carried. */
 export interface RequestContent extends OutputOf<ReturnType<typeof contentFields>> {}
 
-const summaryFields = () => ({
+/** What the schema of a request says of the call. */
+const callFields = () => ({
   /** The id of the request, such as `req_12`; it counts from 1 after a reset. */
   id: z.string(),
   /** When the reply was made: ISO 8601 UTC, by the clock of the tenant. */
@@ -62,6 +63,10 @@ const summaryFields = () => ({
     .describe("The id of a valid key, as `GET /__mock/keys` shows it; null for the operator's."),
   /** Who sent it; null if the key was missing or invalid. */
   principal: (z.strictObject(principalFields()) as z.ZodType<RequestPrincipal>).nullable(),
+});
+
+/** What the schema of a request says of the result. */
+const resultFields = () => ({
   /** The status of the reply; for IMAP and SMTP, an HTTP status with the same meaning. */
   status: z.int(),
   /** The error code of a refused request; null after a success, or if a fault alone refused it. */
@@ -86,13 +91,13 @@ const summaryFields = () => ({
 });
 
 /** A request in one line: who asked for what, and the result. */
-export interface RequestSummary extends OutputOf<ReturnType<typeof summaryFields>> {}
+export interface RequestSummary extends OutputOf<ReturnType<typeof callFields> & ReturnType<typeof resultFields>> {}
 
 /** The schema of a request of the journal. */
 export const requestReply = lazy(() => {
   const query = z.array(z.tuple([z.string(), z.string()]));
   return z.strictObject({
-    ...summaryFields(),
+    ...{ ...callFields(), ...resultFields() },
     request: z.strictObject({ ...contentFields(), query }),
     reply: z.strictObject(contentFields()),
   });

@@ -46,10 +46,10 @@ export function createControl(
     if (known) return known;
     const { sandbox, ...rest } = query;
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
-    const process = { publicUrl: own.publicUrl ?? calledUrl(request), isEnding: own.isEnding };
+    const process = { ...own, publicUrl: own.publicUrl ?? calledUrl(request) };
     const input = { params, headers: request.headers, query: rest, body, process };
-    const result = await row.run(target, input as never, mailbox);
-    const reply = WRITERS[row.content ?? 'application/json'](result, request);
+    const write = WRITERS[row.content ?? 'application/json'];
+    const reply = write(await row.run(target, input as never, mailbox), request);
     if (row.replyNeverChanges) constantReplies.set(row, reply);
     return reply;
   }

@@ -10,6 +10,7 @@ import {
   type LookupContext,
   outOfScope,
   scopeOfInbox,
+  withId,
 } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies/show-page.ts';
@@ -89,7 +90,7 @@ function findEntry(context: LookupContext, { id, listId, entryId }: ParamsOf<'ge
   const { row: list } = findInInbox(context, 'lists', id, listId);
   const entry = context.world.listEntries.get(entryId);
   if (entry?.listId === list.id) return entry;
-  throw outOfScope(context, 'entry with this id', (world) => {
+  throw outOfScope(context, withId('entry'), (world) => {
     const otherList = world.lists.get(world.listEntries.get(entryId)?.listId ?? '');
     return scopeOfInbox(world, otherList?.inboxId);
   });

@@ -13,6 +13,7 @@ import {
   outOfScope,
   scopeOfInbox,
   selectInboxes,
+  withId,
 } from '../pipeline/access/find-in-scope.ts';
 import type { Input, Run } from './context.ts';
 import { limitBodies, showAttachment, showMessage } from './replies/show-message.ts';
@@ -118,7 +119,7 @@ export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const row = context.world.attachments.get(params.attachmentId);
   if (row?.messageId !== message.id) {
-    throw outOfScope(context, 'attachment with this id', (world) => {
+    throw outOfScope(context, withId('attachment'), (world) => {
       const messageId = world.attachments.get(params.attachmentId)?.messageId ?? '';
       return scopeOfInbox(world, world.messages.get(messageId)?.inboxId);
     });

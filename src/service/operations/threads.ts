@@ -1,5 +1,5 @@
 import type { Thread } from '../../world/store/indexes/message-index.ts';
-import { findInScope, outOfScope, scopeOfInbox } from '../pipeline/access/find-in-scope.ts';
+import { findInScope, outOfScope, scopeOfInbox, withId } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
 import { limitBodies, showMessage } from './replies/show-message.ts';
 import { paginate } from './replies/show-page.ts';
@@ -26,7 +26,7 @@ export const getThread: Run<'getThread'> = (context, { params: { id, threadId } 
   const inbox = findInScope(context, 'inboxes', id);
   const thread = world.messageIndex.thread(inbox.id, threadId);
   if (!thread) {
-    throw outOfScope(context, 'thread with this id', (other) =>
+    throw outOfScope(context, withId('thread'), (other) =>
       scopeOfInbox(other, other.messageIndex.inboxOfThread(threadId)),
     );
   }

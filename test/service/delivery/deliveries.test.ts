@@ -148,6 +148,7 @@ everywhere('the log has every field of a delivery and of its attempts', async (s
     },
     requestBody: JSON.stringify(first?.payload),
     fault: null,
+    faultId: null,
     durationMs: expect.any(Number),
   });
   const expected = {

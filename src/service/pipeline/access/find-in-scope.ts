@@ -46,7 +46,7 @@ type InboxContentKind = 'messages' | 'drafts' | 'lists';
 export function findInScope<Kind extends ScopedKind>(context: LookupContext, kind: Kind, id: string): Rows[Kind] {
   const row = getRow(context.world, kind, id);
   if (row && isRowInScope(context.principal, kind, row)) return row;
-  throw outOfScope(context, `${NOUNS[kind]} with this id`, (world) => {
+  throw outOfScope(context, withId(NOUNS[kind]), (world) => {
     const found = getRow(world, kind, id);
     return found && SCOPE_OF[kind](found, world);
   });
@@ -70,9 +70,7 @@ export function findInInbox<Kind extends InboxContentKind>(
   if (actual && isRowInScope(context.principal, 'inboxes', actual)) {
     throw notFound(kind, `The ${NOUNS[kind]} is in the inbox ${canonicalAddress(actual)}.`);
   }
-  throw outOfScope(context, `${NOUNS[kind]} with this id`, (world) =>
-    scopeOfInbox(world, getRow(world, kind, id)?.inboxId),
-  );
+  throw outOfScope(context, withId(NOUNS[kind]), (world) => scopeOfInbox(world, getRow(world, kind, id)?.inboxId));
 }
 
 function getRow<Kind extends RowKind>(collections: Collections, kind: Kind, id: string): Rows[Kind] | undefined {
@@ -116,6 +114,9 @@ const NOUNS: Record<ScopedKind | InboxContentKind, string> = {
   drafts: 'draft',
   lists: 'list',
 };
+
+/** Returns what `outOfScope` says was not found, for a thing that is named by its id. */
+export const withId = (noun: string) => `${noun} with this id`;
 
 /**
  * Creates the error for an id or name that is not found within the scope of the key. The reply does not reveal whether
