@@ -199,18 +199,25 @@ export function Select<Value extends string>({ label, value, options, choose }: 
   );
 }
 
+const COPIED = 'Copied';
+
 /** A button that copies a text, and says whether the browser allowed it. */
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [note, setNote] = useState('');
+  useEffect(() => {
+    // The label tells several buttons apart, so it comes back.
+    const timer = note === COPIED ? setTimeout(() => setNote(''), 3_000) : undefined;
+    return () => clearTimeout(timer);
+  }, [note]);
   const copy = () =>
     navigator.clipboard.writeText(text).then(
-      () => setNote('Copied'),
+      () => setNote(COPIED),
       // Browsers allow this only to pages of this machine or by HTTPS.
       () => setNote('The browser does not allow it. Select the text and copy it.'),
     );
   return (
-    <button type="button" class="quiet" onClick={copy} aria-label={note ? undefined : label}>
-      <Icon of={note === 'Copied' ? Check : Copy} /> <span role="status">{note || label}</span>
+    <button type="button" class="quiet" onClick={copy}>
+      <Icon of={note === COPIED ? Check : Copy} /> <span aria-live="polite">{note || label}</span>
     </button>
   );
 }
