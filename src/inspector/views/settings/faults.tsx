@@ -1,5 +1,5 @@
 import { Ban, Clock, Copy, type IconNode, PlugZap, Plus, Trash2, Zap } from 'lucide';
-import type { InputTo, ReplyTo } from '../../../control/table/client.ts';
+import { type InputTo, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { Chip, Failure, Icon, Loading } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
@@ -29,12 +29,16 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const { run, error: failure, isRunning } = useAction();
   const { value, error } = useLoaded(() => client.listFaults(), 'faults', isAnything);
   const faults = value?.faults.filter((fault) => isInScope(scope, fault.tenantId));
+  const removeAll = async () => {
+    // The filter hides those of other tenants, so they stay.
+    for (const { id } of faults ?? []) await client.removeFault({ id }).catch(undefinedIfRefused);
+  };
   return (
     <section class="card" aria-label="Faults">
       <div class="head">
         <h2>Faults</h2>
         {faults && faults.length > 1 && (
-          <button type="button" class="quiet danger" onClick={() => run(() => client.clearFaults())}>
+          <button type="button" class="quiet danger" onClick={() => run(removeAll)}>
             <Icon of={Trash2} /> Remove all
           </button>
         )}
