@@ -104,7 +104,7 @@ function DeliveryRow({ delivery, url, words, route }: DeliveryRowProps) {
       isOpen={route.id === id}
       icon={WebhookIcon}
       tone={tone}
-      who={event}
+      who={<UserText text={event} find={words} />}
       when={<Time at={createdAt} />}
       what={<UserText text={url.replace(/^https?:\/\//, '')} find={words} />}
       state={<Chip tone={tone}>{text}</Chip>}
