@@ -61,33 +61,12 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const scope = useChosenScope(route);
   const now = useClock(scope.tenant);
   const view = VIEWS.find(({ path }) => path === route.view);
-  useEffect(() => {
-    if (route.view === '') open(linkTo('run'), { replace: true });
-  }, [route.view]);
-  // Before `useTitle` of what is open adds its name.
-  useLayoutEffect(() => {
-    document.title = [view?.title, 'Inspector'].filter(Boolean).join(' · ');
-  }, [view]);
-  useShortcuts({
-    '?': () => help.current?.showModal(),
-    '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
-    ...Object.fromEntries(VIEWS.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
-  });
+  useView(route, view, help);
   const connection = useConnection();
   return (
     <ScopeContext.Provider value={scope}>
       <NowContext.Provider value={now}>
-        <header class="bar">
-          <Brand />
-          <TenantFilter scope={scope} route={route} />
-          <ClockState now={now} />
-          <span class={`connection ${connection}`} role="status">
-            {STATES[connection]}
-          </span>
-          <button type="button" class="quiet" aria-label="Help" onClick={() => help.current?.showModal()}>
-            <Icon of={CircleHelp} />
-          </button>
-        </header>
+        <Bar scope={scope} route={route} now={now} connection={connection} help={help} />
         <Navigation current={view?.path} />
         <UndoContext.Provider value={setUndo}>
           <main class={connection}>
@@ -105,6 +84,47 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
       </NowContext.Provider>
     </ScopeContext.Provider>
   );
+}
+
+interface BarProps {
+  readonly scope: Scope;
+  readonly route: Route;
+  readonly now: Now;
+  readonly connection: FeedState;
+  readonly help: RefObject<HTMLDialogElement | null>;
+}
+
+/** What holds in every view: the filter, the clock, and whether the page is up to date. */
+function Bar({ scope, route, now, connection, help }: BarProps) {
+  return (
+    <header class="bar">
+      <Brand />
+      <TenantFilter scope={scope} route={route} />
+      <ClockState now={now} />
+      <span class={`connection ${connection}`} role="status">
+        {STATES[connection]}
+      </span>
+      <button type="button" class="quiet" aria-label="Help" onClick={() => help.current?.showModal()}>
+        <Icon of={CircleHelp} />
+      </button>
+    </header>
+  );
+}
+
+/** Opens the first view if the URL names none, sets the title of the tab, and adds the keys of the page. */
+function useView(route: Route, view: View | undefined, help: BarProps['help']): void {
+  useEffect(() => {
+    if (route.view === '') open(linkTo('run'), { replace: true });
+  }, [route.view]);
+  // Before `useTitle` of what is open adds its name.
+  useLayoutEffect(() => {
+    document.title = [view?.title, 'Inspector'].filter(Boolean).join(' · ');
+  }, [view]);
+  useShortcuts({
+    '?': () => help.current?.showModal(),
+    '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
+    ...Object.fromEntries(VIEWS.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
+  });
 }
 
 /** The mark, the name and the version. */

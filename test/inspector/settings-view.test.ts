@@ -27,7 +27,7 @@ describe('faults and behaviours on the page', () => {
       { on: 'delivery', kind: 'unreachable', times: 3 },
       { on: 'delivery', kind: 'duplicate', times: 3 },
     ]);
-    await page.getByText('operation sendMessage · status 503 · 2 more times', { exact: true }).waitFor();
+    await page.getByText('reply · operation sendMessage · status 503 · 2 more times', { exact: true }).waitFor();
     const line = (text: string) => faults.getByRole('listitem').filter({ hasText: text });
     await line('latency').getByRole('button', { name: 'Remove' }).click();
     await expect.poll(() => mailbox.faults().length).toBe(4);
@@ -51,7 +51,7 @@ describe('faults and behaviours on the page', () => {
     const { mailbox } = server;
     const sandbox = mailbox.createSandbox({ name: 'lion' });
     const other = mailbox.addFault({ on: 'request', status: 500, tenant: mailbox.ids.acme.tenant });
-    await page.getByLabel('Tenant').selectOption({ label: 'Sandbox lion' });
+    await page.getByLabel('Tenant', { exact: true }).selectOption({ label: 'Sandbox lion' });
     await page.getByText('Nothing goes wrong by a fault.').waitFor();
     await page.getByRole('button', { name: 'Next 2 sends answer 503' }).click();
     await page.getByText('status 503').waitFor();

@@ -217,7 +217,7 @@ describe('the inspector', () => {
     }
     const main = page.getByRole('main');
     for (const [chosen, other] of [names, names.toReversed()]) {
-      await page.getByLabel('Tenant').selectOption({ label: `Sandbox ${chosen}` });
+      await page.getByLabel('Tenant', { exact: true }).selectOption({ label: `Sandbox ${chosen}` });
       for (const view of ['Run', 'Mail', 'Webhooks', 'Requests', 'Keys', 'Time and faults']) {
         await page.getByRole('link', { name: view, exact: true }).click();
         if (view !== 'Webhooks') await main.getByText(String(chosen)).first().waitFor();
@@ -227,7 +227,7 @@ describe('the inspector', () => {
       await page.getByRole('link', { name: 'Requests' }).click();
       await expect.poll(() => page.locator('.row').count()).toBe(1);
     }
-    await page.getByLabel('Tenant').selectOption('All tenants');
+    await page.getByLabel('Tenant', { exact: true }).selectOption('All tenants');
     await expect.poll(() => page.locator('.row').count()).toBe(2);
     expect(page.url()).not.toContain('tenant=');
   });

@@ -58,7 +58,7 @@ describe('the other views of the inspector', () => {
     await form.getByLabel('status').fill('503');
     await form.getByLabel('latency, in ms', { exact: true }).fill('5');
     await form.getByRole('button').click();
-    await page.getByText(/^operation sendMessage .*status 503 .*until it is removed/).waitFor();
+    await page.getByText(/^reply · operation sendMessage · status 503 · latency .+ · 1 more time$/).waitFor();
     expect(server.mailbox.faults()).toMatchObject([{ operation: 'sendMessage', status: 503, latency: { ms: 5 } }]);
 
     await page.getByRole('button', { name: 'Remove' }).click();

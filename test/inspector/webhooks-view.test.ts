@@ -37,6 +37,7 @@ test('a failing delivery appears at once, and the page says why it fails', async
   const { expect } = context;
   const { page, server } = await open(context, { hash: '#/webhooks' });
   await expect.poll(() => page.getByText('There is no delivery yet.').count()).toBe(1);
+  server.mailbox.clock.freeze();
   const { receiver } = await startReceiver(context, server);
   receiver.secret = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX';
   await receiveMail(server, 'Order 1042');
@@ -87,6 +88,7 @@ test('the page says how earlier attempts failed in another way', async (context)
 test('the timeline shows the exact request, the answer, and the signature step by step', async (context) => {
   const { expect } = context;
   const { page, server } = await open(context);
+  server.mailbox.clock.freeze();
   await startReceiver(context, server, 500);
   await receiveMail(server, '<b>Größe</b>');
   await server.mailbox.settled({ timeout: '20s' });

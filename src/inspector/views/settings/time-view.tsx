@@ -45,28 +45,13 @@ const PARTS = 20;
 function Clock({ waiting }: { readonly waiting: number }) {
   const { client } = useInspector();
   const { tenant } = useScope();
-  const { offsetMs, isFrozen, realMs } = useNow();
+  const { isFrozen } = useNow();
   const action = useAction();
-  const [done, setDone] = useState<number>();
-  const isStopped = useRef(false);
   const change = (body: InputTo<'changeClock'>) => action.run(() => client.changeClock({ ...body, tenant }));
-  const advance = async (ms: number) => {
-    const parts = waiting > PARTS ? PARTS : 1;
-    isStopped.current = false;
-    for (let part = 0; part < parts && !isStopped.current; part += 1) {
-      setDone(part / parts);
-      if (!(await change({ advance: ms / parts }))) break;
-    }
-    setDone(undefined);
-  };
+  const { done, isStopped, advance } = useAdvance(waiting, (advance) => change({ advance }));
   return (
     <section class="card" aria-label="Clock">
-      <div class="head">
-        <strong class="title">
-          <time>{fullTime(new Date(realMs + offsetMs).toISOString())}</time>
-        </strong>
-        <Chip tone={isFrozen ? 'warn' : 'good'}>{isFrozen ? 'Frozen' : 'Running'}</Chip>
-      </div>
+      <ClockTime />
       <div class="buttons">
         <button type="button" onClick={() => change(isFrozen ? { resume: true } : { freeze: true })}>
           <Icon of={isFrozen ? Play : Pause} /> {isFrozen ? 'Resume' : 'Freeze'}
@@ -94,6 +79,34 @@ function Clock({ waiting }: { readonly waiting: number }) {
       <Failure error={action.error} />
     </section>
   );
+}
+
+function ClockTime() {
+  const { offsetMs, isFrozen, realMs } = useNow();
+  return (
+    <div class="head">
+      <strong class="title">
+        <time>{fullTime(new Date(realMs + offsetMs).toISOString())}</time>
+      </strong>
+      <Chip tone={isFrozen ? 'warn' : 'good'}>{isFrozen ? 'Frozen' : 'Running'}</Chip>
+    </div>
+  );
+}
+
+/** Advances the clock: at once, or in parts that somebody can stop if many deliveries are waiting. */
+function useAdvance(waiting: number, change: (ms: number) => Promise<boolean>) {
+  const [done, setDone] = useState<number>();
+  const isStopped = useRef(false);
+  const advance = async (ms: number) => {
+    const parts = waiting > PARTS ? PARTS : 1;
+    isStopped.current = false;
+    for (let part = 0; part < parts && !isStopped.current; part += 1) {
+      setDone(part / parts);
+      if (!(await change(ms / parts))) break;
+    }
+    setDone(undefined);
+  };
+  return { done, isStopped, advance };
 }
 
 function FreezeAt({ change }: { change(body: InputTo<'changeClock'>): unknown }) {

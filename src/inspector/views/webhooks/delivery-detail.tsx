@@ -17,10 +17,9 @@ interface DeliveryDetailProps {
 
 /** One delivery: what became of it and why, what can be done, and each attempt. */
 export function DeliveryDetail({ delivery, webhooks, route }: DeliveryDetailProps) {
-  const { id, event, eventId, attempts, webhookId, createdAt, payload } = delivery;
+  const { event, attempts, webhookId } = delivery;
   const webhook = webhooks.find(({ id }) => id === webhookId);
   const { text, tone } = markOf(delivery);
-  const { messageId } = payload as { readonly messageId?: string };
   useTitle(`${event}, ${text}`);
   return (
     <>
@@ -45,18 +44,26 @@ export function DeliveryDetail({ delivery, webhooks, route }: DeliveryDetailProp
         ))}
       </ol>
       <h2>Details</h2>
-      <Facts
-        facts={[
-          ['Mail', messageId && <a href={linkTo('mail', messageId)}>Open the mail of this event</a>],
-          ['Delivery', id],
-          ['Event', eventId],
-          ['Webhook', webhook ? webhookId : `${webhookId} (deleted)`],
-          ['Its events', webhook?.events.join(', ')],
-          ['Its state', webhook && !webhook.isActive && 'inactive: it gets no events'],
-          ['Created', <FullTime key="created" at={createdAt} />],
-        ]}
-      />
+      <Details delivery={delivery} webhook={webhook} />
     </>
+  );
+}
+
+function Details({ delivery, webhook }: { readonly delivery: Delivery; readonly webhook: Webhook | undefined }) {
+  const { id, eventId, webhookId, createdAt, payload } = delivery;
+  const { messageId } = payload as { readonly messageId?: string };
+  return (
+    <Facts
+      facts={[
+        ['Mail', messageId && <a href={linkTo('mail', messageId)}>Open the mail of this event</a>],
+        ['Delivery', id],
+        ['Event', eventId],
+        ['Webhook', webhook ? webhookId : `${webhookId} (deleted)`],
+        ['Its events', webhook?.events.join(', ')],
+        ['Its state', webhook && !webhook.isActive && 'inactive: it gets no events'],
+        ['Created', <FullTime key="created" at={createdAt} />],
+      ]}
+    />
   );
 }
 
