@@ -1,7 +1,6 @@
 import { Ban, Clock, Copy, type IconNode, PlugZap, Plus, Trash2, Zap } from 'lucide';
 import type { InputTo, ReplyTo } from '../../../control/table/client.ts';
-import { useInspector } from '../../inspector.ts';
-import { Chip, Failure, Icon, Loading } from '../../parts.tsx';
+import { Button, Chip, Failure, Icon, Loading } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatSpan } from '../../time.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
@@ -23,20 +22,22 @@ const isAnything = () => true;
 
 /** The faults that are set, and what adds one: a preset, or a form with every field. */
 export function Faults({ chosen }: { readonly chosen: string | undefined }) {
-  const { client } = useInspector();
   const scope = useScope();
   const { tenant } = scope;
   const { run, error: failure, isRunning } = useAction();
-  const { value, error } = useLoaded(() => client.listFaults(), 'faults', isAnything);
+  const { value, error } = useLoaded((client) => client.listFaults(), 'faults', isAnything);
   const faults = value?.faults.filter((fault) => isInScope(scope, fault.tenantId));
   return (
     <section class="card" aria-label="Faults">
       <div class="head">
         <h2>Faults</h2>
         {faults && faults.length > 1 && (
-          <button type="button" class="quiet danger" onClick={() => run(() => client.clearFaults())}>
-            <Icon of={Trash2} /> Remove all
-          </button>
+          <Button
+            icon={Trash2}
+            text="Remove all"
+            class="quiet danger"
+            onClick={() => run((client) => client.clearFaults())}
+          />
         )}
       </div>
       {!faults && <Loading error={error} />}
@@ -48,13 +49,12 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
             <Chip tone="warn">{fault.on}</Chip>
             <span>{describeFault(fault)}</span>
             <span class="buttons">
-              <button
-                type="button"
+              <Button
+                icon={Trash2}
+                text="Remove"
                 class="quiet danger"
-                onClick={() => run(() => client.removeFault({ id: fault.id }))}
-              >
-                <Icon of={Trash2} /> Remove
-              </button>
+                onClick={() => run((client) => client.removeFault({ id: fault.id }))}
+              />
             </span>
           </li>
         ))}
@@ -64,14 +64,13 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
       )}
       <div class="buttons">
         {PRESETS.map(([text, icon, fault]) => (
-          <button
+          <Button
+            icon={icon}
+            text={text}
             key={text}
-            type="button"
             disabled={isRunning}
-            onClick={() => run(() => client.addFault({ ...fault, tenant } as InputTo<'addFault'>))}
-          >
-            <Icon of={icon} /> {text}
-          </button>
+            onClick={() => run((client) => client.addFault({ ...fault, tenant } as InputTo<'addFault'>))}
+          />
         ))}
       </div>
       <details>
