@@ -88,7 +88,8 @@ describe('a list of the inspector', () => {
     const { expect } = context;
     const { page, server } = await open(context, { hash: '#/state', options: { journalSize: 10_000 } });
     const headers = { 'X-API-Key': server.mailbox.keys.acme.tenant };
-    for (let count = 0; count < 10_000; count += 1) await server.mailbox.fetch('/v1/me', { headers });
+    for (let count = 0; count < 10_000; count += 1)
+      await server.mailbox.fetch('https://mailbox.test/v1/me', { headers });
     await page.goto(`${server.control}/#/requests`);
     const list = page.getByRole('region', { name: 'Requests, 10000 of 10000' });
     await list.getByText('getMe').first().waitFor();

@@ -9,7 +9,8 @@ import { Time } from '../../time.tsx';
 import { VirtualList } from '../../virtual-list.tsx';
 import { type Delivery, MARK_TEXTS, markOf, summarise, type Webhook } from './explain-delivery.ts';
 
-interface DeliveryListProps {
+/** What the view of webhooks shows. */
+export interface DeliveryListProps {
   readonly deliveries: readonly Delivery[];
   readonly webhooks: readonly Webhook[];
   readonly route: Route;
@@ -37,7 +38,7 @@ export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps)
         <Select
           label="State"
           value={state}
-          options={[['', 'Every state'], ...MARK_TEXTS.map((name) => [name, name] as const)]}
+          options={[['', 'Every state'], ...MARK_TEXTS]}
           choose={(state) => change({ state })}
         />
         <Select
@@ -50,17 +51,10 @@ export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps)
       {chosen.length === 0 && <p class="hint empty">{emptyText(deliveries)}</p>}
       <VirtualList
         label={`Deliveries, ${chosen.length} of ${deliveries.length}`}
-        total={chosen.length}
-        selected={chosen.findIndex(({ id }) => id === route.id)}
+        items={chosen}
         openId={route.id}
-        rowAt={(index) => {
-          const delivery = chosen[index];
-          return (
-            delivery && <DeliveryRow delivery={delivery} url={urlOf(delivery, urls)} words={words} route={route} />
-          );
-        }}
-        idAt={(index) => chosen[index]?.id}
-        open={(index) => open(webhookLink(route, chosen[index]?.id), { replace: true })}
+        row={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} words={words} route={route} />}
+        link={(id) => webhookLink(route, id)}
       />
     </>
   );
