@@ -114,11 +114,9 @@ export function useLog<Item extends { readonly id: string }>(log: Log<Item>): Lo
       } catch (error) {
         setLoaded(({ value }) => ({ value, error: (error as Error).message }));
       }
-      // A large log takes long to load, and the emulator has other work to do.
-      const pauseMs = Math.max(RELOAD_INTERVAL_MS, 2 * (performance.now() - startedMs));
       timer = setTimeout(() => {
         timer = changed.size > 0 ? setTimeout(load) : undefined;
-      }, pauseMs);
+      }, pauseAfter(startedMs));
     };
     const note = ([id, item]: Change<Item> = ALL, delayMs = RELOAD_INTERVAL_MS) => {
       changed.set(id, item);
@@ -137,6 +135,11 @@ export function useLog<Item extends { readonly id: string }>(log: Log<Item>): Lo
     };
   }, [feed]);
   return loaded;
+}
+
+/** Returns how long to wait after a load: a large log takes long, and the emulator has other work to do. */
+function pauseAfter(startedMs: number): number {
+  return Math.max(RELOAD_INTERVAL_MS, 2 * (performance.now() - startedMs));
 }
 
 async function update<Item extends { readonly id: string }>(

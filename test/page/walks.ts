@@ -326,7 +326,7 @@ export const WALKS: readonly Walk[] = [
       await click(page.getByRole('button', { name: 'Rotate' }));
       await page.getByRole('heading', { name: old }).waitFor({ state: 'hidden' });
       await call(walker, 'GET', '/v1/me', undefined, old);
-      await click(page.getByRole('link', { name: 'Requests' }));
+      await click(page.getByRole('link', { name: 'Requests', exact: true }));
       await click(row(page, 'getMe'));
       await page
         .getByText(/was rotated at \d\d:\d\d:\d\d/)
@@ -399,7 +399,9 @@ export const WALKS: readonly Walk[] = [
       await click(row(page, 'To be approved'));
       await page.getByRole('textbox', { name: 'Text', exact: true }).fill('Changed before it was sent.');
       await click(page.getByRole('button', { name: 'Approve and send' }));
-      await page.locator('.row', { hasText: 'To be approved' }).waitFor({ state: 'hidden' });
+      await page.locator('article header .chip', { hasText: 'Sent' }).waitFor();
+      const isLeft = server.mailbox.drafts().drafts.some(({ subject }) => subject === 'To be approved');
+      expectThat(!isLeft, 'The draft is still there.');
       const [sent] = server.mailbox.searchMail({ search: 'subject:approved' }).messages;
       expectThat(sent?.direction === 'outbound', 'The draft was not sent.');
     },
