@@ -23,11 +23,7 @@ export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps)
   const { search = '', state = '', webhook = '' } = route.options;
   const words = wordsOf(search);
   const chosen = deliveries.filter(
-    (delivery) =>
-      isInScope(scope, delivery.tenantId) &&
-      (!state || markOf(delivery).text === state) &&
-      (!webhook || delivery.webhookId === webhook) &&
-      (words.length === 0 || isMatch(textOf(delivery, urlOf(delivery, urls)), words)),
+    (one) => isInScope(scope, one.tenantId) && isChosen(one, urlOf(one, urls), words, route.options),
   );
   const change = (changes: Record<string, string>) =>
     open(webhookLink(route, route.id, changes), { replace: 'search' in changes });
@@ -79,7 +75,14 @@ function textOf(delivery: Delivery, url: string): string {
   return [...own, ...answers].join('\n').toLowerCase();
 }
 
-const isMatch = (text: string, words: readonly string[]) => words.every((word) => text.includes(word));
+/** Returns whether the search and the filters choose a delivery. */
+function isChosen(delivery: Delivery, url: string, words: readonly string[], options: Route['options']): boolean {
+  const { state, webhook } = options;
+  if ((state && markOf(delivery).text !== state) || (webhook && delivery.webhookId !== webhook)) return false;
+  if (words.length === 0) return true;
+  const text = textOf(delivery, url);
+  return words.every((word) => text.includes(word));
+}
 
 interface DeliveryRowProps {
   readonly delivery: Delivery;
