@@ -53,8 +53,10 @@ export function useTitle(name: string | undefined): void {
     // What was open before may still be named.
     const view = document.title.split(' · ').slice(-2).join(' · ');
     if (name !== undefined) document.title = `${name} · ${view}`;
+    const shown = document.title;
     return () => {
-      document.title = view;
+      // Another view may have set its own title before this runs.
+      if (document.title === shown) document.title = view;
     };
   }, [name]);
 }

@@ -1,5 +1,5 @@
 import { Check, Circle, Copy, type IconNode, TriangleAlert, X } from 'lucide';
-import { type ComponentChildren, h, type Ref } from 'preact';
+import { type ComponentChildren, h, type JSX, type Ref, type TargetedSubmitEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { parseRoute } from './page-route.ts';
 import { UserText } from './text.tsx';
@@ -72,6 +72,70 @@ export function Field({ label, children }: { readonly label: string; readonly ch
     </label>
   );
 }
+
+interface FormProps {
+  /** The name of the form, for screen readers. */
+  readonly label?: string;
+  readonly className?: string;
+  /** Receives what the fields contain. */
+  readonly submit: (data: FormData, event: TargetedSubmitEvent<HTMLFormElement>) => unknown;
+  /** Is told when somebody changes a field. */
+  readonly change?: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** A form that the page handles. */
+export function Form({ label, className = 'fields', submit, change, children }: FormProps) {
+  const handle = (event: TargetedSubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    submit(new FormData(event.currentTarget), event);
+  };
+  return (
+    <form class={className} aria-label={label} onSubmit={handle} onInput={change}>
+      {children}
+    </form>
+  );
+}
+
+/** A choice that is on or off. */
+export function CheckBox({ text, isOn, change }: { text: string; isOn: boolean; change(isOn: boolean): void }) {
+  return (
+    <label class="check">
+      <input type="checkbox" checked={isOn} onChange={({ currentTarget }) => change(currentTarget.checked)} />
+      {text}
+    </label>
+  );
+}
+
+/** Returns what a field of a form contains. */
+export function textIn(data: FormData, name: string): string {
+  return String(data.get(name) ?? '');
+}
+
+interface ButtonProps {
+  readonly icon?: IconNode;
+  readonly text: ComponentChildren;
+}
+
+/** A button of the page; one that sends a form has the type `submit`. */
+export function Button({ icon, text, ...attributes }: ButtonProps & JSX.IntrinsicElements['button']) {
+  return (
+    <button type="button" {...attributes}>
+      {icon && <Icon of={icon} />} {text}
+    </button>
+  );
+}
+
+/** A link that looks like a button. */
+export function ButtonLink({ icon, text, isPrimary, ...attributes }: ButtonProps & LinkProps) {
+  return (
+    <a class={isPrimary ? 'button primary' : 'button'} {...attributes}>
+      {icon && <Icon of={icon} />} {text}
+    </a>
+  );
+}
+
+type LinkProps = JSX.IntrinsicElements['a'] & { readonly isPrimary?: boolean };
 
 interface SearchFieldProps {
   readonly label: string;
@@ -181,8 +245,8 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [name: str
 interface SelectProps<Value> {
   readonly label: string;
   readonly value: Value;
-  /** The values with their names. */
-  readonly options: readonly (readonly [value: Value, text: string])[];
+  /** The values, with their names where these differ. */
+  readonly options: readonly (Value | readonly [value: Value, text: string])[];
   readonly choose: (value: Value) => void;
 }
 
@@ -190,27 +254,37 @@ interface SelectProps<Value> {
 export function Select<Value extends string>({ label, value, options, choose }: SelectProps<Value>) {
   return (
     <select aria-label={label} value={value} onChange={({ currentTarget }) => choose(currentTarget.value as Value)}>
-      {options.map(([each, text]) => (
-        <option key={each} value={each}>
-          {text}
-        </option>
-      ))}
+      {options.map((option) => {
+        const [each, text] = typeof option === 'string' ? [option, option] : option;
+        return (
+          <option key={each} value={each}>
+            {text}
+          </option>
+        );
+      })}
     </select>
   );
 }
 
+const COPIED = 'Copied';
+
 /** A button that copies a text, and says whether the browser allowed it. */
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [note, setNote] = useState('');
+  useEffect(() => {
+    // The label tells several buttons apart, so it comes back.
+    const timer = note === COPIED ? setTimeout(() => setNote(''), 3_000) : undefined;
+    return () => clearTimeout(timer);
+  }, [note]);
   const copy = () =>
     navigator.clipboard.writeText(text).then(
-      () => setNote('Copied'),
+      () => setNote(COPIED),
       // Browsers allow this only to pages of this machine or by HTTPS.
       () => setNote('The browser does not allow it. Select the text and copy it.'),
     );
   return (
-    <button type="button" class="quiet" onClick={copy} aria-label={note ? undefined : label}>
-      <Icon of={note === 'Copied' ? Check : Copy} /> <span role="status">{note || label}</span>
+    <button type="button" class="quiet" onClick={copy}>
+      <Icon of={note === COPIED ? Check : Copy} /> <span aria-live="polite">{note || label}</span>
     </button>
   );
 }

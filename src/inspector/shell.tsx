@@ -12,15 +12,16 @@ import {
 } from 'lucide';
 import type { ComponentType, RefObject } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { ControlClient } from '../control/table/client.ts';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
 import type { FeedState } from './live-feed.ts';
 import type { Route } from './page-route.ts';
 import { linkTo, open, useRoute } from './page-route.ts';
-import { Chip, Facts, Failure, Icon, Select } from './parts.tsx';
+import { Button, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
 import { formatSpan, fullTime, type Now, NowContext } from './time.tsx';
-import { type Test, useLoaded } from './use-loaded.ts';
+import { never, type Test, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
 import { RequestsView } from './views/requests/requests-view.tsx';
@@ -61,33 +62,12 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const scope = useChosenScope(route);
   const now = useClock(scope.tenant);
   const view = VIEWS.find(({ path }) => path === route.view);
-  useEffect(() => {
-    if (route.view === '') open(linkTo('run'), { replace: true });
-  }, [route.view]);
-  // Before `useTitle` of what is open adds its name.
-  useLayoutEffect(() => {
-    document.title = [view?.title, 'Inspector'].filter(Boolean).join(' · ');
-  }, [view]);
-  useShortcuts({
-    '?': () => help.current?.showModal(),
-    '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
-    ...Object.fromEntries(VIEWS.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
-  });
+  useView(route, view, help);
   const connection = useConnection();
   return (
     <ScopeContext.Provider value={scope}>
       <NowContext.Provider value={now}>
-        <header class="bar">
-          <Brand />
-          <TenantFilter scope={scope} route={route} />
-          <ClockState now={now} />
-          <span class={`connection ${connection}`} role="status">
-            {STATES[connection]}
-          </span>
-          <button type="button" class="quiet" aria-label="Help" onClick={() => help.current?.showModal()}>
-            <Icon of={CircleHelp} />
-          </button>
-        </header>
+        <Bar scope={scope} route={route} now={now} connection={connection} help={help} />
         <Navigation current={view?.path} />
         <UndoContext.Provider value={setUndo}>
           <main class={connection}>
@@ -107,14 +87,50 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   );
 }
 
+interface BarProps {
+  readonly scope: Scope;
+  readonly route: Route;
+  readonly now: Now;
+  readonly connection: FeedState;
+  readonly help: RefObject<HTMLDialogElement | null>;
+}
+
+/** What holds in every view: the filter, the clock, and whether the page is up to date. */
+function Bar({ scope, route, now, connection, help }: BarProps) {
+  return (
+    <header class="bar">
+      <Brand />
+      <TenantFilter scope={scope} route={route} />
+      <ClockState now={now} />
+      <span class={`connection ${connection}`} role="status">
+        {STATES[connection]}
+      </span>
+      <button type="button" class="quiet" aria-label="Help" onClick={() => help.current?.showModal()}>
+        <Icon of={CircleHelp} />
+      </button>
+    </header>
+  );
+}
+
+/** Opens the first view if the URL names none, sets the title of the tab, and adds the keys of the page. */
+function useView(route: Route, view: View | undefined, help: BarProps['help']): void {
+  useEffect(() => {
+    if (route.view === '') open(linkTo('run'), { replace: true });
+  }, [route.view]);
+  // Before `useTitle` of what is open adds its name.
+  useLayoutEffect(() => {
+    document.title = [view?.title, 'Inspector'].filter(Boolean).join(' · ');
+  }, [view]);
+  useShortcuts({
+    '?': () => help.current?.showModal(),
+    '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
+    ...Object.fromEntries(VIEWS.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
+  });
+}
+
 /** The mark, the name and the version. */
 function Brand() {
-  const { client } = useInspector();
-  const { value } = useLoaded(
-    () => client.getControlHealth(),
-    'health',
-    () => false,
-  );
+  const { value } = useLoaded((client) => client.getControlHealth(), 'health', never);
   return (
     <a class="brand" href={linkTo('run')} aria-label={`Agent Mailbox ${value?.version ?? ''}`}>
       <img src="/favicon.ico" alt="" width="22" height="22" />
@@ -155,16 +171,14 @@ function TenantFilter({ scope: { tenants, tenant = '' }, route }: { readonly sco
 
 /** Loads the tenants, and finds the one that the URL names. */
 function useChosenScope({ options: { tenant } }: Route): Scope {
-  const { client } = useInspector();
-  const { value: tenants = [] } = useLoaded(() => loadTenants(client), 'tenants');
+  const { value: tenants = [] } = useLoaded(loadTenants, 'tenants');
   const isSandbox = tenants.some(({ id, isSandbox }) => isSandbox && id === tenant);
   return { tenants, tenant, sandbox: isSandbox ? tenant : undefined };
 }
 
 /** Returns the time, again each second. */
 function useClock(tenant: string | undefined): Now {
-  const { client } = useInspector();
-  const load = async () => {
+  const load = async (client: ControlClient) => {
     const startedMs = Date.now();
     const { now, frozen } = await client.getClock({ tenant });
     return { nowMs: Date.parse(now), frozen, readMs: (startedMs + Date.now()) / 2 };
@@ -204,9 +218,7 @@ function Guarded({ view: { Component }, route }: { readonly view: View; readonly
   return (
     <div class="notice" role="alert">
       <p>This view has failed: {String(error.message)}</p>
-      <button type="button" onClick={restart}>
-        Try again
-      </button>
+      <Button text="Try again" onClick={restart} />
     </div>
   );
 }
@@ -248,33 +260,21 @@ function useRefusal(refusals: EventTarget): boolean {
 
 /** Asks for the token that the control plane needs. */
 function TokenForm() {
-  const [token, setToken] = useState('');
+  const keep = (data: FormData) => {
+    keepToken(textIn(data, 'token'));
+    location.reload();
+  };
   return (
-    <form
-      class="notice"
-      onSubmit={(event) => {
-        event.preventDefault();
-        keepToken(token);
-        location.reload();
-      }}
-    >
+    <Form className="notice" submit={keep}>
       <h1>This emulator needs a token</h1>
       <Failure error={hasToken() ? 'The token that you gave is not the token of this emulator.' : undefined} />
       <p>It was printed at the start, behind “Token”, or was set with --token. It is kept until you close this tab.</p>
       <label>
         Token
-        <input
-          type="password"
-          autocomplete="off"
-          required
-          value={token}
-          onInput={(e) => setToken(e.currentTarget.value)}
-        />
+        <input name="token" type="password" autocomplete="off" required />
       </label>
-      <button type="submit" class="primary">
-        Open
-      </button>
-    </form>
+      <Button text="Open" type="submit" class="primary" />
+    </Form>
   );
 }
 

@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, h, type JSX } from 'preact';
 
 /** The characters that change the direction of a text, which can make it read as another one. */
 const DIRECTION_CONTROL = /([\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069])/;
@@ -7,17 +7,21 @@ interface UserTextProps {
   readonly text: string;
   /** The words of a search, which are marked. */
   readonly find?: readonly string[] | undefined;
+  /** The element around it, such as `strong`, and its class. */
+  readonly inside?: keyof JSX.IntrinsicElements | undefined;
+  readonly class?: string;
 }
 
 /** A text that somebody outside wrote: in its own direction, with visible direction controls and marked hits. */
-export function UserText({ text, find = [] }: UserTextProps) {
-  return (
+export function UserText({ text, find = [], inside, class: name }: UserTextProps) {
+  const shown = (
     <bdi dir="auto">
       {text
         .split(DIRECTION_CONTROL)
         .map((part, index) => (index % 2 === 1 ? <Control text={part} /> : mark(part, find)))}
     </bdi>
   );
+  return inside ? h(inside, { class: name }, shown) : shown;
 }
 
 function Control({ text }: { readonly text: string }) {

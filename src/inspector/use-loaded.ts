@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { FeedEvent } from '../control/journal/feed-event.ts';
+import type { ControlClient } from '../control/table/client.ts';
 import { useInspector } from './inspector.ts';
 
 /** What was loaded, if it could be. */
@@ -10,11 +11,17 @@ export interface Loaded<Value> {
   readonly error: string | undefined;
 }
 
+/** Asks the emulator for something. */
+export type Call<Value> = (client: ControlClient) => Promise<Value>;
+
 /** Whether an event changes something that the page may show. */
 export type Test = (event: FeedEvent) => boolean;
 
 /** Events come in large numbers, so the page loads again at most this often, in milliseconds. */
 const RELOAD_INTERVAL_MS = 200;
+
+/** For what never changes while the page is open. */
+export const never: Test = () => false;
 
 /** Returns whether an event may change data: anything except a request that only reads. */
 export const changesData: Test = (event) =>
@@ -24,14 +31,14 @@ export const changesData: Test = (event) =>
  * Loads a value as soon as the feed is connected, again when `key` changes, and again when something happens that
  * matters. The previous value stays until the next one is there, if the key is the same.
  */
-export function useLoaded<Value>(load: () => Promise<Value>, key: string, matters: Test = changesData): Loaded<Value> {
+export function useLoaded<Value>(load: Call<Value>, key: string, matters: Test = changesData): Loaded<Value> {
   const [loaded, setLoaded] = useState<{ key: string; value?: Value; error?: string }>({ key });
-  const { feed } = useInspector();
+  const { client, feed } = useInspector();
   const current = useRef({ load, key });
   current.current = { load, key };
   const reload = useCallback(async () => {
     const { load, key } = current.current;
-    const next = await load().then(
+    const next = await load(client).then(
       (value) => ({ key, value }),
       (error: Error) => ({ key, error: error.message }),
     );
@@ -70,10 +77,89 @@ export function useFeedChange(changed: () => void, matters: Test): void {
   }, [feed, changed]);
 }
 
+/** What an event changes in a log: an item, which has to be loaded if it is not there, or with the id `*` all of them. */
+type Change<Item> = readonly [id: string, item?: Item | undefined];
+
+/** The change of all items of a log. */
+export const ALL = ['*'] as const;
+
+/** A log of the emulator, which can be long. */
+export interface Log<Item> {
+  /** Loads all items, the oldest first. */
+  loadAll(client: ControlClient): Promise<readonly Item[]>;
+  /** Loads one item; `undefined` if it is gone. */
+  loadOne(client: ControlClient, id: string): Promise<Item | undefined>;
+  /** Returns what an event changes, if anything. */
+  changeOf(event: FeedEvent): Change<Item> | undefined;
+}
+
+/** If more items than this have to be loaded, all are loaded again. */
+const MAX_SINGLE = 20;
+
+/** Loads a log, the newest first, and from then on only what changes in it. */
+export function useLog<Item extends { readonly id: string }>(log: Log<Item>): Loaded<readonly Item[]> {
+  const { client, feed } = useInspector();
+  const [loaded, setLoaded] = useState<Loaded<readonly Item[]>>({ value: undefined, error: undefined });
+  useEffect(() => {
+    const known = new Map<string, Item>();
+    const changed = new Map<string, Item | undefined>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const load = async () => {
+      const startedMs = performance.now();
+      const changes = [...changed];
+      changed.clear();
+      try {
+        await update(known, changes, log, client);
+        setLoaded({ value: [...known.values()].reverse(), error: undefined });
+      } catch (error) {
+        setLoaded(({ value }) => ({ value, error: (error as Error).message }));
+      }
+      timer = setTimeout(() => {
+        timer = changed.size > 0 ? setTimeout(load) : undefined;
+      }, pauseAfter(startedMs));
+    };
+    const note = ([id, item]: Change<Item> = ALL, delayMs = RELOAD_INTERVAL_MS) => {
+      changed.set(id, item);
+      timer ??= setTimeout(load, delayMs);
+    };
+    const stop = feed.subscribe({
+      event: (event) => log.changeOf(event) && note(log.changeOf(event)),
+      // While the connection was lost, anything may have happened.
+      state: (state) => state === 'live' && note(ALL, 0),
+    });
+    if (feed.state === 'live') note(ALL, 0);
+    return () => {
+      stop();
+      changed.clear();
+      clearTimeout(timer);
+    };
+  }, [feed]);
+  return loaded;
+}
+
+/** Returns how long to wait after a load: a large log takes long, and the emulator has other work to do. */
+function pauseAfter(startedMs: number): number {
+  return Math.max(RELOAD_INTERVAL_MS, 2 * (performance.now() - startedMs));
+}
+
+async function update<Item extends { readonly id: string }>(
+  known: Map<string, Item>,
+  changes: readonly Change<Item>[],
+  log: Log<Item>,
+  client: ControlClient,
+): Promise<void> {
+  const missing = changes.filter(([, item]) => !item);
+  const isAll = missing.length > MAX_SINGLE || missing.some(([id]) => id === ALL[0]);
+  const loadOne = ([id, item]: Change<Item>) => item ?? log.loadOne(client, id);
+  const items = await (isAll ? log.loadAll(client) : Promise.all(changes.map(loadOne)));
+  if (isAll) known.clear();
+  for (const item of items) if (item) known.set(item.id, item);
+}
+
 /** The result of what a person did on the page. */
 export interface Action {
   /** Runs something and keeps its error. Resolves to whether it succeeded. */
-  run(work: () => Promise<unknown>): Promise<boolean>;
+  run(work: Call<unknown>): Promise<boolean>;
   /** Why the latest one failed; `undefined` if it succeeded. */
   readonly error: string | undefined;
   /** Whether one is running. */
@@ -83,10 +169,11 @@ export interface Action {
 /** Runs what buttons and forms do. */
 export function useAction(): Action {
   const [state, setState] = useState<{ error?: string; isRunning: boolean }>({ isRunning: false });
-  const run = async (work: () => Promise<unknown>) => {
+  const { client } = useInspector();
+  const run = async (work: Call<unknown>) => {
     setState({ isRunning: true });
     try {
-      await work();
+      await work(client);
       setState({ isRunning: false });
       return true;
     } catch (error) {

@@ -314,7 +314,7 @@ describe('the view of the mail', () => {
     await page.getByRole('button', { name: 'Delete' }).click();
     expect(await asked).toBe('This removes the mail for good.');
     await page.getByText('Choose a mail.').waitFor();
-    expect(await page.locator('.row', { hasText: 'Opening hours' }).count()).toBe(0);
+    await page.locator('.row', { hasText: 'Opening hours' }).waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.locator('.row', { hasText: 'Opening hours' }).waitFor();
 

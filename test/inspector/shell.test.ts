@@ -11,12 +11,17 @@ const TOKEN = 'a-token-of-sixteen';
 const PAGES = [
   ['run', 'Deliver a sample'],
   ['mail', 'Invoice 1042'],
+  ['mail?folder=drafts', 'Choose a draft'],
   ['mail?compose=true', 'Deliver'],
   ['mail/ac3e0000-0006-4000-8000-000000000001?tab=headers', 'Message-ID'],
   ['keys/operator', 'createTenant'],
   ['time', 'operation'],
   ['choices?search=wrong-tier', '1 behaviour'],
   ['state', 'No checkpoint'],
+  ['webhooks', 'There is no delivery yet'],
+  ['webhooks?open=signature', 'Secret'],
+  ['requests', 'The service has not got a request yet'],
+  ['nowhere', 'There is no view'],
 ] as const;
 
 async function violationsOf(page: Page): Promise<string[]> {
@@ -77,12 +82,12 @@ describe('the inspector', () => {
   test('shows in every view that the clock is frozen, until a reset', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context);
-    const frozen = page.getByRole('banner').getByRole('link', { name: 'Frozen' });
+    const frozen = page.getByRole('banner').getByRole('link').filter({ hasText: 'Frozen' });
     expect(await frozen.count()).toBe(0);
     server.mailbox.clock.freeze('2026-03-01T09:00:00Z');
-    await expect.poll(() => frozen.textContent()).toBe('Frozen 2026-03-01 09:00:00');
+    await expect.poll(() => frozen.textContent()).toMatch(/Frozen\s+2026-03-01 09:00:00$/);
     await server.mailbox.clock.advance('3d');
-    await expect.poll(() => frozen.textContent()).toBe('Frozen 2026-03-04 09:00:00');
+    await expect.poll(() => frozen.textContent()).toMatch(/Frozen\s+2026-03-04 09:00:00$/);
     await frozen.click();
     await page.getByRole('heading', { name: 'Time and faults' }).waitFor();
     server.mailbox.reset();
@@ -195,5 +200,80 @@ describe('the inspector', () => {
     await page.getByText('There is no message with this id.').waitFor();
     await page.getByRole('link', { name: 'State' }).click();
     await page.getByRole('heading', { name: 'State' }).waitFor();
+  });
+
+  test('shows only what belongs to the chosen tenant, in every view', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/run' });
+    const { mailbox } = server;
+    const names = ['lion', 'tiger'];
+    for (const name of names) {
+      const sandbox = mailbox.createSandbox({ name });
+      const inbox = sandbox.snapshot().tenants[0]?.inboxes[0];
+      const to = `${inbox?.username}@${inbox?.domain}`;
+      await sandbox.receiveMessage({ to, from: 'dana@customer.test', subject: `Mail of ${name}` });
+      await fetch(`${server.url}/v1/${name}`, { headers: { 'X-API-Key': sandbox.keys.tenant } });
+      mailbox.addFault({ on: 'request', status: 503, operation: 'getMe', body: name, tenant: sandbox.id });
+    }
+    const main = page.getByRole('main');
+    for (const [chosen, other] of [names, names.toReversed()]) {
+      await page.getByLabel('Tenant', { exact: true }).selectOption({ label: `Sandbox ${chosen}` });
+      for (const view of ['Run', 'Mail', 'Webhooks', 'Requests', 'Keys', 'Time and faults']) {
+        await page.getByRole('link', { name: view, exact: true }).click();
+        if (view !== 'Webhooks') await main.getByText(String(chosen)).first().waitFor();
+        expect(await main.getByText(String(other)).count(), view).toBe(0);
+        expect(page.url()).toContain('tenant=');
+      }
+      await page.getByRole('link', { name: 'Requests' }).click();
+      await expect.poll(() => page.locator('.row').count()).toBe(1);
+    }
+    await page.getByLabel('Tenant', { exact: true }).selectOption('All tenants');
+    await expect.poll(() => page.locator('.row').count()).toBe(2);
+    expect(page.url()).not.toContain('tenant=');
+  });
+
+  test('says that the connection is lost, and dims what may be out of date', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    await page.getByText('Invoice 1042').first().waitFor();
+    const opacity = () => page.getByRole('main').evaluate((main) => Number(getComputedStyle(main).opacity));
+    expect(await opacity()).toBe(1);
+    await server.close();
+    await page.getByRole('status').getByText('Not connected').waitFor();
+    await expect.poll(opacity).toBeLessThan(0.7);
+    expect(await page.getByText('Invoice 1042').count()).toBeGreaterThan(0);
+    const next = await startBuiltServer({ port: server.port });
+    context.onTestFinished(() => next.close());
+    await page.getByText('Live', { exact: true }).waitFor();
+    await expect.poll(opacity).toBe(1);
+  });
+
+  test('says that a view is unknown', async (context) => {
+    const { page } = await open(context, { hash: '#/nowhere' });
+    await page.getByRole('heading', { name: 'There is no view “nowhere”' }).waitFor();
+    await page.getByRole('link', { name: 'Open the run' }).click();
+    await page.getByRole('heading', { name: 'Run', exact: true }).waitFor();
+  });
+
+  test('names in the title what is open', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    const { mailbox } = server;
+    const { helpdesk } = mailbox.keys.acme.inboxes;
+    await fetch(`${server.url}/v1/me`, { headers: { 'X-API-Key': helpdesk } });
+    mailbox.addFault({ on: 'delivery', kind: 'hold' });
+    mailbox.trigger('message.received', { webhookId: mailbox.ids.acme.webhooks.everything });
+    const [mail] = mailbox.searchMail({ search: 'Invoice 1042' }).messages;
+    for (const [path, title] of [
+      [`mail/${mail?.id}`, 'Invoice 1042 · Mail · Inspector'],
+      ['mail', 'Mail · Inspector'],
+      ['requests/req_1', 'getMe · Requests · Inspector'],
+      [`webhooks/${mailbox.deliveries()[0]?.id}`, 'message.received, Held · Webhooks · Inspector'],
+      [`keys/${mailbox.exposure(helpdesk).id}`, `${helpdesk} · Keys · Inspector`],
+      ['keys', 'Keys · Inspector'],
+    ] as const) {
+      await page.goto(`${server.control}/#/${path}`);
+      await expect.poll(() => page.title()).toBe(title);
+    }
   });
 });

@@ -37,6 +37,7 @@ test('a failing delivery appears at once, and the page says why it fails', async
   const { expect } = context;
   const { page, server } = await open(context, { hash: '#/webhooks' });
   await expect.poll(() => page.getByText('There is no delivery yet.').count()).toBe(1);
+  server.mailbox.clock.freeze();
   const { receiver } = await startReceiver(context, server);
   receiver.secret = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX';
   await receiveMail(server, 'Order 1042');
@@ -47,7 +48,13 @@ test('a failing delivery appears at once, and the page says why it fails', async
   await expect
     .poll(() => reason.textContent())
     .toMatch(/The signature of this attempt is correct\. So the receiver may have another secret/);
-  await expect.poll(() => detail(page).getByText('Attempt 2 is due at').count()).toBe(1);
+  await expect
+    .poll(() =>
+      detail(page)
+        .getByText(/^Attempt 2 is due in .+, at \d/)
+        .count(),
+    )
+    .toBe(1);
 });
 
 test('the page says how earlier attempts failed in another way', async (context) => {
@@ -81,6 +88,7 @@ test('the page says how earlier attempts failed in another way', async (context)
 test('the timeline shows the exact request, the answer, and the signature step by step', async (context) => {
   const { expect } = context;
   const { page, server } = await open(context);
+  server.mailbox.clock.freeze();
   await startReceiver(context, server, 500);
   await receiveMail(server, '<b>Größe</b>');
   await server.mailbox.settled({ timeout: '20s' });
@@ -89,7 +97,11 @@ test('the timeline shows the exact request, the answer, and the signature step b
   await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
 
   const sent = () => detail(page).getByRole('region', { name: 'Body of attempt 1' }).locator('pre').textContent();
-  await expect.poll(sent).toBe(attempt?.requestBody);
+  const body = String(attempt?.requestBody);
+  await expect.poll(sent).toBe(JSON.stringify(JSON.parse(body), null, 2));
+  await detail(page)
+    .getByRole('heading', { name: `Body, ${Buffer.byteLength(body)} bytes` })
+    .waitFor();
   const request = detail(page).getByRole('region', { name: 'Request of attempt 1' });
   expect(await request.textContent()).toContain(`webhook-signature: ${attempt?.requestHeaders['webhook-signature']}`);
   expect(await detail(page).getByRole('region', { name: 'Answer to attempt 1' }).textContent()).toMatch(/^500\n/);
@@ -107,9 +119,9 @@ test('the clock is advanced to the next attempt, and a delivery is sent again', 
   await receiveMail(server, 'Order 1042');
   await server.mailbox.settled({ timeout: '20s' });
   await page.goto(`${server.control}/#/webhooks/${server.mailbox.deliveries()[0]?.id}`);
-  await page.getByText('which is frozen').waitFor();
+  await page.getByText('by a clock that is frozen').waitFor();
   await page.getByRole('button', { name: 'Advance the clock to it' }).click();
-  await expect.poll(() => page.getByRole('heading', { level: 1, name: 'Delivered' }).count()).toBe(1);
+  await expect.poll(() => detail(page).locator('.head .chip', { hasText: 'Delivered' }).count()).toBe(1);
   await page.getByRole('button', { name: 'Send again' }).click();
   await receiver.received(3);
   await expect.poll(() => detail(page).getByText('Attempt 3').count()).toBe(1);
@@ -195,7 +207,7 @@ test('deliveries are found by a text, a state and a webhook', async (context) =>
   await page.getByLabel('State').selectOption('Delivered');
   await expect.poll(() => rows(page).count()).toBe(1);
   await page.getByRole('searchbox').fill('');
-  await page.getByLabel('State').selectOption('every state');
+  await page.getByLabel('State').selectOption('Every state');
   await page.getByLabel('Webhook', { exact: true }).selectOption(id);
   await expect
     .poll(() => rows(page).allTextContents())
@@ -264,7 +276,7 @@ test.for(SCREENS)('the view is accessible and fits at $width px, dark: $dark', a
   await server.mailbox.settled({ timeout: '20s' });
   const [delivery] = server.mailbox.deliveries();
   const checks = [
-    { hash: '', text: '1 attempt' },
+    { hash: '', text: 'message.received' },
     { hash: `/${delivery?.id}`, text: 'applied to this attempt, so' },
     { hash: `?open=event&from=${delivery?.id}`, text: 'Fields of the payload' },
     { hash: `?open=signature&from=${delivery?.id}`, text: 'Nothing is sent' },
@@ -280,7 +292,7 @@ test.for(SCREENS)('the view is accessible and fits at $width px, dark: $dark', a
   server.mailbox.redeliver(String(delivery?.id));
   await server.mailbox.settled({ timeout: '20s' });
   await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
-  await page.locator('.attempt').nth(1).waitFor();
+  await page.locator('.attempts > li').nth(1).waitFor();
   const signatures = page.getByRole('region', { name: /^Signature .* attempt [12]$/ });
   // Each event of the feed may render the attempts once more.
   await expect.poll(() => openAll(page).then(() => signatures.count())).toBe(2);

@@ -5,7 +5,7 @@ import type { ReplyTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { ListView } from '../../list-view.tsx';
 import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
-import { Chip, CopyButton, countOf, Loading } from '../../parts.tsx';
+import { ButtonLink, Chip, CopyButton, countOf, Loading } from '../../parts.tsx';
 import { namesIn, type Tenant, useScope } from '../../scope.ts';
 import { Time } from '../../time.tsx';
 import { useLoaded } from '../../use-loaded.ts';
@@ -13,9 +13,8 @@ import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
 
 /** The keys as a tree, and what a leak of the chosen one exposes. */
 export function KeysView({ route }: { readonly route: Route }) {
-  const { client } = useInspector();
   const scope = useScope();
-  const { value, error } = useLoaded(() => client.listKeys({ tenant: scope.tenant }), `keys ${scope.tenant}`);
+  const { value, error } = useLoaded((client) => client.listKeys({ tenant: scope.tenant }), `keys ${scope.tenant}`);
   const keys = value?.keys;
   const chosen = keys?.find((key) => linkIdOf(key) === route.id);
   return (
@@ -108,9 +107,8 @@ const ROTATION =
 
 /** What a leak of one key exposes, and a button that rotates it. */
 function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: { readonly apiKey: Key }) {
-  const { client } = useInspector();
   const nameOf = namesIn(useScope());
-  const rotate = useUndoableChange('Before the rotation', async () => {
+  const rotate = useUndoableChange('Before the rotation', async (client) => {
     const next = await client.rotateKey({ id: String(id) });
     open(linkTo('keys', next.id), { replace: true });
   });
@@ -128,9 +126,7 @@ function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: {
       <div class="buttons">
         <CopyButton text={text} />
         {id !== null && <RemovingButton label="Rotate" warning={ROTATION} change={rotate} />}
-        <a class="button" href={linkTo('requests', undefined, { search: text.slice(0, 9) })}>
-          Its requests
-        </a>
+        <ButtonLink text="Its requests" href={linkTo('requests', undefined, { search: text.slice(0, 9) })} />
       </div>
       <h2>Whoever has this key can reach</h2>
       <Reach noun={['workspace', 'workspaces']} items={reach.workspaces.map((each) => nameOf(each) ?? each)} />
@@ -141,12 +137,7 @@ function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: {
   );
 }
 
-interface ReachProps {
-  readonly noun: readonly [one: string, many: string];
-  readonly items: readonly string[];
-}
-
-function Reach({ noun, items }: ReachProps) {
+function Reach({ noun, items }: { noun: readonly [one: string, many: string]; items: readonly string[] }) {
   return (
     <details open={items.length > 0 && items.length < 20}>
       <summary>{countOf(items.length, ...noun)}</summary>

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { mailLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
-import { Failure, Field, Icon, toBase64 } from '../../parts.tsx';
+import { Button, ButtonLink, CheckBox, Failure, Field, Form, textIn, toBase64 } from '../../parts.tsx';
 import { useScope } from '../../scope.ts';
 import { useAction } from '../../use-loaded.ts';
 import { deliver } from './deliver.ts';
@@ -35,64 +35,35 @@ export function ComposeForm({ start, route, cancel }: ComposeProps) {
   const { tenants } = useScope();
   const action = useAction();
   const [isRaw, setRaw] = useState(false);
-  const send = async (form: HTMLFormElement) => {
-    const data = new FormData(form);
-    const body = { ...(isRaw ? await readFile(data) : await readParts(data, start)), to: recipientsOf(data) };
+  const send = async (data: FormData) => {
+    const to = textIn(data, 'to')
+      .split(',')
+      .map((recipient) => recipient.trim());
+    const body = { ...(isRaw ? { eml: await toBase64(data.get('eml') as File) } : await readParts(data, start)), to };
     open(mailLink(route, await deliver(client, tenants, body, start.tenant), { folder: undefined }));
   };
   return (
-    <form
-      class="fields"
-      aria-label="New mail"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const form = event.currentTarget;
-        void action.run(() => send(form));
-      }}
-    >
+    <Form label="New mail" submit={(data) => action.run(() => send(data))}>
       <div class="head">
         <h1>{start.title ?? 'New mail from outside'}</h1>
-        {!start.inReplyTo && (
-          <label class="check">
-            <input type="checkbox" checked={isRaw} onChange={({ currentTarget }) => setRaw(currentTarget.checked)} />
-            From an .eml file
-          </label>
-        )}
+        {!start.inReplyTo && <CheckBox text="From an .eml file" isOn={isRaw} change={setRaw} />}
       </div>
       <Failure error={action.error} />
       <Field label="To (an inbox)">
         <input name="to" required defaultValue={start.to} />
       </Field>
-      {isRaw ? <EmlField /> : <Parts start={start} />}
-      <Buttons isRunning={action.isRunning} route={route} cancel={cancel} />
-    </form>
-  );
-}
-
-interface ButtonsProps {
-  readonly isRunning: boolean;
-  readonly route: Route;
-  readonly cancel: ComposeProps['cancel'];
-}
-
-function Buttons({ isRunning, route, cancel }: ButtonsProps) {
-  return (
-    <span class="buttons">
-      <button type="submit" class="primary" disabled={isRunning}>
-        <Icon of={Send} /> Deliver
-      </button>
-      <a class="button" href={mailLink(route, route.id)} onClick={cancel}>
-        Cancel
-      </a>
-    </span>
-  );
-}
-
-function EmlField() {
-  return (
-    <Field label="File (RFC 5322)">
-      <input name="eml" type="file" required />
-    </Field>
+      {isRaw ? (
+        <Field label="File (RFC 5322)">
+          <input name="eml" type="file" required />
+        </Field>
+      ) : (
+        <Parts start={start} />
+      )}
+      <span class="buttons">
+        <Button icon={Send} text="Deliver" type="submit" class="primary" disabled={action.isRunning} />
+        <ButtonLink text="Cancel" href={mailLink(route, route.id)} onClick={cancel} />
+      </span>
+    </Form>
   );
 }
 
@@ -121,17 +92,6 @@ function Parts({ start }: { readonly start: NewMail }) {
   );
 }
 
-const textOf = (data: FormData, name: string) => String(data.get(name) ?? '');
-
-const recipientsOf = (data: FormData) =>
-  textOf(data, 'to')
-    .split(',')
-    .map((recipient) => recipient.trim());
-
-async function readFile(data: FormData) {
-  return { eml: await toBase64(data.get('eml') as File) };
-}
-
 async function readParts(data: FormData, { inReplyTo, references }: NewMail) {
   const files = data.getAll('files').filter((file): file is File => file instanceof File && file.name !== '');
   const attachments = files.map(async (file) => ({
@@ -139,11 +99,11 @@ async function readParts(data: FormData, { inReplyTo, references }: NewMail) {
     contentType: file.type || 'application/octet-stream',
     content: await toBase64(file),
   }));
-  const html = textOf(data, 'html');
+  const html = textIn(data, 'html');
   return {
-    from: textOf(data, 'from'),
-    subject: textOf(data, 'subject'),
-    text: textOf(data, 'text'),
+    from: textIn(data, 'from'),
+    subject: textIn(data, 'subject'),
+    text: textIn(data, 'text'),
     ...(html && { html }),
     attachments: await Promise.all(attachments),
     ...(inReplyTo && { inReplyTo, references: [...(references ?? []), inReplyTo] }),

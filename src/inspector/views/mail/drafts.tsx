@@ -4,7 +4,7 @@ import { useInspector } from '../../inspector.ts';
 import { listOptions, mailLink } from '../../links.ts';
 import { ListView, Row } from '../../list-view.tsx';
 import { open, type Route, useTitle } from '../../page-route.ts';
-import { Chip, Facts, Failure, Field, Icon, Loading } from '../../parts.tsx';
+import { Button, Chip, Facts, Failure, Field, Form, Loading } from '../../parts.tsx';
 import { UserText, wordsOf } from '../../text.tsx';
 import { Time } from '../../time.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
@@ -16,10 +16,9 @@ import { MailboxTree } from './mailbox-tree.tsx';
 
 /** The drafts of the chosen inboxes, and the open one, which a person can change, approve and send. */
 export function Drafts({ route }: { readonly route: Route }) {
-  const { client } = useInspector();
   const { tenant, workspace, inbox, search = '' } = listOptions(route);
   const filter = { tenant, workspace, inbox, limit: 200 };
-  const { value, error } = useLoaded(() => client.listDrafts(filter), JSON.stringify(filter));
+  const { value, error } = useLoaded((client) => client.listDrafts(filter), JSON.stringify(filter));
   const words = wordsOf(search);
   const drafts = value?.drafts.filter((draft) => words.every((word) => textOf(draft).includes(word)));
   const chosen = drafts?.find(({ id }) => id === route.id);
@@ -49,39 +48,22 @@ function textOf(draft: Draft): string {
   return Object.values(fieldsOf(draft)).join('\n').toLowerCase();
 }
 
-interface DraftListProps {
-  readonly drafts: readonly Draft[];
-  readonly words: readonly string[];
-  readonly route: Route;
-}
-
-function DraftList({ drafts, words, route }: DraftListProps) {
+function DraftList({ drafts, words, route }: { drafts: readonly Draft[]; words: readonly string[]; route: Route }) {
   return (
     <>
       {drafts.length === 0 && <p class="hint empty">No draft here. Clients write them with createDraft or by IMAP.</p>}
       <VirtualList
         label={`Drafts, ${drafts.length}`}
-        total={drafts.length}
-        selected={drafts.findIndex(({ id }) => id === route.id)}
+        items={drafts}
         openId={route.id}
-        rowAt={(index) => {
-          const draft = drafts[index];
-          return draft && <DraftRow draft={draft} words={words} route={route} />;
-        }}
-        idAt={(index) => drafts[index]?.id}
-        open={(index) => open(mailLink(route, drafts[index]?.id), { replace: true })}
+        row={(draft) => draft && <DraftRow draft={draft} words={words} route={route} />}
+        link={(id) => mailLink(route, id)}
       />
     </>
   );
 }
 
-interface DraftRowProps {
-  readonly draft: Draft;
-  readonly words: readonly string[];
-  readonly route: Route;
-}
-
-function DraftRow({ draft, words, route }: DraftRowProps) {
+function DraftRow({ draft, words, route }: { draft: Draft; words: readonly string[]; route: Route }) {
   const { id, to, subject, plainBody, updatedAt } = draft;
   return (
     <Row
@@ -115,9 +97,7 @@ function DraftDetail({ draft, route }: DraftDetailProps) {
   return (
     <>
       <div class="head">
-        <h1>
-          <UserText text={subject || '(no subject)'} />
-        </h1>
+        <UserText inside="h1" text={subject || '(no subject)'} />
         <Chip icon={FilePen}>Draft</Chip>
       </div>
       <Facts
@@ -160,38 +140,35 @@ interface DraftFormProps extends DraftDetailProps {
 
 function DraftForm({ draft, saved, route, action }: DraftFormProps) {
   const { client } = useInspector();
-  const submit = async (form: HTMLFormElement, isSent: boolean) => {
-    const fields = Object.fromEntries(new FormData(form)) as unknown as DraftFields;
+  const save = async (data: FormData, isSent: boolean) => {
+    const fields = Object.fromEntries(data) as DraftFields;
     await saveDraft(client, draft, fields);
     saved(fields);
     if (isSent) open(mailLink(route, await sendDraft(client, draft), { folder: undefined }));
   };
   return (
-    <form
-      class="fields"
-      aria-label="Draft"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const isSent = (event.submitter as HTMLButtonElement | null)?.value === 'send';
-        const form = event.currentTarget;
-        void action.run(() => submit(form, isSent));
-      }}
+    <Form
+      label="Draft"
+      submit={(data, event) => action.run(() => save(data, event.submitter?.getAttribute('value') === 'send'))}
     >
       <Inputs start={fieldsOf(draft)} />
       <Failure error={action.error} />
       <span class="buttons">
-        <button type="submit" value="send" class="primary" disabled={action.isRunning}>
-          <Icon of={Send} /> Approve and send
-        </button>
-        <button type="submit" disabled={action.isRunning}>
-          <Icon of={Save} /> Save
-        </button>
+        <Button
+          icon={Send}
+          text="Approve and send"
+          type="submit"
+          value="send"
+          class="primary"
+          disabled={action.isRunning}
+        />
+        <Button icon={Save} text="Save" type="submit" disabled={action.isRunning} />
       </span>
       <p class="hint small">
         Both are requests with the key of the inbox, so rules, faults and webhooks apply. The service has no approval of
         its own: to approve a draft is to send it.
       </p>
-    </form>
+    </Form>
   );
 }
 

@@ -1,9 +1,8 @@
 import { Archive, ArrowLeftRight, MailOpen, MessagesSquare, Reply, Send, Star, Trash, Webhook } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { useInspector } from '../../inspector.ts';
 import { mailLink } from '../../links.ts';
 import { linkTo, type Route, useTitle } from '../../page-route.ts';
-import { Chip, countOf, Facts, Icon, Loading } from '../../parts.tsx';
+import { Button, ButtonLink, Chip, countOf, Facts, Loading } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { Time } from '../../time.tsx';
 import { useLoaded } from '../../use-loaded.ts';
@@ -22,8 +21,7 @@ interface MailDetailProps {
 
 /** One mail with everything that is known about it. */
 export function MailDetail({ id, words, route }: MailDetailProps) {
-  const { client } = useInspector();
-  const { value: mail, error } = useLoaded(() => client.getMail({ id }), id);
+  const { value: mail, error } = useLoaded((client) => client.getMail({ id }), id);
   const [answer, setAnswer] = useState<NewMail>();
   useTitle(mail && (mail.subject || '(no subject)'));
   if (!mail) return <Loading error={error} />;
@@ -33,14 +31,13 @@ export function MailDetail({ id, words, route }: MailDetailProps) {
       <Head mail={mail} words={words} />
       <p class="buttons">
         {answersTo(mail).map((start, index) => (
-          <button
+          <Button
+            icon={start.isReply ? Reply : Send}
+            text={start.title}
             key={start.title}
-            type="button"
             class={start.isReply && index === 0 ? 'primary' : ''}
             onClick={() => setAnswer(start)}
-          >
-            <Icon of={start.isReply ? Reply : Send} /> {start.title}
-          </button>
+          />
         ))}
         <SaveButton mail={mail} />
         <DeleteButton mail={mail} route={route} />
@@ -79,9 +76,7 @@ function Head({ mail, words }: Omit<PartProps, 'route'>) {
   const named = [mail.from, ...mail.to, ...mail.cc].map(bareAddress);
   return (
     <header>
-      <h1>
-        <UserText text={mail.subject || '(no subject)'} find={words} />
-      </h1>
+      <UserText inside="h1" text={mail.subject || '(no subject)'} find={words} />
       <p>
         <Person person={mail.from || '(no sender)'} /> <span class="soft">→</span>{' '}
         {mail.to.map((person, index) => (
@@ -113,9 +108,7 @@ function Person({ person }: { readonly person: string }) {
   const name = nameOf(person);
   return (
     <>
-      <strong>
-        <UserText text={name} />
-      </strong>
+      <UserText inside="strong" text={name} />
       {name !== person && (
         <span class="soft">
           {' '}
@@ -162,14 +155,7 @@ function Related({ mail: { id, direction, from, to, request, deliveries } }: { r
     <>
       <h2>Related</h2>
       <nav class="buttons" aria-label="Related">
-        {links.map(
-          (link) =>
-            link && (
-              <a key={link[1]} class="button" href={link[1]}>
-                <Icon of={link[0]} /> {link[2]}
-              </a>
-            ),
-        )}
+        {links.map((link) => link && <ButtonLink icon={link[0]} text={link[2]} key={link[1]} href={link[1]} />)}
       </nav>
     </>
   );
@@ -191,18 +177,9 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
         {thread.map((line) => (
           <li key={line.id}>
             <a href={mailLink(route, line.id)} aria-current={line.id === id ? 'true' : undefined}>
-              {line.id === id ? (
-                <strong>
-                  <UserText text={nameOf(line.from)} />
-                </strong>
-              ) : (
-                <UserText text={nameOf(line.from)} />
-              )}
+              <UserText inside={line.id === id ? 'strong' : undefined} text={nameOf(line.from)} />
             </a>{' '}
-            <span class="soft">
-              <UserText text={line.snippet} />
-            </span>{' '}
-            <Time at={line.receivedAt} />
+            <UserText inside="span" class="soft" text={line.snippet} /> <Time at={line.receivedAt} />
           </li>
         ))}
       </ol>

@@ -4,7 +4,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { ExternalLink, Monitor, Smartphone } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { tokenToSend } from '../../inspector.ts';
-import { Icon } from '../../parts.tsx';
+import { Button, ButtonLink } from '../../parts.tsx';
 
 /** A mail cannot make the page longer than this, in pixels. */
 const MAX_HEIGHT = 20_000;
@@ -28,12 +28,13 @@ export function MailFrame({ id }: { readonly id: string }) {
   return (
     <>
       <p class="buttons">
-        <button type="button" aria-pressed={isPhone} onClick={() => setPhone(!isPhone)}>
-          <Icon of={isPhone ? Monitor : Smartphone} /> {isPhone ? 'Whole width' : 'Phone width'}
-        </button>
-        <a class="button" href={page} target="_blank" rel="noreferrer">
-          <Icon of={ExternalLink} /> Open it alone
-        </a>
+        <Button
+          icon={isPhone ? Monitor : Smartphone}
+          text={isPhone ? 'Whole width' : 'Phone width'}
+          aria-pressed={isPhone}
+          onClick={() => setPhone(!isPhone)}
+        />
+        <ButtonLink icon={ExternalLink} text="Open it alone" href={page} target="_blank" rel="noreferrer" />
         <span class="hint small">Scripts, forms and everything remote are switched off.</span>
       </p>
       <iframe

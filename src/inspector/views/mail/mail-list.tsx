@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { mailLink } from '../../links.ts';
 import { Row } from '../../list-view.tsx';
 import { open, type Route } from '../../page-route.ts';
-import { Chip, countOf, Failure, Icon, Loading, SearchField, Select } from '../../parts.tsx';
+import { CheckBox, Chip, countOf, Failure, Icon, Loading, SearchField, Select } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { Time } from '../../time.tsx';
 import { VirtualList } from '../../virtual-list.tsx';
@@ -27,15 +27,11 @@ export function MailList({ pages: { total, error, words, selected, at, need }, r
       )}
       <VirtualList
         label={`Mail, ${total} messages`}
-        total={total}
+        items={{ length: total, at }}
         selected={selected}
         openId={route.id}
-        rowAt={(index) => <MailRow line={at(index)} words={words} route={route} />}
-        idAt={(index) => at(index)?.id}
-        open={(index) => {
-          const line = at(index);
-          if (line) open(mailLink(route, line.id, { tab: route.options.tab }), { replace: true });
-        }}
+        row={(line) => <MailRow line={line} words={words} route={route} />}
+        link={(id) => mailLink(route, id, { tab: route.options.tab })}
         shown={need}
       />
       <ClearButton total={total} route={route} />
@@ -49,7 +45,6 @@ const SEARCH_HINT = 'A text, or from:dana to:lee subject:"order 1042" has:attach
 export function ListTools({ route }: { readonly route: Route }) {
   const { search = '', folder, threads } = route.options;
   const isDrafts = folder === 'drafts';
-  const change = (changes: Record<string, string | undefined>) => open(mailLink(route, route.id, changes));
   const isFree = route.id === undefined && route.options.compose === undefined;
   return (
     <div class="tools" title={SEARCH_HINT}>
@@ -65,14 +60,11 @@ export function ListTools({ route }: { readonly route: Route }) {
         choose={(folder) => open(mailLink(route, undefined, { folder: folder === 'all' ? undefined : folder }))}
       />
       {!isDrafts && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={threads !== undefined}
-            onChange={({ currentTarget: { checked } }) => change({ threads: checked ? 'true' : undefined })}
-          />
-          Threads
-        </label>
+        <CheckBox
+          text="Threads"
+          isOn={threads !== undefined}
+          change={(isOn) => open(mailLink(route, route.id, { threads: isOn ? 'true' : undefined }))}
+        />
       )}
       <a
         class={isFree ? 'button primary' : 'button'}
@@ -84,14 +76,8 @@ export function ListTools({ route }: { readonly route: Route }) {
   );
 }
 
-interface MailRowProps {
-  readonly line: MailLine | undefined;
-  readonly words: readonly string[];
-  readonly route: Route;
-}
-
 /** One mail of the list; an empty row until it is loaded. */
-function MailRow({ line, words, route }: MailRowProps) {
+function MailRow({ line, words, route }: { line: MailLine | undefined; words: readonly string[]; route: Route }) {
   if (!line) return <span class="row soft">…</span>;
   const isInbound = line.direction === 'inbound';
   const isUnread = isInbound && !line.isRead;
@@ -137,13 +123,7 @@ function Marks({ line: { isStarred, attachments, messagesInThread, bouncedAt } }
   );
 }
 
-interface MarkProps {
-  readonly icon: IconNode;
-  readonly title: string;
-  readonly children?: ComponentChildren;
-}
-
-function Mark({ icon, title, children }: MarkProps) {
+function Mark({ icon, title, children }: { icon: IconNode; title: string; children?: ComponentChildren }) {
   return (
     <span title={title}>
       <Icon of={icon} /> {children}

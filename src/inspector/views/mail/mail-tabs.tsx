@@ -1,7 +1,7 @@
 import { Download, File, TriangleAlert } from 'lucide';
 import type { ComponentType } from 'preact';
-import { useInspector } from '../../inspector.ts';
-import { Chip, Code, Failure, Icon, Json, Loading, saveFile } from '../../parts.tsx';
+import type { ControlClient } from '../../../control/table/client.ts';
+import { Button, Chip, Code, Failure, Icon, Json, Loading, saveFile } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { MailFrame } from './mail-frame.tsx';
@@ -53,9 +53,7 @@ function TextTab({ mail, words }: TabProps) {
       {mail.plainBody === '' ? (
         <p class="hint">This mail has no text.</p>
       ) : (
-        <div class="reading">
-          <UserText text={mail.plainBody} find={words} />
-        </div>
+        <UserText inside="div" class="reading" text={mail.plainBody} find={words} />
       )}
       <Links mail={mail} />
     </>
@@ -105,33 +103,30 @@ function HeadersTab({ mail: { headers } }: TabProps) {
 }
 
 function SourceTab({ mail: { id } }: TabProps) {
-  const { client } = useInspector();
-  const load = async () => (await client.getMailSource({ id })).text();
+  const load = async (client: ControlClient) => (await client.getMailSource({ id })).text();
   const { value, error } = useLoaded(load, `source of ${id}`);
   return value === undefined ? <Loading error={error} /> : <Code text={value} label="Source" />;
 }
 
 /** Saves a mail as a file. */
 export function SaveButton({ mail: { id } }: Pick<TabProps, 'mail'>) {
-  const { client } = useInspector();
   const action = useAction();
-  const save = async () => saveFile(`${id}.eml`, await client.getMailSource({ id }));
   return (
     <>
-      <button type="button" onClick={() => action.run(save)}>
-        <Icon of={Download} /> Save as .eml
-      </button>
+      <Button
+        icon={Download}
+        text="Save as .eml"
+        onClick={() => action.run(async (client) => saveFile(`${id}.eml`, await client.getMailSource({ id })))}
+      />
       <Failure error={action.error} />
     </>
   );
 }
 
 function FilesTab({ mail: { id, files } }: TabProps) {
-  const { client } = useInspector();
   const action = useAction();
-  const save = async (fileId: string, filename: string) => {
+  const save = async (client: ControlClient, fileId: string, filename: string) =>
     saveFile(filename, await client.getMailFile({ id, fileId }));
-  };
   return (
     <>
       <Failure error={action.error} />
@@ -144,9 +139,11 @@ function FilesTab({ mail: { id, files } }: TabProps) {
               <UserText text={file.contentType} />, {file.sizeBytes.toLocaleString('en')} bytes
             </span>
             <span class="buttons">
-              <button type="button" onClick={() => action.run(() => save(file.id, file.filename))}>
-                <Icon of={Download} /> Save
-              </button>
+              <Button
+                icon={Download}
+                text="Save"
+                onClick={() => action.run((client) => save(client, file.id, file.filename))}
+              />
             </span>
           </li>
         ))}

@@ -1,7 +1,5 @@
 import type { ReplyTo } from '../../../control/table/client.ts';
 
-export { loadTenants, type Tenant } from '../../scope.ts';
-
 /** A mail in one line of the list. */
 export type MailLine = ReplyTo<'searchMail'>['messages'][number];
 

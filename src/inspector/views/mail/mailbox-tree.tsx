@@ -63,13 +63,7 @@ export function MailboxTree({ route }: { readonly route: Route }) {
   );
 }
 
-interface BranchesProps {
-  readonly branches: readonly Branch[];
-  readonly route: Route;
-  readonly action: Action;
-}
-
-function Branches({ branches, route, action }: BranchesProps) {
+function Branches({ branches, route, action }: { branches: readonly Branch[]; route: Route; action: Action }) {
   const { folder, threads, workspace, inbox } = route.options;
   return (
     <ul>

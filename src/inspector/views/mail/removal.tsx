@@ -1,4 +1,4 @@
-import { useInspector } from '../../inspector.ts';
+import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { listOptions, mailLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
 import { countOf } from '../../parts.tsx';
@@ -8,8 +8,7 @@ import type { MailDetails } from './mail-types.ts';
 
 /** Removes a mail for good. */
 export function DeleteButton({ mail: { id, tenantId, inboxId }, route }: { mail: MailDetails; route: Route }) {
-  const { client } = useInspector();
-  const remove = async () => {
+  const remove = async (client: ControlClient) => {
     await client.removeMail({ id });
     open(mailLink(route, undefined), { replace: true });
   };
@@ -19,10 +18,9 @@ export function DeleteButton({ mail: { id, tenantId, inboxId }, route }: { mail:
 
 /** Removes the mail that the list shows, if a tenant, a workspace or an inbox is chosen; `total` is its number. */
 export function ClearButton({ total, route }: { total: number; route: Route }) {
-  const { client } = useInspector();
   const { threads, ...selection } = listOptions(route);
   const { tenant, workspace, inbox } = selection;
-  const clear = () => client.clearMail(selection as Parameters<typeof client.clearMail>[0]);
+  const clear = (client: ControlClient) => client.clearMail(selection as InputTo<'clearMail'>);
   const change = useUndoableChange('Before mail was deleted', clear, useSandboxOf([tenant, workspace, inbox]));
   const isChosen = tenant !== undefined || workspace !== undefined || inbox !== undefined;
   if (total === 0 || !isChosen) return null;

@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { RequestContent, RequestEntry } from '../../../control/journal/request-entry.ts';
+import type { ControlClient } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { requestLink } from '../../links.ts';
 import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
-import { Chip, Code, CopyButton, Facts, Failure, Field, Loading } from '../../parts.tsx';
+import { Button, Chip, Code, CopyButton, Facts, Failure, Field, Form, Loading, textIn } from '../../parts.tsx';
 import { namesIn, useScope } from '../../scope.ts';
 import { indentJson, parseJson, shortenIds, UserText } from '../../text.tsx';
 import { FullTime } from '../../time.tsx';
@@ -14,8 +15,7 @@ import { ShapingBehaviours } from './shaping-behaviours.tsx';
 
 /** One request: the result and why, what shaped it, and what was sent. */
 export function RequestDetail({ id, route }: { readonly id: string; readonly route: Route }) {
-  const { client } = useInspector();
-  const load = async () => {
+  const load = async (client: ControlClient) => {
     const [entry, { keys }] = await Promise.all([client.getRequest({ id }), client.listKeys()]);
     const key = keys.find((each) => each.id === entry.keyId && each.tier === entry.principal?.tier);
     const isFirst = key !== undefined && keys.find(({ tier }) => tier === key.tier) === key;
@@ -59,20 +59,14 @@ const WRITERS = [
   ['Test', writeTest],
 ] as const;
 
-interface AgainProps {
-  readonly entry: RequestEntry;
-  readonly known: KnownKey | undefined;
-  readonly route: Route;
-}
-
 /** Sends the request again with its key, also edited, and copies it as code. */
-function Again({ entry, known, route }: AgainProps) {
+function Again({ entry, known, route }: { entry: RequestEntry; known: KnownKey | undefined; route: Route }) {
   const { client } = useInspector();
   const action = useAction();
   const { target, headers, key, body } = partsOf(entry, known);
-  const [edited, setEdited] = useState<{ readonly target: string; readonly body: string }>();
-  const send = async () => {
-    const { target: path, body: text } = edited ?? { target, body: body ?? '' };
+  const [isEdited, setEdited] = useState(false);
+  const send = async (data: FormData) => {
+    const [path, text] = isEdited ? [textIn(data, 'path'), textIn(data, 'body')] : [target, body ?? ''];
     const own = key && { [key.header]: `${key.before}${key.text ?? ''}` };
     const init = { method: entry.method, headers: { ...Object.fromEntries(headers), ...own } };
     await fetch(new URL(path, location.origin), { ...init, ...(text !== '' && { body: text }) });
@@ -80,48 +74,27 @@ function Again({ entry, known, route }: AgainProps) {
     open(requestLink(route, requests.at(-1)?.id));
   };
   return (
-    <form
-      class="fields"
-      aria-label="Send again"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void action.run(send);
-      }}
-    >
-      {edited && (
+    <Form label="Send again" submit={(data) => action.run(() => send(data))}>
+      {isEdited && (
         <>
           <Field label="Path">
-            <input
-              required
-              pattern="/.*"
-              value={edited.target}
-              onInput={({ currentTarget }) => setEdited({ ...edited, target: currentTarget.value })}
-            />
+            <input name="path" required pattern="/.*" defaultValue={target} />
           </Field>
           <Field label="Body">
-            <textarea
-              value={edited.body}
-              onInput={({ currentTarget }) => setEdited({ ...edited, body: currentTarget.value })}
-            />
+            <textarea name="body" defaultValue={indentJson(body ?? '')} />
           </Field>
         </>
       )}
       <div class="buttons">
-        <button type="submit" class="primary" disabled={action.isRunning || (key && !key.text)}>
-          Send again
-        </button>
-        {!edited && (
-          <button type="button" onClick={() => setEdited({ target, body: indentJson(body ?? '') })}>
-            Edit
-          </button>
-        )}
+        <Button text="Send again" type="submit" class="primary" disabled={action.isRunning || (key && !key.text)} />
+        {!isEdited && <Button text="Edit" onClick={() => setEdited(true)} />}
         {WRITERS.map(([name, write]) => (
           <CopyButton key={name} label={name} text={write(entry, location.origin, known)} />
         ))}
       </div>
       {key && !key.text && <p class="hint">It cannot be sent again as it was: its key is not valid any more.</p>}
       <Failure error={action.error} />
-    </form>
+    </Form>
   );
 }
 
@@ -133,10 +106,7 @@ function Reason({ entry: { reason, status, reply, faults } }: { readonly entry: 
       {reason !== null && (
         <div class={`reason ${toneOf(status)}-edge`}>
           <p>
-            Why:{' '}
-            <strong>
-              <UserText text={reason} />
-            </strong>
+            Why: <UserText inside="strong" text={reason} />
           </p>
           {said !== undefined && said !== reason && (
             <p class="soft">The reply says only “{said}”, because a client must not learn more.</p>

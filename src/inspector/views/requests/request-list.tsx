@@ -17,13 +17,8 @@ const STATUSES: Readonly<Record<string, (status: number) => boolean>> = {
   '5xx': (status) => status >= 500,
 };
 
-interface RequestListProps {
-  readonly requests: readonly RequestSummary[];
-  readonly route: Route;
-}
-
 /** The requests that the search and the filters choose. */
-export function RequestList({ requests, route }: RequestListProps) {
+export function RequestList({ requests, route }: { requests: readonly RequestSummary[]; route: Route }) {
   const scope = useScope();
   const { search = '', status = '' } = route.options;
   const words = wordsOf(search);
@@ -42,7 +37,7 @@ export function RequestList({ requests, route }: RequestListProps) {
         <Select
           label="Status"
           value={status}
-          options={[['', 'Every status'], ...Object.keys(STATUSES).map((name) => [name, name] as const)]}
+          options={[['', 'Every status'], ...Object.keys(STATUSES)]}
           choose={(status) => change({ status })}
         />
       </div>
@@ -55,15 +50,10 @@ export function RequestList({ requests, route }: RequestListProps) {
       )}
       <VirtualList
         label={`Requests, ${chosen.length} of ${requests.length}`}
-        total={chosen.length}
-        selected={chosen.findIndex(({ id }) => id === route.id)}
+        items={chosen}
         openId={route.id}
-        rowAt={(index) => {
-          const request = chosen[index];
-          return request && <RequestRow request={request} words={words} route={route} />;
-        }}
-        idAt={(index) => chosen[index]?.id}
-        open={(index) => open(requestLink(route, chosen[index]?.id), { replace: true })}
+        row={(request) => request && <RequestRow request={request} words={words} route={route} />}
+        link={(id) => requestLink(route, id)}
       />
     </>
   );
@@ -84,14 +74,8 @@ export function nameOf({ operation, protocol, method, path }: RequestSummary): s
   return operation ?? `${protocol === 'http' ? '' : `${protocol.toUpperCase()} `}${method} ${shortenIds(path)}`;
 }
 
-interface RequestRowProps {
-  readonly request: RequestSummary;
-  readonly words: readonly string[];
-  readonly route: Route;
-}
-
 /** One request of the list. */
-function RequestRow({ request, words, route }: RequestRowProps) {
+function RequestRow({ request, words, route }: { request: RequestSummary; words: readonly string[]; route: Route }) {
   const { id, protocol, method, path, status, code, key, reason, realTime } = request;
   return (
     <Row

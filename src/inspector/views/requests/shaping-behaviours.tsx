@@ -1,6 +1,5 @@
 import type { RequestEntry } from '../../../control/journal/request-entry.ts';
 import type { ReplyTo } from '../../../control/table/client.ts';
-import { useInspector } from '../../inspector.ts';
 import { linkTo } from '../../page-route.ts';
 import { Failure } from '../../parts.tsx';
 import { useLoaded } from '../../use-loaded.ts';
@@ -89,8 +88,7 @@ export type Behaviour = ReplyTo<'listBehaviours'>['behaviours'][number];
 
 /** Loads the ledger with the current values. */
 export function useBehaviours() {
-  const { client } = useInspector();
-  const { value, error } = useLoaded(() => client.listBehaviours(), 'behaviours');
+  const { value, error } = useLoaded((client) => client.listBehaviours(), 'behaviours');
   return { behaviours: value?.behaviours, error };
 }
 

@@ -1,8 +1,7 @@
 import { Trash2, UserPlus } from 'lucide';
-import { useState } from 'preact/hooks';
 import type { ReplyTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
-import { countOf, Failure, Field, Icon } from '../../parts.tsx';
+import { Button, countOf, Failure, Field, Form, Icon, textIn } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { formatSpan } from '../../time.tsx';
 import { useAction } from '../../use-loaded.ts';
@@ -11,7 +10,6 @@ type Correspondent = ReplyTo<'listCorrespondents'>['correspondents'][number];
 
 /** Who answers mail from outside, with what comes next; a person can be added and removed. */
 export function Correspondents({ correspondents }: { readonly correspondents: readonly Correspondent[] }) {
-  const { client } = useInspector();
   const action = useAction();
   return (
     <details class="card">
@@ -19,15 +17,13 @@ export function Correspondents({ correspondents }: { readonly correspondents: re
       <ul class="rows">
         {correspondents.map((one) => (
           <li key={one.id}>
-            <strong>
-              <UserText text={one.address} />
-            </strong>{' '}
-            <span class="soft">{one.kind}</span> <UserText text={describeReplies(one)} />
+            <UserText inside="strong" text={one.address} /> <span class="soft">{one.kind}</span>{' '}
+            <UserText text={describeReplies(one)} />
             <span class="buttons">
               <button
                 type="button"
                 class="quiet danger"
-                onClick={() => action.run(() => client.removeCorrespondent({ id: one.id }))}
+                onClick={() => action.run((client) => client.removeCorrespondent({ id: one.id }))}
               >
                 <Icon of={Trash2} /> Remove <span class="hidden">{one.address}</span>
               </button>
@@ -43,31 +39,20 @@ export function Correspondents({ correspondents }: { readonly correspondents: re
 
 function AddForm({ action }: { readonly action: ReturnType<typeof useAction> }) {
   const { client } = useInspector();
-  const [address, setAddress] = useState('');
-  const [reply, setReply] = useState('');
-  const add = async () => {
-    await client.addCorrespondent({ address, replies: [reply] });
-    setAddress('');
-    setReply('');
+  const add = async (data: FormData, form: HTMLFormElement) => {
+    await client.addCorrespondent({ address: textIn(data, 'address'), replies: [textIn(data, 'reply')] });
+    form.reset();
   };
   return (
-    <form
-      class="inline"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void action.run(add);
-      }}
-    >
+    <Form className="inline" submit={(data, { currentTarget }) => action.run(() => add(data, currentTarget))}>
       <Field label="Address">
-        <input required value={address} onInput={(event) => setAddress(event.currentTarget.value)} />
+        <input name="address" required />
       </Field>
       <Field label="Answer to the next mail">
-        <input required value={reply} onInput={(event) => setReply(event.currentTarget.value)} />
+        <input name="reply" required />
       </Field>
-      <button type="submit">
-        <Icon of={UserPlus} /> Add a correspondent
-      </button>
-    </form>
+      <Button icon={UserPlus} text="Add a correspondent" type="submit" />
+    </Form>
   );
 }
 

@@ -23,9 +23,7 @@ export function RunLine({ item }: { readonly item: RunItem }) {
       <a class="subject" href={linkTo('mail', id)}>
         <UserText text={subject || '(no subject)'} />
       </a>
-      <p class="excerpt">
-        <UserText text={plainBody.trim().slice(0, 240).replace(/\n\s+/g, '\n')} />
-      </p>
+      <UserText inside="p" class="excerpt" text={plainBody.trim().slice(0, 240).replace(/\n\s+/g, '\n')} />
       {item.sample && <SampleCard sample={item.sample} />}
     </li>
   );
@@ -88,11 +86,7 @@ function Event({ event }: { readonly event: ShownEvent }) {
         {state}
       </Chip>{' '}
       {link ? <a href={link}>{text}</a> : text} <Time at={event.realTime} isReal />
-      {reason && (
-        <p class="soft">
-          <UserText text={reason} />
-        </p>
-      )}
+      {reason && <UserText inside="p" class="soft" text={reason} />}
     </li>
   );
 }

@@ -1,9 +1,9 @@
 import { History } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
-import { useInspector } from '../../inspector.ts';
+import type { ControlClient } from '../../../control/table/client.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { countOf, Failure, Icon, Loading, Select } from '../../parts.tsx';
+import { Button, countOf, Failure, Loading, Select } from '../../parts.tsx';
 import { useScope } from '../../scope.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { Correspondents } from './correspondents.tsx';
@@ -59,7 +59,6 @@ interface ChoicesProps {
 /** What the timeline is of: a counterpart, and the moment at which it starts. */
 function Choices({ data, tenant, options: { counterpart = '', since = '' } }: ChoicesProps) {
   const mail = data.mail.filter((one) => !tenant || one.tenantId === tenant);
-  const others = [...new Set(mail.map(counterpartOf))].map((address) => [address, address] as const);
   const checkpoints = data.events.flatMap((event) =>
     event.kind === 'checkpoint' && event.action === 'added' ? [[event.id, `Since ${event.name}`] as const] : [],
   );
@@ -72,7 +71,7 @@ function Choices({ data, tenant, options: { counterpart = '', since = '' } }: Ch
       <Select
         label="Counterpart"
         value={counterpart}
-        options={[['', 'Every counterpart'], ...others]}
+        options={[['', 'Every counterpart'], ...new Set(mail.map(counterpartOf))]}
         choose={(counterpart) => change({ counterpart })}
       />
       <Select
@@ -81,9 +80,7 @@ function Choices({ data, tenant, options: { counterpart = '', since = '' } }: Ch
         options={[['', 'Since the start'], ...moments]}
         choose={(since) => change({ since })}
       />
-      <button type="button" onClick={() => change({ since: data.events.at(-1)?.id })}>
-        <Icon of={History} /> From now
-      </button>
+      <Button icon={History} text="From now" onClick={() => change({ since: data.events.at(-1)?.id })} />
     </>
   );
 }
@@ -92,8 +89,7 @@ type Run = NonNullable<ReturnType<typeof useRun>['data']>;
 
 /** Loads what the timeline is made of, again after each event: the feed that is kept, mail, and who is there. */
 function useRun(sandbox: string | undefined) {
-  const { client } = useInspector();
-  const load = async () => {
+  const load = async (client: ControlClient) => {
     const [events, { messages: mail }, { deliveries }, { correspondents }, { samples }] = await Promise.all([
       readKept(client.readFeed({ lastEventId: '0', follow: false })),
       client.listMail(),

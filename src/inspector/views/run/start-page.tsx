@@ -1,16 +1,13 @@
 import { ArrowDownLeft, FlaskConical } from 'lucide';
-import { useState } from 'preact/hooks';
-import { useInspector } from '../../inspector.ts';
 import { linkTo } from '../../page-route.ts';
-import { CopyButton, Failure, Field, Icon } from '../../parts.tsx';
+import { Button, ButtonLink, CopyButton, Failure, Field, Form, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 
 /** What a person does first: a request with a key of an inbox, a mail, or a sample. */
 export function StartPage() {
-  const { client } = useInspector();
   const { tenant } = useScope();
-  const { value } = useLoaded(() => client.listKeys({ tenant }), `start-key ${tenant}`);
+  const { value } = useLoaded((client) => client.listKeys({ tenant }), `start-key ${tenant}`);
   const key = value?.keys.find(({ tier }) => tier === 'inbox')?.text;
   const lines = [
     ['URL of the API', location.origin],
@@ -32,9 +29,12 @@ export function StartPage() {
           ),
       )}
       <p class="buttons">
-        <a class="button primary" href={linkTo('mail', undefined, { compose: 'true' })}>
-          <Icon of={ArrowDownLeft} /> Deliver a first mail
-        </a>
+        <ButtonLink
+          icon={ArrowDownLeft}
+          text="Deliver a first mail"
+          isPrimary
+          href={linkTo('mail', undefined, { compose: 'true' })}
+        />
       </p>
       <SampleForm />
       <p class="small">
@@ -48,30 +48,22 @@ export function StartPage() {
 
 /** Delivers a sample: a mail that agents have difficulties with. */
 export function SampleForm() {
-  const { client } = useInspector();
   const scope = useScope();
   const { sandbox } = scope;
   const action = useAction();
-  const [sample, setSample] = useState('out-of-office');
   const [inbox] = scope.tenants
     .filter(({ id }) => isInScope(scope, id))
     .flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes));
   if (!inbox) return null;
+  const deliver = (data: FormData) =>
+    action.run((client) => client.receiveMessage({ sample: textIn(data, 'sample'), to: inbox.address }, { sandbox }));
   return (
-    <form
-      class="inline"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void action.run(() => client.receiveMessage({ sample, to: inbox.address }, { sandbox }));
-      }}
-    >
+    <Form className="inline" submit={deliver}>
       <Field label={`Sample, to ${inbox.address}`}>
-        <input required value={sample} onInput={(event) => setSample(event.currentTarget.value)} />
+        <input name="sample" required defaultValue="out-of-office" />
       </Field>
-      <button type="submit" disabled={action.isRunning}>
-        <Icon of={FlaskConical} /> Deliver a sample
-      </button>
+      <Button icon={FlaskConical} text="Deliver a sample" type="submit" disabled={action.isRunning} />
       <Failure error={action.error} />
-    </form>
+    </Form>
   );
 }

@@ -1,7 +1,6 @@
 import { Pin, RotateCcw } from 'lucide';
-import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { Chip, countOf, Failure, Icon, Loading, SearchField } from '../../parts.tsx';
+import { Button, Chip, countOf, Failure, Loading, SearchField } from '../../parts.tsx';
 import { useAction } from '../../use-loaded.ts';
 import { type Behaviour, describeOrigin, useBehaviours } from '../requests/shaping-behaviours.tsx';
 
@@ -70,9 +69,8 @@ const SOURCES = { changed: 'changed here', option: 'set at the start', profile: 
 /** The values of a behaviour, of which a person can choose another one. */
 function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
   const { id, choices, value, default: usual, otherValues, source, start, isPinned } = behaviour;
-  const { client } = useInspector();
   const action = useAction();
-  const choose = (value: string | null) => action.run(() => client.changeBehaviours({ [id]: value }));
+  const choose = (value: string | null) => action.run((client) => client.changeBehaviours({ [id]: value }));
   return (
     <fieldset>
       <legend class="hidden">{id}</legend>
@@ -101,9 +99,7 @@ function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
         {source !== 'default' && <Chip tone="warn">{SOURCES[source]}</Chip>}
         {isPinned && <Chip icon={Pin}>named by the profile</Chip>}
         {value !== start && (
-          <button type="button" class="quiet" onClick={() => choose(null)}>
-            <Icon of={RotateCcw} /> As at the start
-          </button>
+          <Button icon={RotateCcw} text="As at the start" class="quiet" onClick={() => choose(null)} />
         )}
       </p>
       <Failure error={action.error} />

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
-import { Failure, Field } from '../../parts.tsx';
+import { Button, Failure, Field, Form, Select, textIn } from '../../parts.tsx';
 import { useScope } from '../../scope.ts';
-import { useAction, useLoaded } from '../../use-loaded.ts';
+import { never, useAction, useLoaded } from '../../use-loaded.ts';
 
 /** A part of the schema of a fault in the OpenAPI document of the control plane. */
 interface Schema {
@@ -80,11 +80,7 @@ function fieldsOf({ properties = {} }: Schema, kind: string): Fields {
 export function FaultForm() {
   const { client } = useInspector();
   const { tenant } = useScope();
-  const { value: schemas, error } = useLoaded(
-    () => loadSchemas(client),
-    'schemas',
-    () => false,
-  );
+  const { value: schemas, error } = useLoaded(loadSchemas, 'schemas', never);
   const [on, setOn] = useState('request');
   const [chosenKind, setKind] = useState('');
   const action = useAction();
@@ -92,55 +88,31 @@ export function FaultForm() {
   const kinds = on === 'request' ? Object.keys(REQUEST_KINDS) : (schema.properties?.kind?.enum ?? []);
   const kind = kinds.includes(chosenKind) ? chosenKind : (kinds[0] ?? '');
   const fields = fieldsOf(schema, kind);
+  const add = async (data: FormData) => {
+    const isCut = on === 'request' && REQUEST_KINDS[kind]?.includes('cut');
+    const own = { ...(isCut && { cut: true }), ...(on !== 'request' && kind && { kind }) };
+    await client.addFault({ on, ...own, tenant, ...readFields(data, fields) } as InputTo<'addFault'>);
+  };
   return (
-    <form
-      class="fields narrow"
-      aria-label="New fault"
-      onSubmit={(event) => {
-        event.preventDefault();
-        const data = new FormData(event.currentTarget);
-        void action.run(async () => {
-          const own =
-            on === 'request'
-              ? { ...(REQUEST_KINDS[kind]?.includes('cut') && { cut: true }) }
-              : { ...(kind && { kind }) };
-          await client.addFault({ on, ...own, tenant, ...readFields(data, fields) } as InputTo<'addFault'>);
-        });
-      }}
-    >
+    <Form className="fields narrow" label="New fault" submit={(data) => action.run(() => add(data))}>
       <Failure error={action.error ?? error} />
-      <Choice label="What it strikes" value={on} options={[...(schemas?.keys() ?? [])]} choose={setOn} />
-      {kinds.length > 0 && <Choice label="What goes wrong" value={kind} options={kinds} choose={setKind} />}
+      <Field label="What it strikes">
+        <Select label="What it strikes" value={on} options={[...(schemas?.keys() ?? [])]} choose={setOn} />
+      </Field>
+      {kinds.length > 0 && (
+        <Field label="What goes wrong">
+          <Select label="What goes wrong" value={kind} options={kinds} choose={setKind} />
+        </Field>
+      )}
       {fields.map(([name, field]) => (
         <Field key={`${on} ${name}`} label={LABELS[name] ?? name}>
           <Input name={name} schema={field} />
         </Field>
       ))}
       <span>
-        <button type="submit" class="primary" disabled={action.isRunning}>
-          Add the fault
-        </button>
+        <Button text="Add the fault" type="submit" class="primary" disabled={action.isRunning} />
       </span>
-    </form>
-  );
-}
-
-interface ChoiceProps {
-  readonly label: string;
-  readonly value: string;
-  readonly options: readonly string[];
-  readonly choose: (value: string) => void;
-}
-
-function Choice({ label, value, options, choose }: ChoiceProps) {
-  return (
-    <Field label={label}>
-      <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-        {options.map((option) => (
-          <option key={option}>{option}</option>
-        ))}
-      </select>
-    </Field>
+    </Form>
   );
 }
 
@@ -167,7 +139,7 @@ function Input({ name, schema }: { readonly name: string; readonly schema: Schem
 function readFields(data: FormData, fields: Fields): object {
   const read: Record<string, unknown> = {};
   for (const [name, schema] of fields) {
-    const text = String(data.get(name) ?? '');
+    const text = textIn(data, name);
     if (text === '') continue;
     const [field = '', part] = name.split('.');
     const value = parseField(name, text, schema);

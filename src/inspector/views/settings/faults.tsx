@@ -1,10 +1,9 @@
 import { Ban, Clock, Copy, type IconNode, PlugZap, Plus, Trash2, Zap } from 'lucide';
-import type { InputTo, ReplyTo } from '../../../control/table/client.ts';
-import { useInspector } from '../../inspector.ts';
-import { Chip, Failure, Icon, Loading } from '../../parts.tsx';
+import { type ControlClient, type InputTo, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
+import { Button, Chip, Failure, Icon, Loading } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatSpan } from '../../time.tsx';
-import { useAction, useLoaded } from '../../use-loaded.ts';
+import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { FaultForm } from './fault-form.tsx';
 
 type Fault = ReplyTo<'listFaults'>['faults'][number];
@@ -23,20 +22,20 @@ const isAnything = () => true;
 
 /** The faults that are set, and what adds one: a preset, or a form with every field. */
 export function Faults({ chosen }: { readonly chosen: string | undefined }) {
-  const { client } = useInspector();
   const scope = useScope();
-  const { tenant } = scope;
   const { run, error: failure, isRunning } = useAction();
-  const { value, error } = useLoaded(() => client.listFaults(), 'faults', isAnything);
+  const { value, error } = useLoaded((client) => client.listFaults(), 'faults', isAnything);
   const faults = value?.faults.filter((fault) => isInScope(scope, fault.tenantId));
+  // The filter hides those of other tenants, so they stay.
+  const removeAll = async (client: ControlClient) => {
+    for (const { id } of faults ?? []) await client.removeFault({ id }).catch(undefinedIfRefused);
+  };
   return (
     <section class="card" aria-label="Faults">
       <div class="head">
         <h2>Faults</h2>
         {faults && faults.length > 1 && (
-          <button type="button" class="quiet danger" onClick={() => run(() => client.clearFaults())}>
-            <Icon of={Trash2} /> Remove all
-          </button>
+          <Button icon={Trash2} text="Remove all" class="quiet danger" onClick={() => run(removeAll)} />
         )}
       </div>
       {!faults && <Loading error={error} />}
@@ -44,36 +43,13 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
       {faults?.length === 0 && <p class="hint">Nothing goes wrong by a fault.</p>}
       <ul class="rows">
         {faults?.map((fault) => (
-          <li key={fault.id} class={fault.id === chosen ? 'chosen' : undefined}>
-            <Chip tone="warn">{fault.on}</Chip>
-            <span>{describeFault(fault)}</span>
-            <span class="buttons">
-              <button
-                type="button"
-                class="quiet danger"
-                onClick={() => run(() => client.removeFault({ id: fault.id }))}
-              >
-                <Icon of={Trash2} /> Remove
-              </button>
-            </span>
-          </li>
+          <FaultRow key={fault.id} fault={fault} isChosen={fault.id === chosen} run={run} />
         ))}
       </ul>
       {chosen !== undefined && faults?.every(({ id }) => id !== chosen) && (
         <p class="hint">The fault of the link is no longer set: it was used up or removed.</p>
       )}
-      <div class="buttons">
-        {PRESETS.map(([text, icon, fault]) => (
-          <button
-            key={text}
-            type="button"
-            disabled={isRunning}
-            onClick={() => run(() => client.addFault({ ...fault, tenant } as InputTo<'addFault'>))}
-          >
-            <Icon of={icon} /> {text}
-          </button>
-        ))}
-      </div>
+      <Presets run={run} isRunning={isRunning} />
       <details>
         <summary>
           <Icon of={Plus} /> More: any fault
@@ -81,6 +57,47 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
         <FaultForm />
       </details>
     </section>
+  );
+}
+
+interface FaultRowProps {
+  readonly fault: Fault;
+  readonly isChosen: boolean;
+  readonly run: Action['run'];
+}
+
+function FaultRow({ fault, isChosen, run }: FaultRowProps) {
+  return (
+    <li class={isChosen ? 'chosen' : undefined}>
+      <Chip tone="warn">{fault.on}</Chip>
+      <span>{describeFault(fault)}</span>
+      <span class="buttons">
+        <Button
+          icon={Trash2}
+          text="Remove"
+          class="quiet danger"
+          onClick={() => run((client) => client.removeFault({ id: fault.id }))}
+        />
+      </span>
+    </li>
+  );
+}
+
+/** Adds a fault that is often wanted, for the chosen tenant or for all. */
+function Presets({ run, isRunning }: Pick<Action, 'run' | 'isRunning'>) {
+  const { tenant } = useScope();
+  return (
+    <div class="buttons">
+      {PRESETS.map(([text, icon, fault]) => (
+        <Button
+          icon={icon}
+          text={text}
+          key={text}
+          disabled={isRunning}
+          onClick={() => run((client) => client.addFault({ ...fault, tenant } as InputTo<'addFault'>))}
+        />
+      ))}
+    </div>
   );
 }
 

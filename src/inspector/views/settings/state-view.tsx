@@ -1,8 +1,7 @@
 import { Download } from 'lucide';
-import { useState } from 'preact/hooks';
-import { useInspector } from '../../inspector.ts';
+import type { ControlClient } from '../../../control/table/client.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { Failure, Field, Icon, Json, Loading, saveFile } from '../../parts.tsx';
+import { Button, ButtonLink, Failure, Field, Form, Json, Loading, Select, saveFile, textIn } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { Time } from '../../time.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
@@ -10,18 +9,15 @@ import { RemovingButton, useUndoableChange } from './undo.tsx';
 
 /** Resets the data, saves and compares checkpoints, and exports everything. */
 export function StateView({ route }: { readonly route: Route }) {
-  const { client } = useInspector();
   const action = useAction();
   const { run } = action;
-  const { value, error } = useLoaded(() => client.listCheckpoints(), 'checkpoints');
-  const reset = useUndoableChange('Before the reset', () => client.reset());
+  const { value, error } = useLoaded((client) => client.listCheckpoints(), 'checkpoints');
+  const reset = useUndoableChange('Before the reset', (client) => client.reset());
   return (
     <div class="page">
       <div class="head">
         <h1>State</h1>
-        <button type="button" onClick={() => run(() => exportState(client))}>
-          <Icon of={Download} /> Export as a fixture
-        </button>
+        <Button icon={Download} text="Export as a fixture" onClick={() => run(exportState)} />
         <RemovingButton label="Reset all data" warning={warningOf('the start')} change={reset} />
       </div>
       <Failure error={action.error} />
@@ -55,56 +51,37 @@ const warningOf = (state: string) =>
 
 type Run = Action['run'];
 
-async function exportState(client: ReturnType<typeof useInspector>['client']): Promise<void> {
+async function exportState(client: ControlClient): Promise<void> {
   const fixture = await client.exportState();
   saveFile('mailbox.json', new Blob([JSON.stringify(fixture, null, 2)]));
 }
 
 function NewCheckpoint({ run }: { readonly run: Run }) {
-  const { client } = useInspector();
-  const [name, setName] = useState('');
+  const add = (data: FormData, { currentTarget }: { readonly currentTarget: HTMLFormElement }) => {
+    void run((client) => client.addCheckpoint({ name: textIn(data, 'name') }));
+    currentTarget.reset();
+  };
   return (
-    <form
-      class="inline"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void run(() => client.addCheckpoint({ name }));
-        setName('');
-      }}
-    >
+    <Form className="inline" submit={add}>
       <Field label="Name">
-        <input required value={name} onInput={(event) => setName(event.currentTarget.value)} />
+        <input name="name" required />
       </Field>
-      <button type="submit" class="primary">
-        Save a checkpoint
-      </button>
-    </form>
+      <Button text="Save a checkpoint" type="submit" class="primary" />
+    </Form>
   );
 }
 
-interface CheckpointProps {
-  readonly name: string;
-  readonly createdAt: string;
-  readonly run: Run;
-}
-
-function Checkpoint({ name, createdAt, run }: CheckpointProps) {
-  const { client } = useInspector();
-  const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, () => client.restoreCheckpoint({ name }));
+function Checkpoint({ name, createdAt, run }: { name: string; createdAt: string; run: Run }) {
+  const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, (client) =>
+    client.restoreCheckpoint({ name }),
+  );
   return (
     <li>
-      <strong>
-        <UserText text={name} />
-      </strong>{' '}
-      <Time at={createdAt} />
+      <UserText inside="strong" text={name} /> <Time at={createdAt} />
       <span class="buttons">
-        <a class="button" href={linkTo('state', name)}>
-          Compare
-        </a>
+        <ButtonLink text="Compare" href={linkTo('state', name)} />
         <RemovingButton label="Restore" warning={warningOf(`“${name}”`)} change={restore} />
-        <button type="button" class="quiet danger" onClick={() => run(() => client.removeCheckpoint({ name }))}>
-          Remove
-        </button>
+        <Button text="Remove" class="quiet danger" onClick={() => run((client) => client.removeCheckpoint({ name }))} />
       </span>
     </li>
   );
@@ -121,19 +98,18 @@ interface DifferenceProps {
 
 /** Shows what differs between a checkpoint and another one, or the present state. */
 function Difference({ from, to, names }: DifferenceProps) {
-  const { client } = useInspector();
-  const load = () => client.diffCheckpoints({ from, to });
-  const { value, error } = useLoaded(load, `${from}/${to}`);
+  const { value, error } = useLoaded((client) => client.diffCheckpoints({ from, to }), `${from}/${to}`);
   const kinds = value && CHANGES.filter((change) => Object.keys(value[change]).length > 0);
   return (
     <section class="card" aria-label="Difference">
       <h2>What differs from {from}</h2>
       <Field label="In">
-        <select value={to} onChange={({ currentTarget }) => open(linkTo('state', from, { to: currentTarget.value }))}>
-          {['now', ...names].map((name) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
+        <Select
+          label="In"
+          value={to}
+          options={['now', ...names]}
+          choose={(to) => open(linkTo('state', from, { to }))}
+        />
       </Field>
       <Failure error={error} />
       {kinds?.length === 0 && <p class="hint">Nothing differs.</p>}

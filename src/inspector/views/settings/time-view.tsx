@@ -1,9 +1,8 @@
 import { FastForward, Pause, Play, Square } from 'lucide';
 import { useRef, useState } from 'preact/hooks';
 import type { InputTo } from '../../../control/table/client.ts';
-import { useInspector } from '../../inspector.ts';
 import { linkTo, type Route } from '../../page-route.ts';
-import { Chip, Failure, Field, Icon, Loading } from '../../parts.tsx';
+import { Button, Chip, Failure, Field, Form, Icon, Loading, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { FullTime, fullTime, Time, useNow } from '../../time.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
@@ -13,9 +12,8 @@ import { Faults } from './faults.tsx';
 
 /** The time, what falls due next, and the faults. */
 export function TimeView({ route }: { readonly route: Route }) {
-  const { client } = useInspector();
   const { tenant } = useScope();
-  const { value, error } = useLoaded(() => client.listDeliveries({ tenant }), `deliveries ${tenant}`);
+  const { value, error } = useLoaded((client) => client.listDeliveries({ tenant }), `deliveries ${tenant}`);
   const waiting = value?.deliveries.filter(({ state }) => state === 'pending' || state === 'held');
   return (
     <div class="page">
@@ -43,34 +41,20 @@ const PARTS = 20;
 
 /** The clock of the chosen tenant, or of all. */
 function Clock({ waiting }: { readonly waiting: number }) {
-  const { client } = useInspector();
   const { tenant } = useScope();
-  const { offsetMs, isFrozen, realMs } = useNow();
+  const { isFrozen } = useNow();
   const action = useAction();
-  const [done, setDone] = useState<number>();
-  const isStopped = useRef(false);
-  const change = (body: InputTo<'changeClock'>) => action.run(() => client.changeClock({ ...body, tenant }));
-  const advance = async (ms: number) => {
-    const parts = waiting > PARTS ? PARTS : 1;
-    isStopped.current = false;
-    for (let part = 0; part < parts && !isStopped.current; part += 1) {
-      setDone(part / parts);
-      if (!(await change({ advance: ms / parts }))) break;
-    }
-    setDone(undefined);
-  };
+  const change = (body: InputTo<'changeClock'>) => action.run((client) => client.changeClock({ ...body, tenant }));
+  const { done, isStopped, advance } = useAdvance(waiting, (advance) => change({ advance }));
   return (
     <section class="card" aria-label="Clock">
-      <div class="head">
-        <strong class="title">
-          <time>{fullTime(new Date(realMs + offsetMs).toISOString())}</time>
-        </strong>
-        <Chip tone={isFrozen ? 'warn' : 'good'}>{isFrozen ? 'Frozen' : 'Running'}</Chip>
-      </div>
+      <ClockTime />
       <div class="buttons">
-        <button type="button" onClick={() => change(isFrozen ? { resume: true } : { freeze: true })}>
-          <Icon of={isFrozen ? Play : Pause} /> {isFrozen ? 'Resume' : 'Freeze'}
-        </button>
+        <Button
+          icon={isFrozen ? Play : Pause}
+          text={isFrozen ? 'Resume' : 'Freeze'}
+          onClick={() => change(isFrozen ? { resume: true } : { freeze: true })}
+        />
         {STEPS.map(([text, ms]) => (
           <button key={text} type="button" disabled={done !== undefined} onClick={() => advance(ms)}>
             <Icon of={FastForward} /> <span class="hidden">Advance</span> {text}
@@ -80,14 +64,13 @@ function Clock({ waiting }: { readonly waiting: number }) {
       {done !== undefined && (
         <p class="buttons" role="status">
           <progress value={done} aria-label="Advanced" />
-          <button
-            type="button"
+          <Button
+            icon={Square}
+            text="Stop"
             onClick={() => {
               isStopped.current = true;
             }}
-          >
-            <Icon of={Square} /> Stop
-          </button>
+          />
         </p>
       )}
       <FreezeAt change={change} />
@@ -96,26 +79,42 @@ function Clock({ waiting }: { readonly waiting: number }) {
   );
 }
 
-function FreezeAt({ change }: { change(body: InputTo<'changeClock'>): unknown }) {
-  const [at, setAt] = useState('');
+function ClockTime() {
+  const { offsetMs, isFrozen, realMs } = useNow();
   return (
-    <form
-      class="inline"
-      onSubmit={(event) => {
-        event.preventDefault();
-        change({ freeze: at });
-      }}
-    >
+    <div class="head">
+      <strong class="title">
+        <time>{fullTime(new Date(realMs + offsetMs).toISOString())}</time>
+      </strong>
+      <Chip tone={isFrozen ? 'warn' : 'good'}>{isFrozen ? 'Frozen' : 'Running'}</Chip>
+    </div>
+  );
+}
+
+/** Advances the clock: at once, or in parts that somebody can stop if many deliveries are waiting. */
+function useAdvance(waiting: number, change: (ms: number) => Promise<boolean>) {
+  const [done, setDone] = useState<number>();
+  const isStopped = useRef(false);
+  const advance = async (ms: number) => {
+    const parts = waiting > PARTS ? PARTS : 1;
+    isStopped.current = false;
+    for (let part = 0; part < parts && !isStopped.current; part += 1) {
+      setDone(part / parts);
+      if (!(await change(ms / parts))) break;
+    }
+    setDone(undefined);
+  };
+  return { done, isStopped, advance };
+}
+
+function FreezeAt({ change }: { change(body: InputTo<'changeClock'>): unknown }) {
+  return (
+    <Form className="inline" submit={(data) => change({ freeze: textIn(data, 'at') })}>
       <Field label="Freeze at">
-        <input
-          required
-          placeholder="2026-03-01T09:00:00Z"
-          value={at}
-          onInput={({ currentTarget }) => setAt(currentTarget.value)}
-        />
+        <input name="at" required placeholder="2026-03-01T09:00:00Z" />
       </Field>
-      <button type="submit">Freeze there</button>
-    </form>
+      <Button text="Freeze there" type="submit" />
+    </Form>
   );
 }
 

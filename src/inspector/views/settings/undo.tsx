@@ -2,8 +2,8 @@ import { Trash2 } from 'lucide';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
-import { Failure, Icon } from '../../parts.tsx';
-import { useAction } from '../../use-loaded.ts';
+import { Button, Failure } from '../../parts.tsx';
+import { type Call, useAction } from '../../use-loaded.ts';
 
 /** How the latest change is undone. */
 export interface Undo {
@@ -30,9 +30,7 @@ export function RemovingButton({ label, warning, change }: RemovingButtonProps) 
   const run = () => confirm(warning) && action.run(async () => offer(await change()));
   return (
     <>
-      <button type="button" class="danger" disabled={action.isRunning} onClick={run}>
-        <Icon of={Trash2} /> {label}
-      </button>
+      <Button icon={Trash2} text={label} class="danger" disabled={action.isRunning} onClick={run} />
       <Failure error={action.error} />
     </>
   );
@@ -44,13 +42,13 @@ export function RemovingButton({ label, warning, change }: RemovingButtonProps) 
  */
 export function useUndoableChange(
   name: string,
-  change: () => Promise<unknown>,
+  change: Call<unknown>,
   sandbox?: string | undefined,
 ): () => Promise<Undo> {
   const { client } = useInspector();
   return async () => {
     await client.addCheckpoint({ name }, { sandbox });
-    await change();
+    await change(client);
     return {
       text: `An undo restores the checkpoint “${name}”, and removes what came after it.`,
       run: () => client.restoreCheckpoint({ name }, { sandbox }),
@@ -66,12 +64,8 @@ export function UndoBar({ undo, close }: { readonly undo: Undo; close(): void })
     <section class="undo" aria-label="Undo">
       <span role="status">{undo.text}</span>
       <Failure error={action.error} />
-      <button type="button" class="primary" disabled={action.isRunning} onClick={run}>
-        Undo
-      </button>
-      <button type="button" onClick={close}>
-        Close
-      </button>
+      <Button text="Undo" class="primary" disabled={action.isRunning} onClick={run} />
+      <Button text="Close" onClick={close} />
     </section>
   );
 }

@@ -1,8 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
-import { useInspector } from '../../inspector.ts';
 import { webhookLink } from '../../links.ts';
 import { linkTo, type Route, useTitle } from '../../page-route.ts';
-import { Chip, Facts, Failure, Field } from '../../parts.tsx';
+import { Button, ButtonLink, Chip, Facts, Failure, Field, Form, textIn } from '../../parts.tsx';
 import { FullTime, formatSpan, fullTime } from '../../time.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { AttemptItem, isSignedWith } from './attempt-item.tsx';
@@ -17,10 +16,9 @@ interface DeliveryDetailProps {
 
 /** One delivery: what became of it and why, what can be done, and each attempt. */
 export function DeliveryDetail({ delivery, webhooks, route }: DeliveryDetailProps) {
-  const { id, event, eventId, attempts, webhookId, createdAt, payload } = delivery;
+  const { event, attempts, webhookId } = delivery;
   const webhook = webhooks.find(({ id }) => id === webhookId);
   const { text, tone } = markOf(delivery);
-  const { messageId } = payload as { readonly messageId?: string };
   useTitle(`${event}, ${text}`);
   return (
     <>
@@ -45,18 +43,26 @@ export function DeliveryDetail({ delivery, webhooks, route }: DeliveryDetailProp
         ))}
       </ol>
       <h2>Details</h2>
-      <Facts
-        facts={[
-          ['Mail', messageId && <a href={linkTo('mail', messageId)}>Open the mail of this event</a>],
-          ['Delivery', id],
-          ['Event', eventId],
-          ['Webhook', webhook ? webhookId : `${webhookId} (deleted)`],
-          ['Its events', webhook?.events.join(', ')],
-          ['Its state', webhook && !webhook.isActive && 'inactive: it gets no events'],
-          ['Created', <FullTime key="created" at={createdAt} />],
-        ]}
-      />
+      <Details delivery={delivery} webhook={webhook} />
     </>
+  );
+}
+
+function Details({ delivery, webhook }: { readonly delivery: Delivery; readonly webhook: Webhook | undefined }) {
+  const { id, eventId, webhookId, createdAt, payload } = delivery;
+  const { messageId } = payload as { readonly messageId?: string };
+  return (
+    <Facts
+      facts={[
+        ['Mail', messageId && <a href={linkTo('mail', messageId)}>Open the mail of this event</a>],
+        ['Delivery', id],
+        ['Event', eventId],
+        ['Webhook', webhook ? webhookId : `${webhookId} (deleted)`],
+        ['Its events', webhook?.events.join(', ')],
+        ['Its state', webhook && !webhook.isActive && 'inactive: it gets no events'],
+        ['Created', <FullTime key="created" at={createdAt} />],
+      ]}
+    />
   );
 }
 
@@ -102,60 +108,46 @@ function Reason({ delivery, secret, route }: ReasonProps) {
   );
 }
 
-interface ActionsProps {
-  readonly delivery: Delivery;
-  readonly route: Route;
-}
-
 /** The label of the button that sends the delivery; the others have ended. */
 const SEND_LABELS: Partial<Record<Delivery['state'], string>> = { pending: 'Send now', held: 'Release' };
 
-function Actions({ delivery: { id, state }, route }: ActionsProps) {
-  const { client } = useInspector();
+function Actions({ delivery: { id, state }, route }: { readonly delivery: Delivery; readonly route: Route }) {
   const { run, error, isRunning } = useAction();
-  const [url, setUrl] = useState<string>();
-  const send = (event: Event) => {
-    event.preventDefault();
-    void run(() => client.redeliver({ id, url }));
-  };
+  const [isElsewhere, setElsewhere] = useState(false);
   return (
-    <form onSubmit={send}>
-      {url !== undefined && (
+    <Form
+      className=""
+      submit={(data) => run((client) => client.redeliver({ id, url: textIn(data, 'url') || undefined }))}
+    >
+      {isElsewhere && (
         <Field label="URL, only for this time">
-          <input type="url" required value={url} onInput={({ currentTarget }) => setUrl(currentTarget.value)} />
+          <input name="url" type="url" required defaultValue="http://127.0.0.1:3000/" />
         </Field>
       )}
       <p class="buttons">
-        <button type="submit" class="primary" disabled={isRunning}>
-          {SEND_LABELS[state] ?? 'Send again'}
-        </button>
-        {url === undefined && (
-          <button type="button" onClick={() => setUrl('http://127.0.0.1:3000/')}>
-            To another URL
-          </button>
-        )}
-        <a class="button" href={webhookLink(route, undefined, { open: 'event', from: id })}>
-          Send an edited copy
-        </a>
-        <a class="button" href={webhookLink(route, undefined, { open: 'signature', from: id })}>
-          Check its signature
-        </a>
+        <Button text={SEND_LABELS[state] ?? 'Send again'} type="submit" class="primary" disabled={isRunning} />
+        {!isElsewhere && <Button text="To another URL" onClick={() => setElsewhere(true)} />}
+        <ButtonLink text="Send an edited copy" href={webhookLink(route, undefined, { open: 'event', from: id })} />
+        <ButtonLink text="Check its signature" href={webhookLink(route, undefined, { open: 'signature', from: id })} />
       </p>
       <Failure error={error} />
-    </form>
+    </Form>
   );
 }
 
 /** When the next attempt is due, by the clock of the tenant, and a button that moves the clock there. */
 function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
-  const { client } = useInspector();
   const { run, error, isRunning } = useAction();
   const { tenantId: tenant, nextAttemptAt, attempts } = delivery;
-  const load = () => client.getClock({ tenant });
-  const { value: clock } = useLoaded(load, `${delivery.id} ${nextAttemptAt}`, ({ kind }) => kind === 'clock');
+  const key = `${delivery.id} ${nextAttemptAt}`;
+  const { value: clock } = useLoaded(
+    (client) => client.getClock({ tenant }),
+    key,
+    ({ kind }) => kind === 'clock',
+  );
   if (nextAttemptAt === null || !clock) return null;
   const leftMs = Date.parse(nextAttemptAt) - Date.parse(clock.now);
-  const advance = () => run(() => client.changeClock({ advance: Math.max(leftMs, 0), tenant }));
+  const advance = () => run((client) => client.changeClock({ advance: Math.max(leftMs, 0), tenant }));
   return (
     <li class="reason">
       <p>
@@ -163,9 +155,7 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
         <time>{fullTime(nextAttemptAt)}</time>
         {clock.frozen && ', by a clock that is frozen'}.
       </p>
-      <button type="button" disabled={isRunning} onClick={advance}>
-        Advance the clock to it
-      </button>
+      <Button text="Advance the clock to it" disabled={isRunning} onClick={advance} />
       <Failure error={error} />
     </li>
   );

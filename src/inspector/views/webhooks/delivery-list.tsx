@@ -9,7 +9,8 @@ import { Time } from '../../time.tsx';
 import { VirtualList } from '../../virtual-list.tsx';
 import { type Delivery, MARK_TEXTS, markOf, summarise, type Webhook } from './explain-delivery.ts';
 
-interface DeliveryListProps {
+/** What the view of webhooks shows. */
+export interface DeliveryListProps {
   readonly deliveries: readonly Delivery[];
   readonly webhooks: readonly Webhook[];
   readonly route: Route;
@@ -22,11 +23,7 @@ export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps)
   const { search = '', state = '', webhook = '' } = route.options;
   const words = wordsOf(search);
   const chosen = deliveries.filter(
-    (delivery) =>
-      isInScope(scope, delivery.tenantId) &&
-      (!state || markOf(delivery).text === state) &&
-      (!webhook || delivery.webhookId === webhook) &&
-      (words.length === 0 || isMatch(textOf(delivery, urlOf(delivery, urls)), words)),
+    (one) => isInScope(scope, one.tenantId) && isChosen(one, urlOf(one, urls), words, route.options),
   );
   const change = (changes: Record<string, string>) =>
     open(webhookLink(route, route.id, changes), { replace: 'search' in changes });
@@ -37,7 +34,7 @@ export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps)
         <Select
           label="State"
           value={state}
-          options={[['', 'Every state'], ...MARK_TEXTS.map((name) => [name, name] as const)]}
+          options={[['', 'Every state'], ...MARK_TEXTS]}
           choose={(state) => change({ state })}
         />
         <Select
@@ -50,17 +47,10 @@ export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps)
       {chosen.length === 0 && <p class="hint empty">{emptyText(deliveries)}</p>}
       <VirtualList
         label={`Deliveries, ${chosen.length} of ${deliveries.length}`}
-        total={chosen.length}
-        selected={chosen.findIndex(({ id }) => id === route.id)}
+        items={chosen}
         openId={route.id}
-        rowAt={(index) => {
-          const delivery = chosen[index];
-          return (
-            delivery && <DeliveryRow delivery={delivery} url={urlOf(delivery, urls)} words={words} route={route} />
-          );
-        }}
-        idAt={(index) => chosen[index]?.id}
-        open={(index) => open(webhookLink(route, chosen[index]?.id), { replace: true })}
+        row={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} words={words} route={route} />}
+        link={(id) => webhookLink(route, id)}
       />
     </>
   );
@@ -85,7 +75,14 @@ function textOf(delivery: Delivery, url: string): string {
   return [...own, ...answers].join('\n').toLowerCase();
 }
 
-const isMatch = (text: string, words: readonly string[]) => words.every((word) => text.includes(word));
+/** Returns whether the search and the filters choose a delivery. */
+function isChosen(delivery: Delivery, url: string, words: readonly string[], options: Route['options']): boolean {
+  const { state, webhook } = options;
+  if ((state && markOf(delivery).text !== state) || (webhook && delivery.webhookId !== webhook)) return false;
+  if (words.length === 0) return true;
+  const text = textOf(delivery, url);
+  return words.every((word) => text.includes(word));
+}
 
 interface DeliveryRowProps {
   readonly delivery: Delivery;
@@ -104,7 +101,7 @@ function DeliveryRow({ delivery, url, words, route }: DeliveryRowProps) {
       isOpen={route.id === id}
       icon={WebhookIcon}
       tone={tone}
-      who={event}
+      who={<UserText text={event} find={words} />}
       when={<Time at={createdAt} />}
       what={<UserText text={url.replace(/^https?:\/\//, '')} find={words} />}
       state={<Chip tone={tone}>{text}</Chip>}

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { webhookLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
-import { Failure, Field, Select } from '../../parts.tsx';
+import { Button, Failure, Field, Form, Select, textIn } from '../../parts.tsx';
 import { useAction } from '../../use-loaded.ts';
 import type { Delivery, Webhook } from './explain-delivery.ts';
 
@@ -21,9 +21,8 @@ export function EventForm({ webhooks, start, route }: EventFormProps) {
   const { run, error, isRunning } = useAction();
   const [event, setEvent] = useState<(typeof EVENTS)[number]>(start?.event ?? EVENTS[0]);
   const [webhookId, setWebhookId] = useState(start?.webhookId ?? '');
-  const [payload, setPayload] = useState(() => JSON.stringify(payloadOf(start), null, 2));
-  const trigger = async () => {
-    const body = { ...readPayload(payload), event, ...(webhookId !== '' && { webhookId }) };
+  const trigger = async (data: FormData) => {
+    const body = { ...readPayload(textIn(data, 'payload')), event, ...(webhookId !== '' && { webhookId }) };
     const { deliveries } = await client.triggerEvent(body);
     if (deliveries.length === 0) throw new Error('No webhook gets this event: none is active and lists this kind.');
     open(webhookLink(route, deliveries[0]?.id));
@@ -31,41 +30,27 @@ export function EventForm({ webhooks, start, route }: EventFormProps) {
   return (
     <>
       <h1>Trigger an event</h1>
-      <form
-        class="fields"
-        onSubmit={(submit) => {
-          submit.preventDefault();
-          void run(trigger);
-        }}
-      >
+      <Form submit={(data) => run(() => trigger(data))}>
         <Field label="Event">
-          <Select label="Event" value={event} options={EVENTS.map((name) => [name, name])} choose={setEvent} />
+          <Select label="Event" value={event} options={EVENTS} choose={setEvent} />
         </Field>
         <Field label="Webhook">
           <Select label="Webhook" value={webhookId} options={webhookOptions(webhooks)} choose={setWebhookId} />
         </Field>
-        <Payload value={payload} change={setPayload} />
+        <Field label="Fields of the payload, as JSON; the others are filled in">
+          <textarea
+            name="payload"
+            class="tall"
+            spellcheck={false}
+            defaultValue={JSON.stringify(payloadOf(start), null, 2)}
+          />
+        </Field>
         <Failure error={error} />
         <p>
-          <button type="submit" class="primary" disabled={isRunning}>
-            Trigger
-          </button>
+          <Button text="Trigger" type="submit" class="primary" disabled={isRunning} />
         </p>
-      </form>
+      </Form>
     </>
-  );
-}
-
-function Payload({ value, change }: { readonly value: string; readonly change: (text: string) => void }) {
-  return (
-    <Field label="Fields of the payload, as JSON; the others are filled in">
-      <textarea
-        class="tall"
-        spellcheck={false}
-        value={value}
-        onInput={({ currentTarget }) => change(currentTarget.value)}
-      />
-    </Field>
   );
 }
 

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Field } from '../../parts.tsx';
+import { Button, Field, Form } from '../../parts.tsx';
 import { writeHeaders } from './attempt-item.tsx';
 import type { Delivery, Webhook } from './explain-delivery.ts';
 import {
@@ -21,25 +21,20 @@ interface SignatureFormProps {
 type Texts = Readonly<Record<'headers' | 'body' | 'secret' | 'computed', string>>;
 
 /** The fields of the form. Long texts have more than one line. */
-const FIELDS: readonly (readonly [name: keyof Texts, label: string, isLong?: boolean])[] = [
-  ['headers', 'Headers, as your code prints them', true],
-  ['body', 'Body, as your code verifies it', true],
-  ['secret', 'Secret of the webhook'],
-  ['computed', 'Signature that your code computed (may be empty)'],
-];
+const FIELDS = [
+  ['headers', 'Headers, as your code prints them', 'textarea'],
+  ['body', 'Body, as your code verifies it', 'textarea'],
+  ['secret', 'Secret of the webhook', 'input'],
+  ['computed', 'Signature that your code computed (may be empty)', 'input'],
+] as const;
 
 /** A form that says why a signature does not verify, from what the receiver has. */
 export function SignatureForm({ deliveries, webhooks, start }: SignatureFormProps) {
-  const [texts, setTexts] = useState(() => textsFrom(start, webhooks));
-  const [result, setResult] = useState<ResultProps>();
-  const change = (name: keyof Texts, text: string) => {
-    setTexts({ ...texts, [name]: text });
-    setResult(undefined);
-  };
-  const check = (event: Event) => {
-    event.preventDefault();
-    const { computed, ...request } = texts;
-    const input = { ...request, now: new Date(), sent: findSent(texts.headers, deliveries, webhooks) };
+  const [texts] = useState(() => textsFrom(start, webhooks));
+  const [result, setResult] = useState<{ checks: readonly SignatureCheck[]; computed: string | undefined }>();
+  const check = (data: FormData) => {
+    const { computed, ...request } = Object.fromEntries(data) as Texts;
+    const input = { ...request, now: new Date(), sent: findSent(request.headers, deliveries, webhooks) };
     setResult({ checks: explainSignature(input), computed: describeComputed(computed, input) });
   };
   return (
@@ -48,50 +43,21 @@ export function SignatureForm({ deliveries, webhooks, start }: SignatureFormProp
       <p class="hint">
         Paste what your receiver has. The page says why its signature does not verify. Nothing is sent.
       </p>
-      <form class="fields" onSubmit={check}>
-        {FIELDS.map(([name, label, isLong]) => (
+      <Form submit={check} change={() => setResult(undefined)}>
+        {FIELDS.map(([name, label, Input]) => (
           <Field key={name} label={label}>
-            <Input isLong={isLong} value={texts[name]} change={(text) => change(name, text)} />
+            <Input name={name} defaultValue={texts[name]} spellcheck={false} autocomplete="off" />
           </Field>
         ))}
         <p>
-          <button type="submit" class="primary">
-            Check
-          </button>
+          <Button text="Check" type="submit" class="primary" />
         </p>
-      </form>
-      <div role="status">{result && <Result {...result} />}</div>
-    </>
-  );
-}
-
-interface InputProps {
-  readonly isLong: boolean | undefined;
-  readonly value: string;
-  readonly change: (text: string) => void;
-}
-
-function Input({ isLong, value, change }: InputProps) {
-  const props = { value, spellcheck: false, autocomplete: 'off' } as const;
-  return isLong ? (
-    <textarea {...props} onInput={({ currentTarget }) => change(currentTarget.value)} />
-  ) : (
-    <input {...props} onInput={({ currentTarget }) => change(currentTarget.value)} />
-  );
-}
-
-interface ResultProps {
-  readonly checks: readonly SignatureCheck[];
-  /** How the receiver's code computed its signature; `undefined` if that is not asked. */
-  readonly computed: string | undefined;
-}
-
-function Result({ checks, computed }: ResultProps) {
-  return (
-    <>
-      <h2>Result</h2>
-      {computed !== undefined && <p class="reason warn-edge">{computed}</p>}
-      <SignatureResult checks={checks} />
+      </Form>
+      <div role="status">
+        {result && <h2>Result</h2>}
+        {result?.computed !== undefined && <p class="reason warn-edge">{result.computed}</p>}
+        {result && <SignatureResult checks={result.checks} />}
+      </div>
     </>
   );
 }
