@@ -86,7 +86,7 @@ function RequestRow({ request, words, route }: { request: RequestSummary; words:
       who={<UserText text={nameOf(request)} find={words} />}
       when={<Time at={realTime} isReal />}
       what={<UserText text={reason ?? `${method} ${shortenIds(path)}`} find={words} />}
-      state={<Chip tone={toneOf(status)}>{status}</Chip>}
+      state={<Chip tone={toneOf(status)} text={status} />}
       more={<UserText text={[key ?? 'no key', code].filter(Boolean).join(' · ')} find={words} />}
     />
   );

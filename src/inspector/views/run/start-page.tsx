@@ -1,6 +1,6 @@
 import { ArrowDownLeft, FlaskConical } from 'lucide';
 import { linkTo } from '../../page-route.ts';
-import { Button, ButtonLink, CopyButton, Failure, Field, Form, textIn } from '../../parts.tsx';
+import { Button, ButtonLink, CopyButton, Failure, Form, TextField, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 
@@ -59,9 +59,7 @@ export function SampleForm() {
     action.run((client) => client.receiveMessage({ sample: textIn(data, 'sample'), to: inbox.address }, { sandbox }));
   return (
     <Form className="inline" submit={deliver}>
-      <Field label={`Sample, to ${inbox.address}`}>
-        <input name="sample" required defaultValue="out-of-office" />
-      </Field>
+      <TextField label={`Sample, to ${inbox.address}`} name="sample" required defaultValue="out-of-office" />
       <Button icon={FlaskConical} text="Deliver a sample" type="submit" disabled={action.isRunning} />
       <Failure error={action.error} />
     </Form>

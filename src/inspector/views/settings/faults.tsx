@@ -46,7 +46,7 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
       <ul class="rows">
         {faults?.map((fault) => (
           <li key={fault.id} class={fault.id === chosen ? 'chosen' : undefined}>
-            <Chip tone="warn">{fault.on}</Chip>
+            <Chip tone="warn" text={fault.on} />
             <span>{describeFault(fault)}</span>
             <span class="buttons">
               <Button

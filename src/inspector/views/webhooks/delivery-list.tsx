@@ -53,7 +53,7 @@ export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps)
         label={`Deliveries, ${chosen.length} of ${deliveries.length}`}
         items={chosen}
         openId={route.id}
-        row={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} words={words} route={route} />}
+        row={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} find={words} route={route} />}
         link={(id) => webhookLink(route, id)}
       />
     </>
@@ -81,15 +81,18 @@ function textOf(delivery: Delivery, url: string): string {
 
 const isMatch = (text: string, words: readonly string[]) => words.every((word) => text.includes(word));
 
-interface DeliveryRowProps {
-  readonly delivery: Delivery;
-  readonly url: string;
-  readonly words: readonly string[];
-  readonly route: Route;
-}
-
 /** One delivery of the list. */
-function DeliveryRow({ delivery, url, words, route }: DeliveryRowProps) {
+function DeliveryRow({
+  delivery,
+  url,
+  find,
+  route,
+}: {
+  delivery: Delivery;
+  url: string;
+  find: string[];
+  route: Route;
+}) {
   const { id, event, createdAt } = delivery;
   const { text, tone } = markOf(delivery);
   return (
@@ -100,9 +103,9 @@ function DeliveryRow({ delivery, url, words, route }: DeliveryRowProps) {
       tone={tone}
       who={event}
       when={<Time at={createdAt} />}
-      what={<UserText text={url.replace(/^https?:\/\//, '')} find={words} />}
-      state={<Chip tone={tone}>{text}</Chip>}
-      more={<UserText text={summarise(delivery)} find={words} />}
+      what={<UserText text={url.replace(/^https?:\/\//, '')} find={find} />}
+      state={<Chip tone={tone} text={text} />}
+      more={<UserText text={summarise(delivery)} find={find} />}
     />
   );
 }
