@@ -73,6 +73,14 @@ export function Field({ label, children }: { readonly label: string; readonly ch
   );
 }
 
+type TextFieldProps = { readonly label: string; readonly isLong?: boolean } & JSX.IntrinsicElements['input'] &
+  JSX.IntrinsicElements['textarea'];
+
+/** A labelled field for a text; a long one has more than one line. */
+export function TextField({ label, isLong, ...attributes }: TextFieldProps) {
+  return <Field label={label}>{h(isLong ? 'textarea' : 'input', attributes as object)}</Field>;
+}
+
 interface FormProps {
   /** The name of the form, for screen readers. */
   readonly label?: string;
@@ -117,11 +125,20 @@ interface ButtonProps {
   readonly text: ComponentChildren;
 }
 
+function withIcon(icon: IconNode | undefined, text: ComponentChildren) {
+  if (!icon) return text;
+  return (
+    <>
+      <Icon of={icon} /> {text}
+    </>
+  );
+}
+
 /** A button of the page; one that sends a form has the type `submit`. */
 export function Button({ icon, text, ...attributes }: ButtonProps & JSX.IntrinsicElements['button']) {
   return (
     <button type="button" {...attributes}>
-      {icon && <Icon of={icon} />} {text}
+      {withIcon(icon, text)}
     </button>
   );
 }
@@ -130,7 +147,7 @@ export function Button({ icon, text, ...attributes }: ButtonProps & JSX.Intrinsi
 export function ButtonLink({ icon, text, isPrimary, ...attributes }: ButtonProps & LinkProps) {
   return (
     <a class={isPrimary ? 'button primary' : 'button'} {...attributes}>
-      {icon && <Icon of={icon} />} {text}
+      {withIcon(icon, text)}
     </a>
   );
 }
@@ -208,15 +225,15 @@ const ICONS: Readonly<Record<Tone, IconNode>> = { good: Check, warn: TriangleAle
 interface ChipProps {
   readonly tone?: Tone;
   /** Default: that of the tone. */
-  readonly icon?: IconNode;
-  readonly children: ComponentChildren;
+  readonly icon?: IconNode | undefined;
+  readonly text: ComponentChildren;
 }
 
 /** A state in one word, with a colour and an icon. */
-export function Chip({ tone = 'plain', icon = ICONS[tone], children }: ChipProps) {
+export function Chip({ tone = 'plain', icon = ICONS[tone], text }: ChipProps) {
   return (
     <span class={`chip ${tone}`}>
-      <Icon of={icon} /> {children}
+      <Icon of={icon} /> {text}
     </span>
   );
 }

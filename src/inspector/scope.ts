@@ -24,8 +24,8 @@ export function useScope(): Scope {
 }
 
 /** Returns whether a thing of a tenant is shown; what belongs to no tenant always is. */
-export function isInScope({ tenant }: Scope, tenantId: string | null | undefined): boolean {
-  return tenant === undefined || tenantId == null || tenantId === tenant;
+export function isInScope({ tenant }: Scope, of: { readonly tenantId: string | null } | null | undefined): boolean {
+  return tenant === undefined || of?.tenantId == null || of.tenantId === tenant;
 }
 
 /** Returns a function that gives the name of a tenant or a workspace, or the address of an inbox, by its id. */

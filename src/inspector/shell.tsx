@@ -15,8 +15,7 @@ import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from '
 import type { ControlClient } from '../control/table/client.ts';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
 import type { FeedState } from './live-feed.ts';
-import type { Route } from './page-route.ts';
-import { linkTo, open, useRoute } from './page-route.ts';
+import { linkTo, open, type Route, useRoute } from './page-route.ts';
 import { Button, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
@@ -205,8 +204,8 @@ function ClockState({ now: { offsetMs, isFrozen, realMs } }: { readonly now: Now
   const offset = `${offsetMs < 0 ? '−' : '+'}${formatSpan(Math.round(Math.abs(offsetMs) / 5_000) * 5_000)}`;
   return (
     <a class="clock" href={linkTo('time')} title={`The time of the emulator: ${at}`}>
-      {isFrozen && <Chip tone="warn">Frozen</Chip>} <time>{isReal ? at.slice(11) : at.slice(0, 19)}</time>
-      {!isReal && !isFrozen && <Chip tone="warn">{offset}</Chip>}
+      {isFrozen && <Chip tone="warn" text="Frozen" />} <time>{isReal ? at.slice(11) : at.slice(0, 19)}</time>
+      {!isReal && !isFrozen && <Chip tone="warn" text={offset} />}
     </a>
   );
 }

@@ -44,7 +44,9 @@ test('the log says what an operation did not read', async ({ expect }) => {
   await sendTo(server.url + SEND, 'POST', { key: KEY, json: { ...MAIL, body: 'Sent.', 'x\u001b[2J': 1 } });
   await expect
     .poll(() => lines.join('\n'))
-    .toMatch(/sendMessage +200 POST \/v1\/\S+\/send .+ \(ignored: body; did you mean plainBody\?\) \(ignored: x\?\[2J\)/);
+    .toMatch(
+      /sendMessage +200 POST \/v1\/\S+\/send .+ \(ignored: body; did you mean plainBody\?\) \(ignored: x\?\[2J\)/,
+    );
 });
 
 test('the assertions about requests and mail say what an operation did not read', async () => {

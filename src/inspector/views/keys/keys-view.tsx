@@ -13,8 +13,8 @@ import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
 
 /** The keys as a tree, and what a leak of the chosen one exposes. */
 export function KeysView({ route }: { readonly route: Route }) {
-  const scope = useScope();
-  const { value, error } = useLoaded((client) => client.listKeys({ tenant: scope.tenant }), `keys ${scope.tenant}`);
+  const { tenant } = useScope();
+  const { value, error } = useLoaded((client) => client.listKeys({ tenant }), `keys ${tenant}`);
   const keys = value?.keys;
   const chosen = keys?.find((key) => linkIdOf(key) === route.id);
   return (
@@ -22,7 +22,7 @@ export function KeysView({ route }: { readonly route: Route }) {
       title="Keys"
       list={
         <nav class="tree" aria-label="Keys">
-          {keys ? <KeyTree keys={keys} tenants={scope.tenants} chosen={route.id} /> : <Loading error={error} />}
+          {keys ? <KeyTree keys={keys} chosen={route.id} /> : <Loading error={error} />}
           <StreamEvents />
         </nav>
       }
@@ -41,14 +41,8 @@ export function KeysView({ route }: { readonly route: Route }) {
   );
 }
 
-interface Branch {
-  readonly depth: number;
-  readonly name: string;
-  readonly keys: readonly Key[];
-}
-
 /** Returns the owners of keys in the order of the tree: the operator, then each tenant with what belongs to it. */
-function branchesOf(keys: readonly Key[], tenants: readonly Tenant[]): Branch[] {
+function branchesOf(keys: readonly Key[], tenants: readonly Tenant[]) {
   const keysOf = (tier: Key['tier'], isOwner: (key: Key) => boolean) =>
     keys.filter((key) => key.tier === tier && isOwner(key));
   return [
@@ -57,25 +51,17 @@ function branchesOf(keys: readonly Key[], tenants: readonly Tenant[]): Branch[] 
       { depth: 1, name: tenant.name, keys: keysOf('tenant', (key) => key.tenantId === tenant.id) },
       ...tenant.workspaces.flatMap(({ id, name, inboxes }) => [
         { depth: 2, name, keys: keysOf('workspace', ({ workspaces }) => workspaces[0] === id) },
-        ...inboxes.map((inbox) => ({
-          depth: 3,
-          name: inbox.address,
-          keys: keysOf('inbox', (key) => key.inboxes[0] === inbox.id),
-        })),
+        ...inboxes.map(({ id, address }) => {
+          return { depth: 3, name: address, keys: keysOf('inbox', ({ inboxes }) => inboxes[0] === id) };
+        }),
       ]),
     ]),
   ];
 }
 
-interface KeyTreeProps {
-  readonly keys: readonly Key[];
-  readonly tenants: readonly Tenant[];
-  readonly chosen: string | undefined;
-}
-
 /** The keys below what they belong to; what has none is left out. */
-function KeyTree({ keys, tenants, chosen }: KeyTreeProps) {
-  const branches = branchesOf(keys, tenants).filter(({ keys }) => keys.length > 0);
+function KeyTree({ keys, chosen }: { readonly keys: readonly Key[]; readonly chosen: string | undefined }) {
+  const branches = branchesOf(keys, useScope().tenants).filter(({ keys }) => keys.length > 0);
   return (
     <ul>
       {branches.map(({ depth, name, keys }, index) => (
@@ -92,7 +78,7 @@ function KeyTree({ keys, tenants, chosen }: KeyTreeProps) {
                 <br />
                 <code class="soft">{key.text}</code>
               </span>
-              <Chip icon={KeyRound}>{key.tier}</Chip>
+              <Chip icon={KeyRound} text={key.tier} />
             </a>
           ))}
         </li>

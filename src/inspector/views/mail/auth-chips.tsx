@@ -12,26 +12,17 @@ const RESULTS: Readonly<Record<string, readonly [tone: Tone, icon: IconNode]>> =
 export function AuthChips({ mail }: { readonly mail: MailDetails }) {
   const { direction, misleadingLinks } = mail;
   const results = direction === 'inbound' ? resultsOf(mail) : [];
-  const unchecked = results.filter(({ result }) => result === undefined);
+  const unchecked = results.filter(({ result }) => result === undefined).map(({ method }) => method);
+  const misleading = countOf(misleadingLinks.length, 'link shows', 'links show');
   return (
     <>
       {results.map(({ method, result }) => {
         if (result === undefined) return null;
         const [tone, icon] = RESULTS[result] ?? ['warn', ShieldAlert];
-        return (
-          <Chip key={method} tone={tone} icon={icon}>
-            {method} {result}
-          </Chip>
-        );
+        return <Chip key={method} tone={tone} icon={icon} text={`${method} ${result}`} />;
       })}
-      {unchecked.length > 0 && (
-        <Chip icon={Shield}>{unchecked.map(({ method }) => method).join(', ')} not checked</Chip>
-      )}
-      {misleadingLinks.length > 0 && (
-        <Chip tone="bad" icon={TriangleAlert}>
-          {countOf(misleadingLinks.length, 'link shows', 'links show')} another address
-        </Chip>
-      )}
+      {unchecked.length > 0 && <Chip icon={Shield} text={`${unchecked.join(', ')} not checked`} />}
+      {misleadingLinks.length > 0 && <Chip tone="bad" icon={TriangleAlert} text={`${misleading} another address`} />}
     </>
   );
 }

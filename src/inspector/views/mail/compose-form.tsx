@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { mailLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
-import { Button, ButtonLink, CheckBox, Failure, Field, Form, textIn, toBase64 } from '../../parts.tsx';
+import { Button, ButtonLink, CheckBox, Failure, Field, Form, TextField, textIn, toBase64 } from '../../parts.tsx';
 import { useScope } from '../../scope.ts';
 import { useAction } from '../../use-loaded.ts';
 import { deliver } from './deliver.ts';
@@ -49,16 +49,8 @@ export function ComposeForm({ start, route, cancel }: ComposeProps) {
         {!start.inReplyTo && <CheckBox text="From an .eml file" isOn={isRaw} change={setRaw} />}
       </div>
       <Failure error={action.error} />
-      <Field label="To (an inbox)">
-        <input name="to" required defaultValue={start.to} />
-      </Field>
-      {isRaw ? (
-        <Field label="File (RFC 5322)">
-          <input name="eml" type="file" required />
-        </Field>
-      ) : (
-        <Parts start={start} />
-      )}
+      <TextField label="To (an inbox)" name="to" required defaultValue={start.to} />
+      {isRaw ? <TextField label="File (RFC 5322)" name="eml" type="file" required /> : <Parts start={start} />}
       <span class="buttons">
         <Button icon={Send} text="Deliver" type="submit" class="primary" disabled={action.isRunning} />
         <ButtonLink text="Cancel" href={mailLink(route, route.id)} onClick={cancel} />
@@ -73,21 +65,13 @@ function Parts({ start }: { readonly start: NewMail }) {
       <Field label="From">
         <input name="from" dir="auto" required defaultValue={start.from ?? 'Dana Reyes <dana@customer.test>'} />
       </Field>
-      <Field label="Subject">
-        <input name="subject" dir="auto" defaultValue={start.subject ?? ''} />
-      </Field>
-      <Field label="Text">
-        <textarea class="prose" name="text" dir="auto" rows={12} defaultValue={start.text ?? ''} />
-      </Field>
+      <TextField label="Subject" name="subject" dir="auto" defaultValue={start.subject ?? ''} />
+      <TextField label="Text" isLong class="prose" name="text" dir="auto" rows={12} defaultValue={start.text ?? ''} />
       <details>
         <summary>HTML</summary>
-        <Field label="HTML of the mail">
-          <textarea name="html" />
-        </Field>
+        <TextField label="HTML of the mail" isLong name="html" />
       </details>
-      <Field label="Files">
-        <input name="files" type="file" multiple />
-      </Field>
+      <TextField label="Files" name="files" type="file" multiple />
     </>
   );
 }

@@ -1,10 +1,10 @@
 import { FilePen, Save, Send } from 'lucide';
 import { useRef } from 'preact/hooks';
-import { useInspector } from '../../inspector.ts';
+import type { ControlClient } from '../../../control/table/client.ts';
 import { listOptions, mailLink } from '../../links.ts';
 import { ListView, Row } from '../../list-view.tsx';
 import { open, type Route, useTitle } from '../../page-route.ts';
-import { Button, Chip, Facts, Failure, Field, Form, Loading } from '../../parts.tsx';
+import { Button, Chip, Facts, Failure, Form, Loading, TextField } from '../../parts.tsx';
 import { UserText, wordsOf } from '../../text.tsx';
 import { Time } from '../../time.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
@@ -78,18 +78,13 @@ function DraftRow({ draft, words, route }: { draft: Draft; words: readonly strin
       }
       when={<Time at={updatedAt} />}
       what={<UserText text={subject || '(no subject)'} find={words} />}
-      state={<Chip icon={FilePen}>Draft</Chip>}
+      state={<Chip icon={FilePen} text="Draft" />}
       more={<UserText text={plainBody ?? ''} find={words} />}
     />
   );
 }
 
-interface DraftDetailProps {
-  readonly draft: Draft;
-  readonly route: Route;
-}
-
-function DraftDetail({ draft, route }: DraftDetailProps) {
+function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: Route }) {
   const action = useAction();
   const form = useFormOf(draft, action.isRunning);
   const { subject, inbox, replyToMessageId, updatedAt } = draft;
@@ -98,7 +93,7 @@ function DraftDetail({ draft, route }: DraftDetailProps) {
     <>
       <div class="head">
         <UserText inside="h1" text={subject || '(no subject)'} />
-        <Chip icon={FilePen}>Draft</Chip>
+        <Chip icon={FilePen} text="Draft" />
       </div>
       <Facts
         facts={[
@@ -132,37 +127,30 @@ function useFormOf(draft: Draft, isRunning: boolean) {
   return { version: current.version, saved };
 }
 
-interface DraftFormProps extends DraftDetailProps {
+interface DraftFormProps {
+  readonly draft: Draft;
   /** Receives what was saved. */
   readonly saved: (fields: DraftFields) => void;
+  readonly route: Route;
   readonly action: Action;
 }
 
-function DraftForm({ draft, saved, route, action }: DraftFormProps) {
-  const { client } = useInspector();
-  const save = async (data: FormData, isSent: boolean) => {
+function DraftForm({ draft, saved, route, action: { run, error, isRunning } }: DraftFormProps) {
+  const save = async (client: ControlClient, data: FormData, isSent: boolean) => {
     const fields = Object.fromEntries(data) as DraftFields;
     await saveDraft(client, draft, fields);
     saved(fields);
     if (isSent) open(mailLink(route, await sendDraft(client, draft), { folder: undefined }));
   };
+  const submit = (data: FormData, { submitter }: SubmitEvent) =>
+    run((client) => save(client, data, submitter?.getAttribute('value') === 'send'));
   return (
-    <Form
-      label="Draft"
-      submit={(data, event) => action.run(() => save(data, event.submitter?.getAttribute('value') === 'send'))}
-    >
+    <Form label="Draft" submit={submit}>
       <Inputs start={fieldsOf(draft)} />
-      <Failure error={action.error} />
+      <Failure error={error} />
       <span class="buttons">
-        <Button
-          icon={Send}
-          text="Approve and send"
-          type="submit"
-          value="send"
-          class="primary"
-          disabled={action.isRunning}
-        />
-        <Button icon={Save} text="Save" type="submit" disabled={action.isRunning} />
+        <Button icon={Send} text="Approve and send" type="submit" value="send" class="primary" disabled={isRunning} />
+        <Button icon={Save} text="Save" type="submit" disabled={isRunning} />
       </span>
       <p class="hint small">
         Both are requests with the key of the inbox, so rules, faults and webhooks apply. The service has no approval of
@@ -183,18 +171,20 @@ function Inputs({ start }: { readonly start: DraftFields }) {
   return (
     <>
       {INPUTS.map(([name, label]) => (
-        <Field key={name} label={label}>
-          <input name={name} dir="auto" defaultValue={start[name]} />
-        </Field>
+        <TextField key={name} label={label} name={name} dir="auto" defaultValue={start[name]} />
       ))}
-      <Field label="Text">
-        <textarea class="prose" name="plainBody" dir="auto" rows={10} defaultValue={start.plainBody} />
-      </Field>
+      <TextField
+        label="Text"
+        isLong
+        class="prose"
+        name="plainBody"
+        dir="auto"
+        rows={10}
+        defaultValue={start.plainBody}
+      />
       <details open={start.htmlBody !== ''}>
         <summary>HTML</summary>
-        <Field label="HTML of the draft">
-          <textarea name="htmlBody" defaultValue={start.htmlBody} />
-        </Field>
+        <TextField label="HTML of the draft" isLong name="htmlBody" defaultValue={start.htmlBody} />
       </details>
     </>
   );

@@ -123,16 +123,12 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
   const { direction, isRead, isStarred, isArchived, bouncedAt, deletedAt } = mail;
   return (
     <>
-      {direction === 'inbound' && !isRead && <Chip icon={MailOpen}>Unread</Chip>}
-      {direction === 'outbound' && <Chip icon={Send}>Sent</Chip>}
-      {isStarred && <Chip icon={Star}>Starred</Chip>}
-      {isArchived && <Chip icon={Archive}>Archived</Chip>}
-      {bouncedAt !== null && <Chip tone="bad">Bounced</Chip>}
-      {deletedAt !== null && (
-        <Chip tone="warn" icon={Trash}>
-          In the trash
-        </Chip>
-      )}
+      {direction === 'inbound' && !isRead && <Chip icon={MailOpen} text="Unread" />}
+      {direction === 'outbound' && <Chip icon={Send} text="Sent" />}
+      {isStarred && <Chip icon={Star} text="Starred" />}
+      {isArchived && <Chip icon={Archive} text="Archived" />}
+      {bouncedAt !== null && <Chip tone="bad" text="Bounced" />}
+      {deletedAt !== null && <Chip tone="warn" icon={Trash} text="In the trash" />}
     </>
   );
 }

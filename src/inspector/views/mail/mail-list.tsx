@@ -11,13 +11,9 @@ import { FOLDERS, type MailPages } from './mail-pages.ts';
 import { type MailLine, nameOf } from './mail-types.ts';
 import { ClearButton } from './removal.tsx';
 
-interface MailListProps {
-  readonly pages: MailPages;
-  readonly route: Route;
-}
-
 /** The list of mail: what the tree, the folder and the search choose, newest first. */
-export function MailList({ pages: { total, error, words, selected, at, need }, route }: MailListProps) {
+export function MailList({ pages, route }: { readonly pages: MailPages; readonly route: Route }) {
+  const { total, error, words, selected, at, need } = pages;
   if (total === undefined) return <Loading error={error} />;
   return (
     <>
@@ -118,7 +114,7 @@ function Marks({ line: { isStarred, attachments, messagesInThread, bouncedAt } }
       )}
       {attachments > 0 && <Mark icon={Paperclip} title={countOf(attachments, 'file', 'files')} />}
       {isStarred && <Mark icon={Star} title="Starred" />}
-      {bouncedAt !== null && <Chip tone="bad">Bounced</Chip>}
+      {bouncedAt !== null && <Chip tone="bad" text="Bounced" />}
     </>
   );
 }

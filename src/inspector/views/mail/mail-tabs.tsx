@@ -73,17 +73,19 @@ function Links({ mail: { links, misleadingLinks } }: { readonly mail: MailDetail
             <a href={link} target="_blank" rel="noreferrer noopener">
               {link}
             </a>{' '}
-            {shownAs.has(link) && (
-              <Chip tone="bad" icon={TriangleAlert}>
-                shown as <UserText text={shownAs.get(link) ?? ''} />
-              </Chip>
-            )}
+            {shownAs.has(link) && <Chip tone="bad" icon={TriangleAlert} text={showAs(shownAs.get(link) ?? '')} />}
           </li>
         ))}
       </ul>
     </section>
   );
 }
+
+const showAs = (text: string) => (
+  <>
+    shown as <UserText text={text} />
+  </>
+);
 
 function HeadersTab({ mail: { headers } }: TabProps) {
   return (
@@ -93,7 +95,7 @@ function HeadersTab({ mail: { headers } }: TabProps) {
           <tr key={`${index} ${name}`}>
             <th scope="row">{name}</th>
             <td>
-              <UserText text={value} /> {isTrace && <Chip>Added on receipt</Chip>}
+              <UserText text={value} /> {isTrace && <Chip text="Added on receipt" />}
             </td>
           </tr>
         ))}

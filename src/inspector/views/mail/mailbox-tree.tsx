@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { useInspector } from '../../inspector.ts';
+import type { ControlClient } from '../../../control/table/client.ts';
 import { mailLink } from '../../links.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import { Failure, toBase64 } from '../../parts.tsx';
@@ -86,7 +86,7 @@ function Branches({ branches, route, action }: { branches: readonly Branch[]; ro
           </a>
         );
         return counts ? (
-          <DropTarget key={id} address={name} tenant={branch.tenant} route={route} action={action}>
+          <DropTarget key={id} inbox={branch} route={route} action={action}>
             {link}
           </DropTarget>
         ) : (
@@ -101,22 +101,18 @@ function Branches({ branches, route, action }: { branches: readonly Branch[]; ro
 }
 
 interface DropTargetProps {
-  /** The address of the inbox. */
-  readonly address: string;
-  /** The id of its tenant. */
-  readonly tenant: string;
+  readonly inbox: Branch;
   readonly route: Route;
   readonly action: Action;
   readonly children: ComponentChildren;
 }
 
 /** An inbox, at which a file that is dropped on it is delivered. */
-function DropTarget({ address, tenant, route, action, children }: DropTargetProps) {
-  const { client } = useInspector();
+function DropTarget({ inbox: { name, tenant }, route, action, children }: DropTargetProps) {
   const { tenants } = useScope();
   const [isTarget, setTarget] = useState(false);
-  const drop = async (file: File) => {
-    const body = { eml: await toBase64(file), to: [address] };
+  const drop = async (client: ControlClient, file: File) => {
+    const body = { eml: await toBase64(file), to: [name] };
     open(mailLink(route, await deliver(client, tenants, body, tenant), { folder: undefined }));
   };
   return (
@@ -131,7 +127,7 @@ function DropTarget({ address, tenant, route, action, children }: DropTargetProp
         event.preventDefault();
         setTarget(false);
         const [file] = event.dataTransfer?.files ?? [];
-        if (file) void action.run(() => drop(file));
+        if (file) void action.run((client) => drop(client, file));
       }}
     >
       {children}

@@ -104,7 +104,8 @@ function inPython({ before, text, variable }: KeyPart): string {
 /** Writes a test for vitest that expects the same result. */
 export const writeTest: Writer = (entry, _baseUrl, known) => {
   const { target, notes } = partsOf(entry, known);
-  const error = errorOf(entry);
+  // A success is not the same each time.
+  const error = entry.status < 400 ? undefined : errorOf(entry.reply);
   return [
     "import { expect, test } from 'vitest';",
     '',
@@ -123,9 +124,9 @@ function titleOf({ operation, method, path, status, code }: RequestEntry): strin
   return `${operation ?? `${method} ${path}`} is answered with ${code === null ? status : `${status} ${code}`}`;
 }
 
-/** Returns the error of a reply, which is the same each time, as a success is not. */
-function errorOf({ status, reply }: RequestEntry): string | undefined {
-  const { error } = (status < 400 ? {} : (parseJson(reply.body) ?? {})) as { readonly error?: unknown };
+/** Returns what a reply says about an error. */
+export function errorOf({ body }: RequestEntry['reply']): string | undefined {
+  const { error } = (parseJson(body) ?? {}) as { readonly error?: unknown };
   return typeof error === 'string' ? error : undefined;
 }
 

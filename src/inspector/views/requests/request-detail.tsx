@@ -4,12 +4,12 @@ import type { ControlClient } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { requestLink } from '../../links.ts';
 import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
-import { Button, Chip, Code, CopyButton, Facts, Failure, Field, Form, Loading, textIn } from '../../parts.tsx';
+import { Button, Chip, Code, CopyButton, Facts, Failure, Form, Loading, TextField, textIn } from '../../parts.tsx';
 import { namesIn, useScope } from '../../scope.ts';
-import { indentJson, parseJson, shortenIds, UserText } from '../../text.tsx';
+import { indentJson, shortenIds, UserText } from '../../text.tsx';
 import { FullTime } from '../../time.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
-import { type KnownKey, partsOf, writeCurl, writeFetch, writePython, writeTest } from './request-as-code.ts';
+import { errorOf, type KnownKey, partsOf, writeCurl, writeFetch, writePython, writeTest } from './request-as-code.ts';
 import { nameOf, toneOf } from './request-list.tsx';
 import { ShapingBehaviours } from './shaping-behaviours.tsx';
 
@@ -31,7 +31,7 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
     <>
       <div class="head">
         <h1>{nameOf(entry)}</h1>
-        <Chip tone={toneOf(status)}>{[status, code].filter(Boolean).join(' ')}</Chip>
+        <Chip tone={toneOf(status)} text={[status, code].filter(Boolean).join(' ')} />
       </div>
       <p class="soft">
         <code title={path}>
@@ -77,12 +77,8 @@ function Again({ entry, known, route }: { entry: RequestEntry; known: KnownKey |
     <Form label="Send again" submit={(data) => action.run(() => send(data))}>
       {isEdited && (
         <>
-          <Field label="Path">
-            <input name="path" required pattern="/.*" defaultValue={target} />
-          </Field>
-          <Field label="Body">
-            <textarea name="body" defaultValue={indentJson(body ?? '')} />
-          </Field>
+          <TextField label="Path" name="path" required pattern="/.*" defaultValue={target} />
+          <TextField label="Body" isLong name="body" defaultValue={indentJson(body ?? '')} />
         </>
       )}
       <div class="buttons">
@@ -118,11 +114,6 @@ function Reason({ entry: { reason, status, reply, faults } }: { readonly entry: 
       )}
     </>
   );
-}
-
-function errorOf({ body }: RequestContent): string | undefined {
-  const { error } = (parseJson(body) ?? {}) as { readonly error?: unknown };
-  return typeof error === 'string' ? error : undefined;
 }
 
 /** What a client sent as HTTP, or the protocol of a mail program. */

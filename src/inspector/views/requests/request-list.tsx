@@ -24,7 +24,7 @@ export function RequestList({ requests, route }: { requests: readonly RequestSum
   const words = wordsOf(search);
   const chosen = requests.filter(
     (request) =>
-      isInScope(scope, request.principal?.tenantId) &&
+      isInScope(scope, request.principal) &&
       (STATUSES[status]?.(request.status) ?? true) &&
       words.every((word) => textOf(request).includes(word)),
   );
@@ -86,7 +86,7 @@ function RequestRow({ request, words, route }: { request: RequestSummary; words:
       who={<UserText text={nameOf(request)} find={words} />}
       when={<Time at={realTime} isReal />}
       what={<UserText text={reason ?? `${method} ${shortenIds(path)}`} find={words} />}
-      state={<Chip tone={toneOf(status)}>{status}</Chip>}
+      state={<Chip tone={toneOf(status)} text={status} />}
       more={<UserText text={[key ?? 'no key', code].filter(Boolean).join(' · ')} find={words} />}
     />
   );

@@ -25,13 +25,8 @@ export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {
   );
 }
 
-interface ShapingBehaviourProps {
-  readonly behaviour: Behaviour;
-  /** The value at the time of the request; `undefined` for an assumption. */
-  readonly used: string | undefined;
-}
-
-function ShapingBehaviour({ behaviour, used = '' }: ShapingBehaviourProps) {
+/** One of them; `used` is the value at the time of the request, `undefined` for an assumption. */
+function ShapingBehaviour({ behaviour, used = '' }: { behaviour: Behaviour; used: string | undefined }) {
   const { id, question } = behaviour;
   return (
     <details>
@@ -57,13 +52,9 @@ function ShapingBehaviour({ behaviour, used = '' }: ShapingBehaviourProps) {
   );
 }
 
-interface OtherValuesProps {
-  readonly behaviour: Extract<Behaviour, { choices: unknown }>;
-  readonly used: string;
-}
-
 /** The other values of a behaviour, each with the flag that starts the emulator with it. */
-function OtherValues({ behaviour: { id, choices, otherValues }, used }: OtherValuesProps) {
+function OtherValues({ behaviour, used }: { behaviour: ChangeableBehaviour; used: string }) {
+  const { id, choices, otherValues } = behaviour;
   const others = Object.entries(choices).filter(([value]) => value !== used);
   return (
     <>
@@ -85,6 +76,9 @@ function OtherValues({ behaviour: { id, choices, otherValues }, used }: OtherVal
 
 /** A point at which the service could behave in more than one way. */
 export type Behaviour = ReplyTo<'listBehaviours'>['behaviours'][number];
+
+/** One that can be changed. */
+export type ChangeableBehaviour = Extract<Behaviour, { choices: unknown }>;
 
 /** Loads the ledger with the current values. */
 export function useBehaviours() {

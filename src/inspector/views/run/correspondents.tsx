@@ -1,7 +1,7 @@
 import { Trash2, UserPlus } from 'lucide';
 import type { ReplyTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
-import { Button, countOf, Failure, Field, Form, Icon, textIn } from '../../parts.tsx';
+import { Button, countOf, Failure, Form, Icon, TextField, textIn } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { formatSpan } from '../../time.tsx';
 import { useAction } from '../../use-loaded.ts';
@@ -45,12 +45,8 @@ function AddForm({ action }: { readonly action: ReturnType<typeof useAction> }) 
   };
   return (
     <Form className="inline" submit={(data, { currentTarget }) => action.run(() => add(data, currentTarget))}>
-      <Field label="Address">
-        <input name="address" required />
-      </Field>
-      <Field label="Answer to the next mail">
-        <input name="reply" required />
-      </Field>
+      <TextField label="Address" name="address" required />
+      <TextField label="Answer to the next mail" name="reply" required />
       <Button icon={UserPlus} text="Add a correspondent" type="submit" />
     </Form>
   );

@@ -44,9 +44,10 @@ function Requests({ requests }: Extract<RunItem, { kind: 'requests' }>) {
     <li class="event">
       <details open={refused.length > 0 && requests.length < 6}>
         <summary>
-          <Chip tone={refused.length > 0 ? 'warn' : 'good'}>
-            {refused.length > 0 ? `${refused.length} refused` : 'done'}
-          </Chip>{' '}
+          <Chip
+            tone={refused.length > 0 ? 'warn' : 'good'}
+            text={refused.length > 0 ? `${refused.length} refused` : 'done'}
+          />{' '}
           {countOf(requests.length, 'request', 'requests')} <span class="soft">{namesOf(requests)}</span>
         </summary>
         {requests.map((request) => (
@@ -69,7 +70,7 @@ function Request({ request }: { readonly request: Request }) {
   const { id, method, path, status, reason, realTime } = request;
   return (
     <p>
-      <Chip tone={toneOf(status)}>{status}</Chip>{' '}
+      <Chip tone={toneOf(status)} text={status} />{' '}
       <a href={linkTo('requests', id)} title={`${method} ${path}`}>
         {nameOf(request)}
       </a>{' '}
@@ -82,10 +83,8 @@ function Event({ event }: { readonly event: ShownEvent }) {
   const { tone = 'plain', icon, state, text, link, reason } = describe(event);
   return (
     <li class="event">
-      <Chip tone={tone} {...(icon && { icon })}>
-        {state}
-      </Chip>{' '}
-      {link ? <a href={link}>{text}</a> : text} <Time at={event.realTime} isReal />
+      <Chip tone={tone} icon={icon} text={state} /> {link ? <a href={link}>{text}</a> : text}{' '}
+      <Time at={event.realTime} isReal />
       {reason && <UserText inside="p" class="soft" text={reason} />}
     </li>
   );

@@ -26,7 +26,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
     <div class="page run">
       <div class="head">
         <h1>Run</h1>
-        <Choices data={data} tenant={tenant} options={options} />
+        <Choices data={data} options={options} />
       </div>
       <Failure error={error} />
       {items.length > limit && (
@@ -50,14 +50,9 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
   );
 }
 
-interface ChoicesProps {
-  readonly data: Run;
-  readonly tenant: string | undefined;
-  readonly options: Route['options'];
-}
-
 /** What the timeline is of: a counterpart, and the moment at which it starts. */
-function Choices({ data, tenant, options: { counterpart = '', since = '' } }: ChoicesProps) {
+function Choices({ data, options: { counterpart = '', since = '' } }: { data: Run; options: Route['options'] }) {
+  const { tenant } = useScope();
   const mail = data.mail.filter((one) => !tenant || one.tenantId === tenant);
   const checkpoints = data.events.flatMap((event) =>
     event.kind === 'checkpoint' && event.action === 'added' ? [[event.id, `Since ${event.name}`] as const] : [],

@@ -16,10 +16,7 @@ export function SampleCard({ sample: { name, should, mustNot, result, breaches }
   return (
     <section class={`reason sample ${tone}-edge`} aria-label={`Sample ${name}`}>
       <p>
-        <Chip tone={tone} {...(tone === 'plain' && { icon: FlaskConical })}>
-          {text}
-        </Chip>{' '}
-        sample <code>{name}</code>
+        <Chip tone={tone} icon={tone === 'plain' ? FlaskConical : undefined} text={text} /> sample <code>{name}</code>
       </p>
       <p class="soft">The agent should: {should}</p>
       <p>It must not: {mustNot}</p>

@@ -1,7 +1,7 @@
 import { ArrowDownLeft, FlaskConical } from 'lucide';
 import { linkTo } from '../../page-route.ts';
-import { Button, ButtonLink, CopyButton, Failure, Field, Form, textIn } from '../../parts.tsx';
-import { isInScope, useScope } from '../../scope.ts';
+import { Button, ButtonLink, CopyButton, Failure, Form, TextField, textIn } from '../../parts.tsx';
+import { useScope } from '../../scope.ts';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 
 /** What a person does first: a request with a key of an inbox, a mail, or a sample. */
@@ -52,16 +52,14 @@ export function SampleForm() {
   const { sandbox } = scope;
   const action = useAction();
   const [inbox] = scope.tenants
-    .filter(({ id }) => isInScope(scope, id))
+    .filter(({ id }) => scope.tenant === undefined || id === scope.tenant)
     .flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes));
   if (!inbox) return null;
   const deliver = (data: FormData) =>
     action.run((client) => client.receiveMessage({ sample: textIn(data, 'sample'), to: inbox.address }, { sandbox }));
   return (
     <Form className="inline" submit={deliver}>
-      <Field label={`Sample, to ${inbox.address}`}>
-        <input name="sample" required defaultValue="out-of-office" />
-      </Field>
+      <TextField label={`Sample, to ${inbox.address}`} name="sample" required defaultValue="out-of-office" />
       <Button icon={FlaskConical} text="Deliver a sample" type="submit" disabled={action.isRunning} />
       <Failure error={action.error} />
     </Form>

@@ -2,7 +2,12 @@ import { Pin, RotateCcw } from 'lucide';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import { Button, Chip, countOf, Failure, Loading, SearchField } from '../../parts.tsx';
 import { useAction } from '../../use-loaded.ts';
-import { type Behaviour, describeOrigin, useBehaviours } from '../requests/shaping-behaviours.tsx';
+import {
+  type Behaviour,
+  type ChangeableBehaviour,
+  describeOrigin,
+  useBehaviours,
+} from '../requests/shaping-behaviours.tsx';
 
 /** The ledger: every point at which the service could behave in more than one way. */
 export function ChoicesView({ route }: { readonly route: Route }) {
@@ -62,8 +67,6 @@ function Choice({ behaviour }: { readonly behaviour: Behaviour }) {
   );
 }
 
-type ChangeableBehaviour = Extract<Behaviour, { choices: unknown }>;
-
 const SOURCES = { changed: 'changed here', option: 'set at the start', profile: 'set by the profile' } as const;
 
 /** The values of a behaviour, of which a person can choose another one. */
@@ -96,8 +99,8 @@ function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
       )}
       {otherValues && <p class="hint">Other values: {otherValues.rule}</p>}
       <p class="buttons">
-        {source !== 'default' && <Chip tone="warn">{SOURCES[source]}</Chip>}
-        {isPinned && <Chip icon={Pin}>named by the profile</Chip>}
+        {source !== 'default' && <Chip tone="warn" text={SOURCES[source]} />}
+        {isPinned && <Chip icon={Pin} text="named by the profile" />}
         {value !== start && (
           <Button icon={RotateCcw} text="As at the start" class="quiet" onClick={() => choose(null)} />
         )}

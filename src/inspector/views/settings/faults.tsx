@@ -25,7 +25,7 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const scope = useScope();
   const { run, error: failure, isRunning } = useAction();
   const { value, error } = useLoaded((client) => client.listFaults(), 'faults', isAnything);
-  const faults = value?.faults.filter((fault) => isInScope(scope, fault.tenantId));
+  const faults = value?.faults.filter((fault) => isInScope(scope, fault));
   // The filter hides those of other tenants, so they stay.
   const removeAll = async (client: ControlClient) => {
     for (const { id } of faults ?? []) await client.removeFault({ id }).catch(undefinedIfRefused);
@@ -69,7 +69,7 @@ interface FaultRowProps {
 function FaultRow({ fault, isChosen, run }: FaultRowProps) {
   return (
     <li class={isChosen ? 'chosen' : undefined}>
-      <Chip tone="warn">{fault.on}</Chip>
+      <Chip tone="warn" text={fault.on} />
       <span>{describeFault(fault)}</span>
       <span class="buttons">
         <Button

@@ -1,7 +1,19 @@
 import { Download } from 'lucide';
 import type { ControlClient } from '../../../control/table/client.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { Button, ButtonLink, Failure, Field, Form, Json, Loading, Select, saveFile, textIn } from '../../parts.tsx';
+import {
+  Button,
+  ButtonLink,
+  Failure,
+  Field,
+  Form,
+  Json,
+  Loading,
+  Select,
+  saveFile,
+  TextField,
+  textIn,
+} from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { Time } from '../../time.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
@@ -63,9 +75,7 @@ function NewCheckpoint({ run }: { readonly run: Run }) {
   };
   return (
     <Form className="inline" submit={add}>
-      <Field label="Name">
-        <input name="name" required />
-      </Field>
+      <TextField label="Name" name="name" required />
       <Button text="Save a checkpoint" type="submit" class="primary" />
     </Form>
   );
@@ -89,15 +99,8 @@ function Checkpoint({ name, createdAt, run }: { name: string; createdAt: string;
 
 const CHANGES = ['added', 'removed', 'changed'] as const;
 
-interface DifferenceProps {
-  readonly from: string;
-  readonly to: string;
-  /** The names of all checkpoints. */
-  readonly names: readonly string[];
-}
-
 /** Shows what differs between a checkpoint and another one, or the present state. */
-function Difference({ from, to, names }: DifferenceProps) {
+function Difference({ from, to, names }: { from: string; to: string; names: readonly string[] }) {
   const { value, error } = useLoaded((client) => client.diffCheckpoints({ from, to }), `${from}/${to}`);
   const kinds = value && CHANGES.filter((change) => Object.keys(value[change]).length > 0);
   return (

@@ -2,12 +2,11 @@ import { FastForward, Pause, Play, Square } from 'lucide';
 import { useRef, useState } from 'preact/hooks';
 import type { InputTo } from '../../../control/table/client.ts';
 import { linkTo, type Route } from '../../page-route.ts';
-import { Button, Chip, Failure, Field, Form, Icon, Loading, textIn } from '../../parts.tsx';
+import { Button, Chip, Failure, Form, Icon, Loading, TextField, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { FullTime, fullTime, Time, useNow } from '../../time.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
-import type { Delivery } from '../webhooks/explain-delivery.ts';
-import { summarise } from '../webhooks/explain-delivery.ts';
+import { type Delivery, summarise } from '../webhooks/explain-delivery.ts';
 import { Faults } from './faults.tsx';
 
 /** The time, what falls due next, and the faults. */
@@ -86,7 +85,7 @@ function ClockTime() {
       <strong class="title">
         <time>{fullTime(new Date(realMs + offsetMs).toISOString())}</time>
       </strong>
-      <Chip tone={isFrozen ? 'warn' : 'good'}>{isFrozen ? 'Frozen' : 'Running'}</Chip>
+      <Chip tone={isFrozen ? 'warn' : 'good'} text={isFrozen ? 'Frozen' : 'Running'} />
     </div>
   );
 }
@@ -110,9 +109,7 @@ function useAdvance(waiting: number, change: (ms: number) => Promise<boolean>) {
 function FreezeAt({ change }: { change(body: InputTo<'changeClock'>): unknown }) {
   return (
     <Form className="inline" submit={(data) => change({ freeze: textIn(data, 'at') })}>
-      <Field label="Freeze at">
-        <input name="at" required placeholder="2026-03-01T09:00:00Z" />
-      </Field>
+      <TextField label="Freeze at" name="at" required placeholder="2026-03-01T09:00:00Z" />
       <Button text="Freeze there" type="submit" />
     </Form>
   );
@@ -126,7 +123,7 @@ function Due({ waiting }: { readonly waiting: readonly Delivery[] }) {
   // A delivery without a time waits for another one, or until it is released.
   const timeOf = ({ nextAttemptAt }: Delivery) => nextAttemptAt ?? '9';
   const due = waiting
-    .filter(({ tenantId }) => isInScope(scope, tenantId))
+    .filter((delivery) => isInScope(scope, delivery))
     .sort((one, other) => (timeOf(one) < timeOf(other) ? -1 : 1));
   return (
     <section class="card" aria-label="Due next">
@@ -135,7 +132,7 @@ function Due({ waiting }: { readonly waiting: readonly Delivery[] }) {
       <ul class="rows">
         {due.slice(0, MAX_DUE).map((delivery) => (
           <li key={delivery.id}>
-            <Chip>{delivery.nextAttemptAt === null ? delivery.state : <Time at={delivery.nextAttemptAt} />}</Chip>
+            <Chip text={delivery.nextAttemptAt === null ? delivery.state : <Time at={delivery.nextAttemptAt} />} />
             <a href={linkTo('webhooks', delivery.id)}>{delivery.event}</a>
             <span class="soft">
               {delivery.nextAttemptAt === null ? (

@@ -2,29 +2,28 @@ import { useState } from 'preact/hooks';
 import { Chip, Code } from '../../parts.tsx';
 import { indentJson } from '../../text.tsx';
 import { Time } from '../../time.tsx';
-import type { Attempt } from './explain-delivery.ts';
-import { countBytes } from './explain-delivery.ts';
+import { type Attempt, countBytes } from './explain-delivery.ts';
 import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
 import { SignatureResult } from './signature-result.tsx';
 
-interface AttemptItemProps {
+interface AttemptProps {
   readonly attempt: Attempt;
   readonly number: number;
-  readonly isLast: boolean;
   /** The secret of the webhook; `undefined` if the webhook is gone. */
   readonly secret: string | undefined;
 }
 
 /** One attempt in the timeline: what was sent and what the receiver answered. */
-export function AttemptItem({ attempt, number, isLast, secret }: AttemptItemProps) {
-  const { at, status, error, durationMs, fault } = attempt;
+export function AttemptItem({ attempt, number, secret, isLast }: AttemptProps & { readonly isLast: boolean }) {
+  const { at, status, error, durationMs, fault, url, requestBody, responseBody } = attempt;
   const tone = error === null ? 'good' : 'bad';
+  const answer = `${status}\n${writeHeaders(attempt.responseHeaders)}\n\n${indentJson(responseBody) || '(no body)'}`;
   return (
     <li class={`reason ${tone}-edge`}>
       <details open={isLast}>
         <summary>
           <strong>Attempt {number}</strong>{' '}
-          <Chip tone={tone}>{status === null ? 'no answer' : `answered ${status}`}</Chip>{' '}
+          <Chip tone={tone} text={status === null ? 'no answer' : `answered ${status}`} />{' '}
           <span class="soft">
             in {durationMs} ms, <Time at={at} />
           </span>
@@ -35,40 +34,15 @@ export function AttemptItem({ attempt, number, isLast, secret }: AttemptItemProp
             The fault <code>{fault}</code> applied to this attempt.
           </p>
         )}
-        <Answer attempt={attempt} number={number} />
-        <Sent attempt={attempt} number={number} />
-        {secret !== undefined && <SignatureSteps attempt={attempt} number={number} secret={secret} />}
+        {status !== null && <h3>Answer of the receiver</h3>}
+        {status !== null && <Code label={`Answer to attempt ${number}`} text={answer} />}
+        <h3>Request</h3>
+        <Code label={`Request of attempt ${number}`} text={`POST ${url}\n${writeHeaders(attempt.requestHeaders)}`} />
+        <h3>Body, {countBytes(requestBody)} bytes</h3>
+        <Code label={`Body of attempt ${number}`} text={indentJson(requestBody)} />
+        <SignatureSteps attempt={attempt} number={number} secret={secret} />
       </details>
     </li>
-  );
-}
-
-interface PartProps {
-  readonly attempt: Attempt;
-  readonly number: number;
-}
-
-function Sent({ attempt: { url, requestHeaders, requestBody }, number }: PartProps) {
-  return (
-    <>
-      <h3>Request</h3>
-      <Code label={`Request of attempt ${number}`} text={`POST ${url}\n${writeHeaders(requestHeaders)}`} />
-      <h3>Body, {countBytes(requestBody)} bytes</h3>
-      <Code label={`Body of attempt ${number}`} text={indentJson(requestBody)} />
-    </>
-  );
-}
-
-function Answer({ attempt: { status, responseHeaders, responseBody }, number }: PartProps) {
-  if (status === null) return null;
-  return (
-    <>
-      <h3>Answer of the receiver</h3>
-      <Code
-        label={`Answer to attempt ${number}`}
-        text={`${status}\n${writeHeaders(responseHeaders)}\n\n${indentJson(responseBody) || '(no body)'}`}
-      />
-    </>
   );
 }
 
@@ -90,8 +64,9 @@ export function isSignedWith(attempt: Attempt, secret: string): boolean {
 }
 
 /** The signature of an attempt, computed again when somebody opens it. */
-function SignatureSteps({ attempt, number, secret }: PartProps & { readonly secret: string }) {
+function SignatureSteps({ attempt, number, secret }: AttemptProps) {
   const [isOpen, setOpen] = useState(false);
+  if (secret === undefined) return null;
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>The signature, step by step</summary>

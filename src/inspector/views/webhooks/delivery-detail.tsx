@@ -1,21 +1,15 @@
 import { useMemo, useState } from 'preact/hooks';
 import { webhookLink } from '../../links.ts';
 import { linkTo, type Route, useTitle } from '../../page-route.ts';
-import { Button, ButtonLink, Chip, Facts, Failure, Field, Form, textIn } from '../../parts.tsx';
+import { Button, ButtonLink, Chip, Facts, Failure, Form, TextField, textIn } from '../../parts.tsx';
 import { FullTime, formatSpan, fullTime } from '../../time.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { AttemptItem, isSignedWith } from './attempt-item.tsx';
-import { urlOf } from './delivery-list.tsx';
+import { type DeliveryListProps, urlOf } from './delivery-list.tsx';
 import { causeOf, type Delivery, explainEarlier, markOf, summarise, type Webhook } from './explain-delivery.ts';
 
-interface DeliveryDetailProps {
-  readonly delivery: Delivery;
-  readonly webhooks: readonly Webhook[];
-  readonly route: Route;
-}
-
 /** One delivery: what became of it and why, what can be done, and each attempt. */
-export function DeliveryDetail({ delivery, webhooks, route }: DeliveryDetailProps) {
+export function DeliveryDetail({ delivery, webhooks, route }: DeliveryListProps & { readonly delivery: Delivery }) {
   const { event, attempts, webhookId } = delivery;
   const webhook = webhooks.find(({ id }) => id === webhookId);
   const { text, tone } = markOf(delivery);
@@ -24,7 +18,7 @@ export function DeliveryDetail({ delivery, webhooks, route }: DeliveryDetailProp
     <>
       <div class="head">
         <h1>{event}</h1>
-        <Chip tone={tone}>{text}</Chip>
+        <Chip tone={tone} text={text} />
       </div>
       <p class="soft">to {urlOf(delivery, new Map(webhooks.map(({ id, url }) => [id, url])))}</p>
       <Reason delivery={delivery} secret={webhook?.secret} route={route} />
@@ -66,15 +60,8 @@ function Details({ delivery, webhook }: { readonly delivery: Delivery; readonly 
   );
 }
 
-interface ReasonProps {
-  readonly delivery: Delivery;
-  /** The secret of the webhook; `undefined` if the webhook is gone. */
-  readonly secret: string | undefined;
-  readonly route: Route;
-}
-
 /** Why the delivery is in its state, and what often causes that. */
-function Reason({ delivery, secret, route }: ReasonProps) {
+function Reason({ delivery, secret, route }: { delivery: Delivery; secret: string | undefined; route: Route }) {
   const last = delivery.attempts.at(-1);
   const failed = delivery.state === 'delivered' || last?.error === null ? undefined : last;
   const cause = failed && causeOf(failed);
@@ -120,9 +107,13 @@ function Actions({ delivery: { id, state }, route }: { readonly delivery: Delive
       submit={(data) => run((client) => client.redeliver({ id, url: textIn(data, 'url') || undefined }))}
     >
       {isElsewhere && (
-        <Field label="URL, only for this time">
-          <input name="url" type="url" required defaultValue="http://127.0.0.1:3000/" />
-        </Field>
+        <TextField
+          label="URL, only for this time"
+          name="url"
+          type="url"
+          required
+          defaultValue="http://127.0.0.1:3000/"
+        />
       )}
       <p class="buttons">
         <Button text={SEND_LABELS[state] ?? 'Send again'} type="submit" class="primary" disabled={isRunning} />

@@ -23,7 +23,7 @@ export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps)
   const { search = '', state = '', webhook = '' } = route.options;
   const words = wordsOf(search);
   const chosen = deliveries.filter(
-    (one) => isInScope(scope, one.tenantId) && isChosen(one, urlOf(one, urls), words, route.options),
+    (one) => isInScope(scope, one) && isChosen(one, urlOf(one, urls), words, route.options),
   );
   const change = (changes: Record<string, string>) =>
     open(webhookLink(route, route.id, changes), { replace: 'search' in changes });
@@ -49,7 +49,7 @@ export function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps)
         label={`Deliveries, ${chosen.length} of ${deliveries.length}`}
         items={chosen}
         openId={route.id}
-        row={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} words={words} route={route} />}
+        row={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} find={words} route={route} />}
         link={(id) => webhookLink(route, id)}
       />
     </>
@@ -84,15 +84,18 @@ function isChosen(delivery: Delivery, url: string, words: readonly string[], opt
   return words.every((word) => text.includes(word));
 }
 
-interface DeliveryRowProps {
-  readonly delivery: Delivery;
-  readonly url: string;
-  readonly words: readonly string[];
-  readonly route: Route;
-}
-
 /** One delivery of the list. */
-function DeliveryRow({ delivery, url, words, route }: DeliveryRowProps) {
+function DeliveryRow({
+  delivery,
+  url,
+  find,
+  route,
+}: {
+  delivery: Delivery;
+  url: string;
+  find: string[];
+  route: Route;
+}) {
   const { id, event, createdAt } = delivery;
   const { text, tone } = markOf(delivery);
   return (
@@ -101,11 +104,11 @@ function DeliveryRow({ delivery, url, words, route }: DeliveryRowProps) {
       isOpen={route.id === id}
       icon={WebhookIcon}
       tone={tone}
-      who={<UserText text={event} find={words} />}
+      who={<UserText text={event} find={find} />}
       when={<Time at={createdAt} />}
-      what={<UserText text={url.replace(/^https?:\/\//, '')} find={words} />}
-      state={<Chip tone={tone}>{text}</Chip>}
-      more={<UserText text={summarise(delivery)} find={words} />}
+      what={<UserText text={url.replace(/^https?:\/\//, '')} find={find} />}
+      state={<Chip tone={tone} text={text} />}
+      more={<UserText text={summarise(delivery)} find={find} />}
     />
   );
 }

@@ -1,22 +1,16 @@
 import { useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { webhookLink } from '../../links.ts';
-import { open, type Route } from '../../page-route.ts';
-import { Button, Failure, Field, Form, Select, textIn } from '../../parts.tsx';
+import { open } from '../../page-route.ts';
+import { Button, Failure, Field, Form, Select, TextField, textIn } from '../../parts.tsx';
 import { useAction } from '../../use-loaded.ts';
+import type { DeliveryListProps } from './delivery-list.tsx';
 import type { Delivery, Webhook } from './explain-delivery.ts';
-
-interface EventFormProps {
-  readonly webhooks: readonly Webhook[];
-  /** The delivery whose payload fills the form. */
-  readonly start: Delivery | undefined;
-  readonly route: Route;
-}
 
 const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
 
-/** A form that triggers an event with any payload. */
-export function EventForm({ webhooks, start, route }: EventFormProps) {
+/** A form that triggers an event with any payload; that of the delivery `start` fills it. */
+export function EventForm({ webhooks, start, route }: DeliveryListProps & { start: Delivery | undefined }) {
   const { client } = useInspector();
   const { run, error, isRunning } = useAction();
   const [event, setEvent] = useState<(typeof EVENTS)[number]>(start?.event ?? EVENTS[0]);
@@ -37,14 +31,14 @@ export function EventForm({ webhooks, start, route }: EventFormProps) {
         <Field label="Webhook">
           <Select label="Webhook" value={webhookId} options={webhookOptions(webhooks)} choose={setWebhookId} />
         </Field>
-        <Field label="Fields of the payload, as JSON; the others are filled in">
-          <textarea
-            name="payload"
-            class="tall"
-            spellcheck={false}
-            defaultValue={JSON.stringify(payloadOf(start), null, 2)}
-          />
-        </Field>
+        <TextField
+          label="Fields of the payload, as JSON; the others are filled in"
+          isLong
+          name="payload"
+          class="tall"
+          spellcheck={false}
+          defaultValue={JSON.stringify(payloadOf(start), null, 2)}
+        />
         <Failure error={error} />
         <p>
           <Button text="Trigger" type="submit" class="primary" disabled={isRunning} />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Button, Field, Form } from '../../parts.tsx';
 import { writeHeaders } from './attempt-item.tsx';
+import type { DeliveryListProps } from './delivery-list.tsx';
 import type { Delivery, Webhook } from './explain-delivery.ts';
 import {
   explainComputed,
@@ -10,13 +11,6 @@ import {
   type SignatureInput,
 } from './signature/explain-signature.ts';
 import { SignatureResult } from './signature-result.tsx';
-
-interface SignatureFormProps {
-  readonly deliveries: readonly Delivery[];
-  readonly webhooks: readonly Webhook[];
-  /** The delivery whose last attempt fills the form. */
-  readonly start: Delivery | undefined;
-}
 
 type Texts = Readonly<Record<'headers' | 'body' | 'secret' | 'computed', string>>;
 
@@ -28,8 +22,8 @@ const FIELDS = [
   ['computed', 'Signature that your code computed (may be empty)', 'input'],
 ] as const;
 
-/** A form that says why a signature does not verify, from what the receiver has. */
-export function SignatureForm({ deliveries, webhooks, start }: SignatureFormProps) {
+/** A form that says why a signature does not verify, from what the receiver has; the last attempt of `start` fills it. */
+export function SignatureForm({ deliveries, webhooks, start }: DeliveryListProps & { start: Delivery | undefined }) {
   const [texts] = useState(() => textsFrom(start, webhooks));
   const [result, setResult] = useState<{ checks: readonly SignatureCheck[]; computed: string | undefined }>();
   const check = (data: FormData) => {

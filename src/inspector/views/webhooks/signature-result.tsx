@@ -2,14 +2,8 @@ import type { SignatureCheck } from './signature/explain-signature.ts';
 
 const SCHEMES = { standard: 'Signature by Standard Webhooks', hex: 'Hex HMAC of the body' } as const;
 
-interface ResultProps {
-  readonly checks: readonly SignatureCheck[];
-  /** What was signed, such as `attempt 2`, where the page shows several. */
-  readonly signed?: string;
-}
-
-/** Shows the steps of a verification, and why it fails. */
-export function SignatureResult({ checks, signed }: ResultProps) {
+/** Shows the steps of a verification, and why it fails; `signed` says of what, such as `attempt 2`, among several. */
+export function SignatureResult({ checks, signed }: { checks: readonly SignatureCheck[]; signed?: string }) {
   return (
     <>
       {checks.map(({ scheme, steps, problems }) => (

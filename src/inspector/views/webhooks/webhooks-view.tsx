@@ -61,15 +61,13 @@ function Actions({ held, route }: { readonly held: number; readonly route: Route
 }
 
 /** What the route opens: a form, or a delivery. */
-function Detail({ deliveries, webhooks, route }: DeliveryListProps) {
-  const { open, from } = route.options;
-  const id = route.id ?? from;
-  const delivery = deliveries.find((each) => each.id === id);
-  if (open === 'signature') {
-    return <SignatureForm key={id} deliveries={deliveries} webhooks={webhooks} start={delivery} />;
-  }
-  if (open === 'event') return <EventForm key={id} webhooks={webhooks} start={delivery} route={route} />;
-  if (delivery) return <DeliveryDetail key={id} delivery={delivery} webhooks={webhooks} route={route} />;
+function Detail(props: DeliveryListProps) {
+  const { id: openId, options } = props.route;
+  const id = openId ?? options.from;
+  const delivery = props.deliveries.find((each) => each.id === id);
+  if (options.open === 'signature') return <SignatureForm key={id} {...props} start={delivery} />;
+  if (options.open === 'event') return <EventForm key={id} {...props} start={delivery} />;
+  if (delivery) return <DeliveryDetail key={id} {...props} delivery={delivery} />;
   return <p class="hint">There is no delivery with this id: the data was reset, or the log was full.</p>;
 }
 

@@ -85,7 +85,8 @@ function checkStandard(input: SignatureInput, headers: Headers): SignatureCheck 
       isOk: true,
     },
   ];
-  return finish({ scheme: 'standard', steps, problems: late ? [late] : [] }, parts, header.split(/\s+/), input.sent);
+  const signatures = header.split(/\s+/);
+  return finish(steps, late ? [late] : [], { scheme: 'standard', parts, signatures, sent: input.sent });
 }
 
 function checkHex(input: SignatureInput, headers: Headers, [name, value]: readonly [string, string]): SignatureCheck {
@@ -96,7 +97,8 @@ function checkHex(input: SignatureInput, headers: Headers, [name, value]: readon
     { title: 'Use the whole text of the secret as the key', result: mask(secret), isOk: secret !== '' },
     { title: 'Take the body alone: that is the signed content', result: shorten(body), isOk: true },
   ];
-  return finish({ scheme: 'hex', steps, problems: [] }, { id, timestamp, body, secret }, value.split(/,\s*/), sent);
+  const parts = { id, timestamp, body, secret };
+  return finish(steps, [], { scheme: 'hex', parts, signatures: value.split(/,\s*/), sent });
 }
 
 const TOLERANCE_SECONDS = 5 * 60;
@@ -159,18 +161,22 @@ function withoutPrefix(signature: string, scheme: Scheme): string | undefined {
   return prefix === undefined ? undefined : signature.slice(prefix.length);
 }
 
+/** What is compared: the signatures of a request with the parts that should be signed. */
+interface Signed {
+  readonly scheme: Scheme;
+  readonly parts: SignedParts;
+  readonly signatures: readonly string[];
+  readonly sent: SentRequest | undefined;
+}
+
 /** Adds the last two steps, and the reasons why no signature fits. */
-function finish(
-  { scheme, steps, problems }: SignatureCheck,
-  parts: SignedParts,
-  signatures: readonly string[],
-  sent: SentRequest | undefined,
-): SignatureCheck {
+function finish(steps: readonly SignatureStep[], problems: readonly string[], signed: Signed): SignatureCheck {
+  const { scheme, parts, signatures } = signed;
   const expected = signCorrectly(parts, scheme);
   const fits = expected !== undefined && signatures.some((each) => withoutPrefix(each, scheme) === expected);
   const prefixed = `${scheme === 'standard' ? 'v1,' : ''}${expected}`;
   const result = expected === undefined ? 'There is no key.' : prefixed;
-  const reasons = fits ? [] : findReasons(signatures, parts, scheme, sent);
+  const reasons = fits ? [] : findReasons(signed);
   return {
     scheme,
     steps: [
@@ -184,12 +190,7 @@ function finish(
 
 const ENCODING_NAMES = { standard: 'base64', hex: 'hex' } as const;
 
-function findReasons(
-  signatures: readonly string[],
-  parts: SignedParts,
-  scheme: Scheme,
-  sent: SentRequest | undefined,
-): readonly string[] {
+function findReasons({ scheme, parts, signatures, sent }: Signed): readonly string[] {
   for (const text of signatures) {
     const signature = text.replace(/^(v\d+[,=]|sha256=)/, '');
     const mistakes = findMistakes(signature, parts, scheme, 'received');

@@ -1,16 +1,8 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import {
-  CONTENT_MISTAKES,
-  CONTENTS,
-  type Form,
-  KEY_MISTAKES,
-  KEYS,
-  type Scheme,
-  type SignedParts,
-  utf8,
-} from './signature-forms.ts';
+import type { Form, Scheme, SignedParts } from './signature-forms.ts';
+import { CONTENT_MISTAKES, CONTENTS, KEY_MISTAKES, KEYS, utf8 } from './signature-forms.ts';
 
 /** Which forms are correct. */
 const CORRECT = {
@@ -82,18 +74,14 @@ function encodingOf(signature: string, [key, content, body]: Written, scheme: Sc
 /** Combines all forms. The first of each kind is the correct one; the others are mistakes. */
 function combine(scheme: Scheme) {
   const { key, content } = CORRECT[scheme];
-  const keys = [KEYS[key], ...Object.values(KEYS).filter((form) => form !== KEYS[key]), ...KEY_MISTAKES];
-  const contents = [
-    CONTENTS[content],
-    ...Object.values(CONTENTS).filter((form) => form !== CONTENTS[content]),
-    ...CONTENT_MISTAKES,
-  ];
+  const keys = [...new Set([KEYS[key], ...Object.values(KEYS), ...KEY_MISTAKES])];
+  const contents = [...new Set([CONTENTS[content], ...Object.values(CONTENTS), ...CONTENT_MISTAKES])];
   const correct: readonly unknown[] = [BODIES[0], keys[0], contents[0]];
   const all = BODIES.flatMap((body) =>
-    keys.flatMap((each) =>
-      contents.map((around) => {
-        const mistakes = [body, each, around].filter((form) => !correct.includes(form));
-        return { body, key: each, content: around, mistakes };
+    keys.flatMap((key) =>
+      contents.map((content) => {
+        const mistakes = [body, key, content].filter((form) => !correct.includes(form));
+        return { body, key, content, mistakes };
       }),
     ),
   );
