@@ -77,7 +77,7 @@ export function useFeedChange(changed: () => void, matters: Test): void {
   }, [feed, changed]);
 }
 
-/** What an event changes in a log: an item, which has to be loaded if it is not there, or with the id `*` all of them. */
+/** What an event changes in a log: an item, which is loaded if it is not there, or with the id `*` all of them. */
 type Change<Item> = readonly [id: string, item?: Item | undefined];
 
 /** The change of all items of a log. */

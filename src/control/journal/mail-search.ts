@@ -15,7 +15,7 @@ import {
   type ShownFields,
   shownFields,
 } from '../../world/store/rows.ts';
-import { canonicalAddress, type World } from '../../world/store/world.ts';
+import { canonicalAddress, ofTenant, type World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { findWorlds } from '../control-scope.ts';
 
@@ -95,7 +95,7 @@ export const draftsReply = lazy(() =>
     total: z.int(),
     drafts: z.array(
       z.strictObject({
-        ...{ id: z.string(), tenantId: z.string(), inboxId: z.string(), inbox: z.string() },
+        ...{ id: z.string(), ...ownerField(), inboxId: z.string(), inbox: z.string() },
         ...{ to: addresses(), cc: addresses(), bcc: addresses(), subject: z.string().nullable() },
         ...{ plainBody: z.string().nullable(), htmlBody: z.string().nullable() },
         replyToMessageId: z.string().nullable(),
@@ -199,7 +199,7 @@ export function listDrafts(worlds: ReachableWorlds, filter: z.output<ReturnType<
 
 function showDraft(world: World, inbox: InboxRow, { raw: _, ...draft }: DraftRow): DraftDetails {
   const threadId = world.messages.get(draft.replyToMessageId ?? '')?.threadId ?? null;
-  return { ...draft, tenantId: world.id, inbox: canonicalAddress(inbox), threadId };
+  return { ...draft, ...ofTenant(world), inbox: canonicalAddress(inbox), threadId };
 }
 
 function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'workspace' | 'inbox'>): InboxRow[] {
@@ -267,7 +267,7 @@ function parseTerms(search = ''): Term[] {
 export function showMailSummary(world: World, message: MessageRow): MailSummary {
   const { id, inboxId, threadId } = message;
   return {
-    ...{ id, tenantId: world.id, ...pick(message, COLUMNS) },
+    ...{ id, ...ofTenant(world), ...pick(message, COLUMNS) },
     snippet: snippetOf(message),
     ...pick(message, STATE_COLUMNS),
     attachments: world.attachments.by('messageId', id).length,

@@ -47,9 +47,8 @@ export function createControl(
     const { sandbox, ...rest } = query;
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
     const process = { ...own, publicUrl: own.publicUrl ?? calledUrl(request) };
-    const input = { params, headers: request.headers, query: rest, body, process };
-    const write = WRITERS[row.content ?? 'application/json'];
-    const reply = write(await row.run(target, input as never, mailbox), request);
+    const input = { params, headers: request.headers, query: rest, body, process } as never;
+    const reply = WRITERS[row.content ?? 'application/json'](await row.run(target, input, mailbox), request);
     if (row.replyNeverChanges) constantReplies.set(row, reply);
     return reply;
   }

@@ -8,7 +8,7 @@ export interface KnownKey {
   readonly isFirst: boolean;
 }
 
-/** Writes code that sends a request again, to the emulator at a URL. Without a known key, it reads one from a variable. */
+/** Writes code that sends a request again, to a URL. Without a known key, it reads one from a variable. */
 type Writer = (entry: RequestEntry, baseUrl: string, known?: KnownKey) => string;
 
 /** Writes a command for a POSIX shell. */
@@ -97,8 +97,8 @@ export const writePython: Writer = (entry, baseUrl, known) => {
 
 function inPython({ before, text, variable }: KeyPart): string {
   if (variable === undefined) return JSON.stringify(`${before}${text}`);
-  const fallback = text === undefined ? '' : `, ${JSON.stringify(text)}`;
-  return `${JSON.stringify(before)} + os.environ${text === undefined ? `["${variable}"]` : `.get("${variable}"${fallback})`}`;
+  const value = text === undefined ? `["${variable}"]` : `.get("${variable}", ${JSON.stringify(text)})`;
+  return `${JSON.stringify(before)} + os.environ${value}`;
 }
 
 /** Writes a test for vitest that expects the same result. */

@@ -129,15 +129,15 @@ function calledBy({ protocol, operation, key, keyId, principal }: RequestEntry) 
 function Details({ entry }: { readonly entry: RequestEntry }) {
   const { id, principal, at, realTime, durationMs } = entry;
   const nameOf = namesIn(useScope());
-  const { tenantId, workspaceId, inboxId } = principal ?? {};
+  const named = (id: string | null | undefined) => nameOf(id) ?? id;
   return (
     <Facts
       facts={[
         ['Request', id],
         ...calledBy(entry),
-        ['Its tenant', nameOf(tenantId) ?? tenantId],
-        ['Its workspace', nameOf(workspaceId) ?? workspaceId],
-        ['Its inbox', nameOf(inboxId) ?? inboxId],
+        ['Its tenant', named(principal?.tenantId)],
+        ['Its workspace', named(principal?.workspaceId)],
+        ['Its inbox', named(principal?.inboxId)],
         ['Duration', `${durationMs.toFixed(1)} ms`],
         ['Time', <FullTime key="time" at={realTime} isReal />],
         ['Time of the tenant', at !== realTime && <FullTime key="tenant" at={at} />],

@@ -4,7 +4,7 @@ import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { ControlClient } from '../../../control/table/client.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import { Button, countOf, Failure, Loading, Select } from '../../parts.tsx';
-import { useScope } from '../../scope.ts';
+import { isInScope, useScope } from '../../scope.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { Correspondents } from './correspondents.tsx';
 import { RunLine } from './run-line.tsx';
@@ -52,8 +52,8 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
 
 /** What the timeline is of: a counterpart, and the moment at which it starts. */
 function Choices({ data, options: { counterpart = '', since = '' } }: { data: Run; options: Route['options'] }) {
-  const { tenant } = useScope();
-  const mail = data.mail.filter((one) => !tenant || one.tenantId === tenant);
+  const scope = useScope();
+  const mail = data.mail.filter((one) => isInScope(scope, one));
   const checkpoints = data.events.flatMap((event) =>
     event.kind === 'checkpoint' && event.action === 'added' ? [[event.id, `Since ${event.name}`] as const] : [],
   );

@@ -22,7 +22,7 @@ const FIELDS = [
   ['computed', 'Signature that your code computed (may be empty)', 'input'],
 ] as const;
 
-/** A form that says why a signature does not verify, from what the receiver has; the last attempt of `start` fills it. */
+/** A form that says why a signature does not verify; the last attempt of `start` fills it. */
 export function SignatureForm({ deliveries, webhooks, start }: DeliveryListProps & { start: Delivery | undefined }) {
   const [texts] = useState(() => textsFrom(start, webhooks));
   const [result, setResult] = useState<{ checks: readonly SignatureCheck[]; computed: string | undefined }>();
