@@ -88,7 +88,7 @@ const NOT_USED: Readonly<Record<string, string>> = {
   'vite.config.ts': 'types are checked',
 };
 
-const PICTURES = ['src/inspector/mail.png', 'src/inspector/webhooks.png'];
+const PICTURES = ['src/inspector/run.png'];
 
 /** What the package has besides its build, by the beginning of the path. */
 const SHIPPED: readonly string[] = [...PAGES, ...PICTURES, 'CHANGELOG.md', 'LICENSE', 'fixtures/'];

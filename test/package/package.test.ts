@@ -207,7 +207,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'fixtures/default.json',
     'fixtures/empty.json',
     'package.json',
-    ...[...PAGES.filter((page) => page !== 'README.md'), 'src/inspector/mail.png', 'src/inspector/webhooks.png'].sort(),
+    ...[...PAGES.filter((page) => page !== 'README.md'), 'src/inspector/run.png'].sort(),
   ]);
 });
 
