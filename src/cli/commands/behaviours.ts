@@ -27,13 +27,17 @@ type ShownBehaviour = BehaviourDefinition & {
 
 function readEntries(flags: GivenFlags, id: string | undefined): ShownBehaviour[] {
   const overrides = parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
-  const values = parseOverrides(Object.fromEntries(overrides));
+  const given = Object.fromEntries(overrides);
+  const values = parseOverrides(given);
   // Parsing an unknown id throws an error that suggests similar ids; the value does not matter.
   if (id !== undefined && !isBehaviourId(id)) parseOverrides({ [id]: '' });
   return BEHAVIOUR_IDS.filter((known) => id === undefined || known === id).map((known) => ({
     id: known,
     ...BEHAVIOURS[known],
-    ...(isChangeable(known) && { value: values[known] }),
+    ...(isChangeable(known) && {
+      ...{ value: values[known], start: values[known], isPinned: false },
+      source: Object.hasOwn(given, known) ? 'option' : 'default',
+    }),
   }));
 }
 
