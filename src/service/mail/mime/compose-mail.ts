@@ -5,16 +5,16 @@ import { filePart, type MimePart, multipart, partTypeOf, textPart, writePart } f
 
 /**
  * Writes a message as RFC 5322 with MIME parts: text, then HTML, then attachments. Bcc is left out. The same message
- * gives the same bytes every time; a message that was received as raw bytes gives those bytes. The fields of a trace
- * come first.
+ * gives the same bytes every time; a message that was received as raw bytes gives those bytes. With a trace, even an
+ * empty one, its fields come first, and the result is a copy: without one, it may be what the message shares.
  */
 export function composeMail(
   message: MessageRow,
   attachments: readonly AttachmentRow[],
-  trace: readonly string[] = [],
+  trace?: readonly string[],
 ): Uint8Array<ArrayBuffer> {
   const mail = message.raw ?? compose(message, attachments);
-  if (trace.length === 0) return mail;
+  if (!trace) return mail;
   const head = new TextEncoder().encode(trace.map((field) => field + CRLF).join(''));
   const bytes = new Uint8Array(head.length + mail.length);
   bytes.set(head);
