@@ -40,13 +40,18 @@ export function isChecked(): boolean {
 
 const documents = new Map<string, OpenApiDocument>();
 
-/** Describes a server; those of the same behaviours share one document. */
+/** Describes a server by the document of the moment; those of the same behaviours share one. */
 export function targetOf({ mailbox, url }: { readonly mailbox: Mailbox; readonly url: string }): Target {
   const { behaviours } = mailbox;
-  const key = JSON.stringify(behaviours);
-  const document = documents.get(key) ?? mailbox.openApi();
-  documents.set(key, document);
-  return { url, behaviours, document };
+  return {
+    ...{ url, behaviours },
+    get document() {
+      const key = JSON.stringify(behaviours);
+      const document = documents.get(key) ?? mailbox.openApi();
+      documents.set(key, document);
+      return document;
+    },
+  };
 }
 
 const proxies = new Map<string, Promise<CheckingProxy>>();
