@@ -27,10 +27,14 @@ export function AuthChips({ mail }: { readonly mail: MailDetails }) {
   );
 }
 
+const METHODS = [
+  ['SPF', /; spf=(\w+)/i],
+  ['DKIM', /; dkim=(\w+)/i],
+  ['DMARC', /; dmarc=(\w+)/i],
+] as const;
+
 /** Reads the results that the emulator put before the mail; a sender may have written others. */
 function resultsOf({ headers }: MailDetails) {
   const field = headers.find(({ name, isTrace }) => isTrace && name === 'Authentication-Results')?.value ?? '';
-  return ['SPF', 'DKIM', 'DMARC'].map((method) => {
-    return { method, result: new RegExp(`; ${method}=(\\w+)`, 'i').exec(field)?.[1] };
-  });
+  return METHODS.map(([method, result]) => ({ method, result: result.exec(field)?.[1] }));
 }
