@@ -1,6 +1,7 @@
 import { FlaskConical } from 'lucide';
 import { linkTo } from '../../page-route.ts';
 import { Chip } from '../../parts.tsx';
+import { shortenIds } from '../../text.tsx';
 import type { Sample } from './timeline.ts';
 
 const RESULTS = {
@@ -22,14 +23,10 @@ export function SampleCard({ sample: { name, should, mustNot, result, breaches }
       <p>It must not: {mustNot}</p>
       {breaches.map(({ call, shown, requestId }) => (
         <p key={call} class="bad">
-          {requestId ? <a href={linkTo('requests', requestId)}>{shorten(call)}</a> : shorten(call)}: <bdi>{shown}</bdi>
+          {requestId ? <a href={linkTo('requests', requestId)}>{shortenIds(call)}</a> : shortenIds(call)}:{' '}
+          <bdi>{shown}</bdi>
         </p>
       ))}
     </section>
   );
-}
-
-/** Shortens the ids in a call to their last four digits. */
-function shorten(call: string): string {
-  return call.replace(/[\da-f]{8}-[\da-f-]{23}([\da-f]{4})/g, '…$1');
 }
