@@ -366,7 +366,8 @@ export const WALKS: readonly Walk[] = [
           expectThat(count === 0, `${view} shows ${other}`);
         }
       }
-      await click(page.getByRole('link', { name: 'Requests' }));
+      await click(page.getByRole('link', { name: 'Requests', exact: true }));
+      await page.locator('main').getByText('getMe').first().waitFor();
       expectThat((await page.locator('.row').count()) === 1, 'There are requests of other sandboxes.');
     },
   },
