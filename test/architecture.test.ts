@@ -30,7 +30,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^smtp-server$/, allowed: ['src/server/mail/'] },
   { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/world/store/database.ts', 'src/world/store/database.ts'] },
   { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
-  { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/service/mail/mime/split-parts.ts'] },
+  { packages: /^postal-mime$/, allowed: ['src/contract/email-address.ts', 'src/service/mail/mime/decode.ts'] },
   {
     packages: /^@noble\/hashes(\/|$)/,
     allowed: ['src/fixture/defaults.ts', 'src/service/delivery/request.ts', 'src/inspector/'],

@@ -1,9 +1,9 @@
-import { bytesOf, splitHeader } from '../mail/mime/split-parts.ts';
+import { bytesOf, splitHeader } from '../mail/mime/decode.ts';
+import type { MailPart } from '../mail/mime/split-parts.ts';
 import { type Argument, CommandError, isList, itemsOf, textOf, type Word, writeString } from './argument.ts';
 import { formatInternalDate } from './dates.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
-import { findPart, type MailPart } from './mail-parts.ts';
 import type { MailReader, OpenMail } from './mail-reader.ts';
 
 /** Texts, in which one character stands for each byte, and bytes, to be sent one after the other. */
@@ -158,4 +158,19 @@ function selectFields(header: string, isWanted: (name: string) => boolean): Uint
     return name !== undefined && isWanted(name.toLowerCase());
   });
   return bytesOf(`${fields.join('')}\r\n`);
+}
+
+/**
+ * Finds a part by its numbers, such as `1.2`: in a `multipart` they count its parts, and what has no parts is its own
+ * part 1.
+ */
+export function findPart(root: MailPart, numbers: readonly number[]): MailPart | undefined {
+  let found: MailPart | undefined;
+  let container: MailPart | undefined = root;
+  for (const number of numbers) {
+    const isWhole: boolean = container?.type !== 'multipart' && number === 1;
+    found = isWhole ? container : container?.parts[number - 1];
+    container = found?.message ?? (isWhole ? undefined : found);
+  }
+  return found;
 }

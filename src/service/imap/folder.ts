@@ -1,5 +1,5 @@
 import type { MessageRow } from '../../world/store/rows.ts';
-import { bytesOf } from '../mail/mime/split-parts.ts';
+import { bytesOf } from '../mail/mime/decode.ts';
 import { RefusedCommand } from './argument.ts';
 
 /** The folders of each inbox, in the order in which they are listed, with their special uses (RFC 6154). */

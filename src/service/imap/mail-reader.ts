@@ -3,13 +3,12 @@ import { domainOf, formatAddress } from '../../contract/email-address.ts';
 import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
 import { primaryAddress, type World } from '../../world/store/world.ts';
 import { composeMail } from '../mail/mime/compose-mail.ts';
+import { headerEnd, toBinary } from '../mail/mime/decode.ts';
 import { writeShownTrace } from '../mail/mime/header.ts';
-import { headerEnd, toBinary } from '../mail/mime/split-parts.ts';
-import { writeStructure } from './body-structure.ts';
-import { writeEnvelope } from './envelope.ts';
+import { type MailPart, splitMail } from '../mail/mime/split-parts.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
-import { envelopeFields, type MailPart, splitMail } from './mail-parts.ts';
+import { envelopeFields, writeEnvelope, writeStructure } from './structure.ts';
 
 /** A mail with its bytes. */
 export interface OpenMail {

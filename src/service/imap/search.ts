@@ -1,10 +1,11 @@
-import { bytesOf, decodeBody, decodeText, decodeWords } from '../mail/mime/split-parts.ts';
+import { bytesOf, decodeBody, decodeText, decodeWords } from '../mail/mime/decode.ts';
+import type { MailPart } from '../mail/mime/split-parts.ts';
 import { type Argument, CommandError, isList, parseSequence, RefusedCommand, textOf, type Word } from './argument.ts';
 import { dayOf, dayOfField, parseDay } from './dates.ts';
 import { threadIdOf, timeOf } from './fetch-items.ts';
 import { firstFrom, type Item } from './folder.ts';
-import { envelopeFields, type MailPart } from './mail-parts.ts';
 import type { MailReader, OpenMail } from './mail-reader.ts';
+import { envelopeFields } from './structure.ts';
 import type { FolderView } from './view.ts';
 
 /** Whether a mail matches, and how much work it is to find out. */

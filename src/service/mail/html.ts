@@ -1,5 +1,7 @@
+import { toBinary } from './mime/decode.ts';
 import { repairLineEnds } from './mime/header.ts';
-import { type RawPart, splitParts, toBinary } from './mime/split-parts.ts';
+import { type RawPart, splitParts } from './mime/split-parts.ts';
+
 /** Writes a plain text as HTML. */
 export function toHtml(text: string): string {
   return text === '' ? '' : `<p>${escapeHtml(text).replace(/\r?\n/g, '<br>')}</p>`;

@@ -11,9 +11,10 @@ import {
 import { MAIL_LIMITS } from '../../../contract/incoming-message.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
+import { decodeField, decodeWords, toBinary, toSingleLine } from '../mime/decode.ts';
 import { type MailHeader, repairLineEnds } from '../mime/header.ts';
 import { readContents } from '../mime/read-contents.ts';
-import { decodeField, decodeWords, listFields, splitParts, toBinary, toSingleLine } from '../mime/split-parts.ts';
+import { listFields, splitParts } from '../mime/split-parts.ts';
 import type { AttachedFile } from '../store-message.ts';
 
 /** A mail to store in an inbox. */

@@ -8,12 +8,11 @@ import {
   decodeField,
   decodeText,
   decodeWords,
-  parseParameters,
-  type RawPart,
   repairWindows1252,
   toBinary,
   toSingleLine,
-} from './split-parts.ts';
+} from './decode.ts';
+import { parseParameters, type RawPart } from './split-parts.ts';
 
 /**
  * Reads the contents of a mail from its parts. If there is HTML, it also has each text that is no alternative to HTML.

@@ -6,8 +6,8 @@ import { isOwnAddress, primaryAddress } from '../../../world/store/world.ts';
 import type { InboxPrincipal } from '../../pipeline/access/principal.ts';
 import { findThread } from '../incoming/accept-message.ts';
 import { parseEml } from '../incoming/parse-eml.ts';
+import { bytesOf, headerEnd, splitHeader, toBinary } from '../mime/decode.ts';
 import { CRLF, formatDate } from '../mime/header.ts';
-import { bytesOf, headerEnd, splitHeader, toBinary } from '../mime/split-parts.ts';
 import type { MailContext } from '../store-message.ts';
 import { sendMail } from './send.ts';
 

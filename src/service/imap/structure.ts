@@ -1,0 +1,183 @@
+import { listParameters, type MailPart, unfold } from '../mail/mime/split-parts.ts';
+import { writeNString, writeString } from './argument.ts';
+
+/** The fields whose addresses go together if there are several. */
+const LISTS: ReadonlySet<string> = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc']);
+
+/** Returns what an ENVELOPE is written from: all addresses of each field, and the last of each other field. */
+export function envelopeFields(header: string): Record<string, string> {
+  const fields: Record<string, string> = {};
+  for (const { name, value } of unfold(header)) {
+    const key = name.toLowerCase();
+    fields[key] = LISTS.has(key) && fields[key] !== undefined ? `${fields[key]}, ${value}` : value;
+  }
+  return fields;
+}
+
+/** How many addresses of a field are shown. */
+const MAX_ADDRESSES = 1_000;
+
+/** Writes an ENVELOPE (RFC 3501, section 7.4.2) from header fields by lower-case name. */
+export function writeEnvelope(fields: Readonly<Record<string, string>>): string {
+  const from = writeAddresses(fields.from);
+  const list = (name: string) => {
+    const written = writeAddresses(fields[name]);
+    return written === 'NIL' && (name === 'sender' || name === 'reply-to') ? from : written;
+  };
+  const [date, subject, ...ids] = ['date', 'subject', 'in-reply-to', 'message-id'].map((name) =>
+    writeNString(fields[name]),
+  );
+  return `(${[date, subject, from, ...['sender', 'reply-to', 'to', 'cc', 'bcc'].map(list), ...ids].join(' ')})`;
+}
+
+/** A piece of an address list: a quoted text, a comment, an address in brackets, a separator, or an atom. */
+const TOKEN = /"((?:[^"\\]|\\.)*)"?|\(((?:[^()\\]|\\.)*)\)?|<([^<>]*)>?|([,;:@])|([^\s",;:@<>()]+)|[()>]/gs;
+
+/** Writes a list of addresses, with the groups that it has. */
+function writeAddresses(field = ''): string {
+  const writer = new AddressWriter();
+  for (const [token, quoted, comment, angle, separator] of field.matchAll(TOKEN)) {
+    if (separator !== undefined && separator !== '@') writer.separate(separator);
+    else if (comment === undefined && angle === undefined) writer.words.push(unescapeQuoted(quoted ?? token));
+    else {
+      writer.comment = comment?.trim() ?? writer.comment;
+      writer.angle ??= angle?.trim();
+    }
+  }
+  return writer.end();
+}
+
+/** Writes addresses, each from what came since the separator before. */
+class AddressWriter {
+  words: string[] = [];
+  comment: string | undefined;
+  angle: string | undefined;
+  readonly #addresses: string[] = [];
+  #isInGroup = false;
+
+  separate(separator: string): void {
+    if (separator === ':' && !this.#isInGroup) {
+      this.#addresses.push(`(NIL NIL ${writeString(this.words.join(' '))} NIL)`);
+      this.words = [];
+      this.#isInGroup = true;
+      return;
+    }
+    const isEmpty = this.words.length === 0 && this.angle === undefined;
+    if (!isEmpty && this.#addresses.length < MAX_ADDRESSES) {
+      this.#addresses.push(writeAddress(this.words, this.angle, this.comment));
+    }
+    this.words = [];
+    this.comment = undefined;
+    this.angle = undefined;
+    if (separator !== ';' || !this.#isInGroup) return;
+    this.#addresses.push('(NIL NIL NIL NIL)');
+    this.#isInGroup = false;
+  }
+
+  end(): string {
+    this.separate(',');
+    if (this.#isInGroup) this.separate(';');
+    return this.#addresses.length === 0 ? 'NIL' : `(${this.#addresses.join('')})`;
+  }
+}
+
+/** Writes an address: `angle` is what was in brackets, and `words` what was outside of them. */
+function writeAddress(words: readonly string[], angle: string | undefined, comment: string | undefined): string {
+  const isBare = angle === undefined;
+  const address = isBare ? words.join('').trim() : angle;
+  const [, route, rest = address] = /^(@[^:]*):(.*)$/s.exec(address) ?? [];
+  const at = rest.lastIndexOf('@');
+  const local = (at < 0 ? rest : rest.slice(0, at)).replace(/^"((?:[^"\\]|\\.)*)"$/s, (_, text) =>
+    unescapeQuoted(text),
+  );
+  const host = at < 0 ? '' : rest.slice(at + 1);
+  const name = (isBare ? '' : words.join(' ')) || (comment && unescapeQuoted(comment)) || undefined;
+  return `(${writeNString(name)} ${writeNString(route)} ${writeString(local.trim())} ${writeString(host.trim())})`;
+}
+
+function unescapeQuoted(text: string): string {
+  return text.replace(/\\(.)/gs, '$1');
+}
+
+/** Writes the BODYSTRUCTURE of a mail, or its BODY, which has no extension data (RFC 3501, section 7.4.2). */
+export function writeStructure(part: MailPart, text: string, isExtended: boolean): string {
+  const { type, subtype, parts, fields } = part;
+  const parameters = part.isTyped ? readParameters(fields['content-type']) : {};
+  const extension = isExtended ? ` ${writeExtension(part)}` : '';
+  if (type !== 'multipart') return `(${writeLeaf(part, text, parameters, isExtended)}${extension})`;
+  const inner =
+    parts.map((each) => writeStructure(each, text, isExtended)).join('') ||
+    `(${EMPTY_PART}${isExtended ? ' NIL NIL NIL NIL' : ''})`;
+  return `(${inner} ${writeString(subtype)}${isExtended ? ` ${writeParameters(parameters)}` : ''}${extension})`;
+}
+
+/** A `multipart` without parts is shown with one that is empty, because a list of parts cannot be. */
+const EMPTY_PART = '"text" "plain" ("charset" "us-ascii") NIL NIL "7bit" 0 0';
+
+function writeLeaf(
+  { type, subtype, fields, message, bodyAt, to }: MailPart,
+  text: string,
+  parameters: Readonly<Record<string, string>>,
+  isExtended: boolean,
+): string {
+  const hasCharset = type !== 'text' || parameters.charset !== undefined;
+  const written = [
+    `${writeString(type)} ${writeString(subtype)}`,
+    writeParameters(hasCharset ? parameters : { charset: 'us-ascii', ...parameters }),
+    writeNString(fields['content-id']),
+    writeNString(fields['content-description']),
+    writeString(readToken(fields['content-transfer-encoding']) || '7bit'),
+    String(to - bodyAt),
+    ...(message
+      ? [
+          writeEnvelope(envelopeFields(text.slice(message.from, message.bodyAt))),
+          writeStructure(message, text, isExtended),
+        ]
+      : []),
+    ...(message || type === 'text' ? [String(countLines(text, bodyAt, to))] : []),
+    ...(isExtended ? [writeNString(fields['content-md5'])] : []),
+  ];
+  return written.join(' ');
+}
+
+/** Writes the disposition, the language and the location of a part. */
+function writeExtension({ fields }: MailPart): string {
+  const value = readToken(fields['content-disposition']);
+  const parameters = writeParameters(readParameters(fields['content-disposition']));
+  const disposition = value === '' ? 'NIL' : `(${writeString(value)} ${parameters})`;
+  const languages = (fields['content-language'] ?? '').split(/[\s,]+/).filter((language) => language !== '');
+  const language = languages.length === 0 ? 'NIL' : `(${languages.map(writeString).join(' ')})`;
+  return `${disposition} ${language} ${writeNString(fields['content-location'])}`;
+}
+
+/** Reads parameters as they are written; only the pieces of one (RFC 2231) are joined. */
+function readParameters(field = ''): Record<string, string> {
+  const parameters = new Map<string, string>();
+  for (const [name, value] of listParameters(field)) addParameter(parameters, name.toLowerCase(), value);
+  return Object.fromEntries(parameters);
+}
+
+function addParameter(parameters: Map<string, string>, name: string, value: string): void {
+  const [, base, mark = ''] = /^([^*]+)\*\d+(\*?)$/.exec(name) ?? [];
+  if (base === undefined) parameters.set(name, parameters.get(name) ?? value);
+  else {
+    const key = `${base}${parameters.has(`${base}*`) ? '*' : mark}`;
+    parameters.set(key, `${parameters.get(key) ?? ''}${value}`);
+  }
+}
+
+function writeParameters(parameters: Readonly<Record<string, string>>): string {
+  const written = Object.entries(parameters).map(([name, value]) => `${writeString(name)} ${writeString(value)}`);
+  return written.length === 0 ? 'NIL' : `(${written.join(' ')})`;
+}
+
+/** Returns a value without its comments and parameters. */
+function readToken(field = ''): string {
+  return /^[^\s;(]*/.exec(field.trimStart())?.[0] ?? '';
+}
+
+function countLines(text: string, from: number, to: number): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
