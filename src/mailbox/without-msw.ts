@@ -110,12 +110,21 @@ export type { Mail, MailAttachment } from '../service/mail/show-mail.ts';
 export type { StreamConnection } from '../service/stream/stream.ts';
 export type { AcceptStream, StreamSession } from '../service/stream/streams.ts';
 export type { Duration } from '../world/clock.ts';
-export type { DeliveryFault, DeliveryFaultKind, DeliveryFaultOptions } from '../world/delivery-fault.ts';
 export type { Environment, EnvironmentOverrides } from '../world/environment.ts';
-export type { Fault, FaultOptions, FaultTarget } from '../world/fault.ts';
+export type {
+  DeliveryFault,
+  DeliveryFaultKind,
+  DeliveryFaultOptions,
+  Fault,
+  FaultOptions,
+  FaultTarget,
+  SmtpFault,
+  SmtpFaultOptions,
+  StreamFault,
+  StreamFaultKind,
+  StreamFaultOptions,
+} from '../world/fault.ts';
 export { RefusedError } from '../world/fetch-in-process.ts';
 export type { RequestFault, RequestFaultKind, RequestFaultOptions } from '../world/request-fault.ts';
-export type { SmtpFault, SmtpFaultOptions } from '../world/smtp-fault.ts';
 export type { MailboxState, TenantState } from '../world/store/state.ts';
-export type { StreamFault, StreamFaultKind, StreamFaultOptions } from '../world/stream-fault.ts';
 export type { Mailbox, MailboxOptions } from './mailbox.ts';

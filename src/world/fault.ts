@@ -1,11 +1,231 @@
 import { z } from 'zod';
+import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
-import { DELIVERY, type DeliveryFault, type DeliveryFaultOptions } from './delivery-fault.ts';
-import { IMAP, type ImapFault, type ImapFaultOptions } from './imap-fault.ts';
+import { CLOSE_CODES } from '../contract/stream-protocol.ts';
+import { durationField, parseDuration } from './clock.ts';
 import { REQUEST, type RequestFault, type RequestFaultOptions } from './request-fault.ts';
-import { SMTP, type SmtpFault, type SmtpFaultOptions } from './smtp-fault.ts';
-import { STREAM, type StreamFault, type StreamFaultOptions } from './stream-fault.ts';
-import type { FaultIdentity } from './target-fields.ts';
+import {
+  defineTarget,
+  type FaultIdentity,
+  keyField,
+  MAX_COUNT,
+  type planFields,
+  type standingFields,
+  tierField,
+  webhookField,
+  wholeNumber,
+} from './target-fields.ts';
+
+/** A fault without what identifies it. */
+type Form<Each> = Omit<Each, keyof FaultIdentity>;
+
+/** What each delivery fault does. A fault that changes the request affects the first attempt only. */
+export const DELIVERY_FAULTS = {
+  duplicate: 'It is sent twice.',
+  reorder: 'It is sent after the next delivery to the same webhook, or a minute later if there is none.',
+  hold: 'It waits until it is released.',
+  drop: 'It is never sent.',
+  delay: 'It is sent after the time in `delay`.',
+  'stale-timestamp': 'Its timestamp is an hour old, and the signature is valid.',
+  'wrong-secret': 'It is signed with another secret.',
+  'two-signatures': 'It has two signatures, as during a rotation of the secret; only the second is valid.',
+  'truncated-body': 'Half of its body is missing, but the signature is for the whole body.',
+  unreachable: 'The first attempt fails as if no program listened at the URL.',
+  'oversize-body': 'Its body has 1 MiB of extra padding, and the signature is valid.',
+} as const;
+
+/** The kind of a delivery fault. */
+export type DeliveryFaultKind = keyof typeof DELIVERY_FAULTS;
+
+/** Every kind of delivery fault. */
+export const DELIVERY_FAULT_KINDS = Object.keys(DELIVERY_FAULTS) as DeliveryFaultKind[];
+
+// Without the fields that every fault has: comments of fields that are spread are lost in declaration files.
+const deliveryOptions = () => ({
+  /** What the fault applies to: deliveries to webhooks. */
+  on: z.literal('delivery'),
+  /** The kind of the fault. */
+  kind: z.enum(DELIVERY_FAULT_KINDS, `must be one of ${DELIVERY_FAULT_KINDS.join(', ')}`),
+  /** The id of the webhook that it applies to. Default: any webhook. */
+  webhookId: webhookField().optional(),
+  /** Only for `delay`: the length of the delay. Default: one minute. */
+  delay: durationField().default('1m'),
+});
+
+/** The options of a fault of deliveries to webhooks. */
+export type DeliveryFaultOptions = InputOf<ReturnType<typeof deliveryOptions> & ReturnType<typeof planFields>>;
+
+const deliveryFields = () => ({
+  /** What the fault happens to: `delivery`. */
+  on: z.literal('delivery'),
+  /** What goes wrong. */
+  kind: z.enum(DELIVERY_FAULT_KINDS),
+  /** The id of the only webhook that it applies to; null for any. */
+  webhookId: z.string().nullable().describe('The only webhook to which it applies; null for any.'),
+  /** The delay in milliseconds; 0 unless the kind is `delay`. */
+  delayMs: z.number().describe('The delay in milliseconds, for the kind delay.'),
+});
+
+/** A fault of deliveries that is set. */
+export type DeliveryFault = OutputOf<ReturnType<typeof deliveryFields> & ReturnType<typeof standingFields>>;
+
+const DELIVERY = defineTarget(deliveryOptions, deliveryFields, (options): Form<DeliveryFault> => {
+  const { on, kind, webhookId = null, after, times, delay } = options;
+  return { on, kind, webhookId, after, times, delayMs: kind === 'delay' ? parseDuration(delay) : 0 };
+});
+
+/** What each stream fault does instead of sending the event. */
+export const STREAM_FAULTS = {
+  close: 'The stream is closed, with the code in `code`.',
+  stall: 'The stream stays open, but nothing is sent on it any more: no event, no ping and no reply.',
+} as const;
+
+/** The kind of a stream fault. */
+export type StreamFaultKind = keyof typeof STREAM_FAULTS;
+
+const STREAM_KINDS = Object.keys(STREAM_FAULTS) as StreamFaultKind[];
+
+const streamOptions = () => ({
+  /** What the fault applies to: events that are sent to streams. */
+  on: z.literal('stream'),
+  /** The kind of the fault. */
+  kind: z.enum(STREAM_KINDS, `must be one of ${STREAM_KINDS.join(', ')}`),
+  /** The key that opened the stream. Default: any key. */
+  key: keyField().optional(),
+  /** The tier of that key. Default: any tier. */
+  tier: tierField().optional(),
+  /** Only for `close`: the close code, from 4000 to 4999. Default: 4503. */
+  code: wholeNumber(4000, 4999).default(CLOSE_CODES.fault),
+});
+
+/** The options of a fault of event streams. */
+export type StreamFaultOptions = InputOf<ReturnType<typeof streamOptions> & ReturnType<typeof planFields>>;
+
+const streamFields = () => ({
+  /** What the fault happens to: `stream`. */
+  on: z.literal('stream'),
+  /** What goes wrong. */
+  kind: z.enum(STREAM_KINDS),
+  /** The only key to whose streams it applies; null for any. */
+  key: z.string().nullable(),
+  /** The only tier of keys to whose streams it applies; null for any. */
+  tier: tierField().nullable(),
+  /** The close code, for `close`. */
+  code: z.int(),
+});
+
+/** A fault of event streams that is set. */
+export type StreamFault = OutputOf<ReturnType<typeof streamFields> & ReturnType<typeof standingFields>>;
+
+const STREAM = defineTarget(streamOptions, streamFields, (options): Form<StreamFault> => {
+  const { on, kind, key = null, tier = null, after, times, code } = options;
+  return { on, kind, key, tier, after, times, code };
+});
+
+const ADDRESS_RULE = 'must be a mail address without a display name';
+
+const bareAddress = () =>
+  z
+    .string(ADDRESS_RULE)
+    .regex(/^[^\s<>@]+@[^\s<>@]+$/, ADDRESS_RULE)
+    .toLowerCase();
+
+const MESSAGE_RULE = 'must be one line of at most 200 printable ASCII characters';
+
+const smtpOptions = () => ({
+  /** What the fault applies to: recipients of mail over SMTP. */
+  on: z.literal('smtp'),
+  /** The address of the recipient that is refused; it must belong to an inbox. Default: any recipient. */
+  recipient: bareAddress().optional(),
+  /** The reply code: 4xx asks the client to try again later, 5xx refuses for good. Default: 451. */
+  status: wholeNumber(400, 599).default(451),
+  /** The text after the reply code. Default: a text that says that a fault refuses the recipient. */
+  message: z
+    .string(MESSAGE_RULE)
+    .regex(/^[\x20-\x7e]{1,200}$/, MESSAGE_RULE)
+    .optional(),
+});
+
+/** The options of a fault of mail over SMTP. */
+export type SmtpFaultOptions = InputOf<ReturnType<typeof smtpOptions> & ReturnType<typeof planFields>>;
+
+const smtpFields = () => ({
+  /** What the fault happens to: `smtp`. */
+  on: z.literal('smtp'),
+  /** The only address to which it applies, in lower case; null for any. */
+  recipient: z.string().nullable().describe('The only address to which it applies; null for any.'),
+  /** The reply code. */
+  status: z.int(),
+  /** The text after the reply code. */
+  message: z.string(),
+});
+
+/** A fault of mail over SMTP that is set. */
+export type SmtpFault = OutputOf<ReturnType<typeof smtpFields> & ReturnType<typeof standingFields>>;
+
+const SMTP = defineTarget(smtpOptions, smtpFields, (options): Form<SmtpFault> => {
+  const { on, recipient = null, status, message, after, times } = options;
+  // The text begins with an enhanced status code (RFC 3463) of the same class as the reply code.
+  const text = message ?? `${Math.floor(status / 100)}.3.0 A fault of the emulator refuses this recipient.`;
+  return { on, recipient, status, message: text, after, times };
+});
+
+/** What each IMAP fault does. The first four happen to a session, when it logs in. */
+export const IMAP_FAULTS = {
+  'id-required': 'No folder can be opened until the client has sent ID.',
+  disconnect: 'The connection ends without a word after the number in `commands`, or else after the time in `delay`.',
+  slow: 'Each reply waits for the time in `delay`.',
+  'login-refused': 'The login fails, although the password is right.',
+  'too-many-connections': 'The login fails, because the inbox has too many connections.',
+  'id-refused': 'The command ID is answered with BAD.',
+  'repeated-exists': 'EXISTS is sent three times for one new mail.',
+  'new-uidvalidity': 'The UIDVALIDITY of the open folder changes before the next command.',
+  'cut-literal': 'The content of a mail ends in its middle, and the connection with it.',
+} as const;
+
+/** The kind of an IMAP fault. */
+export type ImapFaultKind = keyof typeof IMAP_FAULTS;
+
+/** Every kind of IMAP fault. */
+const IMAP_KINDS = Object.keys(IMAP_FAULTS) as ImapFaultKind[];
+
+const imapOptions = () => ({
+  /** What the fault applies to: IMAP sessions. */
+  on: z.literal('imap'),
+  /** The kind of the fault. */
+  kind: z.enum(IMAP_KINDS, `must be one of ${IMAP_KINDS.join(', ')}`),
+  /** An address of the inbox that it applies to. Default: any inbox. */
+  inbox: bareAddress().optional(),
+  /** Only for `slow` and `disconnect`: how long. Default: two seconds. */
+  delay: durationField().default('2s'),
+  /** Only for `disconnect`: how many commands after the login are answered. Default: the time decides. */
+  commands: wholeNumber(1, MAX_COUNT).optional(),
+});
+
+/** The options of a fault of IMAP sessions. */
+export type ImapFaultOptions = InputOf<ReturnType<typeof imapOptions> & ReturnType<typeof planFields>>;
+
+const imapFields = () => ({
+  /** What the fault happens to: `imap`. */
+  on: z.literal('imap'),
+  /** What goes wrong. */
+  kind: z.enum(IMAP_KINDS),
+  /** The address of the only inbox to which it applies, in lower case; null for any. */
+  inbox: z.string().nullable().describe('The address of the only inbox to which it applies; null for any.'),
+  /** The delay in milliseconds; 0 unless the kind is `slow` or `disconnect`. */
+  delayMs: z.number().describe('The delay in milliseconds, for the kinds slow and disconnect.'),
+  /** The number of commands after which the connection ends; null if the time decides. */
+  commands: z.int().nullable().describe('The number of commands after which the connection ends, for disconnect.'),
+});
+
+/** A fault of IMAP sessions that is set. */
+export type ImapFault = OutputOf<ReturnType<typeof imapFields> & ReturnType<typeof standingFields>>;
+
+const IMAP = defineTarget(imapOptions, imapFields, (options): Form<ImapFault> => {
+  const { on, kind, inbox = null, delay, commands = null, after, times } = options;
+  const delayMs = kind === 'slow' || kind === 'disconnect' ? parseDuration(delay) : 0;
+  return { on, kind, inbox, delayMs, commands: kind === 'disconnect' ? commands : null, after, times };
+});
 
 /** The options of `addFault`: what the fault applies to, what happens, and by which plan. */
 export type FaultOptions =
@@ -45,5 +265,5 @@ const TARGETS = { request: REQUEST, delivery: DELIVERY, stream: STREAM, smtp: SM
 
 /** Creates a fault from its options. */
 export function createFault(options: z.output<ReturnType<typeof faultOptions>>, identity: FaultIdentity): Fault {
-  return TARGETS[options.on].create(options as never, identity);
+  return { ...identity, ...TARGETS[options.on].create({ after: 0, times: 1, ...options } as never) };
 }

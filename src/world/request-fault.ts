@@ -185,13 +185,13 @@ export type RequestFault = OutputOf<ReturnType<typeof ownFields> & Omit<ReturnTy
 export const REQUEST = {
   options: lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }).superRefine(checkCombination)),
   listed: lazy(() => z.strictObject({ ...standingFields(), ...ownFields() })),
-  create(options: ParsedOptions<typeof ownOptions>, identity: FaultIdentity): RequestFault {
-    const { on, operation = null, key = null, tier = null, effect, after = 0, times = 1 } = options;
+  create(options: ParsedOptions<typeof ownOptions>): Omit<RequestFault, keyof FaultIdentity> {
+    const { on, operation = null, key = null, tier = null, effect, after, times } = options;
     const { status, body, headers, latency, cut, rateLimit } = options;
     const kind = kindOf(options);
     const isReplaced = kind === 'rate-limit' || cut !== undefined || status !== undefined;
     return {
-      ...{ ...identity, on, kind, operation, key, tier, after },
+      ...{ on, kind, operation, key, tier, after },
       times: kind === 'rate-limit' ? null : times,
       effect: effect ?? (isReplaced ? 'none' : 'applied'),
       ...(status !== undefined && { status }),

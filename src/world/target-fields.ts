@@ -38,11 +38,6 @@ export const planFields = () => ({
   times: wholeNumber(1, MAX_COUNT).optional(),
 });
 
-/** The options of a fault after they are parsed. */
-export type ParsedOptions<Own extends () => z.ZodRawShape> = z.output<
-  z.ZodObject<ReturnType<Own> & ReturnType<typeof planFields>>
->;
-
 const count = () => z.int().min(0);
 
 /** The fields that every listed fault has. */
@@ -62,4 +57,24 @@ export interface FaultIdentity {
   readonly id: string;
   /** The id of the tenant; null for any. */
   readonly tenantId: string | null;
+}
+
+/** The options of a fault after they are parsed. */
+export type ParsedOptions<Own extends () => z.ZodRawShape> = Readonly<
+  z.output<z.ZodObject<ReturnType<Own> & ReturnType<typeof planFields>>>
+> & { readonly after: number; readonly times: number };
+
+/** Returns the schemas of the faults of a target, and what creates one from its options. */
+export function defineTarget<Options extends () => z.ZodRawShape, Fields extends () => z.ZodRawShape, Form>(
+  ownOptions: Options,
+  ownFields: Fields,
+  create: (options: ParsedOptions<Options>) => Form,
+) {
+  type AllOptions = ReturnType<Options> & ReturnType<typeof planFields>;
+  type AllFields = ReturnType<Fields> & ReturnType<typeof standingFields>;
+  return {
+    options: lazy(() => z.strictObject({ ...ownOptions(), ...planFields() } as AllOptions)),
+    listed: lazy(() => z.strictObject({ ...ownFields(), ...standingFields() } as AllFields)),
+    create,
+  };
 }

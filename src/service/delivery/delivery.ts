@@ -3,7 +3,7 @@ import type { InputOf, OutputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { timestamp } from '../../contract/schemas.ts';
-import { DELIVERY_FAULT_KINDS } from '../../world/delivery-fault.ts';
+import { DELIVERY_FAULT_KINDS } from '../../world/fault.ts';
 import { tenantField, webhookField } from '../../world/target-fields.ts';
 import type { DeliveryPayload } from './request.ts';
 

@@ -1,7 +1,7 @@
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import type { EventKind } from '../../contract/events.ts';
 import type { Clock } from '../../world/clock.ts';
-import type { DeliveryFaultKind } from '../../world/delivery-fault.ts';
+import type { DeliveryFaultKind } from '../../world/fault.ts';
 import { PriorityQueue } from '../../world/priority-queue.ts';
 import type { Delivery } from './delivery.ts';
 

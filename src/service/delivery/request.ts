@@ -4,8 +4,8 @@ import { fromBase64, toBase64, toHex } from '../../basics/base64.ts';
 import { cut } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
-import type { DeliveryFaultKind } from '../../world/delivery-fault.ts';
 import type { MailEvent } from '../../world/event-bus.ts';
+import type { DeliveryFaultKind } from '../../world/fault.ts';
 
 /**
  * The payload of a delivery: one flat object (reference, "Delivery"). Behaviours decide what the reference leaves open.

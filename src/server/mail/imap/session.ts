@@ -8,7 +8,7 @@ import { FolderView } from '../../../service/imap/view.ts';
 import { type MailContext, mailContextOf } from '../../../service/mail/store-message.ts';
 import type { InboxPrincipal } from '../../../service/pipeline/access/principal.ts';
 import { recordCommand } from '../../../service/pipeline/exchange.ts';
-import type { ImapFault, ImapFaultKind } from '../../../world/imap-fault.ts';
+import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
 import { type Command, parseCommand, parseTag } from './parse-command.ts';
 
