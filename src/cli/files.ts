@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { FixtureError } from '../fixture/fixture-error.ts';
+import { FixtureError } from '../fixture/fixture-part.ts';
 import { fileProblem, readRegularFile } from '../server/regular-file.ts';
 import { CannotRunError } from './command.ts';
 

@@ -1,12 +1,12 @@
 import { domainOf, SIMULATOR_DOMAIN, toBareAddress } from '../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
+import type { Entry } from '../service/mail/correspondents/answers.ts';
 import {
   type Correspondent,
   type CorrespondentOptions,
   correspondentOptions,
   type ParsedCorrespondent,
 } from '../service/mail/correspondents/correspondent.ts';
-import type { Entry } from '../service/mail/correspondents/entry.ts';
 import { parseDuration } from '../world/clock.ts';
 import { newId } from '../world/environment.ts';
 import { type ControlScope, findWorlds, notFound } from './control-scope.ts';

@@ -1,10 +1,10 @@
 import { showSize } from '../basics/size.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import { FixtureError } from '../fixture/fixture-error.ts';
+import { FixtureError } from '../fixture/fixture-part.ts';
 import { type Fixture, parseFixture } from '../fixture/parse-fixture.ts';
-import type { Activity } from '../world/activity.ts';
 import type { Environment } from '../world/environment.ts';
+import type { Activity } from '../world/event-bus.ts';
 import { createSeededRandom, type SeededRandom } from '../world/seeded-randomness.ts';
 import type { SandboxWorld } from '../world/store/seed/sandbox-world.ts';
 import {

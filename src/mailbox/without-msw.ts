@@ -82,8 +82,8 @@ export type { TriggerOptions } from '../control/trigger.ts';
 export type { AddWebhookOptions, SecretReceiver } from '../control/webhook-receiver.ts';
 export { defaultFixture } from '../fixture/default-fixture.ts';
 export type { ExportedRows } from '../fixture/exported-rows.ts';
-export { FixtureError } from '../fixture/fixture-error.ts';
 export type { FixtureProblem } from '../fixture/fixture-part.ts';
+export { FixtureError } from '../fixture/fixture-part.ts';
 export type {
   DefaultIds,
   DefaultKeys,

@@ -2,8 +2,8 @@ import { messageOf } from '../basics/named-error.ts';
 import { cut } from '../basics/text.ts';
 import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
 import type { ExchangeObserver } from '../service/pipeline/exchange.ts';
-import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../world/activity.ts';
 import { formatDuration } from '../world/clock.ts';
+import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../world/event-bus.ts';
 import { type Line, type Log, toPrintable } from './log-format.ts';
 
 /** The data of an attempt that its description needs. */

@@ -5,7 +5,7 @@ import { parseAddress } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import { isObject, type JsonObject } from '../fixture/fixture-part.ts';
 import { parseEml } from '../service/mail/incoming/parse-eml.ts';
-import { mediaTypeOf } from '../service/mail/mime/mime-part.ts';
+import { mediaTypeOf } from '../service/mail/mime/compose-mail.ts';
 import { fileProblem, readRegularFile } from './regular-file.ts';
 
 /**

@@ -5,7 +5,7 @@ import { toJsonPieces } from '../basics/json-pieces.ts';
 import { messageOf } from '../basics/named-error.ts';
 import { watchChanges } from '../control/state/state-keeper.ts';
 import { createWholeState, type WholeContext, type WholeState } from '../control/state/whole-state.ts';
-import { FixtureError } from '../fixture/fixture-error.ts';
+import { FixtureError } from '../fixture/fixture-part.ts';
 import { type FileLock, lockFile, StateFileError } from './file-lock.ts';
 import { fileProblem, openRegularFile, readRegularFile } from './regular-file.ts';
 import { replaceFile } from './replace-file.ts';

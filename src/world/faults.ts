@@ -1,6 +1,7 @@
+import type { Clock } from './clock.ts';
 import type { Environment } from './environment.ts';
 import type { Fault, FaultTarget } from './fault.ts';
-import { RateLimits } from './rate-limits.ts';
+import type { RequestFault } from './request-fault.ts';
 import type { ReachableWorlds } from './store/reachable-worlds.ts';
 import type { Part, PartOf, World } from './store/world.ts';
 import type { Worlds } from './store/worlds.ts';
@@ -225,4 +226,69 @@ function matches(fault: Readonly<Partial<Record<string, unknown>>>, occasion: Fa
     conditionsOf(fault).every((condition) => fault[condition] === occasion[condition]) &&
     (occasion.kinds?.includes(String(fault.kind)) ?? true)
   );
+}
+
+/** A rate limit after it has counted a request. */
+export interface RateLimitState {
+  readonly fault: RequestFault;
+  readonly limit: number;
+  readonly perSeconds: number;
+  /** How many more requests are allowed until the count begins again. */
+  readonly remaining: number;
+  /** After how many seconds the count begins again, rounded up. */
+  readonly resetSeconds: number;
+  /** Whether this request is above the limit. */
+  readonly isExceeded: boolean;
+}
+
+/** A span of time in which requests are counted. */
+interface Span {
+  readonly startMs: number;
+  count: number;
+}
+
+/** Counts the requests of one tenant for each rate limit. A span begins with a request, by the clock of the tenant. */
+export class RateLimits {
+  readonly #spans = new WeakMap<RequestFault, Span>();
+
+  /** Counts a request for some rate limits; returns the state of the one that leaves the fewest, if there is any. */
+  count(faults: readonly RequestFault[], clock: Clock): RateLimitState | undefined {
+    const states = faults.flatMap((fault) => (fault.rateLimit ? this.#count(fault, fault.rateLimit, clock) : []));
+    const isTighter = (one: RateLimitState, other: RateLimitState) =>
+      Number(other.isExceeded) - Number(one.isExceeded) || one.remaining - other.remaining;
+    return states.sort(isTighter)[0];
+  }
+
+  #count(fault: RequestFault, { limit, perMs }: NonNullable<RequestFault['rateLimit']>, clock: Clock): RateLimitState {
+    const nowMs = clock.now().getTime();
+    const span = this.#spanOf(fault, nowMs);
+    span.count += 1;
+    return {
+      ...{ fault, limit, perSeconds: Math.ceil(perMs / 1000), remaining: Math.max(limit - span.count, 0) },
+      resetSeconds: Math.ceil((span.startMs + perMs - nowMs) / 1000),
+      isExceeded: span.count > limit,
+    };
+  }
+
+  #spanOf(fault: RequestFault, nowMs: number): Span {
+    const known = this.#spans.get(fault);
+    const elapsedMs = known ? nowMs - known.startMs : -1;
+    // A clock that was set back begins a new span too.
+    if (known && elapsedMs >= 0 && elapsedMs < (fault.rateLimit?.perMs ?? 0)) return known;
+    const span = { startMs: nowMs, count: 0 };
+    this.#spans.set(fault, span);
+    return span;
+  }
+}
+
+/** Returns the headers that tell a client about a rate limit. */
+export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
+  const { limit, perSeconds, remaining, resetSeconds, isExceeded } = state;
+  return {
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': String(remaining),
+    'ratelimit-reset': String(resetSeconds),
+    'ratelimit-policy': `${limit};w=${perSeconds}`,
+    ...(isExceeded && { 'retry-after': String(resetSeconds) }),
+  };
 }

@@ -16,7 +16,7 @@ import {
 } from '../../src/contract/behaviours.ts';
 import { ERRORS } from '../../src/contract/errors.ts';
 import { describeOperation } from '../../src/contract/openapi/create-openapi.ts';
-import { type Json, toJsonSchema } from '../../src/contract/openapi/json-schema.ts';
+import { type Json, toJsonSchema } from '../../src/contract/openapi/document.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';

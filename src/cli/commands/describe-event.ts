@@ -3,7 +3,7 @@ import type { FeedItem } from '../../mailbox/without-msw.ts';
 import { describeActivity, limitText } from '../../server/activity-log.ts';
 import type { Line } from '../../server/log-format.ts';
 import { nameOfOther } from '../../server/request-log.ts';
-import type { ActivityEntry } from '../../world/activity.ts';
+import type { ActivityEntry } from '../../world/event-bus.ts';
 
 /** The kinds of events that only the feed has, and not the log of the server. */
 type OwnKind = Exclude<FeedItem['kind'], ActivityEntry['kind']>;

@@ -6,7 +6,7 @@ import { formatAttempt } from '../../server/activity-log.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../server/outgoing-fetch.ts';
 import { failedResult } from '../../service/delivery/attempt-sender.ts';
 import { splitLogin } from '../../service/delivery/request.ts';
-import type { AttemptActivity } from '../../world/activity.ts';
+import type { AttemptActivity } from '../../world/event-bus.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
 import { type Emulator, findEmulator, noEmulator } from '../control-client.ts';
 import { LISTEN_FLAGS } from '../flags.ts';

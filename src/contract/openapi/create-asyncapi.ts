@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import { type BehaviourValues, createSilentReader } from '../behaviours.ts';
 import { CLOSE_CODES, MAX_FRAME_BYTES, pongFrame, STREAM_PATHS, subscribeFrame } from '../stream-protocol.ts';
-import { CONTACT } from './document.ts';
+import { CONTACT, type Json, toJsonSchema } from './document.ts';
 import { serverFrames } from './event-schemas.ts';
-import { type Json, toJsonSchema } from './json-schema.ts';
 
 /** An AsyncAPI 3.0 document. */
 export interface AsyncApiDocument {

@@ -10,8 +10,7 @@ import {
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { EVENT_KINDS } from '../events.ts';
 import type { OperationDefinition } from '../operation.ts';
-import type { OperationId } from '../operations.ts';
-import { OPERATION_IDS, OPERATIONS } from '../operations.ts';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '../operations.ts';
 import { TIER_PREFIX, TIERS } from '../tiers.ts';
 import {
   ASSUMED_HEADER,
@@ -19,12 +18,13 @@ import {
   createDocument,
   type DescribedRow,
   type DescribedSuccess,
+  type Json,
+  jsonContent,
   type OpenApiDocument,
+  toJsonSchema,
 } from './document.ts';
 import { deliveryPayload } from './event-schemas.ts';
 import examples from './examples.json' with { type: 'json' };
-import { type Json, jsonContent, toJsonSchema } from './json-schema.ts';
-import { TAGS, tagOf } from './tags.ts';
 
 const DESCRIPTION = `The API that agent-mailbox-mock emulates, under its current behaviours.
 
@@ -180,4 +180,33 @@ function mayRefuseTier({ tiers }: OperationDefinition, readBehaviour: ReadBehavi
 
 function hasLookup({ params, errors }: OperationDefinition): boolean {
   return params !== undefined || (errors?.includes('NOT_FOUND') ?? false);
+}
+
+/** The groups of operations, most general first: a description, and the segments of paths that belong to the group. */
+const GROUPS: Readonly<Record<string, readonly [description: string, ...segments: string[]]>> = {
+  Service: ['The service itself, and the scope of a key.', 'health', 'me', 'metrics', 'verify-email'],
+  Tenants: ['The customers of the platform; they share no data.', 'tenants'],
+  Workspaces: ['The groups of inboxes of a tenant.', 'workspaces'],
+  Inboxes: ['The addresses of agents.', 'inboxes'],
+  Domains: ['The domains under which inboxes get their addresses.', 'domains'],
+  Messages: ['Reading, marking and sending mail.', 'messages', 'send', 'reply', 'reply-all', 'forward'],
+  Threads: ['Conversations.', 'threads'],
+  Drafts: ['Mail that is not sent yet.', 'drafts'],
+  Lists: ['Lists of contacts.', 'lists'],
+  Keys: ['The API keys of workspaces and inboxes.', 'keys'],
+  Webhooks: ['URLs that are notified of events.', 'webhooks'],
+};
+
+/** The groups, as an OpenAPI document lists them. */
+export const TAGS = Object.entries(GROUPS).map(([name, [description]]) => ({ name, description }));
+
+/**
+ * Returns the group of a path: the last one with a segment of it. A path without a group returns itself, which the
+ * OpenAPI linter refuses.
+ */
+export function tagOf(path: string): string {
+  const parts = path.split('/');
+  return (
+    Object.keys(GROUPS).findLast((name) => GROUPS[name]?.slice(1).some((segment) => parts.includes(segment))) ?? path
+  );
 }

@@ -1,4 +1,4 @@
-import type { ActivityEntry } from '../../world/activity.ts';
+import type { ActivityEntry } from '../../world/event-bus.ts';
 import type { Fault } from '../../world/fault.ts';
 import type { RequestSummary } from './request-entry.ts';
 

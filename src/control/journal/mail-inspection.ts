@@ -6,7 +6,7 @@ import { linksOf, misleadingLinksOf, type ShownLink } from '../../service/mail/h
 import { composeMail } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
 import { FILE_COLUMNS, fileFields, type MailFile } from '../../service/mail/show-mail.ts';
-import { showMessage } from '../../service/operations/replies/show-message.ts';
+import { showMessage } from '../../service/operations/replies.ts';
 import {
   type AttachmentRow,
   type InboxRow,
@@ -15,7 +15,7 @@ import {
   type ShownFields,
   shownFields,
 } from '../../world/store/rows.ts';
-import { type ShownRow, showRow } from '../../world/store/seed/show-row.ts';
+import { type ShownRow, showRow } from '../../world/store/state.ts';
 import { canonicalAddress, primaryAddress, type World } from '../../world/store/world.ts';
 import { type ControlScope, findStoredRow, notFound } from '../control-scope.ts';
 import {

@@ -4,7 +4,7 @@ import { lazy } from '../../basics/lazy.ts';
 import { compareTexts } from '../../basics/text.ts';
 import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
 import { ownerField } from '../../service/mail/show-mail.ts';
-import { snippetOf } from '../../service/operations/replies/show-message.ts';
+import { snippetOf } from '../../service/operations/replies.ts';
 import type { GroupedList } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import {

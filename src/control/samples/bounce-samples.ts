@@ -1,6 +1,6 @@
+import { type MimePart, multipart, textPart } from '../../service/mail/mime/compose-mail.ts';
 import { createDeliveryReport, type DeliveryReport } from '../../service/mail/mime/delivery-report.ts';
 import { CRLF, formatDate } from '../../service/mail/mime/header.ts';
-import { type MimePart, multipart, textPart } from '../../service/mail/mime/mime-part.ts';
 import { fill, type SampleContext } from './sample-context.ts';
 import { dateOf, idOf, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleTable } from './sample-row.ts';

@@ -1,5 +1,5 @@
+import { filePart, type MimePart, multipart, textPart } from '../../service/mail/mime/compose-mail.ts';
 import { CRLF } from '../../service/mail/mime/header.ts';
-import { filePart, type MimePart, multipart, textPart } from '../../service/mail/mime/mime-part.ts';
 import { fill, type SampleContext } from './sample-context.ts';
 import { type MailData, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleTable } from './sample-row.ts';

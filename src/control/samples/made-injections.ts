@@ -1,4 +1,4 @@
-import { textPart } from '../../service/mail/mime/mime-part.ts';
+import { textPart } from '../../service/mail/mime/compose-mail.ts';
 import { filesPart, meetingPart } from './content-samples.ts';
 import { fill, type SampleContext } from './sample-context.ts';
 import { idOf, type MailData, quoteText } from './sample-mail.ts';

@@ -1,5 +1,5 @@
+import { type MimePart, textPart, writePart } from '../../service/mail/mime/compose-mail.ts';
 import { CRLF, formatDate, writeField } from '../../service/mail/mime/header.ts';
-import { type MimePart, textPart, writePart } from '../../service/mail/mime/mime-part.ts';
 import type { SampleMail } from './sample.ts';
 import { fill, type SampleContext } from './sample-context.ts';
 

@@ -1,5 +1,5 @@
 import type { RowKind } from '../../world/store/rows.ts';
-import { showRow } from '../../world/store/seed/show-row.ts';
+import { showRow } from '../../world/store/state.ts';
 import type { SavedState } from './saved-state.ts';
 
 /** What a difference is about: a kind of row, as in `snapshot()`, the faults, or the correspondents. */

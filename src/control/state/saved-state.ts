@@ -6,7 +6,7 @@ import type { Fault } from '../../world/fault.ts';
 import type { SeededRandom } from '../../world/seeded-randomness.ts';
 import { type ReachableWorlds, type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
 import { seedWithinLimit } from '../../world/store/seed/seed.ts';
-import { showRows } from '../../world/store/seed/show-row.ts';
+import { showRows } from '../../world/store/state.ts';
 import type { WorldSnapshot, WorldsSnapshot } from '../../world/store/world.ts';
 import type { Recorder } from '../journal/recorder.ts';
 

@@ -1,4 +1,4 @@
-import type { Activity } from '../../world/activity.ts';
+import type { Activity } from '../../world/event-bus.ts';
 import type { WorldsSnapshot } from '../../world/store/world.ts';
 import { type FixtureNames, OwnState, type SavedState, type StateContext } from './saved-state.ts';
 

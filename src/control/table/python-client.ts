@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Json, toJsonSchema } from '../../contract/openapi/json-schema.ts';
+import { type Json, toJsonSchema } from '../../contract/openapi/document.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import { PYTHON_END, PYTHON_START } from './python-parts.ts';
 import type { ControlRow } from './row.ts';

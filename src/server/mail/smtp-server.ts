@@ -10,7 +10,7 @@ import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
-import { submitMail } from '../../service/mail/outgoing/submit.ts';
+import { submitMail } from '../../service/mail/outgoing/send.ts';
 import { mailContextOf } from '../../service/mail/store-message.ts';
 import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/principal.ts';
 import { recordCommand, type Service } from '../../service/pipeline/exchange.ts';

@@ -1,6 +1,6 @@
 import type { BehaviourValues } from '../../contract/behaviours.ts';
-import type { Activity } from '../../world/activity.ts';
 import { type Environment, newWebhookSecret } from '../../world/environment.ts';
+import type { Activity } from '../../world/event-bus.ts';
 import type { Faults } from '../../world/faults.ts';
 import { findRefusal, isError } from '../../world/fetch-in-process.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';

@@ -1,10 +1,9 @@
 import { messageOf } from '../../basics/named-error.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { DeliveryActivity } from '../../world/activity.ts';
 import { parseDuration } from '../../world/clock.ts';
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
-import type { MailEvent } from '../../world/event-bus.ts';
+import type { DeliveryActivity, MailEvent } from '../../world/event-bus.ts';
 import type { DeliveryFault, DeliveryFaultKind } from '../../world/fault.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import { ofTenant, type Part, type World } from '../../world/store/world.ts';

@@ -1,7 +1,15 @@
 import { bytesOf, splitHeader } from '../mail/mime/decode.ts';
 import type { MailPart } from '../mail/mime/split-parts.ts';
-import { type Argument, CommandError, isList, itemsOf, textOf, type Word, writeString } from './argument.ts';
-import { formatInternalDate } from './dates.ts';
+import {
+  type Argument,
+  CommandError,
+  formatInternalDate,
+  isList,
+  itemsOf,
+  textOf,
+  type Word,
+  writeString,
+} from './argument.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
 import type { MailReader, OpenMail } from './mail-reader.ts';

@@ -1,7 +1,17 @@
 import { bytesOf, decodeBody, decodeText, decodeWords } from '../mail/mime/decode.ts';
 import type { MailPart } from '../mail/mime/split-parts.ts';
-import { type Argument, CommandError, isList, parseSequence, RefusedCommand, textOf, type Word } from './argument.ts';
-import { dayOf, dayOfField, parseDay } from './dates.ts';
+import {
+  type Argument,
+  CommandError,
+  dayOf,
+  dayOfField,
+  isList,
+  parseDay,
+  parseSequence,
+  RefusedCommand,
+  textOf,
+  type Word,
+} from './argument.ts';
 import { threadIdOf, timeOf } from './fetch-items.ts';
 import { firstFrom, type Item } from './folder.ts';
 import type { MailReader, OpenMail } from './mail-reader.ts';

@@ -2,10 +2,10 @@ import { z } from 'zod';
 import type { OutputOf } from '../../basics/input-of.ts';
 import { lazy } from '../../basics/lazy.ts';
 import { type AttachmentRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
-import { showRow } from '../../world/store/seed/show-row.ts';
+import { showRow } from '../../world/store/state.ts';
 import type { World } from '../../world/store/world.ts';
-import { findProblems } from './incoming/find-problems.ts';
-import { readHeaders } from './mime/header.ts';
+import { readHeaders, repairLineEnds } from './mime/header.ts';
+import { type RawPart, splitParts } from './mime/split-parts.ts';
 
 /** What a file of a mail has besides its bytes. */
 export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
@@ -77,4 +77,86 @@ export function showMail(world: World, message: MessageRow): Mail {
     attachments: files.map((file) => showRow(pick(file, [...FILE_COLUMNS, 'content']))),
     ...(problems.length > 0 && { problems }),
   };
+}
+
+/** How much of a raw mail is searched. */
+const SEARCHED_BYTES = 192 * 1024;
+
+/** Says what could not be read of a mail that came as raw bytes, each in one sentence. */
+export function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]): string[] {
+  if (message.raw === null) return [];
+  const texts = [
+    ['The subject', message.subject],
+    ['The sender', message.from],
+    ['The text', message.plainBody],
+    ['The HTML', message.htmlBody ?? ''],
+    ...attachments.map(({ filename }) => ['The name of an attachment', filename] as const),
+  ] as const;
+  const damaged = texts.filter(([, text]) => text.includes('\uFFFD'));
+  const start = repairLineEnds(message.raw.subarray(0, SEARCHED_BYTES));
+  const parts = splitParts(new TextDecoder('windows-1252').decode(start));
+  const unopened = attachments.filter(({ contentType }) => /^application\/(?:vnd\.)?ms-tnef/i.test(contentType));
+  return [
+    ...damaged.map(([part]) => `${part} has characters that could not be decoded, shown as U+FFFD.`),
+    ...new Set(CHECKS.flatMap((check) => parts.flatMap((part) => check(part) || []))),
+    ...findUnknownCharsets(parts).map((name) => `The charset ${name} is unknown; its text is read as windows-1252.`),
+    ...unopened.map(({ filename }) => `The attachment ${filename} is in the format TNEF, which is not unpacked.`),
+  ];
+}
+
+const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/;
+
+/** What a part can have that cannot be decoded: the function returns the sentence that says so. */
+const CHECKS: readonly ((part: RawPart) => string | false)[] = [
+  ({ fields, body }) => {
+    const [type] = /^multipart\/[\w.+-]+/i.exec(fields['content-type'] ?? '') ?? [];
+    return (
+      type !== undefined && body !== '' && `The boundary of a ${type} is missing or does not occur, so it has no parts.`
+    );
+  },
+  (part) =>
+    !/^(?:7bit|8bit|binary|base64|quoted-printable|)$/i.test(encodingOf(part)) &&
+    `The encoding ${encodingOf(part)} is unknown; its part is shown as it is.`,
+  (part) =>
+    /^base64$/i.test(encodingOf(part)) &&
+    NOT_BASE64.test(part.body) &&
+    'A part in base64 has other characters, which are left out.',
+  ({ head }) =>
+    Array.from(head.matchAll(/=\?[^?\s]+\?B\?([^?]*)\?=/gi)).some(([, word = '']) => NOT_BASE64.test(word)) &&
+    'A word of the header that says it is base64 has other characters, and cannot be decoded.',
+];
+
+function encodingOf({ fields }: RawPart): string {
+  return (fields['content-transfer-encoding'] ?? '').replace(/\([^()]*\)|["\s]/g, '').slice(0, 100);
+}
+
+/** Finds the charsets that the header fields of the mail and of its parts name, and that the parser does not know. */
+function findUnknownCharsets(parts: readonly RawPart[]): string[] {
+  const named = parts.flatMap(({ fields }) => {
+    const { 'content-type': type = '', 'content-disposition': disposition = '' } = fields;
+    const inNames = /name\*(?:0\*)?\s*=\s*"?([^\s"';]{1,40})'[^']*'/gi;
+    return [...type.matchAll(/\bcharset\s*=\s*"?([^\s";]+)/gi), ...`${type};${disposition}`.matchAll(inNames)];
+  });
+  const inWords = parts.flatMap(({ head }) => Array.from(head.matchAll(/=\?([^?\s*]+)(?:\*[^?\s]*)?\?[QB]\?/gi)));
+  const names = [...named, ...inWords].map(([, name = '']) => name.toLowerCase());
+  return [...new Set(names)].filter((name) => !isKnown(name));
+}
+
+/** Names that the parser knows, besides those of the Encoding Standard. */
+const OTHER_NAMES = [
+  /^(?:cp|windows|ms|ibm)-?(?:932|936|949|950|874|5022[0-2]|51932)$/,
+  /^(?:iso-?2022-?jp-?[12]?|euc_?jp|junet|uhc|iso-8859-8-e)$/,
+];
+
+function isKnown(charset: string): boolean {
+  const name = charset.replace(/^(?:x-|cs)/, '');
+  return OTHER_NAMES.some((pattern) => pattern.test(name)) || [charset, name].some(isDecodable);
+}
+
+function isDecodable(charset: string): boolean {
+  try {
+    return new TextDecoder(charset).encoding !== '';
+  } catch {
+    return false;
+  }
 }

@@ -11,8 +11,7 @@ import { type OutgoingMail, sendMail } from '../mail/outgoing/send.ts';
 import { checkRoom } from '../mail/store-message.ts';
 import { findInInbox, findInScope, type LookupContext, notFound } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
-import { limitBodies } from './replies/show-message.ts';
-import { DELETED, paginate, showSent } from './replies/show-page.ts';
+import { DELETED, limitBodies, paginate, showSent } from './replies.ts';
 import type { SendingContext } from './sending.ts';
 
 export const createDraft: Run<'createDraft'> = (context, { params, body }) => {

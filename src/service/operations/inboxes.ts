@@ -9,7 +9,7 @@ import { canonicalAddress, defaultWorkspace, primaryAddress, type World } from '
 import { findInScope, type LookupContext, selectInboxes, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
 import { createKey, isInScope } from '../pipeline/access/principal.ts';
 import type { Context, Run } from './context.ts';
-import { DELETED, updated } from './replies/show-page.ts';
+import { DELETED, updated } from './replies.ts';
 
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
   const rows = selectInboxes(context, { workspace: query.workspace });

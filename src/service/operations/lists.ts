@@ -13,7 +13,7 @@ import {
   withId,
 } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
-import { DELETED } from './replies/show-page.ts';
+import { DELETED } from './replies.ts';
 
 export const createList: Run<'createList'> = (context, { params, body }) => {
   const { world } = context;

@@ -3,9 +3,8 @@ import { filenameParameters } from '../../contract/header-fields.ts';
 import { timestampNow } from '../../world/environment.ts';
 import type { Folder, GroupedList, MessageList } from '../../world/store/indexes/message-index.ts';
 import { removeMessage } from '../../world/store/removal.ts';
-import { composeMail } from '../mail/mime/compose-mail.ts';
+import { composeMail, mediaTypeOf } from '../mail/mime/compose-mail.ts';
 import { writeShownTrace } from '../mail/mime/header.ts';
-import { mediaTypeOf } from '../mail/mime/mime-part.ts';
 import {
   findInScope,
   findMessage,
@@ -16,8 +15,7 @@ import {
   withId,
 } from '../pipeline/access/find-in-scope.ts';
 import type { Input, Run } from './context.ts';
-import { limitBodies, showAttachment, showMessage } from './replies/show-message.ts';
-import { DELETED, paginate, SHOW_PAGE, updated } from './replies/show-page.ts';
+import { DELETED, limitBodies, paginate, SHOW_PAGE, showAttachment, showMessage, updated } from './replies.ts';
 
 export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
   const { world, readBehaviour, assume } = context;

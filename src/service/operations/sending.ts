@@ -5,7 +5,7 @@ import { type OutgoingMail, type RecipientCheck, sendMail } from '../mail/outgoi
 import type { MailContext } from '../mail/store-message.ts';
 import { findInScope, findMessage, type LookupContext } from '../pipeline/access/find-in-scope.ts';
 import type { Outcome, Run } from './context.ts';
-import { showSent } from './replies/show-page.ts';
+import { showSent } from './replies.ts';
 
 /** The context of every operation that sends mail. */
 export type SendingContext = MailContext & LookupContext;

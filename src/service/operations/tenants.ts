@@ -2,7 +2,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import { createKey } from '../pipeline/access/principal.ts';
 import type { Run } from './context.ts';
-import { DELETED } from './replies/show-page.ts';
+import { DELETED } from './replies.ts';
 
 /** Creates a tenant with a workspace named Default (reference) and a first tenant key. */
 export const createTenant: Run<'createTenant'> = ({ worlds }, { body }) => {

@@ -1,8 +1,7 @@
 import type { Thread } from '../../world/store/indexes/message-index.ts';
 import { findInScope, outOfScope, scopeOfInbox, withId } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
-import { limitBodies, showMessage } from './replies/show-message.ts';
-import { paginate } from './replies/show-page.ts';
+import { limitBodies, paginate, showMessage } from './replies.ts';
 
 export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
   const { world, readBehaviour } = context;

@@ -4,7 +4,7 @@ import type { WebhookRow } from '../../world/store/rows.ts';
 import { insertWebhook, withoutRepeats } from '../delivery/insert-webhook.ts';
 import { findInScope, type LookupContext, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
-import { DELETED, updated } from './replies/show-page.ts';
+import { DELETED, updated } from './replies.ts';
 
 type WebhookReply = ReplyOf<'createWebhook'>;
 

@@ -6,7 +6,7 @@ import type { WorkspaceRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import { findInScope, rowsInScope } from '../pipeline/access/find-in-scope.ts';
 import type { Context, Run } from './context.ts';
-import { DELETED } from './replies/show-page.ts';
+import { DELETED } from './replies.ts';
 
 export const createWorkspace: Run<'createWorkspace'> = (context, { body }) => {
   const { world, assume } = context;

@@ -1,6 +1,6 @@
 import { ApiError } from '../../contract/errors.ts';
 import { CLOSE_CODES } from '../../contract/stream-protocol.ts';
-import type { Activity } from '../../world/activity.ts';
+import type { Activity } from '../../world/event-bus.ts';
 import { ofTenant, type Part, type PartOf, type World } from '../../world/store/world.ts';
 import { type ApiReply, createExchange, finishExchange, type Service, toErrorReply } from '../pipeline/exchange.ts';
 import { checkStreamAccess, type StreamAccess, type StreamRequest } from './check-stream-access.ts';

@@ -1,6 +1,6 @@
+import { isBytes, toBase64 } from '../../basics/base64.ts';
 import type { ReachableWorlds } from './reachable-worlds.ts';
-import type { Rows, TenantRow } from './rows.ts';
-import { type ShownRow, showRows } from './seed/show-row.ts';
+import type { RowKind, Rows, TenantRow } from './rows.ts';
 import type { WorldSnapshot } from './world.ts';
 
 /** All data of one tenant. */
@@ -24,4 +24,31 @@ export function readState(worlds: ReachableWorlds): MailboxState {
 
 function toTenantState({ tenants, ...rest }: WorldSnapshot): TenantState[] {
   return tenants.map((tenant) => ({ ...tenant, ...showRows(rest) }));
+}
+
+type WithBase64<Value> = Value extends Uint8Array ? string : Value;
+
+/** A row as tests see it: with base64 in place of bytes. */
+export type ShownRow<Row> = { readonly [Field in keyof Row]: WithBase64<Row[Field]> };
+
+/**
+ * Returns a copy of a row. A field with base64 is written whenever it is read: the texts of all mail could need more
+ * memory than there is.
+ */
+export function showRow<Row extends object>(row: Row): ShownRow<Row> {
+  const shown: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(row)) {
+    if (isBytes(value)) {
+      // The bytes are for what writes JSON in pieces.
+      const get = Object.assign(() => toBase64(value), { bytes: value });
+      Object.defineProperty(shown, field, { get, enumerable: true, configurable: true });
+    } else shown[field] = typeof value === 'object' ? structuredClone(value) : value;
+  }
+  return shown as ShownRow<Row>;
+}
+
+/** Returns copies of rows, by their kind. */
+export function showRows<Kind extends RowKind>(rows: Pick<WorldSnapshot, Kind>) {
+  const shown = Object.entries<readonly object[]>(rows).map(([kind, list]) => [kind, list.map(showRow)]);
+  return Object.fromEntries(shown) as { readonly [Each in Kind]: readonly ShownRow<Rows[Each]>[] };
 }

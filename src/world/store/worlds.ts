@@ -2,9 +2,8 @@ import { DEFAULT_MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { domainOf, SANDBOX_DOMAIN } from '../../contract/email-address.ts';
 import { Clock } from '../clock.ts';
 import { type Environment, memoryForMail } from '../environment.ts';
-import type { ReachableWorlds, SavedOwners } from './reachable-worlds.ts';
+import { countOnlySaved, type ReachableWorlds, type SavedOwners, SavedStates } from './reachable-worlds.ts';
 import type { TenantRow } from './rows.ts';
-import { countOnlySaved, SavedStates } from './seed/count-saved.ts';
 import { type SandboxStart, SandboxWorld } from './seed/sandbox-world.ts';
 import {
   addPart,

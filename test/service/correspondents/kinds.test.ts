@@ -1,6 +1,6 @@
 import type { CorrespondentOptions, Mail } from 'agent-mailbox-mock';
 import { expect, test } from 'vitest';
-import { isAutomatic } from '../../../src/service/mail/correspondents/entry.ts';
+import { isAutomatic } from '../../../src/service/mail/correspondents/answers.ts';
 import { addCorrespondent, arrived, reply, write } from '../../support/correspondents.ts';
 import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';

@@ -3,6 +3,7 @@ import {
   CommandError,
   isList,
   itemsOf,
+  parseInternalDate,
   parseSequence,
   RefusedCommand,
   textOf,
@@ -18,7 +19,6 @@ import {
   readFlags,
   setFlags,
 } from '../../../service/imap/change-folders.ts';
-import { parseInternalDate } from '../../../service/imap/dates.ts';
 import {
   type FetchContext,
   type FetchItem,
@@ -26,8 +26,7 @@ import {
   type Output,
   parseFetch,
 } from '../../../service/imap/fetch-items.ts';
-import type { Folder, Item } from '../../../service/imap/folder.ts';
-import { findFolderName } from '../../../service/imap/folder.ts';
+import { type Folder, findFolderName, type Item } from '../../../service/imap/folder.ts';
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { contains, search } from '../../../service/imap/search.ts';
 import type { FolderView } from '../../../service/imap/view.ts';

@@ -14,9 +14,8 @@ import { findRoute } from '../outgoing/route.ts';
 import { isHeld } from '../outgoing/send.ts';
 import { type Mail, showMail } from '../show-mail.ts';
 import { checkRoom, mailContextOf, type OutsideAddresses, sizeOfMail } from '../store-message.ts';
-import { type Answer, composeAnswers } from './compose-answers.ts';
+import { type Answer, acceptMail, composeAnswers, type Entry, type Turn } from './answers.ts';
 import { CorrespondentError } from './correspondent.ts';
-import { acceptMail, type Entry, type Turn } from './entry.ts';
 
 /** The parts of a mailbox that the correspondents need. */
 interface Context {

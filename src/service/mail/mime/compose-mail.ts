@@ -1,7 +1,6 @@
 import { toBase64 } from '../../../basics/base64.ts';
 import type { AttachmentRow, MessageRow } from '../../../world/store/rows.ts';
-import { CRLF, fieldsOf } from './header.ts';
-import { filePart, type MimePart, multipart, partTypeOf, textPart, writePart } from './mime-part.ts';
+import { CRLF, fieldsOf, isLong, LINE_LENGTH, writeField } from './header.ts';
 
 /**
  * Writes a message as RFC 5322 with MIME parts: text, then HTML, then attachments. Bcc is left out. The same message
@@ -35,4 +34,102 @@ function bodyOf({ id, plainBody, htmlBody }: MessageRow): MimePart {
   if (htmlBody === null) return textPart('text/plain', plainBody);
   const html = textPart('text/html', htmlBody);
   return plainBody === '' ? html : multipart('alternative', id, [textPart('text/plain', plainBody), html]);
+}
+
+/** A part of a mail: its header lines and its encoded content. */
+export interface MimePart {
+  readonly head: readonly string[];
+  readonly content: string;
+}
+
+/** Creates a text part in quoted-printable, in which ASCII stays readable. */
+export function textPart(type: string, text: string): MimePart {
+  return {
+    head: [`Content-Type: ${type}; charset=utf-8`, 'Content-Transfer-Encoding: quoted-printable'],
+    content: text
+      .split(/\r\n|\r|\n/)
+      .map(toQuotedPrintable)
+      .join(CRLF),
+  };
+}
+
+/** Encodes one line of text, with soft line breaks if it is long (RFC 2045, section 6.7). */
+function toQuotedPrintable(line: string): string {
+  const quoted = line.replace(/[^\t -<>-~]+|[\t ]$/gu, quote);
+  const lines: string[] = [];
+  for (let start = 0; start === 0 || start < quoted.length; ) {
+    const end = start + LINE_LENGTH - 1;
+    // The three characters of a quoted byte must stay together.
+    const cut = end < quoted.length ? quoted.slice(end - 2, end).indexOf('=') : -1;
+    const stop = cut < 0 ? end : end - 2 + cut;
+    lines.push(quoted.slice(start, stop));
+    start = stop;
+  }
+  return lines.join(`=${CRLF}`);
+}
+
+function quote(text: string): string {
+  const bytes = new TextEncoder().encode(text);
+  return Array.from(bytes, (byte) => `=${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+}
+
+/** Creates a part for a file from its base64 content. */
+export function filePart(type: string, filename: string, base64: string): MimePart {
+  return {
+    head: [
+      writeField('Content-Type', type.split(' ')),
+      writeField('Content-Disposition', ['attachment;', ...fileNameParameters(filename)]),
+      'Content-Transfer-Encoding: base64',
+    ],
+    content: (base64.match(/.{1,76}/g) ?? []).join(CRLF),
+  };
+}
+
+/** Writes the file name, encoded by RFC 2231 if needed. */
+function fileNameParameters(filename: string): string[] {
+  if (/^[\w.-]+(?: [\w.-]+)*$/.test(filename) && !isLong(filename)) return [`filename="${filename}"`];
+  const encoded = filename.replace(/[^A-Za-z0-9._-]/gu, (character) => quote(character).replaceAll('=', '%'));
+  const pieces = `utf-8''${encoded}`.match(/(?:%..|[^%]){1,18}/g) ?? [];
+  return pieces.map((piece, index) => `filename*${index}*=${piece}${index < pieces.length - 1 ? ';' : ''}`);
+}
+
+/**
+ * Creates a part that contains others, which are encoded or ASCII. Their lines cannot equal the boundary, because no
+ * encoding produces `=_`.
+ */
+export function multipart(
+  kind: 'mixed' | 'alternative' | 'report',
+  id: string,
+  parts: readonly MimePart[],
+  parameters: readonly string[] = [],
+): MimePart {
+  const boundary = `=_${kind}_${id}`;
+  const opened = parts.map((part) => `--${boundary}${CRLF}${writeInner(part)}${CRLF}`).join('');
+  return {
+    head: [writeField('Content-Type', [`multipart/${kind};`, ...parameters, `boundary="${boundary}"`])],
+    content: `${opened}--${boundary}--${CRLF}`,
+  };
+}
+
+/** An empty part has no blank line after its header, because parsers read it as a newline of the content. */
+function writeInner(part: MimePart): string {
+  return part.content === '' ? part.head.join(CRLF) + CRLF : writePart(part);
+}
+
+/** Writes a part with its header. */
+export function writePart({ head, content }: MimePart): string {
+  return [...head, '', content].join(CRLF);
+}
+
+/** The media type of a file whose own type is not usable. */
+const BYTES = 'application/octet-stream';
+
+/** Returns a sender's media type if it is valid and safe in a header, otherwise the type of plain bytes. */
+export function mediaTypeOf(contentType: string): string {
+  return /^[\w.+-]+\/[\w.+-]+(?:;[\x20-\x7e]*)?$/.test(contentType) && contentType.length <= 200 ? contentType : BYTES;
+}
+
+/** The same for a MIME part, which must not be `multipart` or `message` in base64 (RFC 2045, section 6.4). */
+export function partTypeOf(contentType: string): string {
+  return /^(?:multipart|message)\//i.test(contentType) ? BYTES : mediaTypeOf(contentType);
 }

@@ -1,6 +1,6 @@
 import { toBareAddress } from '../../../contract/email-address.ts';
+import { multipart, textPart, writePart } from './compose-mail.ts';
 import { CRLF, fieldsOf, formatDate, type MailHeader, writeField } from './header.ts';
-import { multipart, textPart, writePart } from './mime-part.ts';
 
 /** What happened to a mail for one recipient, with the subject and the sentence of its report. */
 const ACTIONS = {

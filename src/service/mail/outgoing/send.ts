@@ -1,11 +1,15 @@
 import type { BehaviourValue } from '../../../contract/behaviours.ts';
-import { domainOf, formatAddress, toBareAddress } from '../../../contract/email-address.ts';
+import { DEFAULT_DOMAIN, domainOf, formatAddress, toBareAddress } from '../../../contract/email-address.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { newId } from '../../../world/environment.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
-import { primaryAddress, type World } from '../../../world/store/world.ts';
-import { receiveMail } from '../incoming/accept-message.ts';
-import { deliverReports } from '../incoming/deliver-report.ts';
+import { isOwnAddress, primaryAddress, type World } from '../../../world/store/world.ts';
+import type { InboxPrincipal } from '../../pipeline/access/principal.ts';
+import { findThread, receiveMail } from '../incoming/accept-message.ts';
+import { fileNameOf, type IncomingMail, parseEml } from '../incoming/parse-eml.ts';
+import { bytesOf, headerEnd, splitHeader, toBinary } from '../mime/decode.ts';
+import { createDeliveryReport } from '../mime/delivery-report.ts';
+import { CRLF, createTrace, formatDate } from '../mime/header.ts';
 import {
   type AttachedFile,
   bounce,
@@ -15,7 +19,7 @@ import {
   sizeOfMail,
   storeMessage,
 } from '../store-message.ts';
-import { findRoute, findSimulator, type Route, uniqueInboxes } from './route.ts';
+import { findRoute, findSimulator, type Recipient, type Route, uniqueInboxes } from './route.ts';
 
 /** Which recipients must have written to the inbox before. */
 export interface RecipientCheck {
@@ -198,3 +202,90 @@ function checkVerifiedRecipients(
 }
 
 const REFUSALS = { forbidden: 'UNVERIFIED_RECIPIENT', invalid: 'VALIDATION_ERROR' } as const;
+
+/**
+ * Delivers a report to the inbox that sent a mail for each recipient that bounced. `message.bounced` is published
+ * because of the report, as for one from outside.
+ */
+export function deliverReports(
+  context: MailContext,
+  sender: Pick<Recipient, 'world' | 'inbox'>,
+  original: MessageRow,
+  bounced: readonly string[],
+): void {
+  for (const recipient of bounced) receiveMail(context, sender, composeReport(sender.world, original, recipient));
+}
+
+function composeReport({ environment }: World, original: MessageRow, recipient: string): IncomingMail {
+  const [id, at] = [newId(environment), new Date(environment.now())];
+  const [status, diagnostic] = ['5.1.1', `550 5.1.1 There is no inbox with the address ${recipient}.`];
+  const report = { id, at, reportingMta: DEFAULT_DOMAIN, recipient, status, diagnostic, original };
+  const { bytes, subject, text, files } = createDeliveryReport(report);
+  const { fromAddress: to, messageIdHeader, references } = original;
+  const from = `mailer-daemon@${DEFAULT_DOMAIN}`;
+  return {
+    from: `Mail Delivery System <${from}>`,
+    ...{ to: [to], cc: [], replyTo: null, subject },
+    // Parsers read the line break before the next part as the end of a part.
+    plainBody: `${text.replaceAll(CRLF, '\n')}\n`,
+    htmlBody: null,
+    messageIdHeader: `<${id}@${DEFAULT_DOMAIN}>`,
+    inReplyTo: messageIdHeader,
+    references: [...references, messageIdHeader],
+    headers: createTrace({ from: '', to, auth: {} }, from, at),
+    raw: bytes,
+    attachments: files.map(({ contentType, content }) => toFile(contentType, content + CRLF)),
+  };
+}
+
+function toFile(contentType: string, text: string): AttachedFile {
+  const bytes = new TextEncoder().encode(text);
+  return { filename: fileNameOf(contentType), contentType, content: bytes, sizeBytes: bytes.byteLength };
+}
+
+/**
+ * Sends a mail that a program submits for an inbox, as the API does, to the recipients of its envelope. What is sent
+ * has the bytes of the mail without Bcc, with a Date and a Message-ID.
+ *
+ * @throws {ApiError} as `sendMail` does; FORBIDDEN if the inbox does not have the address in From.
+ */
+export function submitMail(
+  context: MailContext,
+  principal: InboxPrincipal,
+  mail: { readonly bytes: Uint8Array; readonly recipients: readonly string[] },
+): MessageRow {
+  const { world, inboxId } = principal;
+  const inbox = world.inboxes.get(inboxId);
+  if (inbox?.deletedAt !== null) throw new ApiError('NOT_FOUND', 'The inbox was deleted.');
+  const fallbackId = `<${newId(world.environment)}@${inbox.domain}>`;
+  const raw = completeHeader(mail.bytes, fallbackId, new Date(world.environment.now()));
+  const { from, to, cc, headers: _, ...parsed } = { headers: null, ...parseEml(raw, fallbackId).mail };
+  const address = toBareAddress(from);
+  if (!isOwnAddress(world, inboxId, address)) {
+    throw new ApiError('FORBIDDEN', `This inbox does not have the address ${address || '<>'}, from which the mail is.`);
+  }
+  const recipients = [...new Set(mail.recipients.map(toBareAddress))];
+  const named = new Set([...to, ...cc].map(toBareAddress));
+  const threadId = findThread(world, inboxId, parsed);
+  const mustHaveWritten = context.readBehaviour('submission.verified') === 'checked';
+  return sendMail(context, world, inbox, {
+    ...parsed,
+    ...{ to, cc, bcc: recipients.filter((recipient) => !named.has(recipient)), originalMessage: null },
+    recipientCheck: { recipients: mustHaveWritten ? recipients : [] },
+    submission: { recipients, from, fromAddress: address || primaryAddress(world, inbox), raw, threadId, ...parsed },
+  });
+}
+
+/** Returns the bytes of a mail without Bcc, with a Date and a Message-ID. */
+function completeHeader(bytes: Uint8Array, messageId: string, date: Date): Uint8Array<ArrayBuffer> {
+  const text = toBinary(bytes);
+  const end = headerEnd(text);
+  const fields = splitHeader(text.slice(0, end));
+  const has = (name: string) => fields.some((field) => field.toLowerCase().startsWith(`${name}:`));
+  const added = [
+    ...(has('date') ? [] : [`Date: ${formatDate(date)}${CRLF}`]),
+    ...(has('message-id') ? [] : [`Message-ID: ${messageId}${CRLF}`]),
+  ];
+  const kept = fields.filter((field) => !/^bcc[ \t]*:/i.test(field));
+  return bytesOf([...added, ...kept, text.slice(end)].join(''));
+}
