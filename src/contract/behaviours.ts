@@ -183,21 +183,18 @@ export interface BehaviourReader {
 }
 
 /** Reads behaviours and records each one that is used. */
-export interface RecordingReader extends BehaviourReader {
+export class RecordingReader implements BehaviourReader {
   /** The behaviours used so far, in the order of first use. */
-  readonly usedBehaviours: ReadonlySet<BehaviourId>;
-}
+  readonly usedBehaviours = new Set<BehaviourId>();
 
-export function createRecordingReader(behaviours: BehaviourValues): RecordingReader {
-  const usedBehaviours = new Set<BehaviourId>();
-  return {
-    usedBehaviours,
-    readBehaviour: (id) => {
-      usedBehaviours.add(id);
-      return behaviours[id];
-    },
-    assume: (id) => void usedBehaviours.add(id),
+  constructor(readonly behaviours: BehaviourValues) {}
+
+  readonly readBehaviour: ReadBehaviour = (id) => {
+    this.usedBehaviours.add(id);
+    return this.behaviours[id];
   };
+
+  readonly assume: Assume = (id) => void this.usedBehaviours.add(id);
 }
 
 /** Creates a `BehaviourReader` that records nothing, for code that has no reply. */

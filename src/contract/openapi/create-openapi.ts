@@ -2,10 +2,10 @@ import {
   type BehaviourId,
   type BehaviourValues,
   changeableDefinition,
-  createRecordingReader,
   createSilentReader,
   isChangeable,
   type ReadBehaviour,
+  RecordingReader,
 } from '../behaviours.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { EVENT_KINDS } from '../events.ts';
@@ -96,7 +96,7 @@ export function describeOperation(
   row: OperationDefinition,
   behaviours: BehaviourValues,
 ): DescribedRow {
-  const { readBehaviour, assume, usedBehaviours } = createRecordingReader(behaviours);
+  const { readBehaviour, assume, usedBehaviours } = new RecordingReader(behaviours);
   const isUsual = (used: BehaviourId) => !isChangeable(used) || behaviours[used] === changeableDefinition(used).default;
   const query = row.query?.(readBehaviour);
   const body = row.body?.(readBehaviour);

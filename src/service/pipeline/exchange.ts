@@ -4,9 +4,8 @@ import {
   type BehaviourId,
   type BehaviourReader,
   type BehaviourValues,
-  createRecordingReader,
   isAssumed,
-  type RecordingReader,
+  RecordingReader,
 } from '../../contract/behaviours.ts';
 import { ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
@@ -29,12 +28,9 @@ export type Protocol = 'http' | 'smtp' | 'imap';
  * One request and its reply, with the row, the principal and the behaviours that handling it has found. The stages of
  * `handle-request.ts` fill it in, in order. Observers receive it when it is finished.
  */
-export interface Exchange extends RecordingReader {
-  /** How the request came; for SMTP and IMAP it stands for a command. */
-  readonly protocol: Protocol;
-  readonly request: ApiRequest;
+export class Exchange extends RecordingReader {
   /** The start time, in milliseconds of `performance.now()`. */
-  readonly startedMs: number;
+  readonly startedMs = performance.now();
   /** The row of the requested operation; `undefined` until it is found. */
   row: OperationRow | undefined;
   /** The caller; `undefined` until the key is checked, and for a public operation. */
@@ -42,18 +38,27 @@ export interface Exchange extends RecordingReader {
   /** The body of the request; `undefined` until it is read. */
   received: ReceivedBody | undefined;
   /** The faults that shaped the reply. */
-  faults: readonly RequestFault[];
+  faults: readonly RequestFault[] = [];
   /** The error of a refused request, with the reason that the reply omits; `undefined` after a success. */
   error: ApiError | undefined;
   /** Why a command of SMTP or IMAP was refused. */
   refusal: string | undefined;
   /** The names of what the request has and the operation does not read, each with what may have been meant. */
-  readonly ignored: string[];
+  readonly ignored: string[] = [];
   /** The ids of the messages and deliveries that it has created or changed; `undefined` if there are none. */
   caused: Caused | undefined;
   reply: ApiReply | undefined;
   /** The duration in milliseconds; 0 until it is finished. */
-  durationMs: number;
+  durationMs = 0;
+
+  /** `protocol` says how the request came; for SMTP and IMAP it stands for a command. */
+  constructor(
+    behaviours: BehaviourValues,
+    readonly request: ApiRequest,
+    readonly protocol: Protocol = 'http',
+  ) {
+    super(behaviours);
+  }
 }
 
 /** What a request has caused, by ids; one may be there twice. */
@@ -67,30 +72,6 @@ export type FinishedExchange = Exchange & { readonly reply: ApiReply };
 
 /** Observes finished exchanges. */
 export type ExchangeObserver = (exchange: FinishedExchange) => void;
-
-/** Creates the exchange of a new request. */
-export function createExchange(
-  request: ApiRequest,
-  behaviours: BehaviourValues,
-  protocol: Protocol = 'http',
-): Exchange {
-  return {
-    protocol,
-    request,
-    startedMs: performance.now(),
-    row: undefined,
-    principal: undefined,
-    received: undefined,
-    faults: [],
-    error: undefined,
-    refusal: undefined,
-    ignored: [],
-    caused: undefined,
-    reply: undefined,
-    durationMs: 0,
-    ...createRecordingReader(behaviours),
-  };
-}
 
 /** Sets the reply and the duration of an exchange, and notifies the observers. */
 export function finishExchange(
@@ -331,7 +312,7 @@ export interface MailCommand {
 export function recordCommand({ behaviours, observers }: Service, command: MailCommand): void {
   const { protocol, principal, name: method, path, text, status, reply, messageIds } = command;
   const request = { method, path, query: new URLSearchParams(), headers: new Headers(), body: null };
-  const exchange = createExchange(request, behaviours, protocol);
+  const exchange = new Exchange(behaviours, request, protocol);
   exchange.principal = principal;
   exchange.received = encoder.encode(text);
   if (protocol === 'smtp') exchange.caused = { messages: messageIds, deliveries: [] };

@@ -13,8 +13,7 @@ import {
   type ApiReply,
   type ApiRequest,
   ASSUMED_HEADER,
-  createExchange,
-  type Exchange,
+  Exchange,
   type FinishedExchange,
   finishExchange,
   optionsReply,
@@ -45,7 +44,7 @@ const router = createRouter<Row>([...OPERATION_ROWS, ...STREAM_ROWS]);
  * error reply.
  */
 export async function handleRequest(service: Service, request: ApiRequest): Promise<FinishedExchange> {
-  const exchange = createExchange(request, service.behaviours);
+  const exchange = new Exchange(service.behaviours, request);
   const reply = await runStages(service, exchange).catch((thrown: unknown) =>
     refuse(exchange, thrown, service.worlds.environment.report),
   );

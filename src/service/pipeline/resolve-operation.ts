@@ -5,9 +5,9 @@ import {
   type BehaviourValues,
   type ChangeableId,
   changeableDefinition,
-  createRecordingReader,
   isChangeable,
   type ReadBehaviour,
+  RecordingReader,
 } from '../../contract/behaviours.ts';
 import type { OperationDefinition } from '../../contract/operation.ts';
 
@@ -43,7 +43,7 @@ function resolve<Value>(
   assumes: readonly AssumptionId[],
   behaviours: BehaviourValues,
 ): Resolved<Value> {
-  const { readBehaviour, usedBehaviours } = createRecordingReader(behaviours);
+  const { readBehaviour, usedBehaviours } = new RecordingReader(behaviours);
   const value = build(readBehaviour);
   const alternatives = [...usedBehaviours].filter(isChangeable).flatMap((id) => {
     const others = Object.keys(changeableDefinition(id).choices).filter((choice) => choice !== behaviours[id]);

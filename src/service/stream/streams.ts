@@ -2,7 +2,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { CLOSE_CODES } from '../../contract/stream-protocol.ts';
 import type { Activity } from '../../world/event-bus.ts';
 import { ofTenant, type Part, type PartOf, type World } from '../../world/store/world.ts';
-import { type ApiReply, createExchange, finishExchange, type Service, toErrorReply } from '../pipeline/exchange.ts';
+import { type ApiReply, Exchange, finishExchange, type Service, toErrorReply } from '../pipeline/exchange.ts';
 import { checkStreamAccess, type StreamAccess, type StreamRequest } from './check-stream-access.ts';
 import { encodeFrame, eventFrame } from './frames.ts';
 import { closeOrReport, Stream, type StreamConnection } from './stream.ts';
@@ -64,7 +64,7 @@ const SWITCHING_PROTOCOLS: ApiReply = { status: 101, headers: {}, body: null };
 /** Checks a request. The observers get each handshake, also one that fails. */
 function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, request: StreamRequest): AcceptStream {
   const { worlds, behaviours, observers } = context;
-  const exchange = createExchange({ ...request, method: 'GET', body: null }, behaviours);
+  const exchange = new Exchange(behaviours, { ...request, method: 'GET', body: null });
   exchange.received = 'empty';
   try {
     const access = checkStreamAccess({ worlds, readBehaviour: exchange.readBehaviour }, request);
