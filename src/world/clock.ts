@@ -37,7 +37,6 @@ interface Scheduled {
  * due. When a test advances it by three days, the retries of these days run immediately, one after another.
  */
 export class Clock {
-  readonly #source: TimeSource;
   /** The scheduled tasks, the one that is due first before the others. */
   #tasks = new PriorityQueue<Scheduled>();
   /** Tasks and other work that run. */
@@ -51,9 +50,7 @@ export class Clock {
   #steps = 0;
 
   /** Creates a clock that shows real time. */
-  constructor(source: TimeSource) {
-    this.#source = source;
-  }
+  constructor(readonly source: TimeSource) {}
 
   now(): Date {
     return new Date(this.#nowMs());
@@ -72,7 +69,7 @@ export class Clock {
   /** Lets a frozen clock run again, from the time that it shows. */
   resume(): void {
     if (this.#frozenMs === undefined) return;
-    this.#offsetMs = this.#frozenMs - this.#source.now().getTime();
+    this.#offsetMs = this.#frozenMs - this.source.now().getTime();
     this.#frozenMs = undefined;
     this.#startDueTasks();
   }
@@ -96,7 +93,7 @@ export class Clock {
   copyTimeFrom(other: Clock): void {
     const timeMs = other.now().getTime();
     this.#frozenMs = other.isFrozen ? timeMs : undefined;
-    this.#offsetMs = timeMs - this.#source.now().getTime();
+    this.#offsetMs = timeMs - this.source.now().getTime();
     this.#startDueTasks();
   }
 
@@ -141,7 +138,7 @@ export class Clock {
   /** Reports that work failed, and keeps the failure for `takeFailures`. */
   reportFailure(what: string, error: unknown): void {
     this.#failures.push({ what, error });
-    this.#source.report(error);
+    this.source.report(error);
   }
 
   /** Returns the failures since the last call or reset, and removes them. */
@@ -177,7 +174,7 @@ export class Clock {
   }
 
   #nowMs(): number {
-    return this.#frozenMs ?? this.#source.now().getTime() + this.#offsetMs;
+    return this.#frozenMs ?? this.source.now().getTime() + this.#offsetMs;
   }
 
   #setTime(timeMs: number): void {
@@ -200,7 +197,7 @@ export class Clock {
     const { first } = this.#tasks;
     if (this.#frozenMs !== undefined || !first) return;
     const delayMs = Math.min(Math.max(first.atMs - this.#nowMs(), 0), MAX_TIMER_MS);
-    this.#cancelTimer = this.#source.setTimer(delayMs, () => this.#onTimer());
+    this.#cancelTimer = this.source.setTimer(delayMs, () => this.#onTimer());
   }
 
   /** Starts the due tasks. It reports errors itself, because the timer that calls it has no caller to catch them. */

@@ -32,18 +32,16 @@ const TIMEOUTS_MS = { '15s': 15_000, '30s': 30_000, '5s': 5_000, '1s': 1_000, '1
 
 /** Sends the attempts of one tenant and tracks those in flight. */
 export class AttemptSender {
-  readonly #world: World;
-  readonly #context: DeliveryContext;
   /** Each call in flight, with the id of its delivery. */
   readonly #calls = new Map<AbortableCall, string>();
   /** Unused calls with the signal of an ended call, because creating a signal is slow (see CALLS_PER_SIGNAL). */
   readonly #preparedCalls: AbortableCall[] = [];
   #isEnded = false;
 
-  constructor(world: World, context: DeliveryContext) {
-    this.#world = world;
-    this.#context = context;
-  }
+  constructor(
+    readonly world: World,
+    readonly context: DeliveryContext,
+  ) {}
 
   /** Returns the ids of the deliveries in flight. */
   inFlight(): ReadonlySet<string> {
@@ -80,8 +78,8 @@ export class AttemptSender {
     { url, secret }: WebhookRow,
     { content, fault, faultId = '' }: Pick<Job, 'content' | 'fault' | 'faultId'>,
   ): Promise<AttemptResult> {
-    const { realEnvironment, behaviours } = this.#context;
-    const { clock, environment } = this.#world;
+    const { realEnvironment, behaviours } = this.context;
+    const { clock, environment } = this.world;
     const now = clock.now();
     const { href, login } = splitLogin(url);
     const sentId = behaviours['deliveries.id'] === 'event' ? eventId : id;
@@ -118,25 +116,24 @@ const CALLS_PER_SIGNAL = 5;
 class AbortableCall {
   /** Resolves with the reason when the call is aborted, even if `fetch` ignores the signal. */
   readonly aborted: Promise<Error>;
-  readonly #controller: AbortController;
-  readonly #callsLeft: number;
   #resolve = (_: Error) => {};
 
-  constructor(controller = new AbortController(), callsLeft = CALLS_PER_SIGNAL) {
-    this.#controller = controller;
-    this.#callsLeft = callsLeft;
+  constructor(
+    readonly controller = new AbortController(),
+    readonly callsLeft = CALLS_PER_SIGNAL,
+  ) {
     this.aborted = new Promise((resolve) => {
       this.#resolve = resolve;
     });
   }
 
   get signal(): AbortSignal {
-    return this.#controller.signal;
+    return this.controller.signal;
   }
 
   abort(reason: Error): void {
     this.#resolve(reason);
-    this.#controller.abort(reason);
+    this.controller.abort(reason);
   }
 
   /**
@@ -144,8 +141,8 @@ class AbortableCall {
    * call has ended.
    */
   next(): AbortableCall | undefined {
-    if (this.#callsLeft === 1 || this.signal.aborted) return undefined;
-    return new AbortableCall(this.#controller, this.#callsLeft - 1);
+    if (this.callsLeft === 1 || this.signal.aborted) return undefined;
+    return new AbortableCall(this.controller, this.callsLeft - 1);
   }
 }
 

@@ -114,14 +114,12 @@ const QUEUE_WIDTHS: Record<BehaviourValues['deliveries.order'], number> = { 'one
 
 /** The queues of a tenant, one for each webhook that has tasks. Tasks start in the order in which they were added. */
 export class Queues {
-  readonly #behaviours: BehaviourValues;
-  readonly #clock: Clock;
   readonly #queues = new Map<string, Queue>();
 
-  constructor(clock: Clock, behaviours: BehaviourValues) {
-    this.#clock = clock;
-    this.#behaviours = behaviours;
-  }
+  constructor(
+    readonly clock: Clock,
+    readonly behaviours: BehaviourValues,
+  ) {}
 
   /** How many tasks have not started yet. */
   get waiting(): number {
@@ -133,9 +131,9 @@ export class Queues {
     const queue = this.#queues.get(webhookId) ?? { tasks: new PriorityQueue(), running: 0 };
     this.#queues.set(webhookId, queue);
     queue.tasks.add(task);
-    if (queue.running >= QUEUE_WIDTHS[this.#behaviours['deliveries.order']]) return;
+    if (queue.running >= QUEUE_WIDTHS[this.behaviours['deliveries.order']]) return;
     queue.running += 1;
-    this.#clock.track(this.#runTasks(webhookId, queue));
+    this.clock.track(this.#runTasks(webhookId, queue));
   }
 
   async #runTasks(webhookId: string, queue: Queue): Promise<void> {
@@ -145,7 +143,7 @@ export class Queues {
       try {
         await task();
       } catch (error) {
-        this.#clock.reportFailure(`a delivery to webhook ${webhookId}`, error);
+        this.clock.reportFailure(`a delivery to webhook ${webhookId}`, error);
       }
     }
     queue.running -= 1;

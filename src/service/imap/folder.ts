@@ -1,3 +1,4 @@
+import { countStart } from '../../world/store/entries.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
 import { bytesOf } from '../mail/mime/decode.ts';
 import { RefusedCommand } from './argument.ts';
@@ -139,16 +140,5 @@ export class Folder {
 
 /** Returns the index of the first item with this UID or a higher one. */
 export function indexOfUid(items: readonly Item[], uid: number): number {
-  return firstFrom(items, uid, (item) => item.uid);
-}
-
-/** Returns the index of the first entry whose number is this one or a higher one; the numbers are in order. */
-export function firstFrom<Entry>(entries: readonly Entry[], wanted: number, numberOf: (entry: Entry) => number) {
-  let [low, high] = [0, entries.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (numberOf(entries[middle] as Entry) < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+  return countStart(items, (item) => item.uid < uid);
 }

@@ -23,14 +23,12 @@ const HEADER_BYTES = 256 * 1024;
 
 /** Reads the mails of an inbox. It keeps the last one, because clients read a mail in several steps. */
 export class MailReader {
-  readonly #inbox: ImapInbox;
-  readonly #readBehaviour: ReadBehaviour;
   #last: { readonly item: Item; readonly mail: OpenMail } | undefined;
 
-  constructor(inbox: ImapInbox, readBehaviour: ReadBehaviour) {
-    this.#inbox = inbox;
-    this.#readBehaviour = readBehaviour;
-  }
+  constructor(
+    readonly inbox: ImapInbox,
+    readonly readBehaviour: ReadBehaviour,
+  ) {}
 
   /** Returns a mail; `undefined` if it is gone. */
   read(item: Item): OpenMail | undefined {
@@ -45,13 +43,13 @@ export class MailReader {
 
   /** Returns the bytes of a mail: of a message those of its raw form, of a draft those that a client stored. */
   bytesOf(item: Item): Uint8Array<ArrayBuffer> | undefined {
-    const { world } = this.#inbox;
-    const message = this.#inbox.messageOf(item);
+    const { world } = this.inbox;
+    const message = this.inbox.messageOf(item);
     if (message) {
       const files = world.attachments.by('messageId', message.id);
-      return composeMail(message, files, writeShownTrace(message, this.#readBehaviour));
+      return composeMail(message, files, writeShownTrace(message, this.readBehaviour));
     }
-    const draft = this.#inbox.draftOf(item);
+    const draft = this.inbox.draftOf(item);
     return draft && (draft.raw ?? composeMail(toMessage(world, draft), []));
   }
 

@@ -1,3 +1,4 @@
+import { countStart } from '../../world/store/entries.ts';
 import { bytesOf, decodeBody, decodeText, decodeWords } from '../mail/mime/decode.ts';
 import type { MailPart } from '../mail/mime/split-parts.ts';
 import {
@@ -13,7 +14,7 @@ import {
   type Word,
 } from './argument.ts';
 import { threadIdOf, timeOf } from './fetch-items.ts';
-import { firstFrom, type Item } from './folder.ts';
+import type { Item } from './folder.ts';
 import type { MailReader, OpenMail } from './mail-reader.ts';
 import { envelopeFields } from './structure.ts';
 import type { FolderView } from './view.ts';
@@ -69,50 +70,47 @@ const FLAG_KEYS: Readonly<Record<string, string>> = {
 };
 
 class SearchParser {
-  readonly #context: SearchContext;
-  readonly #keys: readonly Argument[];
-  readonly #depth: number;
   #at = 0;
 
-  constructor(context: SearchContext, keys: readonly Argument[], depth = 0) {
-    this.#context = context;
-    this.#keys = keys;
-    this.#depth = depth;
-  }
+  constructor(
+    readonly context: SearchContext,
+    readonly keys: readonly Argument[],
+    readonly depth = 0,
+  ) {}
 
   parseAll(): Criterion[] {
     const criteria: Criterion[] = [];
-    while (this.#at < this.#keys.length) criteria.push(this.#parseKey(this.#depth));
+    while (this.#at < this.keys.length) criteria.push(this.#parseKey(this.depth));
     if (criteria.length === 0) throw new CommandError('The search has no key.');
     return criteria;
   }
 
   #next(what: string): string {
-    const text = textOf(this.#keys[this.#at], what);
+    const text = textOf(this.keys[this.#at], what);
     this.#at += 1;
     return text;
   }
 
   #parseKey(depth: number): Criterion {
     if (depth > MAX_DEPTH) throw new CommandError(`A search can be nested at most ${MAX_DEPTH} times.`);
-    const key = this.#keys[this.#at];
+    const key = this.keys[this.#at];
     if (isList(key)) {
       this.#at += 1;
-      return all(new SearchParser(this.#context, key, depth + 1).parseAll());
+      return all(new SearchParser(this.context, key, depth + 1).parseAll());
     }
     const text = this.#next('A search key');
     if (/^[\d*]/.test(text)) {
-      const isIn = contains(parseSequence(text, this.#context.view.items.length));
+      const isIn = contains(parseSequence(text, this.context.view.items.length));
       return { cost: 0, matches: (_, number) => isIn(number) };
     }
     const name = text.toUpperCase();
     const parse = KEYS[name];
     if (parse)
-      return parse({ ...this.#context, next: (what) => this.#next(what), key: () => this.#parseKey(depth + 1) });
+      return parse({ ...this.context, next: (what) => this.#next(what), key: () => this.#parseKey(depth + 1) });
     const flag = FLAG_KEYS[name];
-    if (flag) return hasFlag(this.#context, flag);
+    if (flag) return hasFlag(this.context, flag);
     const unset = name.startsWith('UN') ? FLAG_KEYS[name.slice(2)] : undefined;
-    if (unset) return not(hasFlag(this.#context, unset));
+    if (unset) return not(hasFlag(this.context, unset));
     throw new CommandError(`There is no search key ${text.slice(0, 100)}.`);
   }
 }
@@ -136,18 +134,24 @@ const KEYS: Readonly<Record<string, (input: KeyInput) => Criterion>> = {
   RECENT: isRecent,
   OLD: (input) => not(isRecent(input)),
   NEW: (input) => all([isRecent(input), not(hasFlag(input, '\\Seen'))]),
-  UID({ next, view }) {
-    const isIn = contains(parseSequence(next('The UIDs'), view.items.at(-1)?.uid ?? 0));
-    return { cost: 0, matches: ({ uid }) => isIn(uid) };
-  },
-  EMAILID({ next }) {
-    const wanted = next('The EMAILID');
-    return { cost: 0, matches: ({ id }) => id === wanted };
-  },
-  THREADID({ next, view }) {
-    const wanted = next('The THREADID');
-    return { cost: 1, matches: (item) => threadIdOf(view.inbox, item) === wanted };
-  },
+  UID: by(0, 'The UIDs', (text, { view }) => {
+    const isIn = contains(parseSequence(text, view.items.at(-1)?.uid ?? 0));
+    return ({ uid }) => isIn(uid);
+  }),
+  EMAILID: by(
+    0,
+    'The EMAILID',
+    (wanted) =>
+      ({ id }) =>
+        id === wanted,
+  ),
+  THREADID: by(
+    1,
+    'The THREADID',
+    (wanted, { view }) =>
+      (item) =>
+        threadIdOf(view.inbox, item) === wanted,
+  ),
   ...{ BEFORE: byDay((day, wanted) => day < wanted), ON: byDay((day, wanted) => day === wanted) },
   SINCE: byDay((day, wanted) => day >= wanted),
   ...{ SENTBEFORE: bySentDay((day, wanted) => day < wanted), SENTON: bySentDay((day, wanted) => day === wanted) },
@@ -174,22 +178,32 @@ function isRecent({ view }: SearchContext): Criterion {
   return { cost: 0, matches: (item) => view.recent.has(item) };
 }
 
-function byDay(compare: (day: number, wanted: number) => boolean) {
-  return ({ next, view }: KeyInput): Criterion => {
-    const wanted = readDay(next('The date'));
-    return { cost: 0, matches: (item) => compare(dayOf(timeOf(view.inbox, item)), wanted) };
-  };
+/** Returns the key that reads one word, whose name is `what`; `create` makes of the word what tests an item. */
+function by(
+  cost: Criterion['cost'],
+  what: string,
+  create: (word: string, context: SearchContext) => (item: Item) => boolean,
+) {
+  return (input: KeyInput): Criterion => ({ cost, matches: create(input.next(what), input) });
 }
 
-function bySentDay(compare: (day: number, wanted: number) => boolean) {
-  return ({ next, reader }: KeyInput): Criterion => {
-    const wanted = readDay(next('The date'));
-    const matches = (item: Item) => {
+type Compare = (value: number, wanted: number) => boolean;
+
+function byDay(compare: Compare) {
+  return by(0, 'The date', (word, { view }) => {
+    const wanted = readDay(word);
+    return (item) => compare(dayOf(timeOf(view.inbox, item)), wanted);
+  });
+}
+
+function bySentDay(compare: Compare) {
+  return by(2, 'The date', (word, { reader }) => {
+    const wanted = readDay(word);
+    return (item) => {
       const day = dayOfField(envelopeFields(reader.headerOf(item)).date);
       return day !== undefined && compare(day, wanted);
     };
-    return { cost: 2, matches };
-  };
+  });
 }
 
 function readDay(text: string): number {
@@ -198,42 +212,38 @@ function readDay(text: string): number {
   throw new CommandError('A date must be written as 7-Feb-2026.');
 }
 
-function bySize(compare: (size: number, wanted: number) => boolean) {
-  return ({ next, reader }: KeyInput): Criterion => {
-    const text = next('The size');
-    if (!/^\d{1,15}$/.test(text)) throw new CommandError('A size must be a number of bytes.');
-    return { cost: 1, matches: (item) => compare(Number(reader.sizeOf(item)), Number(text)) };
-  };
+function bySize(compare: Compare) {
+  return by(1, 'The size', (word, { reader }) => {
+    if (!/^\d{1,15}$/.test(word)) throw new CommandError('A size must be a number of bytes.');
+    return (item) => compare(Number(reader.sizeOf(item)), Number(word));
+  });
 }
 
 /** Finds a text in the header fields with a name; with an empty text, the field must exist. */
 function byField(name: string) {
-  return ({ next, reader }: KeyInput): Criterion => {
-    const wanted = toSearchable(decodeText(bytesOf(next('The text'))));
-    const start = `${name.toLowerCase()}:`;
-    const matches = (item: Item) =>
-      reader
-        .headerOf(item)
-        .split(/\r?\n(?![ \t])/)
-        .some((line) => {
-          if (!line.toLowerCase().startsWith(start)) return false;
-          return wanted === '' || toSearchable(decodeHeader(line.slice(start.length))).includes(wanted);
-        });
-    return { cost: 2, matches };
-  };
+  const start = `${name.toLowerCase()}:`;
+  return by(2, 'The text', (word, { reader }) => {
+    const wanted = toSearchable(decodeText(bytesOf(word)));
+    const matches = (line: string) =>
+      line.toLowerCase().startsWith(start) &&
+      (wanted === '' || toSearchable(decodeHeader(line.slice(start.length))).includes(wanted));
+    return (item) => linesOf(reader.headerOf(item)).some(matches);
+  });
 }
 
 function byText(read: (mail: OpenMail) => string) {
-  return ({ next, reader }: KeyInput): Criterion => {
-    const wanted = toSearchable(decodeText(bytesOf(next('The text'))));
-    return {
-      cost: 3,
-      matches(item) {
-        const mail = reader.read(item);
-        return mail !== undefined && toSearchable(read(mail)).includes(wanted);
-      },
+  return by(3, 'The text', (word, { reader }) => {
+    const wanted = toSearchable(decodeText(bytesOf(word)));
+    return (item) => {
+      const mail = reader.read(item);
+      return mail !== undefined && toSearchable(read(mail)).includes(wanted);
     };
-  };
+  });
+}
+
+/** Splits a header into its fields. */
+function linesOf(header: string): string[] {
+  return header.split(/\r?\n(?![ \t])/);
 }
 
 /** Makes letter case and the kind of white space irrelevant. */
@@ -244,12 +254,7 @@ function toSearchable(text: string): string {
 /** Decodes a header, in which one character stands for each byte; encoded words, too. */
 function decodeHeader(header: string): string {
   const text = decodeText(bytesOf(header));
-  return text.includes('=?')
-    ? text
-        .split(/\r?\n(?![ \t])/)
-        .map(decodeWords)
-        .join('\n')
-    : text;
+  return text.includes('=?') ? linesOf(text).map(decodeWords).join('\n') : text;
 }
 
 /** Returns the decoded texts of a mail, with those of mails in it. */
@@ -273,7 +278,7 @@ function bodyOf({ text, root }: OpenMail): string {
 /** Returns what says whether a number is in one of some ranges, which are in order. */
 export function contains(ranges: readonly (readonly [number, number])[]): (number: number) => boolean {
   return (number) => {
-    const [from] = ranges[firstFrom(ranges, number, ([, to]) => to)] ?? [Number.POSITIVE_INFINITY];
+    const [from] = ranges[countStart(ranges, ([, to]) => to < number)] ?? [Number.POSITIVE_INFINITY];
     return from <= number;
   };
 }

@@ -4,23 +4,20 @@ import type { ImapInbox } from './imap-inbox.ts';
 
 /** What one session knows of a folder: its messages by their sequence numbers. Changes wait until they may be told. */
 export class FolderView implements FolderWatcher {
-  readonly inbox: ImapInbox;
-  readonly folder: Folder;
-  readonly isReadOnly: boolean;
   /** The items in the order of their sequence numbers, which start with 1. */
   readonly items: Item[];
   /** The items that were in no session before. */
   readonly recent = new Set<Item>();
   readonly #removed = new Set<Item>();
   readonly #changed = new Set<Item>();
-  readonly #onChange: () => void;
 
-  constructor(inbox: ImapInbox, folder: Folder, isReadOnly: boolean, onChange: () => void) {
-    this.inbox = inbox;
-    this.folder = folder;
-    this.isReadOnly = isReadOnly;
+  constructor(
+    readonly inbox: ImapInbox,
+    readonly folder: Folder,
+    readonly isReadOnly: boolean,
+    readonly onChange: () => void,
+  ) {
     this.items = [...folder.items];
-    this.#onChange = onChange;
     this.#claimRecent(this.items);
     folder.watchers.add(this);
   }
@@ -32,7 +29,7 @@ export class FolderView implements FolderWatcher {
   changed(item: Item, change: 'added' | 'removed' | 'flags'): void {
     if (change === 'removed') this.#removed.add(item);
     if (change === 'flags') this.#changed.add(item);
-    this.#onChange();
+    this.onChange();
   }
 
   /** Notes that the client knows the flags of an item. */

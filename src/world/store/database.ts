@@ -47,8 +47,6 @@ type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
  * so a snapshot can share them. Only `all`, `by` and `restore` take longer for more rows.
  */
 class Collection<Kind extends RowKind> {
-  readonly #kind: Kind;
-  readonly #onMailBytes: (change: number) => void;
   readonly #entries = new Map<string, Entry<Rows[Kind]>>();
   /** The indexes that follow the rows. An index does so only after its first use, because many are never used. */
   #indexes: RowIndex<Rows[Kind]>[] = [];
@@ -58,10 +56,10 @@ class Collection<Kind extends RowKind> {
   #mailBytes = 0;
 
   /** Creates an empty collection. `onMailBytes` is called with each change of `mailBytes`. */
-  constructor(kind: Kind, onMailBytes: (change: number) => void) {
-    this.#kind = kind;
-    this.#onMailBytes = onMailBytes;
-  }
+  constructor(
+    readonly kind: Kind,
+    readonly onMailBytes: (change: number) => void,
+  ) {}
 
   /** Fills an index with the rows, unless it follows them already. */
   load(index: RowIndex<Rows[Kind]>): void {
@@ -94,8 +92,8 @@ class Collection<Kind extends RowKind> {
 
   /** @throws if a row with this id exists. */
   insert(row: Rows[Kind]): Rows[Kind] {
-    if (this.#entries.has(row.id)) throw new Error(`A row of ${this.#kind} with the id ${row.id} already exists.`);
-    const inserted = freeze(CREATE_ROW[this.#kind](row));
+    if (this.#entries.has(row.id)) throw new Error(`A row of ${this.kind} with the id ${row.id} already exists.`);
+    const inserted = freeze(CREATE_ROW[this.kind](row));
     this.#add(inserted);
     return inserted;
   }
@@ -103,7 +101,7 @@ class Collection<Kind extends RowKind> {
   /** Changes properties of a row, except its id and indexed properties. @throws if there is no such row. */
   update(id: string, changes: Partial<Omit<Rows[Kind], 'id' | IndexedBy<Kind>>>): Rows[Kind] {
     const entry = this.#entries.get(id);
-    if (!entry) throw new Error(`There is no row of ${this.#kind} with the id ${id}.`);
+    if (!entry) throw new Error(`There is no row of ${this.kind} with the id ${id}.`);
     const previous = entry.row;
     entry.row = freeze({ ...previous, ...changes });
     this.#follow(entry, previous, entry.row);
@@ -136,13 +134,13 @@ class Collection<Kind extends RowKind> {
   }
 
   #follow(entry: Entry<Rows[Kind]>, before: Rows[Kind] | undefined, after: Rows[Kind] | undefined): void {
-    this.#countMail(sizeOfRow(this.#kind, after) - sizeOfRow(this.#kind, before));
+    this.#countMail(sizeOfRow(this.kind, after) - sizeOfRow(this.kind, before));
     for (const index of this.#indexes) index.change(entry, before, after);
   }
 
   #countMail(change: number): void {
     this.#mailBytes += change;
-    this.#onMailBytes(change);
+    this.onMailBytes(change);
   }
 }
 

@@ -227,14 +227,12 @@ export interface SavedOwner {
 
 /** The parts of one owner that have been used. */
 export class Parts {
-  readonly #owner: Owner;
-  readonly #table: PartTable;
   readonly #parts = new Map<string, Part>();
 
-  constructor(owner: Owner, table: PartTable) {
-    this.#owner = owner;
-    this.#table = table;
-  }
+  constructor(
+    readonly owner: Owner,
+    readonly table: PartTable,
+  ) {}
 
   find(id: string): Part | undefined {
     return this.#parts.get(id);
@@ -262,25 +260,25 @@ export class Parts {
       this.#parts.delete(id);
       part.end('The mailbox was reset');
     }
-    this.#owner.clock.reset();
+    this.owner.clock.reset();
   }
 
   /** Returns the clock and what the parts save for a checkpoint, or keep over the end of the process. */
   save(method: 'save' | 'keep' = 'save'): SavedOwner {
     const saved = [...this.#parts].flatMap(([id, part]) => (part[method] ? [[id, part[method]()] as const] : []));
-    return { clock: this.#owner.clock.setting, parts: Object.fromEntries(saved) };
+    return { clock: this.owner.clock.setting, parts: Object.fromEntries(saved) };
   }
 
   /** Restores the clock, and the parts that were saved or kept. A reset must have ended the others. */
   restore({ clock, parts }: SavedOwner, method: 'restore' | 'resume' = 'restore'): void {
-    this.#owner.clock.restoreSetting(clock);
+    this.owner.clock.restoreSetting(clock);
     for (const [id, saved] of Object.entries(parts)) this.get(id)[method]?.(saved as never);
   }
 
   #create(id: string): Part {
-    const create = this.#table.get(id);
+    const create = this.table.get(id);
     if (!create) throw new Error(`There is no part ${id}.`);
-    return create(this.#owner as never);
+    return create(this.owner as never);
   }
 }
 

@@ -64,19 +64,17 @@ class CorrespondentList implements Part {
 
 /** The answers that are due to one tenant later. */
 class DueAnswers implements Part {
-  readonly #clock: Clock;
-  readonly #answer: (pending: Pending) => Promise<void>;
   /** Each answer, with the function that cancels it. */
   readonly #pending = new Map<Pending, () => void>();
 
-  constructor(clock: Clock, answer: (pending: Pending) => Promise<void>) {
-    this.#clock = clock;
-    this.#answer = answer;
-  }
+  constructor(
+    readonly clock: Clock,
+    readonly answer: (pending: Pending) => Promise<void>,
+  ) {}
 
   add(pending: Pending): void {
-    const cancel = this.#clock.schedule(new Date(pending.dueMs), async () => {
-      if (this.#pending.delete(pending)) await this.#answer(pending);
+    const cancel = this.clock.schedule(new Date(pending.dueMs), async () => {
+      if (this.#pending.delete(pending)) await this.answer(pending);
     });
     this.#pending.set(pending, cancel);
   }
@@ -108,14 +106,12 @@ class DueAnswers implements Part {
 
 /** The correspondents of a mailbox, and their answers that are due. */
 export class Correspondents implements OutsideAddresses {
-  readonly #context: Context;
   readonly #listOf: PartOf<CorrespondentList>;
   readonly #answersTo: PartOf<DueAnswers, World>;
   /** Each answer that is being written or delivered: the address of its correspondent, and who gets it. */
   readonly #writing = new Set<{ readonly world: World; readonly address: string }>();
 
-  constructor(context: Context) {
-    this.#context = context;
+  constructor(readonly context: Context) {
     this.#listOf = context.worlds.addPart('correspondents', () => new CorrespondentList());
     this.#answersTo = context.worlds.addPart('answers', (world: World) => {
       return new DueAnswers(world.clock, (pending) => this.#answer(world, pending));
@@ -123,13 +119,13 @@ export class Correspondents implements OutsideAddresses {
   }
 
   /** Returns every correspondent, oldest first; of a sandbox, those that are bound to it. */
-  list(worlds: ReachableWorlds = this.#context.worlds): Entry[] {
+  list(worlds: ReachableWorlds = this.context.worlds): Entry[] {
     const all = this.#listOf.in(worlds.owners()).flatMap(({ entries }) => [...entries.values()]);
     return all.sort((one, other) => one.order - other.order).map(({ entry }) => entry);
   }
 
   add(entry: Entry): void {
-    const lists = this.#listOf.in(this.#context.worlds.owners());
+    const lists = this.#listOf.in(this.context.worlds.owners());
     const orders = lists.flatMap(({ entries }) => Array.from(entries.values(), ({ order }) => order));
     this.#listWith(entry).entries.set(entry.shown.id, { entry, order: Math.max(0, ...orders) + 1 });
   }
@@ -138,7 +134,7 @@ export class Correspondents implements OutsideAddresses {
   remove(entry: Entry): void {
     const { id } = entry.shown;
     this.#listWith(entry).entries.delete(id);
-    for (const answers of this.#answersTo.in(this.#context.worlds.all())) answers.cancel(id);
+    for (const answers of this.#answersTo.in(this.context.worlds.all())) answers.cancel(id);
   }
 
   /** Returns the addresses of the correspondents that are writing to a tenant. */
@@ -156,13 +152,13 @@ export class Correspondents implements OutsideAddresses {
 
   /** Returns the list of the tenant to which a correspondent is bound, or of those that are bound to none. */
   #listWith({ shown }: Entry): CorrespondentList {
-    const { worlds } = this.#context;
+    const { worlds } = this.context;
     return this.#listOf(worlds.get(shown.tenantId ?? '') ?? worlds);
   }
 
   /** Finds who reads the mail of a tenant to an address: one of this tenant, or else one that is bound to none. */
   #find(address: string, world: World): Entry | undefined {
-    const entries = this.#listOf.in([world, this.#context.worlds]).flatMap((list) => [...list.entries.values()]);
+    const entries = this.#listOf.in([world, this.context.worlds]).flatMap((list) => [...list.entries.values()]);
     return entries.find(({ entry }) => entry.address === address)?.entry;
   }
 
@@ -177,7 +173,7 @@ export class Correspondents implements OutsideAddresses {
   }
 
   async #answer(world: World, pending: Pending): Promise<void> {
-    const lists = this.#listOf.in([world, this.#context.worlds]);
+    const lists = this.#listOf.in([world, this.context.worlds]);
     const entry = lists.map(({ entries }) => entries.get(pending.entryId)?.entry).find((found) => found);
     if (!entry) return;
     const { resets } = world.clock;
@@ -197,7 +193,7 @@ export class Correspondents implements OutsideAddresses {
 
   /** Delivers an answer to an inbox or to a correspondent. Mail to anybody else leaves the emulator. */
   async #deliver(world: World, cause: Mail, { address: from }: Entry, answer: Answer): Promise<void> {
-    const context = mailContextOf({ ...this.#context, correspondents: this }, world);
+    const context = mailContextOf({ ...this.context, correspondents: this }, world);
     const route = findRoute(context, toBareAddress(answer.to), world);
     if (route.kind !== 'inbox' && route.kind !== 'correspondent') return;
     const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...cause, subject: 'a delivery report' };

@@ -128,12 +128,9 @@ type InboxIds = readonly string[];
  */
 export class MessageIndex implements RowIndex<MessageRow> {
   readonly #inboxes = new Map<string, InboxLists>();
-  readonly #load: () => void;
 
   /** Creates an empty index; `load` is called before each read, and makes the index follow the messages. */
-  constructor(load: () => void) {
-    this.#load = load;
-  }
+  constructor(readonly load: () => void) {}
 
   /** Returns the messages of a list. */
   list(inboxIds: InboxIds, name: MessageList): SliceableList<MessageRow> {
@@ -159,7 +156,7 @@ export class MessageIndex implements RowIndex<MessageRow> {
 
   /** Returns the id of an inbox that has a message in this thread; `undefined` if there is none. */
   inboxOfThread(threadId: string): string | undefined {
-    this.#load();
+    this.load();
     return [...this.#inboxes].find(([, { threads }]) => threads.has(threadId))?.[0];
   }
 
@@ -185,7 +182,7 @@ export class MessageIndex implements RowIndex<MessageRow> {
   }
 
   #listsOf(inboxIds: InboxIds): InboxLists[] {
-    this.#load();
+    this.load();
     return inboxIds.flatMap((id) => this.#inboxes.get(id) ?? []);
   }
 }

@@ -10,12 +10,9 @@ export interface RowIndex<Row> {
 
 /** The rows by the value of a property that never changes. */
 export class PropertyIndex<Row> implements RowIndex<Row> {
-  readonly #property: keyof Row;
   readonly #entriesByValue = new Map<unknown, Entry<Row>[]>();
 
-  constructor(property: keyof Row) {
-    this.#property = property;
-  }
+  constructor(readonly property: keyof Row) {}
 
   /** Returns the rows whose property has this value, in the order of insertion. */
   find(value: unknown): Row[] {
@@ -23,7 +20,7 @@ export class PropertyIndex<Row> implements RowIndex<Row> {
   }
 
   change(entry: Entry<Row>, before: Row | undefined, after: Row | undefined): void {
-    const value = entry.row[this.#property];
+    const value = entry.row[this.property];
     const entries = this.#entriesByValue.get(value);
     if (!before && !entries) this.#entriesByValue.set(value, [entry]);
     if (!before && entries) addEntry(entries, entry);
