@@ -1,10 +1,5 @@
-import {
-  type AnyReply,
-  type ApiRequest,
-  type ApiResult,
-  ConnectionCutError,
-  isCut,
-} from '../service/pipeline/exchange.ts';
+import type { AnyReply, ApiRequest, ApiResult } from '../service/pipeline/exchange.ts';
+import { ConnectionCutError, isCut } from '../service/pipeline/exchange.ts';
 import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 
 /** Handles a fetch `Request` whose URL starts with `prefix`; by default, the origin of the URL. */

@@ -1,13 +1,8 @@
 // All exports of the main entry, except what imports msw. Node loads one copy of this file for `import` and `require`;
 // `index.ts` exists twice, because each module system has its own copy of msw.
 
-export {
-  BEHAVIOURS,
-  BehaviourError,
-  type BehaviourId,
-  type BehaviourOptions,
-  type BehaviourValues,
-} from '../contract/behaviours.ts';
+export type { BehaviourId, BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
+export { BEHAVIOURS, BehaviourError } from '../contract/behaviours.ts';
 export { ERRORS, type ErrorCode } from '../contract/errors.ts';
 export { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 export type {

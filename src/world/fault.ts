@@ -4,17 +4,8 @@ import { lazy } from '../basics/lazy.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import { durationField, parseDuration } from './clock.ts';
 import { REQUEST, type RequestFault, type RequestFaultOptions } from './request-fault.ts';
-import {
-  defineTarget,
-  type FaultIdentity,
-  keyField,
-  MAX_COUNT,
-  type planFields,
-  type standingFields,
-  tierField,
-  webhookField,
-  wholeNumber,
-} from './target-fields.ts';
+import type { FaultIdentity, planFields, standingFields } from './target-fields.ts';
+import { defineTarget, keyField, MAX_COUNT, tierField, webhookField, wholeNumber } from './target-fields.ts';
 
 /** A fault without what identifies it. */
 type Form<Each> = Omit<Each, keyof FaultIdentity>;

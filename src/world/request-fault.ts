@@ -4,16 +4,8 @@ import { lazy } from '../basics/lazy.ts';
 import { didYouMean } from '../basics/nearest.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { parseDuration, spanField } from './clock.ts';
-import {
-  type FaultIdentity,
-  keyField,
-  MAX_COUNT,
-  type ParsedOptions,
-  planFields,
-  standingFields,
-  tierField,
-  wholeNumber,
-} from './target-fields.ts';
+import type { FaultIdentity, ParsedOptions } from './target-fields.ts';
+import { keyField, MAX_COUNT, planFields, standingFields, tierField, wholeNumber } from './target-fields.ts';
 
 /** The options of a request fault that say what happens, before their combination is checked. */
 type Options = Readonly<Record<string, unknown>>;

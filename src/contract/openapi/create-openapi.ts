@@ -1,28 +1,12 @@
-import {
-  type BehaviourId,
-  type BehaviourValues,
-  changeableDefinition,
-  createSilentReader,
-  isChangeable,
-  type ReadBehaviour,
-  RecordingReader,
-} from '../behaviours.ts';
+import type { BehaviourId, BehaviourValues, ReadBehaviour } from '../behaviours.ts';
+import { changeableDefinition, createSilentReader, isChangeable, RecordingReader } from '../behaviours.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { EVENT_KINDS } from '../events.ts';
 import type { OperationDefinition } from '../operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../operations.ts';
 import { TIER_PREFIX, TIERS } from '../tiers.ts';
-import {
-  ASSUMED_HEADER,
-  type CallExample,
-  createDocument,
-  type DescribedRow,
-  type DescribedSuccess,
-  type Json,
-  jsonContent,
-  type OpenApiDocument,
-  toJsonSchema,
-} from './document.ts';
+import type { CallExample, DescribedRow, DescribedSuccess, Json, OpenApiDocument } from './document.ts';
+import { ASSUMED_HEADER, createDocument, jsonContent, toJsonSchema } from './document.ts';
 import { deliveryPayload } from './event-schemas.ts';
 import examples from './examples.json' with { type: 'json' };
 

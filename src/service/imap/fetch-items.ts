@@ -1,15 +1,7 @@
 import { bytesOf, splitHeader } from '../mail/mime/decode.ts';
 import type { MailPart } from '../mail/mime/split-parts.ts';
-import {
-  type Argument,
-  CommandError,
-  formatInternalDate,
-  isList,
-  itemsOf,
-  textOf,
-  type Word,
-  writeString,
-} from './argument.ts';
+import type { Argument, Word } from './argument.ts';
+import { CommandError, formatInternalDate, isList, itemsOf, textOf, writeString } from './argument.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
 import type { MailReader, OpenMail } from './mail-reader.ts';

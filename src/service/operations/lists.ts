@@ -4,14 +4,8 @@ import { newId, timestampNow } from '../../world/environment.ts';
 import { removeList } from '../../world/store/removal.ts';
 import type { ListEntryRow, ListRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
-import {
-  findInInbox,
-  findInScope,
-  type LookupContext,
-  outOfScope,
-  scopeOfInbox,
-  withId,
-} from '../pipeline/access/find-in-scope.ts';
+import type { LookupContext } from '../pipeline/access/find-in-scope.ts';
+import { findInInbox, findInScope, outOfScope, scopeOfInbox, withId } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
 import { DELETED } from './replies.ts';
 

@@ -1,12 +1,6 @@
 import { isBytes } from '../../basics/base64.ts';
-import {
-  BEHAVIOUR_IDS,
-  type BehaviourId,
-  type BehaviourReader,
-  type BehaviourValues,
-  isAssumed,
-  RecordingReader,
-} from '../../contract/behaviours.ts';
+import type { BehaviourId, BehaviourReader, BehaviourValues } from '../../contract/behaviours.ts';
+import { BEHAVIOUR_IDS, isAssumed, RecordingReader } from '../../contract/behaviours.ts';
 import { ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { OPERATIONS, type OperationId, type OperationRow } from '../../contract/operations.ts';

@@ -9,17 +9,14 @@ import type { Context, Input, Outcome } from '../operations/context.ts';
 import { OPERATION_FUNCTIONS } from '../operations/index.ts';
 import { checkStreamAccess } from '../stream/check-stream-access.ts';
 import { findPrincipal, type Principal, readKey } from './access/principal.ts';
+import type { ApiReply, ApiRequest, FinishedExchange, Service } from './exchange.ts';
 import {
-  type ApiReply,
-  type ApiRequest,
   ASSUMED_HEADER,
   Exchange,
-  type FinishedExchange,
   finishExchange,
   optionsReply,
   outcomeReply,
   refuse,
-  type Service,
   stripBodyForHead,
 } from './exchange.ts';
 import { parseInput, readBody } from './parse-input.ts';

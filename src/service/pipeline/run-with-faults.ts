@@ -3,17 +3,8 @@ import { type Environment, newFraction } from '../../world/environment.ts';
 import { type RateLimitState, rateLimitHeaders } from '../../world/faults.ts';
 import type { RequestFault } from '../../world/request-fault.ts';
 import { readKey } from './access/principal.ts';
-import {
-  type ApiReply,
-  CUT_REPLY,
-  type Exchange,
-  FAULT_HEADER,
-  isCut,
-  jsonReply,
-  refuse,
-  type Service,
-  textReply,
-} from './exchange.ts';
+import type { ApiReply, Exchange, Service } from './exchange.ts';
+import { CUT_REPLY, FAULT_HEADER, isCut, jsonReply, refuse, textReply } from './exchange.ts';
 
 /**
  * Runs an operation under the faults that apply to its request: every rate limit, and unless one of them refuses the

@@ -5,15 +5,13 @@ import type { MailEvent } from '../../world/event-bus.ts';
 import type { StreamFault } from '../../world/fault.ts';
 import type { TenantPrincipal } from '../pipeline/access/principal.ts';
 import type { StreamAccess } from './check-stream-access.ts';
+import type { EncodedFrame, ServerFrame, Subscription } from './frames.ts';
 import {
   connectedFrame,
-  type EncodedFrame,
   encodeFrame,
   findOutOfScope,
   isSubscribed,
   readFrame,
-  type ServerFrame,
-  type Subscription,
   subscribedFrame,
   subscribeToAll,
   toSubscription,

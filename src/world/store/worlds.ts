@@ -5,21 +5,8 @@ import { type Environment, memoryForMail } from '../environment.ts';
 import { countOnlySaved, type ReachableWorlds, type SavedOwners, SavedStates } from './reachable-worlds.ts';
 import type { TenantRow } from './rows.ts';
 import { type SandboxStart, SandboxWorld } from './seed/sandbox-world.ts';
-import {
-  addPart,
-  createWorld,
-  type InboxLocation,
-  Indexes,
-  type KeyHolder,
-  type Owner,
-  type Part,
-  type PartOf,
-  Parts,
-  sizeOfMailIn,
-  type World,
-  type WorldSnapshot,
-  type WorldsSnapshot,
-} from './world.ts';
+import type { InboxLocation, KeyHolder, Owner, Part, PartOf, World, WorldSnapshot, WorldsSnapshot } from './world.ts';
+import { addPart, createWorld, Indexes, Parts, sizeOfMailIn } from './world.ts';
 
 const MORE_BY_OPTION = 'allow more by --max-mail <size>, or maxMailBytes in code';
 const MORE_BY_MEMORY = 'give the process more memory, as by NODE_OPTIONS=--max-old-space-size=<MiB>';

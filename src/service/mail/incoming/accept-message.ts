@@ -4,12 +4,8 @@ import { lazy } from '../../../basics/lazy.ts';
 import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
 import { DEFAULT_DOMAIN, domainOf, toBareAddress } from '../../../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../../contract/errors.ts';
-import {
-  composedMessage,
-  type IncomingMessage,
-  type MailAuth,
-  rawMessage,
-} from '../../../contract/incoming-message.ts';
+import type { IncomingMessage, MailAuth } from '../../../contract/incoming-message.ts';
+import { composedMessage, rawMessage } from '../../../contract/incoming-message.ts';
 import { newId } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';

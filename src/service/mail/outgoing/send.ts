@@ -10,15 +10,8 @@ import { fileNameOf, type IncomingMail, parseEml } from '../incoming/parse-eml.t
 import { bytesOf, headerEnd, splitHeader, toBinary } from '../mime/decode.ts';
 import { createDeliveryReport } from '../mime/delivery-report.ts';
 import { CRLF, createTrace, formatDate } from '../mime/header.ts';
-import {
-  type AttachedFile,
-  bounce,
-  checkRoom,
-  type MailContext,
-  publish,
-  sizeOfMail,
-  storeMessage,
-} from '../store-message.ts';
+import type { AttachedFile, MailContext } from '../store-message.ts';
+import { bounce, checkRoom, publish, sizeOfMail, storeMessage } from '../store-message.ts';
 import { findRoute, findSimulator, type Recipient, type Route, uniqueInboxes } from './route.ts';
 
 /** Which recipients must have written to the inbox before. */

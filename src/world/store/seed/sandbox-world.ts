@@ -2,17 +2,8 @@ import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { AddressIndex } from '../indexes/property-index.ts';
 import type { ReachableWorlds, SavedOwners } from '../reachable-worlds.ts';
-import {
-  createWorld,
-  type InboxLocation,
-  type Indexes,
-  type KeyHolder,
-  type Parts,
-  sizeOfMailIn,
-  type World,
-  type WorldSnapshot,
-  type WorldsSnapshot,
-} from '../world.ts';
+import type { InboxLocation, Indexes, KeyHolder, Parts, World, WorldSnapshot, WorldsSnapshot } from '../world.ts';
+import { createWorld, sizeOfMailIn } from '../world.ts';
 
 /** How long a sandbox may be unused, in milliseconds of real time. */
 const MAX_IDLE_MS = 60 * 60 * 1000;
