@@ -129,6 +129,17 @@ export const errorBody = () =>
 /** The reply of most deletes (reference). */
 const deletedReply = () => z.strictObject({ deleted: z.literal(true), id: uuid() });
 
+/** Returns several fields of the same kind. */
+export function each<Schema extends z.ZodType, Name extends string>(create: () => Schema, ...names: Name[]) {
+  return Object.fromEntries(names.map((field) => [field, create()])) as Record<Name, Schema>;
+}
+
+/** A text that may be null. */
+export const nullableText = () => z.string().nullable();
+
+/** A list of texts. */
+export const texts = () => z.array(z.string());
+
 /** An object in replies, which the OpenAPI document describes once, under this name. */
 export function named<const Fields extends z.ZodRawShape>(id: string, fields: Fields) {
   return z.strictObject(fields).meta({ id });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { EVENT_KINDS } from '../events.ts';
-import { timestamp, uuid } from '../schemas.ts';
+import { each, texts, timestamp, uuid } from '../schemas.ts';
 
 const kind = () => z.enum(EVENT_KINDS);
 
@@ -14,9 +14,7 @@ const ofBounce = (status: 'statusCode' | 'status_code') => ({
 const referencePayload = () =>
   z.object({
     event: kind(),
-    messageId: uuid(),
-    inboxId: uuid(),
-    threadId: uuid(),
+    ...each(uuid, 'messageId', 'inboxId', 'threadId'),
     from: z.string().describe('The sender, with the display name.'),
     to: z.string().describe('The recipients, separated by commas.'),
   });
@@ -27,8 +25,7 @@ const PAYLOADS = {
     referencePayload().extend({
       id: z.string().describe('The id of the event.'),
       workspaceId: uuid(),
-      subject: z.string(),
-      plainBody: z.string(),
+      ...each(z.string, 'subject', 'plainBody'),
       htmlBody: z.string().nullable(),
       receivedAt: timestamp(),
       ...ofBounce('statusCode'),
@@ -49,8 +46,7 @@ export const serverFrames = (readBehaviour: ReadBehaviour) => ({
   subscribed: z.strictObject({
     type: z.literal('subscribed'),
     event_types: z.array(kind()),
-    inbox_ids: z.array(z.string()),
-    workspace_ids: z.array(z.string()),
+    ...each(texts, 'inbox_ids', 'workspace_ids'),
   }),
   event: z.strictObject({
     type: z.literal('event'),
@@ -58,12 +54,9 @@ export const serverFrames = (readBehaviour: ReadBehaviour) => ({
     event_id: z.string(),
     message: z.strictObject({
       ...(readBehaviour('stream.event.message') === 'with-id' && { message_id: z.string() }),
-      inbox_id: z.string(),
-      thread_id: z.string(),
-      from: z.string(),
-      to: z.array(z.string()),
-      subject: z.string(),
-      plain_body: z.string(),
+      ...each(z.string, 'inbox_id', 'thread_id', 'from'),
+      to: texts(),
+      ...each(z.string, 'subject', 'plain_body'),
       html_body: z.string().nullable(),
       timestamp: timestamp(),
       ...ofBounce('status_code'),

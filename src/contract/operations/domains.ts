@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { chosenBy, defineOperations } from '../operation.ts';
-import { deleteReplies, domainName, domainStatus, idInRequest, named, timestamp, uuid } from '../schemas.ts';
+import { deleteReplies, domainName, domainStatus, each, idInRequest, named, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const simpleStatus = () => domainStatus().extract(['pending', 'verified', 'failed']);
@@ -8,16 +8,14 @@ const simpleStatus = () => domainStatus().extract(['pending', 'verified', 'faile
 const dnsRecord = () =>
   z.strictObject({
     type: z.enum(['MX', 'TXT', 'CNAME']),
-    name: z.string(),
-    value: z.string(),
+    ...each(z.string, 'name', 'value'),
     priority: z.int().nullable(),
     status: simpleStatus(),
   });
 
 /** Fields that both forms of a domain have. */
 const commonFields = () => ({
-  inboundEnabled: z.boolean(),
-  outboundEnabled: z.boolean(),
+  ...each(z.boolean, 'inboundEnabled', 'outboundEnabled'),
   verifiedAt: timestamp().nullable(),
   createdAt: timestamp(),
 });

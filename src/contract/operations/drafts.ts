@@ -3,7 +3,7 @@ import type { ReadBehaviour } from '../behaviours.ts';
 import { unvalidatedAddresses } from '../email-address-schema.ts';
 import { chosenBy, inInboxByReference } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
-import { deleteReplies, idInRequest, named, subject, timestamp, uuid } from '../schemas.ts';
+import { deleteReplies, each, idInRequest, named, nullableText, subject, texts, timestamp, uuid } from '../schemas.ts';
 import { addressList, mailBodies, SEND_ERRORS, sentReplies } from './sending.ts';
 
 const RECIPIENTS = { kept: unvalidatedAddresses, checked: addressList };
@@ -11,9 +11,7 @@ const RECIPIENTS = { kept: unvalidatedAddresses, checked: addressList };
 const body = (readBehaviour: ReadBehaviour) => {
   const recipients = RECIPIENTS[readBehaviour('drafts.recipients')](readBehaviour).nullish();
   return z.object({
-    to: recipients,
-    cc: recipients,
-    bcc: recipients,
+    ...each(() => recipients, 'to', 'cc', 'bcc'),
     subject: subject().nullish(),
     ...mailBodies(),
     replyToMessageId: idInRequest().nullish(),
@@ -22,17 +20,11 @@ const body = (readBehaviour: ReadBehaviour) => {
 
 const draft = () =>
   named('Draft', {
-    id: uuid(),
-    inboxId: uuid(),
-    to: z.array(z.string()),
-    cc: z.array(z.string()),
-    bcc: z.array(z.string()),
-    subject: z.string().nullable(),
-    plainBody: z.string().nullable(),
-    htmlBody: z.string().nullable(),
+    ...each(uuid, 'id', 'inboxId'),
+    ...each(texts, 'to', 'cc', 'bcc'),
+    ...each(nullableText, 'subject', 'plainBody', 'htmlBody'),
     replyToMessageId: uuid().nullable(),
-    createdAt: timestamp(),
-    updatedAt: timestamp(),
+    ...each(timestamp, 'createdAt', 'updatedAt'),
   });
 
 export const draftOperations = {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { bareEmail } from '../email-address-schema.ts';
 import { chosenBy, inInbox, inInboxByReference } from '../operation.ts';
-import { deleteReplies, line, metadata, name, named, text, timestamp, uuid } from '../schemas.ts';
+import { deleteReplies, line, metadata, name, named, nullableText, text, timestamp, uuid } from '../schemas.ts';
 
 const entry = () =>
   named('ListEntry', {
     id: uuid(),
     email: z.string(),
-    displayName: z.string().nullable(),
+    displayName: nullableText(),
     metadata: metadata().nullable(),
     createdAt: timestamp(),
   });

@@ -6,9 +6,11 @@ import {
   bytesReply,
   deleteReplies,
   direction,
+  each,
   flag,
   idInRequest,
   named,
+  texts,
   timestamp,
   updatedReply,
   uuid,
@@ -37,10 +39,7 @@ const referenceMessage = () =>
   z.strictObject({
     id: uuid(),
     direction: direction(),
-    from: z.string(),
-    to: z.string(),
-    subject: z.string(),
-    plainBody: z.string(),
+    ...each(z.string, 'from', 'to', 'subject', 'plainBody'),
     htmlBody: z.string().nullable(),
     isRead: z.boolean(),
     threadId: uuid(),
@@ -54,8 +53,7 @@ const extended = () => ({
   inboxId: uuid(),
   cc: z.array(z.string()),
   bcc: z.array(z.string()).describe('Empty for inbound mail.'),
-  isStarred: z.boolean(),
-  isArchived: z.boolean(),
+  ...each(z.boolean, 'isStarred', 'isArchived'),
 });
 
 const addedFields = chosenBy('messages.shape', () => ({
@@ -65,9 +63,8 @@ const addedFields = chosenBy('messages.shape', () => ({
     ...extended(),
     fromAddress: z.string(),
     fromName: z.string().nullable(),
-    toAddresses: z.array(z.string()),
-    sentAt: timestamp(),
-    createdAt: timestamp(),
+    toAddresses: texts(),
+    ...each(timestamp, 'sentAt', 'createdAt'),
   },
 }));
 
@@ -82,17 +79,13 @@ export function messageReply(readBehaviour: ReadBehaviour) {
 /** A message in the tenant-wide list, in short form (reference). */
 const messageSummary = (readBehaviour: ReadBehaviour) =>
   named('MessageSummary', {
-    id: uuid(),
-    inboxId: uuid(),
-    inboxUsername: z.string(),
-    inboxDomain: z.string(),
+    ...each(uuid, 'id', 'inboxId'),
+    ...each(z.string, 'inboxUsername', 'inboxDomain'),
     direction: direction(),
     ...addressFields(readBehaviour),
     subject: z.string(),
     snippet: z.string().describe('The beginning of the text, on one line.'),
-    isRead: z.boolean(),
-    isStarred: z.boolean(),
-    isArchived: z.boolean(),
+    ...each(z.boolean, 'isRead', 'isStarred', 'isArchived'),
     receivedAt: timestamp(),
     threadId: uuid(),
     threadCount: z.int().describe('The number of messages in its thread.'),
@@ -119,10 +112,7 @@ const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply(), message: messag
 const folderCounts = <Count extends z.ZodType>(count: () => Count) =>
   z.strictObject({
     inbox: z.strictObject({ unread: z.int(), total: z.int() }),
-    sent: count(),
-    starred: count(),
-    archived: count(),
-    trash: count(),
+    ...each(count, 'sent', 'starred', 'archived', 'trash'),
   });
 
 const ofTenant = defineOperations({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { chosenBy, defineOperation } from '../operation.ts';
 import { moment } from '../query.ts';
-import { emptyReply, idInRequest, named, text, timestamp, uuid } from '../schemas.ts';
+import { each, emptyReply, idInRequest, named, text, timestamp, uuid } from '../schemas.ts';
 import { TIERS, TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 
 /** The reasons why an e-mail address is not valid. */
@@ -14,9 +14,7 @@ export const serviceOperations = {
     reply: () =>
       named('Identity', {
         tier: z.enum(TIERS),
-        tenantId: uuid().nullable(),
-        workspaceId: uuid().nullable(),
-        inboxId: uuid().nullable(),
+        ...each(() => uuid().nullable(), 'tenantId', 'workspaceId', 'inboxId'),
         email: z.string().nullable().describe('For an ak_ key, the primary address of its inbox.'),
       }),
     assumes: ['me.reply'],

@@ -1,16 +1,14 @@
 import { z } from 'zod';
 import { inInbox, inInboxByReference } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
-import { named, timestamp, uuid } from '../schemas.ts';
+import { each, named, timestamp, uuid } from '../schemas.ts';
 import { messageReply } from './messages.ts';
 
 const listedThread = () =>
   named('ThreadSummary', {
-    threadId: uuid(),
-    inboxId: uuid(),
+    ...each(uuid, 'threadId', 'inboxId'),
     subject: z.string().describe('The subject of the first message.'),
-    messageCount: z.int(),
-    unreadCount: z.int(),
+    ...each(z.int, 'messageCount', 'unreadCount'),
     lastMessageAt: timestamp(),
   });
 

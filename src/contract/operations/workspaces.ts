@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { chosenBy, defineOperations } from '../operation.ts';
-import { deleteReplies, name, named, text, timestamp, uuid } from '../schemas.ts';
+import { deleteReplies, each, name, named, text, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const slug = () =>
@@ -12,8 +12,7 @@ const slug = () =>
 const workspace = () =>
   named('Workspace', {
     id: uuid(),
-    name: z.string(),
-    slug: z.string(),
+    ...each(z.string, 'name', 'slug'),
     isDefault: z.boolean(),
     inboxCount: z.int().describe('The number of its inboxes.'),
     domainCount: z.int().describe('The number of its domains.'),
