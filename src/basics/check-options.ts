@@ -4,11 +4,7 @@ import { findNearest } from './nearest.ts';
  * Returns the options, if the function has each of them. @throws {TypeError} that names a similar option, and all
  * others.
  */
-export function checkOptions<Options extends object>(
-  functionName: string,
-  options: Options,
-  names: readonly string[],
-): Options {
+export function checkOptions<Options extends object>(functionName: string, options: Options, names: readonly string[]) {
   const unknown = Object.keys(options).find((name) => !names.includes(name));
   if (unknown === undefined) return options;
   const [near] = findNearest(unknown, names);

@@ -51,7 +51,11 @@ export function* toJsonPieces(value: unknown): Generator<string, void> {
 }
 
 function* split(value: unknown, depth: number): Generator<string, void> {
-  if (typeof value !== 'object' || value === null || (depth >= MAX_DEPTH && !hasBytes(value))) {
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    (depth >= MAX_DEPTH && !Object.keys(value).some((name) => bytesOf(value, name)))
+  ) {
     yield JSON.stringify(value) ?? 'null';
   } else {
     yield* Symbol.iterator in value
@@ -95,8 +99,4 @@ function* splitBytes(bytes: Uint8Array): Generator<string, void> {
 function bytesOf(object: object, name: string): Uint8Array | undefined {
   const get = Object.getOwnPropertyDescriptor(object, name)?.get as { readonly bytes?: Uint8Array } | undefined;
   return get?.bytes;
-}
-
-function hasBytes(object: object): boolean {
-  return Object.keys(object).some((name) => bytesOf(object, name));
 }

@@ -35,7 +35,7 @@ export function parseAddress(text: string, isAddress = isBareAddress): EmailAddr
   const [parsed, ...more] = addressParser(text);
   if (parsed?.address === undefined || more.length > 0 || !isAddress(parsed.address)) return undefined;
   // The parser is lenient: refuse text after the address, and a display name without angle brackets.
-  if (![parsed.address, `<${parsed.address}>`].some((end) => isWhole(text.trim(), end))) return undefined;
+  if (text.trim() !== parsed.address && !text.trim().endsWith(`<${parsed.address}>`)) return undefined;
   return { name: parsed.name.trim(), address: parsed.address };
 }
 
@@ -60,10 +60,6 @@ export function parseAddressList(text: string): EmailAddress[] {
     .slice(0, MAX_LISTED)
     .flatMap((each) => addressParser(each.slice(-MAX_WRITTEN_LENGTH), { flatten: true }))
     .map(({ name, address = '' }) => ({ name, address }));
-}
-
-function isWhole(text: string, end: string): boolean {
-  return text === end || (end.startsWith('<') && text.endsWith(end));
 }
 
 /** Removes the tag from the local part: `helpdesk+orders@acme.test` becomes `helpdesk@acme.test`. */

@@ -92,11 +92,7 @@ export class ApiError extends Error {
 }
 
 /** Parses a value by a schema. @throws {ApiError} VALIDATION_ERROR with the location and each problem. */
-export function parseOrRefuse<Schema extends z.ZodType>(
-  where: string,
-  schema: Schema,
-  value: unknown,
-): z.output<Schema> {
+export function parseOrRefuse<Schema extends z.ZodType>(where: string, schema: Schema, value: unknown) {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw invalid(where, parsed.error);

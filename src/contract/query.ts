@@ -13,11 +13,8 @@ const MAX_OFFSET = 1_000_000_000;
 /** A whole number in a query: digits only, because `Number` also accepts texts such as `1e3`. */
 export function wholeNumber(least: number, most: number) {
   const message = `must be a whole number from ${least} to ${most}`;
+  const toNumber = (value: unknown) => (isDigits(value) && value.length <= 15 ? Number(value) : value);
   return z.preprocess(toNumber, z.int(message).min(least, message).max(most, message));
-}
-
-function toNumber(value: unknown): unknown {
-  return isDigits(value) && value.length <= 15 ? Number(value) : value;
 }
 
 function isDigits(value: unknown): value is string {

@@ -1,4 +1,4 @@
-import type { AnyReply, ApiRequest, ApiResult } from '../service/pipeline/exchange.ts';
+import type { ApiRequest, ApiResult } from '../service/pipeline/exchange.ts';
 import { ConnectionCutError, isCut } from '../service/pipeline/exchange.ts';
 import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 
@@ -39,8 +39,10 @@ function toRequest(baseUrl: string, input: Request | URL | string, init?: Reques
 
 /** Creates a handler of fetch requests from a handler of plain requests. A cut connection is `Response.error()`. */
 export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>): Fetch {
-  return async (request, prefix = new URL(request.url).origin) =>
-    toResponse((await handle(toApiRequest(request, prefix))).reply);
+  return async (request, prefix = new URL(request.url).origin) => {
+    const { reply } = await handle(toApiRequest(request, prefix));
+    return isCut(reply) ? Response.error() : new Response(reply.body, reply);
+  };
 }
 
 function toApiRequest(request: Request, prefix: string): ApiRequest {
@@ -65,10 +67,6 @@ async function* readChunks(request: Request): AsyncGenerator<Uint8Array> {
     if (done || !value) return;
     yield value;
   }
-}
-
-function toResponse({ status, headers, body }: AnyReply): Response {
-  return isCut({ status }) ? Response.error() : new Response(body, { status, headers });
 }
 
 /** Admits the client of an event stream by its URL. `prefix` is the part before the path; by default, the origin. */

@@ -18,7 +18,7 @@ import { StateKeeper } from '../control/state/state-keeper.ts';
 import type { WholeContext } from '../control/state/whole-state.ts';
 import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
-import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
+import { type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
 import { Dispatcher } from '../service/delivery/dispatcher.ts';
 import { Schedule } from '../service/delivery/schedule.ts';
 import { Correspondents } from '../service/mail/correspondents/correspondents.ts';
@@ -91,15 +91,8 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
 }
 
 const SHARED_OPTIONS: Readonly<Record<Exclude<keyof MailboxOptions, 'baseUrl' | 'persist'>, true>> = {
-  fixtures: true,
-  behaviours: true,
-  profile: true,
-  maxMailBytes: true,
-  faults: true,
-  journalSize: true,
-  loopLimit: true,
-  seed: true,
-  environment: true,
+  ...{ fixtures: true, behaviours: true, profile: true, maxMailBytes: true, faults: true },
+  ...{ journalSize: true, loopLimit: true, seed: true, environment: true },
 };
 
 /** The names of the options that every mailbox has, also that of a server. */
@@ -145,10 +138,10 @@ export function buildMailbox(
 ): MailboxInternals {
   checkNodeVersion();
   const live = new LiveBehaviours(options.profile, options.behaviours);
-  const fixture = readFixture(options.fixtures, live.values);
+  const { fixtures = defaultFixture } = options;
+  const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, live.values);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const { activity, realEnvironment, random } = readEnvironment(options);
-  const { report } = realEnvironment;
+  const { activity, realEnvironment, random, report } = readEnvironment(options);
   const { worlds, dispatcher, service, admit } = createServiceParts(options, live.values, realEnvironment, activity);
   seedWithinLimit(worlds, fixture);
   const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
@@ -201,10 +194,6 @@ function createServiceParts(
   return { worlds, dispatcher, service, admit };
 }
 
-function readFixture(fixtures: NamedFixture = defaultFixture, behaviours: BehaviourValues): Fixture {
-  return fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, behaviours);
-}
-
 /**
  * Creates the environment of a mailbox, which publishes each failure of the emulator as an activity, and the random
  * numbers if there is a seed.
@@ -217,7 +206,7 @@ function readEnvironment({ environment, seed }: Pick<MailboxOptions, 'environmen
     own.report(error);
     activity.publish({ kind: 'failure', error });
   };
-  return { activity, realEnvironment: { ...own, report }, random };
+  return { activity, realEnvironment: { ...own, report }, random, report };
 }
 
 /** Creates the functions and handlers that serve code in the same process. */

@@ -17,6 +17,8 @@ export interface ClockSetting {
   readonly frozenMs: number | undefined;
 }
 
+const REAL_TIME: ClockSetting = { offsetMs: 0, frozenMs: undefined };
+
 /** The longest delay that `setTimeout` accepts. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -42,8 +44,7 @@ export class Clock {
   /** Tasks and other work that run. */
   readonly #running = new Set<Promise<void>>();
   #failures: Failure[] = [];
-  #offsetMs = 0;
-  #frozenMs: number | undefined;
+  #setting = REAL_TIME;
   #cancelTimer = () => {};
   #lastMove: Promise<unknown> = Promise.resolve();
   #resets = 0;
@@ -57,44 +58,40 @@ export class Clock {
   }
 
   get isFrozen(): boolean {
-    return this.#frozenMs !== undefined;
+    return this.#setting.frozenMs !== undefined;
   }
 
   /** Stops the clock at the given time or at the current time, and starts the tasks that are due at that time. */
   freeze(at?: Date): void {
-    this.#frozenMs = at?.getTime() ?? this.#nowMs();
-    this.#startDueTasks();
+    this.restoreSetting({ ...this.#setting, frozenMs: at?.getTime() ?? this.#nowMs() });
   }
 
   /** Lets a frozen clock run again, from the time that it shows. */
   resume(): void {
-    if (this.#frozenMs === undefined) return;
-    this.#offsetMs = this.#frozenMs - this.source.now().getTime();
-    this.#frozenMs = undefined;
-    this.#startDueTasks();
+    const { frozenMs } = this.#setting;
+    if (frozenMs === undefined) return;
+    this.restoreSetting({ offsetMs: frozenMs - this.source.now().getTime(), frozenMs: undefined });
   }
 
   /** The current setting of this clock, for `restoreSetting`. */
   get setting(): ClockSetting {
-    return { offsetMs: this.#offsetMs, frozenMs: this.#frozenMs };
+    return this.#setting;
   }
 
   /**
    * Sets this clock to a setting that was read earlier. The setting may come from this clock or, if this clock replaced
    * another one of the same tenant, from that one.
    */
-  restoreSetting({ offsetMs, frozenMs }: ClockSetting): void {
-    this.#offsetMs = offsetMs;
-    this.#frozenMs = frozenMs;
+  restoreSetting(setting: ClockSetting): void {
+    this.#setting = setting;
     this.#startDueTasks();
   }
 
   /** Sets this clock to the time of another clock, and freezes it if the other clock is frozen. */
   copyTimeFrom(other: Clock): void {
     const timeMs = other.now().getTime();
-    this.#frozenMs = other.isFrozen ? timeMs : undefined;
-    this.#offsetMs = timeMs - this.source.now().getTime();
-    this.#startDueTasks();
+    const offsetMs = timeMs - this.source.now().getTime();
+    this.restoreSetting({ offsetMs, frozenMs: other.isFrozen ? timeMs : undefined });
   }
 
   /**
@@ -169,17 +166,20 @@ export class Clock {
     this.#tasks = new PriorityQueue();
     this.#failures = [];
     this.#cancelTimer();
-    this.#offsetMs = 0;
-    this.#frozenMs = undefined;
+    this.#setting = REAL_TIME;
   }
 
   #nowMs(): number {
-    return this.#frozenMs ?? this.source.now().getTime() + this.#offsetMs;
+    const { offsetMs, frozenMs } = this.#setting;
+    return frozenMs ?? this.source.now().getTime() + offsetMs;
   }
 
   #setTime(timeMs: number): void {
-    if (this.#frozenMs === undefined) this.#offsetMs += timeMs - this.#nowMs();
-    else this.#frozenMs = timeMs;
+    const { offsetMs, frozenMs } = this.#setting;
+    this.#setting =
+      frozenMs === undefined
+        ? { offsetMs: offsetMs + timeMs - this.#nowMs(), frozenMs }
+        : { offsetMs, frozenMs: timeMs };
   }
 
   #startDueTasks(): void {
@@ -195,7 +195,7 @@ export class Clock {
   #setTimer(): void {
     this.#cancelTimer();
     const { first } = this.#tasks;
-    if (this.#frozenMs !== undefined || !first) return;
+    if (this.isFrozen || !first) return;
     const delayMs = Math.min(Math.max(first.atMs - this.#nowMs(), 0), MAX_TIMER_MS);
     this.#cancelTimer = this.source.setTimer(delayMs, () => this.#onTimer());
   }
@@ -234,7 +234,7 @@ export class Clock {
     this.#startDueTasks();
     await this.#finishWork();
     this.#steps += 1;
-    if (this.#steps % STEPS_PER_TURN === 0) await nextTurn();
+    if (this.#steps % STEPS_PER_TURN === 0) await new Promise((resolve) => setTimeout(resolve));
   }
 }
 
@@ -242,11 +242,6 @@ export class Clock {
 async function perform(task: Task): Promise<void> {
   await null;
   await task();
-}
-
-/** Lets the event loop run once, for example to read from sockets. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve));
 }
 
 /** Work that failed because of a bug in the emulator. */

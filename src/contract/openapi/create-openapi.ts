@@ -142,7 +142,8 @@ const CAN_RETURN: Partial<Record<ErrorCode, (row: OperationDefinition, readBehav
   UNAUTHORIZED: ({ tiers }) => tiers !== 'public',
   FORBIDDEN: (row, readBehaviour) =>
     (mayRefuseTier(row, readBehaviour) && readBehaviour('auth.wrong-tier') === 'forbidden') ||
-    (hasLookup(row) && readBehaviour('errors.foreign-resource') === 'forbidden'),
+    ((row.params !== undefined || row.errors?.includes('NOT_FOUND') === true) &&
+      readBehaviour('errors.foreign-resource') === 'forbidden'),
   HOST_NOT_ALLOWED: () => true,
   NOT_FOUND: (row, readBehaviour) =>
     row.params !== undefined || (mayRefuseTier(row, readBehaviour) && readBehaviour('auth.wrong-tier') === 'not-found'),
@@ -160,10 +161,6 @@ function canHaveBody({ method }: OperationDefinition): boolean {
 
 function mayRefuseTier({ tiers }: OperationDefinition, readBehaviour: ReadBehaviour): boolean {
   return tiers !== 'public' && tiers(readBehaviour).length < TIERS.length;
-}
-
-function hasLookup({ params, errors }: OperationDefinition): boolean {
-  return params !== undefined || (errors?.includes('NOT_FOUND') ?? false);
 }
 
 /** The groups of operations, most general first: a description, and the segments of paths that belong to the group. */

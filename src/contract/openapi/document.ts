@@ -162,23 +162,19 @@ function queryParameters({ query }: DescribedRow): Json[] {
 
 function describeBody(body: z.ZodType, isStrict = false, example?: unknown): Json {
   const closed = isStrict && { additionalProperties: false };
-  return { required: !isOptional(body), content: jsonContent({ ...toJsonSchema(body, 'input'), ...closed }, example) };
-}
-
-function isOptional(schema: z.ZodType): boolean {
-  return schema.safeParse({}).success;
+  return {
+    required: !body.safeParse({}).success,
+    content: jsonContent({ ...toJsonSchema(body, 'input'), ...closed }, example),
+  };
 }
 
 const SUCCESS = { 200: 'OK', 201: 'Created' };
 
-function describeSuccess({ status, schema, content, headers }: DescribedSuccess, example: unknown): Json {
-  return { description: SUCCESS[status], ...(headers && { headers }), ...contentOf(schema, content, example) };
-}
-
 /** A body that is not JSON has no schema, because OpenAPI 3.1 describes bytes in that way. */
-function contentOf(schema: z.ZodType | undefined, content: string | undefined, example: unknown): Json {
-  if (!schema) return {};
-  return { content: content === undefined ? jsonContent(toJsonSchema(schema, 'output'), example) : { [content]: {} } };
+function describeSuccess({ status, schema, content, headers }: DescribedSuccess, example: unknown): Json {
+  const described =
+    content === undefined ? schema && jsonContent(toJsonSchema(schema, 'output'), example) : { [content]: {} };
+  return { description: SUCCESS[status], ...(headers && { headers }), ...(schema && { content: described }) };
 }
 
 /** The form of the errors in a document. */

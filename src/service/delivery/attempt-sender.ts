@@ -49,11 +49,7 @@ export class AttemptSender {
   }
 
   /** Sends a delivery once. Returns `undefined` if `end` was called meanwhile. */
-  async send(
-    delivery: Delivery,
-    webhook: WebhookRow,
-    input: Pick<Job, 'content' | 'fault' | 'faultId'>,
-  ): Promise<AttemptResult | undefined> {
+  async send(delivery: Delivery, webhook: WebhookRow, input: Pick<Job, 'content' | 'fault' | 'faultId'>) {
     const call = this.#preparedCalls.pop() ?? new AbortableCall();
     this.#calls.set(call, delivery.id);
     try {

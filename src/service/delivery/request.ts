@@ -87,7 +87,10 @@ const encoder = new TextEncoder();
 
 /** Creates the headers and the body of one attempt, with an id, the current time and the signatures. */
 export function createRequest({ id, secret, fault, content, now, newSecret, behaviours }: RequestParts) {
-  const body = fault === 'oversize-body' ? addPadding(content) : content;
+  const body =
+    fault === 'oversize-body'
+      ? JSON.stringify({ ...JSON.parse(content), padding: 'x'.repeat(PADDING_LENGTH) })
+      : content;
   const timestamp = Math.floor((now.getTime() - (fault === 'stale-timestamp' ? STALE_BY_MS : 0)) / 1000);
   const own = fault === 'wrong-secret' ? [] : [secret];
   const secrets = fault === 'wrong-secret' || fault === 'two-signatures' ? [newSecret(), ...own] : own;
@@ -99,10 +102,6 @@ export function createRequest({ id, secret, fault, content, now, newSecret, beha
     ...sign({ id, timestamp, secrets, body: encoder.encode(body) }, behaviours),
   };
   return { headers, body: fault === 'truncated-body' ? cut(body, Math.floor(body.length / 2)) : body };
-}
-
-function addPadding(content: string): string {
-  return JSON.stringify({ ...JSON.parse(content), padding: 'x'.repeat(PADDING_LENGTH) });
 }
 
 interface Signed {
@@ -117,7 +116,8 @@ function sign({ id, timestamp, secrets, body }: Signed, behaviours: BehaviourVal
   const kinds = behaviours['deliveries.signature'];
   const prefix = HEX_PREFIXES[behaviours['deliveries.signature.form']];
   const standard = () => secrets.map((secret) => signStandard(secret, id, timestamp, body)).join(' ');
-  const hex = () => secrets.map((secret) => prefix + signHex(secret, body)).join(',');
+  // The HMAC-SHA256 of the raw body in hex. The key is the whole text of the secret.
+  const hex = () => secrets.map((secret) => prefix + toHex(hmacSha256(encoder.encode(secret), body))).join(',');
   return {
     ...(kinds !== 'hex' && { 'webhook-signature': standard() }),
     ...(kinds !== 'standard' && { [behaviours['deliveries.signature.header']]: hex() }),
@@ -137,11 +137,6 @@ function signStandard(secret: string, id: string, timestampSeconds: number, body
   content.set(head);
   content.set(body, head.length);
   return `v1,${toBase64(hmacSha256(key, content))}`;
-}
-
-/** Signs a delivery with the HMAC-SHA256 of the raw body in hex. The key is the whole text of the secret. */
-function signHex(secret: string, body: Uint8Array): string {
-  return toHex(hmacSha256(encoder.encode(secret), body));
 }
 
 /** Computes the HMAC-SHA256 of some data. */

@@ -3,7 +3,7 @@ import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { parseDuration } from '../../world/clock.ts';
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
-import type { DeliveryActivity, MailEvent } from '../../world/event-bus.ts';
+import type { MailEvent } from '../../world/event-bus.ts';
 import type { DeliveryFault, DeliveryFaultKind } from '../../world/fault.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import { ofTenant, type Part, type World } from '../../world/store/world.ts';
@@ -283,10 +283,7 @@ export class Schedule implements Part {
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
   }
 
-  #activityOf(
-    { id, webhookId, event }: Named,
-    { state, reason }: Pick<Delivery, 'state' | 'reason'>,
-  ): DeliveryActivity {
+  #activityOf({ id, webhookId, event }: Named, { state, reason }: Pick<Delivery, 'state' | 'reason'>) {
     const url = this.#world.webhooks.get(webhookId)?.url;
     const shown = url === undefined ? null : withoutSecrets(url);
     return { deliveryId: id, ...ofTenant(this.#world), webhookId, url: shown, event, state, reason };

@@ -68,11 +68,7 @@ export type FinishedExchange = Exchange & { readonly reply: ApiReply };
 export type ExchangeObserver = (exchange: FinishedExchange) => void;
 
 /** Sets the reply and the duration of an exchange, and notifies the observers. */
-export function finishExchange(
-  exchange: Exchange,
-  reply: ApiReply,
-  observers: readonly ExchangeObserver[],
-): FinishedExchange {
+export function finishExchange(exchange: Exchange, reply: ApiReply, observers: readonly ExchangeObserver[]) {
   const finished = Object.assign(exchange, { reply, durationMs: performance.now() - exchange.startedMs });
   for (const observe of observers) observe(finished);
   return finished;
@@ -98,10 +94,7 @@ export function refuse(exchange: Exchange, thrown: unknown, report: Environment[
 }
 
 /** Converts an error to a reply, in the shape that `errors.shape` decides. */
-export function toErrorReply(
-  { status, message, code, headers }: ApiError,
-  { readBehaviour, assume }: BehaviourReader,
-): ApiReply {
+export function toErrorReply({ status, message, code, headers }: ApiError, { readBehaviour, assume }: BehaviourReader) {
   const hasCode = readBehaviour('errors.shape') === 'error-and-code';
   const isStatusInvented = INVENTED_STATUSES.includes(status);
   if (!isStatusInvented) assume('errors.statuses');
@@ -233,11 +226,7 @@ export function countBytes(text: string): number {
 }
 
 /** Creates a reply of unchanged bytes; `headers` must contain the content type. */
-export function bytesReply(
-  status: number,
-  bytes: Uint8Array,
-  headers: Readonly<Record<string, string>> = {},
-): ApiReply {
+export function bytesReply(status: number, bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}) {
   // Those of stored mail are not copied, because many clients may read slowly.
   const body = bytes instanceof Uint8Array ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
   return { status, headers: { 'content-length': String(body.byteLength), ...headers }, body };

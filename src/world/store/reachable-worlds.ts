@@ -110,7 +110,7 @@ export function countOnlySaved(saved: readonly WorldsSnapshot[], findWorld: (id:
   };
   let size = 0;
   for (const state of saved.flatMap(({ tenants }) => tenants)) {
-    const world = findWorld(state.tenants[0]?.id ?? '');
+    const world = findWorld(state.tenants[0].id);
     for (const kind of MAIL_KINDS) for (const row of state[kind]) size += sizeOf(row, world?.[kind].get(row.id));
   }
   return size;

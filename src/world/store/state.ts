@@ -19,11 +19,10 @@ export interface MailboxState {
 /** Returns a deep copy of the state of a mailbox. */
 export function readState(worlds: ReachableWorlds): MailboxState {
   const { operatorKeys, tenants } = worlds.snapshot();
-  return { operatorKeys: [...operatorKeys], tenants: tenants.flatMap(toTenantState) };
-}
-
-function toTenantState({ tenants, ...rest }: WorldSnapshot): TenantState[] {
-  return tenants.map((tenant) => ({ ...tenant, ...showRows(rest) }));
+  return {
+    operatorKeys: [...operatorKeys],
+    tenants: tenants.map(({ tenants: [tenant], ...rest }) => ({ ...tenant, ...showRows(rest) })),
+  };
 }
 
 type WithBase64<Value> = Value extends Uint8Array ? string : Value;

@@ -48,8 +48,10 @@ class Rotations extends Map<string, Rotation> implements Part {
   end(): void {}
 }
 
+type RowLists = { readonly [Kind in RowKind]: readonly Rows[Kind][] };
+
 /** All data of a world at one moment. Stored rows are frozen, so they need no copy. */
-export type WorldSnapshot = { readonly [Kind in RowKind]: readonly Rows[Kind][] };
+export type WorldSnapshot = Omit<RowLists, 'tenants'> & { readonly tenants: readonly [TenantRow] };
 
 /** The operator keys and all data of a mailbox at one moment, without its sandboxes. */
 export interface WorldsSnapshot {
@@ -183,8 +185,8 @@ function countMail(all: { bytes: number }, sizeOfOwn: () => number) {
   };
 }
 
-function restoreCollection<Kind extends RowKind>(collections: Collections, kind: Kind, snapshot: WorldSnapshot): void {
-  collections[kind].restore(snapshot[kind]);
+function restoreCollection<Kind extends RowKind>(collections: Collections, kind: Kind, rows: RowLists): void {
+  collections[kind].restore(rows[kind]);
 }
 
 /** Something that belongs to one world, such as its deliveries, or to the mailbox. */

@@ -187,7 +187,6 @@ export class Worlds implements ReachableWorlds {
 
   #restoreWorld(snapshot: WorldSnapshot, previous: ReadonlyMap<string, World>): void {
     const [tenant] = snapshot.tenants;
-    if (!tenant) throw new Error('A world without a tenant cannot be restored.');
     const world = previous.get(tenant.id) ?? createWorld(tenant, this.#indexes, this.#realEnvironment);
     this.#worlds.set(tenant.id, world);
     world.restore(snapshot);

@@ -63,10 +63,7 @@ function findReportedMail(world: World, inboxId: string, { messageIds, failures 
  * other message, also for a report of a delay, of a success, or that a mail was read. `messageIds` are the Message-IDs
  * that the mail can have, the most certain first.
  */
-export function readBounceReport(
-  message: MessageRow,
-  listFiles: () => readonly AttachmentRow[],
-): (FailureReport & { readonly messageIds: readonly string[] }) | undefined {
+export function readBounceReport(message: MessageRow, listFiles: () => readonly AttachmentRow[]) {
   // Mail between inboxes of this emulator has neither.
   if (message.raw === null && message.headers === null) return undefined;
   const headers = readHeaders(message);
@@ -186,11 +183,7 @@ const EVIDENCE = [
 ] as const;
 
 /** Reads a free text as a report of a failed delivery; `undefined` if the evidence is not enough. */
-export function readFreeText(
-  message: MessageRow,
-  headers: Readonly<Record<string, string>>,
-  returnsMail: boolean,
-): FailureReport | undefined {
+export function readFreeText(message: MessageRow, headers: Readonly<Record<string, string>>, returnsMail: boolean) {
   const { subject } = message;
   const body = bodyOf(message);
   const [text = ''] = body.split(QUOTE, 1);

@@ -7,11 +7,7 @@ import { CRLF, fieldsOf, isLong, LINE_LENGTH, writeField } from './header.ts';
  * gives the same bytes every time; a message that was received as raw bytes gives those bytes. With a trace, even an
  * empty one, its fields come first, and the result is a copy: without one, it may be what the message shares.
  */
-export function composeMail(
-  message: MessageRow,
-  attachments: readonly AttachmentRow[],
-  trace?: readonly string[],
-): Uint8Array<ArrayBuffer> {
+export function composeMail(message: MessageRow, attachments: readonly AttachmentRow[], trace?: readonly string[]) {
   const mail = message.raw ?? compose(message, attachments);
   if (!trace) return mail;
   const head = new TextEncoder().encode(trace.map((field) => field + CRLF).join(''));
@@ -104,16 +100,13 @@ export function multipart(
   parameters: readonly string[] = [],
 ): MimePart {
   const boundary = `=_${kind}_${id}`;
-  const opened = parts.map((part) => `--${boundary}${CRLF}${writeInner(part)}${CRLF}`).join('');
+  // An empty part has no blank line after its header, because parsers read it as a newline of the content.
+  const write = (part: MimePart) => (part.content === '' ? part.head.join(CRLF) + CRLF : writePart(part));
+  const opened = parts.map((part) => `--${boundary}${CRLF}${write(part)}${CRLF}`).join('');
   return {
     head: [writeField('Content-Type', [`multipart/${kind};`, ...parameters, `boundary="${boundary}"`])],
     content: `${opened}--${boundary}--${CRLF}`,
   };
-}
-
-/** An empty part has no blank line after its header, because parsers read it as a newline of the content. */
-function writeInner(part: MimePart): string {
-  return part.content === '' ? part.head.join(CRLF) + CRLF : writePart(part);
 }
 
 /** Writes a part with its header. */

@@ -92,7 +92,8 @@ class MailSplitter {
     if (!owner || (!isEnd && this.#count >= this.#manner.maxParts)) return false;
     owner.part.isSplit = true;
     // The line break between two boundaries is that of the first.
-    this.#end(level + 1, at === this.#boundaryEnd ? at : lineEndBefore(this.#text, at));
+    const breakLength = this.#text.startsWith('\r\n', at - 2) ? 2 : 1;
+    this.#end(level + 1, at === this.#boundaryEnd ? at : Math.max(0, at - breakLength));
     this.#boundaryEnd = next;
     if (isEnd) this.#forget(owner);
     else owner.part.parts.push(this.#start(next, owner.part.subtype === 'digest'));
@@ -139,11 +140,6 @@ class MailSplitter {
       this.#boundaries.add(boundary);
     } else if (splitsMessages && part.type === 'message' && part.subtype === 'rfc822') part.message = this.#start(next);
   }
-}
-
-/** Returns where the line before a position ends, without its line break. */
-function lineEndBefore(text: string, at: number): number {
-  return text.startsWith('\r\n', at - 2) ? at - 2 : Math.max(0, at - 1);
 }
 
 /** Splits a mail, also the mails within it, as IMAP shows it. */

@@ -50,7 +50,7 @@ interface Submission
  */
 export function sendMail(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
   const { originalMessage, recipientCheck, submission, ...stored } = mail;
-  const recipients = submission?.recipients ?? recipientsOf(mail);
+  const recipients = submission?.recipients ?? [...new Set([...mail.to, ...mail.cc, ...mail.bcc].map(toBareAddress))];
   checkSending(context, world, inbox, recipients, recipientCheck);
   const routes = recipients.map((recipient) => findRoute(context, recipient, world));
   const inboxes = uniqueInboxes(routes.filter((route) => route.kind === 'inbox'));
@@ -94,11 +94,6 @@ export function isHeld(
   if (loops.admit(worlds, world, { from, to, subject, messageIdHeader })) return false;
   assume('sending.loops');
   return true;
-}
-
-/** Returns the bare addresses of all recipients, each once. */
-function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>): string[] {
-  return [...new Set([...to, ...cc, ...bcc].map(toBareAddress))];
 }
 
 function store(

@@ -123,11 +123,7 @@ export const withId = (noun: string) => `${noun} with this id`;
  * the resource exists elsewhere, except with `errors.foreign-resource=forbidden`. `scopeIn` returns the scope of the
  * resource in a world that has it.
  */
-export function outOfScope(
-  context: LookupContext,
-  what: string,
-  scopeIn: (world: World) => RowScope | undefined,
-): ApiError {
+export function outOfScope(context: LookupContext, what: string, scopeIn: (world: World) => RowScope | undefined) {
   const { world: own, worlds, readBehaviour } = context;
   const value = readBehaviour('errors.foreign-resource');
   if (value === 'forbidden' && worlds.neighbours().some((world) => scopeIn(world) !== undefined)) {

@@ -93,8 +93,8 @@ export class Thread {
   change(entry: MessageEntry, before: MessageRow | undefined, after: MessageRow | undefined): void {
     if (!before && this.#entries[0] !== entry) addEntry(this.#entries, entry);
     if (!after) removeEntry(this.#entries, entry);
-    this.#visibleCount += countVisible(after) - countVisible(before);
-    this.#unreadCount += countUnread(after) - countUnread(before);
+    this.#visibleCount += Number(isVisible(after)) - Number(isVisible(before));
+    this.#unreadCount += Number(isUnread(after)) - Number(isUnread(before));
     for (const list of GROUPED_NAMES) this.#changeLatest(list, entry, after);
   }
 
@@ -111,13 +111,8 @@ export class Thread {
   }
 }
 
-function countVisible(message: MessageRow | undefined): number {
-  return message?.deletedAt === null ? 1 : 0;
-}
-
-function countUnread(message: MessageRow | undefined): number {
-  return message?.deletedAt === null && !message.isRead ? 1 : 0;
-}
+const isVisible = (message: MessageRow | undefined) => message?.deletedAt === null;
+const isUnread = (message: MessageRow | undefined) => message?.deletedAt === null && !message.isRead;
 
 /** A number of inboxes, by id, each at most once. */
 type InboxIds = readonly string[];
@@ -161,12 +156,10 @@ export class MessageIndex implements RowIndex<MessageRow> {
   }
 
   /** Counts the messages whose time is from `from` to `to`, both included. */
-  countTimes(
-    inboxIds: InboxIds,
-    name: MessageTime,
-    { from, to }: { readonly from: string; readonly to: string },
-  ): number {
-    return this.#listsOf(inboxIds).reduce((sum, { times }) => sum + times[name].count(from, to), 0);
+  countTimes(inboxIds: InboxIds, name: MessageTime, { from, to }: { readonly from: string; readonly to: string }) {
+    const countIn = (times: readonly string[]) =>
+      countStart(times, (time) => time <= to) - countStart(times, (time) => time < from);
+    return this.#listsOf(inboxIds).reduce((sum, { times }) => sum + countIn(times[name]), 0);
   }
 
   change(entry: Entry<MessageRow>, before: MessageRow | undefined, after: MessageRow | undefined): void {
@@ -195,30 +188,6 @@ function mapSlices<Item, Result>(list: SliceableList<Item>, map: (item: Item) =>
   return { length: list.length, slice: (from, to) => list.slice(from, to).map(map) };
 }
 
-/** Counts times in ISO 8601 UTC, within any span; the time that this takes does not grow with the number of times. */
-class Timeline {
-  readonly #times: string[] = [];
-
-  add(time: string): void {
-    this.#times.splice(this.#countUntil(time), 0, time);
-  }
-
-  /** Removes a time, which must have been added. */
-  remove(time: string): void {
-    this.#times.splice(this.#countUntil(time) - 1, 1);
-  }
-
-  /** Counts the times from `from` to `to`, both included; `from` is not later. */
-  count(from: string, to: string): number {
-    return this.#countUntil(to) - countStart(this.#times, (time) => time < from);
-  }
-
-  /** Counts the times that are not later than this one. */
-  #countUntil(time: string): number {
-    return countStart(this.#times, (other) => other <= time);
-  }
-}
-
 const LIST_NAMES = Object.keys(MESSAGE_LISTS) as MessageList[];
 const TIME_NAMES = Object.keys(MESSAGE_TIMES) as MessageTime[];
 
@@ -232,7 +201,8 @@ export class InboxLists {
   readonly latest = createEach(GROUPED_NAMES, (): MessageEntry[] => []);
   /** Each thread that lists do not omit, by its first and by its last message. */
   readonly threadEnds: readonly [MessageEntry[], MessageEntry[]] = [[], []];
-  readonly times = createEach(TIME_NAMES, () => new Timeline());
+  /** In ISO 8601 UTC, in order. */
+  readonly times = createEach(TIME_NAMES, (): string[] => []);
   readonly threads = new Map<string, Thread>();
 
   /** Follows a change of a message; `before` is undefined for a new one, and `after` for one that is removed. */
@@ -248,8 +218,18 @@ export class InboxLists {
   #changeTime(name: MessageTime, before: MessageRow | undefined, after: MessageRow | undefined): void {
     const [previous, next] = [before, after].map((message) => message && MESSAGE_TIMES[name](message));
     if (previous === next) return;
-    if (previous) this.times[name].remove(previous);
-    if (next) this.times[name].add(next);
+    const times = this.times[name];
+    if (previous)
+      times.splice(
+        countStart(times, (time) => time < previous),
+        1,
+      );
+    if (next)
+      times.splice(
+        countStart(times, (time) => time < next),
+        0,
+        next,
+      );
   }
 
   #changeThread(entry: MessageEntry, before: MessageRow | undefined, after: MessageRow | undefined): void {

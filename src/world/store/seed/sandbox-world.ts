@@ -31,14 +31,12 @@ export class SandboxWorld implements ReachableWorlds {
 
   /** Creates the world of a sandbox, with the data that it starts with. */
   constructor({ domain, snapshot, realEnvironment }: SandboxStart, indexes: Indexes, whole: ReachableWorlds['whole']) {
-    const [tenant] = snapshot.tenants;
-    if (!tenant) throw new Error('A sandbox without a tenant cannot be created.');
     this.sandboxDomain = domain;
     this.whole = whole;
     this.#keys = indexes.keys;
     this.#realEnvironment = realEnvironment;
     this.#lastUsedMs = realEnvironment.now().getTime();
-    this.world = createWorld(tenant, { ...indexes, addresses: this.#addresses }, realEnvironment);
+    this.world = createWorld(snapshot.tenants[0], { ...indexes, addresses: this.#addresses }, realEnvironment);
     this.world.restore(snapshot);
   }
 
