@@ -1,5 +1,4 @@
-import type { ApiRequest, ApiResult } from '../service/pipeline/exchange.ts';
-import { ConnectionCutError, isCut } from '../service/pipeline/exchange.ts';
+import { type ApiRequest, type ApiResult, ConnectionCutError, isCut } from '../service/pipeline/exchange.ts';
 import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 
 /** Handles a fetch `Request` whose URL starts with `prefix`; by default, the origin of the URL. */

@@ -93,9 +93,7 @@ class FaultList implements Part {
     for (const entry of saved) this.set({ ...entry });
   }
 
-  keep(): Entry[] {
-    return this.save();
-  }
+  readonly keep = this.save;
 
   resume(kept: readonly Entry[]): void {
     this.end();

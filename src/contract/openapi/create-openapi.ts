@@ -87,16 +87,11 @@ export function describeOperation(
   const successes = successesOf(row, readBehaviour);
   row.assumes?.forEach(assume);
   return {
-    id,
-    method: row.method,
-    path: row.path,
-    summary: row.summary,
+    ...{ id, method: row.method, path: row.path, summary: row.summary },
     description: describe(row, readBehaviour, usedBehaviours, behaviours),
     tag: tagOf(row.path),
     security: row.tiers === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
-    params: row.params?.(),
-    query,
-    body,
+    ...{ params: row.params?.(), query, body },
     isBodyStrict: behaviours['requests.unknown-fields'] === 'refused',
     successes,
     errors: errorsOf(row, (id) => behaviours[id]),

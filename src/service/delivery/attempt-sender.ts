@@ -110,18 +110,16 @@ const CALLS_PER_SIGNAL = 5;
 
 /** A call that can be aborted. */
 class AbortableCall {
-  /** Resolves with the reason when the call is aborted, even if `fetch` ignores the signal. */
-  readonly aborted: Promise<Error>;
   #resolve = (_: Error) => {};
+  /** Resolves with the reason when the call is aborted, even if `fetch` ignores the signal. */
+  readonly aborted = new Promise<Error>((resolve) => {
+    this.#resolve = resolve;
+  });
 
   constructor(
     readonly controller = new AbortController(),
     readonly callsLeft = CALLS_PER_SIGNAL,
-  ) {
-    this.aborted = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
+  ) {}
 
   get signal(): AbortSignal {
     return this.controller.signal;

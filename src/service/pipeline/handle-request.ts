@@ -54,7 +54,12 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
   const found = findOperation(service, exchange);
   if ('allow' in found) return optionsReply(found.allow);
   const { row, params } = found;
-  if ('isStream' in row) throw upgradeRequired(service, exchange);
+  if ('isStream' in row) {
+    // A client that may not open the stream gets the 401, 403 or 404 error instead.
+    checkStreamAccess({ worlds: service.worlds, readBehaviour: exchange.readBehaviour }, exchange.request);
+    const message = 'This path is an event stream; connect to it with a WebSocket client.';
+    throw new ApiError('UPGRADE_REQUIRED', message, { headers: { upgrade: 'websocket' } });
+  }
   exchange.row = row;
   exchange.received = await readBody(exchange.request);
   // Everything below is synchronous, so no other request can revoke the key in between.
@@ -75,13 +80,6 @@ function findOperation(service: Service, exchange: Exchange) {
     if (exchange.readBehaviour('requests.check-order') === 'key-first') authenticate(service, exchange);
     throw error;
   }
-}
-
-/** Returns the 426 error. If the client may not open the stream, throws the 401, 403 or 404 error instead. */
-function upgradeRequired({ worlds }: Service, { request, readBehaviour }: Exchange): ApiError {
-  checkStreamAccess({ worlds, readBehaviour }, request);
-  const message = 'This path is an event stream; connect to it with a WebSocket client.';
-  return new ApiError('UPGRADE_REQUIRED', message, { headers: { upgrade: 'websocket' } });
 }
 
 function runOperation(

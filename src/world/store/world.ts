@@ -247,9 +247,10 @@ export class Parts {
     return part;
   }
 
-  /** Ends every part. */
-  end(reason: string): void {
+  /** Ends every part, or those of them that `isEnded` picks. */
+  end(reason: string, isEnded = (_: Part) => true): void {
     for (const [id, part] of this.#parts) {
+      if (!isEnded(part)) continue;
       this.#parts.delete(id);
       part.end(reason);
     }
@@ -257,11 +258,7 @@ export class Parts {
 
   /** Ends every part that does not stay through a reset, and returns the clock to real time. */
   reset(): void {
-    for (const [id, part] of this.#parts) {
-      if (part.staysOnReset) continue;
-      this.#parts.delete(id);
-      part.end('The mailbox was reset');
-    }
+    this.end('The mailbox was reset', ({ staysOnReset }) => !staysOnReset);
     this.owner.clock.reset();
   }
 

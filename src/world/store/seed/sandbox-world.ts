@@ -64,13 +64,9 @@ export class SandboxWorld implements ReachableWorlds {
     return this.isOpen ? [this.world] : [];
   }
 
-  owners(): World[] {
-    return this.all();
-  }
+  readonly owners = () => this.all();
 
-  neighbours(): World[] {
-    return this.all();
-  }
+  readonly neighbours = () => this.all();
 
   findKey(key: string): KeyHolder | undefined {
     const holder = this.#keys.get(key);

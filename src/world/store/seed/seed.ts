@@ -8,8 +8,7 @@ import { deriveAddressId } from '../../../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';
 import type { Collections } from '../database.ts';
 import type { RowKind, Rows } from '../rows.ts';
-import type { WorldsSnapshot } from '../world.ts';
-import { canonicalAddress, type World } from '../world.ts';
+import { canonicalAddress, type World, type WorldsSnapshot } from '../world.ts';
 import type { Worlds } from '../worlds.ts';
 import rows from './default-rows.json' with { type: 'json' };
 
