@@ -47,7 +47,8 @@ export class Clock {
   #setting = REAL_TIME;
   #cancelTimer = () => {};
   #lastMove: Promise<unknown> = Promise.resolve();
-  #resets = 0;
+  /** How many times the clock was reset, so that a caller can detect a reset during its own work. */
+  resets = 0;
   #steps = 0;
 
   /** Creates a clock that shows real time. */
@@ -99,7 +100,7 @@ export class Clock {
    * or to false if `reset` interrupted it.
    */
   advance(durationMs: number): Promise<boolean> {
-    const resetsBefore = this.#resets;
+    const resetsBefore = this.resets;
     const moved = this.#lastMove.then(() => this.#moveForward(durationMs, resetsBefore));
     // If a move fails, only its caller gets the error; the next moves still run.
     this.#lastMove = Promise.allSettled([moved]);
@@ -155,14 +156,9 @@ export class Clock {
     return this.#running.size;
   }
 
-  /** How many times the clock was reset, so that a caller can detect a reset during its own work. */
-  get resets(): number {
-    return this.#resets;
-  }
-
   /** Removes every task and returns to real time. */
   reset(): void {
-    this.#resets += 1;
+    this.resets += 1;
     this.#tasks = new PriorityQueue();
     this.#failures = [];
     this.#cancelTimer();
@@ -215,7 +211,7 @@ export class Clock {
   }
 
   async #moveForward(durationMs: number, resetsBefore: number): Promise<boolean> {
-    const wasReset = () => this.#resets !== resetsBefore;
+    const wasReset = () => this.resets !== resetsBefore;
     await this.#finishWork();
     if (wasReset()) return false;
     const targetMs = this.#nowMs() + durationMs;

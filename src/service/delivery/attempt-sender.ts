@@ -91,14 +91,9 @@ export class AttemptSender {
         ? failedResult(new Error('The receiver could not be reached, because of a fault.'))
         : await callReceiver(realEnvironment, [href, init], timeoutMs, call);
     const durationMs = Math.max(realEnvironment.now().getTime() - startedMs, 0);
-    const sent = {
-      url,
-      requestHeaders: headers,
-      requestBody: body,
-      fault: fault ?? null,
-      faultId: (fault && faultId) || null,
-    };
-    return { at: now.toISOString(), ...sent, ...result, durationMs };
+    const sent = { url, requestHeaders: headers, requestBody: body };
+    const applied = { fault: fault ?? null, faultId: (fault && faultId) || null };
+    return { at: now.toISOString(), ...sent, ...applied, ...result, durationMs };
   }
 }
 

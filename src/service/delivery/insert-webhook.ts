@@ -15,15 +15,10 @@ export function insertWebhook(
   { url, workspaceId, events = ['message.received'] }: NewWebhook,
 ): WebhookRow {
   const { environment } = world;
-  return world.webhooks.insert({
-    id: newId(environment),
-    workspaceId,
-    url,
-    events: withoutRepeats(events, readBehaviour),
-    secret: newWebhookSecret(environment),
-    isActive: readBehaviour('webhooks.create.is-active') === 'active',
-    createdAt: timestampNow(environment),
-  });
+  const [id, secret, createdAt] = [newId(environment), newWebhookSecret(environment), timestampNow(environment)];
+  const kinds = withoutRepeats(events, readBehaviour);
+  const isActive = readBehaviour('webhooks.create.is-active') === 'active';
+  return world.webhooks.insert({ id, workspaceId, url, events: kinds, secret, isActive, createdAt });
 }
 
 /** Merges the kinds of event that are given twice, if the service does. */

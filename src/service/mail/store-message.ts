@@ -28,15 +28,9 @@ export function storeMessage(
   state: Partial<Pick<MessageRow, SetFields>> = {},
 ): MessageRow {
   const { environment } = world;
-  const message = world.messages.insert({
-    ...fields,
-    isStarred: false,
-    isArchived: false,
-    deletedAt: null,
-    bouncedAt: null,
-    receivedAt: timestampNow(environment),
-    ...state,
-  });
+  const initial = { isStarred: false, isArchived: false, deletedAt: null, bouncedAt: null };
+  const receivedAt = timestampNow(environment);
+  const message = world.messages.insert({ ...fields, ...initial, receivedAt, ...state });
   for (const { filename, contentType, sizeBytes, content } of files) {
     const id = newId(environment);
     world.attachments.insert({ id, messageId: message.id, filename, contentType, sizeBytes, content });
@@ -52,15 +46,10 @@ export function publish(
   message: MessageRow,
   bounce?: BounceDetails,
 ): void {
-  events.publish({
-    id: `evt_${newId(world.environment)}`,
-    kind,
-    world,
-    workspaceId: world.inboxes.get(message.inboxId)?.workspaceId ?? '',
-    inboxId: message.inboxId,
-    message,
-    ...(bounce && { bounce }),
-  });
+  const id = `evt_${newId(world.environment)}`;
+  const { inboxId } = message;
+  const workspaceId = world.inboxes.get(inboxId)?.workspaceId ?? '';
+  events.publish({ id, kind, world, workspaceId, inboxId, message, ...(bounce && { bounce }) });
 }
 
 /** Marks a message as bounced, unless it already is, and publishes that. Returns the message. */

@@ -12,13 +12,9 @@ import { DELETED } from './replies.ts';
 export const createList: Run<'createList'> = (context, { params, body }) => {
   const { world } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
-  const row = world.lists.insert({
-    id: newId(world.environment),
-    inboxId: inbox.id,
-    name: body.name,
-    description: body.description ?? null,
-    createdAt: timestampNow(world.environment),
-  });
+  const [id, createdAt] = [newId(world.environment), timestampNow(world.environment)];
+  const { name, description = null } = body;
+  const row = world.lists.insert({ id, inboxId: inbox.id, name, description, createdAt });
   return { body: showList(world, row) };
 };
 
@@ -53,14 +49,9 @@ export const createListEntry: Run<'createListEntry'> = (context, { params, body 
     assume('lists.entries.taken');
     throw new ApiError('ALREADY_EXISTS', `${body.email} is already in this list.`);
   }
-  const row = listEntries.insert({
-    id: newId(world.environment),
-    listId: list.id,
-    email: body.email,
-    displayName: body.displayName ?? null,
-    metadata: body.metadata ?? null,
-    createdAt: timestampNow(world.environment),
-  });
+  const [id, createdAt] = [newId(world.environment), timestampNow(world.environment)];
+  const { email, displayName = null, metadata = null } = body;
+  const row = listEntries.insert({ id, listId: list.id, email, displayName, metadata, createdAt });
   return { body: showEntry(row) };
 };
 

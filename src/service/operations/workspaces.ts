@@ -11,14 +11,11 @@ import { DELETED } from './replies.ts';
 export const createWorkspace: Run<'createWorkspace'> = (context, { body }) => {
   const { world, assume } = context;
   if (typeof body.slug !== 'string') assume('workspaces.create.slug');
-  const row = world.workspaces.insert({
-    id: newId(world.environment),
-    name: body.name,
-    slug: pickFreeSlug(context, body.slug ?? slugOf(body.name, 60, 'workspace')),
-    isDefault: world.workspaces.all().every(({ isDefault }) => !isDefault),
-    createdAt: timestampNow(world.environment),
-  });
-  return { body: showWorkspace(world, row) };
+  const { name } = body;
+  const [id, createdAt] = [newId(world.environment), timestampNow(world.environment)];
+  const slug = pickFreeSlug(context, body.slug ?? slugOf(name, 60, 'workspace'));
+  const isDefault = world.workspaces.all().every((each) => !each.isDefault);
+  return { body: showWorkspace(world, world.workspaces.insert({ id, name, slug, isDefault, createdAt })) };
 };
 
 function pickFreeSlug({ world, readBehaviour }: Context<'createWorkspace'>, slug: string): string {

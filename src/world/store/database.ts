@@ -53,7 +53,8 @@ class Collection<Kind extends RowKind> {
   /** Those of them that find rows by a property. */
   #byProperty: { [Property in IndexedBy<Kind>]?: PropertyIndex<Rows[Kind]> } = {};
   #nextPosition = 0;
-  #mailBytes = 0;
+  /** How many bytes these rows count towards the limit on stored mail. */
+  mailBytes = 0;
 
   /** Creates an empty collection. `onMailBytes` is called with each change of `mailBytes`. */
   constructor(
@@ -66,11 +67,6 @@ class Collection<Kind extends RowKind> {
     if (this.#indexes.includes(index)) return;
     this.#indexes.push(index);
     for (const entry of this.#entries.values()) index.change(entry, undefined, entry.row);
-  }
-
-  /** How many bytes these rows count towards the limit on stored mail. */
-  get mailBytes(): number {
-    return this.#mailBytes;
   }
 
   get(id: string): Rows[Kind] | undefined {
@@ -122,7 +118,7 @@ class Collection<Kind extends RowKind> {
     this.#entries.clear();
     for (const index of this.#indexes) index.clear();
     this.#indexes = [];
-    this.#countMail(-this.#mailBytes);
+    this.#countMail(-this.mailBytes);
     for (const row of rows) this.#add(row);
   }
 
@@ -139,7 +135,7 @@ class Collection<Kind extends RowKind> {
   }
 
   #countMail(change: number): void {
-    this.#mailBytes += change;
+    this.mailBytes += change;
     this.onMailBytes(change);
   }
 }

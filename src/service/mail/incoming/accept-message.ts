@@ -157,17 +157,10 @@ export function receiveMail(
 ): MessageRow | undefined {
   if (!world.inboxes.get(inboxId)) return undefined;
   if (mail.inReplyTo !== null || mail.references.length > 0) context.assume('threads.inbound');
-  const row = {
-    ...mail,
-    id: newId(world.environment),
-    inboxId,
-    threadId: findThread(world, inboxId, mail) ?? newId(world.environment),
-    direction: 'inbound' as const,
-    fromAddress: toBareAddress(mail.from),
-    bcc: [],
-    isRead: false,
-  };
-  const message = storeMessage(world, row, attachments);
+  const id = newId(world.environment);
+  const threadId = findThread(world, inboxId, mail) ?? newId(world.environment);
+  const received = { direction: 'inbound' as const, fromAddress: toBareAddress(mail.from), bcc: [], isRead: false };
+  const message = storeMessage(world, { ...mail, id, inboxId, threadId, ...received }, attachments);
   publish(context, world, 'message.received', message);
   reportBounce(context, world, message);
   return message;

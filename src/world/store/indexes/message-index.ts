@@ -51,7 +51,8 @@ export class Thread {
   readonly #entries: MessageEntry[];
   /** For each list, the latest message that the thread has in it. */
   readonly latest: Partial<Record<GroupedList, MessageEntry>> = {};
-  #unreadCount = 0;
+  /** How many of its messages are neither read nor deleted. */
+  unreadCount = 0;
   #visibleCount = 0;
 
   /** Creates the thread of one message, which `change` is yet to follow. */
@@ -75,11 +76,6 @@ export class Thread {
     return this.#entries.length;
   }
 
-  /** How many of its messages are neither read nor deleted. */
-  get unreadCount(): number {
-    return this.#unreadCount;
-  }
-
   /** The first and the last message, deleted ones too; none if all are deleted, because lists then omit the thread. */
   get ends(): readonly [MessageEntry | undefined, MessageEntry | undefined] {
     return this.#visibleCount === 0 ? [undefined, undefined] : [this.#entries[0], this.#entries.at(-1)];
@@ -94,7 +90,7 @@ export class Thread {
     if (!before && this.#entries[0] !== entry) addEntry(this.#entries, entry);
     if (!after) removeEntry(this.#entries, entry);
     this.#visibleCount += Number(isVisible(after)) - Number(isVisible(before));
-    this.#unreadCount += Number(isUnread(after)) - Number(isUnread(before));
+    this.unreadCount += Number(isUnread(after)) - Number(isUnread(before));
     for (const list of GROUPED_NAMES) this.#changeLatest(list, entry, after);
   }
 

@@ -109,13 +109,9 @@ function seedInbox(world: World, workspaceId: string, inbox: Inbox): void {
 }
 
 function seedMessage(world: World, inboxId: string, message: Message): void {
-  world.messages.insert({
-    ...message,
-    raw: message.raw === null ? null : fromBase64(message.raw),
-    inboxId,
-    fromAddress: toBareAddress(message.from),
-    headers: null,
-  });
+  const raw = message.raw === null ? null : fromBase64(message.raw);
+  const fromAddress = toBareAddress(message.from);
+  world.messages.insert({ ...message, raw, inboxId, fromAddress, headers: null });
   for (const { id, filename, contentType, content } of message.attachments) {
     const bytes = fromBase64(content);
     const sizeBytes = bytes.byteLength;

@@ -49,13 +49,8 @@ export function copyTenant({ handle, snapshot, keys, ids }: TenantTemplate, envi
     snapshot.domains.map(({ domain: name }, index) => [name, index === 0 ? domain : `${name}.${domain}`]),
   );
   const move = (text: string) => moveAddress(text, newDomains);
-  const change: RowChange = {
-    id: newIds,
-    key: newKeys,
-    domain: (name) => newDomains.get(name) ?? name,
-    address: move,
-    addresses: move,
-  };
+  const rename = (name: string) => newDomains.get(name) ?? name;
+  const change: RowChange = { id: newIds, key: newKeys, domain: rename, address: move, addresses: move };
   const copies = ROW_KINDS.map((kind) => [kind, snapshot[kind].map((row) => copyRow(COLUMNS[kind], row, change))]);
   return {
     ...{ handle, domain },
