@@ -27,7 +27,7 @@ import { createControls } from './create-controls.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import { type Checkpoint, Checkpoints } from './state/checkpoints.ts';
 import { OwnState } from './state/saved-state.ts';
-import type { KeptSandbox } from './state/whole-state.ts';
+import type { KeptSandbox } from './state/state-keeper.ts';
 
 /** The maximum number of sandboxes of one mailbox. */
 const MAX_SANDBOXES = 10_000;

@@ -54,12 +54,7 @@ interface Place {
  * webhook
  *   or inbox. After an error no event is published.
  */
-export function trigger(
-  worlds: ReachableWorlds,
-  events: EventBus,
-  kind: EventKind,
-  options: TriggerOptions = {},
-): MailEvent[] {
+export function trigger(worlds: ReachableWorlds, events: EventBus, kind: EventKind, options: TriggerOptions = {}) {
   if (!EVENT_KINDS.includes(kind)) {
     throw new ApiError('VALIDATION_ERROR', `The event must be one of ${EVENT_KINDS.join(', ')}.`);
   }

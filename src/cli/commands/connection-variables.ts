@@ -5,10 +5,7 @@ import type { MailboxServer } from '../../server/start-server.ts';
 import { variableOf } from '../flags.ts';
 
 /** A server with any fixture. */
-export type AnyServer = MailboxServer<
-  Readonly<Record<string, string | TenantKeys>>,
-  Readonly<Record<string, TenantIds>>
->;
+export type AnyServer = MailboxServer<Record<string, string | TenantKeys>, Record<string, TenantIds>>;
 
 /** Environment variables by name. An undefined one is not set. */
 export type Variables = Readonly<Record<string, string | undefined>>;

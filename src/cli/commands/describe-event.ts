@@ -1,8 +1,6 @@
 import type { ChangeFeedItem } from '../../control/journal/feed-event.ts';
 import type { FeedItem } from '../../mailbox/without-msw.ts';
-import { describeActivity, limitText } from '../../server/activity-log.ts';
-import type { Line } from '../../server/log-format.ts';
-import { nameOfOther } from '../../server/request-log.ts';
+import { describeActivity, type Line, limitText, nameOfOther } from '../../server/server-log.ts';
 import type { ActivityEntry } from '../../world/activity.ts';
 
 /** The kinds of events that only the feed has, and not the log of the server. */

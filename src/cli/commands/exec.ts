@@ -22,11 +22,8 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   const report = parseOne(EXEC_FLAGS.report, flags.report);
   if (report !== undefined) await checkReportFolder(report);
   const { err, showStatus } = terminal;
-  const log = flags.log?.value === true ? { log: err } : {};
-  await using server = await listen(
-    { ...settings, port: flags.port ? port : 0, fixtures },
-    { say: err, sayLoaded: err, showStatus, ...log },
-  );
+  const output = { say: err, sayLoaded: err, showStatus, ...(flags.log?.value === true && { log: err }) };
+  await using server = await listen({ ...settings, port: flags.port ? port : 0, fixtures }, output);
   const variables = connectionVariables(server);
   await using _file = envFile === undefined ? undefined : await writeVariables(envFile, server);
   let exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);

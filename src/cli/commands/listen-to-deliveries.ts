@@ -2,15 +2,14 @@ import { NAME } from '../../basics/version.ts';
 import { isUrlWithProtocol } from '../../contract/schemas.ts';
 import { undefinedIfRefused } from '../../control/table/client.ts';
 import type { Attempt, Delivery } from '../../mailbox/without-msw.ts';
-import { formatAttempt } from '../../server/activity-log.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../server/outgoing-fetch.ts';
+import { formatAttempt } from '../../server/server-log.ts';
 import { failedResult } from '../../service/delivery/attempt-sender.ts';
 import { splitLogin } from '../../service/delivery/request.ts';
 import type { AttemptActivity } from '../../world/activity.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
-import { type Emulator, findEmulator, noEmulator } from '../control-client.ts';
+import { type Emulator, findEmulator, noEmulator, readFeed } from '../control-client.ts';
 import { LISTEN_FLAGS } from '../flags.ts';
-import { readFeed } from '../read-feed.ts';
 import { describeEvent } from './describe-event.ts';
 import { attemptText, deliveryText } from './first-attempt.ts';
 import { parseList } from './start-settings.ts';
@@ -74,13 +73,11 @@ function parseTarget({ value, source }: GivenFlag): string {
 }
 
 /** The deliveries to print, in the fields of the control call. */
-type Filter = Readonly<{ tenant?: string; webhookId?: string }>;
+type Filter = Readonly<{ tenant: string | undefined; webhookId: string | undefined }>;
 
 function filterOf({ tenant, webhook }: GivenFlags): Filter {
-  return {
-    ...(tenant && { tenant: String(tenant.value).toLowerCase() }),
-    ...(webhook && { webhookId: String(webhook.value).toLowerCase() }),
-  };
+  const idOf = (flag: GivenFlag | undefined) => flag && String(flag.value).toLowerCase();
+  return { tenant: idOf(tenant), webhookId: idOf(webhook) };
 }
 
 function isSelected(event: AttemptActivity, { tenant = event.tenantId, webhookId = event.webhookId }: Filter): boolean {

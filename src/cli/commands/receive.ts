@@ -66,17 +66,14 @@ async function compose(terminal: Terminal, flags: GivenFlags): Promise<object> {
     if (!flags[name]) throw new UsageError(`The command receive needs --${name}, or --eml; see --help.`);
   }
   const text = textOf(flags.text);
-  const attachments = parseEach(flags.attach, async (file) => ({
-    filename: basename(file),
-    content: await readBase64(file),
-  }));
+  const attach = async (file: string) => ({ filename: basename(file), content: await readBase64(file) });
   return {
     to: flags.to?.value,
     from: textOf(flags.from),
     subject: textOf(flags.subject),
     html: textOf(flags.html),
     inReplyTo: textOf(flags['in-reply-to']),
-    attachments: await Promise.all(attachments),
+    attachments: await Promise.all(parseEach(flags.attach, attach)),
     text: text === '-' ? await terminal.input() : text,
   };
 }

@@ -13,8 +13,7 @@ import {
 import type { Environment } from '../../world/environment.ts';
 import type { Owner, Part, PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { RequestEntry } from './request-entry.ts';
-import { type ParsedRequestFilter, type RequestFilter, requestFilter } from './request-filter.ts';
+import { type ParsedRequestFilter, type RequestEntry, type RequestFilter, requestFilter } from './request-entry.ts';
 import { idOf, type KeptBody, type KeptRequest, showRequest } from './show-request.ts';
 
 /** The most recent items of a list. Positions count all items since the list was created, also those that are gone. */
@@ -184,22 +183,8 @@ function keepRequest(
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   const { clock } = principal?.world ?? worlds;
   return {
-    ...{
-      ...place,
-      protocol,
-      method,
-      path,
-      query,
-      headers,
-      row,
-      key,
-      error,
-      ignored,
-      usedBehaviours,
-      faults,
-      durationMs,
-      caused,
-    },
+    ...{ ...place, protocol, method, path, query, headers, row, key },
+    ...{ error, ignored, usedBehaviours, faults, durationMs, caused },
     atMs: clock.now().getTime(),
     ...(principal ? { keyId: findKeyId(worlds, key), principal: describePrincipal(principal) } : NOBODY),
     reason: reasonOf(exchange),

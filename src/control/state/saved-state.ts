@@ -116,7 +116,7 @@ function replaceContent(target: Record<string, unknown>, content: object): void 
  */
 export function exportFixture(
   { operatorKeys, tenants }: WorldsSnapshot,
-  known: Readonly<Record<string, TenantIds>>,
+  known: Record<string, TenantIds>,
 ): FixtureInput {
   const ids = Object.fromEntries(Object.entries(known).map(([handle, { tenant }]) => [handle, tenant]));
   const handleOf = createHandles('tenant', { ...ids, operator: '' });
