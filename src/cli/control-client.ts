@@ -2,7 +2,6 @@ import { setTimeout } from 'node:timers/promises';
 import { isUrlWithProtocol } from '../contract/schemas.ts';
 import { type ControlClient, createControlClient } from '../control/table/client.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
-import type { FeedEvent } from '../mailbox/without-msw.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
 import { CannotRunError, type GivenFlag, type GivenFlags, quote, textOf, UsageError } from './command.ts';
 
@@ -95,10 +94,7 @@ const RETRY_MS = 500;
  *
  * @throws {CannotRunError} if the emulator refuses, or is not running at the start.
  */
-export async function* followFeed(
-  emulator: Emulator,
-  { onLost, signal }: { readonly onLost: () => void; readonly signal: AbortSignal },
-): AsyncGenerator<FeedEvent> {
+export async function* followFeed(emulator: Emulator, onLost: () => void, signal: AbortSignal) {
   let lastEventId = '0';
   let report: (() => void) | undefined;
   const onOpen = () => {

@@ -48,10 +48,7 @@ export function createScope(parts: ControlledParts, worlds: ReachableWorlds): Co
 }
 
 /** The targets of a control call; without any, it applies to all tenants. */
-interface Target {
-  readonly tenant?: string | undefined;
-  readonly webhookId?: string | undefined;
-}
+type Target = { readonly [Name in 'tenant' | 'webhookId']?: string | undefined };
 
 /**
  * Finds the worlds to which a control call applies: that of the tenant, that of the webhook, or all.

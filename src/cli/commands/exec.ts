@@ -29,11 +29,8 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   let exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
   if (exitCode !== 0 && report !== undefined) {
     // A report that cannot be written does not change the exit code.
-    const outcome = writeReport(report, server.mailbox).then(
-      () => `The report is in ${report}.`,
-      (error: Error) => error.message,
-    );
-    terminal.err(`${NAME}: ${await outcome}`);
+    const problem = await writeReport(report, server.mailbox).catch(({ message }: Error) => message);
+    terminal.err(`${NAME}: ${problem ?? `The report is in ${report}.`}`);
   }
   // What cannot be written does not hide that the command failed.
   await server.close().catch(({ message }: Error) => {

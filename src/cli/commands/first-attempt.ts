@@ -13,7 +13,7 @@ const POLL_MS = 50;
 export async function waitForFirstAttempts(
   client: Pick<ControlClient, 'getDelivery'>,
   deliveries: readonly Delivery[],
-): Promise<readonly Delivery[]> {
+) {
   const deadline = performance.now() + MAX_WAIT_MS;
   const attempted: Delivery[] = [];
   for (const delivery of deliveries) {

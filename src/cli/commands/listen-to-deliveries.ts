@@ -20,21 +20,17 @@ export const listenToDeliveries: RunCommand = async (terminal, flags) => {
   await using forwarder = flags['forward-to'] && createForwarder(parseTarget(flags['forward-to']), allowed);
   const controller = new AbortController();
   const { signal } = controller;
-  await Promise.race([listen(terminal, flags, { forwarder, signal }), terminal.interrupted]);
+  await Promise.race([listen(terminal, flags, signal, forwarder), terminal.interrupted]);
   controller.abort();
 };
 
-async function listen(
-  terminal: Terminal,
-  flags: GivenFlags,
-  { forwarder, signal }: { readonly forwarder: Forwarder | undefined; readonly signal: AbortSignal },
-): Promise<void> {
+async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal, forwarder?: Forwarder) {
   const emulator = findEmulator(flags);
   const { url: listening } = emulator;
   const isJson = flags.json?.value === true;
   const start = () =>
     terminal.out(isJson ? JSON.stringify({ listening }) : `Listening for deliveries of ${listening}.`);
-  for await (const watched of watchAttempts(emulator, filterOf(flags), { start, warn: terminal.err })) {
+  for await (const watched of watchAttempts(emulator, filterOf(flags), start, terminal.err)) {
     const forwarded = forwarder && { ...(await forwarder.forward(watched.attempt, signal)), to: forwarder.target };
     if (signal.aborted) return;
     terminal.out(isJson ? jsonOf(watched, forwarded) : textOf(watched, forwarded));
@@ -49,11 +45,7 @@ interface WatchedAttempt {
 }
 
 /** Yields each attempt that the emulator makes from now on, until it ends. */
-async function* watchAttempts(
-  emulator: Emulator,
-  filter: Filter,
-  { start, warn }: { readonly start: () => void; readonly warn: (line: string) => void },
-): AsyncGenerator<WatchedAttempt> {
+async function* watchAttempts(emulator: Emulator, filter: Filter, start: () => void, warn: (line: string) => void) {
   // The emulator refuses an invalid id. Hardly any delivery is held.
   await emulator.client.listDeliveries({ ...filter, state: 'held' });
   for await (const event of readFeed(emulator, {}, start)) {

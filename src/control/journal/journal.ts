@@ -55,18 +55,12 @@ export class RecentList<Item> {
 }
 
 /** The most recent requests of one tenant, or those with an operator key and without a valid key. */
-class RequestList implements Part {
+interface RequestList extends Part {
   kept: RecentList<KeptRequest>;
   /** Of the mailbox: how many requests came since its last reset, those of all tenants. */
-  count = 0;
+  count: number;
   /** What the latest `clear` removed. */
-  cleared: RecentList<KeptRequest> | undefined;
-
-  constructor(size: number) {
-    this.kept = new RecentList(size);
-  }
-
-  end(): void {}
+  cleared?: RecentList<KeptRequest> | undefined;
 }
 
 /** The most recent requests of a mailbox. The requests of one tenant never remove those of another. */
@@ -85,7 +79,7 @@ export class Journal {
     this.#environment = environment;
     this.behaviours = { ...behaviours };
     this.size = size;
-    this.#listOf = worlds.addPart('requests', () => new RequestList(size));
+    this.#listOf = worlds.addPart('requests', () => ({ kept: new RecentList(size), count: 0, end() {} }));
   }
 
   /** Adds a finished request. */
@@ -188,7 +182,7 @@ function keepRequest(
     atMs: clock.now().getTime(),
     ...(principal ? { keyId: findKeyId(worlds, key), principal: describePrincipal(principal) } : NOBODY),
     reason: reasonOf(exchange),
-    requestBody: keepReceived(received),
+    requestBody: keepBody(received),
     ...(isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply)),
   };
 }
@@ -202,17 +196,9 @@ function reasonOf({ faults, reply, error, refusal }: FinishedExchange): string |
   return error ? (error.internalReason?.() ?? error.message) : (refusal ?? null);
 }
 
-const NO_BODY: KeptBody = { start: undefined, bytes: 0 };
-const UNKNOWN_BODY: KeptBody = { start: undefined, bytes: null };
-
-function keepReceived(received: ReceivedBody | undefined): KeptBody {
-  if (typeof received !== 'string') return keepBody(received ?? null);
-  return received === 'empty' ? NO_BODY : UNKNOWN_BODY;
-}
-
 /** Keeps the start of a body. It is copied if it is part of a larger buffer, which would stay in memory too. */
-function keepBody(body: Uint8Array | null): KeptBody {
-  if (!body) return NO_BODY;
+function keepBody(body: ReceivedBody = 'empty'): KeptBody {
+  if (typeof body === 'string') return { start: undefined, bytes: body === 'empty' ? 0 : null };
   return { start: isSmall(body) ? body : new Uint8Array(body.subarray(0, MAX_KEPT_BYTES)), bytes: body.byteLength };
 }
 
