@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
+import { OPERATION_IDS, OPERATIONS } from '../contract/operations.ts';
 import { wholeNumber } from '../contract/query.ts';
 import { keyPrefix, TIERS } from '../contract/tiers.ts';
 import { rowsInScope } from '../service/pipeline/access/find-in-scope.ts';
-import { createKey, describePrincipal, findPrincipal, type Principal } from '../service/pipeline/access/principal.ts';
+import { createKey, describePrincipal, findPrincipal } from '../service/pipeline/access/principal.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { pick } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
@@ -100,18 +100,20 @@ export function createKeyControls({ worlds, service, publishChange }: ControlSco
     const holder = worlds.findKey(key);
     if (!holder) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
     const principal = findPrincipal(worlds, key);
-    const operations = OPERATION_IDS.filter(
-      (id) => service.operationFor(id).tiers?.value.includes(principal.tier) ?? true,
-    );
+    const { tier } = principal;
+    const operations = OPERATION_IDS.filter((id) => service.operationFor(id).tiers?.value.includes(tier) ?? true);
+    /** A key reaches a kind by an operation on it; the kind is the first part of the path of such an operation. */
+    const reachable = (kind: 'workspaces' | 'inboxes' | 'webhooks') => {
+      const mayReach = operations.some((id) => OPERATIONS[id].path.split('/')[2] === kind);
+      return mayReach && principal.tier !== 'operator' ? rowsInScope(principal, kind).map(({ id }) => id) : [];
+    };
     return {
       id: 'row' in holder ? holder.row.id : null,
       key: `${keyPrefix(key)}…`,
       text: key,
       handle: handles.get(key) ?? null,
       ...pick(describePrincipal(principal), ['tier', 'tenantId']),
-      workspaces: reachableIds(principal, 'workspaces', operations),
-      inboxes: reachableIds(principal, 'inboxes', operations),
-      webhooks: reachableIds(principal, 'webhooks', operations),
+      ...{ workspaces: reachable('workspaces'), inboxes: reachable('inboxes'), webhooks: reachable('webhooks') },
       operations,
     };
   }
@@ -141,19 +143,6 @@ function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
   const added = world.addKey(createKey(world.environment, row));
   world.removeKey(id, added.id);
   return { id: added.id, key: added.key };
-}
-
-/**
- * Returns the ids of a kind in the scope of a key that may call at least one operation on this kind, which is the first
- * part of the paths of its operations.
- */
-function reachableIds(
-  principal: Principal,
-  kind: 'workspaces' | 'inboxes' | 'webhooks',
-  operations: readonly OperationId[],
-): readonly string[] {
-  const mayReach = operations.some((id) => OPERATIONS[id].path.split('/')[2] === kind);
-  return mayReach && principal.tier !== 'operator' ? rowsInScope(principal, kind).map(({ id }) => id) : [];
 }
 
 /** Returns the path in `mailbox.keys` of each key there. */

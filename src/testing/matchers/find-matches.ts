@@ -41,12 +41,7 @@ function compare(context: MatcherContext, candidate: Candidate, expected: Expect
 }
 
 /** Compares a field; of several options, one must be as expected, and each expected item must be one of them. */
-function compareField(
-  context: MatcherContext,
-  name: string,
-  expected: unknown,
-  { shown, options }: CandidateField,
-): Difference[] {
+function compareField(context: MatcherContext, name: string, expected: unknown, { shown, options }: CandidateField) {
   const differencesOf = (wanted: unknown, actual: unknown) => findDifferences(context, wanted, actual, name);
   if (!options) return differencesOf(expected, shown);
   const wanted: unknown[] = Array.isArray(expected) ? expected : [expected];
