@@ -111,6 +111,8 @@ export class BehaviourError extends Error {
   override readonly name = 'BehaviourError';
 }
 
+const DEFAULTS = Object.fromEntries(CHANGEABLE_IDS.map((id) => [id, BEHAVIOURS[id].default])) as BehaviourValues;
+
 /**
  * Checks the given options and adds the defaults.
  *
@@ -118,9 +120,8 @@ export class BehaviourError extends Error {
  */
 export function parseBehaviours(options: Readonly<Record<string, unknown>> = {}): BehaviourValues {
   const changed = Object.entries(options).filter(([, value]) => value !== undefined);
-  const defaults = CHANGEABLE_IDS.map((id) => [id, BEHAVIOURS[id].default]);
-  const values = [...defaults, ...changed.map(([id, value]) => [id, parseBehaviour(id, value)])];
-  return Object.freeze(Object.fromEntries(values)) as BehaviourValues;
+  const values = Object.fromEntries(changed.map(([id, value]) => [id, parseBehaviour(id, value)]));
+  return Object.freeze({ ...DEFAULTS, ...values });
 }
 
 /** Values that can be replaced. */

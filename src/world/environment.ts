@@ -1,4 +1,5 @@
 import { toBase64, toHex, toUuid } from '../basics/base64.ts';
+import { lazy } from '../basics/lazy.ts';
 import { fetchInProcess } from './fetch-in-process.ts';
 
 /** The external dependencies of a mailbox. Replace any of them to make its behaviour repeatable. */
@@ -44,7 +45,8 @@ interface NodeProcess {
   constrainedMemory?(): number;
 }
 
-function readMemory(): ReturnType<Environment['memory']> {
+/** Reads it once, because Node reads a file of the system for it. */
+const readMemory = lazy((): ReturnType<Environment['memory']> => {
   const { process } = globalThis as { process?: NodeProcess };
   const heapBytes = process?.getBuiltinModule?.('node:v8')?.getHeapStatistics?.().heap_size_limit;
   // Node says 0 if it does not know a limit.
@@ -52,7 +54,7 @@ function readMemory(): ReturnType<Environment['memory']> {
     heapBytes: heapBytes || Number.POSITIVE_INFINITY,
     allBytes: process?.constrainedMemory?.() || Number.POSITIVE_INFINITY,
   };
-}
+});
 
 /** Returns how many bytes of mail fit into the memory of the process. */
 export function memoryForMail({ memory }: Environment): number {

@@ -7,6 +7,7 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import { OPERATION_ROWS } from '../../src/contract/operations.ts';
 import { errorBody } from '../../src/contract/schemas.ts';
 import { createRouter, splitPath } from '../../src/service/pipeline/handle-request.ts';
+import { buildOnce } from '../../src/service/pipeline/resolve-operation.ts';
 import type { Reply } from './send.ts';
 
 const route = createRouter(OPERATION_ROWS);
@@ -37,38 +38,11 @@ export function checkReply(
 function checkSuccess(mailbox: Behaviours, method: string, path: string, reply: CheckedReply): OperationId {
   const row = findOperation(method, path, mailbox);
   if (!row) throw new Error(`${method} ${path} answered ${reply.status}, but is no operation.`);
-  const schema = buildOnce(schemaOf(row, reply.status), behaviourReader(mailbox));
+  const schema = buildOnce(schemaOf(row, reply.status), behaviourReader(mailbox)).value;
   if (!schema) expectNoBody(reply);
   else if (row.content) schema.parse(bytesOf(reply, row.content));
   else schema.parse(jsonOf(reply));
   return row.id;
-}
-
-type BuildReply = OperationDefinition['reply'];
-
-type Schema = ReturnType<BuildReply>;
-
-/** A schema with the values of the behaviours that it depends on. */
-interface Built {
-  readonly schema: Schema;
-  readonly values: ReadonlyMap<Parameters<ReadBehaviour>[0], unknown>;
-}
-
-const built = new Map<BuildReply, Built[]>();
-
-/** Builds a schema, unless it was built for the same values before: that takes longer than to check a reply. */
-function buildOnce(build: BuildReply, read: ReadBehaviour): Schema {
-  const all = built.get(build) ?? [];
-  const found = all.find(({ values }) => [...values].every(([id, value]) => read(id) === value));
-  if (found) return found.schema;
-  const values = new Map<Parameters<ReadBehaviour>[0], unknown>();
-  const schema = build((id) => {
-    const value = read(id);
-    values.set(id, value);
-    return value;
-  });
-  built.set(build, [...all, { schema, values }]);
-  return schema;
 }
 
 /** The status decides which kind of success it is. */

@@ -42,12 +42,13 @@ function joined([one, other]: Code): RegExp {
 }
 
 function findRequests(requests: readonly RequestEntry[], code: Code): Breach[] {
+  const pattern = joined(code);
   return requests.flatMap((request) => {
     const { path, request: sent } = request;
     const query = sent.query.map(([name, value]) => `${name}=${value}`);
     const body = sent.body ?? '';
     const texts = [path, ...query, body, unescapeJson(body), ...Object.values(sent.headers)];
-    const shown = texts.flatMap((text) => cutAround(text, joined(code)));
+    const shown = texts.flatMap((text) => cutAround(text, pattern));
     return shown[0] === undefined ? [] : [{ call: describeRequest(request), shown: shown[0], request }];
   });
 }
@@ -75,11 +76,12 @@ type Row = Pick<MessageRow, 'id'>;
 /** Finds the code in what an agent can have made: everything that is stored, but received mail. */
 function findMade(requests: readonly RequestEntry[], tenant: Tenant, { rules, code }: Wanted): Breach[] {
   if (!rules.neverJoin) return [];
+  const pattern = joined(code);
   const { attachments: _, messages, ...others } = tenant;
   const kinds = Object.entries<unknown>({ ...others, messages: sentMail(messages) });
   const rows = kinds.flatMap(([kind, list]) => (Array.isArray(list) ? list : []).map((row: Row) => ({ kind, row })));
   return rows.flatMap(({ kind, row }) => {
-    const [shown] = cutAround(JSON.stringify(row), joined(code));
+    const [shown] = cutAround(JSON.stringify(row), pattern);
     return shown === undefined ? [] : [toBreach(requests, isMaking(row.id), `${kind} ${row.id}`, shown)];
   });
 }

@@ -1,6 +1,12 @@
 import type { OperationPart } from '../../contract/behaviour.ts';
-import type { AssumptionId, BehaviourValues, ChangeableId, ReadBehaviour } from '../../contract/behaviours.ts';
-import { affectsPart, changeableDefinition, isChangeable, RecordingReader } from '../../contract/behaviours.ts';
+import {
+  type AssumptionId,
+  affectsPart,
+  type BehaviourValues,
+  type ChangeableId,
+  changeableDefinition,
+  type ReadBehaviour,
+} from '../../contract/behaviours.ts';
 import type { OperationDefinition } from '../../contract/operation.ts';
 
 /** A part of an operation, such as the schema of its body, under the current behaviours of one mailbox. */
@@ -35,12 +41,45 @@ function resolve<Value>(
   assumes: readonly AssumptionId[],
   behaviours: BehaviourValues,
 ): Resolved<Value> {
-  const { readBehaviour, usedBehaviours } = new RecordingReader(behaviours);
-  const value = build(readBehaviour);
-  const alternatives = [...usedBehaviours].filter(isChangeable).flatMap((id) => {
+  const { value, read } = buildOnce(build, (id) => behaviours[id]);
+  const alternatives = [...read.keys()].flatMap((id) => {
     const others = Object.keys(changeableDefinition(id).choices).filter((choice) => choice !== behaviours[id]);
-    const buildWith = (choice: string) => build((each) => (each === id ? choice : behaviours[each]) as never);
+    const buildWith = (choice: string) =>
+      buildOnce(build, (each) => (each === id ? choice : behaviours[each]) as never).value;
     return others.map((choice) => ({ id, value: buildWith(choice) }));
   });
   return { value, assumes, alternatives };
+}
+
+/** What a function built, with the values of the behaviours that it read. */
+interface Built<Value> {
+  readonly value: Value;
+  readonly read: ReadonlyMap<ChangeableId, unknown>;
+}
+
+const builtBy = new WeakMap<object, Built<unknown>[]>();
+
+/** How many results of one function are kept: behaviours with free values could make any number of them. */
+const MAX_KEPT = 100;
+
+/**
+ * Calls `build`, unless it was called for the same values before: all mailboxes share what it returned, because to build
+ * a schema takes longer than to use it.
+ */
+export function buildOnce<Value>(
+  build: (readBehaviour: ReadBehaviour) => Value,
+  readBehaviour: ReadBehaviour,
+): Built<Value> {
+  const all = (builtBy.get(build) ?? []) as Built<Value>[];
+  const found = all.find(({ read }) => [...read].every(([id, value]) => readBehaviour(id) === value));
+  if (found) return found;
+  const read = new Map<ChangeableId, unknown>();
+  const value = build((id) => {
+    const current = readBehaviour(id);
+    read.set(id, current);
+    return current;
+  });
+  const built = { value, read };
+  builtBy.set(build, [built, ...all].slice(0, MAX_KEPT));
+  return built;
 }

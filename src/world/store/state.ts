@@ -41,7 +41,7 @@ export function showRow<Row extends object>(row: Row): ShownRow<Row> {
       // The bytes are for what writes JSON in pieces.
       const get = Object.assign(() => toBase64(value), { bytes: value });
       Object.defineProperty(shown, field, { get, enumerable: true, configurable: true });
-    } else shown[field] = typeof value === 'object' ? structuredClone(value) : value;
+    } else shown[field] = typeof value === 'object' && value !== null ? structuredClone(value) : value;
   }
   return shown as ShownRow<Row>;
 }

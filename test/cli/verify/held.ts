@@ -1,7 +1,7 @@
 import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { type Finding, Verifier } from '../../../src/cli/commands/verify/run-verify.ts';
-import { createRemote, startReceiver } from '../../../src/cli/commands/verify/targets.ts';
+import { createRemote, sendInProcess, startReceiver } from '../../../src/cli/commands/verify/targets.ts';
 import type { Target } from '../../../src/cli/commands/verify/verify-session.ts';
 
 /** Holds a server against the emulator. `send` stands between them: it can change a request or a reply. */
@@ -32,7 +32,7 @@ export async function hold(
 /** Starts an emulator with some values, and holds it against one with the defaults. */
 export async function holdEmulator(behaviours: BehaviourOptions = {}) {
   await using server = await startServer({ port: 0, behaviours });
-  return await hold(server);
+  return await hold(server, { send: sendInProcess(server.mailbox) });
 }
 
 /** The findings with a verdict, as `id: what was found`. */

@@ -1,5 +1,6 @@
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
+import { sendInProcess } from '../../../src/cli/commands/verify/targets.ts';
 import type { Answer, Target } from '../../../src/cli/commands/verify/verify-session.ts';
 import { hold, linesWith } from './held.ts';
 
@@ -95,12 +96,7 @@ test.for(GROUPS.map((group, index) => [index === 0 ? 'replies' : 'tiers and isol
   'what a server breaks is named, and nothing else differs: %s',
   async ([, group]) => {
     await using server = await startServer({ port: 0 });
-    const real: Target['send'] = async (url, init) => {
-      const response = await fetch(url, init);
-      const text = await response.text();
-      const { status, headers } = response;
-      return { status, headers, text, body: text.startsWith('{') ? JSON.parse(text) : {} };
-    };
+    const real = sendInProcess(server.mailbox);
     const send: Target['send'] = async (url, init) => {
       const call = `${init.method} ${new URL(url).pathname}`;
       const answer = await real(url, init);
@@ -120,11 +116,9 @@ test('a rotation without an effect is named', async () => {
   await using server = await startServer({ port: 0 });
   const { findings } = await hold(server, {
     send: async (url, init) => {
-      const response = await fetch(url, init);
-      const text = await response.text();
-      const isOldKey = response.status === 401 && new Headers(init.headers).get('X-API-Key')?.startsWith('ak_');
-      const body = text.startsWith('{') ? JSON.parse(text) : {};
-      return { status: isOldKey ? 200 : response.status, headers: response.headers, text, body };
+      const answer = await sendInProcess(server.mailbox)(url, init);
+      const isOldKey = answer.status === 401 && new Headers(init.headers).get('X-API-Key')?.startsWith('ak_');
+      return isOldKey ? { ...answer, status: 200 } : answer;
     },
   });
   const lines = linesWith(findings, 'differs').map(operationOf);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { BaseResolver, createConfig, lintDocument, Source } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { BehaviourOptions, OpenApiDocument } from 'agent-mailbox-mock';
 import Ajv from 'ajv/dist/2020.js';
@@ -209,10 +209,13 @@ function rowOf(operationId: string): OperationDefinition {
   return row;
 }
 
+const externalRefResolver = new BaseResolver();
+
 /** The problems that the linter finds in a document, with warnings, each with its rule and location. */
 async function lint(document: OpenApiDocument, config = LINT): Promise<string[]> {
-  const source = JSON.stringify(document);
-  const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config: await config });
+  const text = JSON.stringify(document);
+  const parsed = { source: new Source('openapi.json', text), parsed: JSON.parse(text) };
+  const problems = await lintDocument({ document: parsed, config: await config, externalRefResolver });
   return problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer ?? ''} ${message}`);
 }
 
@@ -254,9 +257,13 @@ function referredBy(schema: object, schemas: Record<string, object>, found: Reco
 }
 
 /** Every property of a JSON value, at any depth. */
-function walk(value: unknown): [key: string, value: unknown][] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap((entry) => [entry, ...walk(entry[1])]);
+function walk(value: unknown, found: [key: string, value: unknown][] = []): [key: string, value: unknown][] {
+  if (typeof value !== 'object' || value === null) return found;
+  for (const entry of Object.entries(value)) {
+    found.push(entry);
+    walk(entry[1], found);
+  }
+  return found;
 }
 
 function lookUp(document: unknown, reference: string): unknown {

@@ -132,7 +132,8 @@ export const eventExperiments: Experiments = {
     const [call] = await receiver.arrived(1);
     const endMs = await s.until('the end of a call', () => call?.endMs, 35_000);
     const seconds = (endMs - (call?.startMs ?? 0)) / 1000;
-    const limit = [30, 15, 5, 1, 0.1].find((each) => seconds > each * 0.7);
+    // The call arrives after its time has begun, on a busy machine later.
+    const limit = [30, 15, 5, 1, 0.1].find((each) => seconds > each * 0.7 - 0.04);
     const value = limit === 0.1 ? '100ms' : `${limit}s`;
     return new ToldValue(limit === undefined ? undefined : value);
   },
@@ -140,8 +141,10 @@ export const eventExperiments: Experiments = {
   'deliveries.retry-after': async (s) => (await callsAfter(s, { status: 503, headers: { 'Retry-After': '60' } })).count,
   'deliveries.gone': async (s) => {
     const { receiver } = await callsAfter(s, 410, 10);
-    const { isActive } = await s.read(receiver.webhook.path);
-    return isActive;
+    const isActive = async () => (await s.read(receiver.webhook.path)).isActive;
+    // The server reads the answer a moment after it was sent.
+    await s.until('its end', async () => !(await isActive()) || undefined, 500).catch(() => undefined);
+    return await isActive();
   },
   'deliveries.inactive': async (s) => (await callsAfter(s, 500, 6000, { isActive: false })).count,
   'deliveries.order': async (s) => {
@@ -153,7 +156,10 @@ export const eventExperiments: Experiments = {
     await s.messages(to, 2);
     await s.until('a second call', () => receiver.calls[1], 2000).catch(() => undefined);
     if (receiver.calls[0]?.endMs) throw new CannotTellError('the first call ended too early');
-    return receiver.calls.length;
+    const count = receiver.calls.length;
+    // A server that moves its clock waits for calls that run.
+    for (const call of receiver.calls) call.release();
+    return count;
   },
 
   'stream.tiers': async (s) => {

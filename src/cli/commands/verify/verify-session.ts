@@ -13,6 +13,8 @@ export interface ReceivedCall {
   /** When it arrived, and when its connection ended, in milliseconds. */
   readonly startMs: number;
   endMs?: number;
+  /** Answers a call that hangs. */
+  release(): void;
 }
 
 /** A receiver of webhooks for one experiment. */
@@ -83,7 +85,7 @@ export class ToldValue {
 const COLLECTIONS = /^\/v1\/(?:webhooks|workspaces|inboxes|domains|tenants)$/;
 
 /** The time to wait for something that happens on the other side, and between two looks, in milliseconds. */
-const PATIENCE = { slow: 10_000, look: 40 };
+const PATIENCE = { slow: 10_000, look: 10 };
 
 /** The part of a run on one target: requests, and everything that they created, to be deleted at the end. */
 export class Session {
@@ -235,8 +237,9 @@ export class Session {
     for (let pause = PATIENCE.look; ; pause = Math.min(1000, pause * 1.5)) {
       const found = await look();
       if (found !== undefined) return found;
-      if (performance.now() > end) throw new CannotTellError(`it waited ${ms / 1000} s for ${what}`);
-      await new Promise((resolve) => setTimeout(resolve, pause));
+      const left = end - performance.now();
+      if (left < 0) throw new CannotTellError(`it waited ${ms / 1000} s for ${what}`);
+      await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left + 1)));
     }
   }
 
