@@ -3,7 +3,7 @@ import { toBareAddress } from '../../../contract/email-address.ts';
 import type { Clock } from '../../../world/clock.ts';
 import type { EventBus } from '../../../world/event-bus.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
-import type { MessageRow } from '../../../world/store/rows.ts';
+import { type MessageRow, pick } from '../../../world/store/rows.ts';
 import type { Part, PartOf, World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
 import { acceptMessage, receiveMail } from '../incoming/accept-message.ts';
@@ -135,8 +135,9 @@ export class Correspondents implements OutsideAddresses {
     const own = due.filter(({ entryId }) => entryId === shown.id).sort((one, other) => one.dueMs - other.dueMs);
     return structuredClone({
       ...shown,
-      due: own.map(({ dueMs, mail: { from, subject, tenantId } }) => {
-        return { to: toBareAddress(from), subject, at: new Date(dueMs).toISOString(), tenantId };
+      due: own.map(({ dueMs, mail }) => {
+        const at = new Date(dueMs).toISOString();
+        return { ...pick(mail, ['subject', 'tenantId']), to: toBareAddress(mail.from), at };
       }),
     });
   }
