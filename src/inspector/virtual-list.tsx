@@ -21,6 +21,8 @@ interface VirtualListProps<Item> {
   readonly row: (item: Item | undefined) => ComponentChildren;
   /** Returns the link to an item, which the keys `j` and `k` and the arrows open. */
   readonly link: (id: string) => string;
+  /** Said in place of the list if it has no items. */
+  readonly empty: string;
   /** Receives the indexes of the first and last row that are shown. */
   readonly shown?: (first: number, last: number) => void;
 }
@@ -45,20 +47,23 @@ export function VirtualList<Item extends { readonly id: string }>(props: Virtual
   const press = useListKeys(box, props, selected);
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, position) => first + position);
   return (
-    <ScrollBox className="list" box={box} label={label} press={press}>
-      <ul style={{ height: `${total * ROW_HEIGHT}px` }}>
-        {indexes.map((index) => (
-          <li
-            key={index}
-            style={{ top: `${index * ROW_HEIGHT}px`, height: `${ROW_HEIGHT}px` }}
-            aria-setsize={total}
-            aria-posinset={index + 1}
-          >
-            {row(items.at(index))}
-          </li>
-        ))}
-      </ul>
-    </ScrollBox>
+    <>
+      {total === 0 && <p class="hint empty">{props.empty}</p>}
+      <ScrollBox className="list" box={box} label={label} press={press}>
+        <ul style={{ height: `${total * ROW_HEIGHT}px` }}>
+          {indexes.map((index) => (
+            <li
+              key={index}
+              style={{ top: `${index * ROW_HEIGHT}px`, height: `${ROW_HEIGHT}px` }}
+              aria-setsize={total}
+              aria-posinset={index + 1}
+            >
+              {row(items.at(index))}
+            </li>
+          ))}
+        </ul>
+      </ScrollBox>
+    </>
   );
 }
 

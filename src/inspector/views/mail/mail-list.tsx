@@ -18,14 +18,12 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
   return (
     <>
       <Failure error={error} />
-      {total === 0 && (
-        <p class="hint empty">{route.options.search ? 'No mail matches the search.' : 'No mail here.'}</p>
-      )}
       <VirtualList
         label={`Mail, ${total} messages`}
         items={{ length: total, at }}
         selected={selected}
         openId={route.id}
+        empty={route.options.search ? 'No mail matches the search.' : 'No mail here.'}
         row={(line) => <MailRow line={line} words={words} route={route} />}
         link={(id) => mailLink(route, id, { tab: route.options.tab })}
         shown={need}

@@ -7,11 +7,7 @@ import { useAction, useLoaded } from '../../use-loaded.ts';
 import { MailFrame } from './mail-frame.tsx';
 import type { MailDetails } from './mail-types.ts';
 
-interface TabProps {
-  readonly mail: MailDetails;
-  /** The texts of the search, which are marked. */
-  readonly words: readonly string[];
-}
+type TabProps = { readonly mail: MailDetails; readonly words: readonly string[] };
 
 /** A way to look at a mail. */
 interface MailTab {

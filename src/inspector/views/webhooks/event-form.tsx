@@ -4,8 +4,7 @@ import { webhookLink } from '../../links.ts';
 import { open } from '../../page-route.ts';
 import { Button, Failure, Field, Form, Select, TextField, textIn } from '../../parts.tsx';
 import { useAction } from '../../use-loaded.ts';
-import type { DeliveryListProps } from './delivery-list.tsx';
-import type { Delivery, Webhook } from './explain-delivery.ts';
+import type { Delivery, DeliveryListProps, Webhook } from './explain-delivery.ts';
 
 const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
 

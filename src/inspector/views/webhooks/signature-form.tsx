@@ -1,8 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Button, Field, Form } from '../../parts.tsx';
-import { writeHeaders } from './attempt-item.tsx';
-import type { DeliveryListProps } from './delivery-list.tsx';
-import type { Delivery, Webhook } from './explain-delivery.ts';
+import { type Delivery, type DeliveryListProps, type Webhook, writeHeaders } from './explain-delivery.ts';
 import {
   explainComputed,
   explainSignature,
@@ -10,7 +8,6 @@ import {
   type SignatureCheck,
   type SignatureInput,
 } from './signature/explain-signature.ts';
-import { SignatureResult } from './signature-result.tsx';
 
 type Texts = Readonly<Record<'headers' | 'body' | 'secret' | 'computed', string>>;
 
@@ -96,4 +93,38 @@ function describeComputed(computed: string, input: SignatureInput): string | und
   const mistakes = explainComputed(computed, input);
   if (!mistakes) return 'Your code computed this signature in a way that this page does not know.';
   return mistakes.length === 0 ? 'Your code computed the correct signature.' : mistakes.join(' ');
+}
+
+const SCHEMES = { standard: 'Signature by Standard Webhooks', hex: 'Hex HMAC of the body' } as const;
+
+/** Shows the steps of a verification, and why it fails; `signed` says of what, such as `attempt 2`, among several. */
+export function SignatureResult({ checks, signed }: { checks: readonly SignatureCheck[]; signed?: string }) {
+  return (
+    <>
+      {checks.map(({ scheme, steps, problems }) => (
+        <section key={scheme} class="signature" aria-label={signed ? `${SCHEMES[scheme]}, ${signed}` : SCHEMES[scheme]}>
+          <h3>
+            {SCHEMES[scheme]}:{' '}
+            <span class={problems.length === 0 ? 'good' : 'bad'}>
+              {problems.length === 0 ? 'verifies' : 'does not verify'}
+            </span>
+          </h3>
+          {problems.map((problem) => (
+            <p key={problem} class="bad">
+              {problem}
+            </p>
+          ))}
+          <ol class="steps">
+            {steps.map(({ title, result, isOk }) => (
+              <li key={title}>
+                <span class={isOk ? 'good' : 'bad'}>{isOk ? '✓' : '✗'}</span> {title}
+                <span class="hidden">{isOk ? '' : ' (failed)'}</span>
+                <pre>{result}</pre>
+              </li>
+            ))}
+          </ol>
+        </section>
+      ))}
+    </>
+  );
 }
