@@ -20,7 +20,7 @@ const exposureFields = () => ({
   key: z.string().describe('The first nine characters of the key, and `…`.'),
   /** The whole key. */
   text: z.string().describe('The whole key.'),
-  /** Where `mailbox.keys` has it, such as `acme.inboxes.helpdesk`; null for a key that was created later. */
+  /** Its path in `mailbox.keys`, such as `acme.inboxes.helpdesk`; null for a key that was created later. */
   handle: z.string().nullable().describe('Where `mailbox.keys` has it; null for a key that was created later.'),
   /** Its tier. */
   tier: z.enum(TIERS),
@@ -81,8 +81,9 @@ export interface KeyControls {
    */
   exposure(key: string): Exposure;
   /**
-   * Returns what a leak of each valid key exposes, or of those of one tenant. @throws {ApiError} VALIDATION_ERROR or
-   * NOT_FOUND.
+   * Returns the exposure of each valid key, or of each key of one tenant.
+   *
+   * @throws {ApiError} VALIDATION_ERROR or NOT_FOUND.
    */
   exposures(filter?: KeyFilter): Exposure[];
   /**
@@ -144,8 +145,8 @@ function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
 }
 
 /**
- * Returns the ids of a kind in the scope of a key that may call at least one operation on this kind, which is the first
- * part of the paths of its operations.
+ * Returns the ids of the resources of a kind that a key can reach: those in its scope, if it may call an operation on
+ * this kind. The paths of these operations begin with the kind, such as `/v1/inboxes`.
  */
 function reachableIds(
   principal: Principal,
@@ -156,7 +157,7 @@ function reachableIds(
   return mayReach && principal.tier !== 'operator' ? rowsInScope(principal, kind).map(({ id }) => id) : [];
 }
 
-/** Returns the path in `mailbox.keys` of each key there. */
+/** Returns the handle of each key in `keys`: its path, such as `acme.inboxes.helpdesk`. */
 function handlesOf(keys: object, path = '', handles = new Map<unknown, string>()): Map<unknown, string> {
   for (const [name, value] of Object.entries(keys)) {
     if (typeof value === 'object') handlesOf(value, `${path}${name}.`, handles);
