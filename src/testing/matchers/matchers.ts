@@ -61,7 +61,7 @@ export const matchers = {
   ...agentMatchers,
 };
 
-/** Returns the refusals that no exception allows; one with `times` allows only so many. */
+/** Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals. */
 function findUnexpected(
   context: MatcherContext,
   mailbox: Observed,
