@@ -6,7 +6,7 @@ const RANGES = {
   rate: [1, 10_000],
 } as const;
 
-type NumberOption = keyof typeof RANGES;
+export type NumberOption = keyof typeof RANGES;
 
 /** What the flag of each such option expects, and how its text is read. */
 export function numberFlag(option: NumberOption) {

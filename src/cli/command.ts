@@ -86,6 +86,15 @@ export type RunCommand = (
   other: readonly string[],
 ) => Promise<void> | Promise<number>;
 
+/** Makes a command that ends when it is interrupted; its last argument is then aborted. */
+export function untilInterrupted(run: (...input: [...Parameters<RunCommand>, signal: AbortSignal]) => Promise<void>) {
+  return async (...input: Parameters<RunCommand>): Promise<void> => {
+    const controller = new AbortController();
+    await Promise.race([run(...input, controller.signal), input[0].interrupted]);
+    controller.abort();
+  };
+}
+
 /** Thrown for wrong usage; the message is one sentence for the user. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';

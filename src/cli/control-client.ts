@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { isUrlWithProtocol } from '../contract/schemas.ts';
 import { type ControlClient, createControlClient } from '../control/table/client.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
@@ -51,4 +52,65 @@ export function noEmulator(url: string): NoConnectionError {
   return new NoConnectionError(
     `No emulator is running at ${new URL(url).origin}; start one, or give its address with --url.`,
   );
+}
+
+/** Where the feed starts, and whether it ends after the events so far. */
+interface FeedQuery {
+  readonly lastEventId?: string;
+  readonly follow?: false;
+}
+
+/**
+ * Yields the events of the live feed until it ends. After a lost connection it connects again, and continues behind the
+ * last event. `onOpen` is called as soon as no further event can be missed.
+ *
+ * @throws {CannotRunError} if the emulator refuses or is not running, or if the connection is lost before any event.
+ */
+export async function* readFeed({ url, client }: Emulator, query: FeedQuery, onOpen?: () => void) {
+  let { lastEventId } = query;
+  for (;;) {
+    const start = lastEventId;
+    const events = await client.readFeed({ ...query, lastEventId: start });
+    onOpen?.();
+    onOpen = undefined;
+    try {
+      for await (const event of events) {
+        lastEventId = event.id;
+        yield event;
+      }
+      return;
+    } catch {
+      if (lastEventId === start) throw new NoConnectionError(`The connection to ${url} was lost.`);
+    }
+  }
+}
+
+/** The time between two tries to connect again. */
+const RETRY_MS = 500;
+
+/**
+ * Yields the events so far and those from now on, until it is aborted. When the emulator ends, or the connection stays
+ * lost, it calls `onLost` once, and goes on when the emulator is back.
+ *
+ * @throws {CannotRunError} if the emulator refuses, or is not running at the start.
+ */
+export async function* followFeed(emulator: Emulator, onLost: () => void, signal: AbortSignal) {
+  let lastEventId = '0';
+  let report: (() => void) | undefined;
+  const onOpen = () => {
+    report = onLost;
+  };
+  for (;;) {
+    try {
+      for await (const event of readFeed(emulator, { lastEventId }, onOpen)) {
+        lastEventId = event.id;
+        yield event;
+      }
+    } catch (error) {
+      if (!report || !(error instanceof NoConnectionError)) throw error;
+    }
+    report?.();
+    report = () => {};
+    await setTimeout(RETRY_MS, undefined, { signal });
+  }
 }

@@ -16,9 +16,7 @@ const FIRST_LINE = `# Written by ${NAME}, which removes this file when it ends.\
  * @throws {CannotRunError} if it cannot be written, or if another program wrote the file that is there.
  */
 export async function writeEnvFile(path: string, variables: Variables): Promise<AsyncDisposable> {
-  const lines = Object.entries(variables).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}=${value}\n`],
-  );
+  const lines = Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}\n`));
   const text = FIRST_LINE + lines.join('');
   if (!(await mayReplace(path))) {
     throw new CannotRunError(`The file ${path} was not written by ${NAME}; choose another name for --env-file.`);

@@ -1,4 +1,4 @@
-import { numberFlag } from '../basics/number-options.ts';
+import { type NumberOption, numberFlag } from '../basics/number-options.ts';
 import { parseSize } from '../basics/size.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
 import { SERVER_SETTINGS } from '../server/server-settings.ts';
@@ -7,11 +7,7 @@ import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 
 /** Returns the flag for a number with the limits of an option. */
-const number = (option: Parameters<typeof numberFlag>[0], value: string, help: string) => ({
-  ...numberFlag(option),
-  value,
-  help,
-});
+const number = (option: NumberOption, value: string, help: string) => ({ ...numberFlag(option), value, help });
 
 /** Puts flags into a group, under whose name `--help` lists them. */
 function inGroup<const Flags extends Readonly<Record<string, Flag>>>(group: string, flags: Flags): Flags {

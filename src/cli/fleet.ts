@@ -43,14 +43,8 @@ function parseServers(flag: GivenFlag | undefined): string[] {
 
 function fill(lines: Lines, values: Values, addresses: readonly string[]): string {
   const processes = addresses.map((address, index) => {
-    const number = index + 1;
-    return {
-      ...values,
-      address,
-      number,
-      port: address.slice(address.lastIndexOf(':') + 1),
-      url: `${values.publicUrl}/s${number}`,
-    };
+    const [number, port] = [index + 1, address.slice(address.lastIndexOf(':') + 1)];
+    return { ...values, address, number, port, url: `${values.publicUrl}/s${number}` };
   });
   const filled = lines.flatMap((line) =>
     typeof line === 'string'

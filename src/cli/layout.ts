@@ -42,11 +42,10 @@ export function toList(entries: readonly Entry[], maxTermWidth = 30, aligned = e
 export function fitIds(line: string, columns = 0): string {
   // Some terminals have no width, which is 0.
   if (columns === 0 || stripVTControlCharacters(line).length <= columns) return line;
-  return line.replace(
-    /(?<!#\/webhooks\/)\b([\da-f]{4})[\da-f]{4}(?:-[\da-f]{4}){3}-[\da-f]{8}([\da-f]{4})\b/g,
-    '$1…$2',
-  );
+  return line.replace(ID, '$1…$2');
 }
+
+const ID = /(?<!#\/webhooks\/)\b([\da-f]{4})[\da-f]{4}(?:-[\da-f]{4}){3}-[\da-f]{8}([\da-f]{4})\b/g;
 
 /** Returns a function that makes a text bold or dim, if it may be coloured. */
 export function createStyle(colour: boolean): (format: 'bold' | 'dim', text: string) => string {

@@ -21,16 +21,12 @@ export async function readFixture(path: string, say: (line: string) => void): Pr
     say(`Loading ${path} takes a while: it has ${showSize(bytes.length)}, and every part of it is checked and sorted.`);
   }
   try {
-    return await resolveMail(parseJsonc(removeByteOrderMark(bytes.toString('utf8'))), dirname(path));
+    // Some editors on Windows write a byte order mark at the start of a file.
+    return await resolveMail(parseJsonc(bytes.toString('utf8').replace(/^\uFEFF/, '')), dirname(path));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new CannotRunError(`The fixture file ${path} cannot be read as JSON: ${error.message}.`);
   }
-}
-
-/** Some editors on Windows write a byte order mark at the start of a file. */
-function removeByteOrderMark(text: string): string {
-  return text.replace(/^\uFEFF/, '');
 }
 
 /** The limit for nesting, far above that of any fixture: the parser is recursive and would overflow the stack. */
@@ -50,8 +46,10 @@ export function parseJsonc(text: string): unknown {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
-  if (error) throw new SyntaxError(`${describeError(error)} at ${placeOf(text, error.offset)}`);
-  return root && toValue(root, text);
+  if (!error) return root && toValue(root, text);
+  // An error code such as `CommaExpected` becomes words: `comma expected`.
+  const words = printParseErrorCode(error.error).replace(/\B[A-Z]/g, ' $&');
+  throw new SyntaxError(`${words.toLowerCase()} at ${placeOf(text, error.offset)}`);
 }
 
 /**
@@ -78,13 +76,6 @@ function checkDepth(text: string): void {
     const shown = showJsonPath(path.slice(0, SHOWN_DEPTH));
     throw new SyntaxError(`${shown} is nested more than ${MAX_DEPTH} levels deep, at ${placeOf(text, offset)}`);
   }
-}
-
-/** Turns an error code such as `CommaExpected` into words: `comma expected`. */
-function describeError({ error }: ParseError): string {
-  return printParseErrorCode(error)
-    .replace(/\B[A-Z]/g, ' $&')
-    .toLowerCase();
 }
 
 function placeOf(text: string, offset: number): string {

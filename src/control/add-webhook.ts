@@ -41,10 +41,7 @@ export function addWebhook(scope: ControlScope, given: AddedWebhook) {
 }
 
 /** Finds the tenant and the workspace whose events a webhook gets. */
-function findOwner(
-  { worlds, findInbox }: ControlScope,
-  { inbox, workspace, tenant }: Pick<z.output<ReturnType<typeof addedWebhook>>, 'inbox' | 'workspace' | 'tenant'>,
-): { world: World; workspaceId: string | null } {
+function findOwner({ worlds, findInbox }: ControlScope, { inbox, workspace, tenant }: Partial<AddedWebhook>) {
   if (inbox !== undefined) {
     const id = inbox.includes('@') ? findInbox(inbox)?.inbox.id : inbox.toLowerCase();
     const found = findStoredRow(worlds, 'inboxes', id ?? '');

@@ -15,9 +15,8 @@ import {
 } from '../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { applyProfile, type Profile } from '../contract/profile.ts';
-import type { Service } from '../service/pipeline/exchange.ts';
 import type { Part } from '../world/store/world.ts';
-import type { Recorder } from './journal/recorder.ts';
+import type { ControlledParts } from './control-scope.ts';
 
 /** The values to change, by behaviour id; null returns a behaviour to its value at the start. */
 export type BehaviourChanges = { readonly [Id in ChangeableId]?: BehaviourValue<Id> | null };
@@ -105,19 +104,9 @@ export class LiveBehaviours {
   }
 }
 
-/** The parts that must change when a behaviour changes. */
-interface Dependents {
-  readonly service: Service;
-  readonly recorder: Recorder;
-  /** Forgets the OpenAPI document. */
-  forgetDocument(): void;
-}
-
 /** Creates the methods for the behaviours of a mailbox. */
-export function createBehaviourControls(
-  live: LiveBehaviours,
-  { service, recorder, forgetDocument }: Dependents,
-): BehaviourControls {
+export function createBehaviourControls(live: LiveBehaviours, parts: ControlledParts): BehaviourControls {
+  const { service, recorder, forgetDocument } = parts;
   const { worlds } = service;
   const partOf = worlds.addPart('behaviours', () => live.createPart());
   live.listeners.push(service.behavioursChanged, forgetDocument, (current) => {
@@ -126,6 +115,7 @@ export function createBehaviourControls(
   return {
     changeBehaviours(changes) {
       const parsed = parseOrRefuse('The input of changeBehaviours', behaviourChanges(), changes);
+      // A part exists from its first use; without it, a reset would not remove the changes.
       partOf(worlds);
       try {
         live.change(parsed);

@@ -6,7 +6,7 @@ import { findInbox, type Recipient } from '../service/mail/outgoing/route.ts';
 import type { Service } from '../service/pipeline/exchange.ts';
 import type { Collections } from '../world/store/database.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import type { RowKind, Rows } from '../world/store/rows.ts';
+import type { RowKind } from '../world/store/rows.ts';
 import type { PartOf, World } from '../world/store/world.ts';
 import type { ChangeFeedItem } from './journal/feed-event.ts';
 import type { Recorder } from './journal/recorder.ts';
@@ -48,10 +48,7 @@ export function createScope(parts: ControlledParts, worlds: ReachableWorlds): Co
 }
 
 /** The target of a control call. Without a field, the call applies to all tenants. */
-interface Target {
-  readonly tenant?: string | undefined;
-  readonly webhookId?: string | undefined;
-}
+type Target = { readonly [Name in 'tenant' | 'webhookId']?: string | undefined };
 
 /**
  * Finds the worlds to which a control call applies: that of the tenant, that of the webhook, or all.
@@ -67,11 +64,7 @@ export function findWorlds(worlds: ReachableWorlds, { tenant, webhookId }: Targe
 }
 
 /** Finds the stored row with an id in any of the worlds, with its world; `undefined` if none has it. */
-export function findStoredRow<Kind extends RowKind>(
-  worlds: ReachableWorlds,
-  kind: Kind,
-  id: string,
-): { readonly world: World; readonly row: Rows[Kind] } | undefined {
+export function findStoredRow<Kind extends RowKind>(worlds: ReachableWorlds, kind: Kind, id: string) {
   for (const world of worlds.all()) {
     const collections: Collections = world;
     const row = collections[kind].get(id);

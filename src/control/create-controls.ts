@@ -2,7 +2,7 @@ import type { BehaviourValues } from '../contract/behaviours.ts';
 import { createOpenApi } from '../contract/openapi/create-openapi.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import type { Worlds } from '../world/store/worlds.ts';
-import type { ControlledParts, ControlScope } from './control-scope.ts';
+import type { ControlScope } from './control-scope.ts';
 import type { ControllableMailbox } from './controllable-mailbox.ts';
 import { createDeliveryControls, createWebhookControls } from './delivery-controls.ts';
 import { createJournalControls } from './journal/journal-controls.ts';
@@ -43,10 +43,7 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
 }
 
 /** Creates what the controls of a mailbox and of its sandboxes share: the samples of each tenant, and the document. */
-export function createSharedParts(
-  worlds: Worlds,
-  behaviours: BehaviourValues,
-): Pick<ControlledParts, 'samplesOf' | 'openApi' | 'forgetDocument'> {
+export function createSharedParts(worlds: Worlds, behaviours: BehaviourValues) {
   let document: OpenApiDocument | undefined;
   return {
     forgetDocument: () => {

@@ -110,11 +110,8 @@ export function createDeliveryControls({ worlds, service, dispatcher }: ControlS
     },
     trigger: (kind, options) => dispatcher.deliveriesCreatedBy(() => trigger(worlds, service.events, kind, options)),
     release(options = {}) {
-      const { count = Number.POSITIVE_INFINITY, ...target } = parseOrRefuse(
-        'The input of release',
-        releaseOptions(),
-        options,
-      );
+      const parsed = parseOrRefuse('The input of release', releaseOptions(), options);
+      const { count = Number.POSITIVE_INFINITY, ...target } = parsed;
       const released: Delivery[] = [];
       for (const world of findWorlds(worlds, target)) {
         released.push(...dispatcher.scheduleOf(world).release(count - released.length, target.webhookId));

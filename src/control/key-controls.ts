@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { InputOf, OutputOf } from '../basics/input-of.ts';
 import { lazy } from '../basics/lazy.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
-import { OPERATION_IDS, OPERATIONS, type OperationId } from '../contract/operations.ts';
+import { OPERATION_IDS, OPERATIONS } from '../contract/operations.ts';
 import { wholeNumber } from '../contract/query.ts';
 import { keyPrefix, TIERS } from '../contract/tiers.ts';
 import { rowsInScope } from '../service/pipeline/access/find-in-scope.ts';
-import { createKey, describePrincipal, findPrincipal, type Principal } from '../service/pipeline/access/principal.ts';
+import { createKey, describePrincipal, findPrincipal } from '../service/pipeline/access/principal.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { pick } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
@@ -101,18 +101,20 @@ export function createKeyControls({ worlds, service, publishChange }: ControlSco
     const holder = worlds.findKey(key);
     if (!holder) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
     const principal = findPrincipal(worlds, key);
-    const operations = OPERATION_IDS.filter(
-      (id) => service.operationFor(id).tiers?.value.includes(principal.tier) ?? true,
-    );
+    const { tier } = principal;
+    const operations = OPERATION_IDS.filter((id) => service.operationFor(id).tiers?.value.includes(tier) ?? true);
+    // A key reaches the resources in its scope if it may call an operation on their kind, such as `/v1/inboxes`.
+    const reachable = (kind: 'workspaces' | 'inboxes' | 'webhooks') => {
+      const mayReach = operations.some((id) => OPERATIONS[id].path.split('/')[2] === kind);
+      return mayReach && principal.tier !== 'operator' ? rowsInScope(principal, kind).map(({ id }) => id) : [];
+    };
     return {
       id: 'row' in holder ? holder.row.id : null,
       key: `${keyPrefix(key)}…`,
       text: key,
       handle: handles.get(key) ?? null,
       ...pick(describePrincipal(principal), ['tier', 'tenantId']),
-      workspaces: reachableIds(principal, 'workspaces', operations),
-      inboxes: reachableIds(principal, 'inboxes', operations),
-      webhooks: reachableIds(principal, 'webhooks', operations),
+      ...{ workspaces: reachable('workspaces'), inboxes: reachable('inboxes'), webhooks: reachable('webhooks') },
       operations,
     };
   }
@@ -142,19 +144,6 @@ function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
   const added = world.addKey(createKey(world.environment, row));
   world.removeKey(id, added.id);
   return { id: added.id, key: added.key };
-}
-
-/**
- * Returns the ids of the resources of a kind that a key can reach: those in its scope, if it may call an operation on
- * this kind. The paths of these operations begin with the kind, such as `/v1/inboxes`.
- */
-function reachableIds(
-  principal: Principal,
-  kind: 'workspaces' | 'inboxes' | 'webhooks',
-  operations: readonly OperationId[],
-): readonly string[] {
-  const mayReach = operations.some((id) => OPERATIONS[id].path.split('/')[2] === kind);
-  return mayReach && principal.tier !== 'operator' ? rowsInScope(principal, kind).map(({ id }) => id) : [];
 }
 
 /** Returns the handle of each key in `keys`: its path, such as `acme.inboxes.helpdesk`. */

@@ -80,10 +80,8 @@ function createEntry(options: ParsedCorrespondent, identity: Pick<Correspondent,
 /** Refuses an address that leads elsewhere. */
 function refuseTaken({ service, findInbox }: ControlScope, { address, shown }: Entry): void {
   if (domainOf(address) === SIMULATOR_DOMAIN) {
-    throw new ApiError(
-      'VALIDATION_ERROR',
-      `The correspondent is not valid: address must not be at ${SIMULATOR_DOMAIN}.`,
-    );
+    const problem = `address must not be at ${SIMULATOR_DOMAIN}`;
+    throw new ApiError('VALIDATION_ERROR', `The correspondent is not valid: ${problem}.`);
   }
   if (findInbox(address)) throw new ApiError('CONFLICT', `An inbox has the address ${address}.`);
   const others = service.correspondents.list();

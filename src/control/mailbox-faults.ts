@@ -85,13 +85,9 @@ function canonicalForm({ findInbox }: ControlScope, address: string | undefined)
 }
 
 /** The conditions of a fault that belong to a tenant. */
-interface TenantConditions {
-  readonly tenant?: string | undefined;
-  readonly webhookId?: string | undefined;
-  readonly key?: string | undefined;
-  readonly recipient?: string | undefined;
-  readonly inbox?: string | undefined;
-}
+type TenantConditions = {
+  readonly [Name in 'tenant' | 'webhookId' | 'key' | 'recipient' | 'inbox']?: string | undefined;
+};
 
 /** Finds the tenant to which the conditions of a fault bind it; null if they bind it to none. */
 function findTenantId({ worlds, findInbox }: ControlScope, conditions: TenantConditions): string | null {

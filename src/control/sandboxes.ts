@@ -27,7 +27,7 @@ import { createControls } from './create-controls.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import { type Checkpoint, Checkpoints } from './state/checkpoints.ts';
 import { OwnState } from './state/saved-state.ts';
-import type { KeptSandbox } from './state/whole-state.ts';
+import type { KeptSandbox } from './state/state-keeper.ts';
 
 /** The maximum number of sandboxes of one mailbox. */
 const MAX_SANDBOXES = 10_000;
@@ -47,11 +47,6 @@ interface Entry {
   readonly checkpoints: Checkpoints;
 }
 
-/** The source of randomness for the sandboxes with each seed. It starts again at a reset of the mailbox. */
-class Seeds extends Map<number, SeededRandom> implements Part {
-  end(): void {}
-}
-
 /** The sandboxes of a mailbox. Those that have expired are removed when any of them is looked up. */
 export class Sandboxes {
   readonly #context: SandboxContext;
@@ -61,7 +56,8 @@ export class Sandboxes {
   readonly #entries = new Map<string, Entry>();
   /** Removes an entry when its world ends. */
   readonly #registration: PartOf<Part, World>;
-  readonly #seeds: PartOf<Seeds>;
+  /** The source of randomness for the sandboxes with each seed. It starts again at a reset of the mailbox. */
+  readonly #seeds: PartOf<Part & { readonly sources: Map<number, SeededRandom> }>;
 
   constructor(context: SandboxContext) {
     const { service, fixture, activity } = context;
@@ -72,7 +68,7 @@ export class Sandboxes {
       staysOnReset: true,
       end: () => void this.#entries.delete(id),
     }));
-    this.#seeds = service.worlds.addPart('seeds of sandboxes', () => new Seeds());
+    this.#seeds = service.worlds.addPart('seeds of sandboxes', () => ({ sources: new Map(), end() {} }));
     service.observers.push(({ principal }) => {
       if (principal?.world) this.#use(principal.world.id);
     });
@@ -126,9 +122,15 @@ export class Sandboxes {
     const names = { keys: {}, ids: { [copy.handle]: copy.ids } };
     const state = new OwnState(world, names, { ...this.#context, random });
     const checkpoints = new Checkpoints(state, world);
-    const sandbox = this.#createSandbox({ ...copy, name }, { world, state, checkpoints });
+    const { keys, ids, domain } = copy;
+    const { id } = world.world;
+    const close = () => this.#close(id);
+    const use = () => this.#use(id) !== undefined;
+    const controls = createControls(createScope(this.#context, world), keys, { state, checkpoints });
+    const methods = { ...controls, clock: createProxy(controls.clock, use), close, [Symbol.dispose]: close };
+    const sandbox = createProxy({ id, name, domain, keys, ids, ...methods }, use);
     this.#registration(world.world);
-    this.#entries.set(sandbox.id, { sandbox, world, state, checkpoints });
+    this.#entries.set(id, { sandbox, world, state, checkpoints });
     return sandbox;
   }
 
@@ -144,19 +146,6 @@ export class Sandboxes {
     return Array.from(this.#entries.values(), ({ sandbox }) => sandbox);
   }
 
-  #createSandbox(
-    { keys, ids, domain, name }: TenantCopy & Pick<Sandbox, 'name'>,
-    { world, state, checkpoints }: Omit<Entry, 'sandbox'>,
-  ): Sandbox {
-    const { id } = world.world;
-    const close = () => this.#close(id);
-    const sandbox = {
-      ...{ id, name, domain, keys, ids, close, [Symbol.dispose]: close },
-      ...createControls(createScope(this.#context, world), keys, { state, checkpoints }),
-    };
-    return createProxy(sandbox, () => this.#use(id) !== undefined);
-  }
-
   /** Copies a tenant. If the id of the copy is taken, it copies again, because two seeds can give the same id. */
   #copy(template: TenantTemplate, environment: Environment): TenantCopy {
     for (;;) {
@@ -168,9 +157,9 @@ export class Sandboxes {
   /** Creates the source of randomness for a new sandbox with this seed. */
   #randomOf(seed: number | undefined): SeededRandom | undefined {
     if (seed === undefined) return undefined;
-    const seeds = this.#seeds(this.#worlds);
-    const source = seeds.get(seed) ?? createSeededRandom(seed);
-    seeds.set(seed, source);
+    const { sources } = this.#seeds(this.#worlds);
+    const source = sources.get(seed) ?? createSeededRandom(seed);
+    sources.set(seed, source);
     const ownSeed = source(6).reduce((number, byte) => number * 256 + byte, 0);
     return createSeededRandom(ownSeed);
   }
@@ -247,15 +236,11 @@ const ASYNC_METHODS: Readonly<Record<PromiseMethod<ControllableMailbox> | Promis
 };
 
 /**
- * Returns a sandbox whose methods, except `close`, call `use` first. `use` records the use of the sandbox, and returns
- * whether the sandbox still exists; if not, the method fails.
+ * Returns an object whose methods, except `close`, call `use` first. `use` records the use of the sandbox, and returns
+ * whether the sandbox still exists; if not, the method fails. The object is a proxy, because a function for each method
+ * of each of many sandboxes would take much memory.
  */
-function createProxy(sandbox: Sandbox, use: () => boolean): Sandbox {
-  return createMethodsProxy({ ...sandbox, clock: createMethodsProxy(sandbox.clock, use) }, use);
-}
-
-/** Uses a proxy, because a function for each method of each of many sandboxes would take much memory. */
-function createMethodsProxy<Methods extends object>(methods: Methods, use: () => boolean): Methods {
+function createProxy<Methods extends object>(methods: Methods, use: () => boolean): Methods {
   return new Proxy(methods, {
     get(target, name) {
       const method: unknown = Reflect.get(target, name);

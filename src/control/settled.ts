@@ -82,24 +82,18 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
   if (outcome === 'late') throw createTimeoutError(timeoutMs, scope);
   const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
   if (failures.length > 0) throw failed(failures);
-  const held = service.loops.held(worlds);
+  const held = [...service.loops.held(worlds)];
   const refused = findRefused(dispatcher.list(worlds.all(), { state: 'refused' }));
-  return {
-    losses: dispatcher.losses(worlds.all()),
-    ...(held.length > 0 && { held: [...held] }),
-    ...(refused.length > 0 && { refused }),
-  };
+  const losses = dispatcher.losses(worlds.all());
+  return { losses, ...(held.length > 0 && { held }), ...(refused.length > 0 && { refused }) };
 }
 
 /** Returns each webhook with refused deliveries once. */
 function findRefused(deliveries: readonly Delivery[]): RefusedWebhook[] {
-  const byWebhook = new Map(
-    deliveries.map(({ webhookId, reason, attempts }) => [
-      webhookId,
-      { webhookId, url: attempts.at(-1)?.url ?? '', reason },
-    ]),
-  );
-  return [...byWebhook.values()];
+  const byWebhook = new Map(deliveries.map((delivery) => [delivery.webhookId, delivery]));
+  return Array.from(byWebhook.values(), ({ webhookId, reason, attempts }) => {
+    return { webhookId, url: attempts.at(-1)?.url ?? '', reason };
+  });
 }
 
 function failed(failures: readonly Failure[]): ApiError {

@@ -41,11 +41,7 @@ export const triggerOptions = lazy(() => z.looseObject(triggerFields(), 'must be
 export type TriggerOptions = InputOf<ReturnType<typeof triggerFields>> & { readonly [field: string]: unknown };
 
 /** The tenant, inbox and webhook of a triggered event. */
-interface Place {
-  readonly world: World;
-  readonly inbox: InboxRow | undefined;
-  readonly webhook: WebhookRow | undefined;
-}
+type Place = ReturnType<typeof findPlaces>[number];
 
 /**
  * Publishes one event for the given inbox, or one in each tenant.
@@ -53,12 +49,7 @@ interface Place {
  * @throws {ApiError} VALIDATION_ERROR for an unknown kind or an invalid payload, NOT_FOUND for an unknown tenant,
  *   webhook or inbox. After an error no event is published.
  */
-export function trigger(
-  worlds: ReachableWorlds,
-  events: EventBus,
-  kind: EventKind,
-  options: TriggerOptions = {},
-): MailEvent[] {
+export function trigger(worlds: ReachableWorlds, events: EventBus, kind: EventKind, options: TriggerOptions = {}) {
   if (!EVENT_KINDS.includes(kind)) {
     throw new ApiError('VALIDATION_ERROR', `The event must be one of ${EVENT_KINDS.join(', ')}.`);
   }
@@ -95,9 +86,9 @@ function isTooDeep(value: unknown): boolean {
 
 type Target = Pick<TriggerOptions, 'tenant' | 'webhookId' | 'inboxId' | 'messageId'>;
 
-function findPlaces(worlds: ReachableWorlds, target: Target): Place[] {
+function findPlaces(worlds: ReachableWorlds, target: Target) {
   const { webhookId = '', inboxId = inboxOf(worlds, target.messageId) } = target;
-  const places = findWorlds(worlds, target).flatMap((world): Place[] => {
+  const places = findWorlds(worlds, target).flatMap((world) => {
     const webhook = world.webhooks.get(webhookId);
     if (inboxId === undefined) return [{ world, webhook, inbox: firstInbox(world, webhook) }];
     const inbox = world.inboxes.get(inboxId);
@@ -129,16 +120,12 @@ function toEvent({ world, inbox, webhook }: Place, kind: EventKind, overrides: R
     id: typeof overrides.id === 'string' ? overrides.id : `evt_${newId(environment)}`,
     kind,
     world,
-    workspaceId: inbox?.workspaceId ?? webhook?.workspaceId ?? firstWorkspace(world),
+    workspaceId: inbox?.workspaceId ?? webhook?.workspaceId ?? world.workspaces.all()[0]?.id ?? '',
     inboxId,
     message,
     overrides,
     ...(webhook && { webhookId: webhook.id }),
   };
-}
-
-function firstWorkspace({ workspaces }: World): string {
-  return workspaces.all()[0]?.id ?? '';
 }
 
 /** Returns the message of the event: an existing one, or else a sample that is not stored. */

@@ -62,10 +62,10 @@ export type {
 export type {
   RequestContent,
   RequestEntry,
+  RequestFilter,
   RequestPrincipal,
   RequestSummary,
 } from '../control/journal/request-entry.ts';
-export type { RequestFilter } from '../control/journal/request-filter.ts';
 export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
 export type { MailboxClock, TenantOption } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';

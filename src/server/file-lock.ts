@@ -41,13 +41,8 @@ export type FileLock = Awaited<ReturnType<typeof lockFile>>;
  * @throws {StateFileError} if another server has the file.
  */
 export async function lockFile(file: string) {
-  const own: Holder = {
-    token: randomUUID(),
-    host: hostname(),
-    pid: process.pid,
-    machine: thisMachine(),
-    start: startOf(process.pid),
-  };
+  const { pid } = process;
+  const own: Holder = { token: randomUUID(), host: hostname(), pid, machine: thisMachine(), start: startOf(pid) };
   const path = `${file}.lock`;
   await take(path, own, file);
   /** Checks that nobody has taken the lock over. @throws {StateFileError} if somebody has. */

@@ -142,14 +142,9 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type ReceiverRules = (host: string, address?: string) => string | undefined;
 
 /** Addresses of cloud metadata services, which give out credentials. Link-local addresses are checked separately. */
-const METADATA_ADDRESSES = new Set([
-  'fd00:ec2::254',
-  'fd20:ce::254',
-  'fd00:42::42',
-  '100.100.100.200',
-  '168.63.129.16',
-  '192.0.0.192',
-]);
+const METADATA_ADDRESSES = new Set(
+  'fd00:ec2::254 fd20:ce::254 fd00:42::42 100.100.100.200 168.63.129.16 192.0.0.192'.split(' '),
+);
 
 /** The address ranges that are reserved for translation from IPv6 to IPv4. */
 const TRANSLATION_RANGES: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145']);

@@ -15,14 +15,13 @@ import {
 } from '../mailbox/mailbox.ts';
 import { parseDuration } from '../world/clock.ts';
 import { createEnvironment, memoryForMail } from '../world/environment.ts';
-import { logActivity, logRefusedWebhooks } from './activity-log.ts';
 import { App } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Intake } from './intake.ts';
-import { createLog, type Log } from './log-format.ts';
 import { isLoopbackHost, reachableHost } from './loopback.ts';
 import type { MailServers, MailServersSettings } from './mail/mail-servers.ts';
 import { createOutgoingFetch, createReceiverRules, findReasonFor } from './outgoing-fetch.ts';
+import { createLog, type Log, logActivity, logRefusedWebhooks } from './server-log.ts';
 import { parseSettings, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
 
 /** Options of a server, besides those of its mailbox. */

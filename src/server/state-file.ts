@@ -3,8 +3,7 @@ import { readdir, readlink, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { toJsonPieces } from '../basics/json-pieces.ts';
 import { messageOf } from '../basics/named-error.ts';
-import { watchChanges } from '../control/state/state-keeper.ts';
-import { createWholeState, type WholeContext, type WholeState } from '../control/state/whole-state.ts';
+import { createWholeState, type WholeContext, type WholeState, watchChanges } from '../control/state/state-keeper.ts';
 import { FixtureError } from '../fixture/fixture-error.ts';
 import { type FileLock, lockFile, StateFileError } from './file-lock.ts';
 import { fileProblem, openRegularFile, readRegularFile } from './regular-file.ts';
@@ -118,10 +117,7 @@ function loadContent(state: WholeState, file: string, content: Buffer): void {
 }
 
 /** The fields of rows that have bytes. */
-const FIELDS = [
-  ['messages', 'raw'],
-  ['attachments', 'content'],
-] as const;
+const FIELDS = Object.entries({ messages: 'raw', attachments: 'content' });
 
 /** Shorter texts stay as they are. */
 const MIN_LENGTH = 1024;

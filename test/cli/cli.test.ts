@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { createMailbox, type Delivery } from 'agent-mailbox-mock';
 import { type TestContext, test, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { maskSecrets } from '../../src/server/log-format.ts';
+import { maskSecrets } from '../../src/server/server-log.ts';
 import { linesOf, ROOT, runHere } from '../support/command.ts';
 import { writeFixture } from '../support/folder.ts';
 import { withoutTimeOfDay, withoutTimes } from '../support/log.ts';

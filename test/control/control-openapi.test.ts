@@ -5,9 +5,8 @@ import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createControl } from '../../src/control/table/control.ts';
-import { createControlOpenApi } from '../../src/control/table/describe-control.ts';
 import { createRows, defineControl } from '../../src/control/table/row.ts';
-import { CONTROL_TABLE } from '../../src/control/table/table.ts';
+import { CONTROL_TABLE, createControlOpenApi } from '../../src/control/table/table.ts';
 import { createFetch } from '../../src/mailbox/fetch.ts';
 import { sendControl } from '../support/control.ts';
 
@@ -38,18 +37,11 @@ test('every control call is described once, under an id of its own', () => {
 
 test('a control call can reply with a page or with an event stream', async () => {
   const summary = 'Shows something.';
-  const page = defineControl(summary, {
-    content: 'text/html',
-    reply: z.string(),
-    run: () => '<p>Hello</p>',
-  });
-  const stream = defineControl(summary, {
-    content: 'text/event-stream',
-    reply: z.strictObject({ count: z.int() }),
-    async *run() {
-      yield { count: 1 };
-      yield { count: 2 };
-    },
+  const page = defineControl(summary, { content: 'text/html', reply: z.string() }, () => '<p>Hello</p>');
+  const counts = z.strictObject({ count: z.int() });
+  const stream = defineControl(summary, { content: 'text/event-stream', reply: counts }, async function* () {
+    yield { count: 1 };
+    yield { count: 2 };
   });
   const rows = createRows({ page: 'GET /page', stream: 'GET /stream' }, { page, stream });
   const fetchControl = createFetch(createControl(createMailbox(), () => {}, rows));

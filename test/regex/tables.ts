@@ -13,7 +13,7 @@ export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
     const wanted = { rules: { neverJoin: true }, code: ['AB', '12'], idStart: '', firstId: '' };
     return findBreaches(observed as never, wanted as never);
   },
-  'src/server/request-log.ts': () => import('../../src/server/request-log.ts'),
+  'src/server/server-log.ts': () => import('../../src/server/server-log.ts'),
 };
 
 /** What loads all schemas, so that the expressions that zod builds for them are known. */

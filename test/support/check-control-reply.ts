@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
 import { errorBody } from '../../src/contract/schemas.ts';
-import { controlErrors } from '../../src/control/table/describe-control.ts';
-import { CONTROL_TABLE } from '../../src/control/table/table.ts';
+import { CONTROL_TABLE, controlErrors } from '../../src/control/table/table.ts';
 import { createRouter, splitPath } from '../../src/service/pipeline/handle-request.ts';
 import type { Reply } from './send.ts';
 

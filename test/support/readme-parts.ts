@@ -22,8 +22,7 @@ import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';
 import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/made-injections.ts';
-import { fieldsOf } from '../../src/control/table/describe-control.ts';
-import { CONTROL_TABLE } from '../../src/control/table/table.ts';
+import { CONTROL_TABLE, fieldsOf } from '../../src/control/table/table.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/service/mail/outgoing/route.ts';
 import { DELIVERY_FAULTS } from '../../src/world/delivery-fault.ts';

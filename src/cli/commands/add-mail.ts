@@ -52,11 +52,7 @@ function show(count: number): string {
  *
  * @throws {CannotRunError} if a glob names no file, a file cannot be read, or a mail belongs to no inbox.
  */
-async function addMail(
-  fixture: unknown,
-  globs: readonly string[],
-  onRead: (read: number, all: number) => void = () => {},
-): Promise<unknown> {
+async function addMail(fixture: unknown, globs: readonly string[], onRead: (read: number, all: number) => void) {
   if (globs.length === 0) return fixture;
   const copy = structuredClone(fixture);
   const owners = listInboxes(completeFixture(copy)).map(({ inbox }) => addressesOf(inbox));

@@ -9,7 +9,7 @@ import {
   parseBehaviours,
 } from '../../contract/behaviours.ts';
 import { type GivenFlags, parseEach, parsePair, type RunCommand, UsageError } from '../command.ts';
-import { type Entry, indent, toList, WIDTH, wrap } from '../layout.ts';
+import { indent, toList, WIDTH, wrap } from '../layout.ts';
 
 /** Prints all behaviours, or one of them. */
 export const behaviours: RunCommand = async (terminal, flags, id) => {
@@ -59,14 +59,8 @@ function summarise(entry: ShownBehaviour): string[] {
 
 function explain(entry: ShownBehaviour): string[] {
   const { id, question, section, origin } = entry;
-  const values: Entry[] =
-    'choices' in entry
-      ? [
-          ['Value', entry.value ?? ''],
-          ['Default', entry.default],
-        ]
-      : [];
-  const facts: Entry[] = [['Section', section], ...values, ['Origin', ORIGINS[origin]]];
+  const values = 'choices' in entry ? { Value: entry.value ?? '', Default: entry.default } : {};
+  const facts = Object.entries({ Section: section, ...values, Origin: ORIGINS[origin] });
   const details = 'choices' in entry ? listPossibleValues(entry) : ['Assumption:', ...indent(entry.assumption, 2)];
   return [id, ...wrap(question, WIDTH), '', ...toList(facts), '', ...details];
 }

@@ -5,10 +5,7 @@ import type { MailboxServer } from '../../server/start-server.ts';
 import { variableOf } from '../flags.ts';
 
 /** A server with any fixture. */
-export type AnyServer = MailboxServer<
-  Readonly<Record<string, string | TenantKeys>>,
-  Readonly<Record<string, TenantIds>>
->;
+export type AnyServer = MailboxServer<Record<string, string | TenantKeys>, Record<string, TenantIds>>;
 
 /** Environment variables by name. An undefined one is not set. */
 export type Variables = Readonly<Record<string, string | undefined>>;
@@ -69,29 +66,18 @@ export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot
   const operator = { key: String(mailbox.keys.operator), name: 'the platform' };
   const [[handle, ids] = []] = Object.entries(mailbox.ids);
   if (handle === undefined || !ids) return { operator };
-  const { tenant: key, workspaces, inboxes } = mailbox.keys[handle] as TenantKeys;
+  const keys = mailbox.keys[handle] as TenantKeys;
   const tenant = state.tenants.find(({ id }) => id === ids.tenant);
-  const workspace = firstKey(
-    workspaces,
-    ids.workspaces,
-    (workspaceId) => tenant?.workspaces.find(({ id }) => id === workspaceId)?.name,
-  );
-  const inbox = firstKey(
-    inboxes,
-    ids.inboxes,
-    (id) => tenant?.addresses.find(({ inboxId, isPrimary }) => inboxId === id && isPrimary)?.address,
-  );
-  const ofTenant = { key, name: String(tenant?.name), id: ids.tenant };
+  const workspaces = (tenant?.workspaces ?? []).map(({ id, name }) => [id, name] as const);
+  const primary = tenant?.addresses.filter(({ isPrimary }) => isPrimary) ?? [];
+  const names = new Map([...workspaces, ...primary.map(({ inboxId, address }) => [inboxId, address] as const)]);
+  /** Returns the first key of a kind with the name of its owner, if there is one. */
+  const first = (kind: 'workspaces' | 'inboxes'): ExampleKey | undefined => {
+    const [[handle = '', key] = []] = Object.entries(keys[kind]);
+    const id = String(ids[kind][handle]);
+    return key === undefined ? undefined : { key, name: String(names.get(id)), id };
+  };
+  const [workspace, inbox] = [first('workspaces'), first('inboxes')];
+  const ofTenant = { key: keys.tenant, name: String(tenant?.name), id: ids.tenant };
   return { operator, tenant: ofTenant, ...(workspace && { workspace }), ...(inbox && { inbox }) };
-}
-
-/** Returns the first key with the name of its owner, if there is one. `keys` and `ids` have the same handles. */
-function firstKey(
-  keys: Readonly<Record<string, string>>,
-  ids: Readonly<Record<string, string>>,
-  nameOf: (id: string) => string | undefined,
-): ExampleKey | undefined {
-  const [[handle = '', key] = []] = Object.entries(keys);
-  const id = String(ids[handle]);
-  return key === undefined ? undefined : { key, name: String(nameOf(id)), id };
 }

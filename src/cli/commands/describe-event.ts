@@ -1,8 +1,6 @@
 import type { ChangeFeedItem } from '../../control/journal/feed-event.ts';
 import type { FeedItem } from '../../mailbox/without-msw.ts';
-import { describeActivity, limitText } from '../../server/activity-log.ts';
-import type { Line } from '../../server/log-format.ts';
-import { nameOfOther } from '../../server/request-log.ts';
+import { describeActivity, type Line, limitText, nameOfOther } from '../../server/server-log.ts';
 import type { ActivityEntry } from '../../world/activity.ts';
 
 /** The kinds of events that only the feed has, and not the log of the server. */
@@ -26,6 +24,8 @@ const tenantOf = (event: { readonly tenantId: string | null }) => event.tenantId
 /** What is in the line besides the kind of the event, or in place of it. */
 type Described = Omit<Line, 'name'> & Partial<Line>;
 
+const UNKNOWN = 'an unknown number of';
+
 const WRITERS: { readonly [Kind in OwnKind]: (event: Extract<FeedItem, { kind: Kind }>) => Described } = {
   request: ({ request }) => {
     const { operation, protocol, method, path, status, code, durationMs, key, reason, ignored = [] } = request;
@@ -39,11 +39,7 @@ const WRITERS: { readonly [Kind in OwnKind]: (event: Extract<FeedItem, { kind: K
   ...{ sandbox: describeChange, checkpoint: describeChange, key: describeChange },
   ...{ journal: describeChange, messages: describeChange, behaviours: describeChange },
   reset: ({ tenantId: id }) => ({ text: id === null ? 'all data' : `sandbox ${id}` }),
-  gap: ({ missed }) => ({
-    sign: '!',
-    text: `${missed ?? 'an unknown number of'} events are missing here`,
-    status: 400,
-  }),
+  gap: ({ missed }) => ({ sign: '!', text: `${missed ?? UNKNOWN} events are missing here`, status: 400 }),
 };
 
 function isOwn(event: FeedItem): event is Extract<FeedItem, { kind: OwnKind }> {

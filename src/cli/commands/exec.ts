@@ -22,21 +22,15 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   const report = parseOne(EXEC_FLAGS.report, flags.report);
   if (report !== undefined) await checkReportFolder(report);
   const { err, showStatus } = terminal;
-  const log = flags.log?.value === true ? { log: err } : {};
-  await using server = await listen(
-    { ...settings, port: flags.port ? port : 0, fixtures },
-    { say: err, sayLoaded: err, showStatus, ...log },
-  );
+  const output = { say: err, sayLoaded: err, showStatus, ...(flags.log?.value === true && { log: err }) };
+  await using server = await listen({ ...settings, port: flags.port ? port : 0, fixtures }, output);
   const variables = connectionVariables(server);
   await using _file = envFile === undefined ? undefined : await writeVariables(envFile, server);
   let exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
   if (exitCode !== 0 && report !== undefined) {
     // A report that cannot be written does not change the exit code.
-    const outcome = writeReport(report, server.mailbox).then(
-      () => `The report is in ${report}.`,
-      (error: Error) => error.message,
-    );
-    terminal.err(`${NAME}: ${await outcome}`);
+    const problem = await writeReport(report, server.mailbox).catch(({ message }: Error) => message);
+    terminal.err(`${NAME}: ${problem ?? `The report is in ${report}.`}`);
   }
   // What cannot be written does not hide that the command failed.
   await server.close().catch(({ message }: Error) => {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ControlClient, undefinedIfRefused } from '../../control/table/client.ts';
 import type { Attempt, Delivery } from '../../mailbox/without-msw.ts';
-import { formatAttempt } from '../../server/activity-log.ts';
+import { formatAttempt } from '../../server/server-log.ts';
 
 /** The longest wait for first attempts: longer than the timeout of a receiver. */
 const MAX_WAIT_MS = 35_000;
@@ -13,7 +13,7 @@ const POLL_MS = 50;
 export async function waitForFirstAttempts(
   client: Pick<ControlClient, 'getDelivery'>,
   deliveries: readonly Delivery[],
-): Promise<readonly Delivery[]> {
+) {
   const deadline = performance.now() + MAX_WAIT_MS;
   const attempted: Delivery[] = [];
   for (const delivery of deliveries) {

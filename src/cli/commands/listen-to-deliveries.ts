@@ -2,15 +2,14 @@ import { NAME } from '../../basics/version.ts';
 import { isUrlWithProtocol } from '../../contract/schemas.ts';
 import { undefinedIfRefused } from '../../control/table/client.ts';
 import type { Attempt, Delivery } from '../../mailbox/without-msw.ts';
-import { formatAttempt } from '../../server/activity-log.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../server/outgoing-fetch.ts';
+import { formatAttempt } from '../../server/server-log.ts';
 import { failedResult } from '../../service/delivery/attempt-sender.ts';
 import { splitLogin } from '../../service/delivery/request.ts';
 import type { AttemptActivity } from '../../world/activity.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
-import { type Emulator, findEmulator, noEmulator } from '../control-client.ts';
+import { type Emulator, findEmulator, noEmulator, readFeed } from '../control-client.ts';
 import { LISTEN_FLAGS } from '../flags.ts';
-import { readFeed } from '../read-feed.ts';
 import { describeEvent } from './describe-event.ts';
 import { attemptText, deliveryText } from './first-attempt.ts';
 import { parseList } from './start-settings.ts';
@@ -21,21 +20,17 @@ export const listenToDeliveries: RunCommand = async (terminal, flags) => {
   await using forwarder = flags['forward-to'] && createForwarder(parseTarget(flags['forward-to']), allowed);
   const controller = new AbortController();
   const { signal } = controller;
-  await Promise.race([listen(terminal, flags, { forwarder, signal }), terminal.interrupted]);
+  await Promise.race([listen(terminal, flags, signal, forwarder), terminal.interrupted]);
   controller.abort();
 };
 
-async function listen(
-  terminal: Terminal,
-  flags: GivenFlags,
-  { forwarder, signal }: { readonly forwarder: Forwarder | undefined; readonly signal: AbortSignal },
-): Promise<void> {
+async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal, forwarder?: Forwarder) {
   const emulator = findEmulator(flags);
   const { url: listening } = emulator;
   const isJson = flags.json?.value === true;
   const start = () =>
     terminal.out(isJson ? JSON.stringify({ listening }) : `Listening for deliveries of ${listening}.`);
-  for await (const watched of watchAttempts(emulator, filterOf(flags), { start, warn: terminal.err })) {
+  for await (const watched of watchAttempts(emulator, filterOf(flags), start, terminal.err)) {
     const forwarded = forwarder && { ...(await forwarder.forward(watched.attempt, signal)), to: forwarder.target };
     if (signal.aborted) return;
     terminal.out(isJson ? jsonOf(watched, forwarded) : textOf(watched, forwarded));
@@ -50,11 +45,7 @@ interface WatchedAttempt {
 }
 
 /** Yields each attempt that the emulator makes from now on, until it ends. */
-async function* watchAttempts(
-  emulator: Emulator,
-  filter: Filter,
-  { start, warn }: { readonly start: () => void; readonly warn: (line: string) => void },
-): AsyncGenerator<WatchedAttempt> {
+async function* watchAttempts(emulator: Emulator, filter: Filter, start: () => void, warn: (line: string) => void) {
   // The emulator refuses an invalid id. Hardly any delivery is held.
   await emulator.client.listDeliveries({ ...filter, state: 'held' });
   for await (const event of readFeed(emulator, {}, start)) {
@@ -74,13 +65,11 @@ function parseTarget({ value, source }: GivenFlag): string {
 }
 
 /** The deliveries to print, in the fields of the control call. */
-type Filter = Readonly<{ tenant?: string; webhookId?: string }>;
+type Filter = Readonly<{ tenant: string | undefined; webhookId: string | undefined }>;
 
 function filterOf({ tenant, webhook }: GivenFlags): Filter {
-  return {
-    ...(tenant && { tenant: String(tenant.value).toLowerCase() }),
-    ...(webhook && { webhookId: String(webhook.value).toLowerCase() }),
-  };
+  const idOf = (flag: GivenFlag | undefined) => flag && String(flag.value).toLowerCase();
+  return { tenant: idOf(tenant), webhookId: idOf(webhook) };
 }
 
 function isSelected(event: AttemptActivity, { tenant = event.tenantId, webhookId = event.webhookId }: Filter): boolean {

@@ -1,26 +1,14 @@
 import { basename } from 'node:path';
 import { toBase64 } from '../../basics/base64.ts';
 import type { InputTo } from '../../control/table/client.ts';
-import {
-  type GivenFlags,
-  parseEach,
-  parsePair,
-  type RunCommand,
-  type Terminal,
-  textOf,
-  UsageError,
-} from '../command.ts';
+import { type GivenFlags, parseEach, parsePair, textOf, UsageError, untilInterrupted } from '../command.ts';
 import { findEmulator, notAnEmulator } from '../control-client.ts';
 import { readNamedFile } from '../files.ts';
 
 /** Delivers an inbound message to a running emulator. */
-export const receive: RunCommand = async (terminal, flags) => {
-  await Promise.race([deliver(terminal, flags), terminal.interrupted]);
-};
-
-async function deliver(terminal: Terminal, flags: GivenFlags): Promise<void> {
+export const receive = untilInterrupted(async (terminal, flags) => {
   const { url, client } = findEmulator(flags);
-  const message = { ...(await readMessage(terminal, flags)), ...envelopeOf(flags) };
+  const message = { ...(await readMessage(flags, terminal.input)), ...envelopeOf(flags) };
   // The emulator checks the values of the flags.
   const messages = (await client.receiveMessage(message as InputTo<'receiveMessage'>))?.messages;
   if (!Array.isArray(messages)) throw notAnEmulator(url);
@@ -28,7 +16,7 @@ async function deliver(terminal: Terminal, flags: GivenFlags): Promise<void> {
   for (const { id, inboxId, threadId } of messages) {
     terminal.out(`Message ${id} arrived in inbox ${inboxId}, thread ${threadId}.`);
   }
-}
+});
 
 /** Returns the envelope, without what is not set. */
 function envelopeOf(flags: GivenFlags): object {
@@ -43,7 +31,7 @@ const PARTS = ['from', 'subject', 'text', 'html', 'attach'];
 /** The flags that cannot be combined with another one, because what that names has these parts itself. */
 const EXCLUDED = { sample: [...PARTS, 'eml', 'envelope-from', 'auth'], eml: [...PARTS, 'in-reply-to'] };
 
-async function readMessage(terminal: Terminal, flags: GivenFlags): Promise<object> {
+async function readMessage(flags: GivenFlags, readInput: () => Promise<string>): Promise<object> {
   const { to, sample, eml, seed } = flags;
   if (sample) {
     refuseOthers(flags, 'sample');
@@ -51,7 +39,7 @@ async function readMessage(terminal: Terminal, flags: GivenFlags): Promise<objec
     const inReplyTo = textOf(flags['in-reply-to']);
     return { sample: textOf(sample), to: to.value, inReplyTo, seed: seed && Number(seed.value) };
   }
-  if (!eml) return compose(terminal, flags);
+  if (!eml) return compose(flags, readInput);
   refuseOthers(flags, 'eml');
   return { eml: await readBase64(String(eml.value)), to: to?.value };
 }
@@ -61,23 +49,20 @@ function refuseOthers(flags: GivenFlags, name: keyof typeof EXCLUDED): void {
   if (excluded.length > 0) throw new UsageError(`${flags[name]?.source} takes no ${excluded.join(', ')} besides it.`);
 }
 
-async function compose(terminal: Terminal, flags: GivenFlags): Promise<object> {
+async function compose(flags: GivenFlags, readInput: () => Promise<string>): Promise<object> {
   for (const name of ['to', 'from']) {
     if (!flags[name]) throw new UsageError(`The command receive needs --${name}, or --eml; see --help.`);
   }
   const text = textOf(flags.text);
-  const attachments = parseEach(flags.attach, async (file) => ({
-    filename: basename(file),
-    content: await readBase64(file),
-  }));
+  const attach = async (file: string) => ({ filename: basename(file), content: await readBase64(file) });
   return {
     to: flags.to?.value,
     from: textOf(flags.from),
     subject: textOf(flags.subject),
     html: textOf(flags.html),
     inReplyTo: textOf(flags['in-reply-to']),
-    attachments: await Promise.all(attachments),
-    text: text === '-' ? await terminal.input() : text,
+    attachments: await Promise.all(parseEach(flags.attach, attach)),
+    text: text === '-' ? await readInput() : text,
   };
 }
 

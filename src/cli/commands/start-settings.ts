@@ -12,42 +12,32 @@ export type StartSettings = ReturnType<typeof parseStartSettings>;
  * @throws {UsageError} on an invalid value.
  */
 export function parseStartSettings(flags: GivenFlags) {
+  const one = <Name extends FlagName>(name: Name) => parseOne(START_FLAGS[name] as Flag<ValueOf<Name>>, flags[name]);
+  const list = (name: FlagName) => parseList(START_FLAGS[name], flags[name]);
+  const isOn = (name: FlagName) => flags[name]?.value === true;
+  const behaviours = parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
   return {
-    port: parseOne(START_FLAGS.port, flags.port) ?? DEFAULT_PORT,
-    host: parseOne(START_FLAGS.host, flags.host) ?? DEFAULT_HOST,
-    smtpPort: parseOne(START_FLAGS['smtp-port'], flags['smtp-port']),
-    imapPort: parseOne(START_FLAGS['imap-port'], flags['imap-port']),
-    tlsCert: parseOne(START_FLAGS['tls-cert'], flags['tls-cert']),
-    tlsKey: parseOne(START_FLAGS['tls-key'], flags['tls-key']),
-    tlsRequired: flags['tls-required']?.value === true,
-    fixtures: parseOne(START_FLAGS.fixtures, flags.fixtures),
-    mail: parseList(START_FLAGS.mail, flags.mail),
-    behaviours: Object.fromEntries(
-      parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>')),
-    ),
-    profile: parseOne(START_FLAGS.profile, flags.profile),
+    ...{ port: one('port') ?? DEFAULT_PORT, host: one('host') ?? DEFAULT_HOST, publicUrl: one('public-url') },
+    ...{ drain: one('drain'), handlers: one('handlers'), fixtures: one('fixtures'), watch: isOn('watch') },
+    ...{ state: one('state'), seed: one('seed'), mail: list('mail') },
+    ...{ smtpPort: one('smtp-port'), imapPort: one('imap-port') },
+    ...{ tlsCert: one('tls-cert'), tlsKey: one('tls-key'), tlsRequired: isOn('tls-required') },
+    ...{ maxMailBytes: one('max-mail'), loopLimit: one('loop-limit') },
+    ...{ behaviours: Object.fromEntries(behaviours), profile: one('profile') },
     // `startServer` checks them.
     faults: flags.fault && parseEach(flags.fault, parseFaults).flat(),
-    publicUrl: parseOne(START_FLAGS['public-url'], flags['public-url']),
-    drain: parseOne(START_FLAGS.drain, flags.drain),
-    allowHosts: parseList(START_FLAGS['allow-host'], flags['allow-host']),
-    corsOrigins: parseList(START_FLAGS['cors-origin'], flags['cors-origin']),
-    deliverTo: parseList(START_FLAGS['deliver-to'], flags['deliver-to']),
-    controlToken: parseOne(START_FLAGS.token, flags.token),
-    envFile: parseOne(START_FLAGS['env-file'], flags['env-file']),
-    state: parseOne(START_FLAGS.state, flags.state),
-    watch: flags.watch?.value === true,
-    handlers: parseOne(START_FLAGS.handlers, flags.handlers),
-    maxMailBytes: parseOne(START_FLAGS['max-mail'], flags['max-mail']),
-    journalSize: parseOne(START_FLAGS['journal-size'], flags['journal-size']),
-    loopLimit: parseOne(START_FLAGS['loop-limit'], flags['loop-limit']),
-    seed: parseOne(START_FLAGS.seed, flags.seed),
-    verbose: flags.verbose?.value === true,
-    opensInspector: flags.open?.value === true,
-    json: flags.json?.value === true,
-    quiet: flags.quiet?.value === true,
+    ...{ allowHosts: list('allow-host'), corsOrigins: list('cors-origin'), deliverTo: list('deliver-to') },
+    ...{ controlToken: one('token'), journalSize: one('journal-size'), envFile: one('env-file') },
+    ...{ verbose: isOn('verbose'), opensInspector: isOn('open'), json: isOn('json'), quiet: isOn('quiet') },
   };
 }
+
+type FlagName = keyof typeof START_FLAGS;
+
+/** The type of the value of a flag. */
+type ValueOf<Name extends FlagName> = (typeof START_FLAGS)[Name] extends { parse(value: unknown): infer Value }
+  ? NonNullable<Value>
+  : string;
 
 /** Parses the JSON of a fault or of a list of faults. */
 function parseFaults(text: string, source: string): FaultOptions | FaultOptions[] {

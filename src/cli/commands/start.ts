@@ -23,10 +23,8 @@ export const start: RunCommand = async (terminal, flags) => {
   const fixtures = settings.fixtures ?? findFixtureFile();
   const log = json ? err : (line: string) => out(fitIds(line, terminal.columns));
   const output = { say: err, showStatus, sayLoaded: json ? err : undefined };
-  await using server = await listen(
-    { ...settings, fixtures },
-    { ...output, ...(!quiet && { log, colour: colour && !json }) },
-  );
+  const logged = quiet ? {} : { log, colour: colour && !json };
+  await using server = await listen({ ...settings, fixtures }, { ...output, ...logged });
   await using _ = envFile === undefined ? undefined : await writeVariables(envFile, server);
   const started = { server, fixtures, isTokenSet: controlToken !== undefined };
   out(json ? readyLine(started) : bannerText(started, colour));
@@ -53,10 +51,7 @@ interface Output extends Pick<ListenOptions, 'log' | 'colour'>, Pick<Terminal, '
 }
 
 /** Starts a server. @throws {UsageError} {@link CannotRunError} with a sentence that says what to do. */
-export async function listen(
-  settings: StartSettings,
-  { say, sayLoaded, showStatus, ...log }: Output,
-): Promise<AnyServer> {
+export async function listen(settings: StartSettings, { say, sayLoaded, showStatus, ...log }: Output) {
   const { json: _, quiet: __, envFile: ___, opensInspector: ____, ...rest } = settings;
   const { fixtures: file, mail, watch, handlers, profile, ...options } = rest;
   if (watch && file === undefined)

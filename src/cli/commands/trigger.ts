@@ -1,23 +1,11 @@
 import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
 import { isObject } from '../../fixture/fixture-part.ts';
-import {
-  type GivenFlags,
-  parseEach,
-  parsePair,
-  quote,
-  type RunCommand,
-  type Terminal,
-  UsageError,
-} from '../command.ts';
+import { type GivenFlags, parseEach, parsePair, quote, UsageError, untilInterrupted } from '../command.ts';
 import { findEmulator, notAnEmulator } from '../control-client.ts';
 import { deliveryText, outcomeText, waitForFirstAttempts } from './first-attempt.ts';
 
 /** Triggers an event in a running emulator. */
-export const trigger: RunCommand = async (terminal, flags, event = '') => {
-  await Promise.race([triggerEvent(terminal, flags, event), terminal.interrupted]);
-};
-
-async function triggerEvent(terminal: Terminal, flags: GivenFlags, event: string): Promise<void> {
+export const trigger = untilInterrupted(async (terminal, flags, event = '') => {
   checkKind(event);
   const { url, client } = findEmulator(flags);
   const created = await client.triggerEvent({ ...payloadOf(flags), ...targetOf(flags), event });
@@ -26,7 +14,7 @@ async function triggerEvent(terminal: Terminal, flags: GivenFlags, event: string
   if (flags.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
   if (deliveries.length === 0) terminal.out(`No active webhook matches ${event}, so nothing is delivered.`);
   for (const delivery of deliveries) terminal.out(`${deliveryText(delivery)}: ${outcomeText(delivery)}`);
-}
+});
 
 function checkKind(event: string): asserts event is EventKind {
   if (EVENT_KINDS.some((kind) => kind === event)) return;

@@ -13,11 +13,7 @@ interface WatchedFixture {
 }
 
 /** Loads a fixture file again after each change, until the server that is returned closes. */
-export function watchFixture(
-  server: AnyServer,
-  { file, read }: WatchedFixture,
-  say: (line: string) => void,
-): AnyServer {
+export function watchFixture(server: AnyServer, { file, read }: WatchedFixture, say: (line: string) => void) {
   const { mailbox } = server;
   const reload = async () => {
     try {

@@ -60,15 +60,12 @@ function toHarRequest({ method, path, request }: RequestEntry, baseUrl: string) 
 
 function toHarResponse({ status, reply }: RequestEntry) {
   const { body, bodyBytes, headers } = reply;
+  const mimeType = headers['content-type'] ?? '';
   return {
     status,
     statusText: '',
     ...toHarMessage(reply),
-    content: {
-      size: bodyBytes ?? UNKNOWN,
-      mimeType: headers['content-type'] ?? '',
-      ...(body !== null && { text: body }),
-    },
+    content: { size: bodyBytes ?? UNKNOWN, mimeType, ...(body !== null && { text: body }) },
     redirectURL: '',
   };
 }

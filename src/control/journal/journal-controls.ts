@@ -1,7 +1,6 @@
 import type { ControlScope } from '../control-scope.ts';
 import type { FeedEvent, FeedOptions } from './feed-event.ts';
-import type { RequestEntry } from './request-entry.ts';
-import type { RequestFilter } from './request-filter.ts';
+import type { RequestEntry, RequestFilter } from './request-entry.ts';
 
 /** The control methods for the journal of requests and the live feed. */
 export interface JournalControls {

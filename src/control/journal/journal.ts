@@ -13,8 +13,7 @@ import {
 import type { Environment } from '../../world/environment.ts';
 import type { Owner, Part, PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { RequestEntry } from './request-entry.ts';
-import { type ParsedRequestFilter, type RequestFilter, requestFilter } from './request-filter.ts';
+import { type ParsedRequestFilter, type RequestEntry, type RequestFilter, requestFilter } from './request-entry.ts';
 import { idOf, type KeptBody, type KeptRequest, showRequest } from './show-request.ts';
 
 /** The most recent items of a list. Positions count all items since the list was created, also those that are gone. */
@@ -56,18 +55,12 @@ export class RecentList<Item> {
 }
 
 /** The most recent requests of one tenant or, for the mailbox, of the operator and of senders without a valid key. */
-class RequestList implements Part {
+interface RequestList extends Part {
   kept: RecentList<KeptRequest>;
   /** How many requests of all tenants came since the last reset. Only the list of the mailbox counts them. */
-  count = 0;
+  count: number;
   /** What the latest `clear` removed. */
-  cleared: RecentList<KeptRequest> | undefined;
-
-  constructor(size: number) {
-    this.kept = new RecentList(size);
-  }
-
-  end(): void {}
+  cleared?: RecentList<KeptRequest> | undefined;
 }
 
 /** The most recent requests of a mailbox. The requests of one tenant never remove those of another. */
@@ -86,7 +79,7 @@ export class Journal {
     this.#environment = environment;
     this.behaviours = { ...behaviours };
     this.size = size;
-    this.#listOf = worlds.addPart('requests', () => new RequestList(size));
+    this.#listOf = worlds.addPart('requests', () => ({ kept: new RecentList(size), count: 0, end() {} }));
   }
 
   /** Adds a finished request. */
@@ -184,26 +177,12 @@ function keepRequest(
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   const { clock } = principal?.world ?? worlds;
   return {
-    ...{
-      ...place,
-      protocol,
-      method,
-      path,
-      query,
-      headers,
-      row,
-      key,
-      error,
-      ignored,
-      usedBehaviours,
-      faults,
-      durationMs,
-      caused,
-    },
+    ...{ ...place, protocol, method, path, query, headers, row, key },
+    ...{ error, ignored, usedBehaviours, faults, durationMs, caused },
     atMs: clock.now().getTime(),
     ...(principal ? { keyId: findKeyId(worlds, key), principal: describePrincipal(principal) } : NOBODY),
     reason: reasonOf(exchange),
-    requestBody: keepReceived(received),
+    requestBody: keepBody(received),
     ...(isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply)),
   };
 }
@@ -217,17 +196,9 @@ function reasonOf({ faults, reply, error, refusal }: FinishedExchange): string |
   return error ? (error.internalReason?.() ?? error.message) : (refusal ?? null);
 }
 
-const NO_BODY: KeptBody = { start: undefined, bytes: 0 };
-const UNKNOWN_BODY: KeptBody = { start: undefined, bytes: null };
-
-function keepReceived(received: ReceivedBody | undefined): KeptBody {
-  if (typeof received !== 'string') return keepBody(received ?? null);
-  return received === 'empty' ? NO_BODY : UNKNOWN_BODY;
-}
-
 /** Keeps the start of a body. It is copied if it is part of a larger buffer, which would stay in memory too. */
-function keepBody(body: Uint8Array | null): KeptBody {
-  if (!body) return NO_BODY;
+function keepBody(body: ReceivedBody = 'empty'): KeptBody {
+  if (typeof body === 'string') return { start: undefined, bytes: body === 'empty' ? 0 : null };
   return { start: isSmall(body) ? body : new Uint8Array(body.subarray(0, MAX_KEPT_BYTES)), bytes: body.byteLength };
 }
 

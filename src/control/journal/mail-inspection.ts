@@ -213,10 +213,7 @@ function showInbox(world: World, inbox: InboxRow): InboxSummary {
   return { id, address, displayName, isPaused, messages: count('visible'), unread: count('unreadInbox') };
 }
 
-function showDetails(
-  world: World,
-  message: MessageRow,
-): Omit<MailDetails, 'api' | 'headers' | 'request' | 'deliveries'> {
+function showDetails(world: World, message: MessageRow) {
   const { id, inboxId, threadId } = message;
   const inbox = world.inboxes.get(inboxId);
   return {

@@ -55,7 +55,7 @@ export class Recorder {
     if (limit > 0) {
       observers.push((exchange) => {
         const kept = journal.record(exchange);
-        for (const feed of this.#feedsFor(kept.principal?.tenantId)) feed.publishRequest(kept);
+        for (const feed of this.#feedsFor(kept.principal?.tenantId)) feed.publish({ kept }, kept.realTimeMs);
       });
     }
     this.journal = journal;
@@ -119,12 +119,10 @@ export class Feed implements Part {
     this.#listeners.add(listener);
   }
 
-  publish(item: FeedItem): void {
-    this.#add({ realTimeMs: this.#environment.now().getTime(), item });
-  }
-
-  publishRequest(request: KeptRequest): void {
-    this.#add({ realTimeMs: request.realTimeMs, item: { kept: request } });
+  publish(item: PastEvent['item'], realTimeMs = this.#environment.now().getTime()): void {
+    this.#events.push({ realTimeMs, item });
+    if (this.#waiting.size > 0) this.#wakeReaders();
+    for (const notify of this.#listeners) notify();
   }
 
   /** Ends the feed of every present reader, after the events so far. */
@@ -152,7 +150,7 @@ export class Feed implements Part {
             return { done: false, value: taken.value };
           }
           if (!follow || endCount !== this.#endCount) break;
-          await this.#waitForEvent();
+          await new Promise<void>((resolve) => this.#waiting.add(resolve));
         }
         return { done: true, value: undefined };
       },
@@ -176,32 +174,20 @@ export class Feed implements Part {
   /** Returns the event at a position, or the gap before the oldest event, with the position behind it. */
   #take(position: number): { readonly value: FeedEvent; readonly position: number } | undefined {
     const { start } = this.#events;
-    if (position < start)
-      return { value: this.#showGap(start, position < 0 ? null : start - position), position: start };
+    if (position < start) {
+      const item = { kind: 'gap', missed: position < 0 ? null : start - position } as const;
+      return { value: this.#show(start, { realTimeMs: this.#environment.now().getTime(), item }), position: start };
+    }
     const event = this.#events.at(position);
     if (!event) return undefined;
     event.shown ??= freezeDeep(this.#show(position + 1, event));
     return { value: event.shown, position: position + 1 };
   }
 
-  #showGap(number: number, missed: number | null): FeedEvent {
-    return this.#show(number, { realTimeMs: this.#environment.now().getTime(), item: { kind: 'gap', missed } });
-  }
-
   #show(number: number, { realTimeMs, item }: PastEvent): FeedEvent {
     const frame = { id: `${this.#run}-${number}`, realTime: new Date(realTimeMs).toISOString() };
     if (!('kept' in item)) return { ...frame, ...maskDeep(item) };
     return { ...frame, kind: 'request', request: showSummary(item.kept) };
-  }
-
-  #add(event: PastEvent): void {
-    this.#events.push(event);
-    if (this.#waiting.size > 0) this.#wakeReaders();
-    for (const notify of this.#listeners) notify();
-  }
-
-  #waitForEvent(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.add(resolve));
   }
 
   #wakeReaders(): void {
@@ -266,7 +252,14 @@ export class MailLog {
 
   /** Returns the messages of some tenants, oldest first, without those that were deleted. */
   list(worlds: readonly World[]): LoggedMail[] {
-    return worlds.flatMap((world) => this.#mailOf(world)).sort((a, b) => a.number - b.number);
+    const all = worlds.flatMap((world) => {
+      const entries = this.#listOf.in([world]).flatMap((list) => list.entries.all());
+      return entries.flatMap(({ messageId, ...entry }) => {
+        const message = world.messages.get(messageId);
+        return message?.deletedAt === null ? [{ ...entry, world, message }] : [];
+      });
+    });
+    return all.sort((a, b) => a.number - b.number);
   }
 
   /** Adds a listener for the mail of an owner, and returns a function that removes it. */
@@ -288,13 +281,5 @@ export class MailLog {
     const mail = { ...added, number: this.#count };
     const listeners = this.#listOf.in([world, this.#worlds]).flatMap((list) => [...list.listeners]);
     for (const listener of listeners) listener.arrived(mail);
-  }
-
-  #mailOf(world: World): LoggedMail[] {
-    const entries = this.#listOf.in([world]).flatMap((list) => list.entries.all());
-    return entries.flatMap(({ messageId, ...entry }) => {
-      const message = world.messages.get(messageId);
-      return message?.deletedAt === null ? [{ ...entry, world, message }] : [];
-    });
   }
 }

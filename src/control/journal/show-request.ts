@@ -47,17 +47,17 @@ export function showRequest(kept: KeptRequest): RequestEntry {
     ...summarise(kept),
     request: {
       query: [...query].map(([name, value]) => [name, maskNamed(name, value)] as const),
-      headers: showHeaders(headers),
-      body: toText(requestBody.start),
-      bodyBytes: requestBody.bytes,
+      ...showContent(headers, requestBody.start, requestBody.bytes),
     },
-    reply: {
-      headers: showHeaders(new Map(Object.entries(reply.headers))),
-      body: toText(reply.body),
-      bodyBytes: replyBytes ?? sizeOf(reply.body),
-    },
+    reply: showContent(new Map(Object.entries(reply.headers)), reply.body, replyBytes ?? sizeOf(reply.body)),
   });
 }
+
+function showContent(headers: Pick<HeaderReader, 'forEach'>, body: Body, bodyBytes: number | null) {
+  return { headers: showHeaders(headers), body: toText(body), bodyBytes };
+}
+
+type Body = string | Uint8Array | null | undefined;
 
 function summarise(kept: KeptRequest): RequestSummary {
   const { number, atMs, realTimeMs, durationMs, row, protocol, method, path, key, keyId, principal } = kept;
@@ -109,7 +109,7 @@ function sizeOf(body: ApiReply['body']): number {
 }
 
 /** Returns a body as text, which may end within a character; null if it is empty or not text. */
-function toText(body: string | Uint8Array | null | undefined): string | null {
+function toText(body: Body): string | null {
   if (!body || body.length === 0) return null;
   if (typeof body === 'string') return body;
   try {

@@ -71,11 +71,7 @@ function toEntries(family: SampleFamily, name: SampleName, row: SampleRow | Inje
   ];
 }
 
-function writeMails(
-  context: SampleContext,
-  row: SampleRow,
-  [text = '', next = '']: InjectionRow['order'] | [] = [],
-): readonly SampleDraft[] {
+function writeMails(context: SampleContext, row: SampleRow, [text = '', next = '']: InjectionRow['order'] | [] = []) {
   if ('fields' in row) return [writeMail(context, row.fields, row.text, row.options)];
   const { mails } = row;
   const all = typeof mails === 'function' ? mails(context, fill(text, context), fill(next, context)) : mails;

@@ -114,11 +114,7 @@ function findDeleted(requests: readonly RequestEntry[], { messages }: Tenant, { 
 }
 
 /** Finds mail that was removed for good and can no longer be checked: sent mail, or the first mail of the sample. */
-function findRemoved(
-  requests: readonly RequestEntry[],
-  tenants: readonly Tenant[],
-  { rules, firstId }: Wanted,
-): Breach[] {
+function findRemoved(requests: readonly RequestEntry[], tenants: readonly Tenant[], { rules, firstId }: Wanted) {
   const isFirst = ({ messageIdHeader }: MessageRow) => messageIdHeader === firstId;
   const isFirstLost = rules.neverDelete && !tenants.some(({ messages }) => messages.some(isFirst));
   const isSent = (path: string) => {

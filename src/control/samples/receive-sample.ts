@@ -47,11 +47,7 @@ export function addBaseUrlToSample(message: Receivable, host: string | null): Re
   return 'sample' in message && host !== null ? { baseUrl: `http://${host}`, ...message } : message;
 }
 
-async function receiveAll(
-  context: MailContext,
-  mails: readonly SampleMail[],
-  tenant?: string,
-): Promise<ReceivedMessage[]> {
+async function receiveAll(context: MailContext, mails: readonly SampleMail[], tenant?: string) {
   if (!Array.isArray(mails)) throw new ApiError('VALIDATION_ERROR', 'The mails of a sample must be a list.');
   const received: ReceivedMessage[] = [];
   for (const mail of mails as readonly SampleMail[]) {

@@ -134,10 +134,8 @@ export class Checkpoints {
   }
 
   #countMail(): void {
-    this.#worlds.whole.saved.set(
-      this.#worlds.sandboxId ?? '',
-      Array.from(this.#saved.values(), ({ state }) => state.worlds),
-    );
+    const states = Array.from(this.#saved.values(), ({ state }) => state.worlds);
+    this.#worlds.whole.saved.set(this.#worlds.sandboxId ?? '', states);
   }
 
   #stateOf(name: string): SavedState {

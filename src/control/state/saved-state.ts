@@ -116,7 +116,7 @@ function replaceContent(target: Record<string, unknown>, content: object): void 
  */
 export function exportFixture(
   { operatorKeys, tenants }: WorldsSnapshot,
-  known: Readonly<Record<string, TenantIds>>,
+  known: Record<string, TenantIds>,
 ): FixtureInput {
   const ids = Object.fromEntries(Object.entries(known).map(([handle, { tenant }]) => [handle, tenant]));
   const handleOf = createHandles('tenant', { ...ids, operator: '' });
@@ -132,20 +132,16 @@ export function exportFixture(
 /** Returns the ids of the workspaces, inboxes and webhooks of a tenant, by handle. */
 function nameRows({ workspaces, inboxes, webhooks }: Omit<WorldSnapshot, 'tenants'>, known: TenantIds | undefined) {
   return {
-    workspaces: nameEach('workspace', workspaces, known?.workspaces, ({ slug }) => slug),
-    inboxes: nameEach('inbox', inboxes, known?.inboxes, ({ username }) => username),
-    webhooks: nameEach('webhook', webhooks, known?.webhooks, () => 'webhook'),
+    workspaces: nameEach('workspace', new Map(workspaces.map(({ id, slug }) => [id, slug])), known?.workspaces),
+    inboxes: nameEach('inbox', new Map(inboxes.map(({ id, username }) => [id, username])), known?.inboxes),
+    webhooks: nameEach('webhook', new Map(webhooks.map(({ id }) => [id, 'webhook'])), known?.webhooks),
   };
 }
 
-function nameEach<Row extends { readonly id: string }>(
-  noun: string,
-  rows: readonly Row[],
-  known: Readonly<Record<string, string>> = {},
-  nameOf: (row: Row) => string,
-): Record<string, string> {
+/** Returns ids by handle; `names` has the name of each id. */
+function nameEach(noun: string, names: ReadonlyMap<string, string>, known: Record<string, string> = {}) {
   const handleOf = createHandles(noun, known);
-  return Object.fromEntries(rows.map((row) => [handleOf(row.id, nameOf(row)), row.id]));
+  return Object.fromEntries(Array.from(names, ([id, name]) => [handleOf(id, name), id]));
 }
 
 /**

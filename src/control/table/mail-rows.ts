@@ -10,9 +10,8 @@ import {
 import { inlineImages } from '../../service/mail/html.ts';
 import { receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
-import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
-import { detailsReply, tenantSummary } from '../journal/mail-inspection.ts';
+import { detailsReply, type MailInspection, tenantSummary } from '../journal/mail-inspection.ts';
 import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } from '../journal/mail-search.ts';
 import { samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
@@ -23,10 +22,7 @@ import { defineControl, idOf } from './row.ts';
 const CONNECTING_ELEMENT = /<(?=(?:link|meta|i?frame|object|embed|portal)[\s/>])/gi;
 
 /** Returns the page that shows a mail: its HTML with the images that it contains, or else its text. */
-function pageOf(
-  mailbox: ControllableMailbox,
-  { id, htmlBody, plainBody }: Pick<Mail, 'id' | 'htmlBody' | 'plainBody'>,
-) {
+function pageOf(mailbox: MailInspection, { id, htmlBody, plainBody }: Pick<Mail, 'id' | 'htmlBody' | 'plainBody'>) {
   if (htmlBody) return inlineImages(htmlBody, mailbox.mailSource(id)).replace(CONNECTING_ELEMENT, '<x-');
   return htmlBody ?? `<!doctype html><pre>${plainBody.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`;
 }
@@ -42,28 +38,25 @@ const fileReply = z
 
 /** The calls for mail, and for those who answer it. */
 export const MAIL_ROWS = {
-  listCorrespondents: defineControl('Lists the correspondents, oldest first.', {
-    reply: correspondentsReply,
-    run: (mailbox) => ({ correspondents: mailbox.correspondents() }),
+  listCorrespondents: defineControl(
+    'Lists the correspondents, oldest first.',
+    { reply: correspondentsReply },
+    (mailbox) => ({ correspondents: mailbox.correspondents() }),
+  ),
+  addCorrespondent: defineControl(
+    'Adds somebody who answers the mail to an address.',
+    { body: correspondentBody(), reply: anyCorrespondent(), errors: ['CONFLICT'] },
+    (mailbox, { body }) => mailbox.addCorrespondent(body as CorrespondentOptions),
+  ),
+  clearCorrespondents: defineControl('Removes every correspondent.', { reply: correspondentsReply }, (mailbox) => {
+    mailbox.clearCorrespondents();
+    return { correspondents: mailbox.correspondents() };
   }),
-  addCorrespondent: defineControl('Adds somebody who answers the mail to an address.', {
-    body: correspondentBody(),
-    reply: anyCorrespondent(),
-    errors: ['CONFLICT'],
-    run: (mailbox, { body }) => mailbox.addCorrespondent(body as CorrespondentOptions),
-  }),
-  clearCorrespondents: defineControl('Removes every correspondent.', {
-    reply: correspondentsReply,
-    run(mailbox) {
-      mailbox.clearCorrespondents();
-      return { correspondents: mailbox.correspondents() };
-    },
-  }),
-  removeCorrespondent: defineControl('Removes one correspondent.', {
-    params: idOf('correspondent'),
-    reply: anyCorrespondent(),
-    run: (mailbox, { params }) => mailbox.removeCorrespondent(params.id),
-  }),
+  removeCorrespondent: defineControl(
+    'Removes one correspondent.',
+    { params: idOf('correspondent'), reply: anyCorrespondent() },
+    (mailbox, { params }) => mailbox.removeCorrespondent(params.id),
+  ),
   receiveMessage: defineControl(
     'Delivers an inbound mail, given as separate fields, as raw text (RFC 5322) or as a sample.',
     {
@@ -71,95 +64,86 @@ export const MAIL_ROWS = {
       maxBodyBytes: 2 * MAX_MAIL_BYTES,
       reply: z.strictObject({ messages: z.array(receivedMessage()) }),
       errors: ['STORAGE_FULL'],
-      run: async (mailbox, { body, headers }) => ({
-        messages: await mailbox.receiveMessage(addBaseUrlToSample(body, headers.get('host'))),
-      }),
     },
+    async (mailbox, { body, headers }) => ({
+      messages: await mailbox.receiveMessage(addBaseUrlToSample(body, headers.get('host'))),
+    }),
   ),
   listSamples: defineControl(
     'Lists the latest 20 samples that each tenant, or the sandbox, got since the start, a reset or a restore, oldest ' +
       'first, with what the agent did.',
-    { reply: samplesReply, run: (mailbox) => ({ samples: showSamples(mailbox) }) },
+    { reply: samplesReply },
+    (mailbox) => ({ samples: showSamples(mailbox) }),
   ),
   listMail: defineControl(
     'Lists the mail that arrived or was sent since the emulator started or was reset, oldest first. The messages ' +
       'of the fixture are not listed.',
-    {
-      query: mailQuery(),
-      reply: z.strictObject({ messages: z.array(mailReply()) }),
-      run: (mailbox, { query }) => ({ messages: mailbox.messages(query) }),
-    },
+    { query: mailQuery(), reply: z.strictObject({ messages: z.array(mailReply()) }) },
+    (mailbox, { query }) => ({ messages: mailbox.messages(query) }),
   ),
-  clearMail: defineControl('Removes the mail that a search with the same fields finds, for good.', {
-    query: mailSelection(),
-    reply: removedReply,
-    run: (mailbox, { query }) => ({ removed: mailbox.clearMail(query) }),
-  }),
-  waitForMessage: defineControl('Waits for a mail and shows it.', {
-    query: waitQuery(),
-    reply: mailReply(),
-    errors: ['CONFLICT'],
-    run: (mailbox, { query }) => mailbox.waitForMessage(query),
-  }),
+  clearMail: defineControl(
+    'Removes the mail that a search with the same fields finds, for good.',
+    { query: mailSelection(), reply: removedReply },
+    (mailbox, { query }) => ({ removed: mailbox.clearMail(query) }),
+  ),
+  waitForMessage: defineControl(
+    'Waits for a mail and shows it.',
+    { query: waitQuery(), reply: mailReply(), errors: ['CONFLICT'] },
+    (mailbox, { query }) => mailbox.waitForMessage(query),
+  ),
   listTenants: defineControl(
     'Lists the tenants and sandboxes, with their workspaces, inboxes and numbers of messages.',
-    {
-      reply: z.strictObject({ tenants: z.array(tenantSummary()) }),
-      run: (mailbox) => ({ tenants: mailbox.tenants() }),
-    },
+    { reply: z.strictObject({ tenants: z.array(tenantSummary()) }) },
+    (mailbox) => ({ tenants: mailbox.tenants() }),
   ),
-  searchMail: defineControl('Searches all mail, that of the fixture too, newest first.', {
-    query: mailSearchQuery(),
-    reply: pageReply(),
-    run: (mailbox, { query }) => mailbox.searchMail(query),
-  }),
-  listDrafts: defineControl('Lists the drafts of all inboxes; the one that was changed last comes first.', {
-    query: draftFilter(),
-    reply: draftsReply(),
-    run: (mailbox, { query }) => mailbox.drafts(query),
-  }),
+  searchMail: defineControl(
+    'Searches all mail, that of the fixture too, newest first.',
+    { query: mailSearchQuery(), reply: pageReply() },
+    (mailbox, { query }) => mailbox.searchMail(query),
+  ),
+  listDrafts: defineControl(
+    'Lists the drafts of all inboxes; the one that was changed last comes first.',
+    { query: draftFilter(), reply: draftsReply() },
+    (mailbox, { query }) => mailbox.drafts(query),
+  ),
   getLatestMailHtml: defineControl(
     'Shows the HTML of the newest mail since the start that matches, or waits for it, for browser tests.',
-    {
-      content: 'text/html',
-      query: waitQuery(),
-      reply: z.string(),
-      errors: ['CONFLICT'],
-      run: async (mailbox, { query }) => pageOf(mailbox, await mailbox.waitForMessage(query)),
-    },
+    { content: 'text/html', query: waitQuery(), reply: z.string(), errors: ['CONFLICT'] },
+    async (mailbox, { query }) => pageOf(mailbox, await mailbox.waitForMessage(query)),
   ),
-  getMailHtml: defineControl('Shows the HTML of a mail and nothing else. No script runs, and nothing is loaded.', {
-    content: 'text/html',
-    params: idOf('message'),
-    reply: z.string(),
-    run: (mailbox, { params }) => pageOf(mailbox, mailbox.mail(params.id)),
-  }),
-  getMail: defineControl('Shows a mail with everything that is known about it. It does not become read.', {
-    params: idOf('message'),
-    reply: detailsReply(),
-    run: (mailbox, { params }) => mailbox.mail(params.id),
-  }),
-  removeMail: defineControl('Removes a mail for good, with its files.', {
-    params: idOf('message'),
-    reply: removedReply,
-    run(mailbox, { params }) {
+  getMailHtml: defineControl(
+    'Shows the HTML of a mail and nothing else. No script runs, and nothing is loaded.',
+    { content: 'text/html', params: idOf('message'), reply: z.string() },
+    (mailbox, { params }) => pageOf(mailbox, mailbox.mail(params.id)),
+  ),
+  getMail: defineControl(
+    'Shows a mail with everything that is known about it. It does not become read.',
+    { params: idOf('message'), reply: detailsReply() },
+    (mailbox, { params }) => mailbox.mail(params.id),
+  ),
+  removeMail: defineControl(
+    'Removes a mail for good, with its files.',
+    { params: idOf('message'), reply: removedReply },
+    (mailbox, { params }) => {
       mailbox.removeMail(params.id);
       return { removed: 1 };
     },
-  }),
-  getMailSource: defineControl('Sends a mail as RFC 5322, to be saved as a file.', {
-    content: 'application/octet-stream',
-    params: idOf('message'),
-    reply: fileReply,
-    run: (mailbox, { params: { id } }) => ({ filename: `${id}.eml`, content: mailbox.mailSource(id) }),
-  }),
-  getMailFile: defineControl('Sends a file of a mail, to be saved as a file.', {
-    content: 'application/octet-stream',
-    params: idOf('message').extend({ fileId: z.string().describe('The id of a file of the message.') }),
-    reply: fileReply,
-    run(mailbox, { params: { id, fileId } }) {
+  ),
+  getMailSource: defineControl(
+    'Sends a mail as RFC 5322, to be saved as a file.',
+    { content: 'application/octet-stream', params: idOf('message'), reply: fileReply },
+    (mailbox, { params: { id } }) => ({ filename: `${id}.eml`, content: mailbox.mailSource(id) }),
+  ),
+  getMailFile: defineControl(
+    'Sends a file of a mail, to be saved as a file.',
+    {
+      content: 'application/octet-stream',
+      params: idOf('message').extend({ fileId: z.string().describe('The id of a file of the message.') }),
+      reply: fileReply,
+    },
+    (mailbox, { params: { id, fileId } }) => {
       const { filename, content } = mailbox.mailFile(id, fileId);
       return { filename, content: fromBase64(content) };
     },
-  }),
+  ),
 };

@@ -1,11 +1,6 @@
 /** The variables in which test runners and CI number what runs at the same time. */
-export const WORKER_NUMBERS = [
-  'TEST_PARALLEL_INDEX',
-  'VITEST_POOL_ID',
-  'JEST_WORKER_ID',
-  'PYTEST_XDIST_WORKER',
-  'CI_NODE_INDEX',
-];
+export const WORKER_NUMBERS =
+  'TEST_PARALLEL_INDEX VITEST_POOL_ID JEST_WORKER_ID PYTEST_XDIST_WORKER CI_NODE_INDEX'.split(' ');
 
 /**
  * Returns the URL of the emulator that this worker uses, without a slash at the end. The variable `MAILBOX_URLS` lists

@@ -89,9 +89,10 @@ export function defineControl<
   Content extends ContentType = 'application/json',
 >(
   summary: string,
-  definition: Omit<ControlDefinition<Params, Query, Body, Reply, Content>, 'summary'>,
+  schemas: Omit<ControlDefinition<Params, Query, Body, Reply, Content>, 'summary' | 'run'>,
+  run: ControlDefinition<Params, Query, Body, Reply, Content>['run'],
 ): ControlDefinition<Params, Query, Body, Reply, Content> {
-  return { summary, ...definition };
+  return { summary, ...schemas, run };
 }
 
 /** The schema of the id in the path of a call. */

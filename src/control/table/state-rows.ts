@@ -47,52 +47,54 @@ const faultsReply = z.strictObject({ faults: z.array(anyFault()) });
 
 /** The calls for the state, the time, the faults and the keys. */
 export const STATE_ROWS = {
-  reset: defineControl('Restores the initial state.', {
-    reply: z.strictObject({ reset: z.literal(true) }),
-    run(mailbox) {
+  reset: defineControl(
+    'Restores the initial state.',
+    { reply: z.strictObject({ reset: z.literal(true) }) },
+    (mailbox) => {
       mailbox.reset();
       return { reset: true as const };
     },
-  }),
-  exportState: defineControl('Shows all data as a fixture, which loads again to the same data.', {
-    reply: z.strictObject({ operator: json.optional(), tenants: z.record(z.string(), json) }),
-    run: (mailbox) =>
+  ),
+  exportState: defineControl(
+    'Shows all data as a fixture, which loads again to the same data.',
+    { reply: z.strictObject({ operator: json.optional(), tenants: z.record(z.string(), json) }) },
+    (mailbox) =>
       mailbox.export() as { operator?: Record<string, unknown>; tenants: Record<string, Record<string, unknown>> },
-  }),
-  listCheckpoints: defineControl('Lists the checkpoints, oldest first.', {
-    reply: z.strictObject({ checkpoints: z.array(checkpointReply()) }),
-    run: (mailbox) => ({ checkpoints: mailbox.checkpoints() }),
-  }),
-  addCheckpoint: defineControl('Saves the present state under a name.', {
-    body: checkpointOptions(),
-    reply: checkpointReply(),
-    errors: ['CONFLICT'],
-    run: (mailbox, { body }) => mailbox.checkpoint(body.name),
-  }),
-  restoreCheckpoint: defineControl('Restores the state of a checkpoint.', {
-    params: checkpoint,
-    reply: checkpointReply(),
-    run: (mailbox, { params }) => mailbox.restore(params.name),
-  }),
-  removeCheckpoint: defineControl('Removes a checkpoint.', {
-    params: checkpoint,
-    reply: checkpointReply(),
-    run: (mailbox, { params }) => mailbox.removeCheckpoint(params.name),
-  }),
-  diffCheckpoints: defineControl('Shows what differs between two checkpoints; `now` is the present state.', {
-    params: z.object({ from: checkpointName(), to: checkpointName() }),
-    reply: diffReply,
-    run: (mailbox, { params }) => mailbox.diff(params.from, params.to),
-  }),
-  getClock: defineControl('Shows the time, and whether it is frozen.', {
-    query: z.strictObject({ tenant: tenantField().optional() }),
-    reply: clockReply,
-    run: (mailbox, { query }) => showClock(mailbox, query.tenant),
-  }),
-  changeClock: defineControl('Freezes, advances or resumes the clock.', {
-    body: clockChange,
-    reply: clockReply,
-    async run(mailbox, input) {
+  ),
+  listCheckpoints: defineControl(
+    'Lists the checkpoints, oldest first.',
+    { reply: z.strictObject({ checkpoints: z.array(checkpointReply()) }) },
+    (mailbox) => ({ checkpoints: mailbox.checkpoints() }),
+  ),
+  addCheckpoint: defineControl(
+    'Saves the present state under a name.',
+    { body: checkpointOptions(), reply: checkpointReply(), errors: ['CONFLICT'] },
+    (mailbox, { body }) => mailbox.checkpoint(body.name),
+  ),
+  restoreCheckpoint: defineControl(
+    'Restores the state of a checkpoint.',
+    { params: checkpoint, reply: checkpointReply() },
+    (mailbox, { params }) => mailbox.restore(params.name),
+  ),
+  removeCheckpoint: defineControl(
+    'Removes a checkpoint.',
+    { params: checkpoint, reply: checkpointReply() },
+    (mailbox, { params }) => mailbox.removeCheckpoint(params.name),
+  ),
+  diffCheckpoints: defineControl(
+    'Shows what differs between two checkpoints; `now` is the present state.',
+    { params: z.object({ from: checkpointName(), to: checkpointName() }), reply: diffReply },
+    (mailbox, { params }) => mailbox.diff(params.from, params.to),
+  ),
+  getClock: defineControl(
+    'Shows the time, and whether it is frozen.',
+    { query: z.strictObject({ tenant: tenantField().optional() }), reply: clockReply },
+    (mailbox, { query }) => showClock(mailbox, query.tenant),
+  ),
+  changeClock: defineControl(
+    'Freezes, advances or resumes the clock.',
+    { body: clockChange, reply: clockReply },
+    async (mailbox, input) => {
       const { clock } = mailbox;
       const body = parseOrRefuse('The body', clockChange, input.body);
       const options = { tenant: body.tenant };
@@ -101,59 +103,54 @@ export const STATE_ROWS = {
       if (body.resume) clock.resume(options);
       return showClock(mailbox, body.tenant);
     },
-  }),
-  settle: defineControl('Waits until no work is due or running.', {
-    body: settledOptions(),
-    reply: settledReply(),
-    errors: ['CONFLICT'],
-    async run(mailbox, { body }) {
+  ),
+  settle: defineControl(
+    'Waits until no work is due or running.',
+    { body: settledOptions(), reply: settledReply(), errors: ['CONFLICT'] },
+    async (mailbox, { body }) => {
       return { settled: true as const, ...(await mailbox.settled(parseOrRefuse('The body', settledOptions(), body))) };
     },
-  }),
+  ),
   listKeys: defineControl(
     'Lists the valid keys, or only the given key, each with everything that a leak of it would expose.',
     {
       query: keyFilter().extend({ key: z.string().describe('The full text of a key.').optional() }),
       reply: z.strictObject({ keys: z.array(exposureReply()) }),
-      run: (mailbox, { query: { key, ...filter } }) => ({
-        keys:
-          key === undefined
-            ? inParts(filter.limit, (limit, done) =>
-                mailbox.exposures({ ...filter, limit, offset: (filter.offset ?? 0) + done }),
-              )
-            : [mailbox.exposure(key)],
-      }),
     },
+    (mailbox, { query: { key, ...filter } }) => ({
+      keys:
+        key === undefined
+          ? inParts(filter.limit, (limit, done) =>
+              mailbox.exposures({ ...filter, limit, offset: (filter.offset ?? 0) + done }),
+            )
+          : [mailbox.exposure(key)],
+    }),
   ),
   rotateKey: defineControl(
     'Replaces a key of a tenant, workspace or inbox, and closes the streams that the old key opened.',
     {
       params: z.object({ id: z.string().describe('The id of a key, as GET /__mock/keys shows it.') }),
       reply: rotatedReply(),
-      run: (mailbox, { params }) => mailbox.rotateKey(params.id),
     },
+    (mailbox, { params }) => mailbox.rotateKey(params.id),
   ),
-  listFaults: defineControl('Lists the faults that still apply.', {
-    reply: faultsReply,
-    run: (mailbox) => ({ faults: mailbox.faults() }),
+  listFaults: defineControl('Lists the faults that still apply.', { reply: faultsReply }, (mailbox) => ({
+    faults: mailbox.faults(),
+  })),
+  addFault: defineControl(
+    'Adds a fault of requests, deliveries, streams, SMTP or IMAP.',
+    { body: faultOptions(), reply: anyFault() },
+    (mailbox, { body }) => mailbox.addFault(body),
+  ),
+  clearFaults: defineControl('Removes every fault.', { reply: faultsReply }, (mailbox) => {
+    mailbox.clearFaults();
+    return { faults: mailbox.faults() };
   }),
-  addFault: defineControl('Adds a fault of requests, deliveries, streams, SMTP or IMAP.', {
-    body: faultOptions(),
-    reply: anyFault(),
-    run: (mailbox, { body }) => mailbox.addFault(body),
-  }),
-  clearFaults: defineControl('Removes every fault.', {
-    reply: faultsReply,
-    run(mailbox) {
-      mailbox.clearFaults();
-      return { faults: mailbox.faults() };
-    },
-  }),
-  removeFault: defineControl('Removes one fault.', {
-    params: z.object({ id: z.string() }),
-    reply: anyFault(),
-    run: (mailbox, { params }) => mailbox.removeFault(params.id),
-  }),
+  removeFault: defineControl(
+    'Removes one fault.',
+    { params: z.object({ id: z.string() }), reply: anyFault() },
+    (mailbox, { params }) => mailbox.removeFault(params.id),
+  ),
 };
 
 function showClock({ clock }: ControllableMailbox, tenantId: string | undefined) {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { VERSION } from '../../basics/version.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError, type ErrorCode } from '../../contract/errors.ts';
+import { createDocument, type DescribedRow, type OpenApiDocument } from '../../contract/openapi/document.ts';
 import { type BehaviourChanges, behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
 import {
   type ControllableMailbox,
@@ -10,7 +11,6 @@ import {
   sandboxOptions,
 } from '../controllable-mailbox.ts';
 import { CONTROL_CALLS } from './calls.ts';
-import { createControlOpenApi } from './describe-control.ts';
 import { MAIL_ROWS } from './mail-rows.ts';
 import {
   type ControlDefinition,
@@ -71,22 +71,25 @@ const asyncApiReply = z.strictObject({
 
 /** The documents that never change as long as the mailbox exists. */
 const DOCUMENT_ROWS = {
-  listControlCalls: defineControl('Lists the control calls.', {
-    reply: z.strictObject({
-      calls: z.array(z.strictObject({ method: z.string(), path: z.string(), summary: z.string() })),
-    }),
-    run: () => ({ calls: CONTROL_TABLE.map(({ method, path, summary }) => ({ method, path, summary })) }),
-  }),
-  getControlOpenApi: defineControl('Shows the OpenAPI 3.1 document of the control calls.', {
-    reply: openApiReply,
-    run: () => createControlOpenApi(CONTROL_TABLE),
-  }),
-  getPythonClient: defineControl('Sends a client of the control calls for Python: one file, without packages.', {
-    content: 'text/x-python',
-    reply: z.string(),
-    // Few tests are in Python, so it is loaded for the first one.
-    run: async () => (await import('./python-client.ts')).writePythonClient(CONTROL_TABLE),
-  }),
+  listControlCalls: defineControl(
+    'Lists the control calls.',
+    {
+      reply: z.strictObject({
+        calls: z.array(z.strictObject({ method: z.string(), path: z.string(), summary: z.string() })),
+      }),
+    },
+    () => ({ calls: CONTROL_TABLE.map(({ method, path, summary }) => ({ method, path, summary })) }),
+  ),
+  getControlOpenApi: defineControl(
+    'Shows the OpenAPI 3.1 document of the control calls.',
+    { reply: openApiReply },
+    () => createControlOpenApi(CONTROL_TABLE),
+  ),
+  getPythonClient: defineControl(
+    'Sends a client of the control calls for Python: one file, without packages.',
+    { content: 'text/x-python', reply: z.string() }, // Few tests are in Python, so it is loaded for the first one.
+    async () => (await import('./python-client.ts')).writePythonClient(CONTROL_TABLE),
+  ),
 };
 
 const listening = z.strictObject({ port: z.int() }).optional();
@@ -112,83 +115,79 @@ const sandboxReply = z.strictObject({
 
 /** The calls that are about the whole process, or the whole mailbox. */
 const PROCESS_ROWS = {
-  getOpenApi: defineControl('Shows the OpenAPI 3.1 document of the emulated service.', {
-    reply: openApiReply,
-    run: (mailbox) => mailbox.openApi(),
-  }),
-  getAsyncApi: defineControl('Shows the AsyncAPI 3.0 document of the event streams.', {
-    reply: asyncApiReply,
-    run: async ({ behaviours }) =>
-      (await import('../../contract/openapi/create-asyncapi.ts')).createAsyncApi(behaviours),
-  }),
+  getOpenApi: defineControl(
+    'Shows the OpenAPI 3.1 document of the emulated service.',
+    { reply: openApiReply },
+    (mailbox) => mailbox.openApi(),
+  ),
+  getAsyncApi: defineControl(
+    'Shows the AsyncAPI 3.0 document of the event streams.',
+    { reply: asyncApiReply },
+    async ({ behaviours }) => (await import('../../contract/openapi/create-asyncapi.ts')).createAsyncApi(behaviours),
+  ),
   listBehaviours: defineControl(
     'Lists every behaviour with its possible values, its current value, and where that comes from.',
-    {
-      reply: behavioursReply,
-      run: ({ behaviours }, _, { behaviourStates }) => ({ behaviours: showBehaviours(behaviours, behaviourStates()) }),
-    },
+    { reply: behavioursReply },
+    ({ behaviours }, _, { behaviourStates }) => ({ behaviours: showBehaviours(behaviours, behaviourStates()) }),
   ),
   changeBehaviours: defineControl(
     'Changes behaviours while the mailbox runs, by their ids; null returns one to its value at the start.',
-    {
-      body: behaviourChanges(),
-      reply: behavioursReply,
-      run({ behaviours }, { body }, { changeBehaviours, behaviourStates }) {
-        changeBehaviours(body as BehaviourChanges);
-        return { behaviours: showBehaviours(behaviours, behaviourStates()) };
-      },
+    { body: behaviourChanges(), reply: behavioursReply },
+    ({ behaviours }, { body }, { changeBehaviours, behaviourStates }) => {
+      changeBehaviours(body as BehaviourChanges);
+      return { behaviours: showBehaviours(behaviours, behaviourStates()) };
     },
   ),
-  getControlHealth: defineControl('Shows that the emulator is running, its version, its URL and its mail ports.', {
-    reply: z.strictObject({ status: z.literal('ok'), version: z.string(), ...ownProcess }),
-    run: (mailbox, input) => ({ status: 'ok' as const, version: VERSION, ...showProcess(mailbox, input) }),
-  }),
-  getReadiness: defineControl('Shows that the emulator was not told to end. It needs no token.', {
-    reply: z.strictObject({ ready: z.literal(true) }),
-    errors: ['SERVER_UNAVAILABLE'],
-    run(_mailbox, input) {
+  getControlHealth: defineControl(
+    'Shows that the emulator is running, its version, its URL and its mail ports.',
+    { reply: z.strictObject({ status: z.literal('ok'), version: z.string(), ...ownProcess }) },
+    (mailbox, input) => ({ status: 'ok' as const, version: VERSION, ...showProcess(mailbox, input) }),
+  ),
+  getReadiness: defineControl(
+    'Shows that the emulator was not told to end. It needs no token.',
+    { reply: z.strictObject({ ready: z.literal(true) }), errors: ['SERVER_UNAVAILABLE'] },
+    (_mailbox, input) => {
       refuseAtEnd(input);
       return { ready: true as const };
     },
-  }),
-  listSandboxes: defineControl('Lists the sandboxes. The one that has been unused for the longest time comes first.', {
-    reply: z.strictObject({ ...ownProcess, sandboxes: z.array(sandboxReply) }),
-    run(mailbox, input, { sandboxes }) {
+  ),
+  listSandboxes: defineControl(
+    'Lists the sandboxes. The one that has been unused for the longest time comes first.',
+    { reply: z.strictObject({ ...ownProcess, sandboxes: z.array(sandboxReply) }) },
+    (mailbox, input, { sandboxes }) => {
       const own = showProcess(mailbox, input);
       return { ...own, sandboxes: sandboxes().map((each) => ({ ...showSandbox(each), ...own })) };
     },
-  }),
-  createSandbox: defineControl('Creates a sandbox: a copy of a tenant with keys, ids and a domain of its own.', {
-    // The method that `run` calls checks this body, so a call over HTTP gets the same errors as a call in code. Here
-    // the schema is only for types and the OpenAPI document.
-    body: sandboxOptions(),
-    maxBodyBytes: 2 * MAX_MAIL_BYTES,
-    reply: sandboxReply,
-    errors: ['CONFLICT', 'STORAGE_FULL', 'SERVER_UNAVAILABLE'],
-    run(mailbox, input, { createSandbox }) {
+  ),
+  createSandbox: defineControl(
+    'Creates a sandbox: a copy of a tenant with keys, ids and a domain of its own.',
+    {
+      // The method that `run` calls checks this body, so a call over HTTP gets the same errors as a call in code. Here
+      // the schema is only for types and the OpenAPI document.
+      body: sandboxOptions(),
+      maxBodyBytes: 2 * MAX_MAIL_BYTES,
+      reply: sandboxReply,
+      errors: ['CONFLICT', 'STORAGE_FULL', 'SERVER_UNAVAILABLE'],
+    },
+    (mailbox, input, { createSandbox }) => {
       refuseAtEnd(input);
       return { ...showSandbox(createSandbox(input.body as SandboxOptions)), ...showProcess(mailbox, input) };
     },
-  }),
-  getSandbox: defineControl('Shows one sandbox.', {
-    params: idOf('sandbox'),
-    reply: sandboxReply,
-    errors: ['NOT_FOUND'],
-    run: (mailbox, input, { sandbox }) => ({
-      ...showSandbox(sandbox(input.params.id)),
-      ...showProcess(mailbox, input),
-    }),
-  }),
-  closeSandbox: defineControl('Closes one sandbox: its keys become invalid, and its streams and deliveries end.', {
-    params: idOf('sandbox'),
-    reply: sandboxReply,
-    errors: ['NOT_FOUND'],
-    run(mailbox, input, { sandbox }) {
+  ),
+  getSandbox: defineControl(
+    'Shows one sandbox.',
+    { params: idOf('sandbox'), reply: sandboxReply, errors: ['NOT_FOUND'] },
+    (mailbox, input, { sandbox }) => ({ ...showSandbox(sandbox(input.params.id)), ...showProcess(mailbox, input) }),
+  ),
+  closeSandbox: defineControl(
+    'Closes one sandbox: its keys become invalid, and its streams and deliveries end.',
+    { params: idOf('sandbox'), reply: sandboxReply, errors: ['NOT_FOUND'] },
+    (mailbox, input, { sandbox }) => {
       const closed = sandbox(input.params.id);
       closed.close();
       return { ...showSandbox(closed), ...showProcess(mailbox, input) };
     },
-  }),
+  ),
 };
 
 /** Marks each of some calls. */
@@ -225,4 +224,61 @@ function showProcess({ mailServers }: ControllableMailbox, { process }: { readon
 /** A sandbox that a process made at its end would be lost, or at least not be there for its test. */
 function refuseAtEnd({ process }: { readonly process: OwnProcess }): void {
   if (process.isEnding) throw new ApiError('SERVER_UNAVAILABLE', 'This server is about to end.');
+}
+
+const DESCRIPTION = `Calls for tests, which the emulated service does not have.
+
+No call needs an API key. If other machines can reach the emulator, every call needs the header \`X-Mock-Token\`.
+
+- An unknown path returns 404 \`NOT_FOUND\`, and an unsupported method returns 405 \`METHOD_NOT_ALLOWED\`.
+- The HTTP server itself can return 408 \`REQUEST_TIMEOUT\` and 431 \`HEADERS_TOO_LARGE\`.
+
+HEAD returns the reply to GET without its body; OPTIONS returns 204 with \`Allow\`.`;
+
+const TAG = {
+  name: 'Control',
+  description: 'State, sandboxes, time, inbound mail, deliveries, faults, requests and the live feed.',
+};
+
+/** Describes control calls in OpenAPI 3.1. */
+export function createControlOpenApi(rows: readonly ControlRow[]): OpenApiDocument {
+  return createDocument({
+    title: 'Control plane of agent-mailbox-mock',
+    description: DESCRIPTION,
+    tags: [TAG],
+    rows: rows.map(describeControl),
+    securitySchemes: { token: { type: 'apiKey', in: 'header', name: 'X-Mock-Token' } },
+    errorForm: { hasCode: true },
+  });
+}
+
+function describeControl(row: ControlRow): DescribedRow {
+  const { id, method, path, summary, params, query, body, reply, content } = row;
+  return {
+    ...{ id, method, path, summary, params, query, body },
+    ...{ tag: TAG.name, security: [{}, { token: [] }] },
+    successes: [{ status: 200, schema: reply, content: content === 'application/json' ? undefined : content }],
+    errors: [...controlErrors(row)],
+  };
+}
+
+/** Errors that any call can return: those of the server's access checks, and a bug. */
+const ANY_CALL = ['UNAUTHORIZED', 'HOST_NOT_ALLOWED', 'FOREIGN_ORIGIN', 'DELIVERY_REFUSED', 'INTERNAL_ERROR'] as const;
+
+/** Returns the errors that a control call can reply with. */
+export function controlErrors({ query, body, errors = [] }: ControlRow): ReadonlySet<ErrorCode> {
+  const codes = new Set<ErrorCode>([...ANY_CALL, ...errors]);
+  if (query || body) codes.add('VALIDATION_ERROR');
+  return body ? codes.add('PAYLOAD_TOO_LARGE') : codes;
+}
+
+/** Returns the names of the query and body fields of a call. */
+export function fieldsOf({ query, body }: ControlRow): string[] {
+  return [query, body].flatMap((schema) => (schema ? namesIn(schema) : []));
+}
+
+function namesIn(schema: z.ZodType): string[] {
+  if (schema instanceof z.ZodUnion)
+    return [...new Set(schema.options.flatMap((option) => namesIn(option as z.ZodType)))];
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }

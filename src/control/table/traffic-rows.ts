@@ -8,8 +8,7 @@ import { addedWebhook } from '../add-webhook.ts';
 import { redeliverOptions, releaseOptions, webhookReply } from '../delivery-controls.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
 import { createHar, harReply } from '../journal/har.ts';
-import { type RequestEntry, requestReply } from '../journal/request-entry.ts';
-import { requestQuery } from '../journal/request-filter.ts';
+import { type RequestEntry, requestQuery, requestReply } from '../journal/request-entry.ts';
 import { triggerOptions } from '../trigger.ts';
 import { defineControl, idOf } from './row.ts';
 
@@ -29,82 +28,79 @@ const feedEventReply = z
 
 /** The calls for webhooks and their deliveries, for requests, and for the live feed. */
 export const TRAFFIC_ROWS = {
-  triggerEvent: defineControl('Triggers an event and shows the deliveries that it created.', {
-    body: triggerOptions().extend({ event: z.enum(EVENT_KINDS) }),
-    reply: z.strictObject({ deliveries: z.array(deliveryReply()) }),
-    run: (mailbox, { body: { event, ...options } }) => ({ deliveries: mailbox.trigger(event, options) }),
-  }),
+  triggerEvent: defineControl(
+    'Triggers an event and shows the deliveries that it created.',
+    {
+      body: triggerOptions().extend({ event: z.enum(EVENT_KINDS) }),
+      reply: z.strictObject({ deliveries: z.array(deliveryReply()) }),
+    },
+    (mailbox, { body: { event, ...options } }) => ({ deliveries: mailbox.trigger(event, options) }),
+  ),
   listDeliveries: defineControl(
     'Lists deliveries, oldest first, with each attempt, and counts those that were removed because the log was full.',
-    {
-      query: deliveryFilter(),
-      reply: z.strictObject({ deliveries: z.array(deliveryReply()), losses: lossesReply() }),
-      run: (mailbox, { query }) => ({ deliveries: mailbox.deliveries(query), losses: mailbox.losses(query) }),
-    },
+    { query: deliveryFilter(), reply: z.strictObject({ deliveries: z.array(deliveryReply()), losses: lossesReply() }) },
+    (mailbox, { query }) => ({ deliveries: mailbox.deliveries(query), losses: mailbox.losses(query) }),
   ),
-  getDelivery: defineControl('Shows one delivery.', {
-    params: idOf('delivery'),
-    reply: deliveryReply(),
-    run: (mailbox, { params }) => mailbox.delivery(params.id),
-  }),
-  redeliver: defineControl('Sends a delivery again, immediately, or once to another URL.', {
-    params: idOf('delivery'),
-    body: redeliverOptions(),
-    reply: deliveryReply(),
-    errors: ['CONFLICT'],
-    run: (mailbox, { params, body }) => mailbox.redeliver(params.id, body),
-  }),
-  releaseDeliveries: defineControl('Sends deliveries that a fault has held back.', {
-    body: releaseOptions(),
-    reply: z.strictObject({ deliveries: z.array(deliveryReply()) }),
-    run: (mailbox, { body }) => ({ deliveries: mailbox.release(body) }),
-  }),
-  listWebhookSettings: defineControl('Lists every webhook with its secret.', {
-    reply: z.strictObject({ webhooks: z.array(webhookReply()) }),
-    run: (mailbox) => ({ webhooks: mailbox.webhooks() }),
-  }),
-  addWebhook: defineControl('Adds a webhook, and shows it with its secret.', {
-    body: addedWebhook(),
-    reply: webhookReply(),
-    run: (mailbox, { body }) => mailbox.addWebhook(body),
-  }),
+  getDelivery: defineControl(
+    'Shows one delivery.',
+    { params: idOf('delivery'), reply: deliveryReply() },
+    (mailbox, { params }) => mailbox.delivery(params.id),
+  ),
+  redeliver: defineControl(
+    'Sends a delivery again, immediately, or once to another URL.',
+    { params: idOf('delivery'), body: redeliverOptions(), reply: deliveryReply(), errors: ['CONFLICT'] },
+    (mailbox, { params, body }) => mailbox.redeliver(params.id, body),
+  ),
+  releaseDeliveries: defineControl(
+    'Sends deliveries that a fault has held back.',
+    { body: releaseOptions(), reply: z.strictObject({ deliveries: z.array(deliveryReply()) }) },
+    (mailbox, { body }) => ({ deliveries: mailbox.release(body) }),
+  ),
+  listWebhookSettings: defineControl(
+    'Lists every webhook with its secret.',
+    { reply: z.strictObject({ webhooks: z.array(webhookReply()) }) },
+    (mailbox) => ({ webhooks: mailbox.webhooks() }),
+  ),
+  addWebhook: defineControl(
+    'Adds a webhook, and shows it with its secret.',
+    { body: addedWebhook(), reply: webhookReply() },
+    (mailbox, { body }) => mailbox.addWebhook(body),
+  ),
   listRequests: defineControl(
     'Lists the requests that the service has handled, oldest first; also as a HAR document.',
-    {
-      query: requestQuery(),
-      reply: z.union([requestsReply, harReply()]),
-      run(mailbox, { query: { format, ...filter } }) {
-        const requests = inParts<RequestEntry>(filter.limit, (limit, _, last) =>
-          mailbox.requests({ ...filter, limit, after: last?.id ?? filter.after }),
-        );
-        return format === 'har' ? createHar(requests, mailbox.baseUrl) : { requests };
-      },
+    { query: requestQuery(), reply: z.union([requestsReply, harReply()]) },
+    (mailbox, { query: { format, ...filter } }) => {
+      const requests = inParts<RequestEntry>(filter.limit, (limit, _, last) =>
+        mailbox.requests({ ...filter, limit, after: last?.id ?? filter.after }),
+      );
+      return format === 'har' ? createHar(requests, mailbox.baseUrl) : { requests };
     },
   ),
-  getRequest: defineControl('Shows one request.', {
-    params: idOf('request'),
-    reply: requestReply(),
-    run: (mailbox, { params }) => mailbox.request(params.id),
+  getRequest: defineControl(
+    'Shows one request.',
+    { params: idOf('request'), reply: requestReply() },
+    (mailbox, { params }) => mailbox.request(params.id),
+  ),
+  clearRequests: defineControl('Removes every request from the journal.', { reply: requestsReply }, (mailbox) => {
+    mailbox.clearRequests();
+    return { requests: mailbox.requests() };
   }),
-  clearRequests: defineControl('Removes every request from the journal.', {
-    reply: requestsReply,
-    run(mailbox) {
-      mailbox.clearRequests();
-      return { requests: mailbox.requests() };
-    },
-  }),
-  restoreRequests: defineControl('Brings back the requests that the latest DELETE of all requests has removed.', {
-    reply: requestsReply,
-    run(mailbox) {
+  restoreRequests: defineControl(
+    'Brings back the requests that the latest DELETE of all requests has removed.',
+    { reply: requestsReply },
+    (mailbox) => {
       mailbox.restoreRequests();
       return { requests: mailbox.requests() };
     },
-  }),
-  readFeed: defineControl('Streams what happens in the emulator, as server-sent events.', {
-    content: 'text/event-stream',
-    query: z.strictObject({ follow: queryFlag().optional(), lastEventId: z.string().optional() }),
-    reply: feedEventReply,
-    run: (mailbox, { query, headers }) =>
+  ),
+  readFeed: defineControl(
+    'Streams what happens in the emulator, as server-sent events.',
+    {
+      content: 'text/event-stream',
+      query: z.strictObject({ follow: queryFlag().optional(), lastEventId: z.string().optional() }),
+      reply: feedEventReply,
+    },
+    (mailbox, { query, headers }) =>
       mailbox.feed({ ...query, lastEventId: headers.get('last-event-id') ?? query.lastEventId }),
-  }),
+  ),
 };

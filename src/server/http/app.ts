@@ -8,8 +8,7 @@ import type { OwnProcess } from '../../control/table/row.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import { type ApiRequest, type ApiResult, toApiError, toErrorReply } from '../../service/pipeline/exchange.ts';
 import type { Intake } from '../intake.ts';
-import type { Log } from '../log-format.ts';
-import { isControlRead, logRequest } from '../request-log.ts';
+import { isControlRead, type Log, logRequest } from '../server-log.ts';
 import {
   guardControl,
   guardHost,

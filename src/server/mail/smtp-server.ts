@@ -90,16 +90,8 @@ function logIn(service: Service, { method, username, password }: SMTPServerAuthe
   const principal = findLogin(service.worlds, username ?? '', password ?? '');
   const name = `AUTH ${method}`;
   const [status, text] = principal ? [200, 'Logged in.'] : [401, WRONG_LOGIN];
-  recordCommand(service, {
-    protocol: 'smtp',
-    principal,
-    name,
-    text: name,
-    path: '',
-    status,
-    reply: text,
-    messageIds: [],
-  });
+  const command = { protocol: 'smtp', principal, name, text: name, path: '' } as const;
+  recordCommand(service, { ...command, status, reply: text, messageIds: [] });
   return principal;
 }
 
@@ -109,11 +101,7 @@ function principalOf({ user }: SMTPServerSession): InboxPrincipal | undefined {
 }
 
 /** Returns the refusal of a recipient, or null. */
-function findProblem(
-  { mailbox, takeSmtpFault }: MailboxInternals,
-  address: string,
-  session: SMTPServerSession,
-): Error | null {
+function findProblem({ mailbox, takeSmtpFault }: MailboxInternals, address: string, session: SMTPServerSession) {
   if (session.envelope.rcptTo.length >= MAX_ADDRESSES) {
     return reply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
   }

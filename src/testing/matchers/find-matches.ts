@@ -41,12 +41,7 @@ function compare(context: MatcherContext, candidate: Candidate, expected: Expect
 }
 
 /** Compares a field. If it has options, the expected value, or each item of an expected array, must be one of them. */
-function compareField(
-  context: MatcherContext,
-  name: string,
-  expected: unknown,
-  { shown, options }: CandidateField,
-): Difference[] {
+function compareField(context: MatcherContext, name: string, expected: unknown, { shown, options }: CandidateField) {
   const differencesOf = (wanted: unknown, actual: unknown) => findDifferences(context, wanted, actual, name);
   if (!options) return differencesOf(expected, shown);
   const wanted: unknown[] = Array.isArray(expected) ? expected : [expected];

@@ -1,4 +1,3 @@
-import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
 import {
   type Candidate,
@@ -47,7 +46,7 @@ export const matchers = {
     const exceptions = parseExceptions(options);
     const mailbox = observe(received);
     const requests = readRequests(mailbox);
-    const unexpected = findUnexpected(this, mailbox, requests, exceptions);
+    const unexpected = findUnexpected(this, mailbox, exceptions);
     const besides = exceptions.length > 0 ? ' besides those in except' : '';
     const wanted = `Expected ${this.isNot ? 'a' : 'no'} refusal${besides}`;
     const { length } = unexpected;
@@ -62,17 +61,14 @@ export const matchers = {
 };
 
 /** Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals. */
-function findUnexpected(
-  context: MatcherContext,
-  mailbox: Observed,
-  requests: readonly RequestEntry[],
-  exceptions: readonly Parsed[],
-): Candidate[] {
+function findUnexpected(context: MatcherContext, mailbox: Observed, exceptions: readonly Parsed[]) {
   const allowed = exceptions.map(({ expected, times = Number.POSITIVE_INFINITY }) => {
     const { matching } = findMatches(context, listRequests(mailbox, expected), expected);
     return { labels: matching.map(labelOf), left: times };
   });
-  const refusals = requests.filter(({ status }) => status >= 400).map((entry) => describeRequest(entry));
+  const refusals = readRequests(mailbox)
+    .filter(({ status }) => status >= 400)
+    .map((entry) => describeRequest(entry));
   return refusals.filter(({ label }) => {
     const exception = allowed.find(({ labels, left }) => left > 0 && labels.includes(label));
     if (exception) exception.left -= 1;

@@ -222,7 +222,7 @@ function toResponse(answer: Exclude<ReceiverAnswer, 'timeout'>): Response {
 }
 
 /** Starts an HTTP server on 127.0.0.1 that passes each request to a fetch handler. */
-async function listen(handle: (request: Request) => Promise<Response>, port: number): Promise<Server> {
+async function listen(handle: Receiver['fetch'], port: number): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
     // If the client disconnects or the receiver closes, a response is not possible any more.
     if (isPreflight(incoming)) outgoing.writeHead(204, CORS).end();
@@ -246,22 +246,14 @@ function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
-async function serve(
-  handle: (request: Request) => Promise<Response>,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
+async function serve(handle: Receiver['fetch'], incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
   const { method = 'GET', url = '/', headers } = incoming;
   const disconnected = new AbortController();
   outgoing.once('close', () => disconnected.abort());
   const body = await buffer(incoming);
   const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
-  const init = {
-    method,
-    headers: fields,
-    signal: disconnected.signal,
-    body: body.length > 0 ? new Uint8Array(body) : null,
-  };
+  const sent = body.length > 0 ? new Uint8Array(body) : null;
+  const init = { method, headers: fields, signal: disconnected.signal, body: sent };
   const response = await handle(new Request(`http://127.0.0.1${url}`, init));
   outgoing.writeHead(response.status, { ...CORS, ...Object.fromEntries(response.headers) });
   outgoing.end(new Uint8Array(await response.arrayBuffer()));

@@ -31,16 +31,12 @@ async function signature(s: Session): Promise<readonly [header: string, value: s
 }
 
 /** Fails the first delivery, lets some seconds pass, and returns how often the receiver was called. */
-async function callsAfter(
-  s: Session,
-  answer: HookReceiver['answers'][number],
-  { ms = 6000, change = undefined as object | undefined } = {},
-) {
+async function callsAfter(s: Session, answer: HookReceiver['answers'][number], ms = 6000, change?: object) {
   const receiver = await s.receiver();
   receiver.answers.push(answer);
   await s.mail();
   await receiver.arrived(1);
-  if (change) await s.must(s.patch(`/v1/webhooks/${receiver.webhook.id}`, change));
+  if (change) await s.must(s.patch(receiver.webhook.path, change));
   await s.target.advance?.(ms);
   return { receiver, count: receiver.calls.length };
 }
@@ -143,11 +139,11 @@ export const eventExperiments: Experiments = {
   'deliveries.retry': async (s) => (await callsAfter(s, 500)).count,
   'deliveries.retry-after': async (s) => (await callsAfter(s, { status: 503, headers: { 'Retry-After': '60' } })).count,
   'deliveries.gone': async (s) => {
-    const { receiver } = await callsAfter(s, 410, { ms: 10 });
-    const { isActive } = await s.must(s.get(`/v1/webhooks/${receiver.webhook.id}`));
+    const { receiver } = await callsAfter(s, 410, 10);
+    const { isActive } = await s.read(receiver.webhook.path);
     return isActive;
   },
-  'deliveries.inactive': async (s) => (await callsAfter(s, 500, { change: { isActive: false } })).count,
+  'deliveries.inactive': async (s) => (await callsAfter(s, 500, 6000, { isActive: false })).count,
   'deliveries.order': async (s) => {
     const receiver = await s.receiver();
     receiver.answers.push('hang');
@@ -229,7 +225,7 @@ export const eventExperiments: Experiments = {
     const { path, key } = await s.inbox();
     return await withStream(s, '/v1/ws', key, async (stream) => {
       await stream.has('connected');
-      await s.must(s.post(`${path}/keys`));
+      await s.add(`${path}/keys`);
       return await s.until('the end of a stream', stream.closed);
     });
   },

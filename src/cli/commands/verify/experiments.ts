@@ -43,10 +43,7 @@ export function shapeOf(value: unknown, run: Run): unknown {
 }
 
 /** The status and the shape of a reply. */
-export const reply = (answer: Answer, s: Session) => [
-  answer.status,
-  answer.text === '' ? 'no body' : shapeOf(answer.body, s),
-];
+export const reply = ({ status, text, body }: Answer, s: Session) => [status, text ? shapeOf(body, s) : 'no body'];
 
 /** The names of the fields of an object. */
 export const keysOf = (value: object) => Object.keys(value).toSorted();
@@ -92,8 +89,8 @@ export const statuses = async (...answers: Promise<Answer>[]) => (await Promise.
 
 /** Creates a workspace of its own, with a key. */
 async function workspace(s: Session) {
-  const { id } = await s.must(s.post('/v1/workspaces', { name: s.newName() }));
-  const key = await s.must(s.post(`/v1/workspaces/${id}/keys`, { name: 'verify' }));
+  const { id } = await s.add('/v1/workspaces', { name: s.newName() });
+  const key = await s.add(`/v1/workspaces/${id}/keys`, { name: 'verify' });
   return { id, path: `/v1/workspaces/${id}`, key: key.key, keyId: key.id };
 }
 
@@ -108,10 +105,10 @@ async function tenant(s: Session) {
 /** Adds a domain of its own. */
 async function domain(s: Session, fields: object = {}) {
   const name = `${s.newName()}.example`;
-  return { name, path: `/v1/domains/${name}`, body: await s.must(s.post('/v1/domains', { domain: name, ...fields })) };
+  return { name, path: `/v1/domains/${name}`, body: await s.add('/v1/domains', { domain: name, ...fields }) };
 }
 
-const webhooksOf = async (s: Session, key = s.target.key) => (await s.must(s.get('/v1/webhooks', { key }))).webhooks;
+const webhooksOf = async (s: Session, key = s.target.key) => (await s.read('/v1/webhooks', { key })).webhooks;
 
 /** Whether the key of the workspace of this run sees a webhook in the list. */
 const isListed = async (s: Session, { id }: Item) =>
@@ -128,8 +125,7 @@ export const resourceExperiments: Experiments = {
   'errors.shape': async (s) => keysOf((await s.get(`/v1/inboxes/${unknown()}`)).body),
   'errors.statuses': (s) =>
     statuses(s.post('/v1/webhooks', { url: 1 }), s.get('/v1/webhooks', { key: '' }), s.get(`/v1/inboxes/${unknown()}`)),
-  'errors.foreign-resource': async (s) =>
-    status(await s.get((await s.inbox()).path, { key: (await workspace(s)).key })),
+  'errors.foreign-resource': statusOf(inbox, async ({ path }, s) => s.get(path, { key: (await workspace(s)).key })),
   'requests.wrong-method': async (s) => status(await s.call('PUT', '/v1/webhooks', {})),
   'requests.check-order': async (s) => status(await s.get(`/v1/${s.newName()}`, { key: '' })),
   'requests.trailing-slash': async (s) => status(await s.get('/v1/me/')),
@@ -137,23 +133,20 @@ export const resourceExperiments: Experiments = {
   'requests.options': async (s) => status(await s.call('OPTIONS', '/v1/me')),
   'requests.malformed-id': async (s) => status(await s.get('/v1/inboxes/not-an-id')),
   'requests.undecodable-path': async (s) => status(await s.get('/v1/inboxes/%E0%A4%A')),
-  'requests.malformed-body': (s) =>
-    statuses(s.call('POST', '/v1/webhooks', '{"url":'), s.call('POST', '/v1/webhooks', '[]')),
+  'requests.malformed-body': (s) => statuses(s.post('/v1/webhooks', '{"url":'), s.post('/v1/webhooks', '[]')),
   'requests.unknown-fields': statusOf(inbox, ({ path }, s) => s.patch(path, { [s.newName()]: 1 })),
   'requests.content-type': statusOf(inbox, ({ path }, s) =>
     s.patch(path, { displayName: 'A' }, { headers: { 'Content-Type': 'text/plain' } }),
   ),
   'requests.query': async (s) => status(await s.get('/v1/me?unknown=1&unknown=2')),
-  'requests.letter-case': statusOf(inbox, ({ path }, s) =>
-    s.get(path.replace(/[0-9a-f-]{36}/, (id) => id.toUpperCase())),
-  ),
-  'requests.selectors': async (s) =>
-    status(await s.get(`/v1/messages?workspace=${s.workspace.id}`, { key: s.workspace.key })),
+  'requests.letter-case': statusOf(inbox, ({ id }, s) => s.get(`/v1/inboxes/${id.toUpperCase()}`)),
+  'requests.selectors': async ({ get, workspace: { id, key } }) =>
+    status(await get(`/v1/messages?workspace=${id}`, { key })),
 
   'tenants.create.reply': async (s) => reply((await tenant(s)).answer, s),
   'tenants.create.required': async (s) => status(await s.post('/v1/tenants', {}, { key: s.target.operatorKey ?? '' })),
   'tenants.create.workspace': async (s) => {
-    const { workspaces } = await s.must(s.get('/v1/workspaces', { key: (await tenant(s)).apiKey }));
+    const { workspaces } = await s.read('/v1/workspaces', { key: (await tenant(s)).apiKey });
     return workspaces.map(({ name, isDefault }: { name: string; isDefault: boolean }) => [name, isDefault]);
   },
   'tenants.delete.body': replyOf(tenant, ({ path, operator }, s) => s.delete(path, operator)),
@@ -174,17 +167,17 @@ export const resourceExperiments: Experiments = {
   'webhooks.create.repeated-events': async (s) =>
     (await s.webhook({ events: ['message.received', 'message.received'] })).events,
   'webhooks.create.workspace': async (s) => isListed(s, await s.webhook()),
-  'webhooks.list.pages': async (s) => keysOf(await s.must(s.get('/v1/webhooks'))),
+  'webhooks.list.pages': async (s) => keysOf(await s.read('/v1/webhooks')),
   'webhooks.list.order': isOldestFirst(webhook, webhooksOf),
   'webhooks.list.secret': async (s) => {
     const { id } = await s.webhook();
     return 'secret' in (await webhooksOf(s)).find((listed: Item) => listed.id === id);
   },
   'webhooks.list.workspace-scope': async (s) => isListed(s, await s.webhook({ workspaceId: undefined })),
-  'webhooks.delete.body': replyOf(webhook, ({ id }, s) => s.delete(`/v1/webhooks/${id}`)),
-  'webhooks.get.secret': async (s) => 'secret' in (await s.must(s.get(`/v1/webhooks/${(await s.webhook()).id}`))),
+  'webhooks.delete.body': replyOf(webhook, ({ path }, s) => s.delete(path)),
+  'webhooks.get.secret': async (s) => 'secret' in (await s.read((await s.webhook()).path)),
   'webhooks.update.reply': async (s) =>
-    'events' in (await s.must(s.patch(`/v1/webhooks/${(await s.webhook()).id}`, { isActive: false }))),
+    'events' in (await s.must(s.patch((await s.webhook()).path, { isActive: false }))),
 
   'workspaces.keys.tiers': statusOf(workspace, ({ path, key }, s) => s.get(`${path}/keys`, { key })),
   'workspaces.keys.create.reply': replyOf(workspace, ({ path }, s) => s.post(`${path}/keys`, { name: 'verify' })),
@@ -193,14 +186,13 @@ export const resourceExperiments: Experiments = {
   'workspaces.shape': async (s) => reply(await s.post('/v1/workspaces', { name: s.newName() }), s),
   'workspaces.read.tiers': async (s) => status(await s.get('/v1/workspaces', { key: s.workspace.key })),
   'workspaces.delete.tiers': statusOf(workspace, ({ path, key }, s) => s.delete(path, { key })),
-  'workspaces.create.slug': async (s) =>
-    (await s.must(s.post('/v1/workspaces', { name: `Verify ÄÖ ${s.newName()}` }))).slug,
+  'workspaces.create.slug': async (s) => (await s.add('/v1/workspaces', { name: `Verify ÄÖ ${s.newName()}` })).slug,
   'workspaces.create.slug-taken': async (s) => {
     const body = { name: s.newName(), slug: s.newName() };
-    await s.must(s.post('/v1/workspaces', body));
+    await s.add('/v1/workspaces', body);
     return status(await s.post('/v1/workspaces', body));
   },
-  'workspaces.list.order': isOldestFirst(workspace, async (s) => (await s.must(s.get('/v1/workspaces'))).workspaces),
+  'workspaces.list.order': isOldestFirst(workspace, async (s) => (await s.read('/v1/workspaces')).workspaces),
   'workspaces.delete.default': statusOf(tenant, ({ defaultWorkspaceId, apiKey }, s) =>
     s.delete(`/v1/workspaces/${defaultWorkspaceId}`, { key: apiKey }),
   ),

@@ -34,11 +34,6 @@ export function junitOf({ findings }: Verification): string {
   });
   const of = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
   const counts = `tests="${findings.length}" failures="${of('differs')}" skipped="${of('not compared')}"`;
-  const lines = [
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuite name="verify" ${counts}>`,
-    ...cases,
-    '</testsuite>',
-  ];
-  return `${lines.join('\n')}\n`;
+  const head = ['<?xml version="1.0" encoding="UTF-8"?>', `<testsuite name="verify" ${counts}>`];
+  return [...head, ...cases, '</testsuite>', ''].join('\n');
 }

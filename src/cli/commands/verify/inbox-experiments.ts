@@ -19,17 +19,19 @@ const postDraft = async (s: Session, fields: object = {}) => {
   return { inbox, answer, path: `${inbox.path}/drafts/${answer.body.id}` };
 };
 
+const DANA = { email: 'dana@verify.example' };
+
 const listOfEntries = async (s: Session) => {
   const inbox = await s.inbox();
-  const { id } = await s.must(s.post(`${inbox.path}/lists`, { name: 'Verify' }));
+  const { id } = await s.add(`${inbox.path}/lists`, { name: 'Verify' });
   const path = `${inbox.path}/lists/${id}`;
-  return { inbox, path, entry: await s.must(s.post(`${path}/entries`, { email: 'dana@verify.example' })) };
+  return { inbox, path, entry: await s.add(`${path}/entries`, DANA) };
 };
 
 /** An inbox with another address at the same domain. */
 const withAddress = async (s: Session) => {
   const [inbox, email] = [await s.inbox(), `${s.newName()}@${s.domain}`];
-  await s.must(s.post(`${inbox.path}/addresses`, { email }));
+  await s.add(`${inbox.path}/addresses`, { email });
   return { inbox, address: `${inbox.path}/addresses/${email}` };
 };
 
@@ -50,9 +52,9 @@ export const inboxExperiments: Experiments = {
   },
   'inboxes.rotate.reply': replyOf(inbox, ({ path }, s) => s.post(`${path}/keys`)),
   'inboxes.rotate.status': statusOf(inbox, ({ path }, s) => s.post(`${path}/keys`)),
-  'inboxes.shape': async (s) => 'metadata' in (await s.must(s.get((await s.inbox()).path))),
+  'inboxes.shape': async (s) => 'metadata' in (await s.read((await s.inbox()).path)),
   'inboxes.display-name.unset': async (s) => {
-    const { displayName = 'absent' } = await s.must(s.get((await s.inbox()).path));
+    const { displayName = 'absent' } = await s.read((await s.inbox()).path);
     return displayName;
   },
   'inboxes.read.tiers': statusOf(inbox, ({ path, key }, s) => s.get(path, { key })),
@@ -68,24 +70,24 @@ export const inboxExperiments: Experiments = {
       s.post('/v1/inboxes', { username: `${s.newName()}.a_b` }, { key: s.workspace.key }),
     ),
   'inboxes.create.generated-name': async (s) => {
-    const { username } = await s.must(s.post('/v1/inboxes', {}, { key: s.workspace.key }));
+    const { username } = await s.add('/v1/inboxes', {}, { key: s.workspace.key });
     return /-[0-9a-f]{8}$/.test(username);
   },
   'inboxes.create.workspace': async (s) => {
-    const { workspaceId } = await s.must(s.post('/v1/inboxes', { username: s.newName() }));
-    return (await s.must(s.get(`/v1/workspaces/${workspaceId}`))).isDefault;
+    const { workspaceId } = await s.add('/v1/inboxes', { username: s.newName() });
+    return (await s.read(`/v1/workspaces/${workspaceId}`)).isDefault;
   },
   'inboxes.create.out-of-reach': async (s) => {
     const username = s.newName();
-    await s.must(s.post('/v1/inboxes', { username }));
-    const { email } = await s.must(s.post('/v1/inboxes', { username }, { key: s.workspace.key }));
+    await s.add('/v1/inboxes', { username });
+    const { email } = await s.add('/v1/inboxes', { username }, { key: s.workspace.key });
     return email.replace(/@.*/, '').replace(username, '');
   },
   'inboxes.create.domain': async (s) =>
     status(await s.post('/v1/inboxes', { domain: `${s.newName()}.example` }, { key: s.workspace.key })),
   'inboxes.create.existing': async (s) => {
     const body = { username: s.newName(), workspaceId: s.workspace.id };
-    await s.must(s.post('/v1/inboxes', body));
+    await s.add('/v1/inboxes', body);
     return status(await s.post('/v1/inboxes', body));
   },
   'inboxes.create.taken': async (s) => {
@@ -113,15 +115,15 @@ export const inboxExperiments: Experiments = {
   'inboxes.addresses.delete.primary': async (s) => {
     const { inbox, address } = await withAddress(s);
     await s.must(s.delete(address));
-    return (await s.must(s.get(inbox.path))).email === inbox.email;
+    return (await s.read(inbox.path)).email === inbox.email;
   },
 
   'drafts.shape': async (s) => keysOf((await postDraft(s)).answer.body),
   'drafts.list.reply': fieldsOf(inbox, ({ path }, s) => s.get(`${path}/drafts`)),
   'drafts.list.order': async (s) => {
     const { inbox, answer } = await postDraft(s);
-    const { id } = await s.must(s.post(`${inbox.path}/drafts`, { subject: 'Second' }));
-    return isFirst((await s.must(s.get(`${inbox.path}/drafts`))).drafts, answer.body.id, id);
+    const { id } = await s.add(`${inbox.path}/drafts`, { subject: 'Second' });
+    return isFirst((await s.read(`${inbox.path}/drafts`)).drafts, answer.body.id, id);
   },
   'drafts.recipients': async (s) => status((await postDraft(s, { to: 'dana@' })).answer),
   'drafts.unknown-message': async (s) => status((await postDraft(s, { replyToMessageId: randomUUID() })).answer),
@@ -129,29 +131,27 @@ export const inboxExperiments: Experiments = {
   'drafts.send.incomplete': async (s) => status(await s.post(`${(await postDraft(s, { to: null })).path}/send`)),
   'drafts.send.reply': async (s) => {
     const { from, to } = await s.mail();
-    const { id } = await s.must(s.post(`${to.path}/drafts`, { to: from.email, subject: 'Draft', plainBody: 'x' }));
+    const { id } = await s.add(`${to.path}/drafts`, { to: from.email, subject: 'Draft', plainBody: 'x' });
     const path = `${to.path}/drafts/${id}`;
-    return [keysOf(await s.must(s.post(`${path}/send`))), status(await s.post(`${path}/send`))];
+    return [keysOf(await s.add(`${path}/send`)), status(await s.post(`${path}/send`))];
   },
   'lists.shape': async (s) => {
     const { path, entry } = await listOfEntries(s);
-    return [keysOf(await s.must(s.get(path))), keysOf(entry)];
+    return [keysOf(await s.read(path)), keysOf(entry)];
   },
   'lists.list.entries': async (s) => {
-    const { lists } = await s.must(s.get(`${(await listOfEntries(s)).inbox.path}/lists`));
+    const { lists } = await s.read(`${(await listOfEntries(s)).inbox.path}/lists`);
     return 'entries' in lists[0];
   },
   'lists.list.reply': async (s) => {
     const { inbox, path } = await listOfEntries(s);
-    return [keysOf(await s.must(s.get(`${inbox.path}/lists`))), keysOf(await s.must(s.get(`${path}/entries`)))];
+    return [keysOf(await s.read(`${inbox.path}/lists`)), keysOf(await s.read(`${path}/entries`))];
   },
   'lists.delete.body': replyOf(listOfEntries, ({ path }, s) => s.delete(path)),
   'lists.entries.delete.body': replyOf(listOfEntries, ({ path, entry }, s) => s.delete(`${path}/entries/${entry.id}`)),
-  'lists.entries.taken': statusOf(listOfEntries, ({ path }, s) =>
-    s.post(`${path}/entries`, { email: 'dana@verify.example' }),
-  ),
+  'lists.entries.taken': statusOf(listOfEntries, ({ path }, s) => s.post(`${path}/entries`, DANA)),
 };
 
 async function inboxesOf(s: Session) {
-  return (await s.must(s.get('/v1/inboxes', { key: s.workspace.key }))).inboxes;
+  return (await s.read('/v1/inboxes', { key: s.workspace.key })).inboxes;
 }

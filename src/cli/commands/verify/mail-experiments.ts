@@ -56,7 +56,7 @@ async function deleted(s: Session) {
 /** A mail with the reply to it; `back` is the message of the reply. */
 async function replied(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
   const mail = await s.mail(fields);
-  await s.must(s.post(`${mail.to.path}/reply/${mail.message.id}`, { plainBody: 'Hi' }));
+  await s.add(`${mail.to.path}/reply/${mail.message.id}`, { plainBody: 'Hi' });
   const messages = await s.messages(mail.from);
   return { ...mail, messages, back: messages[0] };
 }
@@ -64,7 +64,7 @@ async function replied(s: Session, fields: Readonly<Record<string, unknown>> = {
 /** A mail, as the list for all inboxes shows it to the key of its inbox. */
 async function listedForAll(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
   const { to } = await s.mail(fields);
-  return (await s.must(s.get('/v1/messages', { key: to.key }))).messages;
+  return (await s.read('/v1/messages', { key: to.key })).messages;
 }
 
 const unverified = (s: Session, from: OwnInbox, to: OwnInbox) =>
@@ -85,7 +85,7 @@ export const mailExperiments: Experiments = {
   },
   'messages.list.pagination': async (s) => {
     const { to } = await twoMails(s);
-    const { messages, pagination } = await s.must(s.get(`${to.path}/messages?limit=1&offset=1`));
+    const { messages, pagination } = await s.read(`${to.path}/messages?limit=1&offset=1`);
     return [messages.length, pagination];
   },
   'messages.list.over-limit': statusOf(inbox, ({ path }, s) => s.get(`${path}/messages?limit=201`)),
@@ -100,7 +100,7 @@ export const mailExperiments: Experiments = {
   },
   'messages.get.marks-read': async (s) => {
     const { path, to } = await s.mail();
-    await s.must(s.get(path));
+    await s.read(path);
     return (await s.messages(to))[0].isRead;
   },
   'messages.update.reply': async (s) => 'subject' in (await s.must(s.patch((await s.mail()).path, { isRead: true }))),
@@ -134,18 +134,18 @@ export const mailExperiments: Experiments = {
   },
   'messages.all.folder': async (s) => {
     const { from } = await s.mail();
-    return (await s.must(s.get('/v1/messages', { key: from.key }))).messages.length;
+    return (await s.read('/v1/messages', { key: from.key })).messages.length;
   },
   'messages.folders': async (s) => {
     const { to, path } = await s.mail();
     await s.must(s.patch(path, { isStarred: true, isArchived: true }));
-    const counts = await s.must(s.get('/v1/messages/folders/counts', { key: to.key }));
+    const counts = await s.read('/v1/messages/folders/counts', { key: to.key });
     return Object.entries(counts).map(([name, count]) => [name, (count as { total?: number }).total ?? count]);
   },
   'messages.folders.counts': async (s) =>
-    shapeOf(await s.must(s.get('/v1/messages/folders/counts', { key: (await s.inbox()).key })), s),
+    shapeOf(await s.read('/v1/messages/folders/counts', { key: (await s.inbox()).key }), s),
 
-  'metrics.counts': async (s) => (await s.must(s.get('/v1/metrics', { key: (await deleted(s)).to.key }))).counts,
+  'metrics.counts': async (s) => (await s.read('/v1/metrics', { key: (await deleted(s)).to.key })).counts,
 
   'sending.required': async (s) => {
     const { path, email } = await s.inbox();
@@ -174,7 +174,7 @@ export const mailExperiments: Experiments = {
     const other = await s.inbox();
     await s.post(`${other.path}/send`, { to: to.email, subject: 'x', plainBody: 'x', verified: true });
     await s.messages(to, 2);
-    await s.must(s.post(`${to.path}/forward/${message.id}`, { to: other.email, plainBody: 'See below' }));
+    await s.add(`${to.path}/forward/${message.id}`, { to: other.email, plainBody: 'See below' });
     return (await s.messages(other))[0].plainBody.includes('The original text');
   },
   'sending.plus-tags': async (s) => {
@@ -197,7 +197,7 @@ export const mailExperiments: Experiments = {
 
   'threads.shape': fieldsOf(mail, ({ to, message }, s) => s.get(`${to.path}/threads/${message.threadId}`)),
   'threads.list': async (s) => {
-    const { threads, pagination } = await s.must(s.get(`${(await s.mail()).to.path}/threads`));
+    const { threads, pagination } = await s.read(`${(await s.mail()).to.path}/threads`);
     return [keysOf(threads[0]), keysOf(pagination)];
   },
   'threads.inbound': async (s) => {
@@ -206,8 +206,8 @@ export const mailExperiments: Experiments = {
   },
   'threads.outbound': async (s) => {
     const { from, to, message } = await s.mail();
-    const answer = await s.must(s.post(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' }));
-    const forward = await s.must(s.post(`${to.path}/forward/${message.id}`, { to: from.email }));
+    const answer = await s.add(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' });
+    const forward = await s.add(`${to.path}/forward/${message.id}`, { to: from.email });
     return [answer.threadId, forward.threadId].map((id) => id === message.threadId);
   },
 };
@@ -221,7 +221,7 @@ async function bounce(s: Session) {
   const to = await s.inbox();
   await s.send(from, to, { subject: 'fence' });
   await s.until('the second mail', () => told().some(({ to: it }) => String(it).includes(to.email)) || undefined);
-  const { messages } = await s.must(s.get(`${from.path}/messages`, { key: from.key }));
+  const { messages } = await s.read(`${from.path}/messages`, { key: from.key });
   const reports = messages.filter(({ direction }: { direction: string }) => direction === 'inbound').length;
   return { calls: told().filter(({ event }) => event === 'message.bounced').length, reports };
 }

@@ -19,15 +19,15 @@ type Things = Readonly<Record<string, string>>;
 /** Creates one thing of each kind, in an inbox with a mail. */
 async function createThings(s: Session) {
   const { to, from, message } = await s.mail();
-  const list = await s.must(s.post(`${to.path}/lists`, { name: 'Verify' }));
-  const entry = await s.must(s.post(`${to.path}/lists/${list.id}/entries`, { email: 'dana@verify.example' }));
-  const draft = await s.must(s.post(`${to.path}/drafts`, { to: from.email, subject: 'Verify', plainBody: 'Hi' }));
+  const list = await s.add(`${to.path}/lists`, { name: 'Verify' });
+  const entry = await s.add(`${to.path}/lists/${list.id}/entries`, { email: 'dana@verify.example' });
+  const draft = await s.add(`${to.path}/drafts`, { to: from.email, subject: 'Verify', plainBody: 'Hi' });
   const domain = `${s.newName()}.example`;
-  await s.must(s.post('/v1/domains', { domain, workspaceId: s.workspace.id }));
+  await s.add('/v1/domains', { domain, workspaceId: s.workspace.id });
   const address = `${s.newName()}@${s.domain}`;
-  await s.must(s.post(`${to.path}/addresses`, { email: address, primary: false }));
-  const workspace = await s.must(s.post('/v1/workspaces', { name: s.newName() }));
-  const key = await s.must(s.post(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' }));
+  await s.add(`${to.path}/addresses`, { email: address, primary: false });
+  const workspace = await s.add('/v1/workspaces', { name: s.newName() });
+  const key = await s.add(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' });
   const ids = { messageId: message.id, threadId: message.threadId, listId: list.id, entryId: entry.id };
   const names = { draftId: draft.id, attachmentId: randomUUID(), domain, address };
   return { to, from, workspace, key, webhook: await s.webhook(), things: { ...ids, ...names, id: to.id } };
@@ -157,8 +157,8 @@ const written: readonly Statement[] = [
     text: 'rotating the key of an inbox invalidates the old key immediately, and the mail stays',
     run: async (s) => {
       const { to } = await s.mail();
-      const { key } = await s.must(s.post(`${to.path}/keys`));
-      const { messages } = await s.must(s.get(`${to.path}/messages`, { key }));
+      const { key } = await s.add(`${to.path}/keys`);
+      const { messages } = await s.read(`${to.path}/messages`, { key });
       return [status(await s.get('/v1/me', { key: to.key })), messages.length, key.slice(0, 3), key !== to.key];
     },
   },

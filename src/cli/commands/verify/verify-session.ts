@@ -113,8 +113,8 @@ export class Session {
   /** Creates the workspace of this run. */
   async open(): Promise<void> {
     this.begin('setup');
-    const workspace = await this.must(this.post('/v1/workspaces', { name: `verify ${this.run}` }));
-    const key = await this.must(this.post(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' }));
+    const workspace = await this.add('/v1/workspaces', { name: `verify ${this.run}` });
+    const key = await this.add(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' });
     this.workspace = { id: workspace.id, key: key.key };
     const { email, key: inboxKey } = await this.inbox();
     if (![workspace.id, key.key, email, inboxKey].every((text) => typeof text === 'string')) {
@@ -153,18 +153,19 @@ export class Session {
   patch = (path: string, body: unknown = {}, extra?: Extra) => this.call('PATCH', path, body, extra);
   delete = (path: string, extra?: Extra) => this.call('DELETE', path, undefined, extra);
 
+  /** Reads or adds something, which must be a success, and returns the body of the reply. */
+  read = (path: string, extra?: Extra) => this.must(this.get(path, extra));
+  add = (path: string, body?: unknown, extra?: Extra) => this.must(this.post(path, body, extra));
+
   /** Sends a request. A body that is no text is sent as JSON. What is created is remembered. */
   async call(method: string, path: string, body?: unknown, { key = this.target.key, headers }: Extra = {}) {
     this.calls.add(`${method} ${path.replace(/\?.*/, '')}`);
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const type = text === undefined ? {} : { 'Content-Type': 'application/json' };
     const answer = await this.target.send(this.target.baseUrl + path, {
       method,
       redirect: 'manual',
-      headers: {
-        ...(key !== '' && { 'X-API-Key': key }),
-        ...(text !== undefined && { 'Content-Type': 'application/json' }),
-        ...headers,
-      },
+      headers: { ...(key !== '' && { 'X-API-Key': key }), ...type, ...headers },
       ...(text !== undefined && { body: text }),
     });
     this.#remember(method, path.replace(/\?.*/, ''), key, answer);
@@ -175,7 +176,7 @@ export class Session {
     const id = body.id ?? body.domain?.id;
     if (method === 'DELETE' && status < 300) this.#created.delete(path);
     if (method !== 'POST' || status !== 201 || !COLLECTIONS.test(path) || typeof id !== 'string') return;
-    this.#created.set(path.endsWith('domains') ? `${path}/${nameOfDomain(body)}` : `${path}/${id}`, key);
+    this.#created.set(path.endsWith('domains') ? `${path}/${body.domain.domain ?? body.domain}` : `${path}/${id}`, key);
   }
 
   /** Returns the body of a reply that must be a success. */
@@ -188,36 +189,32 @@ export class Session {
   /** Creates an inbox in the workspace of this run. */
   async inbox(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key): Promise<OwnInbox> {
     const place = key === this.target.key && this.workspace.id ? { workspaceId: this.workspace.id } : {};
-    const body = await this.must(this.post('/v1/inboxes', { username: this.newName(), ...place, ...fields }, { key }));
+    const body = await this.add('/v1/inboxes', { username: this.newName(), ...place, ...fields }, { key });
     return { id: body.id, email: body.email, key: body.apiKey, path: `/v1/inboxes/${body.id}` };
   }
 
   /** Asks for a webhook of the workspace of this run. */
   postWebhook(fields: Readonly<Record<string, unknown>> = {}) {
-    const place = { workspaceId: this.workspace.id };
-    return this.post('/v1/webhooks', {
-      url: 'https://verify.invalid/',
-      events: ['message.received'],
-      ...place,
-      ...fields,
-    });
+    const webhook = { url: 'https://verify.invalid/', events: ['message.received'], workspaceId: this.workspace.id };
+    return this.post('/v1/webhooks', { ...webhook, ...fields });
   }
 
   /** Creates a webhook of the workspace of this run. */
   async webhook(fields: Readonly<Record<string, unknown>> = {}) {
-    return await this.must(this.postWebhook(fields));
+    const body = await this.must(this.postWebhook(fields));
+    return { ...body, path: `/v1/webhooks/${body.id}` };
   }
 
   /** Sends a mail from one inbox of this run to another. */
   async send(from: OwnInbox, to: OwnInbox, fields: Readonly<Record<string, unknown>> = {}) {
     const mail = { to: to.email, subject: this.newName(), plainBody: 'Hello', verified: true, ...fields };
-    return await this.must(this.post(`${from.path}/send`, mail, { key: from.key }));
+    return await this.add(`${from.path}/send`, mail, { key: from.key });
   }
 
   /** Returns the messages of an inbox as soon as it has some number of them, by default one that came in. */
   async messages(inbox: OwnInbox, count = 1, direction = 'inbound') {
     return await this.until(`${count} mails in an inbox`, async () => {
-      const { messages = [] } = await this.must(this.get(`${inbox.path}/messages`, { key: inbox.key }));
+      const { messages = [] } = await this.read(`${inbox.path}/messages`, { key: inbox.key });
       // biome-ignore lint/suspicious/noExplicitAny: as above.
       const found = messages.filter((message: any) => message.direction === direction);
       return found.length >= count ? found : undefined;
@@ -248,7 +245,7 @@ export class Session {
     const receiver = this.target.receive?.(this.newName());
     if (!receiver) throw new CannotTellError('there is no receiver');
     const webhook = await this.webhook({ url: receiver.url, events, ...fields });
-    if (!webhook.isActive) await this.must(this.patch(`/v1/webhooks/${webhook.id}`, { isActive: true }));
+    if (!webhook.isActive) await this.must(this.patch(webhook.path, { isActive: true }));
     const arrived = async (count: number) => {
       if (this.#isUnreachable) throw new CannotTellError('no delivery arrives at the receiver');
       this.#isUnreachable = true;
@@ -271,6 +268,3 @@ export class Session {
     return left;
   }
 }
-
-const nameOfDomain = (body: { domain: string | { domain: string } }) =>
-  typeof body.domain === 'string' ? body.domain : body.domain.domain;

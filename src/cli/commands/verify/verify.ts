@@ -4,15 +4,7 @@ import { NAME } from '../../../basics/version.ts';
 import { isUrlWithProtocol } from '../../../contract/schemas.ts';
 import { isKeyOfTier, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
 import { isLoopbackHost } from '../../../server/loopback.ts';
-import {
-  CannotRunError,
-  type GivenFlag,
-  type GivenFlags,
-  quote,
-  type RunCommand,
-  textOf,
-  UsageError,
-} from '../../command.ts';
+import { CannotRunError, type GivenFlags, quote, type RunCommand, textOf, UsageError } from '../../command.ts';
 import { explainWriteError } from '../../files.ts';
 import { VERIFY_FLAGS } from '../../flags.ts';
 import { writeProfile } from '../../profile-file.ts';
@@ -62,17 +54,15 @@ function parseSettings(flags: GivenFlags) {
         `not ${quote(baseUrl)}.`,
     );
   }
-  const key = readKey(flags['api-key'], 'tenant');
+  const key = readKey(flags, 'api-key', 'tenant');
   if (key === undefined) {
     throw new UsageError('The command verify needs --api-key, a tk_ key of a tenant in which it may create things.');
   }
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
   return {
-    baseUrl,
-    isLocal,
-    key,
-    secondKey: readKey(flags['second-key'], 'tenant'),
-    operatorKey: readKey(flags['operator-key'], 'operator'),
+    ...{ baseUrl, isLocal, key },
+    secondKey: readKey(flags, 'second-key', 'tenant'),
+    operatorKey: readKey(flags, 'operator-key', 'operator'),
     receiverUrl: textOf(flags['receiver-url'])?.replace(/\/$/, ''),
     receiverPort: parseOne(VERIFY_FLAGS['receiver-port'], flags['receiver-port']) ?? 0,
     rate: parseOne(VERIFY_FLAGS.rate, flags.rate) ?? (isLocal ? undefined : 10),
@@ -81,7 +71,8 @@ function parseSettings(flags: GivenFlags) {
 }
 
 /** Returns the key of a flag; the error does not show it. */
-function readKey(flag: GivenFlag | undefined, tier: Tier): string | undefined {
+function readKey(flags: GivenFlags, name: string, tier: Tier): string | undefined {
+  const flag = flags[name];
   const key = textOf(flag);
   if (key === undefined || isKeyOfTier(key, tier)) return key;
   throw new UsageError(`${flag?.source} must be a key that begins with ${TIER_PREFIX[tier]}.`);

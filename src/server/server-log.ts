@@ -1,0 +1,242 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { styleText } from 'node:util';
+import { messageOf } from '../basics/named-error.ts';
+import { cut } from '../basics/text.ts';
+import { maskText } from '../contract/mask.ts';
+import { isStreamPath } from '../contract/stream-protocol.ts';
+import { CONTROL_PATH } from '../control/table/control-path.ts';
+import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
+import { type ApiResult, type ExchangeObserver, isCut } from '../service/pipeline/exchange.ts';
+import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../world/activity.ts';
+import { formatDuration } from '../world/clock.ts';
+import { FAVICON_PATH } from './http/guards.ts';
+
+/** One line of the log. */
+export interface Line {
+  /** What a reader looks for first, such as `createWebhook` or `message.received`. */
+  readonly name: string;
+  /** What is shown behind the name: the HTTP status, `←` for a mail that came in, or `!` for a problem. */
+  readonly sign?: number | '←' | '!' | undefined;
+  readonly text: string;
+  /** The HTTP status that decides the colour of the line. Default: 200. */
+  readonly status?: number | undefined;
+}
+
+/** Writes one log line. The time is that of the call, if none is given. An error from a function is reported. */
+export type Log = (line: Line | (() => Line), at?: Date) => void;
+
+/** The width of the column of names: the longest operation has 18 characters. */
+const NAME_WIDTH = 18;
+
+/** Keeps newer versions of Node from disabling colours on their own. */
+const STYLE_OPTIONS = { validateStream: false };
+
+/** The colour of a status, by its first digit. */
+const COLOURS = ['red', 'cyan', 'green', 'cyan', 'yellow', 'red'] as const;
+
+/** Options of a log. */
+interface LogOptions {
+  write(line: string): void;
+  readonly isColoured: boolean;
+  /** Receives each error that `write` throws. */
+  report(error: unknown): void;
+}
+
+/** Creates a log whose lines begin with the time of day, have columns, and contain no secrets. It never throws. */
+export function createLog({ write, isColoured, report }: LogOptions): Log {
+  const colourise = (format: Parameters<typeof styleText>[0], text: string) =>
+    isColoured ? styleText(format, text, STYLE_OPTIONS) : text;
+
+  return (line, at = new Date()) => {
+    const time = at.toTimeString().slice(0, 'hh:mm:ss'.length);
+    try {
+      const { name, sign = '', text, status = 200 } = typeof line === 'function' ? line() : line;
+      const columns = toPrintable(`${name.padEnd(NAME_WIDTH)} ${String(sign).padEnd(3)} ${text}`);
+      const colour = COLOURS[Number(String(status).charAt(0))] ?? 'red';
+      write(`${colourise('dim', time)} ${colourise(colour, maskSecrets(columns))}`);
+    } catch (error) {
+      report(error);
+    }
+  };
+}
+
+/** Replaces characters that could break a line, imitate another line or move a terminal's cursor. */
+export function toPrintable(text: string): string {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+}
+
+/** Masks secrets as `maskText` does, and also texts that begin like a key but are too short. */
+export function maskSecrets(text: string): string {
+  return maskText(text).replace(/(sa|tk|wk|ak)_[\w-]+(?![\w…-])/g, (key) => `${key.slice(0, 3)}…`);
+}
+
+/** The data of an attempt that its description needs. */
+type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
+
+/**
+ * Writes a log line for each future entry of a mailbox's activity. That of a delivery that was not delivered ends with
+ * its link in the inspector; `inspector` returns the URL of that page.
+ */
+export function logActivity(activity: Activity, log: Log, inspector: () => string): void {
+  activity.subscribe((entry) => {
+    const line = describeActivity(entry);
+    if (!line) return;
+    const hasLink = 'deliveryId' in entry && (line.status ?? 200) >= 300;
+    log(hasLink ? { ...line, text: `${line.text} ${inspector()}#/webhooks/${entry.deliveryId}` } : line);
+  });
+}
+
+/** Describes an entry in one line; `undefined` for a delivery that is sent at once, because its attempt has a line. */
+export function describeActivity(entry: ActivityEntry): Line | undefined {
+  const line = WRITERS[entry.kind](entry as never);
+  return line && limitText(line);
+}
+
+const WRITERS: {
+  readonly [Kind in ActivityEntry['kind']]: (entry: Extract<ActivityEntry, { kind: Kind }>) => Line | undefined;
+} = {
+  'delivery-created': (entry) =>
+    entry.state === 'held' ? deliveryLine(entry, { sign: '!', text: `held: ${entry.reason}`, status: 403 }) : undefined,
+  attempt: (entry) => {
+    const status = entry.status ?? (entry.state === 'refused' ? 403 : 504);
+    return deliveryLine(entry, { sign: entry.status ?? '!', text: formatResult(entry), status });
+  },
+  'delivery-ended': (entry) => {
+    const status = entry.state === 'failed' ? 500 : 403;
+    return deliveryLine(entry, { sign: '!', text: `${entry.state}: ${entry.reason}`, status });
+  },
+  mail: ({ inbox, from, subject }) => ({ name: 'mail', sign: '←', text: `to ${inbox} from ${from}: ${subject}` }),
+  'mail-held': ({ reason }) => ({ name: 'mail', sign: '!', text: `held: ${reason}`, status: 429 }),
+  'stream-opened': ({ tier, key }) => ({ name: 'stream', text: `opened with the ${tier} key ${key}` }),
+  'stream-closed': ({ tier, key }) => ({ name: 'stream', text: `closed that was opened with the ${tier} key ${key}` }),
+  failure: ({ error }) => {
+    const [name, text] =
+      error instanceof CorrespondentError
+        ? ['correspondent', error.message]
+        : ['emulator', `The emulator failed because of a bug in it: ${messageOf(error)}.`];
+    return { name, sign: '!', text, status: 500 };
+  },
+};
+
+/** Writes what happened to a delivery behind its event, its webhook and its address. */
+function deliveryLine({ event, webhookId, url }: DeliveryActivity, { text, ...line }: Omit<Line, 'name'>): Line {
+  const address = url === null ? '' : ` ${cut(url, MAX_URL_LENGTH)}`;
+  return { ...line, name: event, text: `webhook ${webhookId.slice(0, 4)}…${address} ${text}` };
+}
+
+/** Describes the result of an attempt: `503 in 12 ms, again in 5s`. */
+export function formatAttempt(attempt: AttemptData): string {
+  return [attempt.status, formatResult(attempt)].filter((part) => part !== null).join(' ');
+}
+
+/** Describes the result of an attempt behind its status. */
+function formatResult({ state, reason, status, error, durationMs, retryInMs }: AttemptData): string {
+  if (state === 'refused') return `refused: ${reason}`;
+  const problem = status === null ? `no answer (${messageOf(error)}) ` : '';
+  return `${problem}in ${durationMs} ms${formatNextStep({ state, reason, retryInMs })}`;
+}
+
+function formatNextStep({ state, reason, retryInMs }: Pick<AttemptData, 'state' | 'reason' | 'retryInMs'>): string {
+  if (retryInMs !== null) return `, again in ${formatDuration(retryInMs)}`;
+  return reason === null ? '' : `, ${state}: ${reason}`;
+}
+
+/** The maximum length of the URL of a webhook, so that the result of the delivery is in the line, too. */
+const MAX_URL_LENGTH = 120;
+
+/** The maximum length of what is said of an entry, in characters. */
+const MAX_LENGTH = 280;
+
+/** Shortens the text of a line that others may have written, and makes it printable. */
+export function limitText(line: Line): Line {
+  return { ...line, text: toPrintable(line.text.slice(0, MAX_LENGTH)) };
+}
+
+/** Returns an observer that logs why the URL of a new or changed webhook may not be called. */
+export function logRefusedWebhooks(log: Log, findReason: (url: string) => string | undefined): ExchangeObserver {
+  return ({ row, received, reply }) => {
+    const isWebhook = row?.id === 'createWebhook' || row?.id === 'updateWebhook';
+    if (!isWebhook || reply.status >= 300 || !(received instanceof Uint8Array)) return;
+    const { url }: { url?: unknown } = JSON.parse(new TextDecoder().decode(received));
+    const reason = typeof url === 'string' ? findReason(url) : undefined;
+    if (reason !== undefined)
+      log({ name: row.id, sign: '!', text: `a webhook will get nothing: ${reason}`, status: 403 });
+  };
+}
+
+/**
+ * Returns whether a request only reads from the control plane or the inspector, which is not logged unless asked for.
+ */
+export function isControlRead({ method = '', url = '' }: IncomingMessage): boolean {
+  return ['GET', 'HEAD', 'OPTIONS'].includes(method) && CONTROL_URL.test(url);
+}
+
+const CONTROL_URL = new RegExp(`^(?:${CONTROL_PATH}(?=[/?]|$)|${FAVICON_PATH}$)`);
+
+/**
+ * Writes one line when a request is finished: operation, status, method, path, error code, duration, masked key, and
+ * the reason of a refusal, with what the reply omits.
+ */
+export function logRequest(
+  log: Log,
+  request: IncomingMessage,
+  response: ServerResponse,
+  readResult: () => Partial<ApiResult>,
+): void {
+  const startedAt = performance.now();
+  response.once('close', () => {
+    const duration = `${(performance.now() - startedAt).toFixed(1)} ms`;
+    log(() => describe(request, response, duration, readResult()));
+  });
+}
+
+function describe(request: IncomingMessage, response: ServerResponse, duration: string, result: Partial<ApiResult>) {
+  const { method, url = '' } = request;
+  const { statusCode: status } = response;
+  const isComplete = response.writableFinished || status === 101;
+  const name = result.row?.id ?? nameOfOther(url.replace(/\?.*/s, ''));
+  const write = (outcome: string | undefined, note = '') =>
+    [method, toAscii(url), outcome, duration, sentKey(request)].filter(Boolean).join(' ') + note;
+  if (isComplete) return { name, sign: status, text: write(result.error?.code, noteOn(result)), status };
+  return { name, sign: '!' as const, text: write(isCut({ status }) ? 'cut by a fault' : 'aborted'), status: 499 };
+}
+
+/** Returns the name of a request that is no operation and no control call, by its path. */
+export function nameOfOther(path: string): string {
+  return isStreamPath(path) ? 'stream' : '-';
+}
+
+/** The statuses of refusals whose message is the reason: it says which key, origin or host is wrong. */
+const REFUSED: readonly unknown[] = [401, 403];
+
+/** Formats the reason of a refusal, and what the request had and the operation did not read. */
+function noteOn({ error, ignored = [] }: Partial<ApiResult>): string {
+  const reason = error?.internalReason?.() ?? (REFUSED.includes(error?.status) ? error?.message : undefined);
+  const notes = [reason, ...ignored.map((each) => `ignored: ${each}`)];
+  return notes
+    .filter((note) => note !== undefined)
+    .map((note) => ` (${note.slice(0, 300)})`)
+    .join('');
+}
+
+/** Returns the API key of a request. Other credentials, such as a password, are not shown at all. */
+function sentKey({ headers }: IncomingMessage): string {
+  const credential = headers['x-api-key'] || headers.authorization?.replace(/^bearer\s+/i, '') || '';
+  if (credential === '') return '';
+  return KEY.test(String(credential)) ? toAscii(String(credential)) : '(not a key)';
+}
+
+const KEY = /^(sa|tk|wk|ak)_[\w-]+$/;
+
+/** Decodes a text, so that an encoded key is masked too, and replaces characters that could imitate or break a line. */
+function toAscii(text: string): string {
+  return decode(text.slice(0, 600))
+    .replace(/[^\x21-\x7e]/g, '?')
+    .slice(0, 200);
+}
+
+/** Decodes percent-encoded ASCII repeatedly, until nothing changes. */
+function decode(text: string): string {
+  const decoded = text.replace(/%([2-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return decoded === text ? text : decode(decoded);
+}
