@@ -94,7 +94,7 @@ interface BarProps {
   readonly help: RefObject<HTMLDialogElement | null>;
 }
 
-/** What holds in every view: the filter, the clock, and whether the page is up to date. */
+/** What is shown above every view: the filter, the clock, and whether the page is up to date. */
 function Bar({ scope, route, now, connection, help }: BarProps) {
   return (
     <header class="bar">
@@ -116,7 +116,7 @@ function useView(route: Route, view: View | undefined, help: BarProps['help']): 
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
   }, [route.view]);
-  // Before `useTitle` of what is open adds its name.
+  // This runs before `useTitle` adds the name of what is open.
   useLayoutEffect(() => {
     document.title = [view?.title, 'Inspector'].filter(Boolean).join(' · ');
   }, [view]);
@@ -127,7 +127,7 @@ function useView(route: Route, view: View | undefined, help: BarProps['help']): 
   });
 }
 
-/** The mark, the name and the version. */
+/** The logo, the name and the version. */
 function Brand() {
   const { value } = useLoaded((client) => client.getControlHealth(), 'health', never);
   return (

@@ -6,14 +6,14 @@ export interface Now {
   /** By how much the clock of the emulator is ahead of the real time, in milliseconds. */
   readonly offsetMs: number;
   readonly isFrozen: boolean;
-  /** The real time at which the page was last shown, in milliseconds; it moves on each second. */
+  /** The real time, in milliseconds. It is updated each second. */
   readonly realMs: number;
 }
 
 /** Gives `Time` the present time. */
 export const NowContext = createContext<Now>({ offsetMs: 0, isFrozen: false, realMs: 0 });
 
-/** Returns the time of the emulator, again each second. */
+/** Returns the time of the emulator, and renders again each second. */
 export function useNow(): Now {
   return useContext(NowContext);
 }
