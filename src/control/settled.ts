@@ -81,7 +81,7 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
   clearTimeout(timer);
   if (outcome === 'late') throw createTimeoutError(timeoutMs, scope);
   const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
-  if (failures.length > 0) throw failed(failures);
+  if (failures.length > 0) throw createFailureError(failures);
   const held = [...service.loops.held(worlds)];
   const refused = findRefused(dispatcher.list(worlds.all(), { state: 'refused' }));
   const losses = dispatcher.losses(worlds.all());
@@ -96,9 +96,9 @@ function findRefused(deliveries: readonly Delivery[]): RefusedWebhook[] {
   });
 }
 
-function failed(failures: readonly Failure[]): ApiError {
-  const wrong = failures.map(({ error }) => error).find((error) => error instanceof CorrespondentError);
-  if (wrong) return Object.assign(new ApiError('CONFLICT', wrong.message), { cause: wrong.cause });
+function createFailureError(failures: readonly Failure[]): ApiError {
+  const found = failures.map(({ error }) => error).find((error) => error instanceof CorrespondentError);
+  if (found) return Object.assign(new ApiError('CONFLICT', found.message), { cause: found.cause });
   const named = failures.slice(0, MAX_NAMED).map(({ what, error }) => `${what} (${messageOf(error)})`);
   const message = `A bug in the emulator has ended ${listOf(named, failures.length)}.`;
   return Object.assign(new ApiError('INTERNAL_ERROR', message), { cause: failures[0]?.error });

@@ -42,8 +42,8 @@ export function createControl(
 
   async function runRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
     const { query, body } = await parseInput(row, request);
-    const known = constantReplies.get(row);
-    if (known) return known;
+    const constant = constantReplies.get(row);
+    if (constant) return constant;
     const { sandbox, ...rest } = query;
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
     const process = { ...own, publicUrl: own.publicUrl ?? calledUrl(request) };
