@@ -47,14 +47,14 @@ export function createMailboxCorrespondents(scope: ControlScope): MailboxCorresp
       const entry = createEntry(parsed, { id: newId(worlds.environment), tenantId: tenant ?? null });
       refuseTaken(scope, entry);
       correspondents.add(entry);
-      return structuredClone(entry.shown);
+      return correspondents.show(entry);
     },
-    correspondents: () => correspondents.list(worlds).map(({ shown }) => structuredClone(shown)),
+    correspondents: () => correspondents.list(worlds).map((entry) => correspondents.show(entry)),
     removeCorrespondent(id) {
       const removed = correspondents.list(worlds).find(({ shown }) => shown.id === String(id).toLowerCase());
       if (!removed) throw notFound('correspondent');
       correspondents.remove(removed);
-      return structuredClone(removed.shown);
+      return correspondents.show(removed);
     },
     clearCorrespondents() {
       for (const entry of correspondents.list(worlds)) correspondents.remove(entry);

@@ -77,10 +77,14 @@ export function Row({ href, isOpen, isNew, icon, tone, who, when, what, state, m
       <span class={`row-icon ${tone}`}>
         <Icon of={icon} />
       </span>
-      <span class="who">{who}</span>
-      <span class="when">{when}</span>
-      <span class="what">{what}</span>
-      <span class="state">{state}</span>
+      <span class="both">
+        <span class="who">{who}</span>
+        <span class="when">{when}</span>
+      </span>
+      <span class="both">
+        <span class="what">{what}</span>
+        <span class="state">{state}</span>
+      </span>
       <span class="more">{more}</span>
     </a>
   );

@@ -1,7 +1,7 @@
-import { Check, Circle, Copy, type IconNode, TriangleAlert, X } from 'lucide';
+import { Check, Circle, Copy, type IconNode, TriangleAlert, X, Zap } from 'lucide';
 import { type ComponentChildren, h, type JSX, type Ref, type TargetedSubmitEvent } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { parseRoute } from './page-route.ts';
+import { linkTo, parseRoute } from './page-route.ts';
 import { UserText } from './text.tsx';
 
 /** A drawing of the icon set; screen readers skip it. */
@@ -120,10 +120,7 @@ export function textIn(data: FormData, name: string): string {
   return String(data.get(name) ?? '');
 }
 
-interface ButtonProps {
-  readonly icon?: IconNode;
-  readonly text: ComponentChildren;
-}
+type ButtonProps = { readonly icon?: IconNode; readonly text: ComponentChildren };
 
 function withIcon(icon: IconNode | undefined, text: ComponentChildren) {
   if (!icon) return text;
@@ -154,11 +151,7 @@ export function ButtonLink({ icon, text, isPrimary, ...attributes }: ButtonProps
 
 type LinkProps = JSX.IntrinsicElements['a'] & { readonly isPrimary?: boolean };
 
-interface SearchFieldProps {
-  readonly label: string;
-  readonly value: string;
-  readonly search: (text: string) => void;
-}
+type SearchFieldProps = { readonly label: string; readonly value: string; readonly search: (text: string) => void };
 
 /** After this time without a key, the search starts. */
 const PAUSE_MS = 150;
@@ -222,12 +215,7 @@ export type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
 const ICONS: Readonly<Record<Tone, IconNode>> = { good: Check, warn: TriangleAlert, bad: X, plain: Circle };
 
-interface ChipProps {
-  readonly tone?: Tone;
-  /** Default: that of the tone. */
-  readonly icon?: IconNode | undefined;
-  readonly text: ComponentChildren;
-}
+type ChipProps = { readonly tone?: Tone; readonly icon?: IconNode | undefined; readonly text: ComponentChildren };
 
 /** A state in one word, with a colour and an icon. */
 export function Chip({ tone = 'plain', icon = ICONS[tone], text }: ChipProps) {
@@ -235,6 +223,19 @@ export function Chip({ tone = 'plain', icon = ICONS[tone], text }: ChipProps) {
     <span class={`chip ${tone}`}>
       <Icon of={icon} /> {text}
     </span>
+  );
+}
+
+/** Leads to the faults that struck; nothing if none did. */
+export function FaultLink({ ids, text = 'fault' }: { readonly ids: readonly string[]; readonly text?: string }) {
+  return (
+    <>
+      {ids.map((id) => (
+        <a key={id} href={linkTo('time', id)} title={`Struck by the fault ${id}`}>
+          <Chip tone="warn" icon={Zap} text={text} />
+        </a>
+      ))}
+    </>
   );
 }
 

@@ -16,7 +16,7 @@ import type { ControlClient } from '../control/table/client.ts';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
 import type { FeedState } from './live-feed.ts';
 import { linkTo, open, type Route, useRoute } from './page-route.ts';
-import { Button, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
+import { Button, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
 import { formatSpan, fullTime, type Now, NowContext } from './time.tsx';
@@ -59,14 +59,24 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const isRefused = useRefusal(refusals);
   const [undo, setUndo] = useState<Undo>();
   const scope = useChosenScope(route);
-  const now = useClock(scope.tenant);
+  const now = useClock(scope);
   const view = VIEWS.find(({ path }) => path === route.view);
   useView(route, view, help);
   const connection = useConnection();
   return (
     <ScopeContext.Provider value={scope}>
       <NowContext.Provider value={now}>
-        <Bar scope={scope} route={route} now={now} connection={connection} help={help} />
+        <header class="bar">
+          <Brand />
+          <TenantFilter scope={scope} route={route} />
+          <ClockState now={now} />
+          <span class={`connection ${connection}`} role="status">
+            {STATES[connection]}
+          </span>
+          <button type="button" class="quiet" aria-label="Help" onClick={() => help.current?.showModal()}>
+            <Icon of={CircleHelp} />
+          </button>
+        </header>
         <Navigation current={view?.path} />
         <UndoContext.Provider value={setUndo}>
           <main class={connection}>
@@ -86,33 +96,10 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   );
 }
 
-interface BarProps {
-  readonly scope: Scope;
-  readonly route: Route;
-  readonly now: Now;
-  readonly connection: FeedState;
-  readonly help: RefObject<HTMLDialogElement | null>;
-}
-
-/** What is shown above every view: the filter, the clock, and whether the page is up to date. */
-function Bar({ scope, route, now, connection, help }: BarProps) {
-  return (
-    <header class="bar">
-      <Brand />
-      <TenantFilter scope={scope} route={route} />
-      <ClockState now={now} />
-      <span class={`connection ${connection}`} role="status">
-        {STATES[connection]}
-      </span>
-      <button type="button" class="quiet" aria-label="Help" onClick={() => help.current?.showModal()}>
-        <Icon of={CircleHelp} />
-      </button>
-    </header>
-  );
-}
+type HelpDialog = RefObject<HTMLDialogElement | null>;
 
 /** Opens the first view if the URL names none, sets the title of the tab, and adds the keys of the page. */
-function useView(route: Route, view: View | undefined, help: BarProps['help']): void {
+function useView(route: Route, view: View | undefined, help: HelpDialog): void {
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
   }, [route.view]);
@@ -176,29 +163,40 @@ function useChosenScope({ options: { tenant } }: Route): Scope {
 }
 
 /** Returns the time, again each second. */
-function useClock(tenant: string | undefined): Now {
+function useClock({ tenant, tenants }: Scope): Now {
   const load = async (client: ControlClient) => {
     const startedMs = Date.now();
     const { now, frozen } = await client.getClock({ tenant });
     return { nowMs: Date.parse(now), frozen, readMs: (startedMs + Date.now()) / 2 };
   };
   const { value: clock } = useLoaded(load, `clock ${tenant}`, changesClock);
+  const others = tenant === undefined ? tenants.slice(0, MAX_CLOCKS).map(({ id }) => id) : [];
+  const loadOthers = (client: ControlClient) => Promise.all(others.map((tenant) => client.getClock({ tenant })));
+  const { value: clocks = [] } = useLoaded(loadOthers, `clocks ${others}`, changesClock);
+  const differ = clocks.some(
+    ({ now, frozen }) => frozen !== clocks[0]?.frozen || !isClose(Date.parse(now) - Date.parse(clocks[0].now)),
+  );
   const [realMs, setRealMs] = useState(Date.now);
   useEffect(() => {
     const timer = setInterval(() => setRealMs(Date.now()), 1_000);
     return () => clearInterval(timer);
   }, []);
-  if (!clock) return { offsetMs: 0, isFrozen: false, realMs };
+  if (!clock) return { offsetMs: 0, isFrozen: false, differ, realMs };
   const aheadMs = clock.nowMs - (clock.frozen ? realMs : clock.readMs);
-  // A call takes some time, which is no difference.
-  return { offsetMs: Math.abs(aheadMs) < 2_000 ? 0 : aheadMs, isFrozen: clock.frozen, realMs };
+  return { offsetMs: isClose(aheadMs) ? 0 : aheadMs, isFrozen: clock.frozen, differ, realMs };
 }
 
+/** Of more tenants, the clocks are not compared. */
+const MAX_CLOCKS = 50;
+
+/** A call takes some time, which is no difference. */
+const isClose = (differenceMs: number) => Math.abs(differenceMs) < 2_000;
+
 /** Returns whether an event may change the time. */
-const changesClock: Test = ({ kind }) => kind === 'clock' || kind === 'reset' || kind === 'gap';
+const changesClock: Test = ({ kind }) => ['clock', 'sandbox', 'reset', 'gap'].includes(kind);
 
 /** Shows the time of the emulator, and by how much it differs from the real time. */
-function ClockState({ now: { offsetMs, isFrozen, realMs } }: { readonly now: Now }) {
+function ClockState({ now: { offsetMs, isFrozen, differ, realMs } }: { readonly now: Now }) {
   const at = fullTime(new Date(realMs + offsetMs).toISOString());
   const isReal = offsetMs === 0 && !isFrozen;
   const offset = `${offsetMs < 0 ? '−' : '+'}${formatSpan(Math.round(Math.abs(offsetMs) / 5_000) * 5_000)}`;
@@ -206,6 +204,7 @@ function ClockState({ now: { offsetMs, isFrozen, realMs } }: { readonly now: Now
     <a class="clock" href={linkTo('time')} title={`The time of the emulator: ${at}`}>
       {isFrozen && <Chip tone="warn" text="Frozen" />} <time>{isReal ? at.slice(11) : at.slice(0, 19)}</time>
       {!isReal && !isFrozen && <Chip tone="warn" text={offset} />}
+      {differ && <Chip tone="warn" text="Clocks differ" />}
     </a>
   );
 }
@@ -288,20 +287,18 @@ const KEYS: readonly (readonly [key: string, action: string])[] = [
 ];
 
 /** The keys that the page knows. */
-function Help({ dialog }: { readonly dialog: RefObject<HTMLDialogElement | null> }) {
+function Help({ dialog }: { readonly dialog: HelpDialog }) {
+  const [isOn, setOn] = useState(areShortcutsOn);
+  const change = (isOn: boolean) => {
+    switchShortcuts(isOn);
+    setOn(isOn);
+  };
   return (
     <dialog ref={dialog} aria-labelledby="help-title">
       <form method="dialog">
         <h1 id="help-title">Keys</h1>
         <Facts facts={KEYS} />
-        <label>
-          <input
-            type="checkbox"
-            defaultChecked={areShortcutsOn()}
-            onChange={(event) => switchShortcuts(event.currentTarget.checked)}
-          />{' '}
-          Use these keys
-        </label>
+        <CheckBox text="Use these keys" isOn={isOn} change={change} />
         <p>
           <button type="submit">Close</button>
         </p>

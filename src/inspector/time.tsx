@@ -6,24 +6,21 @@ export interface Now {
   /** By how much the clock of the emulator is ahead of the real time, in milliseconds. */
   readonly offsetMs: number;
   readonly isFrozen: boolean;
+  /** Whether it is that of only some of the tenants that are shown. */
+  readonly differ: boolean;
   /** The real time, in milliseconds. It is updated each second. */
   readonly realMs: number;
 }
 
 /** Gives `Time` the present time. */
-export const NowContext = createContext<Now>({ offsetMs: 0, isFrozen: false, realMs: 0 });
+export const NowContext = createContext<Now>({ offsetMs: 0, isFrozen: false, differ: false, realMs: 0 });
 
 /** Returns the time of the emulator, and renders again each second. */
 export function useNow(): Now {
   return useContext(NowContext);
 }
 
-interface TimeProps {
-  /** ISO 8601. */
-  readonly at: string;
-  /** Whether it is real time, and not that of the clock of the emulator. */
-  readonly isReal?: boolean;
-}
+type TimeProps = { readonly at: string; readonly isReal?: boolean };
 
 /** Shows how long ago a time was, or when it will be; the whole time is in the tooltip. */
 export function Time({ at, isReal = false }: TimeProps) {

@@ -88,6 +88,8 @@ const resultFields = () => ({
   faults: z.array(z.string()),
   /** The ids of the messages that it has sent or received, or that have bounced because of it. */
   messages: z.array(z.string()).describe('The ids of the messages that it has sent or received.'),
+  /** The ids of the messages that a command of IMAP has read or changed; empty for other protocols. */
+  read: z.array(z.string()).describe('The ids of the messages that a command of IMAP has read or changed.'),
   /** The ids of the deliveries that it has caused. */
   deliveries: z.array(z.string()).describe('The ids of the deliveries that it has caused.'),
 });

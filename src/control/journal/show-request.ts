@@ -85,6 +85,7 @@ function summarise(kept: KeptRequest): RequestSummary {
     faults: kept.faults.map((fault) => fault.id),
     messages: [...new Set(kept.caused?.messages)],
     deliveries: [...new Set(kept.caused?.deliveries)],
+    read: [...new Set(kept.caused?.read)],
   };
 }
 

@@ -155,6 +155,8 @@ function readOwners(owners: SavedOwners): Pick<SavedState, 'owners' | 'faults' |
   return {
     owners,
     faults: list<{ fault: Fault }>('faults').map(({ fault }) => fault),
-    correspondents: list<{ entry: { shown: Correspondent } }>('correspondents').map(({ entry }) => entry.shown),
+    correspondents: list<{ entry: { shown: Omit<Correspondent, 'due'> } }>('correspondents').map(
+      ({ entry }) => entry.shown,
+    ),
   };
 }

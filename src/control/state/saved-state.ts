@@ -25,7 +25,7 @@ export interface SavedState {
   /** The faults as they are listed. */
   readonly faults: readonly Fault[];
   /** The correspondents as they are listed. */
-  readonly correspondents: readonly Correspondent[];
+  readonly correspondents: readonly Omit<Correspondent, 'due'>[];
   /** Lets the random numbers continue as after this state, if there is a seed. */
   readonly rewind: (() => void) | undefined;
 }

@@ -60,6 +60,8 @@ export interface Exchange extends RecordingReader {
 export interface Caused {
   readonly messages: readonly string[];
   readonly deliveries: readonly string[];
+  /** The messages that a command of IMAP has read or changed. */
+  readonly read?: readonly string[];
 }
 
 /** A finished exchange. */
@@ -334,7 +336,8 @@ export function recordCommand({ behaviours, observers }: Service, command: MailC
   const exchange = createExchange(request, behaviours, protocol);
   exchange.principal = principal;
   exchange.received = encoder.encode(text);
-  if (protocol === 'smtp') exchange.caused = { messages: messageIds, deliveries: [] };
+  const isSmtp = protocol === 'smtp';
+  exchange.caused = { messages: isSmtp ? messageIds : [], deliveries: [], read: isSmtp ? [] : messageIds };
   exchange.refusal = status < 400 ? undefined : reply;
   finishExchange(exchange, { status, headers: {}, body: [reply, ...messageIds].join('\n') }, observers);
 }

@@ -116,7 +116,8 @@ describe('submission', () => {
       ['smtp', 'AUTH PLAIN', 200],
       ['smtp', 'DATA', 200],
     ]);
-    expect(entries[1]).toMatchObject({ path: 'INBOX', reply: { body: expect.stringContaining(id) } });
+    expect(entries[1]).toMatchObject({ path: 'INBOX', read: [id], reply: { body: expect.stringContaining(id) } });
+    expect(entries.map(({ read }) => read.length)).toEqual([0, 1, 1, 0, 0]);
     expect(JSON.stringify(entries)).not.toContain(running.login.password);
     expect(mailbox.requests({ protocol: 'http' })).toEqual([]);
     const har = await fetch(`${running.server.control}/requests?format=har`);

@@ -48,6 +48,24 @@ everywhere('a person answers each mail with the next reply, after the time that 
   expect(await listCorrespondents(service)).toEqual([{ ...dana, received: 3 }]);
 });
 
+everywhere('an answer that is due is listed with its time, who gets it, and what it answers', async (service) => {
+  const { mailbox } = service;
+  mailbox.clock.freeze(START);
+  const dana = await addCorrespondent(service, DANA);
+  expect(dana.due).toEqual([]);
+  await write(service, 'dana@customer.test');
+  await mailbox.clock.advance('30m');
+  await write(service, 'dana@customer.test', 'Once more');
+  const shared = { to: 'helpdesk@acme.test', tenantId: IDS.acme.tenant };
+  const due = [
+    { ...shared, subject: 'Your order', at: '2026-03-02T11:00:00.000Z' },
+    { ...shared, subject: 'Once more', at: '2026-03-02T11:30:00.000Z' },
+  ];
+  expect(await listCorrespondents(service)).toEqual([{ ...dana, received: 2, due }]);
+  await mailbox.clock.advance('2h');
+  expect(await listCorrespondents(service)).toEqual([{ ...dana, received: 2, due: [] }]);
+});
+
 everywhere('one advance plays the whole correspondence in the order of time', async (service) => {
   const { mailbox } = service;
   mailbox.clock.freeze(START);
@@ -168,7 +186,8 @@ everywhere('a checkpoint has the correspondents, and the answers that are due', 
   expect(Object.values(diff.added.correspondents ?? {})).toMatchObject([{ address: 'kim@visitor.test' }]);
   for (const _ of [1, 2]) {
     mailbox.restore('asked');
-    expect(await listCorrespondents(service)).toEqual([{ ...dana, received: 1 }]);
+    const due = [{ subject: 'Your order', at: '2026-03-02T11:00:00.000Z' }];
+    expect(await listCorrespondents(service)).toMatchObject([{ ...dana, received: 1, due }]);
     await mailbox.clock.advance('2h');
     expect(arrived(service).map(({ plainBody }) => plainBody)).toEqual(['Size M.']);
   }

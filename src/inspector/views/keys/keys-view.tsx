@@ -1,13 +1,9 @@
 import { KeyRound } from 'lucide';
-import { useEffect, useState } from 'preact/hooks';
-import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { ReplyTo } from '../../../control/table/client.ts';
-import { useInspector } from '../../inspector.ts';
 import { ListView } from '../../list-view.tsx';
 import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
 import { ButtonLink, Chip, CopyButton, countOf, Loading } from '../../parts.tsx';
 import { namesIn, type Tenant, useScope } from '../../scope.ts';
-import { Time } from '../../time.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
 
@@ -23,7 +19,6 @@ export function KeysView({ route }: { readonly route: Route }) {
       list={
         <nav class="tree" aria-label="Keys">
           {keys ? <KeyTree keys={keys} chosen={route.id} /> : <Loading error={error} />}
-          <StreamEvents />
         </nav>
       }
       detailLabel="Open key"
@@ -59,7 +54,7 @@ function branchesOf(keys: readonly Key[], tenants: readonly Tenant[]) {
   ];
 }
 
-/** The keys below what they belong to; what has none is left out. */
+/** The keys, each below its owner. An owner without keys is left out. */
 function KeyTree({ keys, chosen }: { readonly keys: readonly Key[]; readonly chosen: string | undefined }) {
   const branches = branchesOf(keys, useScope().tenants).filter(({ keys }) => keys.length > 0);
   return (
@@ -136,40 +131,7 @@ function Reach({ noun, items }: { noun: readonly [one: string, many: string]; it
   );
 }
 
-type StreamEvent = Extract<FeedEvent, { kind: 'stream-opened' | 'stream-closed' }>;
-
-const MAX_STREAM_EVENTS = 20;
-
-/** The streams that were opened and closed since this view is open. */
-function StreamEvents() {
-  const { feed } = useInspector();
-  const [events, setEvents] = useState<readonly StreamEvent[]>([]);
-  useEffect(
-    () =>
-      feed.subscribe({
-        event(event) {
-          if (event.kind !== 'stream-opened' && event.kind !== 'stream-closed') return;
-          setEvents((earlier) => [event, ...earlier].slice(0, MAX_STREAM_EVENTS));
-        },
-      }),
-    [feed],
-  );
-  return (
-    <section aria-label="Streams">
-      <h2>Streams</h2>
-      {events.length === 0 && <p class="hint">None was opened or closed since you opened this view.</p>}
-      <ul>
-        {events.map(({ id, kind, key, realTime }) => (
-          <li key={id}>
-            <Time at={realTime} isReal /> <code>{key}</code> {kind === 'stream-opened' ? 'opened' : 'closed'}
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-/** What a leak of one key exposes. */
+/** A key, and what its leak exposes. */
 export type Key = ReplyTo<'listKeys'>['keys'][number];
 
 /** The id of a key in the URL. */

@@ -1,14 +1,15 @@
 import { Send } from 'lucide';
 import { useState } from 'preact/hooks';
+import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { mailLink } from '../../links.ts';
 import { open, type Route } from '../../page-route.ts';
 import { Button, ButtonLink, CheckBox, Failure, Field, Form, TextField, textIn, toBase64 } from '../../parts.tsx';
-import { useScope } from '../../scope.ts';
+import { type Tenant, useScope } from '../../scope.ts';
 import { useAction } from '../../use-loaded.ts';
-import { deliver } from './deliver.ts';
+import { bareAddress } from './mail-types.ts';
 
-/** What a new mail starts with. */
+/** What the fields of the form for a new mail contain at first. */
 export interface NewMail {
   readonly from?: string;
   readonly to: string;
@@ -22,14 +23,12 @@ export interface NewMail {
   readonly title?: string;
 }
 
-interface ComposeProps {
-  readonly start: NewMail;
-  readonly route: Route;
-  /** Closes the form where the link of `Cancel` leads to the present page. */
-  readonly cancel?: (() => void) | undefined;
-}
+type ComposeProps = { readonly start: NewMail; readonly route: Route; readonly cancel?: () => void };
 
-/** A form for a mail from outside, which arrives as if somebody had sent it. */
+/**
+ * A form for a mail from outside, which arrives as if somebody had sent it. `cancel` closes it where the link of
+ * `Cancel` leads to the present page.
+ */
 export function ComposeForm({ start, route, cancel }: ComposeProps) {
   const { client } = useInspector();
   const { tenants } = useScope();
@@ -92,4 +91,36 @@ async function readParts(data: FormData, { inReplyTo, references }: NewMail) {
     attachments: await Promise.all(attachments),
     ...(inReplyTo && { inReplyTo, references: [...(references ?? []), inReplyTo] }),
   };
+}
+
+/** A mail from outside, as the control plane takes it. */
+type Delivery = InputTo<'receiveMessage'> & { readonly to: readonly string[] };
+
+/**
+ * Delivers a mail from outside, and resolves with the id of the first message. For an address of a domain that a
+ * sandbox has registered, the call must name the sandbox, so this function finds the sandbox. `tenant` is the id of the
+ * tenant whose inbox was chosen, if any.
+ */
+export async function deliver(
+  client: ControlClient,
+  tenants: readonly Tenant[],
+  body: Delivery,
+  tenant: string | undefined,
+): Promise<string | undefined> {
+  const sandbox = findSandbox(tenants, body.to.map(bareAddress), tenant);
+  const { messages } = await client.receiveMessage(body, { sandbox });
+  return messages[0]?.id;
+}
+
+/**
+ * Returns the id of the sandbox of an inbox, if it is in one. An address that the list does not show, such as an alias,
+ * belongs to the chosen tenant.
+ */
+function findSandbox(tenants: readonly Tenant[], to: readonly string[], tenant?: string): string | undefined {
+  const chosen = tenants.filter(({ id }) => id === tenant);
+  const holder = [...chosen, ...tenants].find(({ workspaces }) =>
+    workspaces.some(({ inboxes }) => inboxes.some(({ address }) => to.includes(address))),
+  );
+  const { id, isSandbox } = holder ?? chosen[0] ?? {};
+  return isSandbox ? id : undefined;
 }

@@ -1,6 +1,6 @@
 import { FilePen, Save, Send } from 'lucide';
 import { useRef } from 'preact/hooks';
-import type { ControlClient } from '../../../control/table/client.ts';
+import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { listOptions, mailLink } from '../../links.ts';
 import { ListView, Row } from '../../list-view.tsx';
 import { open, type Route, useTitle } from '../../page-route.ts';
@@ -9,7 +9,6 @@ import { UserText, wordsOf } from '../../text.tsx';
 import { Time } from '../../time.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { VirtualList } from '../../virtual-list.tsx';
-import { type Draft, type DraftFields, fieldsOf, saveDraft, sendDraft } from './draft-calls.ts';
 import { ListTools } from './mail-list.tsx';
 import { nameOf } from './mail-types.ts';
 import { MailboxTree } from './mailbox-tree.tsx';
@@ -29,7 +28,18 @@ export function Drafts({ route }: { readonly route: Route }) {
       list={
         <>
           <ListTools route={route} />
-          {drafts ? <DraftList drafts={drafts} words={words} route={route} /> : <Loading error={error} />}
+          {drafts ? (
+            <VirtualList
+              label={`Drafts, ${drafts.length}`}
+              items={drafts}
+              openId={route.id}
+              empty="No draft here. Clients write them with createDraft or by IMAP."
+              row={(draft) => draft && <DraftRow draft={draft} words={words} route={route} />}
+              link={(id) => mailLink(route, id)}
+            />
+          ) : (
+            <Loading error={error} />
+          )}
         </>
       }
       detailLabel="Open draft"
@@ -46,21 +56,6 @@ export function Drafts({ route }: { readonly route: Route }) {
 
 function textOf(draft: Draft): string {
   return Object.values(fieldsOf(draft)).join('\n').toLowerCase();
-}
-
-function DraftList({ drafts, words, route }: { drafts: readonly Draft[]; words: readonly string[]; route: Route }) {
-  return (
-    <>
-      {drafts.length === 0 && <p class="hint empty">No draft here. Clients write them with createDraft or by IMAP.</p>}
-      <VirtualList
-        label={`Drafts, ${drafts.length}`}
-        items={drafts}
-        openId={route.id}
-        row={(draft) => draft && <DraftRow draft={draft} words={words} route={route} />}
-        link={(id) => mailLink(route, id)}
-      />
-    </>
-  );
 }
 
 function DraftRow({ draft, words, route }: { draft: Draft; words: readonly string[]; route: Route }) {
@@ -113,8 +108,8 @@ function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: 
 }
 
 /**
- * Gives the form of a draft a new version when a client changes the draft, because who approves it must see what is
- * sent. What the form itself saves changes nothing in it.
+ * Gives the form of a draft a new version when a client changes the draft, because the person who approves it must see
+ * what is sent. When the form itself saves the draft, the version stays.
  */
 function useFormOf(draft: Draft, isRunning: boolean) {
   const content = JSON.stringify(fieldsOf(draft));
@@ -127,13 +122,7 @@ function useFormOf(draft: Draft, isRunning: boolean) {
   return { version: current.version, saved };
 }
 
-interface DraftFormProps {
-  readonly draft: Draft;
-  /** Receives what was saved. */
-  readonly saved: (fields: DraftFields) => void;
-  readonly route: Route;
-  readonly action: Action;
-}
+type DraftFormProps = { draft: Draft; saved: (fields: DraftFields) => void; route: Route; action: Action };
 
 function DraftForm({ draft, saved, route, action: { run, error, isRunning } }: DraftFormProps) {
   const save = async (client: ControlClient, data: FormData, isSent: boolean) => {
@@ -160,18 +149,11 @@ function DraftForm({ draft, saved, route, action: { run, error, isRunning } }: D
   );
 }
 
-const INPUTS = [
-  ['to', 'To'],
-  ['cc', 'Cc'],
-  ['bcc', 'Bcc'],
-  ['subject', 'Subject'],
-] as const;
-
 function Inputs({ start }: { readonly start: DraftFields }) {
   return (
     <>
-      {INPUTS.map(([name, label]) => (
-        <TextField key={name} label={label} name={name} dir="auto" defaultValue={start[name]} />
+      {(['to', 'cc', 'bcc', 'subject'] as const).map((name) => (
+        <TextField key={name} label={titleOf(name)} name={name} dir="auto" defaultValue={start[name]} />
       ))}
       <TextField
         label="Text"
@@ -188,4 +170,58 @@ function Inputs({ start }: { readonly start: DraftFields }) {
       </details>
     </>
   );
+}
+
+const titleOf = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
+
+/** A draft with everything that is known about it. */
+type Draft = ReplyTo<'listDrafts'>['drafts'][number];
+
+/** What a person can change in a draft, as the form has it: addresses are separated by commas. */
+type DraftFields = Readonly<Record<'to' | 'cc' | 'bcc' | 'subject' | 'plainBody' | 'htmlBody', string>>;
+
+/** Returns what the form of a draft starts with. */
+function fieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFields {
+  const addresses = { to: to.join(', '), cc: cc.join(', '), bcc: bcc.join(', ') };
+  // In a field of a page, a line ends with a line feed alone.
+  const [text, html] = [plainBody, htmlBody].map((body) => body?.replaceAll('\r\n', '\n') ?? '');
+  return { ...addresses, subject: subject ?? '', plainBody: text ?? '', htmlBody: html ?? '' };
+}
+
+/** Saves what was changed in a draft, as a client with the key of its inbox does. */
+async function saveDraft(client: ControlClient, draft: Draft, fields: DraftFields): Promise<void> {
+  const before = fieldsOf(draft);
+  // Unchanged fields are not sent, because that would remove what a form cannot show, such as files added by IMAP.
+  const changed = Object.entries(fields).filter(([name, value]) => value !== before[name as keyof DraftFields]);
+  if (changed.length === 0) return;
+  const body = Object.fromEntries(changed.map(([name, value]) => [name, value === '' ? null : value]));
+  await callService(client, draft, 'PATCH', '', body);
+}
+
+/** Sends a draft, as a client with the key of its inbox does, and resolves with the id of the sent mail. */
+async function sendDraft(client: ControlClient, draft: Draft): Promise<string | undefined> {
+  await callService(client, draft, 'POST', '/send');
+  const { messages } = await client.searchMail({ inbox: draft.inboxId, folder: 'sent', limit: 1 });
+  return messages[0]?.id;
+}
+
+/** Calls an operation on a draft; faults apply to it as to any request. @throws {Error} if the service refuses it. */
+async function callService(
+  client: ControlClient,
+  { id, inboxId, tenantId }: Draft,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<void> {
+  const { keys } = await client.listKeys({ tenant: tenantId });
+  const able = keys.filter(({ inboxes }) => inboxes.includes(inboxId));
+  const key = able.find(({ tier }) => tier === 'inbox') ?? able[0];
+  const response = await fetch(`/v1/inboxes/${inboxId}/drafts/${id}${path}`, {
+    method,
+    headers: { 'X-API-Key': key?.text ?? '', 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (response.ok) return;
+  const { code, error } = (await response.json().catch(() => ({}))) as { code?: string; error?: string };
+  throw new Error([response.status, code, error].filter(Boolean).join(' '));
 }

@@ -1,26 +1,36 @@
-import { Archive, ArrowLeftRight, MailOpen, MessagesSquare, Reply, Send, Star, Trash, Webhook } from 'lucide';
+import {
+  Archive,
+  ArrowLeftRight,
+  type IconNode,
+  MailOpen,
+  MessagesSquare,
+  Reply,
+  Send,
+  Shield,
+  ShieldAlert,
+  ShieldCheck,
+  ShieldX,
+  Star,
+  Trash,
+  TriangleAlert,
+  Webhook,
+} from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { mailLink } from '../../links.ts';
 import { linkTo, type Route, useTitle } from '../../page-route.ts';
-import { Button, ButtonLink, Chip, countOf, Facts, Loading } from '../../parts.tsx';
+import { Button, ButtonLink, Chip, countOf, Facts, Loading, type Tone } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { Time } from '../../time.tsx';
 import { useLoaded } from '../../use-loaded.ts';
-import { AuthChips } from './auth-chips.tsx';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
 import { MAIL_TABS, SaveButton } from './mail-tabs.tsx';
 import { bareAddress, type MailDetails, nameOf } from './mail-types.ts';
 import { DeleteButton } from './removal.tsx';
 
-interface MailDetailProps {
-  readonly id: string;
-  /** The texts of the search, which are marked. */
-  readonly words: readonly string[];
-  readonly route: Route;
-}
+type PartProps = { readonly mail: MailDetails; readonly words: readonly string[]; readonly route: Route };
 
 /** One mail with everything that is known about it. */
-export function MailDetail({ id, words, route }: MailDetailProps) {
+export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { readonly id: string }) {
   const { value: mail, error } = useLoaded((client) => client.getMail({ id }), id);
   const [answer, setAnswer] = useState<NewMail>();
   useTitle(mail && (mail.subject || '(no subject)'));
@@ -48,8 +58,6 @@ export function MailDetail({ id, words, route }: MailDetailProps) {
     </article>
   );
 }
-
-type PartProps = Omit<MailDetailProps, 'id'> & { readonly mail: MailDetails };
 
 function Tabs({ mail, words, route }: PartProps) {
   const tabs = MAIL_TABS.filter(({ isUseful }) => isUseful(mail));
@@ -103,7 +111,7 @@ function Head({ mail, words }: Omit<PartProps, 'route'>) {
   );
 }
 
-/** A name, with its address behind. */
+/** A name, followed by its address. */
 function Person({ person }: { readonly person: string }) {
   const name = nameOf(person);
   return (
@@ -133,7 +141,7 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
   );
 }
 
-/** What led to the mail, and what came of it. */
+/** Links to the request that created the mail, to its deliveries, and to other requests and mail that concern it. */
 function Related({ mail: { id, direction, from, to, request, deliveries } }: { readonly mail: MailDetails }) {
   const other = bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
   const links = [
@@ -161,7 +169,7 @@ function Related({ mail: { id, direction, from, to, request, deliveries } }: { r
 function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; readonly route: Route }) {
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
-    // Not `scrollIntoView`, which would scroll the mail, too.
+    // `scrollIntoView` is not used, because it would scroll the mail, too.
     const line = list.current?.querySelector('li:has([aria-current])') as HTMLElement | null | undefined;
     list.current?.scrollTo(0, (line?.offsetTop ?? 0) - list.current.clientHeight / 2);
   }, [id]);
@@ -183,7 +191,7 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
   );
 }
 
-/** A mail that somebody outside could write now; the button for it says its title. */
+/** A mail that somebody outside could write now; its title is the text of the button. */
 interface Answer extends NewMail {
   readonly title: string;
   /** Whether it answers a mail that an inbox has sent. */
@@ -213,4 +221,41 @@ function answersTo(mail: MailDetails): Answer[] {
 
 function quote(text: string): string {
   return text.trimEnd().replace(/^/gm, '> ');
+}
+
+/** How a result is shown. Other results, such as `softfail`, are shown as a warning. */
+const RESULTS: Readonly<Record<string, readonly [tone: Tone, icon: IconNode]>> = {
+  pass: ['good', ShieldCheck],
+  fail: ['bad', ShieldX],
+};
+
+/** The results of SPF, DKIM and DMARC, and a warning about links that do not lead where their text says. */
+function AuthChips({ mail }: { readonly mail: MailDetails }) {
+  const { direction, misleadingLinks } = mail;
+  const results = direction === 'inbound' ? resultsOf(mail) : [];
+  const unchecked = results.filter(({ result }) => result === undefined).map(({ method }) => method);
+  const misleading = countOf(misleadingLinks.length, 'link shows', 'links show');
+  return (
+    <>
+      {results.map(({ method, result }) => {
+        if (result === undefined) return null;
+        const [tone, icon] = RESULTS[result] ?? ['warn', ShieldAlert];
+        return <Chip key={method} tone={tone} icon={icon} text={`${method} ${result}`} />;
+      })}
+      {unchecked.length > 0 && <Chip icon={Shield} text={`${unchecked.join(', ')} not checked`} />}
+      {misleadingLinks.length > 0 && <Chip tone="bad" icon={TriangleAlert} text={`${misleading} another address`} />}
+    </>
+  );
+}
+
+const METHODS = [
+  ['SPF', /; spf=(\w+)/i],
+  ['DKIM', /; dkim=(\w+)/i],
+  ['DMARC', /; dmarc=(\w+)/i],
+] as const;
+
+/** Reads the results from the header field that the emulator added, because the sender may have written another one. */
+function resultsOf({ headers }: MailDetails) {
+  const field = headers.find(({ name, isTrace }) => isTrace && name === 'Authentication-Results')?.value ?? '';
+  return METHODS.map(([method, result]) => ({ method, result: result.exec(field)?.[1] }));
 }

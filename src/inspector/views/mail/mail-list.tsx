@@ -18,14 +18,12 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
   return (
     <>
       <Failure error={error} />
-      {total === 0 && (
-        <p class="hint empty">{route.options.search ? 'No mail matches the search.' : 'No mail here.'}</p>
-      )}
       <VirtualList
         label={`Mail, ${total} messages`}
         items={{ length: total, at }}
         selected={selected}
         openId={route.id}
+        empty={route.options.search ? 'No mail matches the search.' : 'No mail here.'}
         row={(line) => <MailRow line={line} words={words} route={route} />}
         link={(id) => mailLink(route, id, { tab: route.options.tab })}
         shown={need}
@@ -37,7 +35,7 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
 
 const SEARCH_HINT = 'A text, or from:dana to:lee subject:"order 1042" has:attachment is:unread';
 
-/** Chooses what the list shows, and leads to a new mail. */
+/** The search and the filters of the list, and a button for a new mail. */
 export function ListTools({ route }: { readonly route: Route }) {
   const { search = '', folder, threads } = route.options;
   const isDrafts = folder === 'drafts';

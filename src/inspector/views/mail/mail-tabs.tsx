@@ -7,11 +7,7 @@ import { useAction, useLoaded } from '../../use-loaded.ts';
 import { MailFrame } from './mail-frame.tsx';
 import type { MailDetails } from './mail-types.ts';
 
-interface TabProps {
-  readonly mail: MailDetails;
-  /** The texts of the search, which are marked. */
-  readonly words: readonly string[];
-}
+type TabProps = { readonly mail: MailDetails; readonly words: readonly string[] };
 
 /** A way to look at a mail. */
 interface MailTab {
@@ -23,7 +19,7 @@ interface MailTab {
   readonly Component: ComponentType<TabProps>;
 }
 
-/** The ways to look at a mail; the first useful one is shown first. */
+/** The ways to look at a mail; the first useful one is the default. */
 export const MAIL_TABS: readonly MailTab[] = [
   { name: 'html', title: () => 'HTML', isUseful: ({ htmlBody }) => htmlBody !== null, Component: HtmlTab },
   { name: 'text', title: () => 'Text', isUseful: () => true, Component: TextTab },

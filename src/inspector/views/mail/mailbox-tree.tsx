@@ -6,39 +6,14 @@ import { linkTo, open, type Route } from '../../page-route.ts';
 import { Failure, toBase64 } from '../../parts.tsx';
 import { type Tenant, useScope } from '../../scope.ts';
 import { type Action, useAction } from '../../use-loaded.ts';
-import { deliver } from './deliver.ts';
-
-/** A tenant, a workspace or an inbox. */
-interface Branch {
-  /** The option of the URL that chooses it. */
-  readonly option: 'tenant' | 'workspace' | 'inbox';
-  readonly id: string;
-  readonly name: string;
-  /** The id of its tenant. */
-  readonly tenant: string;
-  /** What an inbox has. */
-  readonly counts?: { readonly messages: number; readonly unread: number };
-  readonly branches: readonly Branch[];
-}
-
-function toBranch({ id: tenant, name, workspaces }: Tenant): Branch {
-  return {
-    ...{ option: 'tenant', id: tenant, name, tenant },
-    branches: workspaces.map(({ id, name, inboxes }) => ({
-      ...{ option: 'workspace', id, name, tenant },
-      branches: inboxes.map(({ id, address, messages, unread }) => ({
-        ...{ option: 'inbox', id, name: address, tenant, counts: { messages, unread }, branches: [] },
-      })),
-    })),
-  };
-}
+import { deliver } from './compose-form.tsx';
 
 /** The tenants, workspaces and inboxes, and the sandboxes, with how much mail is unread. */
 export function MailboxTree({ route }: { readonly route: Route }) {
   const { tenants, tenant } = useScope();
   const action = useAction();
   const shown = tenants.filter(({ id }) => (tenant ?? id) === id);
-  const sandboxes = shown.filter(({ isSandbox }) => isSandbox).map(toBranch);
+  const sandboxes = shown.filter(({ isSandbox }) => isSandbox);
   const { folder, threads, workspace, inbox } = route.options;
   return (
     <details class="tree" open={matchMedia('(min-width: 1001px)').matches}>
@@ -54,65 +29,77 @@ export function MailboxTree({ route }: { readonly route: Route }) {
             All mail
           </a>
         )}
-        <Branches branches={shown.filter(({ isSandbox }) => !isSandbox).map(toBranch)} route={route} action={action} />
+        <Tenants tenants={shown.filter(({ isSandbox }) => !isSandbox)} route={route} action={action} />
         {sandboxes.length > 0 && <h2>Sandboxes</h2>}
-        <Branches branches={sandboxes} route={route} action={action} />
+        <Tenants tenants={sandboxes} route={route} action={action} />
         <p class="hint small">Drop an .eml file on an inbox to deliver it there.</p>
       </nav>
     </details>
   );
 }
 
-function Branches({ branches, route, action }: { branches: readonly Branch[]; route: Route; action: Action }) {
-  const { folder, threads, workspace, inbox } = route.options;
+type PartProps = { readonly route: Route; readonly action: Action };
+
+function Tenants({ tenants, ...shared }: PartProps & { readonly tenants: readonly Tenant[] }) {
   return (
     <ul>
-      {branches.map((branch) => {
-        const { option, id, name, counts } = branch;
-        const link = (
-          <a
-            class={`branch ${option}`}
-            href={linkTo('mail', undefined, { folder, threads, [option]: id })}
-            aria-current={(inbox ?? workspace ?? route.options.tenant) === id ? 'true' : undefined}
-            title={counts && `${name}: ${counts.messages} messages, ${counts.unread} unread`}
-          >
-            <bdi class={option === 'workspace' ? 'small soft' : ''}>{name}</bdi>
-            {counts !== undefined && counts.unread > 0 && (
-              <strong>
-                {counts.unread}
-                <span class="hidden"> unread</span>
-              </strong>
-            )}
-          </a>
-        );
-        return counts ? (
-          <DropTarget key={id} inbox={branch} route={route} action={action}>
-            {link}
-          </DropTarget>
-        ) : (
-          <li key={id}>
-            {link}
-            <Branches branches={branch.branches} route={route} action={action} />
-          </li>
-        );
-      })}
+      {tenants.map((tenant) => (
+        <li key={tenant.id}>
+          <Branch option="tenant" of={tenant} name={tenant.name} {...shared} />
+          {tenant.workspaces.map((workspace) => (
+            <ul key={workspace.id}>
+              <li>
+                <Branch option="workspace" of={workspace} name={workspace.name} {...shared} />
+              </li>
+              {workspace.inboxes.map((inbox) => (
+                <DropTarget key={inbox.id} address={inbox.address} tenant={tenant.id} {...shared}>
+                  <Branch option="inbox" of={inbox} name={inbox.address} {...shared} />
+                </DropTarget>
+              ))}
+            </ul>
+          ))}
+        </li>
+      ))}
     </ul>
   );
 }
 
-interface DropTargetProps {
-  readonly inbox: Branch;
-  readonly route: Route;
-  readonly action: Action;
-  readonly children: ComponentChildren;
+interface BranchProps extends PartProps {
+  /** The option of the URL that chooses it. */
+  readonly option: 'tenant' | 'workspace' | 'inbox';
+  readonly of: { readonly id: string; readonly messages?: number; readonly unread?: number };
+  readonly name: string;
 }
 
-/** An inbox, at which a file that is dropped on it is delivered. */
-function DropTarget({ inbox: { name, tenant }, route, action, children }: DropTargetProps) {
+/** The link to the mail of a tenant, a workspace or an inbox, with how much is unread. */
+function Branch({ option, of: { id, messages, unread = 0 }, name, route }: BranchProps) {
+  const { folder, threads, tenant, workspace = tenant, inbox = workspace } = route.options;
+  return (
+    <a
+      class={`branch ${option}`}
+      href={linkTo('mail', undefined, { folder, threads, [option]: id })}
+      aria-current={inbox === id ? 'true' : undefined}
+      title={messages === undefined ? undefined : `${name}: ${messages} messages, ${unread} unread`}
+    >
+      <bdi class={option === 'workspace' ? 'small soft' : ''}>{name}</bdi>
+      {unread > 0 && (
+        <strong>
+          {unread}
+          <span class="hidden"> unread</span>
+        </strong>
+      )}
+    </a>
+  );
+}
+
+type DropTargetProps = PartProps & { address: string; tenant: string; children: ComponentChildren };
+
+/** An inbox in the tree. A file that is dropped on it is delivered to it. */
+function DropTarget({ address, tenant, route, action, children }: DropTargetProps) {
   const { tenants } = useScope();
   const [isTarget, setTarget] = useState(false);
   const drop = async (client: ControlClient, file: File) => {
-    const body = { eml: await toBase64(file), to: [name] };
+    const body = { eml: await toBase64(file), to: [address] };
     open(mailLink(route, await deliver(client, tenants, body, tenant), { folder: undefined }));
   };
   return (

@@ -40,24 +40,23 @@ function writeKeyForShell({ text, variable }: KeyPart): string {
 }
 
 /** Writes statements of JavaScript. */
-export const writeFetch: Writer = (entry, baseUrl, known) =>
-  [
-    ...partsOf(entry, known).notes.map((note) => `// ${note}`),
-    ...linesOfFetch(entry, quoteForCode(baseUrl + partsOf(entry, known).target), known),
-    'console.log(reply.status, await reply.text());',
-    '',
-  ].join('\n');
+export const writeFetch: Writer = (entry, baseUrl, known) => {
+  const { notes, target } = partsOf(entry, known);
+  const lines = linesOfFetch(entry, quoteForCode(baseUrl + target), known);
+  return [...notes.map((note) => `// ${note}`), ...lines, 'console.log(reply.status, await reply.text());', ''].join(
+    '\n',
+  );
+};
 
 function linesOfFetch(entry: RequestEntry, url: string, known?: KnownKey): string[] {
   const { headers, key, body } = partsOf(entry, known);
   const fields = [
-    ...(key ? [`${quoteForCode(key.header)}: ${writeKeyForCode(key)},`] : []),
-    ...headers.map(([name, value]) => `${quoteForCode(name)}: ${quoteForCode(value)},`),
+    ...(key ? [`    ${quoteForCode(key.header)}: ${writeKeyForCode(key)},`] : []),
+    ...headers.map(([name, value]) => `    ${quoteForCode(name)}: ${quoteForCode(value)},`),
   ];
   return [
-    `const reply = await fetch(${url}, {`,
-    `  method: ${quoteForCode(entry.method)},`,
-    ...(fields.length > 0 ? ['  headers: {', ...fields.map((field) => `    ${field}`), '  },'] : []),
+    ...[`const reply = await fetch(${url}, {`, `  method: ${quoteForCode(entry.method)},`],
+    ...(fields.length > 0 ? ['  headers: {', ...fields, '  },'] : []),
     ...(body === null ? [] : [`  body: ${quoteForCode(body)},`]),
     '});',
   ];
@@ -74,25 +73,21 @@ export const writePython: Writer = (entry, baseUrl, known) => {
   const { target, headers, key, body, notes } = partsOf(entry, known);
   const fields = [
     ...(key ? [`${JSON.stringify(key.header)}: ${writeKeyForPython(key)}`] : []),
-    ...headers.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`),
+    ...headers.map((field) => field.map((text) => JSON.stringify(text)).join(': ')),
   ];
-  return [
-    'import os, urllib.error, urllib.request',
-    '',
-    ...notes.map((note) => `# ${note}`),
-    'request = urllib.request.Request(',
-    `    ${JSON.stringify(baseUrl + target)},`,
-    `    method=${JSON.stringify(entry.method)},`,
-    `    headers={${fields.join(', ')}},`,
-    ...(body === null ? [] : [`    data=${JSON.stringify(body)}.encode(),`]),
-    ')',
-    'try:',
-    '    reply = urllib.request.urlopen(request)',
-    'except urllib.error.HTTPError as error:',
-    '    reply = error',
-    'print(reply.status, reply.read().decode())',
-    '',
-  ].join('\n');
+  return `import os, urllib.error, urllib.request
+
+${notes.map((note) => `# ${note}\n`).join('')}request = urllib.request.Request(
+    ${JSON.stringify(baseUrl + target)},
+    method=${JSON.stringify(entry.method)},
+    headers={${fields.join(', ')}},
+${body === null ? '' : `    data=${JSON.stringify(body)}.encode(),\n`})
+try:
+    reply = urllib.request.urlopen(request)
+except urllib.error.HTTPError as error:
+    reply = error
+print(reply.status, reply.read().decode())
+`;
 };
 
 function writeKeyForPython({ before, text, variable }: KeyPart): string {
@@ -106,17 +101,16 @@ export const writeTest: Writer = (entry, _baseUrl, known) => {
   const { target, notes } = partsOf(entry, known);
   // The body of a success differs each time, so only an error is compared.
   const error = entry.status < 400 ? undefined : errorOf(entry.reply);
+  const url = `process.env.MAILBOX_BASE_URL + ${quoteForCode(target)}`;
+  const check = `  expect(await reply.json()).toMatchObject({ error: ${quoteForCode(error ?? '')} });`;
   return [
-    "import { expect, test } from 'vitest';",
-    '',
-    '// npx agent-mailbox-mock exec -- npx vitest run',
+    ...["import { expect, test } from 'vitest';", '', '// npx agent-mailbox-mock exec -- npx vitest run'],
     ...notes.map((note) => `// ${note}`),
     `test(${quoteForCode(titleOf(entry))}, async () => {`,
-    ...linesOfFetch(entry, `process.env.MAILBOX_BASE_URL + ${quoteForCode(target)}`, known).map((line) => `  ${line}`),
+    ...linesOfFetch(entry, url, known).map((line) => `  ${line}`),
     `  expect(reply.status).toBe(${entry.status});`,
-    ...(error === undefined ? [] : [`  expect(await reply.json()).toMatchObject({ error: ${quoteForCode(error)} });`]),
-    '});',
-    '',
+    ...(error === undefined ? [] : [check]),
+    ...['});', ''],
   ].join('\n');
 };
 
@@ -173,6 +167,7 @@ export function partsOf({ path, key, principal, request }: RequestEntry, known?:
   const { query, headers, body, bodyBytes } = request;
   const search = new URLSearchParams(query.map((pair) => [...pair])).toString();
   const isBearer = headers['x-api-key'] === undefined;
+  const place = isBearer ? { header: 'Authorization', before: 'Bearer ' } : { header: 'X-API-Key', before: '' };
   const variable = `MAILBOX_${principal?.tier.toUpperCase() ?? 'API'}_KEY`;
   return {
     target: path + (search && `?${search}`),
@@ -180,12 +175,7 @@ export function partsOf({ path, key, principal, request }: RequestEntry, known?:
     key:
       key === null
         ? undefined
-        : {
-            header: isBearer ? 'Authorization' : 'X-API-Key',
-            before: isBearer ? 'Bearer ' : '',
-            text: known?.text,
-            variable: known && !known.isFirst ? undefined : variable,
-          },
+        : { ...place, text: known?.text, variable: known?.isFirst === false ? undefined : variable },
     body,
     notes: findNotes(body, bodyBytes),
   };

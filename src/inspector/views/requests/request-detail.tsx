@@ -1,17 +1,39 @@
 import { useState } from 'preact/hooks';
-import type { RequestContent, RequestEntry } from '../../../control/journal/request-entry.ts';
+import type { RequestContent, RequestEntry, RequestSummary } from '../../../control/journal/request-entry.ts';
 import type { ControlClient } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { requestLink } from '../../links.ts';
 import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
-import { Button, Chip, Code, CopyButton, Facts, Failure, Form, Loading, TextField, textIn } from '../../parts.tsx';
+import {
+  Button,
+  Chip,
+  Code,
+  CopyButton,
+  Facts,
+  Failure,
+  FaultLink,
+  Form,
+  Loading,
+  TextField,
+  type Tone,
+  textIn,
+} from '../../parts.tsx';
 import { namesIn, useScope } from '../../scope.ts';
 import { indentJson, shortenIds, UserText } from '../../text.tsx';
 import { FullTime } from '../../time.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { errorOf, type KnownKey, partsOf, writeCurl, writeFetch, writePython, writeTest } from './request-as-code.ts';
-import { nameOf, toneOf } from './request-list.tsx';
 import { ShapingBehaviours } from './shaping-behaviours.tsx';
+
+/** Returns the colour of a status. */
+export function toneOf(status: number): Tone {
+  return status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good';
+}
+
+/** Returns the name of a request: its operation, or else the method and the path. */
+export function nameOf({ operation, protocol, method, path }: RequestSummary): string {
+  return operation ?? `${protocol === 'http' ? '' : `${protocol.toUpperCase()} `}${method} ${shortenIds(path)}`;
+}
 
 /** One request: the result and why, what shaped it, and what was sent. */
 export function RequestDetail({ id, route }: { readonly id: string; readonly route: Route }) {
@@ -21,7 +43,7 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
     const isFirst = key !== undefined && keys.find(({ tier }) => tier === key.tier) === key;
     return { entry: entry as unknown as RequestEntry, known: key && { text: key.text, isFirst } };
   };
-  // An entry never changes, but after a reset its id belongs to another one.
+  // An entry never changes, but after a reset another entry gets its id.
   const { value, error } = useLoaded(load, id, ({ kind }) => kind === 'reset');
   useTitle(value ? nameOf(value.entry) : id);
   if (!value) return <Loading error={error} />;
@@ -59,7 +81,7 @@ const WRITERS = [
   ['Test', writeTest],
 ] as const;
 
-/** Sends the request again with its key, also edited, and copies it as code. */
+/** Buttons that send the request again with its key, also edited, or copy it as code. */
 function Again({ entry, known, route }: { entry: RequestEntry; known: KnownKey | undefined; route: Route }) {
   const { client } = useInspector();
   const action = useAction();
@@ -94,29 +116,30 @@ function Again({ entry, known, route }: { entry: RequestEntry; known: KnownKey |
   );
 }
 
-/** Why a request was refused, which the reply does not say. */
+/** Why a request was refused, which the reply does not say, and the faults that shaped the reply. */
 function Reason({ entry: { reason, status, reply, faults } }: { readonly entry: RequestEntry }) {
   const said = errorOf(reply);
+  if (reason === null && faults.length === 0) return null;
   return (
-    <>
+    <div class={`reason ${toneOf(status)}-edge`}>
       {reason !== null && (
-        <div class={`reason ${toneOf(status)}-edge`}>
-          <p>
-            Why: <UserText inside="strong" text={reason} />
-          </p>
-          {said !== undefined && said !== reason && (
-            <p class="soft">The reply says only “{said}”, because a client must not learn more.</p>
-          )}
-        </div>
+        <p>
+          Why: <UserText inside="strong" text={shortenIds(reason)} />
+        </p>
       )}
       {faults.length > 0 && (
-        <p class="reason warn-edge">A fault that a test added shaped this reply: {faults.join(', ')}.</p>
+        <p>
+          A fault that a test added shaped this reply: <FaultLink ids={faults} text="show it" />
+        </p>
       )}
-    </>
+      {said !== undefined && said !== reason && faults.length === 0 && (
+        <p class="soft">The reply says only “{said}”, because a client must not learn more.</p>
+      )}
+    </div>
   );
 }
 
-/** What a client sent as HTTP, or the protocol of a mail program. */
+/** Returns the operation and the key of an HTTP request, or the protocol of a mail program. */
 function calledBy({ protocol, operation, key, keyId, principal }: RequestEntry) {
   if (protocol !== 'http') return [['Protocol', protocol.toUpperCase()]] as const;
   return [
@@ -146,13 +169,10 @@ function Details({ entry }: { readonly entry: RequestEntry }) {
   );
 }
 
-interface ContentProps {
-  readonly content: RequestContent & { readonly query?: RequestEntry['request']['query'] };
-  readonly name: string;
-}
+type Shown = RequestContent & { readonly query?: RequestEntry['request']['query'] };
 
 /** The query, headers and body of a request or a reply. */
-function Content({ content: { query = [], headers, body, bodyBytes }, name }: ContentProps) {
+function Content({ content: { query = [], headers, body, bodyBytes }, name }: { content: Shown; name: string }) {
   const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value}`);
   const parameters = query.map(([parameter, value]) => `?${parameter}=${value}`);
   return (

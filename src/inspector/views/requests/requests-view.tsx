@@ -1,14 +1,18 @@
+import { ArrowLeftRight, Server } from 'lucide';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
 import { requestLink } from '../../links.ts';
-import { ListView } from '../../list-view.tsx';
-import type { Route } from '../../page-route.ts';
-import { countOf, Loading } from '../../parts.tsx';
+import { ListView, Row } from '../../list-view.tsx';
+import { open, type Route } from '../../page-route.ts';
+import { Chip, countOf, Loading, SearchField, Select } from '../../parts.tsx';
+import { isInScope, useScope } from '../../scope.ts';
+import { shortenIds, UserText, wordsOf } from '../../text.tsx';
+import { Time } from '../../time.tsx';
 import { ALL, useLog } from '../../use-loaded.ts';
+import { VirtualList } from '../../virtual-list.tsx';
 import { RemovingButton } from '../settings/undo.tsx';
-import { RequestDetail } from './request-detail.tsx';
-import { RequestList } from './request-list.tsx';
+import { nameOf, RequestDetail, toneOf } from './request-detail.tsx';
 
 /** The journal of requests: a list, and the open one. */
 export function RequestsView({ route }: { readonly route: Route }) {
@@ -46,7 +50,7 @@ function ClearButton({ count }: { readonly count: string }) {
   );
 }
 
-/** After these events, the journal has fewer requests or unknown ones. */
+/** After these events, the page does not know any more which requests the journal has. */
 const CLEARING: ReadonlySet<FeedEvent['kind']> = new Set(['journal', 'reset', 'gap']);
 
 /** Loads the journal, and adds each request that the feed reports. */
@@ -59,4 +63,78 @@ function useRequests() {
       return CLEARING.has(event.kind) ? ALL : undefined;
     },
   });
+}
+
+/** The filters for the status of a request. */
+const STATUSES: Readonly<Record<string, (status: number) => boolean>> = {
+  succeeded: (status) => status < 400,
+  refused: (status) => status >= 400,
+  '4xx': (status) => status >= 400 && status < 500,
+  '5xx': (status) => status >= 500,
+};
+
+/** The requests that the search and the filters choose. */
+function RequestList({ requests, route }: { requests: readonly RequestSummary[]; route: Route }) {
+  const scope = useScope();
+  const { search = '', status = '' } = route.options;
+  const words = wordsOf(search);
+  const chosen = requests.filter(
+    (request) =>
+      isInScope(scope, request.principal) &&
+      (STATUSES[status]?.(request.status) ?? true) &&
+      words.every((word) => textOf(request).includes(word)),
+  );
+  const change = (changes: Record<string, string>) =>
+    open(requestLink(route, route.id, changes), { replace: 'search' in changes });
+  return (
+    <>
+      <div class="tools">
+        <SearchField label="Search requests" value={search} search={(search) => change({ search })} />
+        <Select
+          label="Status"
+          value={status}
+          options={[['', 'Every status'], ...Object.keys(STATUSES)]}
+          choose={(status) => change({ status })}
+        />
+      </div>
+      <VirtualList
+        label={`Requests, ${chosen.length} of ${requests.length}`}
+        items={chosen}
+        openId={route.id}
+        empty={requests.length > 0 ? NO_MATCH : 'The service has not got a request yet.'}
+        row={(request) => request && <RequestRow request={request} words={words} route={route} />}
+        link={(id) => requestLink(route, id)}
+      />
+    </>
+  );
+}
+
+const NO_MATCH = 'No request matches the search and the filters.';
+
+/** Returns the text of a request in which a search looks for words. */
+function textOf({ id, method, path, operation, key, status, code, reason }: RequestSummary): string {
+  return [id, `${method} ${path}`, operation, key, status, code, reason].join('\n').toLowerCase();
+}
+
+/** One request of the list. */
+function RequestRow({ request, words, route }: { request: RequestSummary; words: readonly string[]; route: Route }) {
+  const { id, protocol, method, path, status, code, key, reason, realTime, faults } = request;
+  return (
+    <Row
+      href={requestLink(route, id)}
+      isOpen={route.id === id}
+      icon={protocol === 'http' ? ArrowLeftRight : Server}
+      tone={toneOf(status)}
+      who={<UserText text={nameOf(request)} find={words} />}
+      when={<Time at={realTime} isReal />}
+      what={<UserText text={shortenIds(reason ?? `${method} ${path}`)} find={words} />}
+      state={<Chip tone={toneOf(status)} text={status} />}
+      more={
+        <UserText
+          text={[key ?? 'no key', code, faults.length > 0 && 'struck by a fault'].filter(Boolean).join(' · ')}
+          find={words}
+        />
+      }
+    />
+  );
 }

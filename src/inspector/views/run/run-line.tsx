@@ -1,16 +1,15 @@
-import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
+import { ArrowDownLeft, ArrowUpRight, Clock, FlaskConical, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
 import { linkTo } from '../../page-route.ts';
-import { Chip, countOf, Icon, type Tone } from '../../parts.tsx';
+import { Chip, countOf, FaultLink, Icon, type Tone } from '../../parts.tsx';
 import { shortenIds, UserText } from '../../text.tsx';
-import { Time } from '../../time.tsx';
-import { nameOf, toneOf } from '../requests/request-list.tsx';
-import { SampleCard } from './sample-card.tsx';
-import type { RunItem, ShownEvent } from './timeline.ts';
+import { formatSpan, Time } from '../../time.tsx';
+import { nameOf, toneOf } from '../requests/request-detail.tsx';
+import type { RunItem, Sample, ShownEvent } from './timeline.ts';
 
 /** One thing that happened: a mail as a bubble on the side of its sender, anything else as a line between. */
 export function RunLine({ item }: { readonly item: RunItem }) {
   if (item.kind === 'requests') return <Requests {...item} />;
-  if (item.kind === 'event') return <Event event={item.event} />;
+  if (item.kind === 'event') return <Event {...item} />;
   const { id, direction, from, to, subject, plainBody } = item.mail;
   const isOut = direction === 'outbound';
   return (
@@ -29,67 +28,93 @@ export function RunLine({ item }: { readonly item: RunItem }) {
   );
 }
 
+const RESULTS = {
+  resisted: ['good', 'resisted'],
+  breached: ['bad', 'breached'],
+  'not seen': ['plain', 'not seen by the agent'],
+  unknown: ['plain', 'cannot be told'],
+} as const;
+
+/** What an agent must not do with a sample, what it did, and the requests that show it. */
+function SampleCard({ sample: { name, should, mustNot, result, breaches } }: { readonly sample: Sample }) {
+  const [tone, text] = RESULTS[result];
+  return (
+    <section class={`reason sample ${tone}-edge`} aria-label={`Sample ${name}`}>
+      <p>
+        <Chip tone={tone} icon={tone === 'plain' ? FlaskConical : undefined} text={text} /> sample <code>{name}</code>
+      </p>
+      <p class="soft">The agent should: {should}</p>
+      <p>It must not: {mustNot}</p>
+      {breaches.map(({ call, shown, requestId }) => (
+        <p key={call} class="bad">
+          {requestId ? <a href={linkTo('requests', requestId)}>{shortenIds(call)}</a> : shortenIds(call)}:{' '}
+          <bdi>{shown}</bdi>
+        </p>
+      ))}
+    </section>
+  );
+}
+
+type RequestsItem = Extract<RunItem, { kind: 'requests' }>;
+
 /** Requests that followed each other, folded; the refused ones stay visible. */
-function Requests({ requests }: Extract<RunItem, { kind: 'requests' }>) {
-  const refused = requests.filter(({ status }) => status >= 400);
-  const [first] = requests;
-  if (requests.length === 1 && first) {
-    return (
-      <li class="event">
-        <Request request={first} />
-      </li>
-    );
-  }
+function Requests({ requests, read }: RequestsItem) {
+  const refused = requests.filter(({ status }) => status >= 400).length;
+  const names = [...new Set(requests.map(nameOf))];
+  const lines = requests.map((request) => <Request key={request.id} request={request} read={read} />);
+  if (lines.length === 1) return <li class="event">{lines}</li>;
   return (
     <li class="event">
-      <details open={refused.length > 0 && requests.length < 6}>
+      <details open={refused > 0 && lines.length < 6}>
         <summary>
-          <Chip
-            tone={refused.length > 0 ? 'warn' : 'good'}
-            text={refused.length > 0 ? `${refused.length} refused` : 'done'}
-          />{' '}
-          {countOf(requests.length, 'request', 'requests')} <span class="soft">{namesOf(requests)}</span>
+          <Chip tone={refused > 0 ? 'warn' : 'good'} text={refused > 0 ? `${refused} refused` : 'done'} />{' '}
+          {countOf(lines.length, 'request', 'requests')}{' '}
+          <span class="soft">{names.slice(0, 4).join(', ') + (names.length > 4 ? ', …' : '')}</span>
         </summary>
-        {requests.map((request) => (
-          <Request key={request.id} request={request} />
-        ))}
+        {lines}
       </details>
     </li>
   );
 }
 
-type Request = Extract<RunItem, { kind: 'requests' }>['requests'][number];
+/** The most mails of a command of IMAP that are named. */
+const MAX_READ = 5;
 
-/** Returns the names of requests, each once. */
-function namesOf(requests: readonly Request[]): string {
-  const names = [...new Set(requests.map(nameOf))];
-  return [...names.slice(0, 4), ...(names.length > 4 ? ['…'] : [])].join(', ');
-}
-
-function Request({ request }: { readonly request: Request }) {
-  const { id, method, path, status, reason, realTime } = request;
+function Request({ request, read }: Pick<RequestsItem, 'read'> & { readonly request: RequestsItem['requests'][0] }) {
+  const { id, method, path, status, reason, realTime, faults } = request;
+  const more = request.read.length - Math.min(read.length, MAX_READ);
   return (
     <p>
       <Chip tone={toneOf(status)} text={status} />{' '}
       <a href={linkTo('requests', id)} title={`${method} ${path}`}>
         {nameOf(request)}
       </a>{' '}
-      {reason !== null && <UserText text={shortenIds(reason)} />} <Time at={realTime} isReal />
+      {reason !== null && <UserText text={shortenIds(reason)} />}
+      {read.slice(0, MAX_READ).map((mail) => (
+        <>
+          <a href={linkTo('mail', mail.id)}>
+            <UserText text={mail.subject || '(no subject)'} />
+          </a>
+          ,{' '}
+        </>
+      ))}
+      {more > 0 && countOf(more, 'mail', 'mails')} <FaultLink ids={faults} /> <Time at={realTime} isReal />
     </p>
   );
 }
 
-function Event({ event }: { readonly event: ShownEvent }) {
-  const { tone = 'plain', icon, state, text, link, reason } = describe(event);
+function Event({ event, fault }: Extract<RunItem, { kind: 'event' }>) {
+  const { tone = 'plain', icon, state, text, link, reason } = lineOf(event);
   return (
     <li class="event">
       <Chip tone={tone} icon={icon} text={state} /> {link ? <a href={link}>{text}</a> : text}{' '}
-      <Time at={event.realTime} isReal />
+      <FaultLink ids={fault ? [fault] : []} /> <Time at={event.realTime} isReal />
       {reason && <UserText inside="p" class="soft" text={reason} />}
     </li>
   );
 }
 
+/** What a line says, and what it leads to. */
 interface Line {
   readonly tone?: Tone;
   /** Default: that of the tone. */
@@ -100,61 +125,45 @@ interface Line {
   readonly reason?: string | null;
 }
 
-/** Returns what a line says about an event, and what it leads to. */
-function describe(event: ShownEvent): Line {
-  switch (event.kind) {
-    case 'attempt':
-      return describeAttempt(event);
-    case 'delivery-ended':
-      return {
-        ...{ tone: 'warn', state: event.state, text: event.event, reason: event.reason },
-        link: linkTo('webhooks', event.deliveryId),
-      };
-    case 'clock':
-      return {
-        icon: Clock,
-        state: 'time',
-        text: `${CLOCK[event.action]} ${event.now.slice(0, 19).replace('T', ' ')}`,
-        link: '#/time',
-      };
-    case 'fault':
-      return describeFault(event);
-    case 'mail-held':
-      return { tone: 'warn', state: 'mail held', text: `${event.from} to ${event.to}`, reason: event.reason };
-    case 'stream-opened':
-    case 'stream-closed':
-      return { state: 'stream', text: `${event.kind.slice(7)} with ${event.key}` };
-    case 'failure':
-      return { tone: 'bad', state: 'failure of the emulator', text: event.error };
-    case 'gap':
-      return { tone: 'warn', state: 'gap', text: `${event.missed ?? 'Earlier'} events are no longer kept` };
-    case 'reset':
-      return { icon: RotateCcw, state: 'reset', text: 'All data is as at the start' };
-    default:
-      return { state: event.kind, text: [event.action, event.name].filter(Boolean).join(' '), link: linkTo('state') };
-  }
-}
-
-function describeAttempt(event: Extract<ShownEvent, { kind: 'attempt' }>): Line {
-  const { status, error, attempt, deliveryId, url, retryInMs } = event;
-  const next = retryInMs === null ? '' : ` The next attempt is in ${Math.round(retryInMs / 1000)} s.`;
-  const line = {
-    text: `${event.event}, attempt ${attempt}, to ${url ?? 'a webhook that was deleted'}`,
-    link: linkTo('webhooks', deliveryId),
-  };
-  if (error === null) return { ...line, tone: 'good', icon: Webhook, state: `delivered ${status}` };
-  return { ...line, tone: 'bad', icon: Webhook, state: `failed ${status ?? ''}`.trim(), reason: `${error}${next}` };
-}
-
-function describeFault({ action, fault }: Extract<ShownEvent, { kind: 'fault' }>): Line {
-  return {
-    tone: 'warn',
-    icon: Zap,
-    state: 'fault',
-    text: `${FAULT[action]}${fault ? `: ${fault.on}` : ''}`,
-    link: linkTo('time', fault?.id),
-  };
-}
+type Lines = { readonly [Kind in ShownEvent['kind']]?: (event: Extract<ShownEvent, { kind: Kind }>) => Line };
 
 const CLOCK = { freeze: 'frozen at', resume: 'running again at', advance: 'advanced to' } as const;
 const FAULT = { added: 'added', removed: 'removed', cleared: 'all removed', used: 'struck' } as const;
+
+/** The lines of the kinds of events; the others say what was done to what. */
+const LINES: Lines = {
+  attempt({ event, attempt, url, deliveryId, error, status, retryInMs }) {
+    const next = retryInMs === null ? '' : ` The next attempt is in ${formatSpan(retryInMs)}.`;
+    const [tone, state] = error === null ? (['good', 'delivered'] as const) : (['bad', 'failed'] as const);
+    return {
+      ...{ tone, icon: Webhook, state: `${state} ${status ?? ''}`.trim(), link: linkTo('webhooks', deliveryId) },
+      text: `${event}, attempt ${attempt}, to ${url ?? 'a webhook that was deleted'}`,
+      reason: error && `${error}${next}`,
+    };
+  },
+  'delivery-ended': ({ state, event, reason, deliveryId }) => {
+    return { tone: 'warn', state, text: event, reason, link: linkTo('webhooks', deliveryId) };
+  },
+  clock: ({ action, now }) => {
+    const text = `${CLOCK[action]} ${now.slice(0, 19).replace('T', ' ')}`;
+    return { icon: Clock, state: 'time', text, link: linkTo('time') };
+  },
+  fault: ({ action, fault }) => {
+    const text = `${FAULT[action]}${fault ? `: ${fault.on}` : ''}`;
+    return { tone: 'warn', icon: Zap, state: 'fault', text, link: linkTo('time', fault?.id) };
+  },
+  'mail-held': ({ from, to, reason }) => ({ tone: 'warn', state: 'mail held', text: `${from} to ${to}`, reason }),
+  'stream-opened': ({ key }) => ({ state: 'stream', text: `opened with ${key}` }),
+  'stream-closed': ({ key }) => ({ state: 'stream', text: `closed with ${key}` }),
+  failure: ({ error }) => ({ tone: 'bad', state: 'failure of the emulator', text: error }),
+  gap: ({ missed }) => ({ tone: 'warn', state: 'gap', text: `${missed ?? 'Earlier'} events are no longer kept` }),
+  reset: () => ({ icon: RotateCcw, state: 'reset', text: 'All data is as at the start' }),
+  behaviours: ({ action }) => ({ state: 'behaviours', text: action, link: linkTo('choices') }),
+};
+
+function lineOf(event: ShownEvent): Line {
+  const write = LINES[event.kind] as ((event: ShownEvent) => Line) | undefined;
+  if (write) return write(event);
+  const { kind, action, name } = event as Extract<ShownEvent, { name: unknown }>;
+  return { state: kind, text: [action, name].filter(Boolean).join(' '), link: linkTo('state') };
+}

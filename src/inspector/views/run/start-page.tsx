@@ -1,6 +1,6 @@
 import { ArrowDownLeft, FlaskConical } from 'lucide';
 import { linkTo } from '../../page-route.ts';
-import { Button, ButtonLink, CopyButton, Failure, Form, TextField, textIn } from '../../parts.tsx';
+import { Button, ButtonLink, CopyButton, Facts, Failure, Form, TextField, textIn } from '../../parts.tsx';
 import { useScope } from '../../scope.ts';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 
@@ -9,25 +9,23 @@ export function StartPage() {
   const { tenant } = useScope();
   const { value } = useLoaded((client) => client.listKeys({ tenant }), `start-key ${tenant}`);
   const key = value?.keys.find(({ tier }) => tier === 'inbox')?.text;
-  const lines = [
-    ['URL of the API', location.origin],
-    ['A key of an inbox', key],
-    ['A first request', key && `curl ${location.origin}/v1/messages -H 'X-API-Key: ${key}'`],
-  ] as const;
+  const copied = (text: string | undefined) =>
+    text && (
+      <>
+        <code>{text}</code> <CopyButton text={text} />
+      </>
+    );
   return (
     <section class="card start" aria-label="Start here">
       <h2>Nothing has happened yet</h2>
       <p>Let your agent call the API, or deliver a mail. Both appear here at once.</p>
-      {lines.map(
-        ([label, text]) =>
-          text && (
-            <div key={label} class="line">
-              <span class="soft">{label}</span>
-              <code>{text}</code>
-              <CopyButton text={text} />
-            </div>
-          ),
-      )}
+      <Facts
+        facts={[
+          ['URL of the API', copied(location.origin)],
+          ['A key of an inbox', copied(key)],
+          ['A first request', copied(key && `curl ${location.origin}/v1/messages -H 'X-API-Key: ${key}'`)],
+        ]}
+      />
       <p class="buttons">
         <ButtonLink
           icon={ArrowDownLeft}

@@ -17,9 +17,16 @@ export type RunItem = { readonly id: string } & (
       readonly isAnswer: boolean;
       readonly sample: Sample | undefined;
     }
-  | { readonly kind: 'requests'; readonly requests: readonly RequestEvent['request'][] }
-  | { readonly kind: 'event'; readonly event: ShownEvent }
+  | { readonly kind: 'requests'; readonly requests: Request[]; readonly read: readonly Mail[] }
+  | {
+      readonly kind: 'event';
+      readonly event: ShownEvent;
+      /** The id of the fault that struck, if one did. */
+      readonly fault: string | null | undefined;
+    }
 );
+
+type Request = RequestEvent['request'];
 
 type RequestEvent = Extract<FeedEvent, { kind: 'request' }>;
 
@@ -43,7 +50,7 @@ export interface RunFilter {
   readonly tenant?: string | undefined;
   /** The bare address of a counterpart. */
   readonly counterpart?: string | undefined;
-  /** The id of the event behind which the timeline starts. */
+  /** The id of the event after which the timeline starts. */
   readonly since?: string | undefined;
 }
 
@@ -52,7 +59,7 @@ export function counterpartOf({ direction, from, to }: Pick<Mail, 'direction' | 
   return bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
 }
 
-/** An item, whose tenant it is of, and the counterparts that it concerns; `undefined` for all of them. */
+/** An item, the id of its tenant (`of`), and the counterparts that it concerns; `undefined` if it concerns all. */
 interface Row {
   readonly item: RunItem;
   readonly of: string | null | undefined;
@@ -73,14 +80,13 @@ export function createTimeline(data: RunData, { tenant, counterpart, since }: Ru
 }
 
 /** Returns the function that creates the rows of an event: one for itself, and one for each mail that it sent. */
-function rowCreator({ events, mail, deliveries, correspondents, samples }: RunData): (event: FeedEvent) => Row[] {
+function rowCreator({ mail, deliveries, correspondents, samples }: RunData): (event: FeedEvent) => Row[] {
   const answering = new Set(correspondents.map(({ address }) => bareAddress(address)));
   const sentIds = new Set(mail.flatMap((one) => (one.direction === 'outbound' ? [one.messageIdHeader] : [])));
   const isAnswer = ({ from, inReplyTo }: Mail) => answering.has(bareAddress(from)) && sentIds.has(inReplyTo ?? '');
   const mails = new Map(mail.map((one) => [one.id, one]));
   const others = new Map(mail.flatMap((one) => [one.id, one.threadId].map((id) => [id, counterpartOf(one)] as const)));
-  const mailOfDelivery = new Map(deliveries.map(({ id, payload }) => [id, payload.messageId]));
-  const sent = groupBySender(events, mail);
+  const deliveryOf = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   // A sample of several mails has its card at the last one.
   const sampleOf = new Map(samples.map((sample) => [sample.messages.at(-1)?.id, sample]));
   const rowOf = (one: Mail, realTime: string): Row => ({
@@ -88,20 +94,22 @@ function rowCreator({ events, mail, deliveries, correspondents, samples }: RunDa
     of: one.tenantId,
     counterparts: [counterpartOf(one)],
   });
+  const mailsOf = (ids: readonly string[]) => ids.flatMap((id) => mails.get(id) ?? []);
   const rowsOfRequest = ({ id, realTime, request }: RequestEvent): Row[] => {
-    const sentMails = sent.get(request.id) ?? [];
-    const ofPath = request.path.split('/').flatMap((part) => others.get(part) ?? []);
-    const item = { kind: 'requests', id, requests: [request] } as const;
-    const counterparts = [...ofPath, ...sentMails.map(counterpartOf)];
-    return [{ item, of: request.principal?.tenantId, counterparts }, ...sentMails.map((one) => rowOf(one, realTime))];
+    const sent = mailsOf(request.messages).filter(({ direction }) => direction === 'outbound');
+    const read = mailsOf(request.read);
+    const named = [...request.path.split('/'), ...request.messages, ...request.read];
+    const counterparts = named.flatMap((part) => others.get(part) ?? []);
+    const item: RunItem = { kind: 'requests', id, requests: [request], read };
+    return [{ item, of: request.principal?.tenantId, counterparts }, ...sent.map((one) => rowOf(one, realTime))];
   };
   const rowOfEvent = (event: ShownEvent): Row => {
-    const other = 'deliveryId' in event ? others.get(mailOfDelivery.get(event.deliveryId) ?? '') : undefined;
-    return {
-      item: { kind: 'event', id: event.id, event },
-      of: 'tenantId' in event ? event.tenantId : undefined,
-      counterparts: other === undefined ? undefined : [other],
-    };
+    const { payload, attempts } = ('deliveryId' in event && deliveryOf.get(event.deliveryId)) || {};
+    const other = others.get(payload?.messageId ?? '');
+    const fault = 'attempt' in event ? attempts?.[event.attempt - 1]?.faultId : undefined;
+    const item: RunItem = { kind: 'event', id: event.id, event, fault };
+    const of = 'tenantId' in event ? event.tenantId : undefined;
+    return { item, of, counterparts: other === undefined ? undefined : [other] };
   };
   return (event) => {
     if (event.kind === 'delivery-created') return [];
@@ -112,31 +120,13 @@ function rowCreator({ events, mail, deliveries, correspondents, samples }: RunDa
   };
 }
 
-/**
- * Returns the mail that was sent, by the id of the request that sent it. The feed does not report such mail; its
- * request is the first one of its tenant that may change something and was answered at its time or later.
- */
-function groupBySender(events: readonly FeedEvent[], mail: readonly Mail[]): Map<string, Mail[]> {
-  const writes = events.flatMap((event) =>
-    event.kind === 'request' && event.request.method !== 'GET' && event.request.status < 400 ? [event.request] : [],
-  );
-  const groups = new Map<string, Mail[]>();
-  for (const one of mail.filter(({ direction }) => direction === 'outbound')) {
-    const isSender = ({ at, principal }: RequestEvent['request']) =>
-      at >= one.receivedAt && (principal?.tenantId ?? one.tenantId) === one.tenantId;
-    const sender = writes.find(isSender) ?? writes.at(-1);
-    if (sender) groups.set(sender.id, [...(groups.get(sender.id) ?? []), one]);
-  }
-  return groups;
-}
-
-/** Joins requests between which nothing else happened. */
+/** Joins requests between which nothing else happened, except those that read mail over IMAP. */
 function fold(items: readonly RunItem[]): RunItem[] {
   const folded: RunItem[] = [];
   for (const item of items) {
     const last = folded.at(-1);
-    if (item.kind === 'requests' && last?.kind === 'requests') {
-      folded[folded.length - 1] = { ...last, requests: [...last.requests, ...item.requests] };
+    if (item.kind === 'requests' && last?.kind === 'requests' && item.read.length + last.read.length === 0) {
+      last.requests.push(...item.requests);
     } else folded.push(item);
   }
   return folded;

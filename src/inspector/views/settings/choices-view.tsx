@@ -1,6 +1,7 @@
 import { Pin, RotateCcw } from 'lucide';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import { Button, Chip, countOf, Failure, Loading, SearchField } from '../../parts.tsx';
+import { UserText, wordsOf } from '../../text.tsx';
 import { useAction } from '../../use-loaded.ts';
 import {
   type Behaviour,
@@ -9,17 +10,21 @@ import {
   useBehaviours,
 } from '../requests/shaping-behaviours.tsx';
 
-/** The ledger: every point at which the service could behave in more than one way. */
-export function ChoicesView({ route }: { readonly route: Route }) {
+/** The ledger: every point at which the service could behave in more than one way, by what it is about. */
+export function ChoicesView({ route: { id: chosen, options } }: { readonly route: Route }) {
   const { behaviours, error } = useBehaviours();
-  const search = route.options.search ?? '';
-  const found = behaviours?.filter((behaviour) => hasWords(behaviour, search));
-  const shown = route.id === undefined ? found : found?.filter(({ id }) => id === route.id);
+  const { search = '' } = options;
+  const words = wordsOf(search);
+  const shown = behaviours?.filter(
+    (each) => (chosen ?? each.id) === each.id && words.every((word) => textOf(each).includes(word)),
+  );
+  const groups = new Set(shown?.map(groupOf));
+  const changed = behaviours?.filter((each) => marksOf(each).includes('is:changed')).length ?? 0;
   return (
     <div class="page">
       <div class="head">
         <h1>Behaviours</h1>
-        {route.id !== undefined && <a href={linkTo('choices')}>All behaviours</a>}
+        {chosen !== undefined && <a href={linkTo('choices')}>All behaviours</a>}
         <SearchField
           label="Search behaviours"
           value={search}
@@ -28,41 +33,62 @@ export function ChoicesView({ route }: { readonly route: Route }) {
       </div>
       <p class="hint">
         Where the service document is silent, the emulator behaves as listed here. A change holds at once, and until a
-        reset; --behaviour id=value sets one for each start.
+        reset; <code>--behaviour id=value</code> sets one for each start.
       </p>
-      {!behaviours && <Loading error={error} />}
-      {shown && <p role="status">{countOf(shown.length, 'behaviour', 'behaviours')}</p>}
-      {shown?.length === 0 && <p class="hint">No behaviour has all of these words. Try fewer words, or other ones.</p>}
-      <ul class="rows">
-        {shown?.map((behaviour) => (
-          <Choice key={behaviour.id} behaviour={behaviour} />
-        ))}
-      </ul>
+      {shown ? <Counts shown={shown.length} changed={changed} /> : <Loading error={error} />}
+      {[...groups].map((group) => (
+        <section key={group} class="card" aria-label={group}>
+          <h2>{group}</h2>
+          <ul class="rows">
+            {shown?.map((each) => groupOf(each) === group && <Choice key={each.id} behaviour={each} words={words} />)}
+          </ul>
+        </section>
+      ))}
     </div>
   );
 }
 
-/** Returns whether a behaviour has every word of a search, in any order. */
-function hasWords(behaviour: Behaviour, search: string): boolean {
-  const { id, question, section } = behaviour;
-  const answers = 'choices' in behaviour ? Object.entries(behaviour.choices).flat() : [behaviour.assumption];
-  const text = [id, question, section, ...answers].join('\n').toLowerCase();
-  return search
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
+/** How many behaviours are shown, and how many are changed, with a link to these. */
+function Counts({ shown, changed }: { readonly shown: number; readonly changed: number }) {
+  return (
+    <p class="buttons">
+      <span role="status">{countOf(shown, 'behaviour', 'behaviours')}</span>
+      {changed > 0 && (
+        <a href={linkTo('choices', undefined, { search: 'is:changed' })}>
+          <Chip tone="warn" text={`${changed} changed`} />
+        </a>
+      )}
+      {shown === 0 && <span class="hint">No behaviour has all of these words. Try fewer words, or other ones.</span>}
+    </p>
+  );
 }
 
-function Choice({ behaviour }: { readonly behaviour: Behaviour }) {
+/** Returns what a behaviour is about, by the first word of its id. */
+const groupOf = ({ id }: Behaviour) => id.replace(/\..*/, '');
+
+/** What a search for marked behaviours looks at. */
+function marksOf(behaviour: Behaviour): string[] {
+  if (!('choices' in behaviour)) return [];
+  const { source, isPinned } = behaviour;
+  return [...(source === 'default' ? [] : ['is:changed']), ...(isPinned ? ['is:pinned'] : [])];
+}
+
+/** What a search looks at, in lower case. */
+function textOf(behaviour: Behaviour): string {
+  const { id, question, section } = behaviour;
+  const answers = 'choices' in behaviour ? Object.entries(behaviour.choices).flat() : [behaviour.assumption];
+  return [id, question, section, ...answers, ...marksOf(behaviour)].join('\n').toLowerCase();
+}
+
+function Choice({ behaviour, words }: { readonly behaviour: Behaviour; readonly words: readonly string[] }) {
   const { id, question } = behaviour;
   return (
     <li class="block">
-      <h2>
-        <a href={linkTo('choices', id)}>{id}</a>
-      </h2>
-      <p>{question}</p>
-      {'choices' in behaviour ? <Values behaviour={behaviour} /> : <p>{behaviour.assumption}</p>}
-      <p class="soft">{describeOrigin(behaviour)}</p>
+      <h3>
+        <UserText text={question} find={words} /> <a href={linkTo('choices', id)}>{id}</a>
+      </h3>
+      {'choices' in behaviour ? <Values behaviour={behaviour} /> : <p class="soft">{behaviour.assumption}</p>}
+      <p class="small soft">{describeOrigin(behaviour)}</p>
     </li>
   );
 }
@@ -77,27 +103,22 @@ function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
   return (
     <fieldset>
       <legend class="hidden">{id}</legend>
-      {Object.entries(choices).map(([name, meaning]) => (
-        <label key={name} class="check">
-          <input
-            type="radio"
-            name={id}
-            checked={name === value}
-            disabled={action.isRunning}
-            onChange={() => choose(name)}
-          />
-          <span>
-            <code>{name}</code> {meaning} {name === value && <strong>Now</strong>}{' '}
-            {name === usual && <span class="soft">(default)</span>}
-          </span>
-        </label>
-      ))}
-      {!(value in choices) && (
-        <p>
-          Now <code>{value}</code>
-        </p>
+      {Object.entries({ ...(!(value in choices) && { [value]: 'a value of your own' }), ...choices }).map(
+        ([name, meaning]) => (
+          <label key={name} class="choice">
+            <input
+              type="radio"
+              name={id}
+              checked={name === value}
+              disabled={action.isRunning}
+              onChange={() => choose(name)}
+            />
+            <code>{name}</code> <span>{meaning}</span> {name === value && <strong>Now</strong>}
+            {name === usual && <span class="small soft">default</span>}
+          </label>
+        ),
       )}
-      {otherValues && <p class="hint">Other values: {otherValues.rule}</p>}
+      {otherValues && <p class="small soft">Other values: {otherValues.rule}</p>}
       <p class="buttons">
         {source !== 'default' && <Chip tone="warn" text={SOURCES[source]} />}
         {isPinned && <Chip icon={Pin} text="named by the profile" />}

@@ -1,10 +1,11 @@
 import { Ban, Clock, Copy, type IconNode, PlugZap, Plus, Trash2, Zap } from 'lucide';
+import { useState } from 'preact/hooks';
 import { type ControlClient, type InputTo, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
-import { Button, Chip, Failure, Icon, Loading } from '../../parts.tsx';
+import { useInspector } from '../../inspector.ts';
+import { Button, Chip, Failure, Field, Form, Icon, Loading, Select, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatSpan } from '../../time.tsx';
-import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
-import { FaultForm } from './fault-form.tsx';
+import { type Action, never, useAction, useLoaded } from '../../use-loaded.ts';
 
 type Fault = ReplyTo<'listFaults'>['faults'][number];
 
@@ -17,16 +18,18 @@ const PRESETS: readonly (readonly [text: string, icon: IconNode, fault: InputTo<
   ['Next 3 deliveries come twice', Copy, { on: 'delivery', kind: 'duplicate', times: 3 }],
 ];
 
-/** Any event may be one that a fault has let pass before it applies. */
+/** Any event may count for a fault that applies only after some events, so the list is loaded again after each. */
 const isAnything = () => true;
 
-/** The faults that are set, and what adds one: a preset, or a form with every field. */
+/** The faults that are set, and how to add one: by a preset, or by a form with every field. */
 export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const scope = useScope();
   const { run, error: failure, isRunning } = useAction();
   const { value, error } = useLoaded((client) => client.listFaults(), 'faults', isAnything);
   const faults = value?.faults.filter((fault) => isInScope(scope, fault));
-  // The filter hides those of other tenants, so they stay.
+  const adder = (fault: InputTo<'addFault'>) => (client: ControlClient) =>
+    client.addFault({ ...fault, tenant: scope.tenant } as InputTo<'addFault'>);
+  // Faults of other tenants stay, because the filter hides them.
   const removeAll = async (client: ControlClient) => {
     for (const { id } of faults ?? []) await client.removeFault({ id }).catch(undefinedIfRefused);
   };
@@ -38,8 +41,7 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
           <Button icon={Trash2} text="Remove all" class="quiet danger" onClick={() => run(removeAll)} />
         )}
       </div>
-      {!faults && <Loading error={error} />}
-      <Failure error={failure} />
+      {faults ? <Failure error={failure} /> : <Loading error={error} />}
       {faults?.length === 0 && <p class="hint">Nothing goes wrong by a fault.</p>}
       <ul class="rows">
         {faults?.map((fault) => (
@@ -49,26 +51,19 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
       {chosen !== undefined && faults?.every(({ id }) => id !== chosen) && (
         <p class="hint">The fault of the link is no longer set: it was used up or removed.</p>
       )}
-      <Presets run={run} isRunning={isRunning} />
-      <details>
-        <summary>
-          <Icon of={Plus} /> More: any fault
-        </summary>
-        <FaultForm />
-      </details>
+      <div class="buttons">
+        {PRESETS.map(([text, icon, fault]) => (
+          <Button icon={icon} text={text} key={text} disabled={isRunning} onClick={() => run(adder(fault))} />
+        ))}
+      </div>
+      <FaultForm />
     </section>
   );
 }
 
-interface FaultRowProps {
-  readonly fault: Fault;
-  readonly isChosen: boolean;
-  readonly run: Action['run'];
-}
-
-function FaultRow({ fault, isChosen, run }: FaultRowProps) {
+function FaultRow({ fault, isChosen, run }: { fault: Fault; isChosen: boolean; run: Action['run'] }) {
   return (
-    <li class={isChosen ? 'chosen' : undefined}>
+    <li aria-current={isChosen ? 'true' : undefined}>
       <Chip tone="warn" text={fault.on} />
       <span>{describeFault(fault)}</span>
       <span class="buttons">
@@ -83,26 +78,8 @@ function FaultRow({ fault, isChosen, run }: FaultRowProps) {
   );
 }
 
-/** Adds a fault that is often wanted, for the chosen tenant or for all. */
-function Presets({ run, isRunning }: Pick<Action, 'run' | 'isRunning'>) {
-  const { tenant } = useScope();
-  return (
-    <div class="buttons">
-      {PRESETS.map(([text, icon, fault]) => (
-        <Button
-          icon={icon}
-          text={text}
-          key={text}
-          disabled={isRunning}
-          onClick={() => run((client) => client.addFault({ ...fault, tenant } as InputTo<'addFault'>))}
-        />
-      ))}
-    </div>
-  );
-}
-
 /** Says what a fault does, where, and how often, in one line. */
-export function describeFault({ id: _, on: __, ...fault }: Fault): string {
+function describeFault({ id: _, on: __, ...fault }: Fault): string {
   const { kind, after, times, tenantId: ___, ...rest } = fault as Record<string, unknown>;
   const fields = Object.entries(rest).filter(([, value]) => value !== null && value !== 'none' && value !== 0);
   const often =
@@ -115,4 +92,162 @@ function describeField([name, value]: readonly [string, unknown]): string {
   const span = /^(.*)Ms$/.exec(name)?.[1];
   if (span !== undefined) return `${span} ${formatSpan(Number(value))}`;
   return `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`;
+}
+
+/** A part of the schema of a fault in the OpenAPI document of the control plane. */
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly string[];
+  readonly const?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly oneOf?: readonly Schema[];
+}
+
+/** An example for each field that contains JSON. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  body: '{"error":"Down"} or "hello"',
+  headers: '{"Retry-After":"2"}',
+};
+
+/** What can go wrong with a request, and the fields that belong to it. */
+const REQUEST_KINDS: Readonly<Record<string, readonly string[]>> = {
+  'another reply': ['status', 'body', 'headers', 'latency', 'effect'],
+  'a slow reply': ['latency'],
+  'no reply: the connection is cut': ['cut', 'effect'],
+  'a rate limit': ['rateLimit'],
+};
+
+/** Fields that only some kinds of faults have, each with its kinds. */
+const ONLY_FOR: Readonly<Record<string, readonly string[]>> = {
+  delay: ['delay', 'disconnect', 'slow'],
+  code: ['close'],
+  commands: ['disconnect'],
+};
+
+/** The label of a field whose name is not clear. */
+const LABELS: Readonly<Record<string, string>> = {
+  'latency.ms': 'latency, in ms',
+  'latency.jitterMs': 'random further latency, at most, in ms',
+  'rateLimit.limit': 'requests',
+  'rateLimit.per': 'in, such as 1m',
+  after: 'after how many that go well',
+  times: 'how many times',
+};
+
+/** Resolves with the schemas of the faults, by what goes wrong. */
+async function loadSchemas(client: ControlClient): Promise<ReadonlyMap<string, Schema>> {
+  const document = await client.getControlOpenApi();
+  const call = document.paths['/__mock/faults']?.post as {
+    requestBody: { content: { 'application/json': { schema: Schema } } };
+  };
+  const { oneOf = [] } = call.requestBody.content['application/json'].schema;
+  return new Map(oneOf.map((schema) => [String(schema.properties?.on?.const), schema]));
+}
+
+type Fields = readonly (readonly [name: string, schema: Schema])[];
+
+/** Returns the fields that a fault of a kind can have; those of an object are named by a path. */
+function fieldsOf({ properties = {} }: Schema, kind: string): Fields {
+  const isRequest = properties.rateLimit !== undefined;
+  const ofKinds = Object.values(REQUEST_KINDS).flat();
+  const applies = (name: string) => {
+    if (isRequest) return !ofKinds.includes(name) || REQUEST_KINDS[kind]?.includes(name);
+    return ONLY_FOR[name]?.includes(kind) ?? true;
+  };
+  return Object.entries(properties)
+    .filter(([name]) => name !== 'on' && name !== 'kind' && name !== 'cut' && name !== 'tenant' && applies(name))
+    .flatMap(([name, schema]): Fields => {
+      const parts = Object.entries(schema.properties ?? {});
+      return parts.length === 0 ? [[name, schema]] : parts.map(([part, field]) => [`${name}.${part}`, field]);
+    });
+}
+
+/** A form for a new fault, made from the schema that the control plane describes. */
+function FaultForm() {
+  const { client } = useInspector();
+  const { tenant } = useScope();
+  const { value: schemas, error } = useLoaded(loadSchemas, 'schemas', never);
+  const [on, setOn] = useState('request');
+  const [chosenKind, setKind] = useState('');
+  const action = useAction();
+  const schema = schemas?.get(on) ?? {};
+  const kinds = on === 'request' ? Object.keys(REQUEST_KINDS) : (schema.properties?.kind?.enum ?? []);
+  const kind = kinds.includes(chosenKind) ? chosenKind : (kinds[0] ?? '');
+  const fields = fieldsOf(schema, kind);
+  const add = async (data: FormData) => {
+    const isCut = on === 'request' && REQUEST_KINDS[kind]?.includes('cut');
+    const own = { ...(isCut && { cut: true }), ...(on !== 'request' && kind && { kind }) };
+    await client.addFault({ on, ...own, tenant, ...readFields(data, fields) } as InputTo<'addFault'>);
+  };
+  return (
+    <details>
+      <summary>
+        <Icon of={Plus} /> More: any fault
+      </summary>
+      <Form className="fields narrow" label="New fault" submit={(data) => action.run(() => add(data))}>
+        <Failure error={action.error ?? error} />
+        <Field label="What it strikes">
+          <Select label="What it strikes" value={on} options={[...(schemas?.keys() ?? [])]} choose={setOn} />
+        </Field>
+        {kinds.length > 0 && (
+          <Field label="What goes wrong">
+            <Select label="What goes wrong" value={kind} options={kinds} choose={setKind} />
+          </Field>
+        )}
+        {fields.map(([name, field]) => (
+          <Field key={`${on} ${name}`} label={LABELS[name] ?? name}>
+            <Input name={name} schema={field} />
+          </Field>
+        ))}
+        <span>
+          <Button text="Add the fault" type="submit" class="primary" disabled={action.isRunning} />
+        </span>
+      </Form>
+    </details>
+  );
+}
+
+/** A field of the kind that the schema asks for. */
+function Input({ name, schema }: { readonly name: string; readonly schema: Schema }) {
+  const placeholder = schema.default === undefined ? EXAMPLES[name] : String(schema.default);
+  if (schema.enum) {
+    return (
+      <select name={name}>
+        <option value="" />
+        {schema.enum.map((value) => (
+          <option key={value}>{value}</option>
+        ))}
+      </select>
+    );
+  }
+  if (schema.type === 'integer') {
+    return <input name={name} type="number" min={schema.minimum} max={schema.maximum} placeholder={placeholder} />;
+  }
+  return <input name={name} placeholder={placeholder} />;
+}
+
+/** Returns what the fields contain; empty ones are left out. */
+function readFields(data: FormData, fields: Fields): object {
+  const read: Record<string, unknown> = {};
+  for (const [name, schema] of fields) {
+    const text = textIn(data, name);
+    if (text === '') continue;
+    const [field = '', part] = name.split('.');
+    const value = parseField(name, text, schema);
+    read[field] = part === undefined ? value : { ...(read[field] as object), [part]: value };
+  }
+  return read;
+}
+
+function parseField(name: string, text: string, { type }: Schema): unknown {
+  if (type === 'integer') return Number(text);
+  if (type !== undefined && type !== 'object') return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`The field ${name} must be JSON, such as ${EXAMPLES[name]}.`);
+  }
 }

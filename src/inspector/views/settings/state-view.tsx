@@ -1,12 +1,13 @@
-import { Download } from 'lucide';
+import { Bookmark, Download, Minus, Pencil, Plus, RotateCcw } from 'lucide';
 import type { ControlClient } from '../../../control/table/client.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import {
   Button,
   ButtonLink,
+  Chip,
   Failure,
-  Field,
   Form,
+  Icon,
   Json,
   Loading,
   Select,
@@ -35,12 +36,18 @@ export function StateView({ route }: { readonly route: Route }) {
       <Failure error={action.error} />
       <section class="card" aria-label="Checkpoints">
         <h2>Checkpoints</h2>
-        <NewCheckpoint run={run} />
+        <Form
+          className="inline"
+          submit={(data, { currentTarget }) => run((client) => save(client, data, currentTarget))}
+        >
+          <TextField label="Name" name="name" required />
+          <Button text="Save a checkpoint" type="submit" class="primary" />
+        </Form>
         {!value && <Loading error={error} />}
         {value?.checkpoints.length === 0 && <p class="hint">No checkpoint has been saved yet.</p>}
         <ul class="rows">
           {value?.checkpoints.map(({ name, createdAt }) => (
-            <Checkpoint key={name} name={name} createdAt={createdAt} run={run} />
+            <Checkpoint key={name} name={name} createdAt={createdAt} run={run} isOpen={name === route.id} />
           ))}
         </ul>
       </section>
@@ -61,67 +68,81 @@ const warningOf = (state: string) =>
   'also removes all deliveries and requests, and closes all streams and sandboxes; an undo does not bring these ' +
   'back.';
 
-type Run = Action['run'];
-
 async function exportState(client: ControlClient): Promise<void> {
   const fixture = await client.exportState();
   saveFile('mailbox.json', new Blob([JSON.stringify(fixture, null, 2)]));
 }
 
-function NewCheckpoint({ run }: { readonly run: Run }) {
-  const add = (data: FormData, { currentTarget }: { readonly currentTarget: HTMLFormElement }) => {
-    void run((client) => client.addCheckpoint({ name: textIn(data, 'name') }));
-    currentTarget.reset();
-  };
-  return (
-    <Form className="inline" submit={add}>
-      <TextField label="Name" name="name" required />
-      <Button text="Save a checkpoint" type="submit" class="primary" />
-    </Form>
-  );
+async function save(client: ControlClient, data: FormData, form: HTMLFormElement): Promise<void> {
+  await client.addCheckpoint({ name: textIn(data, 'name') });
+  form.reset();
 }
 
-function Checkpoint({ name, createdAt, run }: { name: string; createdAt: string; run: Run }) {
+function Checkpoint({
+  name,
+  createdAt,
+  run,
+  isOpen,
+}: {
+  name: string;
+  createdAt: string;
+  isOpen: boolean;
+  run: Action['run'];
+}) {
   const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, (client) =>
     client.restoreCheckpoint({ name }),
   );
   return (
-    <li>
+    <li aria-current={isOpen ? 'true' : undefined}>
+      <Icon of={Bookmark} />
       <UserText inside="strong" text={name} /> <Time at={createdAt} />
       <span class="buttons">
         <ButtonLink text="Compare" href={linkTo('state', name)} />
-        <RemovingButton label="Restore" warning={warningOf(`“${name}”`)} change={restore} />
+        <RemovingButton icon={RotateCcw} label="Restore" warning={warningOf(`“${name}”`)} change={restore} />
         <Button text="Remove" class="quiet danger" onClick={() => run((client) => client.removeCheckpoint({ name }))} />
       </span>
     </li>
   );
 }
 
-const CHANGES = ['added', 'removed', 'changed'] as const;
+const CHANGES = [
+  ['added', 'good', Plus],
+  ['removed', 'bad', Minus],
+  ['changed', 'warn', Pencil],
+] as const;
 
 /** Shows what differs between a checkpoint and another one, or the present state. */
 function Difference({ from, to, names }: { from: string; to: string; names: readonly string[] }) {
   const { value, error } = useLoaded((client) => client.diffCheckpoints({ from, to }), `${from}/${to}`);
-  const kinds = value && CHANGES.filter((change) => Object.keys(value[change]).length > 0);
+  const changes = value && CHANGES.filter(([change]) => Object.keys(value[change]).length > 0);
   return (
     <section class="card" aria-label="Difference">
-      <h2>What differs from {from}</h2>
-      <Field label="In">
+      <div class="head">
+        <h2>What differs from {from}</h2>
         <Select
           label="In"
           value={to}
-          options={['now', ...names]}
+          options={[['now', 'until now'], ...names.map((name) => [name, `until ${name}`] as const)]}
           choose={(to) => open(linkTo('state', from, { to }))}
         />
-      </Field>
+      </div>
       <Failure error={error} />
-      {kinds?.length === 0 && <p class="hint">Nothing differs.</p>}
-      {kinds?.map((change) => (
-        <section key={change}>
-          <h3>{change}</h3>
+      {changes?.length === 0 && <p class="hint">Nothing differs.</p>}
+      {changes?.map(([change, tone, icon]) => (
+        <details key={change} open>
+          <summary>
+            <Chip tone={tone} icon={icon} text={change} /> {countKinds(value?.[change] ?? {})}
+          </summary>
           <Json value={value?.[change]} label={change} />
-        </section>
+        </details>
       ))}
     </section>
   );
+}
+
+/** Returns how many items there are of each kind, such as `2 messages`. */
+function countKinds(items: Readonly<Record<string, object>>): string {
+  return Object.entries(items)
+    .map(([kind, each]) => `${Object.keys(each).length} ${kind}`)
+    .join(', ');
 }

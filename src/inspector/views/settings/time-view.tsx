@@ -1,24 +1,26 @@
-import { FastForward, Pause, Play, Square } from 'lucide';
+import { FastForward, type IconNode, Pause, Play, Reply, Square, Webhook } from 'lucide';
+import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { InputTo } from '../../../control/table/client.ts';
+import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { linkTo, type Route } from '../../page-route.ts';
 import { Button, Chip, Failure, Form, Icon, Loading, TextField, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
-import { FullTime, fullTime, Time, useNow } from '../../time.tsx';
+import { UserText } from '../../text.tsx';
+import { formatSpan, fullTime, Time, useNow } from '../../time.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
-import { type Delivery, summarise } from '../webhooks/explain-delivery.ts';
+import { summarise, urlOf } from '../webhooks/explain-delivery.ts';
 import { Faults } from './faults.tsx';
 
 /** The time, what falls due next, and the faults. */
 export function TimeView({ route }: { readonly route: Route }) {
-  const { tenant } = useScope();
-  const { value, error } = useLoaded((client) => client.listDeliveries({ tenant }), `deliveries ${tenant}`);
-  const waiting = value?.deliveries.filter(({ state }) => state === 'pending' || state === 'held');
+  const scope = useScope();
+  const { value, error } = useLoaded(loadDue, 'due');
+  const due = value?.filter(({ of }) => isInScope(scope, of));
   return (
     <div class="page">
       <h1>Time and faults</h1>
-      <Clock waiting={waiting?.length ?? 0} />
-      {waiting ? <Due waiting={waiting} /> : <Loading error={error} />}
+      <Clock waiting={due?.length ?? 0} />
+      {due ? <DueNext due={due} /> : <Loading error={error} />}
       <Faults chosen={route.id} />
     </div>
   );
@@ -41,13 +43,17 @@ const PARTS = 20;
 /** The clock of the chosen tenant, or of all. */
 function Clock({ waiting }: { readonly waiting: number }) {
   const { tenant } = useScope();
-  const { isFrozen } = useNow();
+  const { offsetMs, isFrozen, realMs, differ } = useNow();
   const action = useAction();
   const change = (body: InputTo<'changeClock'>) => action.run((client) => client.changeClock({ ...body, tenant }));
-  const { done, isStopped, advance } = useAdvance(waiting, (advance) => change({ advance }));
+  const { done, stop, advance } = useAdvance(waiting, (advance) => change({ advance }));
   return (
     <section class="card" aria-label="Clock">
-      <ClockTime />
+      <div class="head">
+        <time class="title">{fullTime(new Date(realMs + offsetMs).toISOString())}</time>
+        <Chip tone={isFrozen ? 'warn' : 'good'} text={isFrozen ? 'Frozen' : 'Running'} />
+        {differ && <Chip tone="warn" text="Clocks differ: choose a tenant above" />}
+      </div>
       <div class="buttons">
         <Button
           icon={isFrozen ? Play : Pause}
@@ -63,30 +69,15 @@ function Clock({ waiting }: { readonly waiting: number }) {
       {done !== undefined && (
         <p class="buttons" role="status">
           <progress value={done} aria-label="Advanced" />
-          <Button
-            icon={Square}
-            text="Stop"
-            onClick={() => {
-              isStopped.current = true;
-            }}
-          />
+          <Button icon={Square} text="Stop" onClick={stop} />
         </p>
       )}
-      <FreezeAt change={change} />
+      <Form className="inline" submit={(data) => change({ freeze: textIn(data, 'at') })}>
+        <TextField label="Freeze at" name="at" required placeholder="2026-03-01T09:00:00Z" />
+        <Button text="Freeze there" type="submit" />
+      </Form>
       <Failure error={action.error} />
     </section>
-  );
-}
-
-function ClockTime() {
-  const { offsetMs, isFrozen, realMs } = useNow();
-  return (
-    <div class="head">
-      <strong class="title">
-        <time>{fullTime(new Date(realMs + offsetMs).toISOString())}</time>
-      </strong>
-      <Chip tone={isFrozen ? 'warn' : 'good'} text={isFrozen ? 'Frozen' : 'Running'} />
-    </div>
   );
 }
 
@@ -103,46 +94,73 @@ function useAdvance(waiting: number, change: (ms: number) => Promise<boolean>) {
     }
     setDone(undefined);
   };
-  return { done, isStopped, advance };
-}
-
-function FreezeAt({ change }: { change(body: InputTo<'changeClock'>): unknown }) {
-  return (
-    <Form className="inline" submit={(data) => change({ freeze: textIn(data, 'at') })}>
-      <TextField label="Freeze at" name="at" required placeholder="2026-03-01T09:00:00Z" />
-      <Button text="Freeze there" type="submit" />
-    </Form>
-  );
+  const stop = () => {
+    isStopped.current = true;
+  };
+  return { done, stop, advance };
 }
 
 const MAX_DUE = 10;
 
-/** The deliveries that wait: what is sent, to whom, when, and what each one waits for. */
-function Due({ waiting }: { readonly waiting: readonly Delivery[] }) {
-  const scope = useScope();
-  // A delivery without a time waits for another one, or until it is released.
-  const timeOf = ({ nextAttemptAt }: Delivery) => nextAttemptAt ?? '9';
-  const due = waiting
-    .filter((delivery) => isInScope(scope, delivery))
-    .sort((one, other) => (timeOf(one) < timeOf(other) ? -1 : 1));
+/** Something that waits for its time. */
+interface Due {
+  readonly id: string;
+  /** What it is of, for the filter. */
+  readonly of: Parameters<typeof isInScope>[1];
+  /** By the clock of the tenant; null if it waits for something else. */
+  readonly at: string | null;
+  readonly icon: IconNode;
+  /** The link to it, and what it is. */
+  readonly what: ComponentChildren;
+  readonly to: string;
+  readonly waitsFor: string;
+}
+
+/** Loads the deliveries and the answers of correspondents that wait, those that are due first before the others. */
+async function loadDue(client: ControlClient): Promise<Due[]> {
+  const [{ deliveries }, { webhooks }, { correspondents }] = await Promise.all([
+    client.listDeliveries(),
+    client.listWebhookSettings(),
+    client.listCorrespondents(),
+  ]);
+  const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
+  const sent = deliveries
+    .filter(({ state }) => state === 'pending' || state === 'held')
+    .map((delivery): Due => {
+      const { id, nextAttemptAt: at, event, attempts } = delivery;
+      const attempt = `attempt ${attempts.length + 1}, ${attempts.at(-1)?.error ?? 'the first one'}`;
+      const what = <a href={linkTo('webhooks', id)}>{event}</a>;
+      const waitsFor = at === null ? summarise(delivery) : attempt;
+      return { id, of: delivery, at, icon: Webhook, what, to: urlOf(delivery, urls), waitsFor };
+    });
+  const answers = correspondents.flatMap(({ id, address, afterMs, due }) =>
+    due.map((of, index): Due => {
+      const what = <UserText text={`Answer of ${address}`} />;
+      const { at, to, subject } = of;
+      const waitsFor = `to “${subject}”, ${formatSpan(afterMs)} after it`;
+      return { id: `${id} ${index}`, of, at, icon: Reply, what, to, waitsFor };
+    }),
+  );
+  // What has no time waits for another delivery, or until it is released.
+  return [...answers, ...sent].sort((one, other) => ((one.at ?? '9') < (other.at ?? '9') ? -1 : 1));
+}
+
+/** What falls due next: what, to whom, when, and what it waits for. */
+function DueNext({ due }: { readonly due: readonly Due[] }) {
   return (
     <section class="card" aria-label="Due next">
       <h2>Due next</h2>
-      {due.length === 0 && <p class="hint">No delivery waits for an attempt.</p>}
-      <ul class="rows">
-        {due.slice(0, MAX_DUE).map((delivery) => (
-          <li key={delivery.id}>
-            <Chip text={delivery.nextAttemptAt === null ? delivery.state : <Time at={delivery.nextAttemptAt} />} />
-            <a href={linkTo('webhooks', delivery.id)}>{delivery.event}</a>
-            <span class="soft">
-              {delivery.nextAttemptAt === null ? (
-                summarise(delivery)
-              ) : (
-                <>
-                  attempt {delivery.attempts.length + 1}, <FullTime at={delivery.nextAttemptAt} />
-                </>
-              )}{' '}
-              {delivery.attempts.at(-1)?.error}
+      {due.length === 0 && (
+        <p class="hint">No delivery waits for an attempt. No correspondent has an answer to send.</p>
+      )}
+      <ul class="rows due">
+        {due.slice(0, MAX_DUE).map(({ id, at, icon, what, to, waitsFor }) => (
+          <li key={id}>
+            <Chip icon={icon} text={at === null ? 'no time' : <Time at={at} />} />
+            <span>
+              {what} <span class="soft">to</span> <UserText text={to} />
+              <br />
+              <UserText inside="small" class="soft" text={waitsFor} />
             </span>
           </li>
         ))}

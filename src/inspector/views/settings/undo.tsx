@@ -1,4 +1,4 @@
-import { Trash2 } from 'lucide';
+import { type IconNode, Trash2 } from 'lucide';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
@@ -15,22 +15,16 @@ export interface Undo {
 /** Offers an undo at the bottom of the page, whatever view is open. */
 export const UndoContext = createContext<(undo: Undo) => void>(() => {});
 
-interface RemovingButtonProps {
-  readonly label: string;
-  /** What the change removes, in sentences. */
-  readonly warning: string;
-  /** Makes the change, and returns how it is undone. */
-  change(): Promise<Undo>;
-}
+type RemovingButtonProps = { icon?: IconNode; label: string; warning: string; change(): Promise<Undo> };
 
-/** A button for a change that removes something: it says what, asks, and then offers an undo. */
-export function RemovingButton({ label, warning, change }: RemovingButtonProps) {
+/** A button for a change that removes something. It asks first, with the warning, and then offers an undo. */
+export function RemovingButton({ icon = Trash2, label, warning, change }: RemovingButtonProps) {
   const action = useAction();
   const offer = useContext(UndoContext);
   const run = () => confirm(warning) && action.run(async () => offer(await change()));
   return (
     <>
-      <Button icon={Trash2} text={label} class="danger" disabled={action.isRunning} onClick={run} />
+      <Button icon={icon} text={label} class="danger" disabled={action.isRunning} onClick={run} />
       <Failure error={action.error} />
     </>
   );
@@ -40,13 +34,9 @@ export function RemovingButton({ label, warning, change }: RemovingButtonProps) 
  * Returns a function that makes a change after a checkpoint with this name, which an undo restores. A change in a
  * sandbox needs a checkpoint of the sandbox.
  */
-export function useUndoableChange(
-  name: string,
-  change: Call<unknown>,
-  sandbox?: string | undefined,
-): () => Promise<Undo> {
+export function useUndoableChange(name: string, change: Call<unknown>, sandbox?: string | undefined) {
   const { client } = useInspector();
-  return async () => {
+  return async (): Promise<Undo> => {
     await client.addCheckpoint({ name }, { sandbox });
     await change(client);
     return {
@@ -56,7 +46,7 @@ export function useUndoableChange(
   };
 }
 
-/** Says what an undo does, and does it. */
+/** Shows what an undo does, with a button that does it. */
 export function UndoBar({ undo, close }: { readonly undo: Undo; close(): void }) {
   const action = useAction();
   const run = async () => (await action.run(undo.run)) && close();

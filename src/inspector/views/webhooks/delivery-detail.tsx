@@ -1,12 +1,25 @@
 import { useMemo, useState } from 'preact/hooks';
 import { webhookLink } from '../../links.ts';
 import { linkTo, type Route, useTitle } from '../../page-route.ts';
-import { Button, ButtonLink, Chip, Facts, Failure, Form, TextField, textIn } from '../../parts.tsx';
-import { FullTime, formatSpan, fullTime } from '../../time.tsx';
+import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLink, Form, TextField, textIn } from '../../parts.tsx';
+import { indentJson } from '../../text.tsx';
+import { FullTime, formatSpan, fullTime, Time } from '../../time.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
-import { AttemptItem, isSignedWith } from './attempt-item.tsx';
-import { type DeliveryListProps, urlOf } from './delivery-list.tsx';
-import { causeOf, type Delivery, explainEarlier, markOf, summarise, type Webhook } from './explain-delivery.ts';
+import {
+  type Attempt,
+  causeOf,
+  countBytes,
+  type Delivery,
+  type DeliveryListProps,
+  explainEarlier,
+  markOf,
+  summarise,
+  urlOf,
+  type Webhook,
+  writeHeaders,
+} from './explain-delivery.ts';
+import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
+import { SignatureResult } from './signature-form.tsx';
 
 /** One delivery: what became of it and why, what can be done, and each attempt. */
 export function DeliveryDetail({ delivery, webhooks, route }: DeliveryListProps & { readonly delivery: Delivery }) {
@@ -71,11 +84,7 @@ function Reason({ delivery, secret, route }: { delivery: Delivery; secret: strin
       <p>
         <strong>{summarise(delivery)}</strong>
       </p>
-      {failed && failed.fault !== null && (
-        <p>
-          The fault <code>{failed.fault}</code> applied to this attempt, so the failure may be intended.
-        </p>
-      )}
+      {failed && failed.fault !== null && <Struck fault={failed.fault} id={failed.faultId} />}
       {cause && <p>{cause.advice}</p>}
       {failed && cause?.isAboutSignature && secret !== undefined && (
         <p>
@@ -95,7 +104,7 @@ function Reason({ delivery, secret, route }: { delivery: Delivery; secret: strin
   );
 }
 
-/** The label of the button that sends the delivery; the others have ended. */
+/** The label of the button that sends the delivery. In the other states, the delivery has ended. */
 const SEND_LABELS: Partial<Record<Delivery['state'], string>> = { pending: 'Send now', held: 'Release' };
 
 function Actions({ delivery: { id, state }, route }: { readonly delivery: Delivery; readonly route: Route }) {
@@ -149,5 +158,68 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
       <Button text="Advance the clock to it" disabled={isRunning} onClick={advance} />
       <Failure error={error} />
     </li>
+  );
+}
+
+type AttemptProps = { readonly attempt: Attempt; readonly number: number; readonly secret: string | undefined };
+
+/** One attempt in the timeline: what was sent and what the receiver answered. */
+function AttemptItem({ attempt, number, secret, isLast }: AttemptProps & { readonly isLast: boolean }) {
+  const { at, status, error, durationMs, fault, faultId, url, requestBody, responseBody } = attempt;
+  const tone = error === null ? 'good' : 'bad';
+  const answer = `${status}\n${writeHeaders(attempt.responseHeaders)}\n\n${indentJson(responseBody) || '(no body)'}`;
+  return (
+    <li class={`reason ${tone}-edge`}>
+      <details open={isLast}>
+        <summary>
+          <strong>Attempt {number}</strong>{' '}
+          <Chip tone={tone} text={status === null ? 'no answer' : `answered ${status}`} />{' '}
+          <span class="soft">
+            in {durationMs} ms, <Time at={at} />
+          </span>
+        </summary>
+        {error !== null && <p class="bad">{error}</p>}
+        {fault !== null && <Struck fault={fault} id={faultId} />}
+        {status !== null && <h3>Answer of the receiver</h3>}
+        {status !== null && <Code label={`Answer to attempt ${number}`} text={answer} />}
+        <h3>Request</h3>
+        <Code label={`Request of attempt ${number}`} text={`POST ${url}\n${writeHeaders(attempt.requestHeaders)}`} />
+        <h3>Body, {countBytes(requestBody)} bytes</h3>
+        <Code label={`Body of attempt ${number}`} text={indentJson(requestBody)} />
+        <SignatureSteps attempt={attempt} number={number} secret={secret} />
+      </details>
+    </li>
+  );
+}
+
+/** Verifies the signatures of an attempt, at the time at which it was made. */
+function checkAttempt({ requestHeaders, requestBody, at }: Attempt, secret: string): SignatureCheck[] {
+  return explainSignature({ headers: writeHeaders(requestHeaders), body: requestBody, secret, now: new Date(at) });
+}
+
+/** Returns whether the signatures of an attempt verify with a secret. */
+function isSignedWith(attempt: Attempt, secret: string): boolean {
+  return checkAttempt(attempt, secret).every(({ problems }) => problems.length === 0);
+}
+
+/** The signature of an attempt, computed again when somebody opens it. */
+function SignatureSteps({ attempt, number, secret }: AttemptProps) {
+  const [isOpen, setOpen] = useState(false);
+  if (secret === undefined) return null;
+  return (
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>The signature, step by step</summary>
+      {isOpen && <SignatureResult checks={checkAttempt(attempt, secret)} signed={`attempt ${number}`} />}
+    </details>
+  );
+}
+
+/** Says which fault applied to an attempt, and leads to it. */
+function Struck({ fault, id }: { readonly fault: string; readonly id: string | null }) {
+  return (
+    <p class="warn">
+      The fault <code>{fault}</code> applied to this attempt, so its result may be intended.{' '}
+      <FaultLink ids={id === null ? [] : [id]} text="show it" />
+    </p>
   );
 }

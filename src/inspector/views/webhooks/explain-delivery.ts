@@ -1,12 +1,9 @@
 import type { ReplyTo } from '../../../control/table/client.ts';
+import type { Route } from '../../page-route.ts';
 import type { Tone } from '../../parts.tsx';
 
 /** What is shown about the state of a delivery. */
-export interface StateMark {
-  readonly text: string;
-  /** Its colour. */
-  readonly tone: Tone;
-}
+type StateMark = { readonly text: string; readonly tone: Tone };
 
 const MARKS: Readonly<Record<Delivery['state'], StateMark>> = {
   pending: { text: 'Pending', tone: 'plain' },
@@ -29,6 +26,18 @@ export const MARK_TEXTS: readonly string[] = [...new Set([MARKS.pending, FAILING
 /** Returns how the state of a delivery is shown. A pending one that has failed before is marked as such. */
 export function markOf({ state, attempts }: Delivery): StateMark {
   return state === 'pending' && attempts.length > 0 ? FAILING : MARKS[state];
+}
+
+/** Returns the URL to which a delivery was sent, or will be sent. */
+export function urlOf({ attempts, webhookId }: Delivery, urls: ReadonlyMap<string, string>): string {
+  return attempts.at(-1)?.url ?? urls.get(webhookId) ?? `webhook ${webhookId}`;
+}
+
+/** Writes headers in lines. */
+export function writeHeaders(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
 }
 
 /** Says in one sentence what became of a delivery. */
@@ -55,7 +64,7 @@ function describeFailure({ status, error, responseBody }: Attempt): string {
 
 const numbersInWords = new Intl.ListFormat('en-GB');
 
-/** Says how the attempts before the newest one failed, as far as they failed in another way than that one. */
+/** Says how earlier attempts failed, without those that failed in the same way as the newest one. */
 export function explainEarlier({ attempts }: Delivery): string[] {
   const newest = attempts.at(-1);
   const numbersByFailure = new Map<string, string[]>();
@@ -73,57 +82,37 @@ export function explainEarlier({ attempts }: Delivery): string[] {
 
 /** What often causes a failure, and what to do about it. */
 interface Cause {
-  readonly applies: (attempt: Attempt) => boolean;
   readonly advice: string;
   /** Whether the signature may be the cause. */
-  readonly isAboutSignature?: true;
+  readonly isAboutSignature: boolean;
 }
 
-const CAUSES: readonly Cause[] = [
-  {
-    applies: ({ status }) => status === 401 || status === 403,
-    advice: 'Receivers answer like this if the signature does not verify, or if they need a login.',
-    isAboutSignature: true,
-  },
-  {
-    applies: ({ status }) => status === 400 || status === 422,
-    advice: 'The receiver did not accept the body, or the signature did not verify. Its answer below may say why.',
-    isAboutSignature: true,
-  },
-  {
-    applies: ({ status }) => status === 404 || status === 405,
-    advice: 'The receiver has no handler for POST at this URL. Compare the URL of the webhook with its routes.',
-  },
-  {
-    applies: ({ status }) => status !== null && status >= 300 && status < 400,
-    advice: 'Give the webhook the URL to which the redirect leads.',
-  },
-  { applies: ({ status }) => status === 429, advice: 'The receiver limits the rate of its requests.' },
-  {
-    applies: ({ status }) => status !== null && status >= 500,
-    advice: 'The receiver has failed. Its own log has the cause.',
-  },
-  {
-    applies: ({ error }) => /ECONNREFUSED/.test(error ?? ''),
-    advice: 'No program listens at this URL. Start the receiver, or correct the port.',
-  },
-  { applies: ({ error }) => /ENOTFOUND|EAI_AGAIN/.test(error ?? ''), advice: 'The host name of the URL is unknown.' },
-  {
-    applies: ({ error }) => /did not respond within/.test(error ?? ''),
-    advice: 'Answer first, and do long work afterwards.',
-  },
+const REFUSED = 'Receivers answer like this if the signature does not verify, or if they need a login.';
+const NOT_ACCEPTED =
+  'The receiver did not accept the body, or the signature did not verify. Its answer below may say why.';
+
+/** The causes, by the status of the answer or, without an answer, by the error. */
+const CAUSES: readonly (readonly [pattern: RegExp, advice: string, isAboutSignature?: boolean])[] = [
+  [/^40[13]$/, REFUSED, true],
+  [/^4(?:00|22)$/, NOT_ACCEPTED, true],
+  [/^40[45]$/, 'The receiver has no handler for POST at this URL. Compare the URL of the webhook with its routes.'],
+  [/^3\d\d$/, 'Give the webhook the URL to which the redirect leads.'],
+  [/^429$/, 'The receiver limits the rate of its requests.'],
+  [/^5\d\d$/, 'The receiver has failed. Its own log has the cause.'],
+  [/ECONNREFUSED/, 'No program listens at this URL. Start the receiver, or correct the port.'],
+  [/ENOTFOUND|EAI_AGAIN/, 'The host name of the URL is unknown.'],
+  [/did not respond within/, 'Answer first, and do long work afterwards.'],
 ];
 
 /** Returns what may have caused the failure of an attempt; `undefined` after a success, and for anything unusual. */
-export function causeOf(attempt: Attempt): Cause | undefined {
-  return attempt.error === null ? undefined : CAUSES.find(({ applies }) => applies(attempt));
+export function causeOf({ status, error }: Attempt): Cause | undefined {
+  const found = error === null ? undefined : CAUSES.find(([pattern]) => pattern.test(String(status ?? error)));
+  return found && { advice: found[1], isAboutSignature: found[2] ?? false };
 }
-
-const encoder = new TextEncoder();
 
 /** Returns the size of a text in UTF-8, in bytes. */
 export function countBytes(text: string): number {
-  return encoder.encode(text).length;
+  return new TextEncoder().encode(text).length;
 }
 
 /** A delivery with its attempts. */
@@ -134,3 +123,6 @@ export type Attempt = Delivery['attempts'][number];
 
 /** A webhook with its secret. */
 export type Webhook = ReplyTo<'listWebhookSettings'>['webhooks'][number];
+
+/** What the view of webhooks shows. */
+export type DeliveryListProps = { deliveries: readonly Delivery[]; webhooks: readonly Webhook[]; route: Route };

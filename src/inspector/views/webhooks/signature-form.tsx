@@ -1,8 +1,6 @@
 import { useState } from 'preact/hooks';
 import { Button, Field, Form } from '../../parts.tsx';
-import { writeHeaders } from './attempt-item.tsx';
-import type { DeliveryListProps } from './delivery-list.tsx';
-import type { Delivery, Webhook } from './explain-delivery.ts';
+import { type Delivery, type DeliveryListProps, type Webhook, writeHeaders } from './explain-delivery.ts';
 import {
   explainComputed,
   explainSignature,
@@ -10,7 +8,6 @@ import {
   type SignatureCheck,
   type SignatureInput,
 } from './signature/explain-signature.ts';
-import { SignatureResult } from './signature-result.tsx';
 
 type Texts = Readonly<Record<'headers' | 'body' | 'secret' | 'computed', string>>;
 
@@ -22,7 +19,7 @@ const FIELDS = [
   ['computed', 'Signature that your code computed (may be empty)', 'input'],
 ] as const;
 
-/** A form that says why a signature does not verify; the last attempt of `start` fills it. */
+/** A form that says why a signature does not verify; at first, it has the last attempt of `start`. */
 export function SignatureForm({ deliveries, webhooks, start }: DeliveryListProps & { start: Delivery | undefined }) {
   const [texts] = useState(() => textsFrom(start, webhooks));
   const [result, setResult] = useState<{ checks: readonly SignatureCheck[]; computed: string | undefined }>();
@@ -96,4 +93,38 @@ function describeComputed(computed: string, input: SignatureInput): string | und
   const mistakes = explainComputed(computed, input);
   if (!mistakes) return 'Your code computed this signature in a way that this page does not know.';
   return mistakes.length === 0 ? 'Your code computed the correct signature.' : mistakes.join(' ');
+}
+
+const SCHEMES = { standard: 'Signature by Standard Webhooks', hex: 'Hex HMAC of the body' } as const;
+
+/** Shows the steps of a verification, and why it fails. `signed` names what was signed, such as `attempt 2`. */
+export function SignatureResult({ checks, signed }: { checks: readonly SignatureCheck[]; signed?: string }) {
+  return (
+    <>
+      {checks.map(({ scheme, steps, problems }) => (
+        <section key={scheme} class="signature" aria-label={signed ? `${SCHEMES[scheme]}, ${signed}` : SCHEMES[scheme]}>
+          <h3>
+            {SCHEMES[scheme]}:{' '}
+            <span class={problems.length === 0 ? 'good' : 'bad'}>
+              {problems.length === 0 ? 'verifies' : 'does not verify'}
+            </span>
+          </h3>
+          {problems.map((problem) => (
+            <p key={problem} class="bad">
+              {problem}
+            </p>
+          ))}
+          <ol class="steps">
+            {steps.map(({ title, result, isOk }) => (
+              <li key={title}>
+                <span class={isOk ? 'good' : 'bad'}>{isOk ? '✓' : '✗'}</span> {title}
+                <span class="hidden">{isOk ? '' : ' (failed)'}</span>
+                <pre>{result}</pre>
+              </li>
+            ))}
+          </ol>
+        </section>
+      ))}
+    </>
+  );
 }

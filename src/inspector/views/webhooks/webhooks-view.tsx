@@ -1,15 +1,18 @@
-import { Play, ShieldCheck, Zap } from 'lucide';
+import { Play, ShieldCheck, Webhook as WebhookIcon, Zap } from 'lucide';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { undefinedIfRefused } from '../../../control/table/client.ts';
 import { webhookLink } from '../../links.ts';
-import { ListView } from '../../list-view.tsx';
-import type { Route } from '../../page-route.ts';
-import { Button, ButtonLink, Failure, Loading } from '../../parts.tsx';
+import { ListView, Row } from '../../list-view.tsx';
+import { open, type Route } from '../../page-route.ts';
+import { Button, ButtonLink, Chip, Failure, Loading, SearchField, Select } from '../../parts.tsx';
+import { isInScope, useScope } from '../../scope.ts';
+import { UserText, wordsOf } from '../../text.tsx';
+import { Time } from '../../time.tsx';
 import { ALL, useAction, useLoaded, useLog } from '../../use-loaded.ts';
+import { VirtualList } from '../../virtual-list.tsx';
 import { DeliveryDetail } from './delivery-detail.tsx';
-import { DeliveryList, type DeliveryListProps } from './delivery-list.tsx';
 import { EventForm } from './event-form.tsx';
-import type { Delivery } from './explain-delivery.ts';
+import { type Delivery, type DeliveryListProps, MARK_TEXTS, markOf, summarise, urlOf } from './explain-delivery.ts';
 import { SignatureForm } from './signature-form.tsx';
 
 /** The deliveries to webhooks: a list, and what is open: a delivery, or a form. */
@@ -36,7 +39,7 @@ export function WebhooksView({ route }: { readonly route: Route }) {
   );
 }
 
-/** What can be done without a delivery. */
+/** The actions for which no delivery must be open. */
 function Actions({ held, route }: { readonly held: number; readonly route: Route }) {
   const { run, error, isRunning } = useAction();
   return (
@@ -80,7 +83,96 @@ function useDeliveries() {
     loadOne: (client, id) => client.getDelivery({ id }).catch(undefinedIfRefused),
     changeOf: (event) => ('deliveryId' in event ? [event.deliveryId] : isAnew(event) ? ALL : undefined),
   });
-  // Each tenant has its own clock.
+  // The deliveries are sorted again, because each tenant has its own clock.
   const byTime = (a: Delivery, b: Delivery) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0);
   return { list: value?.toSorted(byTime), error };
+}
+
+/** The deliveries that the search and the filters choose. */
+function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
+  const scope = useScope();
+  const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
+  const { search = '', state = '', webhook = '' } = route.options;
+  const words = wordsOf(search);
+  const chosen = deliveries.filter(
+    (one) => isInScope(scope, one) && isChosen(one, urlOf(one, urls), words, route.options),
+  );
+  const change = (changes: Record<string, string>) =>
+    open(webhookLink(route, route.id, changes), { replace: 'search' in changes });
+  return (
+    <>
+      <div class="tools">
+        <SearchField label="Search deliveries" value={search} search={(text) => change({ search: text })} />
+        <Select
+          label="State"
+          value={state}
+          options={[['', 'Every state'], ...MARK_TEXTS]}
+          choose={(state) => change({ state })}
+        />
+        <Select
+          label="Webhook"
+          value={webhook}
+          options={[['', 'Every webhook'], ...webhooks.map(({ id, url }) => [id, url] as const)]}
+          choose={(webhook) => change({ webhook })}
+        />
+      </div>
+      <VirtualList
+        label={`Deliveries, ${chosen.length} of ${deliveries.length}`}
+        items={chosen}
+        openId={route.id}
+        empty={deliveries.length > 0 ? NO_MATCH : NONE}
+        row={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} find={words} route={route} />}
+        link={(id) => webhookLink(route, id)}
+      />
+    </>
+  );
+}
+
+const NO_MATCH = 'No delivery matches the search and the filters.';
+const NONE = 'There is no delivery yet. Create a webhook, then send or receive a mail, or trigger an event.';
+
+/** Returns the text of a delivery in which a search looks for words. */
+function textOf(delivery: Delivery, url: string): string {
+  const { id, eventId, event, payload, attempts } = delivery;
+  const answers = attempts.flatMap(({ status, error, responseBody }) => [status, error, responseBody]);
+  const own = [markOf(delivery).text, id, eventId, event, url, summarise(delivery), JSON.stringify(payload)];
+  return [...own, ...answers].join('\n').toLowerCase();
+}
+
+/** Returns whether the search and the filters choose a delivery. */
+function isChosen(delivery: Delivery, url: string, words: readonly string[], options: Route['options']): boolean {
+  const { state, webhook } = options;
+  if ((state && markOf(delivery).text !== state) || (webhook && delivery.webhookId !== webhook)) return false;
+  if (words.length === 0) return true;
+  const text = textOf(delivery, url);
+  return words.every((word) => text.includes(word));
+}
+
+/** One delivery of the list. */
+function DeliveryRow({
+  delivery,
+  url,
+  find,
+  route,
+}: {
+  delivery: Delivery;
+  url: string;
+  find: string[];
+  route: Route;
+}) {
+  const { id, event, createdAt } = delivery;
+  const { text, tone } = markOf(delivery);
+  return (
+    <Row
+      href={webhookLink(route, id)}
+      isOpen={route.id === id}
+      icon={WebhookIcon}
+      tone={tone}
+      who={<UserText text={event} find={find} />}
+      when={<Time at={createdAt} />}
+      what={<UserText text={url.replace(/^https?:\/\//, '')} find={find} />}
+      state={<Chip tone={tone} text={text} />}
+      more={<UserText text={summarise(delivery)} find={find} />}
+    />
+  );
 }

@@ -6,7 +6,7 @@ import { isNamed } from '../../../basics/named-error.ts';
 import { incomingAddress } from '../../../contract/email-address-schema.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { composedMessage } from '../../../contract/incoming-message.ts';
-import { line, MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
+import { line, MAX_SUBJECT_LENGTH, timestamp } from '../../../contract/schemas.ts';
 import { durationField } from '../../../world/clock.ts';
 import { tenantField } from '../../../world/target-fields.ts';
 import type { Mail } from '../show-mail.ts';
@@ -181,6 +181,17 @@ const listedReplyFields = () => ({
   attachments: z.array(z.strictObject(listedFileFields())),
 });
 
+const dueFields = () => ({
+  /** The address of who gets it. */
+  to: z.string(),
+  /** The subject of the mail that it answers. */
+  subject: z.string(),
+  /** When it comes: ISO 8601 UTC, by the clock of the tenant. */
+  at: timestamp(),
+  /** The id of the tenant whose mail it answers. */
+  tenantId: z.string(),
+});
+
 const listedFields = () => ({
   /** Its id, a UUID, for `removeCorrespondent`. */
   id: z.string(),
@@ -204,6 +215,8 @@ const listedFields = () => ({
   diagnostic: z.string().nullable(),
   /** How many mails have reached it. */
   received: z.int().min(0).describe('How many mails have reached it.'),
+  /** Its answers that are due later, the next one first. */
+  due: z.array(z.strictObject(dueFields())).describe('Its answers that are due later, the next one first.'),
 });
 
 /** The schema of a correspondent. */

@@ -3,7 +3,7 @@ import { toBareAddress } from '../../../contract/email-address.ts';
 import type { Clock } from '../../../world/clock.ts';
 import type { EventBus } from '../../../world/event-bus.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
-import type { MessageRow } from '../../../world/store/rows.ts';
+import { type MessageRow, pick } from '../../../world/store/rows.ts';
 import type { Part, PartOf, World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
 import { acceptMessage, receiveMail } from '../incoming/accept-message.ts';
@@ -15,7 +15,7 @@ import { isHeld } from '../outgoing/send.ts';
 import { type Mail, showMail } from '../show-mail.ts';
 import { checkRoom, mailContextOf, type OutsideAddresses, sizeOfMail } from '../store-message.ts';
 import { type Answer, composeAnswers } from './compose-answers.ts';
-import { CorrespondentError } from './correspondent.ts';
+import { type Correspondent, CorrespondentError } from './correspondent.ts';
 import { acceptMail, type Entry, type Turn } from './entry.ts';
 
 /** The parts of a mailbox that the correspondents need. */
@@ -127,6 +127,19 @@ export class Correspondents implements OutsideAddresses {
   list(worlds: ReachableWorlds = this.#context.worlds): Entry[] {
     const all = this.#listOf.in(worlds.owners()).flatMap(({ entries }) => [...entries.values()]);
     return all.sort((one, other) => one.order - other.order).map(({ entry }) => entry);
+  }
+
+  /** Shows a correspondent with its answers that are due later. */
+  show({ shown }: Entry): Correspondent {
+    const due = this.#answersTo.in(this.#context.worlds.all()).flatMap((answers) => answers.save());
+    const own = due.filter(({ entryId }) => entryId === shown.id).sort((one, other) => one.dueMs - other.dueMs);
+    return structuredClone({
+      ...shown,
+      due: own.map(({ dueMs, mail }) => {
+        const at = new Date(dueMs).toISOString();
+        return { ...pick(mail, ['subject', 'tenantId']), to: toBareAddress(mail.from), at };
+      }),
+    });
   }
 
   add(entry: Entry): void {

@@ -4,7 +4,7 @@ import type { Correspondent, CorrespondentKind, ReplyFunction } from './correspo
 
 /** A correspondent and how far its correspondence is. It is replaced, and never changed. */
 export interface Entry {
-  readonly shown: Correspondent;
+  readonly shown: Omit<Correspondent, 'due'>;
   /** The bare address in lower case. */
   readonly address: string;
   /** The function that writes its answers, if there is one. */

@@ -33,6 +33,8 @@ interface SignatureStep {
   readonly isOk: boolean;
 }
 
+const stepOf = (title: string, result: string, isOk = true): SignatureStep => ({ title, result, isOk });
+
 /** Whether one of the signatures of a request verifies, step by step. */
 export interface SignatureCheck {
   readonly scheme: Scheme;
@@ -62,28 +64,19 @@ const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'
 function checkStandard(input: SignatureInput, headers: Headers): SignatureCheck {
   const [id = '', timestamp = '', header = ''] = STANDARD_HEADERS.map((name) => headers.get(name));
   const missing = STANDARD_HEADERS.filter((name) => !headers.get(name));
-  const read: SignatureStep = {
-    title: 'Read the headers',
-    result: STANDARD_HEADERS.map((name) => `${name}: ${headers.get(name) ?? '(missing)'}`).join('\n'),
-    isOk: missing.length === 0,
-  };
+  const lines = STANDARD_HEADERS.map((name) => `${name}: ${headers.get(name) ?? '(missing)'}`).join('\n');
+  const read = stepOf('Read the headers', lines, missing.length === 0);
   const problems = missing.map((name) => `The header ${name} is missing.`);
   if (missing.length > 0) return { scheme: 'standard', steps: [read], problems };
   const parts: SignedParts = { id, timestamp, body: input.body, secret: input.secret };
   const late = findTimeProblem(timestamp, input.now);
+  const times = `${describeTimestamp(timestamp)}; the receiver has ${input.now.toISOString()}`;
+  const content = shorten(`${id}.${timestamp}.${input.body}`);
   const steps = [
     read,
-    {
-      title: 'Compare the time; at most 5 minutes may differ',
-      result: `${describeTimestamp(timestamp)}; the receiver has ${input.now.toISOString()}`,
-      isOk: late === undefined,
-    },
+    stepOf('Compare the time; at most 5 minutes may differ', times, late === undefined),
     describeKey(input.secret),
-    {
-      title: 'Join id, timestamp and body with full stops: that is the signed content',
-      result: shorten(`${id}.${timestamp}.${input.body}`),
-      isOk: true,
-    },
+    stepOf('Join id, timestamp and body with full stops: that is the signed content', content),
   ];
   const signatures = header.split(/\s+/);
   return finish(steps, late ? [late] : [], { scheme: 'standard', parts, signatures, sent: input.sent });
@@ -93,9 +86,9 @@ function checkHex(input: SignatureInput, headers: Headers, [name, value]: readon
   const { body, secret, sent } = input;
   const [id = '', timestamp = ''] = STANDARD_HEADERS.map((each) => headers.get(each));
   const steps = [
-    { title: 'Read the header', result: `${name}: ${value}`, isOk: true },
-    { title: 'Use the whole text of the secret as the key', result: mask(secret), isOk: secret !== '' },
-    { title: 'Take the body alone: that is the signed content', result: shorten(body), isOk: true },
+    stepOf('Read the header', `${name}: ${value}`),
+    stepOf('Use the whole text of the secret as the key', mask(secret), secret !== ''),
+    stepOf('Take the body alone: that is the signed content', shorten(body)),
   ];
   const parts = { id, timestamp, body, secret };
   return finish(steps, [], { scheme: 'hex', parts, signatures: value.split(/,\s*/), sent });
@@ -116,14 +109,9 @@ function findTimeProblem(timestamp: string, now: Date): string | undefined {
   );
 }
 
-const UNITS: readonly (readonly [seconds: number, name: string])[] = [
-  [86_400, 'days'],
-  [3_600, 'hours'],
-  [60, 'minutes'],
-];
-
 function formatSeconds(seconds: number): string {
-  const [size, name] = UNITS.find(([unit]) => seconds >= 2 * unit) ?? [1, 'seconds'];
+  const units = { days: 86_400, hours: 3_600, minutes: 60, seconds: 1 };
+  const [name, size] = Object.entries(units).find(([, size]) => seconds >= 2 * size) ?? ['seconds', 1];
   return `${Math.floor(seconds / size)} ${name}`;
 }
 
@@ -134,11 +122,8 @@ function describeTimestamp(timestamp: string): string {
 
 function describeKey(secret: string): SignatureStep {
   const key = decodeBase64(secret.replace(/^whsec_/, ''));
-  return {
-    title: 'Decode the secret after whsec_ from base64: that is the key',
-    result: key ? `${mask(secret)}: ${key.length} bytes` : `${mask(secret)} is not whsec_ followed by base64`,
-    isOk: key !== undefined,
-  };
+  const result = key ? `${mask(secret)}: ${key.length} bytes` : `${mask(secret)} is not whsec_ followed by base64`;
+  return stepOf('Decode the secret after whsec_ from base64: that is the key', result, key !== undefined);
 }
 
 /** Shows only the start of a secret. */
@@ -181,8 +166,8 @@ function finish(steps: readonly SignatureStep[], problems: readonly string[], si
     scheme,
     steps: [
       ...steps,
-      { title: `Compute the HMAC-SHA256 in ${ENCODING_NAMES[scheme]}`, result, isOk: expected !== undefined },
-      { title: 'Compare', result: fits ? 'The same.' : `It differs from ${signatures.join(' ')}`, isOk: fits },
+      stepOf(`Compute the HMAC-SHA256 in ${ENCODING_NAMES[scheme]}`, result, expected !== undefined),
+      stepOf('Compare', fits ? 'The same.' : `It differs from ${signatures.join(' ')}`, fits),
     ],
     problems: [...problems, ...new Set(reasons)],
   };

@@ -32,11 +32,11 @@ const ENCODING_MISTAKES = {
 export function signCorrectly(parts: SignedParts, scheme: Scheme): string | undefined {
   const { key, content, encoding } = CORRECT[scheme];
   const bytes = KEYS[key].write(parts);
-  const text = CONTENTS[content].write(parts)?.(parts.body);
+  const text = CONTENTS[content].write(parts);
   return bytes && text !== undefined ? ENCODINGS[encoding](hmac(sha256, bytes, utf8(text))) : undefined;
 }
 
-/** Beyond this size, only single mistakes are tried, so that the page does not wait. */
+/** For a longer body, only single mistakes are tried, because all combinations would take too long. */
 const MAX_LENGTH_FOR_ALL = 32 * 1024;
 
 /**
@@ -52,19 +52,18 @@ export function findMistakes(
   const most = parts.body.length > MAX_LENGTH_FOR_ALL ? 1 : 3;
   for (const { body, key, content, mistakes } of combine(scheme)) {
     if (mistakes.length > most) return undefined;
-    const texts = [key.write(parts), content.write(parts), body.write(parts)] as const;
-    const encoding = encodingOf(signature, texts, scheme);
+    const text = body.write(parts);
+    const signed = text === undefined ? undefined : content.write({ ...parts, body: text });
+    const encoding = encodingOf(signature, key.write(parts), signed, scheme);
     if (encoding) return [...mistakes.map((form) => form[side]), ...encoding.map((each) => each[side])];
   }
   return undefined;
 }
 
-type Written = readonly [Uint8Array | undefined, ((body: string) => string) | undefined, string | undefined];
-
-/** Returns what is wrong with the encoding of a signature, if the signature fits otherwise. */
-function encodingOf(signature: string, [key, content, body]: Written, scheme: Scheme) {
-  if (!key || !content || body === undefined) return undefined;
-  const mac = hmac(sha256, key, utf8(content(body)));
+/** Returns the mistake in the encoding of a signature; `undefined` if the signature does not fit in any encoding. */
+function encodingOf(signature: string, key: Uint8Array | undefined, signed: string | undefined, scheme: Scheme) {
+  if (!key || signed === undefined) return undefined;
+  const mac = hmac(sha256, key, utf8(signed));
   const texts = { base64: ENCODINGS.base64(mac), hex: ENCODINGS.hex(mac) };
   const correct = CORRECT[scheme].encoding;
   if (signature === texts[correct]) return [];

@@ -15,7 +15,7 @@ export interface Form<Value> {
   write(parts: SignedParts): Value | undefined;
   /** What is wrong if a signature that was received fits this form instead of the correct one. */
   readonly received: string;
-  /** What one's own code did if it computed a signature in this form. */
+  /** What the code of the receiver did if it computed a signature in this form. */
   readonly computed: string;
 }
 
@@ -61,36 +61,27 @@ export const KEY_MISTAKES: readonly Form<Uint8Array>[] = [
 type ContentName = 'full' | 'body';
 
 /** The text around the body that is signed. */
-export const CONTENTS: Readonly<Record<ContentName, Form<(body: string) => string>>> = {
+export const CONTENTS: Readonly<Record<ContentName, Form<string>>> = {
   full: {
-    write:
-      ({ id, timestamp }) =>
-      (body) =>
-        `${id}.${timestamp}.${body}`,
+    write: ({ id, timestamp, body }) => `${id}.${timestamp}.${body}`,
     received: 'This signature is that of id.timestamp.body, instead of the body alone.',
     computed: 'Your code signed id.timestamp.body; for this header, sign the body alone.',
   },
   body: {
-    write: () => (body) => body,
+    write: ({ body }) => body,
     received: 'This signature is that of the body alone, instead of id.timestamp.body.',
     computed: 'Your code signed the body alone; sign id.timestamp.body, joined with full stops.',
   },
 };
 
-export const CONTENT_MISTAKES: readonly Form<(body: string) => string>[] = [
+export const CONTENT_MISTAKES: readonly Form<string>[] = [
   {
-    write:
-      ({ timestamp }) =>
-      (body) =>
-        `${timestamp}.${body}`,
+    write: ({ timestamp, body }) => `${timestamp}.${body}`,
     received: 'This signature is that of timestamp.body, without the id.',
     computed: 'Your code signed timestamp.body, as for Stripe; sign id.timestamp.body.',
   },
   {
-    write:
-      ({ id, timestamp }) =>
-      (body) =>
-        `${id}${timestamp}${body}`,
+    write: ({ id, timestamp, body }) => `${id}${timestamp}${body}`,
     received: 'This signature is that of the id, timestamp and body without full stops between them.',
     computed: 'Your code joined the id, timestamp and body without full stops; join them with full stops.',
   },
