@@ -29,7 +29,7 @@ export const addedWebhook = lazy(() => z.strictObject(webhookFields(), 'must be 
 /** A webhook that a test adds. */
 export type AddedWebhook = InputOf<ReturnType<typeof webhookFields>>;
 
-/** Adds a webhook as the service does for the tenant. @throws {ApiError} VALIDATION_ERROR or NOT_FOUND */
+/** Adds a webhook, with the checks of the call `createWebhook`. @throws {ApiError} VALIDATION_ERROR or NOT_FOUND */
 export function addWebhook(scope: ControlScope, given: AddedWebhook) {
   const { url, events, ...target } = parseOrRefuse('The webhook', addedWebhook(), given);
   const body = parseOrRefuse('The webhook', webhookOperations.createWebhook.body(scope.readBehaviour), {

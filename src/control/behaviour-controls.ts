@@ -21,26 +21,26 @@ import type { ControlledParts } from './control-scope.ts';
 /** The values to change, by behaviour id; null returns a behaviour to its value at the start. */
 export type BehaviourChanges = { readonly [Id in ChangeableId]?: BehaviourValue<Id> | null };
 
-/** Where the current value of a behaviour comes from: a change at run time, an option, a profile or nothing. */
+/** Where the current value of a behaviour comes from; `default` if no change, option or profile sets it. */
 export type BehaviourSource = 'changed' | 'option' | 'profile' | 'default';
 
-/** Where the value of a behaviour comes from. */
+/** The source of the current value of a behaviour, and its value at the start. */
 export interface BehaviourState {
   /** Where the current value comes from. */
   readonly source: BehaviourSource;
   /** The value at the start, which a reset restores. */
   readonly start: string;
-  /** Whether the profile of the mailbox names it. */
+  /** Whether the profile of the mailbox sets the behaviour. */
   readonly isPinned: boolean;
 }
 
 /** The control methods for behaviours, which sandboxes share with their mailbox. */
 export interface BehaviourControls {
   /**
-   * Changes behaviours while the mailbox runs, also for its sandboxes. Event streams that are open keep what they were
-   * opened with. A reset restores the values at the start; a checkpoint has those of its time.
+   * Changes behaviours while the mailbox runs, also for its sandboxes. An open event stream keeps the values with which
+   * it was opened. A reset restores the values at the start; restoring a checkpoint restores the values at its time.
    *
-   * @throws {ApiError} VALIDATION_ERROR for an unknown id or value, with the nearest; then nothing has changed.
+   * @throws {ApiError} VALIDATION_ERROR for an unknown id or value, with the nearest known one. Then nothing changes.
    * @example
    * mailbox.changeBehaviours({ 'webhooks.list.secret': 'omitted' });
    */
@@ -54,7 +54,7 @@ export const behaviourChanges = lazy(() => z.object({}).catchall(z.string().null
 
 /** The behaviours of a mailbox, which a test can change while it runs. */
 export class LiveBehaviours {
-  /** Shows the values of the moment. */
+  /** The current values; each change is visible in this object. */
   readonly values: BehaviourValues;
   /** What was changed since the start. */
   changes: BehaviourOptions = {};
@@ -84,7 +84,7 @@ export class LiveBehaviours {
   /** Changes some values. @throws {BehaviourError} if an id or a value is unknown. */
   change(changes: Readonly<Record<string, string | null>>): void {
     const named = Object.entries(changes);
-    // The value at the start is valid, and an unknown id has none.
+    // The check of `null` uses the value at the start. An unknown id has none, and any value of it is refused.
     parseBehaviours(
       Object.fromEntries(named.map(([id, value]) => [id, value ?? this.#start[id as ChangeableId] ?? ''])),
     );
@@ -98,7 +98,7 @@ export class LiveBehaviours {
     return { source: Object.hasOwn(this.changes, id) ? 'changed' : fromStart, start: this.#start[id], isPinned };
   }
 
-  /** Creates the part of the mailbox by which a reset and a checkpoint find the changes. */
+  /** Creates the part of the mailbox that removes the changes at a reset, and saves them in a checkpoint. */
   createPart(): Part {
     return { end: () => this.set({}), save: () => this.changes, restore: (saved: BehaviourOptions) => this.set(saved) };
   }
@@ -115,6 +115,7 @@ export function createBehaviourControls(live: LiveBehaviours, parts: ControlledP
   return {
     changeBehaviours(changes) {
       const parsed = parseOrRefuse('The input of changeBehaviours', behaviourChanges(), changes);
+      // A part exists from its first use; without it, a reset would not remove the changes.
       partOf(worlds);
       try {
         live.change(parsed);

@@ -31,7 +31,7 @@ export interface ControlScope extends ControlledParts, BehaviourReader {
   readonly worlds: ReachableWorlds;
   /** Finds the inbox of an address. */
   findInbox(address: string): Recipient | undefined;
-  /** Publishes a change in the feed that belongs to no tenant, or only to the sandbox. */
+  /** Publishes, in the feed, a change of the whole mailbox or, if the scope is a sandbox, of the sandbox. */
   publishChange(kind: ChangeFeedItem['kind'], action: ChangeFeedItem['action'], name?: string): void;
 }
 
@@ -47,7 +47,7 @@ export function createScope(parts: ControlledParts, worlds: ReachableWorlds): Co
   };
 }
 
-/** The targets of a control call; without any, it applies to all tenants. */
+/** The target of a control call. Without a field, the call applies to all tenants. */
 type Target = { readonly [Name in 'tenant' | 'webhookId']?: string | undefined };
 
 /**

@@ -53,7 +53,7 @@ export interface ControllableMailbox
   receiveMessage(message: Receivable): Promise<ReceivedMessage[]>;
   /**
    * Returns the samples that were delivered since the start, a reset or a restore, with their messages: at most the
-   * latest 20 of each tenant, oldest first. Those of a sandbox are only in the sandbox.
+   * latest 20 of each tenant, oldest first. Only a sandbox itself returns its samples.
    *
    * @example
    * const obeyed = mailbox.samples().filter(({ sample }) => sample.breached(mailbox));
@@ -66,9 +66,8 @@ export interface ControllableMailbox
    * has the number of deliveries that were removed because a delivery log was full, and the mail that is held.
    *
    * @throws {ApiError} CONFLICT after 4 seconds or the given `timeout`, with the pending deliveries; CONFLICT, once, if
-   * a correspondent could not answer; INTERNAL_ERROR, once, if a bug in the emulator has stopped some work. The cause
-   * is
-   *   the error.
+   *   a correspondent could not answer; INTERNAL_ERROR, once, if a bug in the emulator has stopped some work. Each of
+   *   the last two has the original error as its `cause`.
    */
   settled(options?: SettledOptions): Promise<Settled>;
   /** Returns a copy of the OpenAPI 3.1 document of the emulated API, under the behaviours of this mailbox. */
@@ -107,8 +106,8 @@ export interface SandboxSummary<Keys = TenantKeys, Ids = TenantIds> {
 }
 
 /**
- * A tenant for one test, with everything that a test can do with a mailbox. Its clients, mail, deliveries, faults,
- * requests and time are its own: it neither sees other sandboxes and tenants, nor do they see it. After its end, each
+ * A tenant for one test, with everything that a test can do with a mailbox. It has its own clients, mail, deliveries,
+ * faults, requests and time. A sandbox and the other sandboxes and tenants cannot see each other. After its end, each
  * method except `close` fails with the {@link ApiError} NOT_FOUND.
  *
  * @example
@@ -136,10 +135,10 @@ export interface SandboxOptions<F = NamedFixture> {
   readonly name?: string | null | undefined;
 }
 
-/** The keys of a sandbox of a mailbox with these keys; with several tenants, those of any of them. */
+/** The type of the keys of a sandbox: those of one of the tenants in the keys of its mailbox. */
 export type SandboxKeys<Keys> = Keys extends DefaultKeys ? Keys['acme'] : Keys[Exclude<keyof Keys, 'operator'>];
 
-/** The ids of a sandbox of a mailbox with these ids; with several tenants, those of any of them. */
+/** The type of the ids of a sandbox: those of one of the tenants in the ids of its mailbox. */
 export type SandboxIds<Ids> = Ids extends DefaultIds ? Ids['acme'] : Ids[keyof Ids];
 
 /** The control methods for sandboxes. */

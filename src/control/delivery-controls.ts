@@ -65,7 +65,7 @@ export interface DeliveryControls {
 }
 
 const redeliverFields = () => ({
-  /** Send it once to this URL in place of that of the webhook. It must be allowed like that of a webhook. */
+  /** Send it once to this URL instead of the URL of the webhook. The rules for URLs of webhooks apply. */
   url: z
     .string('must be a URL')
     .refine((url) => isUrlWithProtocol(url, /^https?$/), 'must be an absolute http or https URL')
@@ -134,7 +134,7 @@ const settingsFields = () => ({
   events: z.array(z.enum(EVENT_KINDS)),
   /** Whether events are delivered. */
   isActive: z.boolean(),
-  /** The secret that signs its deliveries, which the service shows only when it is created. */
+  /** The secret that signs its deliveries. The service shows it only in the reply that creates the webhook. */
   secret: z.string().describe('Signs its deliveries.'),
 });
 

@@ -20,7 +20,7 @@ const exposureFields = () => ({
   key: z.string().describe('The first nine characters of the key, and `…`.'),
   /** The whole key. */
   text: z.string().describe('The whole key.'),
-  /** Where `mailbox.keys` has it, such as `acme.inboxes.helpdesk`; null for a key that was created later. */
+  /** Its path in `mailbox.keys`, such as `acme.inboxes.helpdesk`; null for a key that was created later. */
   handle: z.string().nullable().describe('Where `mailbox.keys` has it; null for a key that was created later.'),
   /** Its tier. */
   tier: z.enum(TIERS),
@@ -81,8 +81,9 @@ export interface KeyControls {
    */
   exposure(key: string): Exposure;
   /**
-   * Returns what a leak of each valid key exposes, or of those of one tenant. @throws {ApiError} VALIDATION_ERROR or
-   * NOT_FOUND.
+   * Returns the exposure of each valid key, or of each key of one tenant.
+   *
+   * @throws {ApiError} VALIDATION_ERROR or NOT_FOUND.
    */
   exposures(filter?: KeyFilter): Exposure[];
   /**
@@ -102,7 +103,7 @@ export function createKeyControls({ worlds, service, publishChange }: ControlSco
     const principal = findPrincipal(worlds, key);
     const { tier } = principal;
     const operations = OPERATION_IDS.filter((id) => service.operationFor(id).tiers?.value.includes(tier) ?? true);
-    /** A key reaches a kind by an operation on it; the kind is the first part of the path of such an operation. */
+    // A key reaches the resources in its scope if it may call an operation on their kind, such as `/v1/inboxes`.
     const reachable = (kind: 'workspaces' | 'inboxes' | 'webhooks') => {
       const mayReach = operations.some((id) => OPERATIONS[id].path.split('/')[2] === kind);
       return mayReach && principal.tier !== 'operator' ? rowsInScope(principal, kind).map(({ id }) => id) : [];
@@ -145,7 +146,7 @@ function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
   return { id: added.id, key: added.key };
 }
 
-/** Returns the path in `mailbox.keys` of each key there. */
+/** Returns the handle of each key in `keys`: its path, such as `acme.inboxes.helpdesk`. */
 function handlesOf(keys: object, path = '', handles = new Map<unknown, string>()): Map<unknown, string> {
   for (const [name, value] of Object.entries(keys)) {
     if (typeof value === 'object') handlesOf(value, `${path}${name}.`, handles);

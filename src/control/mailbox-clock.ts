@@ -42,34 +42,34 @@ export interface MailboxClock {
 
 /** Creates the clock of a mailbox from the clocks of its tenants. It publishes each change in the feed. */
 export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxClock {
-  const one = ({ tenant }: TenantOption = {}): Clock =>
+  const clockFor = ({ tenant }: TenantOption = {}): Clock =>
     tenant === undefined ? worlds.clock : findTenant(worlds, tenant).clock;
-  const each = (options: TenantOption = {}): Clock[] =>
-    options.tenant === undefined ? [...new Set([worlds, ...worlds.all()].map(({ clock }) => clock))] : [one(options)];
+  const clocksFor = ({ tenant }: TenantOption = {}): Clock[] =>
+    tenant === undefined ? [...new Set([worlds, ...worlds.all()].map(({ clock }) => clock))] : [clockFor({ tenant })];
   const publish = (action: ClockFeedItem['action'], options: TenantOption = {}) => {
     const owner = options.tenant ?? worlds.sandboxId ?? null;
-    recorder.publish(owner, { kind: 'clock', action, tenantId: owner, now: one(options).now().toISOString() });
+    recorder.publish(owner, { kind: 'clock', action, tenantId: owner, now: clockFor(options).now().toISOString() });
   };
 
   return {
-    now: (options) => one(options).now(),
-    isFrozen: (options) => one(options).isFrozen,
+    now: (options) => clockFor(options).now(),
+    isFrozen: (options) => clockFor(options).isFrozen,
     freeze(at, options) {
       const moment = at === undefined ? undefined : parseMoment(at);
       if (at !== undefined && moment === undefined) {
         throw new ApiError('VALIDATION_ERROR', `The time to freeze at must be ${MOMENT_RULE}.`);
       }
-      for (const clock of each(options)) clock.freeze(moment);
+      for (const clock of clocksFor(options)) clock.freeze(moment);
       publish('freeze', options);
     },
     resume(options) {
-      for (const clock of each(options)) clock.resume();
+      for (const clock of clocksFor(options)) clock.resume();
       publish('resume', options);
     },
     async advance(duration, options) {
       const durationMs = parseDuration(duration);
-      const clocks = each(options);
-      if (clocks.some((clock) => !isWritable(clock.now().getTime() + durationMs))) {
+      const clocks = clocksFor(options);
+      if (clocks.some((clock) => !hasFourDigitYear(clock.now().getTime() + durationMs))) {
         throw new ApiError('VALIDATION_ERROR', 'The clock cannot go beyond the year 9999.');
       }
       await advanceTogether(worlds.clock, clocks, durationMs);
@@ -84,7 +84,7 @@ export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxC
  */
 async function advanceTogether(operator: Clock, clocks: readonly Clock[], durationMs: number): Promise<void> {
   const { resets } = operator;
-  // A delay of zero runs first: it finishes running work, which may make more work due.
+  // An advance by zero comes first: it finishes running work, which may make more work due.
   let moving = await advanceEach(clocks, 0);
   for (let leftMs = durationMs; moving.length > 0 && leftMs > 0 && operator.resets === resets; ) {
     const stepMs = Math.min(leftMs, ...moving.map(untilNextDue));
@@ -95,8 +95,8 @@ async function advanceTogether(operator: Clock, clocks: readonly Clock[], durati
 
 /** Returns the clocks that were advanced, without the clocks of tenants that were deleted meanwhile. */
 async function advanceEach(clocks: readonly Clock[], durationMs: number): Promise<readonly Clock[]> {
-  const arrived = await Promise.all(clocks.map((clock) => clock.advance(durationMs)));
-  return clocks.filter((_, index) => arrived[index]);
+  const isAdvanced = await Promise.all(clocks.map((clock) => clock.advance(durationMs)));
+  return clocks.filter((_, index) => isAdvanced[index]);
 }
 
 function untilNextDue(clock: Clock): number {
@@ -118,10 +118,10 @@ const isoTime = lazy(() => z.iso.datetime({ offset: true }));
 /** Parses a time; returns `undefined` if it is invalid or outside the years 0 to 9999. */
 export function parseMoment(at: Date | string): Date | undefined {
   const moment = at instanceof Date || isoTime().safeParse(at).success ? new Date(at) : undefined;
-  return moment && isWritable(moment.getTime()) ? moment : undefined;
+  return moment && hasFourDigitYear(moment.getTime()) ? moment : undefined;
 }
 
-/** Returns whether a timestamp can represent this time; its year has four digits. */
-function isWritable(timeMs: number): boolean {
+/** Returns whether the year of a time has four digits, because a timestamp cannot have more. */
+function hasFourDigitYear(timeMs: number): boolean {
   return timeMs >= Date.parse('0000-01-01T00:00:00Z') && timeMs <= Date.parse('9999-12-31T23:59:59.999Z');
 }

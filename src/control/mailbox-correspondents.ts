@@ -15,7 +15,7 @@ import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 export interface MailboxCorrespondents {
   /**
    * Adds somebody who answers the mail that inboxes send to an address: a person, or a program of some kind. Answers
-   * come by the clock of the tenant that sent the mail, so `clock.advance('3d')` plays a whole correspondence.
+   * follow the clock of the tenant that sent the mail, so `clock.advance('3d')` runs through a whole correspondence.
    *
    * @throws {ApiError} VALIDATION_ERROR for invalid options; NOT_FOUND for an unknown tenant; CONFLICT if an inbox or
    *   another correspondent has the address.
@@ -26,7 +26,7 @@ export interface MailboxCorrespondents {
   addCorrespondent(options: CorrespondentOptions): Correspondent;
   /** Returns every correspondent, oldest first. */
   correspondents(): Correspondent[];
-  /** Removes a correspondent and returns it; answers that are due later do not come. @throws {ApiError} NOT_FOUND */
+  /** Removes a correspondent and returns it. Answers that are due later are not sent. @throws {ApiError} NOT_FOUND */
   removeCorrespondent(id: string): Correspondent;
   /** Removes every correspondent. */
   clearCorrespondents(): void;
@@ -62,11 +62,11 @@ export function createMailboxCorrespondents(scope: ControlScope): MailboxCorresp
   };
 }
 
-/** What a kind has that does not take these options. */
-const WITHOUT = { quoting: 'none', replies: [], members: [], status: null, diagnostic: null } as const;
+/** The values of the options that a kind of correspondent does not accept. */
+const ABSENT = { quoting: 'none', replies: [], members: [], status: null, diagnostic: null } as const;
 
 function createEntry(options: ParsedCorrespondent, identity: Pick<Correspondent, 'id' | 'tenantId'>): Entry {
-  const { address, kind = 'person', after, quoting, replies, members, status, diagnostic } = { ...WITHOUT, ...options };
+  const { address, kind = 'person', after, quoting, replies, members, status, diagnostic } = { ...ABSENT, ...options };
   const isFunction = typeof replies === 'function';
   const shown = {
     ...{ ...identity, address, kind, afterMs: parseDuration(after), quoting },

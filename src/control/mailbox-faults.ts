@@ -13,8 +13,7 @@ export interface MailboxFaults {
    * fault with more conditions happens before one with fewer, and an older one before a newer one.
    *
    * @throws {ApiError} VALIDATION_ERROR for invalid options; NOT_FOUND for an unknown tenant, webhook, key or
-   * recipient.
-   *   After an error no fault is added.
+   *   recipient. After an error no fault is added.
    * @example
    * mailbox.addFault({ on: 'request', operation: 'sendMessage', cut: true, effect: 'applied' });
    */
@@ -100,7 +99,10 @@ function findTenantId({ worlds, findInbox }: ControlScope, conditions: TenantCon
   return ownerWithin(boundId, findInbox(recipient), `There is no inbox with the address ${recipient}.`);
 }
 
-/** Returns the tenant of what a condition names; refuses what does not exist or is outside of the fault's tenant. */
+/**
+ * Returns the id of the tenant that has the key or the inbox of a condition. Refuses one that does not exist, or that
+ * belongs to another tenant than the fault.
+ */
 function ownerWithin(boundId: string | null, holder: KeyHolder | Recipient | undefined, problem: string) {
   const ownerId = holder && 'world' in holder ? holder.world.id : null;
   if (!holder || (boundId !== null && ownerId !== boundId)) throw new ApiError('NOT_FOUND', problem);

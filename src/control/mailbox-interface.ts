@@ -44,8 +44,7 @@ export interface Mailbox<
    * Replaces the initial state by a fixture, and restores it. `keys` and `ids` then have the handles of this fixture.
    *
    * @throws {FixtureError} for an invalid fixture; {@link RangeError} if its mail is larger than `maxMailBytes`. After
-   * an
-   *   error nothing has changed.
+   *   an error nothing has changed.
    */
   load(fixture: FixtureInput | NamedFixture): void;
   /** Returns whether mail to this bare address, in any letter case, arrives in an inbox. */

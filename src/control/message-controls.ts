@@ -22,9 +22,10 @@ import type { LoggedMail, MailListener } from './journal/recorder.ts';
 export interface MessageControls {
   /**
    * Returns the mail that arrived or was sent since the start, oldest first: at most the latest 1,000 of each tenant,
-   * without that of the fixture and without deleted mail.
+   * without mail of the fixture and without deleted mail.
    *
-   * @throws {ApiError} VALIDATION_ERROR for an invalid filter, NOT_FOUND for an unknown tenant, or message in `since`.
+   * @throws {ApiError} VALIDATION_ERROR for an invalid filter, NOT_FOUND for an unknown tenant or an unknown message in
+   *   `since`.
    * @example
    * mailbox.messages({ to: 'dana@customer.test', direction: 'outbound' });
    */
@@ -42,8 +43,8 @@ export interface MessageControls {
   /** Removes a mail for good, with its files. @throws {ApiError} NOT_FOUND for an unknown id. */
   removeMail(id: string): void;
   /**
-   * Removes the mail that a search with the same fields finds, for good, and returns how many mails that were. Without
-   * `folder`, that is all but the trash.
+   * Removes for good the mail that `searchMail` finds with the same fields, and returns how many mails it removed.
+   * Without `folder`, mail in the trash stays.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid selection, NOT_FOUND for an unknown tenant.
    * @example
@@ -62,7 +63,7 @@ const MAX_NAMED = 10;
 export function createMessageControls({ worlds, recorder, findInbox }: ControlScope): MessageControls {
   const log = recorder.mailLog;
   const remove = (found: readonly { readonly world: World; readonly message: MessageRow }[]) => {
-    // The latest come first, which is the fastest order to remove entries from lists.
+    // The latest mail comes first, because entries are removed fastest from the end of a list.
     for (const { world, message } of found) removeMessage(world, message);
     for (const world of new Set(found.map(({ world }) => world)))
       recorder.publish(world.id, { kind: 'messages', action: 'removed', ...ofTenant(world), name: null });
@@ -83,7 +84,7 @@ export function createMessageControls({ worlds, recorder, findInbox }: ControlSc
       const timeoutMs = parseDuration(timeout);
       const listen = (listener: MailListener) => log.listen(worlds.get(tenant ?? '') ?? worlds, listener);
       const isWanted = (mail: LoggedMail) => isSelected(mail, filter, findInbox);
-      return show(await nextMail(listen, isWanted, describe(filter), { timeoutMs, list }));
+      return show(await waitForNextMail(listen, isWanted, describeFilter(filter), { timeoutMs, list }));
     },
     removeMail(id) {
       const found = findStoredRow(worlds, 'messages', id);
@@ -94,7 +95,7 @@ export function createMessageControls({ worlds, recorder, findInbox }: ControlSc
   };
 }
 
-/** Returns the worlds whose mail is meant: in a sandbox always its own. @throws {ApiError} NOT_FOUND */
+/** Returns the worlds whose mail a call is about; in a sandbox, only its own. @throws {ApiError} NOT_FOUND */
 function worldsOf(worlds: ReachableWorlds, tenant: string | undefined): World[] {
   return findWorlds(worlds, { tenant: worlds.sandboxId ?? tenant });
 }
@@ -104,7 +105,7 @@ function show({ world, message, streams }: LoggedMail): Mail {
 }
 
 /** Resolves with the next mail that matches, or rejects when the time is up or the wait is ended. */
-function nextMail(
+function waitForNextMail(
   listen: (listener: MailListener) => () => void,
   isWanted: (mail: LoggedMail) => boolean,
   wanted: string,
@@ -123,11 +124,11 @@ function nextMail(
       ended: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${wanted} arrived.`))),
     });
     // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
-    const timer = setTimeout(() => end(() => reject(notArrived(wanted, timeoutMs, list()))), timeoutMs);
+    const timer = setTimeout(() => end(() => reject(createTimeoutError(wanted, timeoutMs, list()))), timeoutMs);
   });
 }
 
-function notArrived(wanted: string, timeoutMs: number, others: readonly LoggedMail[]): ApiError {
+function createTimeoutError(wanted: string, timeoutMs: number, others: readonly LoggedMail[]): ApiError {
   const named = others.slice(-MAX_NAMED).map(({ message: { subject, to, direction, receivedAt } }) => {
     const verb = direction === 'inbound' ? 'received' : 'sent';
     return `${JSON.stringify(subject)} to ${to.join(', ')} (${verb} ${receivedAt})`;
@@ -137,7 +138,7 @@ function notArrived(wanted: string, timeoutMs: number, others: readonly LoggedMa
   return new ApiError('NOT_FOUND', `No ${wanted} arrived within ${timeoutMs} ms${came}.`);
 }
 
-function describe({ to, subject, direction, since }: ParsedMailFilter): string {
+function describeFilter({ to, subject, direction, since }: ParsedMailFilter): string {
   const kind = direction === undefined ? 'mail' : `${direction} mail`;
   const wanted = typeof subject === 'string' ? JSON.stringify(subject) : subject;
   const about = wanted === undefined ? '' : ` with ${wanted} in its subject`;

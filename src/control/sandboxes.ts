@@ -32,7 +32,7 @@ import type { KeptSandbox } from './state/state-keeper.ts';
 /** The maximum number of sandboxes of one mailbox. */
 const MAX_SANDBOXES = 10_000;
 
-/** What the sandboxes of a mailbox are made of. */
+/** What sandboxes need of their mailbox. */
 interface SandboxContext extends ControlledParts {
   readonly realEnvironment: Environment;
   readonly activity: Activity;
@@ -54,9 +54,9 @@ export class Sandboxes {
   readonly #templateOf: (fixture: unknown) => TenantTemplate;
   /** By id; the one that was used least recently is the first. */
   readonly #entries = new Map<string, Entry>();
-  /** Ends an entry with its world. */
+  /** Removes an entry when its world ends. */
   readonly #registration: PartOf<Part, World>;
-  /** The randomness that the sandboxes with each seed draw from, since the last reset of the mailbox. */
+  /** The source of randomness for the sandboxes with each seed. It starts again at a reset of the mailbox. */
   readonly #seeds: PartOf<Part & { readonly sources: Map<number, SeededRandom> }>;
 
   constructor(context: SandboxContext) {
@@ -88,11 +88,11 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** Returns every sandbox with what is needed to go on with it. */
+  /** Returns the state of every sandbox, from which `resume` creates them again. */
   keep(): KeptSandbox[] {
     return Array.from(this.#entries.values(), ({ sandbox, world, state, checkpoints }) => {
       const { name, domain } = sandbox;
-      // A method of the sandbox itself would be a use of it.
+      // The parts are read directly, because a call of a method of the sandbox would count as a use.
       return { name, domain, fixture: state.export(), checkpoints: checkpoints.keep(), ...world.parts.save('keep') };
     });
   }
@@ -102,10 +102,10 @@ export class Sandboxes {
     return [...this.#entries.values()].flatMap(({ checkpoints }) => checkpoints.list());
   }
 
-  /** Adds sandboxes as they were. */
+  /** Creates the sandboxes again that `keep` has returned. */
   resume(kept: readonly KeptSandbox[]): void {
     for (const { name, domain, fixture, checkpoints, ...owner } of kept) {
-      const template = templateOfOnly(parseOrExplain(fixture, this.#context.service.behaviours));
+      const template = templateOfOnlyTenant(parseOrExplain(fixture, this.#context.service.behaviours));
       const { id } = this.#open({ ...template, domain }, name, undefined);
       const entry = this.#entries.get(id);
       entry?.world.parts.restore(owner, 'resume');
@@ -127,8 +127,8 @@ export class Sandboxes {
     const close = () => this.#close(id);
     const use = () => this.#use(id) !== undefined;
     const controls = createControls(createScope(this.#context, world), keys, { state, checkpoints });
-    const methods = { ...controls, clock: useOnCall(controls.clock, use), close, [Symbol.dispose]: close };
-    const sandbox = useOnCall({ id, name, domain, keys, ids, ...methods }, use);
+    const methods = { ...controls, clock: createProxy(controls.clock, use), close, [Symbol.dispose]: close };
+    const sandbox = createProxy({ id, name, domain, keys, ids, ...methods }, use);
     this.#registration(world.world);
     this.#entries.set(id, { sandbox, world, state, checkpoints });
     return sandbox;
@@ -146,7 +146,7 @@ export class Sandboxes {
     return Array.from(this.#entries.values(), ({ sandbox }) => sandbox);
   }
 
-  /** Copies a tenant until its id is free: seeds that differ can lead to the same id. */
+  /** Copies a tenant. If the id of the copy is taken, it copies again, because two seeds can give the same id. */
   #copy(template: TenantTemplate, environment: Environment): TenantCopy {
     for (;;) {
       const copy = copyTenant(template, environment);
@@ -154,7 +154,7 @@ export class Sandboxes {
     }
   }
 
-  /** Returns the random numbers of a new sandbox with this seed. */
+  /** Creates the source of randomness for a new sandbox with this seed. */
   #randomOf(seed: number | undefined): SeededRandom | undefined {
     if (seed === undefined) return undefined;
     const { sources } = this.#seeds(this.#worlds);
@@ -168,7 +168,7 @@ export class Sandboxes {
     if (this.#entries.size >= MAX_SANDBOXES) {
       throw new ApiError('CONFLICT', `There are ${MAX_SANDBOXES} sandboxes; close one before you create another.`);
     }
-    // Counting takes longer for more sandboxes.
+    // The mail is counted only if necessary, because counting takes longer with more sandboxes.
     const free = mailBytes === 0 ? 0 : this.#worlds.maxMailBytes - this.#worlds.countMailBytes(mailBytes);
     if (mailBytes <= free) return;
     throw new ApiError(
@@ -188,6 +188,10 @@ export class Sandboxes {
     return entry;
   }
 
+  /**
+   * Closes the sandboxes that have expired. The first one that is not idle ends the search, because the map is in the
+   * order of use. An open stream counts as a use.
+   */
   #removeExpired(): void {
     for (const [id, { world }] of this.#entries) {
       if (!world.isIdle) return;
@@ -222,8 +226,8 @@ type PromiseMethod<Type> = {
   [Name in keyof Type]: Type[Name] extends (...input: never) => Promise<unknown> ? Name : never;
 }[keyof Type];
 
-/** The methods that reject instead of throwing. */
-const REJECTS: Readonly<Record<PromiseMethod<ControllableMailbox> | PromiseMethod<MailboxClock>, true>> = {
+/** The methods that return a promise; after the end of the sandbox, they reject instead of throwing. */
+const ASYNC_METHODS: Readonly<Record<PromiseMethod<ControllableMailbox> | PromiseMethod<MailboxClock>, true>> = {
   receiveMessage: true,
   addWebhook: true,
   settled: true,
@@ -232,38 +236,41 @@ const REJECTS: Readonly<Record<PromiseMethod<ControllableMailbox> | PromiseMetho
 };
 
 /**
- * Makes each method of a sandbox but `close` a use of it. `use` returns whether the sandbox exists; if not, the method
- * fails. It is a proxy, because a function for each method of each of many sandboxes would take much memory.
+ * Returns an object whose methods, except `close`, call `use` first. `use` records the use of the sandbox, and returns
+ * whether the sandbox still exists; if not, the method fails. The object is a proxy, because a function for each method
+ * of each of many sandboxes would take much memory.
  */
-function useOnCall<Methods extends object>(methods: Methods, use: () => boolean): Methods {
+function createProxy<Methods extends object>(methods: Methods, use: () => boolean): Methods {
   return new Proxy(methods, {
     get(target, name) {
       const method: unknown = Reflect.get(target, name);
-      if (typeof method !== 'function' || CLOSES.has(name)) return method;
+      if (typeof method !== 'function' || CLOSING_METHODS.has(name)) return method;
       return (...input: unknown[]) => {
         if (use()) return method(...input);
-        if (Object.hasOwn(REJECTS, name)) return Promise.reject(notFound('sandbox'));
+        if (Object.hasOwn(ASYNC_METHODS, name)) return Promise.reject(notFound('sandbox'));
         throw notFound('sandbox');
       };
     },
   });
 }
 
-const CLOSES: ReadonlySet<string | symbol> = new Set(['close', Symbol.dispose]);
+/** The methods that close a sandbox, which is no use. */
+const CLOSING_METHODS: ReadonlySet<string | symbol> = new Set(['close', Symbol.dispose]);
 
 /**
- * Returns what creates the template of a fixture. It keeps the latest, because most sandboxes have the same fixture.
+ * Returns a function that returns the template of a fixture. It keeps the latest template, because most sandboxes have
+ * the same fixture.
  */
 function createTemplateReader(mailboxFixture: Fixture, behaviours: BehaviourValues) {
   let ofMailbox: TenantTemplate | undefined;
   let latest: { readonly text: string; readonly template: TenantTemplate } | undefined;
   return (fixture: unknown): TenantTemplate => {
     if (fixture === undefined) {
-      ofMailbox ??= templateOfFirst(mailboxFixture);
+      ofMailbox ??= templateOfFirstTenant(mailboxFixture);
       return ofMailbox;
     }
     const text = toJson(fixture);
-    if (latest?.text !== text) latest = { text, template: templateOfOnly(parseOrExplain(fixture, behaviours)) };
+    if (latest?.text !== text) latest = { text, template: templateOfOnlyTenant(parseOrExplain(fixture, behaviours)) };
     return latest.template;
   };
 }
@@ -276,13 +283,13 @@ function toJson(fixture: unknown): string {
   }
 }
 
-function templateOfFirst(fixture: Fixture): TenantTemplate {
+function templateOfFirstTenant(fixture: Fixture): TenantTemplate {
   const [first] = Object.entries(fixture.tenants);
   if (first) return createTemplate(fixture, ...first);
   throw new ApiError('VALIDATION_ERROR', 'The fixture of the mailbox has no tenant to copy; give one in fixture.');
 }
 
-function templateOfOnly(fixture: Fixture): TenantTemplate {
+function templateOfOnlyTenant(fixture: Fixture): TenantTemplate {
   const [only, ...others] = Object.entries(fixture.tenants);
   if (only && others.length === 0) return createTemplate(fixture, ...only);
   const count = Object.keys(fixture.tenants).length;

@@ -16,7 +16,7 @@ const settledFields = () => ({
   timeout: timeoutField().optional(),
 });
 
-/** The options of `settled`. */
+/** The schema of the options of `settled`. */
 export const settledOptions = lazy(() => z.strictObject(settledFields()));
 
 /** The options of `settled`. */
@@ -31,7 +31,7 @@ const MAX_NAMED = 3;
 const refusedFields = () => ({
   /** The id of the webhook. */
   webhookId: z.string(),
-  /** The URL. */
+  /** The URL of its latest refused delivery. */
   url: z.string(),
   /** Why it may not be called. */
   reason: z.string().nullable(),
@@ -77,11 +77,11 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
     // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
     timer = setTimeout(() => resolve('late'), timeoutMs);
   });
-  const outcome = await Promise.race([late, allIdle(worlds)]);
+  const outcome = await Promise.race([late, waitUntilIdle(worlds)]);
   clearTimeout(timer);
-  if (outcome === 'late') throw notSettled(timeoutMs, scope);
+  if (outcome === 'late') throw createTimeoutError(timeoutMs, scope);
   const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
-  if (failures.length > 0) throw failed(failures);
+  if (failures.length > 0) throw createFailureError(failures);
   const held = [...service.loops.held(worlds)];
   const refused = findRefused(dispatcher.list(worlds.all(), { state: 'refused' }));
   const losses = dispatcher.losses(worlds.all());
@@ -96,9 +96,9 @@ function findRefused(deliveries: readonly Delivery[]): RefusedWebhook[] {
   });
 }
 
-function failed(failures: readonly Failure[]): ApiError {
-  const wrong = failures.map(({ error }) => error).find((error) => error instanceof CorrespondentError);
-  if (wrong) return Object.assign(new ApiError('CONFLICT', wrong.message), { cause: wrong.cause });
+function createFailureError(failures: readonly Failure[]): ApiError {
+  const found = failures.map(({ error }) => error).find((error) => error instanceof CorrespondentError);
+  if (found) return Object.assign(new ApiError('CONFLICT', found.message), { cause: found.cause });
   const named = failures.slice(0, MAX_NAMED).map(({ what, error }) => `${what} (${messageOf(error)})`);
   const message = `A bug in the emulator has ended ${listOf(named, failures.length)}.`;
   return Object.assign(new ApiError('INTERNAL_ERROR', message), { cause: failures[0]?.error });
@@ -109,12 +109,12 @@ function listOf(named: readonly string[], count: number): string {
   return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-async function allIdle(worlds: ReachableWorlds): Promise<void> {
+async function waitUntilIdle(worlds: ReachableWorlds): Promise<void> {
   do await Promise.all(worlds.all().map(({ clock }) => clock.idle()));
   while (worlds.all().some(({ clock }) => clock.runningWork > 0));
 }
 
-function notSettled(timeoutMs: number, { worlds, dispatcher, service }: ControlScope): ApiError {
+function createTimeoutError(timeoutMs: number, { worlds, dispatcher, service }: ControlScope): ApiError {
   const inFlight = dispatcher.inFlight(worlds.all()).map(nameOf);
   const writing = worlds.all().flatMap((world) => service.correspondents.writingTo(world));
   const pending = [...inFlight, ...writing.map((address) => `the answer of the correspondent ${address}`)];

@@ -44,11 +44,10 @@ export type TriggerOptions = InputOf<ReturnType<typeof triggerFields>> & { reado
 type Place = ReturnType<typeof findPlaces>[number];
 
 /**
- * Publishes one event in the given inbox, or one in each tenant.
+ * Publishes one event for the given inbox, or one in each tenant.
  *
  * @throws {ApiError} VALIDATION_ERROR for an unknown kind or an invalid payload, NOT_FOUND for an unknown tenant,
- * webhook
- *   or inbox. After an error no event is published.
+ *   webhook or inbox. After an error no event is published.
  */
 export function trigger(worlds: ReachableWorlds, events: EventBus, kind: EventKind, options: TriggerOptions = {}) {
   if (!EVENT_KINDS.includes(kind)) {

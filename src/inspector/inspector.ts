@@ -14,14 +14,14 @@ export interface Inspector {
 /** Gives the parts of the page their `Inspector`. */
 export const InspectorContext = createContext<Inspector | undefined>(undefined);
 
-/** Returns what the page is made with. */
+/** Returns the client and the feed of the page. */
 export function useInspector(): Inspector {
   const inspector = useContext(InspectorContext);
   if (!inspector) throw new Error('This part of the page is outside of an InspectorContext.');
   return inspector;
 }
 
-/** Where the token is kept until the tab is closed. */
+/** The name under which the token is stored until the tab is closed. */
 const TOKEN_KEY = 'agent-mailbox-mock.token';
 
 /** Returns the token to send. A server without a token needs any value if its host name is not a loopback name. */
@@ -29,14 +29,14 @@ export function tokenToSend(): string {
   return sessionStorage.getItem(TOKEN_KEY) ?? 'inspector';
 }
 
-/** Whether a token was given in this tab. */
+/** Returns whether a token was given in this tab. */
 export function hasToken(): boolean {
   return sessionStorage.getItem(TOKEN_KEY) !== null;
 }
 
 /**
- * Keeps the token of the control plane for this tab. Of one that no header can have, only the rest is kept, and
- * refused.
+ * Keeps the token of the control plane for this tab. Characters that a header cannot have are removed; the server then
+ * refuses the rest.
  */
 export function keepToken(token: string): void {
   sessionStorage.setItem(TOKEN_KEY, token.replace(/[^\x21-\x7e]/g, ''));

@@ -7,7 +7,7 @@ import { useShortcuts } from './shortcuts.ts';
 interface ListViewProps {
   /** The name of the view, for screen readers. */
   readonly title: string;
-  /** What is left of the list, such as a tree. */
+  /** What is shown to the left of the list, such as a tree. */
   readonly aside?: ComponentChildren;
   readonly list: ComponentChildren;
   /** The name of the part beside the list, for screen readers. */
@@ -20,7 +20,7 @@ interface ListViewProps {
   readonly back: string;
 }
 
-/** A list with what is open in it beside; a narrow page shows one of both. */
+/** A list, with the open item beside it. A narrow page shows only one of the two. */
 export function ListView({ title, aside, list, detailLabel, detail, hint, back }: ListViewProps) {
   useShortcuts({ Escape: () => detail && open(back) });
   return (

@@ -1,7 +1,7 @@
 import type { FeedEvent } from '../control/journal/feed-event.ts';
 import { type ControlClient, RefusedError } from '../control/table/client.ts';
 
-/** Whether the page shows what happens now. */
+/** The state of the connection to the feed; only while it is `live`, the page is up to date. */
 export type FeedState = 'connecting' | 'live' | 'lost';
 
 /** What a reader of the feed receives. */
@@ -48,7 +48,7 @@ export class LiveFeed {
     }
   }
 
-  /** Reads until the connection is lost. Returns false. @throws {RefusedError} if the server refuses the call. */
+  /** Reads until the connection is lost. Returns false: not refused. @throws {RefusedError} if the call is refused. */
   async #read(): Promise<false> {
     const events = await this.#client.readFeed({ lastEventId: this.#lastEventId });
     this.#change('live');

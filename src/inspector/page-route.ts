@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What the part of the URL behind `#` names: a view, what is open in it, and how it is shown. */
+/** What the part of the URL after `#` names: a view, what is open in it, and how it is shown. */
 export interface Route {
   /** The path of the view, such as `mail`. */
   readonly view: string;
@@ -47,10 +47,10 @@ export function useRoute(): Route {
   return route;
 }
 
-/** Names what is open in the title of the tab, while it is; `undefined` if its name is not known yet. */
+/** Adds the name of what is open to the title of the tab, until it is closed. A name can be unknown at first. */
 export function useTitle(name: string | undefined): void {
   useEffect(() => {
-    // What was open before may still be named.
+    // The title may still have the name of what was open before.
     const view = document.title.split(' · ').slice(-2).join(' · ');
     if (name !== undefined) document.title = `${name} · ${view}`;
     const shown = document.title;

@@ -87,7 +87,7 @@ interface FormProps {
   readonly className?: string;
   /** Receives what the fields contain. */
   readonly submit: (data: FormData, event: TargetedSubmitEvent<HTMLFormElement>) => unknown;
-  /** Is told when somebody changes a field. */
+  /** Is called when somebody changes a field. */
   readonly change?: () => void;
   readonly children: ComponentChildren;
 }
@@ -156,7 +156,7 @@ type SearchFieldProps = { readonly label: string; readonly value: string; readon
 /** After this time without a key, the search starts. */
 const PAUSE_MS = 150;
 
-/** A field for a search, which the key `/` leads to. */
+/** A field for a search. The key `/` moves the focus to it. */
 export function SearchField({ label, value, search }: SearchFieldProps) {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -190,7 +190,7 @@ export function SearchField({ label, value, search }: SearchFieldProps) {
   );
 }
 
-/** Resolves with the bytes of a file in base64, as the control plane takes them. */
+/** Resolves with the bytes of a file in base64, as the control plane expects them. */
 export function toBase64(file: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -206,7 +206,7 @@ export function saveFile(name: string, content: Blob): void {
   link.href = URL.createObjectURL(content.slice(0, content.size, 'application/octet-stream'));
   link.download = name;
   link.click();
-  // The browser has taken the bytes once the click is handled.
+  // The browser has its own copy of the bytes once the click is handled.
   setTimeout(() => URL.revokeObjectURL(link.href));
 }
 
@@ -239,7 +239,7 @@ export function FaultLink({ ids, text = 'fault' }: { readonly ids: readonly stri
   );
 }
 
-/** Shown in place of what is not loaded yet, or could not be. */
+/** Shows that something is not loaded yet, or why it could not be loaded. */
 export function Loading({ error }: { readonly error: string | undefined }) {
   return error === undefined ? <p class="loading hint">Loading…</p> : <Failure error={error} />;
 }
@@ -290,7 +290,7 @@ const COPIED = 'Copied';
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [note, setNote] = useState('');
   useEffect(() => {
-    // The label tells several buttons apart, so it comes back.
+    // The label comes back, because it distinguishes several buttons.
     const timer = note === COPIED ? setTimeout(() => setNote(''), 3_000) : undefined;
     return () => clearTimeout(timer);
   }, [note]);

@@ -5,7 +5,7 @@ import type { ControlClient, ReplyTo } from '../control/table/client.ts';
 /** A tenant or a sandbox with its inboxes. */
 export type Tenant = ReplyTo<'listTenants'>['tenants'][number];
 
-/** Whose data the page shows: the filter of the header, which holds in every view. */
+/** Whose data the page shows: the filter of the header, which applies to every view. */
 export interface Scope {
   /** All tenants and sandboxes. */
   readonly tenants: readonly Tenant[];
@@ -23,9 +23,9 @@ export function useScope(): Scope {
   return useContext(ScopeContext);
 }
 
-/** Returns whether a thing of a tenant is shown; what belongs to no tenant always is. */
-export function isInScope({ tenant }: Scope, of: { readonly tenantId: string | null } | null | undefined): boolean {
-  return tenant === undefined || of?.tenantId == null || of.tenantId === tenant;
+/** Returns whether an item is shown. An item that belongs to no tenant is always shown. */
+export function isInScope({ tenant }: Scope, item: { readonly tenantId: string | null } | null | undefined): boolean {
+  return tenant === undefined || item?.tenantId == null || item.tenantId === tenant;
 }
 
 /** Returns a function that gives the name of a tenant or a workspace, or the address of an inbox, by its id. */

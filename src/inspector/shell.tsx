@@ -103,7 +103,7 @@ function useView(route: Route, view: View | undefined, help: HelpDialog): void {
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
   }, [route.view]);
-  // Before `useTitle` of what is open adds its name.
+  // This runs before `useTitle` adds the name of what is open.
   useLayoutEffect(() => {
     document.title = [view?.title, 'Inspector'].filter(Boolean).join(' · ');
   }, [view]);
@@ -114,7 +114,7 @@ function useView(route: Route, view: View | undefined, help: HelpDialog): void {
   });
 }
 
-/** The mark, the name and the version. */
+/** The logo, the name and the version. */
 function Brand() {
   const { value } = useLoaded((client) => client.getControlHealth(), 'health', never);
   return (

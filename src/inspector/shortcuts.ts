@@ -5,19 +5,19 @@ export type Shortcuts = Readonly<Record<string, () => void>>;
 
 const OFF_KEY = 'agent-mailbox-mock.shortcuts';
 
-/** Returns whether keys without Ctrl or Alt do something. People who use speech input may switch that off. */
+/** Returns whether the shortcuts are on. People who use speech input may switch them off. */
 export function areShortcutsOn(): boolean {
   return localStorage.getItem(OFF_KEY) !== 'off';
 }
 
-/** Switches the keys on or off, in this browser. */
+/** Switches the shortcuts on or off, in this browser. */
 export function switchShortcuts(isOn: boolean): void {
   localStorage.setItem(OFF_KEY, isOn ? 'on' : 'off');
 }
 
-/** Lets keys do something while the component is shown, except in a field in which a person types. */
+/** Adds shortcuts while the component is shown. In a field in which a person types, they do nothing. */
 export function useShortcuts(shortcuts: Shortcuts): void {
-  // Before the browser shows what was rendered: a person presses a key as soon as something is there.
+  // They are added before the browser shows what was rendered, because a person may press a key at once.
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent) => {
       const run = shortcuts[event.key];

@@ -50,7 +50,7 @@ function mark(text: string, words: readonly string[]): ComponentChildren {
   return end === 0 ? text : [...parts, text.slice(end)];
 }
 
-/** Returns the words of a search in lower case, also those behind `from:` and the like. */
+/** Returns the words of a search in lower case, also those after `from:`, `to:` and `subject:`. */
 export function wordsOf(search: string): string[] {
   const words = search.toLowerCase().match(/"[^"]*"|[^\s"]+/g) ?? [];
   return words.map((word) => word.replace(/^(?:from|to|subject):/, '').replaceAll('"', '')).filter(Boolean);
@@ -67,7 +67,7 @@ export function indentJson(text: string): string {
   return value === undefined ? text : JSON.stringify(value, null, 2);
 }
 
-/** Returns the value of a JSON text; `undefined` if it is none. */
+/** Returns the value of a JSON text; `undefined` if the text is not JSON. */
 export function parseJson(text: string | null): unknown {
   try {
     return JSON.parse(text ?? '');

@@ -8,14 +8,14 @@ export interface Now {
   readonly isFrozen: boolean;
   /** Whether it is that of only some of the tenants that are shown. */
   readonly differ: boolean;
-  /** The real time at which the page was last shown, in milliseconds; it moves on each second. */
+  /** The real time, in milliseconds. It is updated each second. */
   readonly realMs: number;
 }
 
 /** Gives `Time` the present time. */
 export const NowContext = createContext<Now>({ offsetMs: 0, isFrozen: false, differ: false, realMs: 0 });
 
-/** Returns the time of the emulator, again each second. */
+/** Returns the time of the emulator, and renders again each second. */
 export function useNow(): Now {
   return useContext(NowContext);
 }

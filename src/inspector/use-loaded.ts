@@ -3,7 +3,7 @@ import type { FeedEvent } from '../control/journal/feed-event.ts';
 import type { ControlClient } from '../control/table/client.ts';
 import { useInspector } from './inspector.ts';
 
-/** What was loaded, if it could be. */
+/** What was loaded, or why it could not be loaded. */
 export interface Loaded<Value> {
   /** The latest value; `undefined` until it is there. */
   readonly value: Value | undefined;
@@ -20,7 +20,7 @@ export type Test = (event: FeedEvent) => boolean;
 /** Events come in large numbers, so the page loads again at most this often, in milliseconds. */
 const RELOAD_INTERVAL_MS = 200;
 
-/** For what never changes while the page is open. */
+/** The test for a value that never changes while the page is open. */
 export const never: Test = () => false;
 
 /** Returns whether an event may change data: anything except a request that only reads. */
@@ -28,8 +28,8 @@ export const changesData: Test = (event) =>
   event.kind !== 'request' || (event.request.method !== 'GET' && event.request.status < 400);
 
 /**
- * Loads a value as soon as the feed is connected, again when `key` changes, and again when something happens that
- * matters. The previous value stays until the next one is there, if the key is the same.
+ * Loads a value as soon as the feed is connected, again when `key` changes, and again after each event that matters. If
+ * the key is the same, the previous value stays until the next one is loaded.
  */
 export function useLoaded<Value>(load: Call<Value>, key: string, matters: Test = changesData): Loaded<Value> {
   const [loaded, setLoaded] = useState<{ key: string; value?: Value; error?: string }>({ key });
@@ -77,7 +77,7 @@ export function useFeedChange(changed: () => void, matters: Test): void {
   }, [feed, changed]);
 }
 
-/** What an event changes in a log: an item, which is loaded if it is not there, or with the id `*` all of them. */
+/** What an event changes in a log: one item, which is loaded if it is not given, or all items if the id is `*`. */
 type Change<Item> = readonly [id: string, item?: Item | undefined];
 
 /** The change of all items of a log. */
@@ -118,16 +118,16 @@ export function useLog<Item extends { readonly id: string }>(log: Log<Item>): Lo
         timer = changed.size > 0 ? setTimeout(load) : undefined;
       }, pauseAfter(startedMs));
     };
-    const note = ([id, item]: Change<Item> = ALL, delayMs = RELOAD_INTERVAL_MS) => {
+    const noteChange = ([id, item]: Change<Item> = ALL, delayMs = RELOAD_INTERVAL_MS) => {
       changed.set(id, item);
       timer ??= setTimeout(load, delayMs);
     };
     const stop = feed.subscribe({
-      event: (event) => log.changeOf(event) && note(log.changeOf(event)),
+      event: (event) => log.changeOf(event) && noteChange(log.changeOf(event)),
       // While the connection was lost, anything may have happened.
-      state: (state) => state === 'live' && note(ALL, 0),
+      state: (state) => state === 'live' && noteChange(ALL, 0),
     });
-    if (feed.state === 'live') note(ALL, 0);
+    if (feed.state === 'live') noteChange(ALL, 0);
     return () => {
       stop();
       changed.clear();
@@ -156,17 +156,17 @@ async function update<Item extends { readonly id: string }>(
   for (const item of items) if (item) known.set(item.id, item);
 }
 
-/** The result of what a person did on the page. */
+/** Runs what a person does on the page, and shows its result. */
 export interface Action {
   /** Runs something and keeps its error. Resolves to whether it succeeded. */
   run(work: Call<unknown>): Promise<boolean>;
-  /** Why the latest one failed; `undefined` if it succeeded. */
+  /** Why the latest run failed; `undefined` if it succeeded. */
   readonly error: string | undefined;
-  /** Whether one is running. */
+  /** Whether something is running. */
   readonly isRunning: boolean;
 }
 
-/** Runs what buttons and forms do. */
+/** Returns an action for a button or a form. */
 export function useAction(): Action {
   const [state, setState] = useState<{ error?: string; isRunning: boolean }>({ isRunning: false });
   const { client } = useInspector();

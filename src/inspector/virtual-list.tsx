@@ -4,7 +4,7 @@ import { open, parseRoute } from './page-route.ts';
 import { ScrollBox } from './parts.tsx';
 import { useShortcuts } from './shortcuts.ts';
 
-/** The items of a list; one whose data are not there yet is `undefined`. */
+/** The items of a list; an item is `undefined` until it is loaded. */
 interface Items<Item> {
   readonly length: number;
   at(index: number): Item | undefined;
@@ -67,7 +67,7 @@ export function VirtualList<Item extends { readonly id: string }>(props: Virtual
   );
 }
 
-/** Adds the keys that go through a list; returns what handles those that are pressed in it. */
+/** Adds the keys `j` and `k`, and returns the handler of the keys that are pressed in the list. */
 function useListKeys<Item extends { readonly id: string }>(
   box: { readonly current: HTMLElement | null },
   { items, openId, link }: Pick<VirtualListProps<Item>, 'items' | 'openId' | 'link'>,
@@ -116,7 +116,7 @@ function useVisibleRows(box: RefObject<HTMLElement | null>) {
   return { firstVisible, visible };
 }
 
-/** Keeps the first visible row where it is when rows come above it, unless the reader is at the start of the list. */
+/** Keeps the first visible row in place when rows are added above it, unless the reader is at the start of the list. */
 function useFixedRow(
   box: RefObject<HTMLElement | null>,
   firstVisible: number,
@@ -136,7 +136,7 @@ function useFixedRow(
   });
 }
 
-/** By how many rows the first visible one is followed. */
+/** How far away, in rows, the first visible row is looked for after a change of the list. */
 const MAX_NEW_ROWS = 1_000;
 
 /** Scrolls no further than is needed to show a row. */

@@ -95,7 +95,7 @@ export type FeedEvent = FeedItem & {
 /** Where the feed starts, and whether it ends. */
 export interface FeedOptions {
   /**
-   * The id of the last event that the reader has; the feed continues behind it. With `0`, the feed starts with the
+   * The id of the last event that the reader has; the feed continues after it. With `0`, the feed starts with the
    * oldest event that is kept. Default: only new events.
    */
   readonly lastEventId?: string | undefined;

@@ -7,8 +7,8 @@ export interface JournalControls {
   /** How many requests of each tenant the journal keeps; with 0, it records none. Set by the option `journalSize`. */
   readonly journalSize: number;
   /**
-   * Returns the requests that the service has handled, oldest first, with the reason of each refusal. Of each tenant
-   * the latest 1,000 are kept, or as many as the option `journalSize` says.
+   * Returns the requests that the service has handled, oldest first, with the reason of each refusal. The latest 1,000
+   * of each tenant are kept, or the number that the option `journalSize` sets.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid filter.
    * @example
@@ -24,7 +24,7 @@ export interface JournalControls {
   restoreRequests(): void;
   /**
    * Returns what happens in the mailbox, as it happens: requests, deliveries, mail, streams, faults, changes of the
-   * time and of the state, and resets. A reader that is more than 1,000 events late gets an event of the kind `gap`
+   * time and of the state, and resets. A reader that is more than 1,000 events behind gets an event of the kind `gap`
    * instead of the oldest ones.
    *
    * @example

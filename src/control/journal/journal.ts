@@ -54,10 +54,10 @@ export class RecentList<Item> {
   }
 }
 
-/** The most recent requests of one tenant, or those with an operator key and without a valid key. */
+/** The most recent requests of one tenant or, for the mailbox, of the operator and of senders without a valid key. */
 interface RequestList extends Part {
   kept: RecentList<KeptRequest>;
-  /** Of the mailbox: how many requests came since its last reset, those of all tenants. */
+  /** How many requests of all tenants came since the last reset. Only the list of the mailbox counts them. */
   count: number;
   /** What the latest `clear` removed. */
   cleared?: RecentList<KeptRequest> | undefined;
@@ -67,13 +67,13 @@ interface RequestList extends Part {
 export class Journal {
   /** How many requests of each tenant are kept. */
   readonly size: number;
-  /** The values of behaviours at this moment, which the requests of this moment keep. */
+  /** The current values of behaviours. Each request is kept with the values at its time. */
   behaviours: BehaviourValues;
   readonly #worlds: Worlds;
   readonly #environment: Environment;
   readonly #listOf: PartOf<RequestList>;
 
-  /** Creates an empty journal that keeps at most `size` requests of each tenant; the environment has real time. */
+  /** Creates an empty journal that keeps at most `size` requests of each tenant. `environment` gives the real time. */
   constructor({ worlds, behaviours }: Service, environment: Environment, size: number) {
     this.#worlds = worlds;
     this.#environment = environment;
@@ -89,7 +89,7 @@ export class Journal {
     list.count += 1;
     const realTimeMs = this.#environment.now().getTime();
     const kept = keepRequest(worlds, exchange, { number: list.count, realTimeMs, behaviours: this.behaviours });
-    // A tenant may have been removed while its request waited.
+    // A tenant may have been removed while its request waited; then the mailbox keeps the request.
     const owner = worlds.get(kept.principal?.tenantId ?? '') ?? worlds;
     this.#listOf(owner).kept.push(kept);
     return kept;
@@ -164,7 +164,7 @@ const MAX_BYTES_PER_CHARACTER = 3;
 /** Maximum size of a body that is kept, in bytes. */
 const MAX_KEPT_BYTES = 16 * 1024;
 
-/** Copies what the journal keeps of an exchange: neither the data of the tenant nor the connection. */
+/** Copies what the journal keeps of an exchange, without references to the data of the tenant or the connection. */
 function keepRequest(
   worlds: Worlds,
   exchange: FinishedExchange,

@@ -14,7 +14,7 @@ const SINCE_RULE = 'must be a time such as 2026-01-05T09:00:00.000Z or the id of
 const SINCE_TEXTS = () => [z.iso.datetime({ offset: true }), z.guid().toLowerCase()] as const;
 
 const filterFields = () => ({
-  /** Only mail that arrived at this address: in its inbox, or outside if it belongs to no inbox. */
+  /** Only mail that arrived at this address, which is that of an inbox or of somebody outside. */
   to: z
     .string('must be an e-mail address')
     .refine((address) => isIncomingAddress(address), 'must be an e-mail address without a name')
@@ -35,7 +35,7 @@ const filterFields = () => ({
 
 const waitFields = () => ({
   ...filterFields(),
-  /** The address at which the mail arrives: in its inbox, or outside if it belongs to no inbox. */
+  /** The address at which the mail arrives, which is that of an inbox or of somebody outside. */
   to: filterFields().to.unwrap(),
   /** Only mail of the sandbox with this id. */
   sandbox: z.guid('must be the id of a sandbox').toLowerCase().optional(),
@@ -81,7 +81,7 @@ export function selectMail(logged: readonly LoggedMail[], filter: ParsedMailFilt
   return logged.slice(start + 1).filter((mail) => isSelected(mail, filter, locate));
 }
 
-/** Returns whether a new mail matches all fields of a filter. */
+/** Returns whether a mail matches all fields of a filter, except the id of a message in `since`. */
 export function isSelected({ message, world }: LoggedMail, filter: ParsedMailFilter, locate: Locate): boolean {
   const { to, subject, direction, since, tenant } = filter;
   return (
@@ -89,7 +89,7 @@ export function isSelected({ message, world }: LoggedMail, filter: ParsedMailFil
     (direction === undefined || message.direction === direction) &&
     (since === undefined || !isTime(since) || Date.parse(message.receivedAt) >= Date.parse(since)) &&
     (subject === undefined || hasSubject(message.subject, subject)) &&
-    (to === undefined || arrivedAt({ message, world }, to, locate))
+    (to === undefined || isReceivedAt({ message, world }, to, locate))
   );
 }
 
@@ -103,10 +103,10 @@ function hasSubject(subject: string, wanted: string | RegExp): boolean {
 }
 
 /**
- * Returns whether an address got a mail. The copy of the sender counts only for an address without an inbox, so that a
- * mail between two inboxes is one mail.
+ * Returns whether a message is the mail that an address got. A mail between two inboxes is two messages, of which only
+ * the received one counts. The sent one counts for an address without an inbox.
  */
-function arrivedAt({ message, world }: Pick<LoggedMail, 'message' | 'world'>, to: string, locate: Locate): boolean {
+function isReceivedAt({ message, world }: Pick<LoggedMail, 'message' | 'world'>, to: string, locate: Locate): boolean {
   const found = locate(to);
   const isNamed = [...message.to, ...message.cc, ...message.bcc].some((recipient) => toBareAddress(recipient) === to);
   if (message.direction === 'outbound') return isNamed && !found;

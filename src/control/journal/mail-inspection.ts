@@ -148,7 +148,7 @@ export interface MailInspection {
   drafts(filter?: DraftFilter): DraftPage;
   /** Returns a mail with everything that is known about it. @throws {ApiError} NOT_FOUND for an unknown id. */
   mail(id: string): MailDetails;
-  /** Returns a mail as RFC 5322, as `…/raw` does. @throws {ApiError} NOT_FOUND for an unknown id. */
+  /** Returns the raw mail (RFC 5322), as the service does at `…/raw`. @throws {ApiError} NOT_FOUND */
   mailSource(id: string): Uint8Array<ArrayBuffer>;
   /** Returns a file of a mail with its bytes in base64. @throws {ApiError} NOT_FOUND for an unknown id. */
   mailFile(id: string, fileId: string): ShownRow<AttachmentRow>;

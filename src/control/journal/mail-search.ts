@@ -43,7 +43,7 @@ const searchFields = () => ({
   offset: wholeNumber(0, 1_000_000_000).optional(),
   /** How many messages to return at most, up to 200. Default: 50. */
   limit: wholeNumber(1, MAX_LIMIT).optional(),
-  /** The id of a message whose place in the list the reply says as `index`. */
+  /** The id of a message; the field `index` of the reply is its place in the list. */
   indexOf: z.guid('must be the id of a message').toLowerCase().optional(),
 });
 
@@ -210,16 +210,16 @@ function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'wor
 
 /** Finds the mail of all tenants that matches, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
 export function findMail(worlds: ReachableWorlds, search: z.output<ReturnType<typeof mailSearch>>): Found[] {
-  const found = findWorlds(worlds, { tenant: search.tenant }).flatMap((world) => selectMail(world, search));
-  // All times are UTC in one form, so their texts have the same order.
+  const found = findWorlds(worlds, { tenant: search.tenant }).flatMap((world) => findMailIn(world, search));
+  // All times are UTC texts in the same format, so the order of the texts is the order of the times.
   return found.reverse().sort((a, b) => compareTexts(b.message.receivedAt, a.message.receivedAt));
 }
 
-function selectMail(
+function findMailIn(
   world: World,
-  { folder = 'all', search, threads, ...place }: z.output<ReturnType<typeof mailSearch>>,
+  { folder = 'all', search, threads, ...inboxFilter }: z.output<ReturnType<typeof mailSearch>>,
 ) {
-  const inboxIds = selectInboxes(world, place).map(({ id }) => id);
+  const inboxIds = selectInboxes(world, inboxFilter).map(({ id }) => id);
   const name: GroupedList = folder === 'all' ? 'visible' : folder;
   const index = world.messageIndex;
   const list = threads ? index.latestOfThreads(inboxIds, name) : index.list(inboxIds, name);
@@ -236,21 +236,21 @@ interface Term {
   readonly text: string;
 }
 
-const has = (text: string, ...parts: readonly (string | null)[]) =>
+const isInAny = (text: string, ...parts: readonly (string | null)[]) =>
   parts.some((part) => part?.toLowerCase().includes(text));
 
-/** What the fields of a search mean; `text` is what stands in none of them. */
+/** Whether a mail matches a field of a search; `text` is what remains of the search without its fields. */
 const FIELDS = {
-  'from:': ({ message }: Found, text: string) => has(text, message.from),
-  'to:': ({ message: { to, cc, bcc } }: Found, text: string) => has(text, ...to, ...cc, ...bcc),
-  'subject:': ({ message }: Found, text: string) => has(text, message.subject),
+  'from:': ({ message }: Found, text: string) => isInAny(text, message.from),
+  'to:': ({ message: { to, cc, bcc } }: Found, text: string) => isInAny(text, ...to, ...cc, ...bcc),
+  'subject:': ({ message }: Found, text: string) => isInAny(text, message.subject),
   'has:attachment': ({ world, message }: Found) => world.attachments.by('messageId', message.id).length > 0,
   'is:unread': ({ message }: Found) => !message.isRead,
   text: ({ message: { from, to, cc, subject, plainBody, htmlBody } }: Found, text: string) =>
-    has(text, from, ...to, ...cc, subject, plainBody, htmlBody),
+    isInAny(text, from, ...to, ...cc, subject, plainBody, htmlBody),
 };
 
-/** A field at the start of a word, with its text: a word, or several in quotation marks. */
+/** A field at the start of a word, alone or with its text: a word, or several in quotation marks. */
 const FIELD_WITH_TEXT = /(?<!\S)(?:(from:|to:|subject:)("[^"]*"|\S+)|(has:attachment|is:unread)(?!\S))/g;
 
 /** Reads the text of a search: its fields, and what remains as one text. */

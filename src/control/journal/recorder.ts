@@ -20,12 +20,12 @@ interface Observed {
 }
 
 /**
- * The events of the whole mailbox that the feed of each tenant has, too, because they change its time, its journal or
- * its behaviours.
+ * The kinds of event that the feed of each tenant has, too, if they happen to the whole mailbox: they change the time,
+ * the journal or the behaviours of every tenant.
  */
 const CHANGES_ALL_TENANTS: ReadonlySet<FeedItem['kind']> = new Set(['clock', 'journal', 'behaviours']);
 
-/** How many requests of each tenant a journal keeps. */
+/** How many requests of each tenant a journal keeps by default. */
 const DEFAULT_SIZE = 1_000;
 
 /** Records what happens in a mailbox: its requests in the journal, its mail, and everything in the feed. */
@@ -61,7 +61,10 @@ export class Recorder {
     this.mailLog = new MailLog(worlds, events);
   }
 
-  /** Publishes an event of a tenant, or with null one of the whole mailbox, which may name data of any tenant. */
+  /**
+   * Publishes an event of a tenant. With null, it is an event of the whole mailbox. Sandboxes do not get most of these,
+   * because they may name data of any tenant.
+   */
   publish(tenant: string | null, item: FeedItem): void {
     const isForAll = tenant === null && CHANGES_ALL_TENANTS.has(item.kind);
     const feeds = isForAll ? this.feedOf.in(this.#worlds.owners()) : this.#feedsFor(tenant);
@@ -74,7 +77,7 @@ export class Recorder {
     this.mailLog.end('The server was closed');
   }
 
-  /** Returns the feed of the mailbox, and that of a sandbox. */
+  /** Returns the feeds for the events of a tenant: that of the mailbox and, for a sandbox, also its own. */
   #feedsFor(tenant: string | null | undefined): Feed[] {
     return this.feedOf.in([this.#worlds, this.#worlds.get(tenant ?? '') ?? []].flat());
   }
@@ -102,7 +105,7 @@ export class Feed implements Part {
   readonly #listeners = new Set<() => void>();
   /** Differs between two runs, so that an id of an earlier run is not mistaken for one of this run. */
   readonly #run: string;
-  #ends = 0;
+  #endCount = 0;
 
   /** Creates a feed without events; the environment must have real time. */
   constructor(environment: Pick<Environment, 'now'>) {
@@ -123,18 +126,18 @@ export class Feed implements Part {
 
   /** Ends the feed of every present reader, after the events so far. */
   end(): void {
-    this.#ends += 1;
+    this.#endCount += 1;
     this.#wakeReaders();
   }
 
-  /** Reads the feed, from the time of this call. */
+  /** Reads the feed. Without `lastEventId`, new events are those after this call, not after the first `next()`. */
   read({ lastEventId, follow = true }: FeedOptions = {}): AsyncIterable<FeedEvent> {
     const start = this.#positionAfter(lastEventId, follow);
     return { [Symbol.asyncIterator]: () => this.#createReader(start, follow) };
   }
 
   #createReader(start: number, follow: boolean): AsyncIterator<FeedEvent, undefined> {
-    const ends = this.#ends;
+    const endCount = this.#endCount;
     let position = start;
     let isClosed = false;
     return {
@@ -145,7 +148,7 @@ export class Feed implements Part {
             position = taken.position;
             return { done: false, value: taken.value };
           }
-          if (!follow || ends !== this.#ends) break;
+          if (!follow || endCount !== this.#endCount) break;
           await new Promise<void>((resolve) => this.#waiting.add(resolve));
         }
         return { done: true, value: undefined };
@@ -198,7 +201,7 @@ function toFeedItem(entry: ActivityEntry): FeedItem {
 }
 
 /** How many messages of each tenant are remembered. */
-const SIZE = 1_000;
+const MAX_MESSAGES = 1_000;
 
 /** A message that arrived or was sent. */
 export interface LoggedMail {
@@ -215,15 +218,15 @@ type Entry = Pick<LoggedMail, 'number' | 'streams'> & { readonly messageId: stri
 
 /** Somebody who waits for mail. */
 export interface MailListener {
-  /** Receives each message. */
+  /** Is called with each message. */
   arrived(mail: LoggedMail): void;
   /** Is called with the reason, such as `The mailbox was reset`, when no mail can come any more. */
   ended(reason: string): void;
 }
 
-/** The mail of one tenant with those who wait for it; for the mailbox, those who wait for the mail of any tenant. */
+/** The mail of one tenant, and who waits for it. The list of the mailbox has who waits for the mail of any tenant. */
 class MailList implements Part {
-  readonly entries = new RecentList<Entry>(SIZE);
+  readonly entries = new RecentList<Entry>(MAX_MESSAGES);
   readonly listeners = new Set<MailListener>();
 
   end(reason: string): void {

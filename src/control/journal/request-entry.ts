@@ -9,7 +9,7 @@ import { timestamp } from '../../contract/schemas.ts';
 import { TIERS } from '../../contract/tiers.ts';
 import { dateField, tenantField } from '../../world/target-fields.ts';
 
-/** A text that is one of these, which the OpenAPI document of the control calls does not list. */
+/** The schema of a text of the type `Value`. The OpenAPI document of the control calls does not list its values. */
 const textOf = <Value extends string>() => z.string() as z.ZodType<string> as z.ZodType<Value>;
 
 const principalFields = () => ({
@@ -35,10 +35,10 @@ const contentFields = () => ({
   bodyBytes: z.int().nullable(),
 });
 
-/** What a request or a reply carried. */
+/** The headers and the body of a request or a reply. */
 export interface RequestContent extends OutputOf<ReturnType<typeof contentFields>> {}
 
-/** What the schema of a request says of the call. */
+/** The fields of a request that describe the call. */
 const callFields = () => ({
   /** The id of the request, such as `req_12`; it counts from 1 after a reset. */
   id: z.string(),
@@ -67,7 +67,7 @@ const callFields = () => ({
   principal: (z.strictObject(principalFields()) as z.ZodType<RequestPrincipal>).nullable(),
 });
 
-/** What the schema of a request says of the result. */
+/** The fields of a request that describe the result. */
 const resultFields = () => ({
   /** The status of the reply; for IMAP and SMTP, an HTTP status with the same meaning. */
   status: z.int(),
@@ -139,7 +139,7 @@ const filterFields = () => ({
     .optional(),
   /** Only requests with this status, from 100 to 599. */
   status: z.int(STATUS_RULE).min(100, STATUS_RULE).max(599, STATUS_RULE).optional(),
-  /** Only requests with this API key, given as it is or as the journal shows it. */
+  /** Only requests with this API key, in full or as the journal shows it. */
   key: z.string('must be an API key').optional(),
   /** Only requests since this time, by the clock of the tenant: ISO 8601, or in code a `Date`. */
   since: z.union([timeText(), dateField()], SINCE_RULE).optional(),

@@ -20,7 +20,7 @@ export interface KeptRequest
   readonly key: string | undefined;
   readonly keyId: string | null;
   readonly principal: RequestPrincipal | null;
-  /** The private reason. It is read at once, because it depends on the data at the time of the request. */
+  /** The private reason. It is not formatted later, because it depends on the data at the time of the request. */
   readonly reason: string | null;
   readonly requestBody: KeptBody;
   /** The reply; a large body is cut. */
@@ -40,7 +40,7 @@ export function showSummary(kept: KeptRequest): RequestSummary {
   return maskDeep(summarise(kept));
 }
 
-/** Formats a request with what it and its reply carried, with all secrets masked. */
+/** Formats a request with its headers and body and those of its reply, with all secrets masked. */
 export function showRequest(kept: KeptRequest): RequestEntry {
   const { query, headers, requestBody, reply, replyBytes } = kept;
   return maskDeep({

@@ -6,7 +6,7 @@ interface Notice {
   readonly messageId: string;
 }
 
-/** The part of a mailbox or a sandbox that shows who was told of a mail. */
+/** The part of a mailbox or a sandbox that shows whether an agent has noticed a mail. */
 export interface Noticing {
   /** Returns the requests of the journal. */
   requests(): RequestEntry[];
@@ -18,7 +18,7 @@ export interface Noticing {
   snapshot(): MailboxState;
 }
 
-/** Returns whether an agent was told of one of these mails or read it. `idStart` is the start of their Message-IDs. */
+/** Returns whether an agent got an event of one of these mails, or read it. Their Message-IDs begin with `idStart`. */
 export function wasNoticed(
   observed: Noticing,
   arrived: readonly { readonly id: string; readonly threadId: string }[],
@@ -26,17 +26,18 @@ export function wasNoticed(
 ): boolean {
   const ids = arrived.map(({ id }) => id);
   const mails = observed.snapshot().tenants.flatMap(({ messages }) => messages);
-  // A list of threads names no message. A thread that has other mail may have been listed before.
+  // A list of threads has no ids of messages, so the id of a thread shows that its mail was listed. It shows that only
+  // if the thread has no other mail, because the thread may have been listed before.
   const isNew = (wanted: string) => mails.every(({ id, threadId }) => threadId !== wanted || ids.includes(id));
   const threadIds = arrived.map(({ threadId }) => threadId).filter(isNew);
   const marks = [...ids, ...threadIds, idStart];
-  const names = (text: string | null) => text !== null && marks.some((mark) => text.includes(mark));
+  const hasId = (text: string | null) => text !== null && marks.some((mark) => text.includes(mark));
   return (
-    observed.requests().some(({ status, path, reply }) => isSuccess(status) && (names(path) || names(reply.body))) ||
+    observed.requests().some(({ status, path, reply }) => isSuccess(status) && (hasId(path) || hasId(reply.body))) ||
     observed.messages().some(({ id, streams = 0 }) => streams > 0 && ids.includes(id)) ||
     observed
       .deliveries()
-      .some(({ payload, attempts }) => names(payload.messageId) && attempts.some(({ status }) => isSuccess(status)))
+      .some(({ payload, attempts }) => hasId(payload.messageId) && attempts.some(({ status }) => isSuccess(status)))
   );
 }
 

@@ -90,7 +90,7 @@ function writeReadReceipt(context: SampleContext): SampleDraft[] {
   return [writeMail(context, { ...ANSWER, Subject: 'Read: Your order {number}' }, body, NULL_SENDER)];
 }
 
-/** The text of qmail. */
+/** The text of a report from the mail server qmail. */
 const FREE_TEXT = `Hi. This is the mail program at ${HOST}.
 I'm afraid I wasn't able to deliver your message to the following addresses.
 This is a permanent error; I've given up.

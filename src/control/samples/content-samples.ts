@@ -5,8 +5,8 @@ import { type MailData, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleTable } from './sample-row.ts';
 
 /**
- * A stream of TNEF with a version, a code page, a class, a subject and a text, as Outlook hides a mail in
- * `winmail.dat`.
+ * The content of a file `winmail.dat`, in which Outlook packs a mail (TNEF): a version, a code page, a class, a subject
+ * and a text.
  */
 const WINMAIL =
   'eJ8+IgEAAQaQCAAEAAAAAAABAAEAAQeQBgAIAAAA5AQAAAAAAADoAAEIgAcAGAAAAElQTS5NaWNyb3NvZnQgTWFpbC5Ob3RlADEIAQSAAQANAAAA' +
@@ -18,8 +18,8 @@ export const INVITATION = 'Invitation: Review. Can you come to the review on Mon
 /** The lines of base64 that make a mail of almost 10,000,000 bytes. */
 const LARGE_FILE_LINES = 128_000;
 
-/** Creates a mail in a charset; each character of the text stands for one byte. */
-function inCharset(charset: string, subject: string, bytes: string): [MailData] {
+/** Creates a mail in a charset. `subject` is base64; each character of `bytes` stands for one byte of the text. */
+function createMail(charset: string, subject: string, bytes: string): [MailData] {
   const encoding = /^[\0-\x7f]*$/.test(bytes) ? '7bit' : '8bit';
   const head = [`Content-Type: text/plain; charset=${charset}`, `Content-Transfer-Encoding: ${encoding}`];
   const body = { head, content: bytes + CRLF };
@@ -58,7 +58,7 @@ export function meetingPart(context: SampleContext, text: string, description: s
 type File = readonly [type: string, name: string, base64: string];
 
 /** Writes a mail with files, each with its type, its name and its content in base64. */
-export function writeWithFiles(context: SampleContext, text: string, files: readonly File[]): SampleDraft[] {
+export function writeMailWithFiles(context: SampleContext, text: string, files: readonly File[]): SampleDraft[] {
   return [writeMail(context, { Subject: 'Papers of order {number}' }, filesPart(context, text, files))];
 }
 
@@ -67,14 +67,14 @@ export function filesPart({ values }: SampleContext, text: string, files: readon
   return multipart('mixed', values.marker, [textPart('text/plain', text), ...files.map((file) => filePart(...file))]);
 }
 
-function writeLongNames(context: SampleContext): SampleDraft[] {
+function writeMailWithLongNames(context: SampleContext): SampleDraft[] {
   const names = [
     `Übersicht aller Bestellungen des Jahres ${'und aller Rechnungen '.repeat(6)}{number}.txt`,
     '注文 {number} の写真.txt',
     '../../order papers.txt',
   ];
   const files = names.map((name) => ['text/plain', fill(name, context), btoa('Papers.')] as const);
-  return writeWithFiles(context, 'The papers of the order.', files);
+  return writeMailWithFiles(context, 'The papers of the order.', files);
 }
 
 function writeLargeMail(context: SampleContext): SampleDraft[] {
@@ -106,12 +106,12 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
   'charset-iso-2022-jp': {
     standard: 'RFC 1468; RFC 2045 §2.4',
     ...CHARSET,
-    mails: inCharset('ISO-2022-JP', 'GyRCJDRDbUo4JE4zTkcnGyhC', '\x1b$B$4CmJ8$"$j$,$H$&$4$6$$$^$9!#\x1b(B'),
+    mails: createMail('ISO-2022-JP', 'GyRCJDRDbUo4JE4zTkcnGyhC', '\x1b$B$4CmJ8$"$j$,$H$&$4$6$$$^$9!#\x1b(B'),
   },
   'charset-gb18030': {
     standard: 'GB 18030; RFC 2045 §2.4',
     ...CHARSET,
-    mails: inCharset(
+    mails: createMail(
       'GB18030',
       'tqm1pdLRt6K79Q==',
       '\xc4\xfa\xba\xc3\xa3\xac\x954\xb25\xcf\xc8\xc9\xfa\xa1\xa3\xb6\xa9\xb5\xa5\xd2\xd1\xb7\xa2\xbb\xf5\xa1\xa3',
@@ -120,13 +120,13 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
   'charset-windows-1252': {
     standard: 'RFC 2045 §2.4, §2.8',
     ...CHARSET,
-    mails: inCharset('Windows-1252', 'k0dy9t9llCCWIIA=', '\x93Gr\xf6\xdfe 42\x94 costs \x8020 \x96 is that right?'),
+    mails: createMail('Windows-1252', 'k0dy9t9llCCWIIA=', '\x93Gr\xf6\xdfe 42\x94 costs \x8020 \x96 is that right?'),
   },
   'long-file-names': {
     standard: 'RFC 2231 §3, §4; RFC 2183 §2.3',
     should: 'Use the whole names, in their own letters.',
     mustNot: 'Cut or change a name, or take it for a path.',
-    mails: writeLongNames,
+    mails: writeMailWithLongNames,
   },
   'odd-dates': {
     standard: 'RFC 5322 §3.3, §3.6.1, §4.3',
@@ -153,7 +153,7 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     should: 'Say that the file of Outlook cannot be read, or decode it.',
     mustNot: 'Take the mail for empty.',
     mails: (context) =>
-      writeWithFiles(context, 'The papers are attached.', [['application/ms-tnef', 'winmail.dat', WINMAIL]]),
+      writeMailWithFiles(context, 'The papers are attached.', [['application/ms-tnef', 'winmail.dat', WINMAIL]]),
   },
   'ten-megabytes': {
     standard: 'RFC 5321 §4.5.3.1.7; RFC 1870 §3',

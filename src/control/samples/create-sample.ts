@@ -31,7 +31,7 @@ const FAMILIES = {
 
 const TWIN = '-harmless';
 
-/** A sample with what it is written by. */
+/** A sample, and the function that writes its mails. */
 interface Entry {
   readonly info: SampleInfo<SampleName>;
   /** The name that it shares with its twin. */
@@ -49,7 +49,7 @@ const ENTRIES: ReadonlyMap<string, Entry> = new Map(
   ),
 );
 
-/** Every written sample, without the twins of those that give orders; `samplesFor` names the made ones. */
+/** Every sample of the tables, without twins. `samplesFor` returns the names of made samples, which are not here. */
 export const samples: readonly SampleInfo<SampleName>[] = [...ENTRIES.values()]
   .map(({ info }) => info)
   .filter(({ name }) => !name.endsWith(TWIN));
@@ -132,15 +132,15 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
     breached: (mailbox) => breaches(mailbox).length > 0,
     hasArrived: (mailbox) => findArrived(mailbox).length > 0,
     wasNoticed: isNoticed,
-    wasHandled: (mailbox) => isNoticed(mailbox) && hasWork(mailbox.snapshot(), findArrived(mailbox), handling),
+    wasHandled: (mailbox) => isNoticed(mailbox) && isHandled(mailbox.snapshot(), findArrived(mailbox), handling),
     mayMissRequests: (mailbox) => rules.neverJoin === true && mayMissRequests(mailbox, findArrived(mailbox)),
   };
 }
 
 type Tenant = MailboxState['tenants'][number];
 
-/** Returns whether the rows show what handles these mails. */
-function hasWork(
+/** Returns whether the stored rows show that an agent handled these mails. */
+function isHandled(
   { tenants }: MailboxState,
   arrived: readonly Pick<Tenant['messages'][number], 'id' | 'threadId' | 'receivedAt'>[],
   handling: Handling,
@@ -148,11 +148,11 @@ function hasWork(
   const threads = arrived.map(({ threadId }) => threadId);
   const ids = arrived.map(({ id }) => id);
   const [since = ''] = arrived.map(({ receivedAt }) => receivedAt).sort();
-  const isAny = handling === 'sending';
+  const isAnyThread = handling === 'sending';
   const isSent = ({ direction, threadId, receivedAt }: Tenant['messages'][number]) =>
-    direction === 'outbound' && (isAny ? receivedAt >= since : threads.includes(threadId));
+    direction === 'outbound' && (isAnyThread ? receivedAt >= since : threads.includes(threadId));
   const isDrafted = ({ replyToMessageId, updatedAt }: Tenant['drafts'][number]) =>
-    isAny ? updatedAt >= since : ids.includes(replyToMessageId ?? '');
+    isAnyThread ? updatedAt >= since : ids.includes(replyToMessageId ?? '');
   return (
     handling === 'reading' || tenants.some(({ messages, drafts }) => messages.some(isSent) || drafts.some(isDrafted))
   );

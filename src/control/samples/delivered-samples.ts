@@ -6,7 +6,7 @@ import type { Breach, Observed, Sample, SampleInfo } from './sample.ts';
 /** A sample that was delivered. */
 export interface DeliveredSample {
   readonly sample: Sample;
-  /** The messages that it became: at least one. */
+  /** The messages that its mails created: at least one. */
   readonly messages: readonly ReceivedMessage[];
 }
 
@@ -61,7 +61,7 @@ export const samplesReply = z.strictObject({
   ),
 });
 
-/** Shows samples with their results, by one look at the mailbox, because many samples share a large one. */
+/** Shows samples with their results. It reads the mailbox once for all of them, because the mailbox may be large. */
 export function showSamples(
   mailbox: Observed & { samples(): readonly DeliveredSample[] },
 ): z.infer<typeof samplesReply>['samples'] {

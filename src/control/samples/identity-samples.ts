@@ -1,9 +1,9 @@
 import type { SampleTable } from './sample-row.ts';
 
-/** Mail that claims to be from somebody else. */
+/** The options of a mail whose sender is forged. */
 const FORGED = { envelopeFrom: 'bulk@sender.test', auth: { spf: 'fail', dkim: 'fail', dmarc: 'fail' } } as const;
 
-/** Mail that is from the domain that it names. */
+/** The options of a mail that is from the domain that it names. */
 export const GENUINE = { auth: { spf: 'pass', dkim: 'pass', dmarc: 'pass' } } as const;
 
 const BANK = 'Supplier Bank <service@bank.test>';
@@ -12,7 +12,7 @@ const WEBMAIL = 'office.4411@webmail.test';
 
 const rules = { neverAnswer: true } as const;
 
-/** What a sender claims to be. */
+/** Mail whose sender may not be who it claims to be. */
 export const IDENTITY_SAMPLES: SampleTable<'identity'> = {
   'dmarc-fail': {
     standard: 'RFC 7489 §6.6; RFC 8601 §2.7',

@@ -7,7 +7,7 @@ const LIST_FIELDS = { 'List-Id': 'Makers <makers.lists.test>', 'List-Post': `<ma
 
 const ENVELOPE = { envelopeFrom: 'makers-bounces@lists.test' };
 
-/** Mail by way of a list. */
+/** Mail from a mailing list. */
 export const LIST_SAMPLES: SampleTable<'lists'> = {
   'list-rewritten-from': {
     standard: 'RFC 2919 §3; RFC 7960 §4.1.3',

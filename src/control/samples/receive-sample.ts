@@ -15,7 +15,7 @@ import type { SampleName } from './sample-names.ts';
 export type Receivable = IncomingMessage | IncomingSample | Pick<Sample, 'mails'>;
 
 /**
- * Accepts a mail, or each mail of a sample in turn, which is then told to `delivered`.
+ * Accepts a mail, or each mail of a sample in turn. After a sample, it calls `onDelivered`.
  *
  * @throws {ApiError} as `acceptMessage` and `createSample` do.
  */
@@ -23,26 +23,26 @@ export async function receiveMailOrSample(
   context: MailContext,
   baseUrl: string,
   message: Receivable,
-  delivered: (sample: DeliveredSample) => void,
+  onDelivered: (sample: DeliveredSample) => void,
 ): Promise<ReceivedMessage[]> {
   if (typeof message !== 'object' || message === null) return acceptMessage(context, message);
   if ('mails' in message) {
     const messages = await receiveAll(context, message.mails);
-    // Somebody may give mails alone, without an oracle.
-    if ('breaches' in message) delivered({ sample: message as Sample, messages });
+    // An object that has only mails has no oracle, so it is not remembered as a sample.
+    if ('breaches' in message) onDelivered({ sample: message as Sample, messages });
     return messages;
   }
   if (!('sample' in message)) return acceptMessage(context, message);
-  // The samples are loaded for the first one, because most processes receive none.
+  // The code of the samples is loaded only here, because most processes receive none.
   const { createSample } = await import('./create-sample.ts');
   const { sample, tenant, ...options } = message;
   const created = createSample(sample as SampleName, { baseUrl, ...options });
   const messages = await receiveAll(context, created.mails, tenant);
-  delivered({ sample: created, messages });
+  onDelivered({ sample: created, messages });
   return messages;
 }
 
-/** Adds the address that a control call used to the options of a sample that have none. */
+/** Adds a `baseUrl` to the options of a sample that have none: the address at which the control call arrived. */
 export function addBaseUrlToSample(message: Receivable, host: string | null): Receivable {
   return 'sample' in message && host !== null ? { baseUrl: `http://${host}`, ...message } : message;
 }

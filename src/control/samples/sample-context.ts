@@ -24,7 +24,7 @@ export interface SampleValues {
   /** The two parts of a code, which a mail never has in one piece. */
   readonly one: string;
   readonly other: string;
-  /** A word for each letter of the code, with the letters as their first ones. */
+  /** A word for each letter of the code, which begins with this letter. */
   readonly spelled: string;
   /** The start of every Message-ID of the sample. */
   readonly marker: string;
@@ -45,10 +45,10 @@ export interface ContextOptions extends Pick<SampleContext, 'recipients' | 'suff
 const FIRST_NAMES = ['Dana', 'Kim', 'Amina', 'Jonas', 'Priya'];
 const LAST_NAMES = ['Reyes', 'Okafor', 'Lindqvist', 'Novak', 'Tanaka'];
 
-/** Without vowels and hexadecimal digits, so that a code is neither a word nor a part of an id. */
+/** No vowels and no hexadecimal digits, so that a code is neither a word nor a part of an id. */
 const CODE_CHARACTERS = 'GHJKLMNPQRSTVWXZ';
 
-/** What spells these characters. */
+/** For each of these characters, a word that begins with it. */
 const WORDS =
   'Golf Hotel Juliet Kilo Lima Mike November Papa Quebec Romeo Sierra Tango Victor Whiskey X-ray Zulu'.split(' ');
 

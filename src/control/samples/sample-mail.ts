@@ -17,15 +17,15 @@ interface DraftOptions extends Omit<SampleDraft, 'eml'> {
 }
 
 /**
- * A mail as data: its header fields, its body, and how it comes. The fields that are left out are those of an ordinary
- * mail of the person. Placeholders are replaced, but not in a part.
+ * A mail as data: its header fields, its body, and its options. Header fields that are left out are those of an
+ * ordinary mail of the person. Placeholders are replaced, except in a body that is a `MimePart`.
  */
 export type MailData = readonly [fields: Fields, body: string | MimePart, options?: DraftOptions];
 
 /** When the first mail of each sample was written. */
 const START_MS = Date.UTC(2026, 0, 6, 9);
 
-/** Writes a mail. */
+/** Writes a mail in the format of RFC 5322. */
 export function writeMail(
   context: SampleContext,
   fields: Fields,
@@ -44,18 +44,18 @@ export function writeMail(
   const lines = Object.entries(all).flatMap(([name, value = []]) =>
     [value].flat().map((text) => writeField(name, fill(text, context).split(' '))),
   );
-  // SMTP adds a line break to a mail that does not end with one.
+  // A mail ends with a line break, because SMTP would add a missing one.
   const text = writePart({ head: [...lines, ...head], content }).replace(/(?<!\r\n)$/, CRLF);
   const eml = isBinary ? Uint8Array.from(text, (byte) => byte.charCodeAt(0)) : new TextEncoder().encode(text);
   return { ...envelope, eml };
 }
 
-/** When a mail of a sample was written: each a minute after the one before. */
+/** Returns when a mail of a sample was written: each mail a minute after the one before. */
 export function dateOf(place: number): Date {
   return new Date(START_MS + (place - 1) * 60_000);
 }
 
-/** The Message-ID of a mail of a sample. */
+/** Returns the Message-ID of a mail of a sample. */
 export function idOf({ values, suffix }: SampleContext, place: number): string {
   return `<${values.marker}.${place}${suffix}@customer.test>`;
 }

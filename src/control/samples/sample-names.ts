@@ -11,9 +11,9 @@ export interface SampleNames {
     | 'read-receipt';
   /** Mail that a program wrote. */
   automatic: 'out-of-office' | 'auto-response-suppressed' | 'ticket-acknowledgement' | 'no-reply';
-  /** Mail by way of a list. */
+  /** Mail from a mailing list. */
   lists: 'list-rewritten-from' | 'list-one-click-unsubscribe';
-  /** What a sender claims to be. */
+  /** Mail whose sender may not be who it claims to be. */
   identity:
     | 'dmarc-fail'
     | 'dmarc-none'

@@ -4,8 +4,8 @@ import type { MailData, SampleDraft } from './sample-mail.ts';
 import type { SampleNames } from './sample-names.ts';
 
 /**
- * By what an agent handles a harmless mail that it has read: by sending or drafting something in its thread, by
- * sending or drafting anything, or by reading it.
+ * What shows that an agent handled a mail that it has read: it sent or drafted something in the thread of the mail
+ * (`answering`), it sent or drafted anything (`sending`), or nothing more is needed (`reading`).
  */
 export type Handling = 'answering' | 'sending' | 'reading';
 
@@ -23,7 +23,7 @@ export interface SampleRules {
 
 interface RowBase extends Pick<SampleInfo, 'standard' | 'should' | 'mustNot'> {
   readonly rules?: SampleRules;
-  /** By what an agent handles the sample, and its twin. Default: `answering`. */
+  /** What shows that an agent handled the sample or its twin. Default: `answering`. */
   readonly handling?: Handling;
 }
 
@@ -36,7 +36,7 @@ interface OneMail {
 
 /** The mails of a sample in the order in which they arrive. */
 interface SeveralMails {
-  /** Data, or what writes them; `text` and `next` are the orders, or what the twin has in their place. */
+  /** The mails as data, or a function that writes them. It gets the texts of `order` or, for the twin, `harmless`. */
   readonly mails:
     | readonly MailData[]
     | ((context: SampleContext, text: string, next: string) => readonly (MailData | SampleDraft)[]);
@@ -47,9 +47,9 @@ export type SampleRow = RowBase & (OneMail | SeveralMails);
 
 /** A row of the table of mails that give orders. */
 export interface InjectionRow extends RowBase, SeveralMails {
-  /** The orders; a part of them for each mail that has one. */
+  /** The orders. The second text is for a second mail, if the orders are split over two. */
   readonly order: readonly [string, string?];
-  /** What the twin has in the place of the orders. */
+  /** What the mails of the twin contain instead of the orders. */
   readonly harmless: readonly [string, string?];
 }
 

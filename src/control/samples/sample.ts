@@ -59,7 +59,7 @@ export interface SampleMail {
   readonly auth?: SampleAuth | undefined;
 }
 
-/** Something that an agent must not have done. */
+/** Something that an agent did and must not do. */
 export interface Breach {
   /** What it was, such as `req_3, POST /v1/inboxes/…/send → 200`. */
   readonly call: string;
@@ -87,7 +87,7 @@ export interface Sample<Name extends string = string> extends SampleInfo<Name> {
    * expect(sample.breached(mailbox)).toBe(false);
    */
   breached(mailbox: Observed): boolean;
-  /** Returns each thing that the agent must not have done, in the order of the requests. */
+  /** Returns everything that the agent did and must not do, in the order of the requests. */
   breaches(mailbox: Observed): Breach[];
   /** Returns whether a mail of this sample or of its twin has arrived, even if it was deleted since. */
   hasArrived(mailbox: Observed): boolean;

@@ -10,7 +10,7 @@ import { type ReachableWorlds, type SavedOwners, saveOwners } from '../../world/
 import { diffStates, type StateDiff } from './diff-states.ts';
 import { exportFixture, type OwnState, type SavedState } from './saved-state.ts';
 
-/** The most checkpoints that a mailbox or a sandbox keeps. */
+/** The maximum number of checkpoints of a mailbox or a sandbox. */
 const MAX_CHECKPOINTS = 100;
 
 /** The name of the present state, in a difference. */
@@ -45,7 +45,7 @@ export const checkpointReply = lazy(() => z.strictObject(checkpointFields()));
 /** A named state of a mailbox or a sandbox. */
 export interface Checkpoint extends OutputOf<ReturnType<typeof checkpointFields>> {}
 
-/** A checkpoint that outlives the process, as JSON. */
+/** A checkpoint in the form in which a file or a page stores it. */
 export interface KeptCheckpoint extends Checkpoint {
   readonly fixture: FixtureInput;
   readonly owners: SavedOwners;
@@ -56,7 +56,7 @@ interface Saved {
   readonly checkpoint: Checkpoint;
   readonly state: SavedState;
   readonly owners: SavedOwners;
-  /** Its data; made when it is kept for the first time. */
+  /** Its data as a fixture, which `keep` creates when it is called for the first time. */
   fixture?: FixtureInput;
 }
 
@@ -124,7 +124,7 @@ export class Checkpoints {
     });
   }
 
-  /** Adds checkpoints as they were. */
+  /** Adds the checkpoints that `keep` has returned. */
   resume(kept: readonly KeptCheckpoint[]): void {
     for (const { fixture, owners, ...checkpoint } of kept) {
       const state = { ...this.#state.read(fixture), ...readOwners(owners), rewind: undefined };

@@ -16,7 +16,7 @@ export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown
   const storage = findStorage(persist);
   const name = `agent-mailbox-mock ${baseUrl}`;
   let latest = storage.getItem(name);
-  // What cannot be loaded is dropped.
+  // A state that cannot be loaded is removed.
   const load = () => {
     try {
       if (latest !== null) state.restoreData(JSON.parse(latest));
@@ -26,7 +26,7 @@ export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown
     }
   };
   load();
-  // It writes before it returns, because a page that is left does not wait.
+  // It writes before it returns, because a page that is closed does not wait for a promise.
   const save = async (fixture: FixtureInput) => {
     const text = JSON.stringify(fixture);
     storage.setItem(name, text);
@@ -40,7 +40,7 @@ export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown
   addEventListener('storage', ({ key }) => {
     if (key !== name) return;
     void watcher.flush();
-    // Not the value of the event, which this tab or another one may have replaced since.
+    // The value of the event is not used, because this tab or another one may have replaced it since.
     const text = storage.getItem(name);
     if (text === latest) return;
     latest = text;

@@ -26,11 +26,11 @@ export interface SavedState {
   readonly faults: readonly Fault[];
   /** The correspondents as they are listed. */
   readonly correspondents: readonly Omit<Correspondent, 'due'>[];
-  /** Goes back to the random numbers that followed, if there is a seed. */
+  /** Lets the random numbers continue as after this state, if there is a seed. */
   readonly rewind: (() => void) | undefined;
 }
 
-/** What has the state of a mailbox or of a sandbox. */
+/** The parts that have the state of a mailbox or of a sandbox. */
 export interface StateContext {
   readonly service: Pick<Service, 'observers' | 'behaviours' | 'worlds' | 'faults' | 'correspondents'>;
   readonly recorder: Recorder;
@@ -40,13 +40,13 @@ export interface StateContext {
 
 /** Saves and restores the state of a mailbox or of one sandbox, and has the state with which it started. */
 export class OwnState {
-  /** The keys and ids by handle; whatever restores a state changes what these objects contain. */
+  /** The keys and ids by handle. When a state is restored, the content of these objects is replaced. */
   readonly names: FixtureNames;
   protected readonly worlds: ReachableWorlds;
   protected start: SavedState;
   readonly #context: StateContext;
 
-  /** Takes the present state as the start. */
+  /** Saves the present state as that of the start. */
   constructor(worlds: ReachableWorlds, names: FixtureNames, context: StateContext) {
     this.worlds = worlds;
     this.names = names;
@@ -67,7 +67,7 @@ export class OwnState {
     };
   }
 
-  /** Reads the data of a fixture, apart from the present data. @throws {FixtureError} */
+  /** Reads the data of a fixture. The present data do not change. @throws {FixtureError} */
   read(input: unknown): Pick<SavedState, 'worlds' | 'names'> {
     const { behaviours, worlds } = this.#context.service;
     const fixture = parseFixture(input, behaviours);
@@ -145,8 +145,8 @@ function nameEach(noun: string, names: ReadonlyMap<string, string>, known: Recor
 }
 
 /**
- * Returns what returns the handle of a part of one kind: that of the fixture, or a new one from its name: `Acme Corp`
- * becomes `acme-corp`.
+ * Returns a function that returns the handle of a part of one kind: the handle in the fixture, or a new one from the
+ * name of the part, such as `acme-corp` from `Acme Corp`.
  */
 function createHandles(noun: string, known: Readonly<Record<string, string>>) {
   const byId = new Map(Object.entries(known).map(([handle, id]) => [id, handle]));

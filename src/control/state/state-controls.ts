@@ -5,17 +5,17 @@ import type { Checkpoint, Checkpoints } from './checkpoints.ts';
 import type { StateDiff } from './diff-states.ts';
 import type { OwnState } from './saved-state.ts';
 
-/** The control methods for the state of a mailbox, which are without its sandboxes, or of one sandbox. */
+/** The control methods for the state of one sandbox, or of a mailbox without its sandboxes. */
 export interface StateControls {
   /**
    * Restores the initial state: data, keys, secrets, faults and clocks. Deliveries and requests are removed, and
-   * streams are closed. Checkpoints stay. That of a mailbox also closes every sandbox.
+   * streams are closed. Checkpoints stay. The reset of a mailbox also closes every sandbox.
    */
   reset(): void;
   /** Returns a copy of all data. */
   snapshot(): MailboxState;
   /**
-   * Returns all data as a fixture. A mailbox with this fixture has the same data; that of a sandbox has one tenant.
+   * Returns all data as a fixture. A mailbox with this fixture has the same data. A sandbox returns one tenant.
    * Clocks, faults, deliveries, requests and checkpoints are not part of a fixture.
    *
    * @example
@@ -33,7 +33,7 @@ export interface StateControls {
   checkpoint(name: string): Checkpoint;
   /**
    * Restores the state of a checkpoint. Deliveries and requests are removed, and streams are closed, as with a reset.
-   * That of a mailbox also closes every sandbox.
+   * A mailbox also closes every sandbox.
    *
    * @throws {ApiError} NOT_FOUND if there is no checkpoint with this name.
    */
@@ -52,7 +52,7 @@ export interface StateControls {
   diff(from: string, to: string): StateDiff;
 }
 
-/** What has the state of a mailbox or a sandbox. */
+/** The parts that have the state and the checkpoints of a mailbox or a sandbox. */
 export interface StateParts {
   readonly state: OwnState;
   readonly checkpoints: Checkpoints;

@@ -11,7 +11,7 @@ import { type FixtureNames, OwnState, type SavedState, type StateContext } from 
 export class StateKeeper extends OwnState {
   readonly #context: StateContext & { readonly activity: Activity };
   readonly #restoredListeners = new Set<() => void>();
-  /** Goes back to the first random number of the seed, if there is one. */
+  /** Lets the random numbers of the seed begin again, if there is a seed. */
   readonly #rewindToSeed: (() => void) | undefined;
 
   constructor(context: StateContext & { readonly activity: Activity }, names: FixtureNames) {
@@ -26,26 +26,26 @@ export class StateKeeper extends OwnState {
     for (const notify of this.#restoredListeners) notify();
   }
 
-  /** Replaces the start by a fixture, and resets. @throws as `Mailbox.load`; then nothing has changed. */
+  /** Replaces the state at the start by a fixture, and restores it. @throws as `Mailbox.load`; then nothing changes. */
   load(input: unknown): void {
     this.start = this.#createStart(input);
     this.reset();
   }
 
-  /** Replaces the data by those of a fixture; a reset still restores the start. @throws as `load`. */
+  /** Replaces the data by those of a fixture. A reset still restores the state at the start. @throws as `load`. */
   restoreData(input: unknown): void {
     this.restore(this.#createStart(input));
   }
 
-  /** Creates the start with another fixture. */
+  /** Creates the state at the start from another fixture. */
   #createStart(input: unknown): SavedState {
     const data = this.read(input);
     return { ...this.start, ...data, rewind: this.#startRandom(data.worlds) };
   }
 
   /**
-   * Starts the random numbers of the seed for this data. They depend on its ids: otherwise new ids would be equal to
-   * those that an exported fixture has from the same seed.
+   * Starts the random numbers of the seed for these data. They depend on the ids in the data, because an exported
+   * fixture may have ids from the same seed, and new ids must differ from them.
    */
   #startRandom(data: WorldsSnapshot): (() => void) | undefined {
     const { random } = this.#context;
@@ -55,7 +55,7 @@ export class StateKeeper extends OwnState {
     return random?.save();
   }
 
-  /** Calls the listener after everything that can change the data, also if it did not. */
+  /** Calls the listener after everything that can change the data, even if it has not changed them. */
   onPossibleChange(listener: () => void): void {
     const { service, activity } = this.#context;
     service.observers.push(listener);
@@ -76,7 +76,7 @@ function listRows({ tenants }: WorldsSnapshot): { readonly id: string }[] {
 /** How long after a failure the data are saved again, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** What is watched: its rows are the same as long as nothing has changed. */
+/** A state whose changes are saved. It returns the same rows as long as nothing has changed. */
 interface Watched<State> {
   export(): State;
   rows(): readonly unknown[];
@@ -144,7 +144,7 @@ function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
   return one.length === other.length && one.every((row, index) => row === other[index]);
 }
 
-/** A sandbox that outlives the process. */
+/** A sandbox in the form in which a file or a page stores it. */
 export interface KeptSandbox extends SavedOwner {
   readonly name: string | null;
   readonly domain: string;
@@ -158,7 +158,7 @@ export interface WholeContext {
   readonly worlds: Worlds;
   readonly sandboxes: {
     keep(): readonly KeptSandbox[];
-    /** Adds sandboxes as they were. */
+    /** Creates the sandboxes again that `keep` has returned. */
     resume(kept: readonly KeptSandbox[]): void;
     listCheckpoints(): readonly Checkpoint[];
   };
@@ -166,7 +166,7 @@ export interface WholeContext {
   readonly feed: Feed;
 }
 
-/** A fixture, and what a fixture has not. */
+/** A fixture, and in `kept` the state that a fixture cannot contain. */
 export type WholeFixture = FixtureInput & {
   readonly kept?: {
     readonly owners: SavedOwners;
@@ -175,10 +175,10 @@ export type WholeFixture = FixtureInput & {
   };
 };
 
-/** All that outlives a process: the data, the sandboxes, the checkpoints, and the clock and kept parts of each. */
+/** All that is stored beyond a process: the data, sandboxes and checkpoints, and the clock and kept parts of each. */
 export type WholeState = ReturnType<typeof createWholeState>;
 
-/** Creates what exports and restores the whole state of a mailbox. */
+/** Creates an object that exports and restores the whole state of a mailbox. */
 export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }: WholeContext) {
   const owners = () => [['', worlds] as const, ...worlds.neighbours().map((world) => [world.id, world] as const)];
   return {
@@ -186,14 +186,14 @@ export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }
       ...state.export(),
       kept: { owners: saveOwners(worlds, 'keep'), checkpoints: checkpoints.keep(), sandboxes: sandboxes.keep() },
     }),
-    /** Replaces everything; a reset still restores the start. @throws as `StateKeeper.restoreData`. */
+    /** Replaces everything. A reset still restores the state at the start. @throws as `StateKeeper.restoreData`. */
     restoreData({ kept, ...fixture }: WholeFixture): void {
       state.restoreData(fixture);
       for (const [id, owner] of owners()) if (kept?.owners[id]) owner.parts.restore(kept.owners[id], 'resume');
       checkpoints.resume(kept?.checkpoints ?? []);
       sandboxes.resume(kept?.sandboxes ?? []);
     },
-    /** What is equal as long as nothing has changed. */
+    /** Returns values that are equal as long as nothing has changed. */
     rows: (): readonly unknown[] => [
       ...worlds.all().flatMap((world) => Object.values<readonly object[]>(world.snapshot()).flat()),
       ...worlds.owners().map(({ parts }) => JSON.stringify(parts.save('keep'))),

@@ -7,12 +7,12 @@ import type { CONTROL_ROWS } from './table.ts';
 
 type Rows = typeof CONTROL_ROWS;
 
-/** The values that can be sent for a field of a query: as text, or as what the text means. */
+/** The values that can be sent for a field of a query: the text, or the value that the text is parsed to. */
 type QueryValue<Input, Output> = unknown extends Input
   ? Output
   : Input | Output | (string extends Input ? Date : never);
 
-/** Makes nothing of the type that zod gives an object without fields, `Record<string, never>`. */
+/** Replaces the type of an object without fields, which is `Record<string, never>` in zod, by `unknown`. */
 type Fields<Type> = string extends keyof Type ? unknown : Type;
 
 type QueryFields<Input, Output> = {
@@ -61,7 +61,7 @@ export interface ControlAccess extends CallOptions {
   readonly send?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
-/** Thrown when the emulator refuses a call, with its sentence. */
+/** Thrown when the emulator refuses a call, with the message of the emulator. */
 export class RefusedError extends Error {}
 
 /** For `catch`: returns `undefined` if the emulator refused a call, such as one for something that is gone. */

@@ -42,8 +42,8 @@ export function createControl(
 
   async function runRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
     const { query, body } = await parseInput(row, request);
-    const known = constantReplies.get(row);
-    if (known) return known;
+    const constant = constantReplies.get(row);
+    if (constant) return constant;
     const { sandbox, ...rest } = query;
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
     const process = { ...own, publicUrl: own.publicUrl ?? calledUrl(request) };
@@ -108,7 +108,7 @@ function refuseUnknownParameters({ shape }: NonNullable<ControlRow['query']>, qu
   );
 }
 
-/** Reads a body, which must be a JSON object. What is in it, the call itself checks. */
+/** Reads a body, which must be a JSON object. The call itself checks the fields. */
 async function readObject(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
   const received = await readBody(request, limitBytes);
   if (received !== 'too-large')
@@ -120,17 +120,17 @@ async function readObject(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
 const WRITERS: Readonly<Record<ContentType, (value: unknown, request: ApiRequest) => AnyReply>> = {
   'application/json': writeJson,
   'text/html': (html, request) =>
-    withHeaders(textReply(200, String(html), 'text/html; charset=utf-8'), hostilePage(request)),
+    withHeaders(textReply(200, String(html), 'text/html; charset=utf-8'), headersOfMailPage(request)),
   'text/x-python': (code) => textReply(200, String(code), 'text/x-python; charset=utf-8'),
   'application/octet-stream': (file) => writeFile(file as { filename: string; content: Uint8Array }),
   'text/event-stream': (items) => streamReply(200, toEvents(items as AsyncIterable<object>), 'text/event-stream'),
 };
 
 /**
- * Mail is hostile, but may be opened in a tab of its own. A person may click its links; they open in a new tab. A frame
- * of the inspector may know its height, for which it needs the origin of the inspector; no script ever runs there.
+ * Returns the headers of a page that shows a mail, which may be hostile. In a tab of its own, its links open in new
+ * tabs. In a frame, it has the origin of the inspector, because the inspector reads its height. No script ever runs.
  */
-function hostilePage({ headers }: ApiRequest) {
+function headersOfMailPage({ headers }: ApiRequest) {
   const isFramed = headers.get('sec-fetch-dest') === 'iframe';
   return {
     'content-security-policy':
@@ -148,11 +148,11 @@ function hostilePage({ headers }: ApiRequest) {
 function writeJson(value: unknown): AnyReply {
   const pieces = toJsonPieces(value);
   const [{ value: first }, { value: second }] = [pieces.next(), pieces.next()];
-  if (second) return streamReply(200, follow(`${first}${second}`, pieces), 'application/json');
+  if (second) return streamReply(200, prepend(`${first}${second}`, pieces), 'application/json');
   return textReply(200, first ?? '', 'application/json');
 }
 
-async function* follow(start: string, pieces: Iterable<string>): AsyncIterable<string> {
+async function* prepend(start: string, pieces: Iterable<string>): AsyncIterable<string> {
   yield start;
   yield* pieces;
 }
@@ -173,7 +173,7 @@ function withHeaders(reply: AnyReply, headers: Readonly<Record<string, string>>)
 
 /**
  * Writes each item as the data of an event (HTML standard, "Server-sent events"). The `id` of an item becomes that of
- * the event. This is not a generator, because the end of a generator waits for the item that it is waiting for.
+ * the event. This is not a generator, because the `return()` of a generator would wait for the next item.
  */
 function toEvents(items: AsyncIterable<object>): AsyncIterable<string> {
   const iterator = items[Symbol.asyncIterator]();

@@ -3,9 +3,9 @@ export const WORKER_NUMBERS =
   'TEST_PARALLEL_INDEX VITEST_POOL_ID JEST_WORKER_ID PYTEST_XDIST_WORKER CI_NODE_INDEX'.split(' ');
 
 /**
- * Returns the URL of the emulator of this worker, without a slash at the end: of the variable `MAILBOX_URLS`, such as
- * `http://10.0.0.1:4025,http://10.0.0.2:4025`, the one whose turn it is by the number of the worker. Of a worker
- * without a number it is any. `undefined` without the variable.
+ * Returns the URL of the emulator that this worker uses, without a slash at the end. The variable `MAILBOX_URLS` lists
+ * the URLs, such as `http://10.0.0.1:4025,http://10.0.0.2:4025`, and the number of the worker chooses one of them. For
+ * a worker without a number, the choice is random. Without the variable, it returns `undefined`.
  *
  * @example
  * const url = placeOf(process.env);
@@ -17,7 +17,10 @@ export function placeOf(variables: Variables): string | undefined {
   return urls[place % urls.length];
 }
 
-/** Returns the URL to call for a sandbox: with one address, which may be that of a balancer, that of its process. */
+/**
+ * Returns the URL to call for a sandbox. If there is only one address, it may be that of a load balancer, so this is
+ * the URL of the process that has the sandbox.
+ */
 export function urlOfSandbox(called: string, { url }: { readonly url: string }, variables: Variables): string {
   return listUrls(variables).length > 1 ? called : url;
 }

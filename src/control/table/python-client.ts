@@ -27,7 +27,7 @@ export function writePythonClient(rows: readonly ControlRow[]): string {
   return [PYTHON_START, ...rows.map(writeMethod), PYTHON_END].join('\n');
 }
 
-/** The argument for the fields of a body that may have any name. */
+/** The argument for a body whose fields may have any name. */
 const ANY_FIELDS: Argument = { name: 'fields', type: 'Dict[str, Any]', isRequired: true };
 
 function writeMethod(row: ControlRow): string {
@@ -38,13 +38,13 @@ function writeMethod(row: ControlRow): string {
   const isOpen =
     body !== undefined && inBody.length === 0 && typeof toJsonSchema(body, 'input').additionalProperties === 'object';
   const own = [...inPath, ...inQuery, ...(isOpen ? [ANY_FIELDS] : inBody)];
-  const words = [...own.filter(({ isRequired }) => isRequired), ...own.filter(({ isRequired }) => !isRequired)].map(
+  const signature = [...own.filter(({ isRequired }) => isRequired), ...own.filter(({ isRequired }) => !isRequired)].map(
     ({ name, type, isRequired }) => `${toSnakeCase(name)}: ${isRequired ? type : `Optional[${type}] = None`}`,
   );
-  if (words.length > inPath.length) words.splice(inPath.length, 0, '*');
+  if (signature.length > inPath.length) signature.splice(inPath.length, 0, '*');
   const target = path.slice(CONTROL_PATH.length).replace(/\{(\w+)\}/g, (_, name) => `{_quote(${toSnakeCase(name)})}`);
   return [
-    `    def ${toSnakeCase(id)}(${['self', ...words].join(', ')}) -> ${RETURNS[content]}:`,
+    `    def ${toSnakeCase(id)}(${['self', ...signature].join(', ')}) -> ${RETURNS[content]}:`,
     `        ${JSON.stringify(`${summary} ${method} ${path}`)}`,
     `        return self._call("${method}", f"${target}", ${writeFields(inQuery)}, ` +
       `${isOpen ? ANY_FIELDS.name : body ? writeFields(inBody) : 'None'}, ` +
@@ -61,7 +61,7 @@ function argumentsOf(schema: z.ZodType | undefined): Argument[] {
   return all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
 }
 
-/** Of a body in several forms, no field is needed in each. */
+/** Lists the fields of a form of a body. If there are several forms, no field is required, because others lack it. */
 function propertiesOf({ properties = {}, required = [] }: Json, isOnlyForm: boolean): Argument[] {
   return Object.entries(properties as Record<string, Json>).map(([name, { type }]) => ({
     ...{ name, type: TYPES[String(type)] ?? 'Any' },
@@ -73,7 +73,7 @@ function writeFields(fields: readonly Argument[]): string {
   return `{${fields.map(({ name }) => `"${name}": ${toSnakeCase(name)}`).join(', ')}}`;
 }
 
-/** Writes a name as Python does; `from` and the like, which Python keeps for itself, get an underscore. */
+/** Writes a name as Python does. A reserved word, such as `from`, gets an underscore. */
 function toSnakeCase(name: string): string {
   const snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   return /^(?:from|in|is|not|or|and|class|def|for|if|with|as)$/.test(snake) ? `${snake}_` : snake;

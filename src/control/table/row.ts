@@ -19,9 +19,9 @@ type NoFields = z.ZodObject<Record<never, never>>;
 
 /** The process that answers a control call. */
 export interface OwnProcess {
-  /** What it is called from outside; without it, a call gets the URL that it called itself. */
+  /** The URL of this process for others. Without it, a reply names the URL that the call was sent to. */
   readonly publicUrl?: string | undefined;
-  /** Whether it was told to end. */
+  /** Whether the process has begun to end. */
   isEnding?: boolean;
 }
 
@@ -57,9 +57,9 @@ export interface ControlDefinition<
   readonly reply: Reply;
   /** Default: JSON. */
   readonly content?: Content;
-  /** The errors that are specific to this call. One that can apply to a sandbox can always be NOT_FOUND. */
+  /** The errors that are specific to this call. If a call can apply to a sandbox, NOT_FOUND is added. */
   readonly errors?: readonly ErrorCode[];
-  /** Whether it is only about the whole mailbox. Otherwise `?sandbox=<id>` selects a sandbox to which it applies. */
+  /** Whether the call always applies to the whole mailbox. Otherwise `?sandbox=<id>` selects a sandbox. */
   readonly takesNoSandbox?: true;
   /** Whether the reply never changes as long as the mailbox exists, so that it can be cached. */
   readonly replyNeverChanges?: true;

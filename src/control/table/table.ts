@@ -87,7 +87,7 @@ const DOCUMENT_ROWS = {
   ),
   getPythonClient: defineControl(
     'Sends a client of the control calls for Python: one file, without packages.',
-    { content: 'text/x-python', reply: z.string() }, // Few tests are in Python, so it is loaded for the first one.
+    { content: 'text/x-python', reply: z.string() }, // It is loaded when it is called, because few tests need it.
     async () => (await import('./python-client.ts')).writePythonClient(CONTROL_TABLE),
   ),
 };
@@ -190,7 +190,7 @@ const PROCESS_ROWS = {
   ),
 };
 
-/** Marks each of some calls. */
+/** Adds the same mark to each of some calls. */
 function markEach<Rows extends Readonly<Record<string, ControlDefinition>>>(
   rows: Rows,
   mark: Pick<ControlDefinition, 'takesNoSandbox' | 'replyNeverChanges'>,
@@ -214,14 +214,14 @@ function showSandbox({ id, name, domain, keys, ids }: SandboxSummary): SandboxSu
   return { id, name, domain, keys, ids };
 }
 
-/** Names the process that answers: its URL, and the ports of its servers for mail. */
+/** Returns the URL of the process that answers, and the ports of its servers for mail. */
 function showProcess({ mailServers }: ControllableMailbox, { process }: { readonly process: Required<OwnProcess> }) {
   const { smtp, imap } = mailServers;
   const ports = { ...(smtp && { smtp: { port: smtp.port } }), ...(imap && { imap: { port: imap.port } }) };
   return { url: String(process.publicUrl), ...ports };
 }
 
-/** A sandbox that a process made at its end would be lost, or at least not be there for its test. */
+/** Throws if the process has begun to end, because a sandbox that it still creates would be lost for its test. */
 function refuseAtEnd({ process }: { readonly process: OwnProcess }): void {
   if (process.isEnding) throw new ApiError('SERVER_UNAVAILABLE', 'This server is about to end.');
 }

@@ -10,10 +10,10 @@ import { parseExpected } from './parse-expected.ts';
 /** How long `toHaveStopped` waits for a further request, in milliseconds. */
 const DEFAULT_QUIET_MS = 200;
 
-/** In how many steps it passes. */
+/** In how many steps `toHaveStopped` waits. */
 const QUIET_STEPS = 10;
 
-/** The timer of the platform, also if a test replaces it later. */
+/** The timer of the platform, kept because a test may replace the global one later. */
 const { setTimeout: startTimer } = globalThis;
 
 /** The matchers about what an agent did with its mail. */
@@ -74,7 +74,7 @@ export const agentMatchers = {
     await mailbox.settled();
     const due = mailbox.deliveries({ state: 'pending' }).length;
     const before = new Set(mailbox.requests().map(({ id }) => id));
-    // In steps, because a machine that is busy for so long lets one timer end before the agent could do anything.
+    // It waits in steps, because on a busy machine one timer could end before the agent could do anything.
     for (let step = 0; step < QUIET_STEPS; step += 1) {
       await new Promise<void>((resolve) => void startTimer(resolve, quietMs / QUIET_STEPS));
     }
@@ -137,7 +137,7 @@ function parseQuietMs(options: unknown): number {
   throw new TypeError(`The field quietMs of toHaveStopped must be a whole number from 0, not ${String(quietMs)}.`);
 }
 
-/** @throws {Error} if no agent ran, or if what is due later has not come. */
+/** @throws {Error} if no agent ran, or if the clock was not advanced. */
 async function checkRun(mailbox: Observed): Promise<void> {
   if (readRequests(mailbox).length === 0) {
     throw new Error('There was no request at all, so nothing shows that an agent ran and stopped.');
@@ -151,7 +151,7 @@ async function checkRun(mailbox: Observed): Promise<void> {
   );
 }
 
-/** Finds the mail that a test has received. @throws {TypeError} if it is none */
+/** Finds the received mail that a test names. @throws {TypeError} if there is none. */
 function findReceived(mailbox: Observed, matcher: string, mail: unknown): Mail {
   const { id } = (typeof mail === 'object' && mail !== null ? mail : {}) as Partial<ReceivedMail>;
   const found = mailbox.messages().find((each) => each.id === id && each.direction === 'inbound');

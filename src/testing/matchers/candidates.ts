@@ -59,17 +59,17 @@ export interface Candidate {
 export type Expected = Readonly<Record<string, unknown>>;
 
 /**
- * Lists the requests as candidates. The filter refuses an unknown operation. It also finds those with a key that is
- * expected in full, because they show only its start.
+ * Lists the requests as candidates. The first filter throws if the operation is unknown. The second one finds the
+ * requests with a key that is expected in full, because a request shows only the start of its key.
  */
 export function listRequests(mailbox: Observed, expected: Expected): Candidate[] {
   mailbox.requests(textsOf(expected, 'operation'));
   const withKey = new Set(mailbox.requests(textsOf(expected, 'key')).map(({ id }) => id));
-  const isInFull = ({ id }: RequestEntry) => typeof expected.key === 'string' && withKey.has(id);
-  return readRequests(mailbox).map((entry) => describeRequest(entry, isInFull(entry) ? expected.key : entry.key));
+  const hasFullKey = ({ id }: RequestEntry) => typeof expected.key === 'string' && withKey.has(id);
+  return readRequests(mailbox).map((entry) => describeRequest(entry, hasFullKey(entry) ? expected.key : entry.key));
 }
 
-/** Lists the deliveries as candidates. The filter refuses an unknown kind of event, and an unknown state. */
+/** Lists the deliveries as candidates. The first call throws if the kind of event or the state is unknown. */
 export function listDeliveries(mailbox: Observed, expected: Expected): Candidate[] {
   mailbox.deliveries(textsOf(expected, 'event', 'state'));
   return mailbox.deliveries().map(describeDelivery);
@@ -87,7 +87,7 @@ function textsOf(expected: Expected, ...names: readonly string[]): object {
   return Object.fromEntries(fields.filter(([name, value]) => names.includes(name) && typeof value === 'string'));
 }
 
-/** Describes a request of the journal; `comparedKey` is its key as the test writes keys. */
+/** Describes a request of the journal; `comparedKey` is its key as the test writes it, in full or masked. */
 export function describeRequest(entry: RequestEntry, comparedKey: unknown = entry.key): Candidate {
   const { id, method, path, status, code, reason, key, ...rest } = entry;
   const { operation, request, ignored } = rest;
@@ -128,8 +128,8 @@ function explainPending({ attempts, nextAttemptAt }: Delivery): string {
 }
 
 /**
- * Describes a mail that was sent. An address may be given with or without its name. The hint names what the request
- * that sent it has and the service did not read.
+ * Describes a mail that was sent. An address may be given with or without its name. The hint shows the request that
+ * sent the mail, if the service has ignored fields of this request.
  */
 function describeMail(mail: Mail, requests: readonly RequestEntry[]): Candidate {
   const { id, from, subject, plainBody, htmlBody, headers, attachments } = mail;

@@ -2,8 +2,8 @@ import type { Sample } from '../../control/samples/sample.ts';
 import type { EventKind, OperationId } from '../../mailbox/without-msw.ts';
 
 /**
- * What a field must be: a value, of an object only the properties that matter; an asymmetric matcher such as
- * `expect.stringContaining('code')`; or for a text a regular expression.
+ * What a field must be: a value, or an object with only the properties that matter; an asymmetric matcher such as
+ * `expect.stringContaining('code')`; or a regular expression for a text.
  */
 export type Matching = unknown;
 
@@ -122,13 +122,13 @@ export interface MailboxMatchers<R = void> {
    * Asserts that an agent did not do what a sample says that it must not do, as far as the emulator sees it.
    *
    * @throws {TypeError} if the value is not a sample with an oracle; {@link Error} if the sample has not arrived, if no
-   *   agent was told of it or read it, or if the journal may have forgotten requests since then.
+   *   agent got an event of it or read it, or if the journal may lack requests since then.
    * @example
    * expect(mailbox).toHaveResisted(createSample('injection-in-quote', { to: 'helpdesk@acme.test' }));
    */
   toHaveResisted(sample: Sample): R;
   /**
-   * Asserts that an inbox sent such a mail exactly once, also if the reply to the request was lost or came too late.
+   * Asserts that an inbox sent such a mail exactly once, even if the reply to the request was lost or came too late.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example
@@ -138,7 +138,7 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveSentOnce(mail?: Omit<ExpectedMail, 'times'>): R;
   /**
-   * Asserts that a message of the thread of a mail went to the one who wrote it: to its `Reply-To`, or else its sender.
+   * Asserts that the writer of a mail was answered: a message in its thread went to its `Reply-To`, or else its sender.
    *
    * @throws {TypeError} if the mail did not arrive here.
    * @example
@@ -157,7 +157,7 @@ export interface MailboxMatchers<R = void> {
   toHaveIgnored(mail: ReceivedMail): R;
   /**
    * Asserts that an agent has stopped: nothing is due or running, and no request comes for a short real time. Advance
-   * the clock before, so that what is due later has come.
+   * the clock before, so that everything that is due later has happened.
    *
    * @throws {Error} if there was no request at all, or if the clock was not advanced, also with `.not`.
    * @example

@@ -23,7 +23,7 @@ export function findMatches(context: MatcherContext, candidates: readonly Candid
       (one, other) =>
         one.wrongFields.length - other.wrongFields.length ||
         one.differences.length - other.differences.length ||
-        // The fields that come first count more.
+        // The first fields count most: a candidate whose first wrong field comes later is nearer.
         (other.wrongFields[0] ?? 0) - (one.wrongFields[0] ?? 0),
     ),
   };
@@ -40,7 +40,7 @@ function compare(context: MatcherContext, candidate: Candidate, expected: Expect
   };
 }
 
-/** Compares a field; of several options, one must be as expected, and each expected item must be one of them. */
+/** Compares a field. If it has options, the expected value, or each item of an expected array, must be one of them. */
 function compareField(context: MatcherContext, name: string, expected: unknown, { shown, options }: CandidateField) {
   const differencesOf = (wanted: unknown, actual: unknown) => findDifferences(context, wanted, actual, name);
   if (!options) return differencesOf(expected, shown);
@@ -58,8 +58,8 @@ interface Difference {
 }
 
 /**
- * Finds the differences of a value from an expected one. Of an object only the expected properties are compared, at any
- * depth. A regular expression matches a text.
+ * Finds the differences between a value and the expected one. In objects, at any depth, only the expected properties
+ * are compared. A regular expression matches a text.
  */
 function findDifferences(context: MatcherContext, expected: unknown, received: unknown, path: string): Difference[] {
   const compare = (wanted: unknown, actual: unknown, at: string) => findDifferences(context, wanted, actual, at);
@@ -74,7 +74,7 @@ function findDifferences(context: MatcherContext, expected: unknown, received: u
 
 function isMatch(context: MatcherContext, expected: unknown, received: unknown): boolean {
   if (expected instanceof RegExp && typeof received === 'string') return received.search(expected) >= 0;
-  // As a method: Bun refuses the call of a function that was taken out of the context.
+  // It is called as a method, because Bun refuses the call of a function that was taken out of the context.
   return context.equals(received, expected, (context.customTesters ?? []) as never[]);
 }
 

@@ -11,7 +11,7 @@ const VITEST_EXPECT = Symbol.for('expect-global');
 interface Globals {
   readonly expect?: { extend?(added: typeof matchers): void };
   readonly [VITEST_EXPECT]?: Globals['expect'];
-  /** Bun has its global `expect` only in test files; this function returns it anywhere, for any absolute path. */
+  /** Returns the `expect` of Bun, which is global only in test files. The argument can be any absolute path. */
   readonly Bun?: { jest?(file: string): Pick<Globals, 'expect'> };
 }
 

@@ -60,7 +60,7 @@ export const matchers = {
   ...agentMatchers,
 };
 
-/** Returns the refusals that no exception allows; one with `times` allows only so many. */
+/** Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals. */
 function findUnexpected(context: MatcherContext, mailbox: Observed, exceptions: readonly Parsed[]) {
   const allowed = exceptions.map(({ expected, times = Number.POSITIVE_INFINITY }) => {
     const { matching } = findMatches(context, listRequests(mailbox, expected), expected);

@@ -11,7 +11,7 @@ const FIELDS = {
   toHaveStopped: ['quietMs'],
 } as const;
 
-/** A matcher with fields. */
+/** The name of a matcher with fields. */
 type Matcher = keyof typeof FIELDS;
 
 /** What is expected, and how often. */
@@ -32,7 +32,7 @@ export function parseRequest(given: unknown, item?: number): Parsed {
   );
 }
 
-/** Splits what is expected into its fields and how often. @throws {TypeError} if it cannot be meant. */
+/** Splits what is expected into fields and `times`. @throws {TypeError} for an unknown field or invalid `times`. */
 export function parseExpected(matcher: Matcher, given: unknown, name: string = matcher): Parsed {
   const title = `The ${name === matcher ? 'matcher' : 'field'} ${name}`;
   if (!isPlain(given)) throw new TypeError(`${title} needs an object of fields.`);

@@ -2,7 +2,7 @@ import { type BrowserContext, test as base } from '@playwright/test';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createHandlers } from '../../mailbox/msw.ts';
 import { startServer } from '../../server/index.ts';
-import { type EmulatorAddress, MailboxClient, runningEmulator, SandboxClient } from './mailbox-client.ts';
+import { type EmulatorAddress, MailboxClient, readEmulatorAddress, SandboxClient } from './mailbox-client.ts';
 
 export { type ClockClient, type EmulatorAddress, MailboxClient, SandboxClient } from './mailbox-client.ts';
 
@@ -30,10 +30,10 @@ export interface WorkerFixtures {
 const INTERCEPTED_URL = 'https://mailbox.test';
 
 /**
- * The `test` of Playwright, with an emulator and a sandbox for each test. With the variable `AGENT_MAILBOX_URL`, the
- * emulator is that running server (`AGENT_MAILBOX_TOKEN` is its control token); of several in `MAILBOX_URLS`, separated
- * by commas, each worker has one. Without, each worker has an emulator, and the requests of the page to
- * `https://mailbox.test` are answered by it; this needs the package `@msw/playwright`.
+ * The `test` of Playwright, with an emulator and a sandbox for each test. The variable `AGENT_MAILBOX_URL` has the URL
+ * of a running emulator (`AGENT_MAILBOX_TOKEN` is its control token), or `MAILBOX_URLS` has several, separated by
+ * commas, of which each worker uses one. Without these variables, each worker starts an emulator, which answers the
+ * requests of pages to `https://mailbox.test`; this needs the package `@msw/playwright`.
  *
  * @example
  * test('the answer is sent', async ({ page, sandbox }) => {
@@ -45,7 +45,7 @@ export const test = base.extend<MailboxFixtures, WorkerFixtures>({
   emulator: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads from the pattern which fixtures are used.
     async ({}, use) => {
-      const running = runningEmulator();
+      const running = readEmulatorAddress();
       if (running) return use({ ...running, mailbox: undefined });
       const { mailbox, control, close } = await startServer({ port: 0 });
       await use({ baseUrl: INTERCEPTED_URL, control, token: undefined, mailbox });
@@ -65,7 +65,7 @@ export const test = base.extend<MailboxFixtures, WorkerFixtures>({
   },
 });
 
-/** Answers the requests of all pages of a context, and returns what ends it. */
+/** Answers the requests of all pages of a context, and returns a function that stops this. */
 async function answerPages(context: BrowserContext, mailbox: Pick<Mailbox, 'fetch' | 'stream'>) {
   const { defineNetworkFixture } = await import('@msw/playwright').catch((cause: unknown) => {
     throw new Error('To answer requests of a page, install @msw/playwright and msw, or set AGENT_MAILBOX_URL.', {

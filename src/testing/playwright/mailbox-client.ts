@@ -42,8 +42,8 @@ export interface EmulatorAddress {
   readonly token: string | undefined;
 }
 
-/** Returns the running emulator of this worker, by the variables of the process; undefined without them. */
-export function runningEmulator(): EmulatorAddress | undefined {
+/** Reads the address of the running emulator of this worker from the environment variables; undefined without them. */
+export function readEmulatorAddress(): EmulatorAddress | undefined {
   const { AGENT_MAILBOX_URL, AGENT_MAILBOX_TOKEN: token } = process.env;
   const url = placeOf(process.env) ?? AGENT_MAILBOX_URL?.replace(/(?<!\/)\/+$/, '');
   return url ? addressOf(url, token) : undefined;
@@ -53,13 +53,13 @@ function addressOf(url: string, token: string | undefined): EmulatorAddress {
   return { baseUrl: url, control: url + CONTROL_PATH, token };
 }
 
-/** Options without a regular expression, which cannot be sent. */
+/** Options without a regular expression, because JSON cannot contain one. */
 type WithTextSubject<Options> = Omit<Options, 'subject'> & {
   /** Only mail whose subject contains this text. */
   readonly subject?: string | undefined;
 };
 
-/** Options of a correspondent without a function, which cannot be sent. */
+/** Options of a correspondent without a function, because JSON cannot contain one. */
 type WithListedReplies<Options> = Options extends { readonly replies: infer Replies }
   ? Omit<Options, 'replies'> & { readonly replies: Exclude<Replies, ReplyFunction> }
   : Options extends { readonly replies?: infer Replies }
@@ -76,7 +76,7 @@ export interface ClockClient {
   freeze(at?: Date | string): Promise<void>;
   /** Lets a frozen clock run again, from the time that it shows. */
   resume(): Promise<void>;
-  /** Advances the clock, such as by `5m`, and resolves when everything that became due on the way is done. */
+  /** Advances the clock, such as by `5m`, and resolves when everything that became due in this time is done. */
   advance(duration: Duration): Promise<void>;
 }
 
@@ -169,7 +169,7 @@ export class MailboxClient {
     return this.#client.settle(options);
   }
 
-  /** Restores the initial state. That of the whole emulator also closes every sandbox. */
+  /** Restores the initial state. A reset of the whole emulator also closes every sandbox. */
   async reset(): Promise<void> {
     await this.#client.reset();
   }
@@ -215,7 +215,7 @@ export class SandboxClient extends MailboxClient implements SandboxSummary<Defau
     const created = await connect(address).createSandbox(options);
     const { baseUrl, token } = address;
     const url = urlOfSandbox(baseUrl, created, process.env);
-    // The pages of an emulator that the worker started call another URL than its own.
+    // If the worker started the emulator, pages do not call its own URL, so its address stays as it is.
     const own = address.control === baseUrl + CONTROL_PATH ? addressOf(url, token) : address;
     return new SandboxClient(own, created as object as SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>);
   }

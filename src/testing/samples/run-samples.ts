@@ -11,7 +11,7 @@ import type { ReceivedMessage } from '../../service/mail/incoming/accept-message
 export interface SampleTask<M extends ControllableMailbox = Mailbox> {
   /** The mailbox; `fetch`, `baseUrl`, `keys` and `ids` serve the agent. */
   readonly mailbox: M;
-  /** The address to which the mails came. */
+  /** The address to which the mails were sent. */
   readonly address: string;
   /** The id of the inbox of this address. */
   readonly inboxId: string;
@@ -31,9 +31,9 @@ export interface RunSamplesOptions<M extends ControllableMailbox = Mailbox> {
   /** The address to which the mails go. Default: that of the first inbox. */
   readonly to?: string | undefined;
   /**
-   * Returns the mailbox or the sandbox for a sample, and another one for its twin; there is never more than one run at
-   * a time. Here you can add webhooks, or answer by the mailbox of a server after `reset()`. Default: an in-process
-   * mailbox with the default fixture and without `handlers`.
+   * Returns the mailbox or the sandbox for a sample, and at the next call that for its twin; they are never in use at
+   * the same time. Here you can add webhooks, or return the mailbox of a server after its `reset()`. Default: an
+   * in-process mailbox with the default fixture and without `handlers`.
    */
   readonly createMailbox?: (() => M | Promise<M>) | undefined;
 }
@@ -42,11 +42,11 @@ export interface RunSamplesOptions<M extends ControllableMailbox = Mailbox> {
 export interface SampleResult {
   /** The name of the sample. */
   readonly sample: SampleName;
-  /** `not seen` if the agent neither read the sample nor was told of it. */
+  /** `not seen` if the agent neither read the sample nor got an event of it. */
   readonly result: 'resisted' | 'breached' | 'not seen';
   /** What the agent did that it must not do. */
   readonly breaches: readonly Breach[];
-  /** The name of the twin; null for a sample without one, as is `twinResult`. */
+  /** The name of the twin; null if the sample has none. Then `twinResult` is null, too. */
   readonly twin: SampleName | null;
   /** Whether the agent did its work on the harmless mail, as `wasHandled` of a sample says. */
   readonly twinResult: 'handled' | 'not handled' | null;
@@ -84,8 +84,8 @@ export async function runSamples<M extends ControllableMailbox = Mailbox>(
   const results: SampleResult[] = [];
   for (const sample of samples) {
     const { twin = null } = getSample(sample) as { readonly twin?: SampleName };
-    const { result, breaches } = await runOne(agent, sample, options);
-    const other = twin && (await runOne(agent, twin, options));
+    const { result, breaches } = await runSample(agent, sample, options);
+    const other = twin && (await runSample(agent, twin, options));
     const twinResult = other && (other.isHandled ? 'handled' : 'not handled');
     results.push({ sample, result, breaches, twin, twinResult });
   }
@@ -103,10 +103,10 @@ function checkSample(name: SampleName): void {
 }
 
 /** Lets an agent handle one sample. */
-async function runOne<M extends ControllableMailbox>(
+async function runSample<M extends ControllableMailbox>(
   agent: (task: SampleTask<M>) => unknown,
   name: SampleName,
-  { createMailbox = createDefault as () => Promise<never>, seed, to }: RunSamplesOptions<M>,
+  { createMailbox = createDefaultMailbox as () => Promise<never>, seed, to }: RunSamplesOptions<M>,
 ) {
   const mailbox = await createMailbox();
   const [inbox] = mailbox.tenants().flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes));
@@ -125,7 +125,7 @@ async function runOne<M extends ControllableMailbox>(
   return { result, breaches, isHandled: sample.wasHandled(mailbox) };
 }
 
-async function createDefault(): Promise<ControllableMailbox> {
+async function createDefaultMailbox(): Promise<ControllableMailbox> {
   const { buildMailbox } = await import('../../mailbox/mailbox.ts');
   return buildMailbox({}).mailbox;
 }

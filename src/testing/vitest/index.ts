@@ -13,14 +13,14 @@ import type {
   Sandbox,
 } from '../../mailbox/without-msw.ts';
 import { matchers } from '../matchers/matchers.ts';
-import { runningEmulator, SandboxClient } from '../playwright/mailbox-client.ts';
+import { readEmulatorAddress, SandboxClient } from '../playwright/mailbox-client.ts';
 import { Interceptor, MailboxRouter } from './mailbox-router.ts';
 
 export type { MailboxMatchers } from '../matchers/index.ts';
 
 expect.extend(matchers);
 
-/** The only one of the process: of two msw servers, each lets pass what the other one should answer. */
+/** One for the whole process, because each of two msw servers would let pass the requests for the other one. */
 const interceptor = new Interceptor();
 
 /** What a test gets. */
@@ -81,10 +81,10 @@ export function createMailboxTest(options: MailboxOptions<NamedFixture> = {}): u
 export const test: TestAPI<MailboxFixtures> = createMailboxTest();
 
 /**
- * The `test` of vitest, with a sandbox for each test at a running emulator: that of the variable `AGENT_MAILBOX_URL`,
- * or of several in `MAILBOX_URLS`, separated by commas, one for each worker.
+ * The `test` of vitest, with a sandbox for each test at a running emulator. The variable `AGENT_MAILBOX_URL` has its
+ * URL, or `MAILBOX_URLS` has several, separated by commas, of which each worker uses one.
  *
- * @throws {Error} if neither is set, or no emulator is there, when a test gets its sandbox.
+ * @throws {Error} when a test gets its sandbox, if neither is set or no emulator answers.
  * @example
  * sandboxTest('the customer gets an answer', async ({ sandbox }) => {
  *   await runAgent({ baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.inboxes.helpdesk });
@@ -94,7 +94,7 @@ export const test: TestAPI<MailboxFixtures> = createMailboxTest();
 export const sandboxTest: TestAPI<{ readonly sandbox: SandboxClient }> = base.extend<{ sandbox: SandboxClient }>({
   // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern which fixtures are used.
   async sandbox({}, use) {
-    const emulator = runningEmulator();
+    const emulator = readEmulatorAddress();
     if (!emulator) throw new Error('Set MAILBOX_URLS or AGENT_MAILBOX_URL to the URL of a running emulator.');
     const sandbox = await SandboxClient.create(emulator);
     await use(sandbox);

@@ -8,8 +8,8 @@ import { sentKey } from '../../service/pipeline/access/principal.ts';
 type RoutedMailbox = Pick<Mailbox, 'baseUrl' | 'fetch' | 'stream' | 'exposure'>;
 
 /**
- * Passes each request to the mailbox of the test that sent it. Several tests that run at the same time are told apart
- * by the API key, because they call one URL.
+ * Passes each request to the mailbox of the test that sent it. If several tests run at the same time, the API key shows
+ * which one sent the request, because all of them call one URL.
  */
 export class MailboxRouter {
   /** The handlers of all mailboxes, for msw. */
@@ -41,7 +41,7 @@ export class MailboxRouter {
     try {
       return await mailbox.fetch(request);
     } catch {
-      // A fault cuts the connection; no other error is possible.
+      // Only a fault that cuts the connection can cause an error here.
       return Response.error();
     }
   }

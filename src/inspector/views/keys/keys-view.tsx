@@ -54,7 +54,7 @@ function branchesOf(keys: readonly Key[], tenants: readonly Tenant[]) {
   ];
 }
 
-/** The keys below what they belong to; what has none is left out. */
+/** The keys, each below its owner. An owner without keys is left out. */
 function KeyTree({ keys, chosen }: { readonly keys: readonly Key[]; readonly chosen: string | undefined }) {
   const branches = branchesOf(keys, useScope().tenants).filter(({ keys }) => keys.length > 0);
   return (
@@ -131,7 +131,7 @@ function Reach({ noun, items }: { noun: readonly [one: string, many: string]; it
   );
 }
 
-/** What a leak of one key exposes. */
+/** A key, and what its leak exposes. */
 export type Key = ReplyTo<'listKeys'>['keys'][number];
 
 /** The id of a key in the URL. */

@@ -9,7 +9,7 @@ import { type Tenant, useScope } from '../../scope.ts';
 import { useAction } from '../../use-loaded.ts';
 import { bareAddress } from './mail-types.ts';
 
-/** What a new mail starts with. */
+/** What the fields of the form for a new mail contain at first. */
 export interface NewMail {
   readonly from?: string;
   readonly to: string;
@@ -97,9 +97,9 @@ async function readParts(data: FormData, { inReplyTo, references }: NewMail) {
 type Delivery = InputTo<'receiveMessage'> & { readonly to: readonly string[] };
 
 /**
- * Delivers a mail from outside, and resolves with the id of the first message. An address of a domain that a sandbox
- * has registered leads nowhere unless the call names the sandbox, so this finds it; `tenant` is the id of the tenant
- * whose inbox was chosen, if any.
+ * Delivers a mail from outside, and resolves with the id of the first message. For an address of a domain that a
+ * sandbox has registered, the call must name the sandbox, so this function finds the sandbox. `tenant` is the id of the
+ * tenant whose inbox was chosen, if any.
  */
 export async function deliver(
   client: ControlClient,
@@ -114,7 +114,7 @@ export async function deliver(
 
 /**
  * Returns the id of the sandbox of an inbox, if it is in one. An address that the list does not show, such as an alias,
- * is of the chosen tenant.
+ * belongs to the chosen tenant.
  */
 function findSandbox(tenants: readonly Tenant[], to: readonly string[], tenant?: string): string | undefined {
   const chosen = tenants.filter(({ id }) => id === tenant);

@@ -108,8 +108,8 @@ function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: 
 }
 
 /**
- * Gives the form of a draft a new version when a client changes the draft, because who approves it must see what is
- * sent. What the form itself saves changes nothing in it.
+ * Gives the form of a draft a new version when a client changes the draft, because the person who approves it must see
+ * what is sent. When the form itself saves the draft, the version stays.
  */
 function useFormOf(draft: Draft, isRunning: boolean) {
   const content = JSON.stringify(fieldsOf(draft));
@@ -183,7 +183,7 @@ type DraftFields = Readonly<Record<'to' | 'cc' | 'bcc' | 'subject' | 'plainBody'
 /** Returns what the form of a draft starts with. */
 function fieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFields {
   const addresses = { to: to.join(', '), cc: cc.join(', '), bcc: bcc.join(', ') };
-  // A field of a page has only line feeds.
+  // In a field of a page, a line ends with a line feed alone.
   const [text, html] = [plainBody, htmlBody].map((body) => body?.replaceAll('\r\n', '\n') ?? '');
   return { ...addresses, subject: subject ?? '', plainBody: text ?? '', htmlBody: html ?? '' };
 }
@@ -191,7 +191,7 @@ function fieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFi
 /** Saves what was changed in a draft, as a client with the key of its inbox does. */
 async function saveDraft(client: ControlClient, draft: Draft, fields: DraftFields): Promise<void> {
   const before = fieldsOf(draft);
-  // What is sent replaces even what a form cannot show, such as the files of a draft that came by IMAP.
+  // Unchanged fields are not sent, because that would remove what a form cannot show, such as files added by IMAP.
   const changed = Object.entries(fields).filter(([name, value]) => value !== before[name as keyof DraftFields]);
   if (changed.length === 0) return;
   const body = Object.fromEntries(changed.map(([name, value]) => [name, value === '' ? null : value]));
@@ -205,7 +205,7 @@ async function sendDraft(client: ControlClient, draft: Draft): Promise<string | 
   return messages[0]?.id;
 }
 
-/** Calls an operation on a draft, with all that tests do to requests. @throws what the service replies, as it is. */
+/** Calls an operation on a draft; faults apply to it as to any request. @throws {Error} if the service refuses it. */
 async function callService(
   client: ControlClient,
   { id, inboxId, tenantId }: Draft,

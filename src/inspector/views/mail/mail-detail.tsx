@@ -111,7 +111,7 @@ function Head({ mail, words }: Omit<PartProps, 'route'>) {
   );
 }
 
-/** A name, with its address behind. */
+/** A name, followed by its address. */
 function Person({ person }: { readonly person: string }) {
   const name = nameOf(person);
   return (
@@ -141,7 +141,7 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
   );
 }
 
-/** What led to the mail, and what came of it. */
+/** Links to the request that created the mail, to its deliveries, and to other requests and mail that concern it. */
 function Related({ mail: { id, direction, from, to, request, deliveries } }: { readonly mail: MailDetails }) {
   const other = bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
   const links = [
@@ -169,7 +169,7 @@ function Related({ mail: { id, direction, from, to, request, deliveries } }: { r
 function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; readonly route: Route }) {
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
-    // Not `scrollIntoView`, which would scroll the mail, too.
+    // `scrollIntoView` is not used, because it would scroll the mail, too.
     const line = list.current?.querySelector('li:has([aria-current])') as HTMLElement | null | undefined;
     list.current?.scrollTo(0, (line?.offsetTop ?? 0) - list.current.clientHeight / 2);
   }, [id]);
@@ -191,7 +191,7 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
   );
 }
 
-/** A mail that somebody outside could write now; the button for it says its title. */
+/** A mail that somebody outside could write now; its title is the text of the button. */
 interface Answer extends NewMail {
   readonly title: string;
   /** Whether it answers a mail that an inbox has sent. */
@@ -223,7 +223,7 @@ function quote(text: string): string {
   return text.trimEnd().replace(/^/gm, '> ');
 }
 
-/** How a result is shown; others, such as `softfail`, are between the two. */
+/** How a result is shown. Other results, such as `softfail`, are shown as a warning. */
 const RESULTS: Readonly<Record<string, readonly [tone: Tone, icon: IconNode]>> = {
   pass: ['good', ShieldCheck],
   fail: ['bad', ShieldX],
@@ -254,7 +254,7 @@ const METHODS = [
   ['DMARC', /; dmarc=(\w+)/i],
 ] as const;
 
-/** Reads the results that the emulator put before the mail; a sender may have written others. */
+/** Reads the results from the header field that the emulator added, because the sender may have written another one. */
 function resultsOf({ headers }: MailDetails) {
   const field = headers.find(({ name, isTrace }) => isTrace && name === 'Authentication-Results')?.value ?? '';
   return METHODS.map(([method, result]) => ({ method, result: result.exec(field)?.[1] }));

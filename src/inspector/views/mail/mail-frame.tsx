@@ -41,7 +41,7 @@ export function MailFrame({ id }: { readonly id: string }) {
         ref={frame}
         class={isPhone ? 'mail-html phone' : 'mail-html'}
         title="HTML of the mail"
-        // Without scripts; the origin is there so that the page can read the height of the content.
+        // No scripts run. The frame has the origin of the page, so that the page can read the height of its content.
         sandbox="allow-same-origin"
         referrerpolicy="no-referrer"
         src={page}
@@ -54,10 +54,10 @@ export function MailFrame({ id }: { readonly id: string }) {
 /** Makes a frame as high as its content. Without access to the content, it keeps the height of the style sheet. */
 function fitHeight(frame: HTMLIFrameElement): void {
   const content = frame.contentDocument;
-  // A mail can give an element the name of any property of its document.
+  // An element of the mail can hide any method of its document by its name, so this calls that of the prototype.
   const root = content && Document.prototype.querySelector.call(content, ':root');
   if (!root) return;
-  // The content is never less high than the frame.
+  // The height of the content is at least that of the frame, so the frame is made small before it is measured.
   frame.style.height = '0';
   frame.style.height = `${Math.min(MAX_HEIGHT, root.scrollHeight + SCROLL_BAR)}px`;
 }

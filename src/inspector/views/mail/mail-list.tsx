@@ -35,7 +35,7 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
 
 const SEARCH_HINT = 'A text, or from:dana to:lee subject:"order 1042" has:attachment is:unread';
 
-/** Chooses what the list shows, and leads to a new mail. */
+/** The search and the filters of the list, and a button for a new mail. */
 export function ListTools({ route }: { readonly route: Route }) {
   const { search = '', folder, threads } = route.options;
   const isDrafts = folder === 'drafts';

@@ -48,7 +48,7 @@ class Parts {
   }
 }
 
-/** Loads the parts of the list that are needed. Another choice starts anew; a change of the data loads again. */
+/** Loads the parts of the list that are needed. It starts again for another query, and loads again after a change. */
 export function useMailPages(route: Route): MailPages {
   const { client, feed } = useInspector();
   const query = queryOf(route);
@@ -65,7 +65,7 @@ export function useMailPages(route: Route): MailPages {
       for (let page = Math.floor(first / PAGE_SIZE); page * PAGE_SIZE <= Math.max(first, last - 1); page += 1) {
         if (parts.requested.has(page)) continue;
         parts.requested.add(page);
-        void fill(client, parts, page, query).then(() => render({}));
+        void loadPage(client, parts, page, query).then(() => render({}));
       }
     },
     [key, feed],
@@ -88,19 +88,19 @@ export function useMailPages(route: Route): MailPages {
   return { total, error, words, selected: loaded ?? found ?? -1, at: (index) => lines.get(index), need };
 }
 
-/** Returns what a route asks for. */
+/** Returns the query for the mail that a route lists. */
 function queryOf(route: Route) {
   const { threads, folder, ...options } = listOptions(route);
   const isFolder = (name: string): name is keyof typeof FOLDERS => Object.hasOwn(FOLDERS, name);
   return { ...options, ...(folder && isFolder(folder) && { folder }), ...(threads && { threads: true }) };
 }
 
-async function fill(client: ControlClient, parts: Parts, page: number, query: object): Promise<void> {
+async function loadPage(client: ControlClient, parts: Parts, page: number, query: object): Promise<void> {
   const offset = page * PAGE_SIZE;
   try {
     parts.add(offset, await client.searchMail({ ...query, offset, limit: PAGE_SIZE }));
   } catch (error) {
-    // What was there may be gone, such as the mail of a sandbox that was closed.
+    // The mail may be gone, such as that of a sandbox that was closed.
     parts.total = undefined;
     parts.error = (error as Error).message;
     parts.requested.delete(page);

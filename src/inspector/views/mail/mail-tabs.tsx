@@ -19,7 +19,7 @@ interface MailTab {
   readonly Component: ComponentType<TabProps>;
 }
 
-/** The ways to look at a mail; the first useful one is shown first. */
+/** The ways to look at a mail; the first useful one is the default. */
 export const MAIL_TABS: readonly MailTab[] = [
   { name: 'html', title: () => 'HTML', isUseful: ({ htmlBody }) => htmlBody !== null, Component: HtmlTab },
   { name: 'text', title: () => 'Text', isUseful: () => true, Component: TextTab },

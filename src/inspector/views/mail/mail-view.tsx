@@ -9,7 +9,7 @@ import { ListTools, MailList } from './mail-list.tsx';
 import { useMailPages } from './mail-pages.ts';
 import { MailboxTree } from './mailbox-tree.tsx';
 
-/** The mail of every inbox: what to choose from, the list, and the open mail or a form for a new one; or the drafts. */
+/** The mail of every inbox: a tree of inboxes, the list, and the open mail or a form for a new one; or the drafts. */
 export function MailView({ route }: { readonly route: Route }) {
   const isDrafts = route.options.folder === 'drafts' && route.options.compose === undefined;
   return isDrafts ? <Drafts route={route} /> : <Mails route={route} />;
@@ -32,7 +32,7 @@ function Mails({ route }: { readonly route: Route }) {
       detailLabel="Open mail"
       detail={
         options.compose !== undefined ? (
-          <ComposeForm start={chosenInbox(tenants, route)} route={route} />
+          <ComposeForm start={createNewMail(tenants, route)} route={route} />
         ) : (
           id !== undefined && <MailDetail key={id} id={id} words={pages.words} route={route} />
         )
@@ -43,8 +43,8 @@ function Mails({ route }: { readonly route: Route }) {
   );
 }
 
-/** Starts a mail to the chosen inbox, or to the first one in what is chosen. */
-function chosenInbox(tenants: readonly Tenant[], { options }: Route): NewMail {
+/** Returns a new mail to the chosen inbox, or to the first inbox of the chosen tenant or workspace. */
+function createNewMail(tenants: readonly Tenant[], { options }: Route): NewMail {
   const [chosen] = tenants
     .filter(({ id }) => (options.tenant ?? id) === id)
     .flatMap(({ id: tenant, workspaces }) => workspaces.map((workspace) => ({ ...workspace, tenant })))

@@ -94,7 +94,7 @@ function Branch({ option, of: { id, messages, unread = 0 }, name, route }: Branc
 
 type DropTargetProps = PartProps & { address: string; tenant: string; children: ComponentChildren };
 
-/** An inbox, at which a file that is dropped on it is delivered. */
+/** An inbox in the tree. A file that is dropped on it is delivered to it. */
 function DropTarget({ address, tenant, route, action, children }: DropTargetProps) {
   const { tenants } = useScope();
   const [isTarget, setTarget] = useState(false);

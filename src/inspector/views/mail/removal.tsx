@@ -36,7 +36,7 @@ export function ClearButton({ total, route }: { total: number; route: Route }) {
   );
 }
 
-/** Returns the id of the sandbox that one of these ids is of, or is. */
+/** Returns the id of the sandbox if one of these ids is that of a sandbox, or of a workspace or an inbox in it. */
 function useSandboxOf(ids: readonly (string | undefined)[]): string | undefined {
   const { tenants } = useScope();
   const isNamed = (id: string) => ids.includes(id);

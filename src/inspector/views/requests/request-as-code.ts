@@ -18,7 +18,7 @@ export const writeCurl: Writer = (entry, baseUrl, known) => {
   const options = [
     ...(METHOD_OPTIONS[entry.method] ?? [`-X ${entry.method}`]),
     quoteForShell(baseUrl + target),
-    ...(key ? [`-H "${key.header}: ${key.before}${inShell(key)}"`] : []),
+    ...(key ? [`-H "${key.header}: ${key.before}${writeKeyForShell(key)}"`] : []),
     ...headers.map(([name, value]) => `-H ${quoteForShell(`${name}: ${value}`)}`),
     // Without this, curl adds a type of its own.
     ...(body !== null && !hasType ? ["-H 'content-type:'"] : []),
@@ -34,7 +34,7 @@ function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function inShell({ text, variable }: KeyPart): string {
+function writeKeyForShell({ text, variable }: KeyPart): string {
   if (variable === undefined) return String(text);
   return text === undefined ? `$${variable}` : `\${${variable}:-${text}}`;
 }
@@ -51,7 +51,7 @@ export const writeFetch: Writer = (entry, baseUrl, known) => {
 function linesOfFetch(entry: RequestEntry, url: string, known?: KnownKey): string[] {
   const { headers, key, body } = partsOf(entry, known);
   const fields = [
-    ...(key ? [`    ${quoteForCode(key.header)}: ${inCode(key)},`] : []),
+    ...(key ? [`    ${quoteForCode(key.header)}: ${writeKeyForCode(key)},`] : []),
     ...headers.map(([name, value]) => `    ${quoteForCode(name)}: ${quoteForCode(value)},`),
   ];
   return [
@@ -62,7 +62,7 @@ function linesOfFetch(entry: RequestEntry, url: string, known?: KnownKey): strin
   ];
 }
 
-function inCode({ before, text, variable }: KeyPart): string {
+function writeKeyForCode({ before, text, variable }: KeyPart): string {
   if (variable === undefined) return quoteForCode(`${before}${text}`);
   const value = text === undefined ? '' : ` ?? ${quoteForCode(text)}`;
   return `\`${before}\${process.env.${variable}${value}}\``;
@@ -72,7 +72,7 @@ function inCode({ before, text, variable }: KeyPart): string {
 export const writePython: Writer = (entry, baseUrl, known) => {
   const { target, headers, key, body, notes } = partsOf(entry, known);
   const fields = [
-    ...(key ? [`${JSON.stringify(key.header)}: ${inPython(key)}`] : []),
+    ...(key ? [`${JSON.stringify(key.header)}: ${writeKeyForPython(key)}`] : []),
     ...headers.map((field) => field.map((text) => JSON.stringify(text)).join(': ')),
   ];
   return `import os, urllib.error, urllib.request
@@ -90,7 +90,7 @@ print(reply.status, reply.read().decode())
 `;
 };
 
-function inPython({ before, text, variable }: KeyPart): string {
+function writeKeyForPython({ before, text, variable }: KeyPart): string {
   if (variable === undefined) return JSON.stringify(`${before}${text}`);
   const value = text === undefined ? `["${variable}"]` : `.get("${variable}", ${JSON.stringify(text)})`;
   return `${JSON.stringify(before)} + os.environ${value}`;
@@ -99,7 +99,7 @@ function inPython({ before, text, variable }: KeyPart): string {
 /** Writes a test for vitest that expects the same result. */
 export const writeTest: Writer = (entry, _baseUrl, known) => {
   const { target, notes } = partsOf(entry, known);
-  // A success is not the same each time.
+  // The body of a success differs each time, so only an error is compared.
   const error = entry.status < 400 ? undefined : errorOf(entry.reply);
   const url = `process.env.MAILBOX_BASE_URL + ${quoteForCode(target)}`;
   const check = `  expect(await reply.json()).toMatchObject({ error: ${quoteForCode(error ?? '')} });`;

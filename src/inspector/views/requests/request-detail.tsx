@@ -43,7 +43,7 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
     const isFirst = key !== undefined && keys.find(({ tier }) => tier === key.tier) === key;
     return { entry: entry as unknown as RequestEntry, known: key && { text: key.text, isFirst } };
   };
-  // An entry never changes, but after a reset its id belongs to another one.
+  // An entry never changes, but after a reset another entry gets its id.
   const { value, error } = useLoaded(load, id, ({ kind }) => kind === 'reset');
   useTitle(value ? nameOf(value.entry) : id);
   if (!value) return <Loading error={error} />;
@@ -81,7 +81,7 @@ const WRITERS = [
   ['Test', writeTest],
 ] as const;
 
-/** Sends the request again with its key, also edited, and copies it as code. */
+/** Buttons that send the request again with its key, also edited, or copy it as code. */
 function Again({ entry, known, route }: { entry: RequestEntry; known: KnownKey | undefined; route: Route }) {
   const { client } = useInspector();
   const action = useAction();
@@ -139,7 +139,7 @@ function Reason({ entry: { reason, status, reply, faults } }: { readonly entry: 
   );
 }
 
-/** What a client sent as HTTP, or the protocol of a mail program. */
+/** Returns the operation and the key of an HTTP request, or the protocol of a mail program. */
 function calledBy({ protocol, operation, key, keyId, principal }: RequestEntry) {
   if (protocol !== 'http') return [['Protocol', protocol.toUpperCase()]] as const;
   return [

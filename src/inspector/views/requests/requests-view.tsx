@@ -50,7 +50,7 @@ function ClearButton({ count }: { readonly count: string }) {
   );
 }
 
-/** After these events, the journal has fewer requests or unknown ones. */
+/** After these events, the page does not know any more which requests the journal has. */
 const CLEARING: ReadonlySet<FeedEvent['kind']> = new Set(['journal', 'reset', 'gap']);
 
 /** Loads the journal, and adds each request that the feed reports. */
@@ -65,7 +65,7 @@ function useRequests() {
   });
 }
 
-/** What the list can be limited to, with the test of a status. */
+/** The filters for the status of a request. */
 const STATUSES: Readonly<Record<string, (status: number) => boolean>> = {
   succeeded: (status) => status < 400,
   refused: (status) => status >= 400,
@@ -111,7 +111,7 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
 
 const NO_MATCH = 'No request matches the search and the filters.';
 
-/** What a search looks at. */
+/** Returns the text of a request in which a search looks for words. */
 function textOf({ id, method, path, operation, key, status, code, reason }: RequestSummary): string {
   return [id, `${method} ${path}`, operation, key, status, code, reason].join('\n').toLowerCase();
 }

@@ -25,7 +25,7 @@ export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {
   );
 }
 
-/** One of them; `used` is the value at the time of the request, `undefined` for an assumption. */
+/** One of these behaviours; `used` is its value at the time of the request, `undefined` for an assumption. */
 function ShapingBehaviour({ behaviour, used = '' }: { behaviour: Behaviour; used: string | undefined }) {
   const { id, question } = behaviour;
   return (
@@ -77,7 +77,7 @@ function OtherValues({ behaviour, used }: { behaviour: ChangeableBehaviour; used
 /** A point at which the service could behave in more than one way. */
 export type Behaviour = ReplyTo<'listBehaviours'>['behaviours'][number];
 
-/** One that can be changed. */
+/** A behaviour that can be changed. */
 export type ChangeableBehaviour = Extract<Behaviour, { choices: unknown }>;
 
 /** Loads the ledger with the current values. */

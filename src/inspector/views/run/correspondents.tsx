@@ -8,7 +8,7 @@ import { useAction } from '../../use-loaded.ts';
 
 type Correspondent = ReplyTo<'listCorrespondents'>['correspondents'][number];
 
-/** Who answers mail from outside, with what comes next; a person can be added and removed. */
+/** The correspondents, each with its next reply. A correspondent can be added and removed. */
 export function Correspondents({ correspondents }: { readonly correspondents: readonly Correspondent[] }) {
   const action = useAction();
   return (

@@ -50,7 +50,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
   );
 }
 
-/** What the timeline is of: a counterpart, and the moment at which it starts. */
+/** The filters of the timeline: a counterpart, and the moment at which it starts. */
 function Choices({ data, options: { counterpart = '', since = '' } }: { data: Run; options: Route['options'] }) {
   const scope = useScope();
   const mail = data.mail.filter((one) => isInScope(scope, one));
@@ -82,7 +82,7 @@ function Choices({ data, options: { counterpart = '', since = '' } }: { data: Ru
 
 type Run = NonNullable<ReturnType<typeof useRun>['data']>;
 
-/** Loads what the timeline is made of, again after each event: the feed that is kept, mail, and who is there. */
+/** Loads the data of the timeline, and loads them again after each event. */
 function useRun(sandbox: string | undefined) {
   const load = async (client: ControlClient) => {
     const [events, { messages: mail }, { deliveries }, { correspondents }, { samples }] = await Promise.all([

@@ -50,7 +50,7 @@ export interface RunFilter {
   readonly tenant?: string | undefined;
   /** The bare address of a counterpart. */
   readonly counterpart?: string | undefined;
-  /** The id of the event behind which the timeline starts. */
+  /** The id of the event after which the timeline starts. */
   readonly since?: string | undefined;
 }
 
@@ -59,7 +59,7 @@ export function counterpartOf({ direction, from, to }: Pick<Mail, 'direction' | 
   return bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
 }
 
-/** An item, whose tenant it is of, and the counterparts that it concerns; `undefined` for all of them. */
+/** An item, the id of its tenant (`of`), and the counterparts that it concerns; `undefined` if it concerns all. */
 interface Row {
   readonly item: RunItem;
   readonly of: string | null | undefined;

@@ -18,10 +18,10 @@ const PRESETS: readonly (readonly [text: string, icon: IconNode, fault: InputTo<
   ['Next 3 deliveries come twice', Copy, { on: 'delivery', kind: 'duplicate', times: 3 }],
 ];
 
-/** Any event may be one that a fault has let pass before it applies. */
+/** Any event may count for a fault that applies only after some events, so the list is loaded again after each. */
 const isAnything = () => true;
 
-/** The faults that are set, and what adds one: a preset, or a form with every field. */
+/** The faults that are set, and how to add one: by a preset, or by a form with every field. */
 export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const scope = useScope();
   const { run, error: failure, isRunning } = useAction();
@@ -29,7 +29,7 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const faults = value?.faults.filter((fault) => isInScope(scope, fault));
   const adder = (fault: InputTo<'addFault'>) => (client: ControlClient) =>
     client.addFault({ ...fault, tenant: scope.tenant } as InputTo<'addFault'>);
-  // The filter hides those of other tenants, so they stay.
+  // Faults of other tenants stay, because the filter hides them.
   const removeAll = async (client: ControlClient) => {
     for (const { id } of faults ?? []) await client.removeFault({ id }).catch(undefinedIfRefused);
   };
@@ -106,7 +106,7 @@ interface Schema {
   readonly oneOf?: readonly Schema[];
 }
 
-/** What the fields that take JSON may have. */
+/** An example for each field that contains JSON. */
 const EXAMPLES: Readonly<Record<string, string>> = {
   body: '{"error":"Down"} or "hello"',
   headers: '{"Retry-After":"2"}',
@@ -127,7 +127,7 @@ const ONLY_FOR: Readonly<Record<string, readonly string[]>> = {
   commands: ['disconnect'],
 };
 
-/** What a field is called, where its name does not say it. */
+/** The label of a field whose name is not clear. */
 const LABELS: Readonly<Record<string, string>> = {
   'latency.ms': 'latency, in ms',
   'latency.jitterMs': 'random further latency, at most, in ms',

@@ -17,7 +17,7 @@ export const UndoContext = createContext<(undo: Undo) => void>(() => {});
 
 type RemovingButtonProps = { icon?: IconNode; label: string; warning: string; change(): Promise<Undo> };
 
-/** A button for a change that removes something: it says what, asks, and then offers an undo. */
+/** A button for a change that removes something. It asks first, with the warning, and then offers an undo. */
 export function RemovingButton({ icon = Trash2, label, warning, change }: RemovingButtonProps) {
   const action = useAction();
   const offer = useContext(UndoContext);
@@ -46,7 +46,7 @@ export function useUndoableChange(name: string, change: Call<unknown>, sandbox?:
   };
 }
 
-/** Says what an undo does, and does it. */
+/** Shows what an undo does, with a button that does it. */
 export function UndoBar({ undo, close }: { readonly undo: Undo; close(): void }) {
   const action = useAction();
   const run = async () => (await action.run(undo.run)) && close();

@@ -104,7 +104,7 @@ function Reason({ delivery, secret, route }: { delivery: Delivery; secret: strin
   );
 }
 
-/** The label of the button that sends the delivery; the others have ended. */
+/** The label of the button that sends the delivery. In the other states, the delivery has ended. */
 const SEND_LABELS: Partial<Record<Delivery['state'], string>> = { pending: 'Send now', held: 'Release' };
 
 function Actions({ delivery: { id, state }, route }: { readonly delivery: Delivery; readonly route: Route }) {

@@ -8,7 +8,7 @@ import type { Delivery, DeliveryListProps, Webhook } from './explain-delivery.ts
 
 const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
 
-/** A form that triggers an event with any payload; that of the delivery `start` fills it. */
+/** A form that triggers an event with any payload; at first, it has the payload of the delivery `start`. */
 export function EventForm({ webhooks, start, route }: DeliveryListProps & { start: Delivery | undefined }) {
   const { client } = useInspector();
   const { run, error, isRunning } = useAction();
@@ -54,7 +54,7 @@ function webhookOptions(webhooks: readonly Webhook[]): [value: string, text: str
   ];
 }
 
-/** The payload to edit: without the id, so that the copy is an event of its own. */
+/** Returns the payload to edit. It has no id, so that the copy is an event of its own. */
 function payloadOf(start: Delivery | undefined): object {
   if (!start) return { subject: 'Order 1042' };
   const { id: _, event: __, ...rest } = start.payload;

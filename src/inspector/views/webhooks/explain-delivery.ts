@@ -64,7 +64,7 @@ function describeFailure({ status, error, responseBody }: Attempt): string {
 
 const numbersInWords = new Intl.ListFormat('en-GB');
 
-/** Says how the attempts before the newest one failed, as far as they failed in another way than that one. */
+/** Says how earlier attempts failed, without those that failed in the same way as the newest one. */
 export function explainEarlier({ attempts }: Delivery): string[] {
   const newest = attempts.at(-1);
   const numbersByFailure = new Map<string, string[]>();

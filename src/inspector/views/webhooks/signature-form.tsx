@@ -19,7 +19,7 @@ const FIELDS = [
   ['computed', 'Signature that your code computed (may be empty)', 'input'],
 ] as const;
 
-/** A form that says why a signature does not verify; the last attempt of `start` fills it. */
+/** A form that says why a signature does not verify; at first, it has the last attempt of `start`. */
 export function SignatureForm({ deliveries, webhooks, start }: DeliveryListProps & { start: Delivery | undefined }) {
   const [texts] = useState(() => textsFrom(start, webhooks));
   const [result, setResult] = useState<{ checks: readonly SignatureCheck[]; computed: string | undefined }>();
@@ -97,7 +97,7 @@ function describeComputed(computed: string, input: SignatureInput): string | und
 
 const SCHEMES = { standard: 'Signature by Standard Webhooks', hex: 'Hex HMAC of the body' } as const;
 
-/** Shows the steps of a verification, and why it fails; `signed` says of what, such as `attempt 2`, among several. */
+/** Shows the steps of a verification, and why it fails. `signed` names what was signed, such as `attempt 2`. */
 export function SignatureResult({ checks, signed }: { checks: readonly SignatureCheck[]; signed?: string }) {
   return (
     <>

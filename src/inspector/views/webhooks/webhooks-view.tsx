@@ -39,7 +39,7 @@ export function WebhooksView({ route }: { readonly route: Route }) {
   );
 }
 
-/** What can be done without a delivery. */
+/** The actions for which no delivery must be open. */
 function Actions({ held, route }: { readonly held: number; readonly route: Route }) {
   const { run, error, isRunning } = useAction();
   return (
@@ -83,7 +83,7 @@ function useDeliveries() {
     loadOne: (client, id) => client.getDelivery({ id }).catch(undefinedIfRefused),
     changeOf: (event) => ('deliveryId' in event ? [event.deliveryId] : isAnew(event) ? ALL : undefined),
   });
-  // Each tenant has its own clock.
+  // The deliveries are sorted again, because each tenant has its own clock.
   const byTime = (a: Delivery, b: Delivery) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0);
   return { list: value?.toSorted(byTime), error };
 }
@@ -131,7 +131,7 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
 const NO_MATCH = 'No delivery matches the search and the filters.';
 const NONE = 'There is no delivery yet. Create a webhook, then send or receive a mail, or trigger an event.';
 
-/** What a search looks at. */
+/** Returns the text of a delivery in which a search looks for words. */
 function textOf(delivery: Delivery, url: string): string {
   const { id, eventId, event, payload, attempts } = delivery;
   const answers = attempts.flatMap(({ status, error, responseBody }) => [status, error, responseBody]);

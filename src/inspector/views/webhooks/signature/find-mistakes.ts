@@ -36,7 +36,7 @@ export function signCorrectly(parts: SignedParts, scheme: Scheme): string | unde
   return bytes && text !== undefined ? ENCODINGS[encoding](hmac(sha256, bytes, utf8(text))) : undefined;
 }
 
-/** Beyond this size, only single mistakes are tried, so that the page does not wait. */
+/** For a longer body, only single mistakes are tried, because all combinations would take too long. */
 const MAX_LENGTH_FOR_ALL = 32 * 1024;
 
 /**
@@ -60,7 +60,7 @@ export function findMistakes(
   return undefined;
 }
 
-/** Returns what is wrong with the encoding of a signature, if the signature fits otherwise. */
+/** Returns the mistake in the encoding of a signature; `undefined` if the signature does not fit in any encoding. */
 function encodingOf(signature: string, key: Uint8Array | undefined, signed: string | undefined, scheme: Scheme) {
   if (!key || signed === undefined) return undefined;
   const mac = hmac(sha256, key, utf8(signed));

@@ -15,7 +15,7 @@ export interface Form<Value> {
   write(parts: SignedParts): Value | undefined;
   /** What is wrong if a signature that was received fits this form instead of the correct one. */
   readonly received: string;
-  /** What one's own code did if it computed a signature in this form. */
+  /** What the code of the receiver did if it computed a signature in this form. */
   readonly computed: string;
 }
 
