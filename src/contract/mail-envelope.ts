@@ -2,16 +2,16 @@ import { z } from 'zod';
 import type { InputOf } from '../basics/input-of.ts';
 import { isIncomingAddress } from './email-address.ts';
 
-const result = <const Values extends readonly string[]>(values: Values) =>
+const authResult = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, `must be one of ${values.join(', ')}`).optional();
 
 const authFields = () => ({
   /** Whether the envelope sender may send from where the mail came (RFC 7208). */
-  spf: result(['none', 'neutral', 'pass', 'fail', 'softfail', 'policy', 'temperror', 'permerror']),
+  spf: authResult(['none', 'neutral', 'pass', 'fail', 'softfail', 'policy', 'temperror', 'permerror']),
   /** Whether the mail has a valid signature (RFC 6376). */
-  dkim: result(['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror']),
-  /** Whether one of the two is of the domain in From (RFC 7489). */
-  dmarc: result(['none', 'pass', 'fail', 'temperror', 'permerror']),
+  dkim: authResult(['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror']),
+  /** Whether SPF or DKIM passed for the domain in From (RFC 7489). */
+  dmarc: authResult(['none', 'pass', 'fail', 'temperror', 'permerror']),
 });
 
 /** The result of each method by which the mail was authenticated, in the words of RFC 8601. */

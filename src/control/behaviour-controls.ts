@@ -120,7 +120,7 @@ export function createBehaviourControls(
 ): BehaviourControls {
   const { worlds } = service;
   const partOf = worlds.addPart('behaviours', () => live.createPart());
-  live.listeners.push(service.behavioursChanged, forgetDocument, (current) => {
+  live.listeners.push(service.refreshBehaviours, forgetDocument, (current) => {
     recorder.journal.behaviours = current;
   });
   return {

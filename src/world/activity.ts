@@ -70,7 +70,7 @@ interface MailActivity {
   readonly subject: string;
 }
 
-/** A mail that did not arrive, because its sender and its recipient exchange too many. */
+/** A mail that did not arrive, because its sender and its recipient exchange too many mails. */
 interface HeldMailActivity {
   /** Always `mail-held`. */
   readonly kind: 'mail-held';

@@ -38,7 +38,7 @@ interface Scheduled {
  */
 export class Clock {
   readonly #source: TimeSource;
-  /** The scheduled tasks, the one that is due first before the others. */
+  /** The scheduled tasks, sorted by the time at which they are due. */
   #tasks = new PriorityQueue<Scheduled>();
   /** Tasks and other work that run. */
   readonly #running = new Set<Promise<void>>();
@@ -128,7 +128,7 @@ export class Clock {
     return first && new Date(first.atMs);
   }
 
-  /** Makes `idle` and `advance` wait for this work; a failure is reported as one of `a scheduled task`. */
+  /** Makes `idle` and `advance` wait for this work. If it fails, `a scheduled task` is reported as the failed work. */
   track(work: Promise<void>): void {
     const end = () => void this.#running.delete(done);
     const done = work.then(end, (error) => {

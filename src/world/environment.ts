@@ -38,7 +38,7 @@ export function createEnvironment({
   return { now, setTimer, randomBytes, fetch, memory, report };
 }
 
-/** The used parts of Node, which is not imported because this file also runs in browsers. */
+/** The used parts of Node's `process`. Node is not imported, because this file also runs in browsers. */
 interface NodeProcess {
   getBuiltinModule?(name: string): { getHeapStatistics?(): { readonly heap_size_limit: number } } | undefined;
   constrainedMemory?(): number;
@@ -47,7 +47,7 @@ interface NodeProcess {
 function readMemory(): ReturnType<Environment['memory']> {
   const { process } = globalThis as { process?: NodeProcess };
   const heapBytes = process?.getBuiltinModule?.('node:v8')?.getHeapStatistics?.().heap_size_limit;
-  // Node says 0 if it does not know a limit.
+  // Node returns 0 if it does not know a limit.
   return {
     heapBytes: heapBytes || Number.POSITIVE_INFINITY,
     allBytes: process?.constrainedMemory?.() || Number.POSITIVE_INFINITY,

@@ -20,7 +20,7 @@ export interface MailEvent {
   readonly inboxId: string;
   /** The message at the time of the event. */
   readonly message: MessageRow;
-  /** Only for a bounce that a report in the inbox told of. */
+  /** Only for a bounce with a report in the inbox. */
   readonly bounce?: BounceDetails;
   /** Only for an event that a test triggers: fields that replace those of the payload. */
   readonly overrides?: Readonly<Record<string, unknown>>;

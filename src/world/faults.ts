@@ -9,7 +9,7 @@ import type { Worlds } from './store/worlds.ts';
 const CONDITIONS = ['webhookId', 'operation', 'key', 'tier', 'recipient', 'inbox'] as const;
 
 /**
- * Something that happens, such as a request. `due` and `take` use it to find the faults that apply. `world` is
+ * Something that happens, such as a request. `findDue` and `take` use it to find the faults that apply. `world` is
  * undefined for the operator and for a public operation.
  */
 export type FaultOccasion<On extends FaultTarget = FaultTarget> = {
@@ -38,7 +38,7 @@ class FaultList implements Part {
   readonly rateLimits = new RateLimits();
   readonly #environment: Pick<Environment, 'setTimer'>;
   readonly #filled: Set<FaultList>;
-  /** The function that ends the wait of each reply that waits because of a fault. */
+  /** For each reply that waits because of a fault: the function that ends the wait. */
   readonly #ends = new Set<() => void>();
 
   constructor(environment: Pick<Environment, 'setTimer'>, filled: Set<FaultList>) {
@@ -146,7 +146,7 @@ export class Faults {
    * says how many matching occasions it still ignores. While it is above 0, the fault does not apply, and this call
    * reduces `after` by one.
    */
-  due<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On>[] {
+  findDue<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On>[] {
     const { on, world } = occasion;
     const lists = this.#listOf.in(world ? [world, this.#worlds] : [this.#worlds]);
     const entries = lists.flatMap((list) => [...list.entries.values()]);
@@ -177,17 +177,17 @@ export class Faults {
   /** Returns the first fault that applies, if any, and uses it once. */
   take<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On> | undefined {
     if (this.isEmpty) return undefined;
-    const [first] = this.due(occasion);
+    const [first] = this.findDue(occasion);
     if (first) this.use(first);
     return first;
   }
 
-  /** Returns what counts the requests of a tenant, or of none, for rate limits. */
+  /** Returns the counts of requests of a tenant, or of no tenant, for rate limits. */
   rateLimitsOf(world: World | undefined): RateLimits {
     return this.#listOf(world ?? this.#worlds).rateLimits;
   }
 
-  /** Lets a reply to a tenant, or to none, wait in real time. */
+  /** Waits in real time before a reply to a tenant, or to no tenant. */
   wait(durationMs: number, world: World | undefined): Promise<void> {
     return this.#listOf(world ?? this.#worlds).wait(durationMs);
   }

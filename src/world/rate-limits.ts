@@ -24,12 +24,12 @@ interface Span {
 export class RateLimits {
   readonly #spans = new WeakMap<RequestFault, Span>();
 
-  /** Counts a request for some rate limits; returns the state of the one that leaves the fewest, if there is any. */
+  /** Counts a request for each rate limit, and returns the state of the tightest limit; `undefined` without limits. */
   count(faults: readonly RequestFault[], clock: Clock): RateLimitState | undefined {
     const states = faults.flatMap((fault) => (fault.rateLimit ? this.#count(fault, fault.rateLimit, clock) : []));
-    const isTighter = (one: RateLimitState, other: RateLimitState) =>
+    const compareStates = (one: RateLimitState, other: RateLimitState) =>
       Number(other.isExceeded) - Number(one.isExceeded) || one.remaining - other.remaining;
-    return states.sort(isTighter)[0];
+    return states.sort(compareStates)[0];
   }
 
   #count(fault: RequestFault, { limit, perMs }: NonNullable<RequestFault['rateLimit']>, clock: Clock): RateLimitState {
@@ -54,7 +54,7 @@ export class RateLimits {
   }
 }
 
-/** Returns the headers that tell a client about a rate limit. */
+/** Returns the headers that describe a rate limit to a client. */
 export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
   const { limit, perSeconds, remaining, resetSeconds, isExceeded } = state;
   return {

@@ -97,7 +97,7 @@ export function describeOperation(
   behaviours: BehaviourValues,
 ): DescribedRow {
   const { readBehaviour, assume, usedBehaviours } = createRecordingReader(behaviours);
-  const isUsual = (used: BehaviourId) => !isChangeable(used) || behaviours[used] === changeableDefinition(used).default;
+  const isDefault = (id: BehaviourId) => !isChangeable(id) || behaviours[id] === changeableDefinition(id).default;
   const query = row.query?.(readBehaviour);
   const body = row.body?.(readBehaviour);
   const successes = successesOf(row, readBehaviour);
@@ -116,8 +116,8 @@ export function describeOperation(
     isBodyStrict: behaviours['requests.unknown-fields'] === 'refused',
     successes,
     errors: errorsOf(row, (id) => behaviours[id]),
-    // They were recorded with the defaults.
-    example: [...usedBehaviours].every(isUsual) ? EXAMPLES[id] : undefined,
+    // The examples were recorded with the default values.
+    example: [...usedBehaviours].every(isDefault) ? EXAMPLES[id] : undefined,
   };
 }
 

@@ -5,8 +5,8 @@ import { timestamp, uuid } from '../schemas.ts';
 
 const kind = () => z.enum(EVENT_KINDS);
 
-/** The fields of a bounce that a report in the inbox told of. */
-const ofBounce = (status: 'statusCode' | 'status_code') => ({
+/** The fields of a bounce with a report in the inbox. */
+const bounceFields = (status: 'statusCode' | 'status_code') => ({
   recipient: z.string().optional().describe('Who did not get the message, separated by commas.'),
   [status]: z.string().optional().describe('Their status codes (RFC 3463), in the same order.'),
 });
@@ -31,7 +31,7 @@ const PAYLOADS = {
       plainBody: z.string(),
       htmlBody: z.string().nullable(),
       receivedAt: timestamp(),
-      ...ofBounce('statusCode'),
+      ...bounceFields('statusCode'),
     }),
 };
 
@@ -66,7 +66,7 @@ export const serverFrames = (readBehaviour: ReadBehaviour) => ({
       plain_body: z.string(),
       html_body: z.string().nullable(),
       timestamp: timestamp(),
-      ...ofBounce('status_code'),
+      ...bounceFields('status_code'),
     }),
     thread: z.strictObject({ thread_id: z.string(), subject: z.string() }),
   }),

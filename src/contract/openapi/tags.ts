@@ -17,8 +17,8 @@ const GROUPS: Readonly<Record<string, readonly [description: string, ...segments
 export const TAGS = Object.entries(GROUPS).map(([name, [description]]) => ({ name, description }));
 
 /**
- * Returns the group of a path: the last one with a segment of it. A path without a group returns itself, which the
- * OpenAPI linter refuses.
+ * Returns the group of a path: the last group that lists a segment of the path. For a path without a group it returns
+ * the path, which the OpenAPI linter refuses.
  */
 export function tagOf(path: string): string {
   const parts = path.split('/');

@@ -5,9 +5,9 @@ export interface Word {
   readonly isAtom: boolean;
   /** The bytes of a literal. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
-  /** What is in the brackets behind an atom, as in `BODY[HEADER]`. */
+  /** What is in the brackets after an atom, as in `BODY[HEADER]`. */
   readonly section?: readonly Argument[];
-  /** The range behind the brackets, such as `0.100`. */
+  /** The range after the brackets, such as `0.100`. */
   readonly partial?: string;
 }
 

@@ -7,10 +7,10 @@ import type { World } from '../../world/store/world.ts';
 import { findProblems } from './incoming/find-problems.ts';
 import { readHeaders } from './mime/header.ts';
 
-/** What a file of a mail has besides its bytes. */
+/** The columns of a file of a mail, except for its bytes. */
 export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
 
-/** The schemas of what a file has besides its bytes. */
+/** Returns the schemas of these columns. */
 export const fileFields = (): ShownFields<AttachmentRow, (typeof FILE_COLUMNS)[number]> =>
   shownFields('attachments', FILE_COLUMNS);
 
@@ -32,7 +32,7 @@ const COLUMNS = [...PLACE_COLUMNS, ...TEXT_COLUMNS] as const;
 const columnFields = (): ShownFields<MessageRow, 'id' | (typeof COLUMNS)[number]> =>
   shownFields('messages', ['id', ...COLUMNS]);
 
-/** The schema of what shows whose a mail is. */
+/** Returns the schema of the field that names the tenant of a mail. */
 export const ownerField = () => ({
   /** The id of the tenant. */
   tenantId: z.string(),
@@ -40,8 +40,8 @@ export const ownerField = () => ({
 
 const ownFields = () => ({
   /**
-   * The header fields by lower-case name, as the raw mail has them; of fields with one name, that of the emulator, or
-   * else the last.
+   * The header fields by lower-case name, as the raw mail has them. If several have the same name, this is the one of
+   * the emulator, or else the last one.
    */
   headers: z.record(z.string(), z.string()).describe('By lower-case name.'),
   /** The files, with their bytes. */

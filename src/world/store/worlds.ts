@@ -85,7 +85,7 @@ export class Worlds implements ReachableWorlds {
   }
 
   /** Returns every world that is not a sandbox. */
-  neighbours(): World[] {
+  ownWorlds(): World[] {
     return [...this.#worlds.values()];
   }
 
@@ -94,7 +94,7 @@ export class Worlds implements ReachableWorlds {
     return this.#sandboxes.get(id) ?? this;
   }
 
-  /** Keeps the sandbox of a connected client, if it is in one, from expiring. Returns what ends that. */
+  /** Prevents the sandbox of a connected client, if there is one, from expiring. Returns a function that ends this. */
   keepOpen({ id }: World): () => void {
     const sandbox = this.#sandboxes.get(id);
     sandbox?.use(1);
@@ -176,7 +176,7 @@ export class Worlds implements ReachableWorlds {
 
   snapshot(): WorldsSnapshot {
     const operatorKeys = [...this.#indexes.keys].filter(([, holder]) => 'tier' in holder).map(([key]) => key);
-    const worlds = this.neighbours();
+    const worlds = this.ownWorlds();
     return { operatorKeys, tenants: worlds.map((world) => world.snapshot()), mailBytes: sizeOfMailIn(worlds) };
   }
 

@@ -40,23 +40,23 @@ export async function composeAnswers(occasion: Occasion): Promise<Answer[]> {
 }
 
 const COMPOSE: Readonly<Record<CorrespondentKind, (occasion: Occasion) => Answer[] | Promise<Answer[]>>> = {
-  person: (occasion) => answerBy(occasion),
-  'out-of-office': (occasion) => answerBy(occasion, ABSENT, true),
-  autoresponder: (occasion) => answerBy(occasion, RECEIVED),
+  person: (occasion) => writeAnswer(occasion),
+  'out-of-office': (occasion) => writeAnswer(occasion, ABSENT, true),
+  autoresponder: (occasion) => writeAnswer(occasion, RECEIVED),
   'ticket-system': answerTicket,
   'mailing-list': distribute,
-  bounces: report,
+  bounces: writeBounce,
 };
 
 const ABSENT = 'Thank you for your mail. I am out of the office, and will answer when I am back.';
 
 const RECEIVED = 'Thank you for your mail. We have received it and will answer soon.';
 
-/** The header fields of an automatic answer: RFC 3834, and the one that Exchange reads. */
+/** The header fields of an automatic answer: that of RFC 3834, and the one that Microsoft Exchange reads. */
 const AUTOMATIC_HEADERS = { 'Auto-Submitted': 'auto-replied', 'X-Auto-Response-Suppress': 'All' };
 
 /** Writes the next reply, or the usual text if there are no replies. */
-async function answerBy(occasion: Occasion, usualText?: string, isAutomatic = false): Promise<Answer[]> {
+async function writeAnswer(occasion: Occasion, usualText?: string, isAutomatic = false): Promise<Answer[]> {
   const { entry, mail, turn, environment } = occasion;
   const { shown, address } = entry;
   const given = entry.write ? await entry.write(mail) : (shown.replies?.[turn.reply] ?? usualText);
@@ -87,12 +87,12 @@ async function answerBy(occasion: Occasion, usualText?: string, isAutomatic = fa
 /** Acknowledges a new ticket; a later mail of the ticket gets the next reply. */
 function answerTicket(occasion: Occasion): Promise<Answer[]> {
   const { entry, turn } = occasion;
-  if (!turn.isNewTicket) return answerBy(occasion);
+  if (!turn.isNewTicket) return writeAnswer(occasion);
   const usualText =
     `We have received your message. Its ticket has the number ${turn.ticket}. Please keep [#${turn.ticket}] in ` +
     'the subject when you answer.';
   const withoutReplies = { ...entry, write: undefined, shown: { ...entry.shown, replies: null } };
-  return answerBy({ ...occasion, entry: withoutReplies }, usualText, true);
+  return writeAnswer({ ...occasion, entry: withoutReplies }, usualText, true);
 }
 
 /** Returns the subject of an answer: `Re: Order`, or `Re: [#1001] Order` for a ticket. */
@@ -127,7 +127,7 @@ function distribute({ entry: { shown, address }, mail }: Occasion): Answer[] {
   return members.map((member) => ({ to: member, envelopeFrom: `${local}-bounces@${domain}`, mail: copy }));
 }
 
-/** Returns the header fields of a list: RFC 2919, RFC 2369, and RFC 8058 for leaving by one click. */
+/** Returns the header fields of a list: RFC 2919, RFC 2369, and RFC 8058 for unsubscribing by one click. */
 function listHeaders(address: string, name: string): Record<string, string> {
   const [local = '', domain = ''] = address.split('@');
   return {
@@ -143,7 +143,7 @@ function listHeaders(address: string, name: string): Record<string, string> {
 }
 
 /** Writes a delivery report to the sender, from the null sender. */
-function report({ entry: { shown, address }, mail, environment }: Occasion): Answer[] {
+function writeBounce({ entry: { shown, address }, mail, environment }: Occasion): Answer[] {
   const status = shown.status ?? '5.1.1';
   const diagnostic =
     shown.diagnostic ?? `550 ${status} ${status === '5.1.1' ? 'There is no such mailbox' : 'The mail is refused'}.`;

@@ -42,7 +42,7 @@ interface Ordered {
 
 /** The correspondents that are bound to one tenant, or to none. */
 class CorrespondentList implements Part {
-  /** By id. */
+  /** The correspondents, by id. */
   readonly entries = new Map<string, Ordered>();
 
   end(): void {}
@@ -55,7 +55,7 @@ class CorrespondentList implements Part {
     for (const ordered of saved) this.entries.set(ordered.entry.shown.id, ordered);
   }
 
-  /** A correspondent that is a function ends with the process. */
+  /** Returns the correspondents that are not functions, because a function cannot be stored. */
   keep(): Ordered[] {
     return this.save().filter(({ entry }) => entry.write === undefined);
   }
@@ -63,7 +63,7 @@ class CorrespondentList implements Part {
   readonly resume = this.restore;
 }
 
-/** The answers that are due to one tenant later. */
+/** The answers that one tenant gets later. */
 class DueAnswers implements Part {
   readonly #clock: Clock;
   readonly #answer: (pending: Pending) => Promise<void>;
@@ -186,7 +186,7 @@ export class Correspondents implements OutsideAddresses {
     this.#writing.add(writing);
     try {
       const answers = await composeAnswers({ entry, environment: world.environment, ...pending });
-      // The function of the correspondent may take its time, and a reset ends everything.
+      // A reset during the call of the correspondent's function cancels the answer.
       if (world.clock.resets !== resets) return;
       for (const answer of answers) await this.#deliver(world, pending.mail, entry, answer);
     } catch (error) {
@@ -222,7 +222,7 @@ function withTrace(mail: IncomingMail, { to, envelopeFrom }: Answer, { clock }: 
   return { ...mail, headers: { ...trace, ...mail.headers } };
 }
 
-/** Shows a mail from one correspondent to another, which no inbox has. */
+/** Returns a mail from one correspondent to another as a `Mail`. No inbox has this mail. */
 function toMail(
   cause: Mail,
   { raw: _, references, headers, attachments: _files, ...mail }: IncomingMail,

@@ -2,7 +2,7 @@ import { toBareAddress } from '../../../contract/email-address.ts';
 import type { Mail } from '../show-mail.ts';
 import type { Correspondent, CorrespondentKind, ReplyFunction } from './correspondent.ts';
 
-/** A correspondent and how far its correspondence is. It is replaced, and never changed. */
+/** A correspondent and the state of its correspondence. An entry is never changed, but replaced by a new one. */
 export interface Entry {
   readonly shown: Correspondent;
   /** The bare address in lower case. */
@@ -18,7 +18,7 @@ export interface Entry {
 
 /** How a mail is answered. */
 export interface Turn {
-  /** The place in the list of replies. */
+  /** The index in the list of replies. */
   readonly reply: number;
   /** The number of the ticket, in a ticket system. */
   readonly ticket?: number;
@@ -43,9 +43,9 @@ export function acceptMail(entry: Entry, mail: Mail): Accepted {
 }
 
 const ACCEPT: Readonly<Record<CorrespondentKind, (entry: Entry, mail: Mail) => Accepted>> = {
-  person: (entry) => ({ entry, turn: turnWithReply(entry, entry.shown.received) }),
+  person: (entry) => ({ entry, turn: findTurn(entry, entry.shown.received) }),
   'out-of-office': acceptOnce,
-  // As many programs do, it ignores RFC 3834: it answers a program too, and again and again.
+  // Like many programs, it ignores RFC 3834: it answers every mail, also that of programs.
   autoresponder: (entry) => ({ entry, turn: { reply: 0 } }),
   'ticket-system': acceptTicket,
   'mailing-list': acceptUnlessAutomatic,
@@ -67,7 +67,7 @@ function acceptTicket(entry: Entry, mail: Mail): Accepted {
     const tickets = entry.tickets + 1;
     return { entry: { ...entry, tickets }, turn: { reply: 0, ticket: TICKET_BASE + tickets, isNewTicket: true } };
   }
-  const turn = turnWithReply(entry, entry.followUps);
+  const turn = findTurn(entry, entry.followUps);
   return { entry: { ...entry, followUps: entry.followUps + 1 }, turn: turn && { ...turn, ticket: known } };
 }
 
@@ -75,7 +75,7 @@ function acceptUnlessAutomatic(entry: Entry, mail: Mail): Accepted {
   return isAutomatic(mail) ? { entry } : { entry, turn: { reply: 0 } };
 }
 
-function turnWithReply({ write, shown: { replies } }: Entry, reply: number): Turn | undefined {
+function findTurn({ write, shown: { replies } }: Entry, reply: number): Turn | undefined {
   return write || reply < (replies?.length ?? 0) ? { reply } : undefined;
 }
 
@@ -90,13 +90,13 @@ function findTicket({ tickets }: Entry, { subject, headers }: Mail): number | un
 }
 
 /** The part of a mail that says whether a program sent it. */
-type Origin = Pick<Mail, 'from' | 'headers'>;
+type SenderFields = Pick<Mail, 'from' | 'headers'>;
 
 /** Names of senders that no automatic mail may answer (RFC 3834, section 2, and those of common use). */
 const UNATTENDED_SENDER = /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply|owner-.*|.*-(?:request|bounces?))@/;
 
 /** Returns whether a mail comes from a program, so that no program may answer it (RFC 3834, section 2). */
-export function isAutomatic({ from, headers }: Origin): boolean {
+export function isAutomatic({ from, headers }: SenderFields): boolean {
   const {
     'auto-submitted': autoSubmitted = 'no',
     precedence = '',

@@ -55,7 +55,7 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
   });
 }
 
-/** Names a message with its places. */
+/** Returns the ids of a message, its inbox, its thread and its tenant. */
 export function showReceived(world: World, { id, inboxId, threadId }: MessageRow): ReceivedMessage {
   return { id, inboxId, threadId, ...ofTenant(world) };
 }
@@ -65,7 +65,7 @@ interface AddressedMail {
   readonly tenant: string | undefined;
   readonly mail: IncomingMail;
   readonly recipients: readonly string[];
-  /** Whether some of them may have no inbox in this emulator, if another one has. */
+  /** Whether recipients without an inbox in this emulator are ignored if another recipient has one. */
   readonly mayBeElsewhere: boolean;
   /** The sender in the envelope; `undefined` if the mail came without an envelope. */
   readonly envelopeFrom: string | undefined;
@@ -89,7 +89,7 @@ function parseComposed({ worlds }: MailContext, message: IncomingMessage): Addre
 function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail {
   const { eml, tenant, to, auth, ...given } = parseOrRefuse('The message', rawMessage(), message);
   checkSize(eml.byteLength);
-  // Parsing needs time and memory.
+  // The room is checked before parsing, because parsing needs time and memory.
   checkRoom(context, eml.byteLength);
   context.assume('messages.inbound.limits');
   context.assume('messages.inbound.sender');
@@ -105,7 +105,7 @@ function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail
   };
 }
 
-/** Copies texts that may be parts of a much longer one, which V8 would keep as long as its parts. */
+/** Copies texts that may be parts of a much longer text, because V8 keeps that text as long as its parts. */
 function copyTexts<Texts extends object>(texts: Texts): Texts {
   return JSON.parse(JSON.stringify(texts));
 }

@@ -11,8 +11,8 @@ import { receiveMail } from './accept-message.ts';
 import type { IncomingMail } from './parse-eml.ts';
 
 /**
- * Delivers a report to the inbox that sent a mail for each recipient that bounced. `message.bounced` is published
- * because of the report, as for one from outside.
+ * Delivers one report for each recipient that bounced, to the inbox that sent the mail. `message.bounced` is published
+ * because of each report, as for a report from outside.
  */
 export function deliverReports(
   context: MailContext,
@@ -33,7 +33,7 @@ function composeReport({ environment }: World, original: MessageRow, recipient: 
   return {
     from: `Mail Delivery System <${from}>`,
     ...{ to: [to], cc: [], replyTo: null, subject },
-    // Parsers read the line break before the next part as the end of a part.
+    // A parser would count the line break before the next part as the end of this text.
     plainBody: `${text.replaceAll(CRLF, '\n')}\n`,
     htmlBody: null,
     messageIdHeader: `<${id}@${DEFAULT_DOMAIN}>`,

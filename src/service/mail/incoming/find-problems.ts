@@ -5,7 +5,7 @@ import { type RawPart, splitParts } from '../mime/split-parts.ts';
 /** How much of a raw mail is searched. */
 const SEARCHED_BYTES = 192 * 1024;
 
-/** Says what could not be read of a mail that came as raw bytes, each in one sentence. */
+/** Returns a sentence for each problem in reading a mail that came as raw bytes. */
 export function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]): string[] {
   if (message.raw === null) return [];
   const texts = [
@@ -29,7 +29,7 @@ export function findProblems(message: MessageRow, attachments: readonly Attachme
 
 const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/;
 
-/** What a part can have that cannot be decoded: the function returns the sentence that says so. */
+/** The checks of a part. Each returns a sentence if it finds something that cannot be decoded. */
 const CHECKS: readonly ((part: RawPart) => string | false)[] = [
   ({ fields, body }) => {
     const [type] = /^multipart\/[\w.+-]+/i.exec(fields['content-type'] ?? '') ?? [];
@@ -65,7 +65,7 @@ function findUnknownCharsets(parts: readonly RawPart[]): string[] {
   return [...new Set(names)].filter((name) => !isKnown(name));
 }
 
-/** Names that the parser knows, besides those of the Encoding Standard. */
+/** Names of charsets that the parser knows, besides those of the Encoding Standard. */
 const OTHER_NAMES = [
   /^(?:cp|windows|ms|ibm)-?(?:932|936|949|950|874|5022[0-2]|51932)$/,
   /^(?:iso-?2022-?jp-?[12]?|euc_?jp|junet|uhc|iso-8859-8-e)$/,

@@ -8,9 +8,9 @@ import { receiveMail } from '../incoming/accept-message.ts';
 import { deliverReports } from '../incoming/deliver-report.ts';
 import {
   type AttachedFile,
-  bounce,
   checkRoom,
   type MailContext,
+  markBounced,
   publish,
   sizeOfMail,
   storeMessage,
@@ -38,7 +38,7 @@ export interface OutgoingMail extends StoredMail {
   readonly submission?: Submission;
 }
 
-/** What a submitted mail has and another one gets. */
+/** The fields that a submitted mail has of its own. Any other mail gets them from `newFields`. */
 interface Submission
   extends Pick<MessageRow, 'from' | 'fromAddress' | 'raw' | 'messageIdHeader' | 'inReplyTo' | 'references'> {
   readonly recipients: readonly string[];
@@ -59,13 +59,13 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const inboxes = uniqueInboxes(routes.filter((route) => route.kind === 'inbox'));
   const bounced = routes.filter(({ kind }) => kind === 'bounced').map(({ recipient }) => recipient);
   checkRoom(context, (1 + inboxes.length) * sizeOfMail({ ...stored, ...(submission && { raw: submission.raw }) }));
-  const message = store(context, world, inbox, stored, submission ?? ownFields(world, inbox, originalMessage));
+  const message = storeSent(context, world, inbox, stored, submission ?? newFields(world, inbox, originalMessage));
   publish(context, world, 'message.sent', message);
   if (bounced.length < routes.length) context.assume('sending.local');
   const outside = routes.filter(({ kind }) => kind === 'correspondent');
   deliverAll(context, world, { ...message, attachments: mail.attachments }, [...inboxes, ...outside]);
   if (bounced.length === 0) return message;
-  if (context.readBehaviour('sending.bounce.report') === 'none') bounce(context, world, message);
+  if (context.readBehaviour('sending.bounce.report') === 'none') markBounced(context, world, message);
   else deliverReports(context, { world, inbox }, message, bounced);
   return world.messages.get(message.id) ?? message;
 }
@@ -104,7 +104,7 @@ function recipientsOf({ to, cc, bcc }: Pick<OutgoingMail, 'to' | 'cc' | 'bcc'>):
   return [...new Set([...to, ...cc, ...bcc].map(toBareAddress))];
 }
 
-function store(
+function storeSent(
   context: MailContext,
   world: World,
   inbox: InboxRow,
@@ -122,8 +122,8 @@ function store(
   return storeMessage(world, row, attachments);
 }
 
-/** Returns what a mail gets that was not submitted. */
-function ownFields(world: World, inbox: InboxRow, originalMessage: MessageRow | null): Omit<Submission, 'recipients'> {
+/** Creates these fields for a mail that was not submitted. */
+function newFields(world: World, inbox: InboxRow, originalMessage: MessageRow | null): Omit<Submission, 'recipients'> {
   const address = primaryAddress(world, inbox);
   return {
     ...{ threadId: originalMessage?.threadId, raw: null, messageIdHeader: '' },
@@ -175,7 +175,7 @@ function inboxPaused({ assume }: MailContext): ApiError {
   return new ApiError('INBOX_PAUSED', 'This inbox is paused and cannot send.');
 }
 
-/** Checks that each recipient has written to the inbox before. Simulators need not have. */
+/** Checks that each recipient has written to the inbox before. Simulators need not have written. */
 function checkVerifiedRecipients(
   { readBehaviour }: MailContext,
   world: World,

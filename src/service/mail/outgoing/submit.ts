@@ -12,8 +12,8 @@ import type { MailContext } from '../store-message.ts';
 import { sendMail } from './send.ts';
 
 /**
- * Sends a mail that a program submits for an inbox, as the API does, to the recipients of its envelope. What is sent
- * has the bytes of the mail without Bcc, with a Date and a Message-ID.
+ * Sends a mail that a program submits for an inbox, as the API does, to the recipients of its envelope. The sent mail
+ * has the bytes of the submitted mail, without Bcc. A missing Date or Message-ID is added.
  *
  * @throws {ApiError} as `sendMail` does; FORBIDDEN if the inbox does not have the address in From.
  */
@@ -44,7 +44,7 @@ export function submitMail(
   });
 }
 
-/** Returns the bytes of a mail without Bcc, with a Date and a Message-ID. */
+/** Returns the bytes of a mail without Bcc. A missing Date or Message-ID is added. */
 function completeHeader(bytes: Uint8Array, messageId: string, date: Date): Uint8Array<ArrayBuffer> {
   const text = toBinary(bytes);
   const end = headerEnd(text);

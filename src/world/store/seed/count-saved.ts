@@ -4,7 +4,7 @@ import type { World, WorldsSnapshot } from '../world.ts';
 /** The states that checkpoints keep, by their owner: '' for the mailbox, or the id of a sandbox. */
 export class SavedStates {
   readonly #states = new Map<string, readonly WorldsSnapshot[]>();
-  /** The size of their mail in bytes; what they share counts for each. */
+  /** The size of their mail in bytes. Mail that several states share is counted for each of them. */
   mailBytes = 0;
 
   /** Replaces the states of an owner. */
@@ -23,7 +23,7 @@ function sizeOfMail(states: readonly WorldsSnapshot[]): number {
   return states.reduce((sum, { mailBytes }) => sum + mailBytes, 0);
 }
 
-/** Returns the size of the mail that only saved states have, in bytes. What they share is counted once. */
+/** Returns the size of the mail that only saved states have, in bytes. Mail that several of them share counts once. */
 export function countOnlySaved(saved: readonly WorldsSnapshot[], findWorld: (id: string) => World | undefined): number {
   const counted = new Set<unknown>();
   const sizeOf = (row: MailRow, present: MailRow | undefined) => {

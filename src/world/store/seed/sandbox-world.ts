@@ -79,7 +79,7 @@ export class SandboxWorld implements ReachableWorlds {
     return this.all();
   }
 
-  neighbours(): World[] {
+  ownWorlds(): World[] {
     return this.all();
   }
 
@@ -104,7 +104,7 @@ export class SandboxWorld implements ReachableWorlds {
     return { operatorKeys: [], tenants: [this.world.snapshot()], mailBytes: sizeOfMailIn([this.world]) };
   }
 
-  /** Whether its tenant can be reached: until it is ended, or was not used for an hour and has no open stream. */
+  /** Whether its tenant can be reached. It ends by `end`, or if it was not used for an hour and has no open stream. */
   get isOpen(): boolean {
     return !this.#isEnded && (this.#openStreams > 0 || !this.isIdle);
   }
@@ -120,7 +120,7 @@ export class SandboxWorld implements ReachableWorlds {
     this.#openStreams += streamChange;
   }
 
-  /** Makes its tenant unknown. */
+  /** Makes its tenant unreachable. */
   end(): void {
     this.#isEnded = true;
   }
