@@ -26,7 +26,7 @@ export type ToldBy =
   | 'time'
   | `not from outside: ${string}`;
 
-/** What both kinds of behaviour have. */
+/** The fields that both kinds of behaviour have. */
 interface OpenPoint {
   /** The point that is open, as a question. */
   readonly question: string;
@@ -34,7 +34,7 @@ interface OpenPoint {
   readonly section: string;
   /** The source of the default or of the assumption. */
   readonly origin: Origin;
-  /** What a client needs to find out the value of a running service. */
+  /** What a client needs to find out the answer for a running service. */
   readonly told: ToldBy;
 }
 
@@ -101,7 +101,7 @@ export const byReference = createRowWriter('reference');
 /** Writes a row whose default value, or whose assumption, the service document states. */
 export const byDocument = createRowWriter('document');
 
-/** What deleting most resources can return. */
+/** The choices for the reply to deleting most resources. */
 export const DELETED = { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' } as const;
 
 type Written = Row<Origin, string, Answer, OptionalFields<string>>;

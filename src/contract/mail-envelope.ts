@@ -6,7 +6,7 @@ const authResult = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, `must be one of ${values.join(', ')}`).optional();
 
 const authFields = () => ({
-  /** Whether the envelope sender may send from where the mail came (RFC 7208). */
+  /** Whether the sending server may send for the domain of the envelope sender (RFC 7208). */
   spf: authResult(['none', 'neutral', 'pass', 'fail', 'softfail', 'policy', 'temperror', 'permerror']),
   /** Whether the mail has a valid signature (RFC 6376). */
   dkim: authResult(['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror']),

@@ -15,8 +15,8 @@ export interface Environment {
    */
   fetch(url: string, init: RequestInit): Promise<Response>;
   /**
-   * Returns how much memory the process may use, in bytes: the JavaScript heap, and all of it. Stored mail is limited
-   * to a quarter of the heap and an eighth of all. By default Node is asked; in a browser there is no limit.
+   * Returns how much memory the process may use, in bytes: for the JavaScript heap, and in total. Stored mail may use a
+   * quarter of the heap and an eighth of the total. By default, Node gives the values; a browser has no limit.
    */
   memory(): { readonly heapBytes: number; readonly allBytes: number };
   /** Reports a failure of the emulator itself. By default it prints the error with its stack by `console.error`. */

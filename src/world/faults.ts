@@ -37,6 +37,7 @@ class FaultList implements Part {
   /** Counts the requests for each fault that is a rate limit. */
   readonly rateLimits = new RateLimits();
   readonly #environment: Pick<Environment, 'setTimer'>;
+  /** All lists with a fault; this list is in the set while it has one. */
   readonly #filled: Set<FaultList>;
   /** For each reply that waits because of a fault: the function that ends the wait. */
   readonly #ends = new Set<() => void>();

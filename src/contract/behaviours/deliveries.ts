@@ -1,7 +1,7 @@
 import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 import { headerName } from '../header-fields.ts';
 
-/** How events reach webhooks. */
+/** Behaviours of the deliveries to webhooks. */
 export const deliveryBehaviours = defineBehaviours('6', 'receiver', {
   'deliveries.payload': assumed('What does the payload of a delivery contain?', {
     'reference-and-content':

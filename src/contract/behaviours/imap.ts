@@ -11,7 +11,7 @@ export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs 
     'second-message':
       'there is a second message with an id of its own; if the first message is then flagged as deleted and ' +
       'expunged, it replaces the copy, as after MOVE',
-    refused: 'NO [CANNOT], so that only MOVE brings a message to another folder',
+    refused: 'NO [CANNOT], so that only MOVE puts a message into another folder',
   }),
   'imap.append.inbox': assumed('What happens when an IMAP client stores a mail in INBOX?', {
     stored: 'there is an inbound message, and no event',

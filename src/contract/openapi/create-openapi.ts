@@ -163,7 +163,7 @@ const CAN_RETURN: Partial<Record<ErrorCode, (row: OperationDefinition, readBehav
   NOT_FOUND: (row, readBehaviour) =>
     row.params !== undefined || (mayRefuseTier(row, readBehaviour) && readBehaviour('auth.wrong-tier') === 'not-found'),
   PAYLOAD_TOO_LARGE: canHaveBody,
-  // Also when too many bodies arrive at once.
+  // An operation also returns this when too many bodies arrive at once.
   STORAGE_FULL: canHaveBody,
   UNSUPPORTED_MEDIA_TYPE: (row, readBehaviour) => canHaveBody(row) && readBehaviour('requests.content-type') === 'json',
   INTERNAL_ERROR: () => true,

@@ -38,7 +38,7 @@ function readKeyword({ keywords }: ImapInbox, keyword: string): string {
   return keyword;
 }
 
-/** How STORE changes flags, by its name. */
+/** How each form of STORE changes flags, by the name of the form. */
 export const FLAG_CHANGES: Readonly<Record<string, (flags: Set<string>, given: readonly string[]) => Set<string>>> = {
   FLAGS: (_, given) => new Set(given),
   '+FLAGS': (flags, given) => new Set([...flags, ...given]),

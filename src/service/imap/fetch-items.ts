@@ -9,7 +9,7 @@ import type { MailReader, OpenMail } from './mail-reader.ts';
 /** Texts, in which one character stands for each byte, and bytes, to be sent one after the other. */
 export type Output = (string | Uint8Array)[];
 
-/** What a FETCH asks for of each mail. */
+/** One item that a FETCH asks for, such as `FLAGS` or `BODY[TEXT]`. */
 export interface FetchItem {
   /** How the reply names it. */
   readonly name: string;

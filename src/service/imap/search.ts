@@ -7,7 +7,7 @@ import { envelopeFields, type MailPart } from './mail-parts.ts';
 import type { MailReader, OpenMail } from './mail-reader.ts';
 import type { FolderView } from './view.ts';
 
-/** A test of a mail, and how much work the test is. */
+/** A test of a mail, and the cost of this test. */
 interface Criterion {
   readonly cost: 0 | 1 | 2 | 3;
   matches(item: Item, number: number): boolean;

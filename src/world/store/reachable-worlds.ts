@@ -9,7 +9,7 @@ export type SavedOwners = Readonly<Record<string, SavedOwner>>;
 interface WholeMailbox {
   /** The limit for the stored mail, in bytes. */
   readonly maxMailBytes: number;
-  /** How to store more than that, for an error message. */
+  /** How the limit can be raised, for an error message. */
   readonly moreMail: string;
   readonly saved: SavedStates;
   /** The servers for mail that listen. */

@@ -44,7 +44,7 @@ export class Worlds implements ReachableWorlds {
   readonly #worlds = new Map<string, World>();
   readonly #sandboxes = new Map<string, SandboxWorld>();
   readonly #sandboxesByDomain = new Map<string, SandboxWorld>();
-  /** What belongs to no tenant. */
+  /** The parts that belong to no tenant. */
   readonly parts: Parts = new Parts(this, this.#indexes.parts);
 
   /** Creates the worlds of a mailbox, without tenants and keys. */

@@ -134,10 +134,10 @@ function findTargets(context: MailContext, { tenant, recipients, mayBeElsewhere 
   }
   if (recipients.length === 0) throw new ApiError('VALIDATION_ERROR', 'The message has no recipient.');
   const found = recipients.map((recipient) => findInbox(context, toBareAddress(recipient)));
-  const isLeftOut = mayBeElsewhere && found.some((each) => each !== undefined);
+  const areUnknownIgnored = mayBeElsewhere && found.some((each) => each !== undefined);
   const unknown = recipients.filter((_, index) => {
     const each = found[index];
-    return each ? tenant !== undefined && each.world.id !== tenant : !isLeftOut;
+    return each ? tenant !== undefined && each.world.id !== tenant : !areUnknownIgnored;
   });
   if (unknown.length > 0) {
     throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);

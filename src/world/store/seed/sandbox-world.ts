@@ -104,7 +104,7 @@ export class SandboxWorld implements ReachableWorlds {
     return { operatorKeys: [], tenants: [this.world.snapshot()], mailBytes: sizeOfMailIn([this.world]) };
   }
 
-  /** Whether its tenant can be reached. It ends by `end`, or if it was not used for an hour and has no open stream. */
+  /** Whether its tenant can be reached: not after `end`, and not if it is idle and has no open stream. */
   get isOpen(): boolean {
     return !this.#isEnded && (this.#openStreams > 0 || !this.isIdle);
   }
