@@ -11,7 +11,7 @@ import type { IncomingMail } from '../incoming/parse-eml.ts';
 import { createTrace } from '../mime/header.ts';
 import type { LoopGuard } from '../outgoing/loop-guard.ts';
 import { findRoute } from '../outgoing/route.ts';
-import { isHeld } from '../outgoing/send.ts';
+import { holdIfLoop } from '../outgoing/send.ts';
 import { type Mail, showMail } from '../show-mail.ts';
 import { checkRoom, mailContextOf, type OutsideAddresses, sizeOfMail } from '../store-message.ts';
 import { type Answer, composeAnswers } from './compose-answers.ts';
@@ -202,7 +202,7 @@ export class Correspondents implements OutsideAddresses {
     const route = findRoute(context, toBareAddress(answer.to), world);
     if (route.kind !== 'inbox' && route.kind !== 'correspondent') return;
     const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...cause, subject: 'a delivery report' };
-    if (isHeld(context, world, { from, subject, messageIdHeader }, route)) return;
+    if (holdIfLoop(context, world, { from, subject, messageIdHeader }, route)) return;
     if ('eml' in answer) {
       await acceptMessage(context, { eml: answer.eml, to: answer.to, envelopeFrom: answer.envelopeFrom });
       return;

@@ -80,14 +80,14 @@ function deliverAll(
   const sent = { ...message, from: message.fromAddress };
   for (const route of routes) {
     if (route.kind !== 'inbox' && route.kind !== 'correspondent') continue;
-    if (isHeld(context, world, sent, route)) continue;
+    if (holdIfLoop(context, world, sent, route)) continue;
     if (route.kind === 'inbox') receiveMail(context, route, message);
     else context.correspondents.receive(world, message, route.recipient);
   }
 }
 
-/** Counts a mail to an inbox or a correspondent. Returns whether it is held, because it is part of a loop. */
-export function isHeld(
+/** Counts a mail to an inbox or a correspondent, and holds it if it is part of a loop. Returns whether it is held. */
+export function holdIfLoop(
   { loops, worlds, assume }: MailContext,
   world: World,
   { from, subject, messageIdHeader }: Pick<MessageRow, 'from' | 'subject' | 'messageIdHeader'>,
