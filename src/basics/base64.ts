@@ -11,13 +11,13 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 
 /** Converts bytes to lower-case hexadecimal digits. */
 export function toHex(bytes: Uint8Array): string {
-  // V8 keeps a text that was joined in one step in a third of the memory.
+  // A text that was joined in one step takes a third of the memory in V8.
   const digits: (string | undefined)[] = [];
   for (const byte of bytes) digits.push(HEX[byte]);
   return digits.join('');
 }
 
-/** Makes a UUID of a version (RFC 9562) of sixteen bytes, in which it sets the six bits of version and variant. */
+/** Makes a UUID from sixteen bytes. It sets the bits of the version and the variant in these bytes (RFC 9562). */
 export function toUuid(bytes: Uint8Array, version: number): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4);
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
@@ -25,13 +25,13 @@ export function toUuid(bytes: Uint8Array, version: number): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** The number of arguments that a function call can have is limited. */
+/** How many bytes are converted at once, because the number of arguments of a function call is limited. */
 const CHUNK_BYTES = 8192;
 
 export function toBase64(bytes: Uint8Array): string {
   let binary = '';
   for (let start = 0; start < bytes.length; start += CHUNK_BYTES) {
-    // With `...` it takes six times as long.
+    // A call with `...` takes six times as long.
     binary += Reflect.apply(String.fromCharCode, null, bytes.subarray(start, start + CHUNK_BYTES));
   }
   return btoa(binary);

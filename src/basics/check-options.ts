@@ -1,8 +1,8 @@
 import { findNearest } from './nearest.ts';
 
 /**
- * Returns the options, if the function has each of them. @throws {TypeError} that names a similar option, and all
- * others.
+ * Returns the options unchanged. @throws {TypeError} if the function does not have one of them; the message names a
+ * similar option and lists all options.
  */
 export function checkOptions<Options extends object>(functionName: string, options: Options, names: readonly string[]) {
   const unknown = Object.keys(options).find((name) => !names.includes(name));

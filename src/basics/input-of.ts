@@ -12,7 +12,7 @@ export type ReadonlyDeep<Value> = unknown extends Value
     ? Value
     : { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> };
 
-/** The input of each field, or the output of one that converts any value, such as the text of a query. */
+/** The input of each field. If a field accepts any value, such as the text of a query, its output is used instead. */
 type KnownInput<Input, Output> = {
   [Name in keyof Input]: unknown extends Input[Name] ? Output[Name & keyof Output] : Input[Name];
 };
@@ -25,5 +25,5 @@ export type InputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<
   KnownInput<z.input<z.ZodObject<Fields>>, z.output<z.ZodObject<Fields>>>
 >;
 
-/** The output of an object schema with these fields, as `InputOf` derives its input. */
+/** The output of an object schema with these fields; see `InputOf`. */
 export type OutputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<z.output<z.ZodObject<Fields>>>;

@@ -1,27 +1,27 @@
 import { toBase64 } from './base64.ts';
 
-/** How deep a value is split: the rows of an exported tenant are whole, unless they have bytes. */
+/** How deep a value is split. With this depth, a row of an exported tenant is not split, unless it contains bytes. */
 const MAX_DEPTH = 5;
 
-/** The length that a piece has at least, except for the last one. */
+/** The minimum length of a piece, except for the last one. */
 const MIN_LENGTH = 1024 * 1024;
 
 /** How many bytes are written as base64 at once; a multiple of 3. */
 const BYTES_AT_ONCE = 48 * 1024;
 
 /**
- * A list whose items are made one by one when it is written, because all of them could need more memory than there is.
+ * A list whose items are created one by one while it is written, because all together could need too much memory.
  * It has the type of a list, but only `toJsonPieces` and `JSON.stringify` can read it.
  */
 export function lazyList<Item>(items: () => Iterable<Item>): Item[] {
   return { [Symbol.iterator]: () => items()[Symbol.iterator](), toJSON: () => [...items()] } as unknown as Item[];
 }
 
-/** How many items of a long list are made at a time. */
+/** How many items of a long list are created at a time. */
 const PART_SIZE = 500;
 
-/** Returns a list that is read in parts, each with at most `size` items behind the last one. */
-export function inParts<Item>(
+/** Creates a list of at most `limit` items that is read in parts. `read` returns at most `size` items after `last`. */
+export function createListInParts<Item>(
   limit = Number.POSITIVE_INFINITY,
   read: (size: number, done: number, last: Item | undefined) => Item[],
 ): Item[] {
@@ -38,7 +38,7 @@ export function inParts<Item>(
   });
 }
 
-/** Writes a value as JSON in pieces, because the whole text could need more memory than there is. */
+/** Writes a value as JSON in pieces, because the whole text could need too much memory. */
 export function* toJsonPieces(value: unknown): Generator<string, void> {
   let piece = '';
   for (const part of split(value, 0)) {
@@ -95,7 +95,7 @@ function* splitBytes(bytes: Uint8Array): Generator<string, void> {
   yield '"';
 }
 
-/** Returns the bytes of a field with base64, as `showRow` creates it. */
+/** Returns the bytes of a field that `showRow` created: its getter returns base64, and also has the bytes. */
 function bytesOf(object: object, name: string): Uint8Array | undefined {
   const get = Object.getOwnPropertyDescriptor(object, name)?.get as { readonly bytes?: Uint8Array } | undefined;
   return get?.bytes;

@@ -1,8 +1,8 @@
 /**
- * Creates the `instanceof` check of an error class, which goes by the name: a test runner that resets modules, such as
- * Jest, can load a part of this package a second time, with classes of its own.
+ * Creates the `instanceof` check of an error class. It compares names, because a test runner that resets modules, such
+ * as Jest, can load a part of this package a second time, with its own classes.
  */
-export function isNamed(name: string) {
+export function createNameCheck(name: string) {
   return (value: unknown): boolean =>
     typeof value === 'object' && value !== null && 'name' in value && value.name === name;
 }

@@ -1,6 +1,6 @@
 const MAX_SUGGESTIONS = 5;
 
-/** The minimum length of a text that is searched for inside names. A shorter one is contained in too many. */
+/** The minimum length of a text that is searched for inside names. A shorter one is contained in too many names. */
 const MIN_PART_LENGTH = 3;
 
 /** Maximum share of wrong letters in a similar name. */
@@ -52,7 +52,7 @@ function at(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }
 
-/** What other services call the fields of a mail whose names here are not similar. */
+/** Names of fields of a mail in other services, if they are not similar to the names here. */
 const OTHER_NAMES: Readonly<Record<string, string>> = {
   body: 'plainBody',
   text: 'plainBody',

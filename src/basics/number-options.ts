@@ -1,4 +1,4 @@
-/** The options that are whole numbers, with their least and greatest value. */
+/** The options that are whole numbers, each with its least and greatest value. */
 const RANGES = {
   journalSize: [0, 100_000],
   loopLimit: [1, 1_000_000],
@@ -8,12 +8,12 @@ const RANGES = {
 
 export type NumberOption = keyof typeof RANGES;
 
-/** What the flag of each such option expects, and how its text is read. */
+/** Returns what the flag of an option expects, and how its text is parsed. */
 export function numberFlag(option: NumberOption) {
   return { expected: ruleOf(option), fromText: toWholeNumber, parse: (value: unknown) => parseNumber(option, value) };
 }
 
-/** Converts the text of a flag to a whole number; `undefined` if it is none. */
+/** Converts the text of a flag to a whole number; `undefined` if it is not one. */
 export function toWholeNumber(text: string): number | undefined {
   return /^\d+$/.test(text) ? Number(text) : undefined;
 }

@@ -8,7 +8,7 @@ export const VERSION: string = packageJson.version;
 const OLDEST_NODE = [20, 19] as const;
 
 /**
- * Refuses a Node that is too old; other programs that run JavaScript pass.
+ * Checks that Node is not too old. Other runtimes are accepted.
  *
  * @throws {Error} with one sentence that names both versions.
  */

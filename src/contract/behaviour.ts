@@ -13,9 +13,9 @@ export interface OtherValues {
 }
 
 /**
- * How a client can tell a behaviour of a running service, and what it needs besides a tenant key: a key of another
- * tenant, a key of the operator, an address for deliveries, a mail from outside, or time that passes. If it cannot be
- * told from outside, the text says why. `agent-mailbox-mock verify` goes by it.
+ * What a client needs to find out the value of a behaviour of a running service: only a tenant key (`key`), or also a
+ * key of another tenant, a key of the operator, an address for deliveries, a mail from outside, or time that passes. If
+ * no client can find out the value, the text says why. `agent-mailbox-mock verify` uses this.
  */
 export type ToldBy =
   | 'key'
@@ -26,7 +26,7 @@ export type ToldBy =
   | 'time'
   | `not from outside: ${string}`;
 
-/** What both kinds of behaviour have. */
+/** The fields that both kinds of behaviour have. */
 interface OpenPoint {
   /** The point that is open, as a question. */
   readonly question: string;
@@ -34,7 +34,7 @@ interface OpenPoint {
   readonly section: string;
   /** The source of the default or of the assumption. */
   readonly origin: Origin;
-  /** How a client can tell it of a running service. */
+  /** What a client needs to find out the answer for a running service. */
   readonly told: ToldBy;
 }
 
@@ -42,7 +42,7 @@ interface OpenPoint {
 export interface ChangeableDefinition extends OpenPoint {
   /** Each value with its meaning. */
   readonly choices: Readonly<Record<string, string>>;
-  /** Values that it accepts in addition to these. */
+  /** Values that it accepts in addition to those of `choices`. */
   readonly otherValues?: OtherValues;
   /** The value that it has if a test author does not set one. */
   readonly default: string;
@@ -64,8 +64,8 @@ export type BehaviourDefinition = ChangeableDefinition | AssumptionDefinition;
 
 type Answer = AssumptionDefinition['assumption'] | ChangeableDefinition['choices'];
 
-/** What a row of a table can say besides its question and its answer. */
-type Further<Value> = Partial<Pick<OpenPoint, 'section' | 'told'>> &
+/** The optional fields of a row of a table. */
+type OptionalFields<Value> = Partial<Pick<OpenPoint, 'section' | 'told'>> &
   Pick<AssumptionDefinition, 'affects'> &
   Pick<ChangeableDefinition, 'otherValues'> & { readonly default?: Value };
 
@@ -76,12 +76,12 @@ type Row<Source, Question, Given, More> = More & {
 
 type AnswerOf<Given> = Given extends string ? { readonly assumption: Given } : { readonly choices: Given };
 
-/** Returns the function that writes a row whose default value, or whose assumption, has this source. */
-function rowsFrom<const Source extends Origin>(origin: Source) {
+/** Creates the function that writes a row whose default value, or whose assumption, has this source. */
+function createRowWriter<const Source extends Origin>(origin: Source) {
   return <
     const Question extends string,
     const Given extends Answer,
-    const More extends Further<keyof Given> = Record<never, never>,
+    const More extends OptionalFields<keyof Given> = Record<never, never>,
   >(
     question: Question,
     answer: Given,
@@ -93,18 +93,18 @@ function rowsFrom<const Source extends Origin>(origin: Source) {
 }
 
 /** Writes a row of a table: a question with its choices or with the assumption, which no source states. */
-export const assumed = rowsFrom('assumed');
+export const assumed = createRowWriter('assumed');
 
 /** Writes a row whose default value, or whose assumption, the public reference states. */
-export const byReference = rowsFrom('reference');
+export const byReference = createRowWriter('reference');
 
 /** Writes a row whose default value, or whose assumption, the service document states. */
-export const byDocument = rowsFrom('document');
+export const byDocument = createRowWriter('document');
 
-/** What deleting most resources can return. */
+/** The choices for the reply to deleting most resources. */
 export const DELETED = { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' } as const;
 
-type Written = Row<Origin, string, Answer, Further<string>>;
+type Written = Row<Origin, string, Answer, OptionalFields<string>>;
 
 type Added<Section, Each> = { readonly section: Section; readonly told: ToldBy } & (Each extends {
   readonly choices: infer Choices;
@@ -119,8 +119,8 @@ type Completed<Section, Rows> = {
 };
 
 /**
- * Joins the behaviours of one area. A row that does not say otherwise has the section of its table, what tells it
- * there, and the first of its choices as its default.
+ * Completes the behaviours of one area. A row without `section` or `told` gets that of its table. A row without
+ * `default` gets its first choice as the default.
  */
 export function defineBehaviours<const Section extends string, Rows extends Readonly<Record<string, Written>>>(
   section: Section,

@@ -126,9 +126,9 @@ export function parseBehaviours(options: Readonly<Record<string, unknown>> = {})
 
 /** Values that can be replaced. */
 export interface LiveValues {
-  /** Shows the values of the moment. */
+  /** An object that always has the current values. */
   readonly values: BehaviourValues;
-  /** The values of this moment, which never change. */
+  /** The current values. To change them, replace this object. */
   current: BehaviourValues;
 }
 

@@ -28,7 +28,7 @@ const isFromOutside = (text: string) => parseAddress(text, isIncomingAddress) !=
 /** One address of mail from outside, bare or in display form; also an international one (RFC 6532). */
 export const incomingAddress = addressText(isFromOutside);
 
-/** The same for the sender of a stored mail; empty if the mail names none. */
+/** The sender of a stored mail: like {@link incomingAddress}, or empty if the mail has none. */
 export const senderAddress = addressText((text) => text === '' || isFromOutside(text));
 
 /** One bare address; parsing converts it to lower case. */

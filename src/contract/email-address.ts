@@ -39,17 +39,18 @@ export function parseAddress(text: string, isAddress = isBareAddress): EmailAddr
   return { name: parsed.name.trim(), address: parsed.address };
 }
 
-/** Quoted texts, comments, addresses in angle brackets, separators, and what is between these. */
-const TOKEN = /"(?:[^"\\\n]|\\.)*"?|\((?:[^()\\\n]|\\.)*\)?|<[^<>\n]*>?|[,;:]|[^",;:(<]+/g;
+/** The tokens of a header field: quoted texts, comments, addresses in angle brackets, separators, and other text. */
+const FIELD_TOKENS = /"(?:[^"\\\n]|\\.)*"?|\((?:[^()\\\n]|\\.)*\)?|<[^<>\n]*>?|[,;:]|[^",;:(<]+/g;
 
-/** How many addresses of a list are read, and how many characters of each, from its end. */
+/** How many addresses of a list are read. */
 const MAX_LISTED = 1_000;
+/** How many characters at the end of an address are read. */
 const MAX_WRITTEN_LENGTH = 4_000;
 
-/** Parses the addresses of a header field; a group is replaced by its members. Further ones than 1,000 are left out. */
+/** Parses the addresses of a header field; a group is replaced by its members. At most 1,000 are read. */
 export function parseAddressList(text: string): EmailAddress[] {
   const written: string[] = [''];
-  for (const [token] of text.matchAll(TOKEN)) {
+  for (const [token] of text.matchAll(FIELD_TOKENS)) {
     // Before a colon is the name of a group.
     if (token === ':') written[written.length - 1] = '';
     else if (token === ',' || token === ';') written.push('');
@@ -94,7 +95,7 @@ export const MAX_ADDRESSES = 50;
  * The tokens of an address list (RFC 5322, section 3.4): quoted text, addresses in brackets, comments and plain text.
  * An unclosed quote or bracket extends to the end of the text, so that matching never backtracks.
  */
-const TOKENS = /\\.|"(?:[^"\\]|\\.)*\\?(?:"|$)|<[^>]*(?:>|$)|\((?:[^()\\]|\\.)*\)|[^"<(:;,\\]+|./gs;
+const LIST_TOKENS = /\\.|"(?:[^"\\]|\\.)*\\?(?:"|$)|<[^>]*(?:>|$)|\((?:[^()\\]|\\.)*\)|[^"<(:;,\\]+|./gs;
 
 /**
  * Splits an address list at its commas and replaces a group such as `Team: ada@acme.test, bo@acme.test;` by its
@@ -108,7 +109,7 @@ export function splitAddresses(text: string): string[] {
 function splitAtCommas(text: string): string[] {
   const parts = [''];
   let isInGroup = false;
-  for (const [token] of text.matchAll(TOKENS)) {
+  for (const [token] of text.matchAll(LIST_TOKENS)) {
     if (token === ':') isInGroup = true;
     if (token === ';') isInGroup = false;
     if (token === ',' && !isInGroup) parts.push('');
@@ -120,7 +121,7 @@ function splitAtCommas(text: string): string[] {
 /** Returns the members of a group, or `undefined` if the text is not a group. */
 function membersOf(part: string): string[] | undefined {
   if (!part.endsWith(';')) return undefined;
-  const colon = [...part.matchAll(TOKENS)].find(([token]) => token === ':');
+  const colon = [...part.matchAll(LIST_TOKENS)].find(([token]) => token === ':');
   return colon && splitAtCommas(part.slice(colon.index + 1, -1));
 }
 
@@ -142,7 +143,7 @@ export function isEmulatorDomain(domain: string, sandboxDomain?: string): boolea
   return domain === DEFAULT_DOMAIN || domain === SIMULATOR_DOMAIN;
 }
 
-/** Returns whether a domain is the one of all sandboxes, or below it. */
+/** Returns whether a domain is `sandbox.test` or below it. */
 export function isSandboxDomain(domain: string): boolean {
   return isWithin(domain.toLowerCase().replace(/\.$/, ''), SANDBOX_DOMAIN);
 }

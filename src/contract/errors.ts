@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isNamed } from '../basics/named-error.ts';
+import { createNameCheck } from '../basics/named-error.ts';
 
 /**
  * Every error that the emulator can return, with its code, HTTP status and meaning.
@@ -40,7 +40,7 @@ export const ERRORS = {
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The emulator failed because of a bug.' },
   RELAY_FAILED: { status: 502, meaning: 'The mail relay failed, so nothing was sent.' },
-  SERVER_UNAVAILABLE: { status: 503, meaning: 'The process was told to end, or a balancer finds it gone.' },
+  SERVER_UNAVAILABLE: { status: 503, meaning: 'The process is ending, or a balancer cannot reach it.' },
   STORAGE_FULL: { status: 507, meaning: 'The message does not fit into the storage, or too much arrives at once.' },
 } as const;
 
@@ -68,7 +68,7 @@ export const REFUSALS = {
  */
 export class ApiError extends Error {
   /** Recognises the error by its name, also if it comes from a second copy of this package. */
-  static override readonly [Symbol.hasInstance] = isNamed('ApiError');
+  static override readonly [Symbol.hasInstance] = createNameCheck('ApiError');
   override readonly name = 'ApiError';
 
   /** Additional headers of the reply, such as `Allow`. */
@@ -95,12 +95,12 @@ export class ApiError extends Error {
 export function parseOrRefuse<Schema extends z.ZodType>(where: string, schema: Schema, value: unknown) {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw invalid(where, parsed.error);
+  throw createValidationError(where, parsed.error);
 }
 
 /** Creates the error for a failed parse, with the location and each problem. */
-export function invalid(where: string, error: z.ZodError): ApiError {
-  const problems = error.issues.slice(0, 5).map((issue) => `${toPath(issue.path)} ${wording(issue)}`.trim());
+export function createValidationError(where: string, error: z.ZodError): ApiError {
+  const problems = error.issues.slice(0, 5).map((issue) => `${toPath(issue.path)} ${describeIssue(issue)}`.trim());
   const text = `${where} is not valid: ${problems.join('; ')}`;
   return new ApiError('VALIDATION_ERROR', text.endsWith('?') ? text : `${text}.`);
 }
@@ -113,7 +113,7 @@ function toPath(path: readonly PropertyKey[]): string {
   );
 }
 
-function wording(issue: z.core.$ZodIssue): string {
+function describeIssue(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
   if (issue.code !== 'unrecognized_keys') return issue.message;
   return `has unknown fields: ${issue.keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`;

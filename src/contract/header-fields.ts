@@ -3,7 +3,7 @@ import type { OtherValues } from './behaviour.ts';
 /** A header name (RFC 9110, section 5.6.2) short enough for every server. */
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
 
-/** Names that HTTP, `fetch` or a delivery uses: a signature under them would break the request or be lost. */
+/** Header names that HTTP, `fetch` or a delivery uses. A signature there would break the request or be lost. */
 const IN_USE = new RegExp(
   `^(?:${[
     'webhook-.*',

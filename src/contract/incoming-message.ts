@@ -29,16 +29,16 @@ export const messageId = lazy(() =>
 );
 
 /** Headers that are generated from other fields, so that `headers` must not repeat them. */
-const OWN_FIELDS =
+const GENERATED_FIELDS =
   /^(?:from|to|cc|bcc|reply-to|subject|date|message-id|in-reply-to|references|mime-version|content-.*)$/i;
 
 const headerName = () =>
   z
     .string()
     .regex(/^[A-Za-z0-9-]{1,76}$/, 'must have a name of letters, digits and -, such as X-Ticket')
-    .refine((name) => !OWN_FIELDS.test(name), 'must not be set as a header; use the field of the message for it');
+    .refine((name) => !GENERATED_FIELDS.test(name), 'must not be set as a header; use the field of the message for it');
 
-/** `not: {}` in the OpenAPI document, because JSON cannot represent bytes. */
+/** The OpenAPI document shows these bytes as `not: {}`, because JSON cannot represent them. */
 const plainBytes = () => z.custom<Uint8Array>(isBytes).meta({ not: {} });
 
 const bytes = lazy(() =>
@@ -69,7 +69,7 @@ const attachment = () =>
       return { filename, contentType, content: file, sizeBytes: file.byteLength };
     });
 
-/** Names the input type; otherwise a declaration file spells it out without its comments. */
+/** This type names the input, because a declaration file would otherwise write it out without its comments. */
 type AttachmentSchema = z.ZodType<z.output<ReturnType<typeof attachment>>, IncomingAttachment>;
 
 /** The id of the only tenant that may receive a mail. */
@@ -147,8 +147,8 @@ export type IncomingAttachment = InputOf<ReturnType<typeof attachmentFields>>;
 export type ComposedMessage = InputOf<ReturnType<typeof composedFields>>;
 
 /**
- * An inbound mail, given as raw RFC 5322. `…/raw` returns exactly these bytes, even if the message is truncated; with
- * `envelopeFrom` or `auth`, after the trace header of the emulator.
+ * An inbound mail, given as raw RFC 5322. `…/raw` returns exactly these bytes, even if the message is truncated. With
+ * `envelopeFrom` or `auth`, the trace header of the emulator comes before them.
  */
 export type RawMessage = InputOf<ReturnType<typeof rawFields>>;
 
@@ -162,16 +162,16 @@ export type RawMessage = InputOf<ReturnType<typeof rawFields>>;
  */
 export type IncomingMessage = ComposedMessage | RawMessage;
 
-const result = <const Values extends readonly string[]>(values: Values) =>
+const authResult = <const Values extends readonly string[]>(values: Values) =>
   z.enum(values, `must be one of ${values.join(', ')}`).optional();
 
 const authFields = () => ({
-  /** Whether the envelope sender may send from where the mail came (RFC 7208). */
-  spf: result(['none', 'neutral', 'pass', 'fail', 'softfail', 'policy', 'temperror', 'permerror']),
+  /** Whether the sending server may send for the domain of the envelope sender (RFC 7208). */
+  spf: authResult(['none', 'neutral', 'pass', 'fail', 'softfail', 'policy', 'temperror', 'permerror']),
   /** Whether the mail has a valid signature (RFC 6376). */
-  dkim: result(['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror']),
-  /** Whether one of the two is of the domain in From (RFC 7489). */
-  dmarc: result(['none', 'pass', 'fail', 'temperror', 'permerror']),
+  dkim: authResult(['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror']),
+  /** Whether SPF or DKIM passed for the domain in From (RFC 7489). */
+  dmarc: authResult(['none', 'pass', 'fail', 'temperror', 'permerror']),
 });
 
 /** The result of each method by which the mail was authenticated, in the words of RFC 8601. */

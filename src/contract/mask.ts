@@ -7,10 +7,10 @@ const ONLY_A_KEY = /^(?:bearer +)?(?:sa|tk|wk|ak)_[\w-]{10,}$/i;
 /** The value of a field of JSON that is secret, such as `client_secret`; a truncated text may end within the value. */
 const SECRET_FIELD = /((?:password|passwd|secret|api[-_]?key)"\s*:\s*")(?:[^"\\]|\\.)+/gi;
 
-/** The value of a field of a form, or of a query, that is secret. Keys in it are masked by their form. */
+/** The value of a secret field of a form or a query. An API key needs no field name, because its form is known. */
 const SECRET_FORM_FIELD = /((?:password|passwd|secret)=)[^&\s"'<>\\]+/gi;
 
-/** A part of every secret and of every encoded secret. Most texts have none of these, which saves the full search. */
+/** Every secret contains one of these, also an encoded one. Most texts contain none and need no full search. */
 const MAY_HAVE_SECRETS = /[_%@]|\\u00|password|passwd|secret|api-?key/i;
 
 /**
@@ -24,7 +24,7 @@ export function maskText(text: string): string {
   return masked === decoded ? text : masked;
 }
 
-/** Masks a header or a query parameter; of a credential, only the start of a key stays. */
+/** Masks the value of a header or a query parameter. With a secret name, only the start of a key stays visible. */
 export function maskNamed(name: string, value: string): string {
   const isHidden = SECRET_NAME.test(name) && !ONLY_A_KEY.test(value);
   return isHidden ? HIDDEN : maskText(value);

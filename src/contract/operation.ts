@@ -45,16 +45,18 @@ export interface OperationDefinition {
 /** Returns the schema of the body of a successful reply; `undefined` for no body. */
 type BuildReply = (readBehaviour: ReadBehaviour) => z.ZodType | undefined;
 
+/** The fields that `defineOperations` sets. */
 type Added = Pick<OperationDefinition, 'method' | 'summary' | 'origin' | 'status' | 'params'>;
 
+/** The fields that a table writes. */
 type Written = Omit<OperationDefinition, keyof Added | 'path'> & Partial<Pick<Added, 'origin' | 'status'>>;
 
 /** The parameters of a path that are names. */
 const NAMED = ['address', 'domain'];
 
 /**
- * Returns a function that types a row of the operation table without widening it. `call` is its method and its path.
- * A row has these common fields, unless it says otherwise. By default its origin is `assumed`, and its status is 200.
+ * Returns a function that types a row of the operation table without widening it. `call` is the method and the path.
+ * A row gets the `common` fields that it does not set. Its default origin is `assumed`, and its default status is 200.
  */
 export function defineOperations<const Common extends Partial<Written>>(common: Common) {
   return <
@@ -81,10 +83,10 @@ const access = { section: '5', tiers: () => TIERS_WITH_INBOX_ACCESS } as const;
 /** Types the row of an operation within an inbox; section 5 of the service document defines its access. */
 export const inInbox = defineOperations(access);
 
-/** Types the row of one that the reference describes. */
+/** Types the row of an operation within an inbox that the reference describes. */
 export const inInboxByReference = defineOperations({ ...access, origin: 'reference' });
 
-/** Returns the function that reads what a table has for the current value of a behaviour. */
+/** Returns a function that picks, from the choices, the one for the current value of a behaviour. */
 export function chosenBy<Id extends ChangeableId, Choices extends Record<BehaviourValue<Id>, unknown>>(
   id: Id,
   choices: () => Choices,

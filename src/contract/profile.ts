@@ -20,9 +20,9 @@ interface FoundValue {
 }
 
 /**
- * Returns the values of behaviours: what is set, else what the profile has, else the default.
+ * Returns the values of behaviours: each has the value in `options`, else that of the profile, else its default.
  *
- * @throws {BehaviourError} if an id or a value is unknown; the message names the nearest.
+ * @throws {BehaviourError} if an id or a value is unknown; the message suggests valid ones.
  */
 export function applyProfile(profile: Profile | undefined, options?: BehaviourOptions): BehaviourValues {
   const set = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
@@ -34,7 +34,7 @@ export function defaultProfile(): Profile {
   return { behaviours: parseBehaviours() };
 }
 
-/** The behaviours of a profile that do not have their default value, as `id=value`. */
+/** Returns the behaviours of a profile that do not have their default value, as `id=value`. */
 export function changesIn({ behaviours }: Profile): string[] {
   const defaults = parseBehaviours();
   const changed = CHANGEABLE_IDS.filter((id) => behaviours[id] !== undefined && behaviours[id] !== defaults[id]);

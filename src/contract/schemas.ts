@@ -21,7 +21,7 @@ export function expected(what: string) {
   return (issue: { readonly input?: unknown }) => (issue.input === undefined ? 'is required' : `must be ${what}`);
 }
 
-/** A text in a request body, with a maximum length; nothing else is checked of a longer one. */
+/** A text in a request body, with a maximum length. If it is longer, no other check runs. */
 export function text(maxLength: number) {
   const tooLong = { error: `must be at most ${maxLength} characters long`, abort: true };
   return z.string({ error: expected('a string') }).max(maxLength, tooLong);
@@ -31,7 +31,7 @@ export function text(maxLength: number) {
 export const MAX_URL_LENGTH = 2048;
 
 /**
- * Returns whether a text is an absolute URL of at most this length, with both slashes and without characters that a URL
+ * Returns whether a text is an absolute URL of valid length, with both slashes and without characters that a URL
  * parser would trim.
  */
 export function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
@@ -140,7 +140,7 @@ export const nullableText = () => z.string().nullable();
 /** A list of texts. */
 export const texts = () => z.array(z.string());
 
-/** An object in replies, which the OpenAPI document describes once, under this name. */
+/** Creates the schema of an object in replies. The OpenAPI document describes it once, under the name `id`. */
 export function named<const Fields extends z.ZodRawShape>(id: string, fields: Fields) {
   return z.strictObject(fields).meta({ id });
 }

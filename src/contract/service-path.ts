@@ -1,7 +1,7 @@
-/** Returns whether a path, or what follows the base URL, belongs to the service, whether or not it exists there. */
+/** Returns whether a path belongs to the service, also if the service does not have it. */
 export function isServicePath(path: string): boolean {
   return /^\/(?:v1|health)(?:[/?#]|$)/.test(path);
 }
 
-/** The start of every path of the service except that of its health. */
+/** The start of every path of the service, except `/health`. */
 export const VERSION_PATH = '/v1';

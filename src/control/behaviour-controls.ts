@@ -109,7 +109,7 @@ export function createBehaviourControls(live: LiveBehaviours, parts: ControlledP
   const { service, recorder, forgetDocument } = parts;
   const { worlds } = service;
   const partOf = worlds.addPart('behaviours', () => live.createPart());
-  live.listeners.push(service.behavioursChanged, forgetDocument, (current) => {
+  live.listeners.push(service.refreshBehaviours, forgetDocument, (current) => {
     recorder.journal.behaviours = current;
   });
   return {

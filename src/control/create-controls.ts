@@ -27,7 +27,7 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
         const world = worlds.get(delivered.messages[0]?.tenantId ?? '');
         if (world) samplesOf(world).add(delivered);
       }),
-    samples: () => samplesOf.in(worlds.neighbours()).flatMap(({ list }) => list),
+    samples: () => samplesOf.in(worlds.ownWorlds()).flatMap(({ list }) => list),
     clock: createMailboxClock(scope),
     settled: (options) => settle(scope, options),
     ...createDeliveryControls(scope),

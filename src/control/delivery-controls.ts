@@ -108,7 +108,7 @@ export function createDeliveryControls({ worlds, service, dispatcher }: ControlS
       schedule.redeliver(delivery, url);
       return dispatcher.find(worlds.all(), id).delivery;
     },
-    trigger: (kind, options) => dispatcher.deliveriesCreatedBy(() => trigger(worlds, service.events, kind, options)),
+    trigger: (kind, options) => dispatcher.collectDeliveries(() => trigger(worlds, service.events, kind, options)),
     release(options = {}) {
       const parsed = parseOrRefuse('The input of release', releaseOptions(), options);
       const { count = Number.POSITIVE_INFINITY, ...target } = parsed;

@@ -1,7 +1,7 @@
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import type { Recipient } from '../service/mail/outgoing/route.ts';
 import { newId } from '../world/environment.ts';
-import { createFault, type Fault, type FaultOptions, faultOptions, firstFaults } from '../world/fault.ts';
+import { createFault, type Fault, type FaultOptions, faultOptions, initialFaults } from '../world/fault.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { canonicalAddress, type KeyHolder } from '../world/store/world.ts';
 import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
@@ -64,9 +64,9 @@ export function createMailboxFaults(scope: ControlScope): MailboxFaults {
 }
 
 /** Adds the faults with which a mailbox starts. @throws {ApiError} as `addFault` does, with the place in the list. */
-export function addFirstFaults(scope: ControlScope, options: readonly FaultOptions[]): void {
+export function addInitialFaults(scope: ControlScope, options: readonly FaultOptions[]): void {
   const { addFault } = createMailboxFaults(scope);
-  parseOrRefuse('An option', firstFaults(), { faults: options });
+  parseOrRefuse('An option', initialFaults(), { faults: options });
   for (const [index, fault] of options.entries()) {
     try {
       addFault(fault);

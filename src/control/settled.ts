@@ -118,7 +118,7 @@ function createTimeoutError(timeoutMs: number, { worlds, dispatcher, service }: 
   const inFlight = dispatcher.inFlight(worlds.all()).map(nameOf);
   const writing = worlds.all().flatMap((world) => service.correspondents.writingTo(world));
   const pending = [...inFlight, ...writing.map((address) => `the answer of the correspondent ${address}`)];
-  const waiting = dispatcher.waiting(worlds.all());
+  const waiting = dispatcher.countWaiting(worlds.all());
   const named = pending.slice(0, MAX_NAMED);
   const open = named.length > 0 ? listOf(named, pending.length) : 'work that has no name';
   const behind = waiting > 0 ? `; ${waiting} more wait for their turn` : '';

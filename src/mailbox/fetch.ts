@@ -4,8 +4,8 @@ import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 /** Handles a fetch `Request` whose URL starts with `prefix`; by default, the origin of the URL. */
 export type Fetch = (request: Request, prefix?: string) => Promise<Response>;
 
-/** Creates the calls of a mailbox: `fetch` with the arguments of the global one, and `stream`. */
-export function callsUnder(baseUrl: string, fetch: Fetch, connect: Connect) {
+/** Creates the public `fetch` and `stream` of a mailbox. `fetch` has the arguments of the global `fetch`. */
+export function createClientFunctions(baseUrl: string, fetch: Fetch, connect: Connect) {
   const prefixOf = ({ url }: { readonly url: string }) =>
     isUnderBaseUrl(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
   return {
@@ -27,7 +27,7 @@ export function isUnderBaseUrl(baseUrl: string, url: string): boolean {
 /**
  * Creates the request of a call with the arguments of the global `fetch`. A `Request` may be for any host.
  *
- * @throws {TypeError} on another URL, because there the global `fetch` would not reach the mailbox.
+ * @throws {TypeError} on a URL outside of `baseUrl`, because the global `fetch` would not reach the mailbox there.
  */
 function toRequest(baseUrl: string, input: Request | URL | string, init?: RequestInit): Request {
   if (typeof input === 'object' && 'method' in input) return init ? new Request(input, init) : input;

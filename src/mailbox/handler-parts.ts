@@ -1,5 +1,5 @@
-// What the files that import msw use: `create-mailbox.ts`, `adapters/msw.ts` and `vitest/`. It is not public. Node
-// loads one copy of it for `import` and `require`.
+// Everything that the files that import msw use: `create-mailbox.ts`, `msw.ts` and `testing/vitest/`. It is not public.
+// Node loads one copy of this file for `import` and `require`.
 
 export { isServicePath } from '../contract/service-path.ts';
 export { CLOSE_CODES, isStreamPath } from '../contract/stream-protocol.ts';

@@ -1,4 +1,4 @@
-// The main entry for `import` in Node, where msw may be missing until `handlers` are read. Bundlers take `index.ts`.
+// The main entry for `import` in Node. It needs msw only when `handlers` are read. Bundlers take `index.ts`.
 
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { createMailbox as CreateMailbox } from './create-mailbox.ts';

@@ -8,13 +8,13 @@ import { createBehaviourControls, LiveBehaviours } from '../control/behaviour-co
 import { createScope } from '../control/control-scope.ts';
 import { createControls, createSharedParts } from '../control/create-controls.ts';
 import { Recorder } from '../control/journal/recorder.ts';
-import { addFirstFaults } from '../control/mailbox-faults.ts';
+import { addInitialFaults } from '../control/mailbox-faults.ts';
 import type { Mailbox } from '../control/mailbox-interface.ts';
 import { createSandboxControls, Sandboxes } from '../control/sandboxes.ts';
 import { Checkpoints } from '../control/state/checkpoints.ts';
 import { keepInPage, type Persistence } from '../control/state/page-storage.ts';
-import { readNames } from '../control/state/saved-state.ts';
-import { StateKeeper, type WholeContext } from '../control/state/state-keeper.ts';
+import { readKeysAndIds } from '../control/state/saved-state.ts';
+import { StateKeeper, type StateParts } from '../control/state/state-keeper.ts';
 import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import { type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
@@ -33,7 +33,7 @@ import { createSeededRandom } from '../world/seeded-randomness.ts';
 import { seedWithinLimit } from '../world/store/seed/seed.ts';
 import type { World } from '../world/store/world.ts';
 import { Worlds } from '../world/store/worlds.ts';
-import { callsUnder, createConnect, createFetch } from './fetch.ts';
+import { createClientFunctions, createConnect, createFetch } from './fetch.ts';
 import type { createHandlers, HandlerParts } from './msw.ts';
 
 export type { Mailbox } from '../control/mailbox-interface.ts';
@@ -106,12 +106,12 @@ export interface MailboxInternals extends Streams {
   /** Handles a request to the service; it never rejects. */
   handle(request: ApiRequest): Promise<FinishedExchange>;
   readonly activity: Activity;
-  /** Returns the fault that happens to a recipient over SMTP, if any. */
+  /** Uses the fault that applies to a recipient over SMTP, and returns it; `undefined` if there is none. */
   takeSmtpFault(address: string): SmtpFault | undefined;
   /** Ends the live feed of every reader, and every wait for mail. */
   endWaits(): void;
-  /** The parts that have the state. */
-  readonly whole: WholeContext;
+  /** The parts whose state can be saved to a file or a page. */
+  readonly stateParts: StateParts;
   /** Reports a failure of the emulator and publishes it as an activity. */
   readonly report: Environment['report'];
 }
@@ -119,8 +119,8 @@ export interface MailboxInternals extends Streams {
 /** Creates a mailbox for code in the same process. `loadMsw` is called when `handlers` are read for the first time. */
 export function createMailboxWith(options: MailboxOptions<NamedFixture> = {}, loadMsw: LoadMsw): Mailbox<never, never> {
   checkOptions('createMailbox', options, ['baseUrl', 'persist', ...SHARED_OPTION_NAMES]);
-  const { mailbox, whole } = buildMailbox(options, loadMsw);
-  if (options.persist !== undefined) keepInPage(whole.state, mailbox.baseUrl, options.persist);
+  const { mailbox, stateParts } = buildMailbox(options, loadMsw);
+  if (options.persist !== undefined) keepInPage(stateParts.state, mailbox.baseUrl, options.persist);
   return mailbox;
 }
 
@@ -145,31 +145,31 @@ export function buildMailbox(
   seedWithinLimit(worlds, fixture);
   const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
-  const names = readNames(fixture);
+  const keysAndIds = readKeysAndIds(fixture);
   const parts = { baseUrl, service, dispatcher, recorder, ...createSharedParts(worlds, live.values) };
   const scope = createScope(parts, worlds);
-  if (options.faults !== undefined) addFirstFaults(scope, options.faults);
+  if (options.faults !== undefined) addInitialFaults(scope, options.faults);
   const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
-  const state = new StateKeeper({ service, recorder, random, activity }, names);
+  const state = new StateKeeper({ service, recorder, random, activity }, keysAndIds);
   const checkpoints = new Checkpoints(state, worlds);
   const sandboxes = new Sandboxes({ ...parts, realEnvironment, activity, fixture });
-  const { createAll, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
-  const rest: Omit<Mailbox<never, never>, 'handlers'> = {
-    ...createControls(scope, names.keys, { state, checkpoints }),
+  const { createHandlersOnce, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
+  const members: Omit<Mailbox<never, never>, 'handlers'> = {
+    ...createControls(scope, keysAndIds.keys, { state, checkpoints }),
     ...createSandboxControls(sandboxes),
     ...createBehaviourControls(live, parts),
     load: (input) => state.load(input),
-    ...{ ...adapters, ...(names as Record<'keys' | 'ids', never>) },
+    ...{ ...adapters, ...(keysAndIds as Record<'keys' | 'ids', never>) },
     receives: (address) => scope.findInbox(address) !== undefined,
   };
-  const mailbox = Object.defineProperty(rest, 'handlers', { get: createAll }) as Mailbox<never, never>;
+  const mailbox = Object.defineProperty(members, 'handlers', { get: createHandlersOnce }) as Mailbox<never, never>;
   const takeSmtpFault = (address: string) => {
     const inbox = scope.findInbox(address);
     return inbox && service.faults.take({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
   };
-  const whole = { state, worlds, sandboxes, checkpoints, feed: recorder.feed };
-  const inside = { service, environment: realEnvironment, activity, whole, report, handle, admit, takeSmtpFault };
-  return { mailbox, ...inside, endWaits: () => recorder.end() };
+  const stateParts = { state, worlds, sandboxes, checkpoints, feed: recorder.feed };
+  const internals = { service, environment: realEnvironment, activity, stateParts, report, handle, admit };
+  return { mailbox, ...internals, takeSmtpFault, endWaits: () => recorder.end() };
 }
 
 /** Creates the service of a mailbox without data, with its deliveries and its streams. */
@@ -217,8 +217,8 @@ function createAdapters(
   const fetch = createFetch(handle);
   const connect = createConnect(admit);
   return {
-    createAll: lazy(() => loadMsw()(baseUrl, { fetch, connect, ...parts })),
-    ...callsUnder(baseUrl, fetch, connect),
+    createHandlersOnce: lazy(() => loadMsw()(baseUrl, { fetch, connect, ...parts })),
+    ...createClientFunctions(baseUrl, fetch, connect),
   };
 }
 
@@ -229,9 +229,8 @@ function refuseHandlers(): never {
 /** Returns an error that says how to get the `handlers` of a mailbox if msw could not be loaded. */
 export function explainMsw(error: unknown): Error {
   const advice =
-    'The handlers of a mailbox need msw, which has ES modules, and Jest loads these from CommonJS only in Node 24.9 ' +
-    'or newer with NODE_OPTIONS=--experimental-vm-modules; without that, start a server by ' +
-    'agent-mailbox-mock/server inside the test.';
+    'From CommonJS, Jest cannot load msw, because msw depends on ES modules. Use Node 24.9 or newer with ' +
+    'NODE_OPTIONS=--experimental-vm-modules, or start a server in the test with agent-mailbox-mock/server.';
   return explainMissingMsw('The handlers of a mailbox', error) ?? new Error(advice, { cause: error });
 }
 

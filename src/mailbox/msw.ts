@@ -32,8 +32,8 @@ export function createHandlers(
       ({ request }) => isServiceRequest(request),
       ({ request }) => fetch(request, baseUrl),
     ),
-    // A handler without a response lets those behind it answer. If none does, msw passes the delivery on without a
-    // warning.
+    // This handler has no response, so msw tries the handlers after it. If none of them has one, msw sends the delivery
+    // without a warning.
     http.post(
       ({ request }) => isSending?.(request.headers.get('webhook-id') ?? '') ?? false,
       () => undefined,

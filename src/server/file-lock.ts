@@ -3,13 +3,13 @@ import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import { isNamed } from '../basics/named-error.ts';
+import { createNameCheck } from '../basics/named-error.ts';
 import { readRegularFile } from './regular-file.ts';
 
 /** Thrown when a state file cannot be read or written. */
 export class StateFileError extends Error {
   /** Recognises the error by its name, also if it comes from a second copy of this package. */
-  static override readonly [Symbol.hasInstance] = isNamed('StateFileError');
+  static override readonly [Symbol.hasInstance] = createNameCheck('StateFileError');
   override readonly name = 'StateFileError';
 }
 

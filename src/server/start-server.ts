@@ -187,8 +187,8 @@ function defaultToken(host: string): string | undefined {
 }
 
 /** Keeps the state in a file, if one is given; only then is the code for it loaded. `leave` is for a failed start. */
-async function loadStateFile({ whole }: MailboxInternals, path: string | undefined) {
-  const file = path === undefined ? undefined : await (await import('./state-file.ts')).keepInFile(whole, path);
+async function loadStateFile({ stateParts }: MailboxInternals, path: string | undefined) {
+  const file = path === undefined ? undefined : await (await import('./state-file.ts')).keepInFile(stateParts, path);
   const close = async () => file?.close();
   const leave = async (error: unknown): Promise<never> => {
     await close();

@@ -39,7 +39,7 @@ interface Scheduled {
  * due. When a test advances it by three days, the retries of these days run immediately, one after another.
  */
 export class Clock {
-  /** The scheduled tasks, the one that is due first before the others. */
+  /** The scheduled tasks, sorted by the time at which they are due. */
   #tasks = new PriorityQueue<Scheduled>();
   /** Tasks and other work that run. */
   readonly #running = new Set<Promise<void>>();
@@ -123,7 +123,7 @@ export class Clock {
     return first && new Date(first.atMs);
   }
 
-  /** Makes `idle` and `advance` wait for this work; a failure is reported as one of `a scheduled task`. */
+  /** Makes `idle` and `advance` wait for this work. If it fails, `a scheduled task` is reported as the failed work. */
   track(work: Promise<void>): void {
     const end = () => void this.#running.delete(done);
     const done = work.then(end, (error) => {

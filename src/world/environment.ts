@@ -16,8 +16,8 @@ export interface Environment {
    */
   fetch(url: string, init: RequestInit): Promise<Response>;
   /**
-   * Returns how much memory the process may use, in bytes: the JavaScript heap, and all of it. Stored mail is limited
-   * to a quarter of the heap and an eighth of all. By default Node is asked; in a browser there is no limit.
+   * Returns how much memory the process may use, in bytes: for the JavaScript heap, and in total. Stored mail may use a
+   * quarter of the heap and an eighth of the total. By default, Node gives the values; a browser has no limit.
    */
   memory(): { readonly heapBytes: number; readonly allBytes: number };
   /** Reports a failure of the emulator itself. By default it prints the error with its stack by `console.error`. */
@@ -39,7 +39,7 @@ export function createEnvironment({
   return { now, setTimer, randomBytes, fetch, memory, report };
 }
 
-/** The used parts of Node, which is not imported because this file also runs in browsers. */
+/** The used parts of Node's `process`. Node is not imported, because this file also runs in browsers. */
 interface NodeProcess {
   getBuiltinModule?(name: string): { getHeapStatistics?(): { readonly heap_size_limit: number } } | undefined;
   constrainedMemory?(): number;
@@ -49,7 +49,7 @@ interface NodeProcess {
 const readMemory = lazy((): ReturnType<Environment['memory']> => {
   const { process } = globalThis as { process?: NodeProcess };
   const heapBytes = process?.getBuiltinModule?.('node:v8')?.getHeapStatistics?.().heap_size_limit;
-  // Node says 0 if it does not know a limit.
+  // Node returns 0 if it does not know a limit.
   return {
     heapBytes: heapBytes || Number.POSITIVE_INFINITY,
     allBytes: process?.constrainedMemory?.() || Number.POSITIVE_INFINITY,

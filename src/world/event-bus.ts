@@ -21,7 +21,7 @@ export interface MailEvent {
   readonly inboxId: string;
   /** The message at the time of the event. */
   readonly message: MessageRow;
-  /** Only for a bounce that a report in the inbox told of. */
+  /** Only for a bounce with a report in the inbox. */
   readonly bounce?: BounceDetails;
   /** Only for an event that a test triggers: fields that replace those of the payload. */
   readonly overrides?: Readonly<Record<string, unknown>>;
@@ -128,7 +128,7 @@ interface MailActivity {
   readonly subject: string;
 }
 
-/** A mail that did not arrive, because its sender and its recipient exchange too many. */
+/** A mail that did not arrive, because its sender and its recipient exchange too many mails. */
 interface HeldMailActivity {
   /** Always `mail-held`. */
   readonly kind: 'mail-held';

@@ -245,7 +245,7 @@ export const faultOptions = lazy(() =>
 );
 
 /** The schema of the option with the faults that a mailbox starts with. */
-export const firstFaults = lazy(() => z.object({ faults: z.array(faultOptions(), 'must be a list of faults') }));
+export const initialFaults = lazy(() => z.object({ faults: z.array(faultOptions(), 'must be a list of faults') }));
 
 /** The schema of a fault that is set. */
 export const anyFault = lazy(() =>

@@ -10,7 +10,7 @@ import type { Worlds } from './store/worlds.ts';
 const CONDITIONS = ['webhookId', 'operation', 'key', 'tier', 'recipient', 'inbox'] as const;
 
 /**
- * Something that happens, such as a request. `due` and `take` use it to find the faults that apply. `world` is
+ * Something that happens, such as a request. `findDue` and `take` use it to find the faults that apply. `world` is
  * undefined for the operator and for a public operation.
  */
 export type FaultOccasion<On extends FaultTarget = FaultTarget> = {
@@ -38,8 +38,9 @@ class FaultList implements Part {
   /** Counts the requests for each fault that is a rate limit. */
   readonly rateLimits = new RateLimits();
   readonly #environment: Pick<Environment, 'setTimer'>;
+  /** All lists with a fault; this list is in the set while it has one. */
   readonly #filled: Set<FaultList>;
-  /** The function that ends the wait of each reply that waits because of a fault. */
+  /** For each reply that waits because of a fault: the function that ends the wait. */
   readonly #ends = new Set<() => void>();
 
   constructor(environment: Pick<Environment, 'setTimer'>, filled: Set<FaultList>) {
@@ -145,7 +146,7 @@ export class Faults {
    * says how many matching occasions it still ignores. While it is above 0, the fault does not apply, and this call
    * reduces `after` by one.
    */
-  due<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On>[] {
+  findDue<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On>[] {
     const { on, world } = occasion;
     const lists = this.#listOf.in(world ? [world, this.#worlds] : [this.#worlds]);
     const entries = lists.flatMap((list) => [...list.entries.values()]);
@@ -176,17 +177,17 @@ export class Faults {
   /** Returns the first fault that applies, if any, and uses it once. */
   take<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On> | undefined {
     if (this.isEmpty) return undefined;
-    const [first] = this.due(occasion);
+    const [first] = this.findDue(occasion);
     if (first) this.use(first);
     return first;
   }
 
-  /** Returns what counts the requests of a tenant, or of none, for rate limits. */
+  /** Returns the counts of requests of a tenant, or of no tenant, for rate limits. */
   rateLimitsOf(world: World | undefined): RateLimits {
     return this.#listOf(world ?? this.#worlds).rateLimits;
   }
 
-  /** Lets a reply to a tenant, or to none, wait in real time. */
+  /** Waits in real time before a reply to a tenant, or to no tenant. */
   wait(durationMs: number, world: World | undefined): Promise<void> {
     return this.#listOf(world ?? this.#worlds).wait(durationMs);
   }
@@ -249,12 +250,12 @@ interface Span {
 export class RateLimits {
   readonly #spans = new WeakMap<RequestFault, Span>();
 
-  /** Counts a request for some rate limits; returns the state of the one that leaves the fewest, if there is any. */
+  /** Counts a request for each rate limit, and returns the state of the tightest limit; `undefined` without limits. */
   count(faults: readonly RequestFault[], clock: Clock): RateLimitState | undefined {
     const states = faults.flatMap((fault) => (fault.rateLimit ? this.#count(fault, fault.rateLimit, clock) : []));
-    const isTighter = (one: RateLimitState, other: RateLimitState) =>
+    const compareStates = (one: RateLimitState, other: RateLimitState) =>
       Number(other.isExceeded) - Number(one.isExceeded) || one.remaining - other.remaining;
-    return states.sort(isTighter)[0];
+    return states.sort(compareStates)[0];
   }
 
   #count(fault: RequestFault, { limit, perMs }: NonNullable<RequestFault['rateLimit']>, clock: Clock): RateLimitState {
@@ -279,7 +280,7 @@ export class RateLimits {
   }
 }
 
-/** Returns the headers that tell a client about a rate limit. */
+/** Returns the headers that describe a rate limit to a client. */
 export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
   const { limit, perSeconds, remaining, resetSeconds, isExceeded } = state;
   return {

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
-import { isNamed } from '../basics/named-error.ts';
+import { createNameCheck } from '../basics/named-error.ts';
 
 /** Thrown when a webhook leads to an address that the emulator may not call; the message has the reason. */
 export class RefusedError extends Error {
   /** Recognises the error by its name, also if it comes from a second copy of this package. */
-  static override readonly [Symbol.hasInstance] = isNamed('RefusedError');
+  static override readonly [Symbol.hasInstance] = createNameCheck('RefusedError');
   /** Always `RefusedError`. */
   override readonly name = 'RefusedError';
 }
@@ -15,7 +15,7 @@ export function findRefusal(error: unknown): RefusedError | undefined {
   return error instanceof RefusedError ? error : findRefusal(error.cause);
 }
 
-/** Whether a value is an error, of whatever realm: inside Jest, the errors of Node are not instances of `Error`. */
+/** Returns whether a value is an error of any realm. Inside Jest, the errors of Node are not instances of `Error`. */
 export function isError(value: unknown): value is Error {
   return typeof value === 'object' && value !== null && 'name' in value && 'message' in value;
 }
@@ -39,7 +39,7 @@ export async function fetchInProcess(url: string, init: RequestInit): Promise<Re
   const refusal = new RefusedError(
     `${hostname} is neither a loopback address nor intercepted in this process, so it was not called.`,
   );
-  // Remembered here, because inside Jest msw 2 throws another error, which does not have this one as its cause.
+  // This is remembered, because inside Jest msw 2 throws another error, and the refusal is not its cause.
   let isRefused = false;
   const refuse = () => {
     isRefused = true;
@@ -59,18 +59,19 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 const IP_ADDRESS = /^(?:\[.*\]|[\d.]+)$/;
 
 /**
- * In Node, msw 2 and most other interceptors replace `fetch`, and what they do not answer reaches a dispatcher that
- * refuses it. That dispatcher would get a request before msw 3, which intercepts connections, and only Node has one.
+ * Calls the URL if something in this process intercepts the request. msw 2 and most other interceptors replace `fetch`;
+ * a request that they do not answer reaches a dispatcher that refuses it. msw 3 intercepts connections. A dispatcher
+ * would get the request first, so the request is sent without one. Only the `fetch` of Node has dispatchers.
  */
 async function fetchIfIntercepted(url: string, init: RequestInit, refuse: () => RefusedError): Promise<Response> {
   const isName = !IP_ADDRESS.test(new URL(url).hostname);
   const hasDispatcher = readsDispatcher();
   if (isName && (!hasDispatcher || areSocketsIntercepted())) return fetchThroughSockets(url, init, refuse);
   if (!hasDispatcher) throw refuse();
-  return globalThis.fetch(url, { ...init, dispatcher: refusingDispatcher(refuse) } as RequestInit);
+  return globalThis.fetch(url, { ...init, dispatcher: createRefusingDispatcher(refuse) } as RequestInit);
 }
 
-/** Whether `fetch` uses the dispatcher in its options. Those of Bun, Deno and happy-dom do not. */
+/** Returns whether `fetch` uses the dispatcher in its options. The `fetch` of Bun, Deno and happy-dom does not. */
 function readsDispatcher(): boolean {
   let isRead = false;
   const init = {
@@ -83,14 +84,14 @@ function readsDispatcher(): boolean {
   return isRead;
 }
 
-/** Whether msw has no handler for a request and blocks it: its error then names the option `onUnhandledRequest`. */
+/** Returns whether msw blocked a request because it has no handler. Its error names the option `onUnhandledRequest`. */
 function isUnhandled(error: unknown): boolean {
   if (!isError(error)) return false;
   return error.message.includes('onUnhandledRequest') || isUnhandled(error.cause);
 }
 
-/** A dispatcher for Node's `fetch` that refuses to open a connection; an intercepted call does not use it. */
-function refusingDispatcher(refuse: () => RefusedError) {
+/** Creates a dispatcher for Node's `fetch` that opens no connection. An intercepted call does not use it. */
+function createRefusingDispatcher(refuse: () => RefusedError) {
   return {
     dispatch() {
       throw refuse();
@@ -98,12 +99,12 @@ function refusingDispatcher(refuse: () => RefusedError) {
   };
 }
 
-/** Statuses whose response has no body: `Response` refuses one. */
+/** The statuses for which `Response` refuses a body. */
 const STATUSES_WITHOUT_BODY = [204, 205, 304];
 
 /**
- * Whether something in this process intercepts connections, as msw 3 does. It starts a connection and ends it at once:
- * if nothing intercepts it, Node has asked for the address by then.
+ * Returns whether something in this process intercepts connections, as msw 3 does. It starts a connection and ends it
+ * at once. If nothing intercepts the connection, Node has already called `lookup`.
  */
 function areSocketsIntercepted(): boolean {
   let isIntercepted = true;

@@ -2,7 +2,7 @@
 interface Entry<Item> {
   readonly item: Item;
   readonly rank: number;
-  /** A later entry has a higher one. */
+  /** The number of the entry in the order in which they were added. */
   readonly order: number;
   place: number;
 }
@@ -32,7 +32,7 @@ export class PriorityQueue<Item> {
     const entry = { item, rank, order: this.#added, place: this.#tree.length };
     this.#entries.set(item, entry);
     this.#tree.push(entry);
-    this.#rise(entry);
+    this.#siftUp(entry);
   }
 
   /** Removes and returns the first item. */
@@ -50,8 +50,8 @@ export class PriorityQueue<Item> {
     this.#entries.delete(item);
     if (last === entry) return true;
     this.#put(last, entry.place);
-    this.#rise(last);
-    this.#sink(last);
+    this.#siftUp(last);
+    this.#siftDown(last);
     return true;
   }
 
@@ -66,13 +66,13 @@ export class PriorityQueue<Item> {
     this.#put(other, place);
   }
 
-  #rise(entry: Entry<Item>): void {
+  #siftUp(entry: Entry<Item>): void {
     for (let parent = this.#parentOf(entry); parent && isBefore(entry, parent); parent = this.#parentOf(entry)) {
       this.#swap(entry, parent);
     }
   }
 
-  #sink(entry: Entry<Item>): void {
+  #siftDown(entry: Entry<Item>): void {
     for (let child = this.#childOf(entry); child && isBefore(child, entry); child = this.#childOf(entry)) {
       this.#swap(entry, child);
     }

@@ -8,15 +8,15 @@ export interface SeededRandom {
   (length: number): Uint8Array;
   /** Returns a function that goes back to the present position, so that the same bytes follow again. */
   save(): () => void;
-  /** Makes the bytes that follow depend on a text too. */
+  /** Makes the following bytes also depend on a text. */
   mix(text: string): void;
 }
 
-/** How many numbers are skipped, because those right after similar states are similar. */
+/** How many numbers are skipped at the start, because the first numbers after similar states are similar. */
 const SKIPPED = 15;
 
 /**
- * Creates a source of bytes that repeats: each has the same bytes for the same seed.
+ * Creates a source of bytes. All sources with the same seed return the same bytes.
  *
  * @throws {RangeError} unless the seed is a whole number from 0 to 2^53 - 1.
  */
@@ -26,7 +26,7 @@ export function createSeededRandom(seed: number): SeededRandom {
   const nextByte = () => {
     const sum = (state[0] + state[1] + state[3]) >>> 0;
     state = step(state, sum);
-    // The high bits are the most even ones.
+    // The high bits are the most evenly distributed ones.
     return sum >>> 24;
   };
   const skip = () => void Array.from({ length: SKIPPED }, nextByte);

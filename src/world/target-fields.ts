@@ -5,7 +5,7 @@ import { isKeyText, TIERS } from '../contract/tiers.ts';
 /** The id of a tenant, in a control call. */
 export const tenantField = lazy(() => z.guid('must be the UUID of a tenant').toLowerCase());
 
-/** A time as code has it, such as that of `clock.now()`; it becomes a text in ISO 8601. */
+/** A `Date`, such as that of `clock.now()`; parsing converts it to a text in ISO 8601. */
 export const dateField = lazy(() => z.date().transform((date) => date.toISOString()));
 
 /** The id of a webhook, in a control call. */
@@ -19,7 +19,7 @@ export const keyField = lazy(() => z.string(KEY_RULE).refine(isKeyText, KEY_RULE
 /** The tier of the client to which a fault applies. */
 export const tierField = lazy(() => z.enum(TIERS, `must be one of ${TIERS.join(', ')}`));
 
-/** How often a fault can happen, and how many events it can leave alone before. */
+/** The maximum of `times` and of `after`. */
 export const MAX_COUNT = 1_000_000;
 
 /** A whole number in the body of a control call. */

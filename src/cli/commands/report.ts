@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inParts, toJsonPieces } from '../../basics/json-pieces.ts';
+import { createListInParts, toJsonPieces } from '../../basics/json-pieces.ts';
 import { NAME } from '../../basics/version.ts';
 import { createHar, type Har } from '../../control/journal/har.ts';
 import type { RequestEntry } from '../../mailbox/without-msw.ts';
@@ -41,7 +41,7 @@ export async function writeReport(folder: string, mailbox: AnyServer['mailbox'])
 }
 
 function requestsOf(mailbox: AnyServer['mailbox']): RequestEntry[] {
-  return inParts(undefined, (limit, _, last) => mailbox.requests({ limit, after: last?.id }));
+  return createListInParts(undefined, (limit, _, last) => mailbox.requests({ limit, after: last?.id }));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { isNamed } from '../../basics/named-error.ts';
+import { createNameCheck } from '../../basics/named-error.ts';
 import { MailLimitError } from '../../basics/size.ts';
 import { NAME } from '../../basics/version.ts';
 import { BehaviourError } from '../../contract/behaviours.ts';
@@ -107,7 +107,7 @@ function explain(error: unknown, settings: StartSettings): unknown {
   const isWrongOption = error instanceof BehaviourError || error instanceof MailLimitError;
   if (isWrongOption) return new UsageError(error.message);
   if (error instanceof TypeError && /^The options? tls/.test(error.message)) return new UsageError(explainTls(error));
-  if (isNamed('StateFileError')(error)) return new CannotRunError((error as Error).message);
+  if (createNameCheck('StateFileError')(error)) return new CannotRunError((error as Error).message);
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };
   const otherFlag = port === settings.imapPort ? '--imap-port' : '--smtp-port';
   const facts = { port, host: settings.host, flag: port === settings.port ? '--port' : otherFlag };

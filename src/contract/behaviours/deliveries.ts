@@ -1,12 +1,12 @@
 import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 import { headerName } from '../header-fields.ts';
 
-/** How events reach webhooks. */
+/** Behaviours of the deliveries to webhooks. */
 export const deliveryBehaviours = defineBehaviours('6', 'receiver', {
   'deliveries.payload': assumed('What does the payload of a delivery contain?', {
     'reference-and-content':
       'the fields of the reference (event, messageId, inboxId, threadId, from, to) plus id, workspaceId, subject, ' +
-      'plainBody, htmlBody and receivedAt; for a bounce that a report in the inbox told of, also recipient and ' +
+      'plainBody, htmlBody and receivedAt; for a bounce with a report in the inbox, also recipient and ' +
       'statusCode',
     reference: 'only event, messageId, inboxId, threadId, from and to',
   }),

@@ -1,7 +1,7 @@
 import { assumed, defineBehaviours } from '../behaviour.ts';
 
 /** IMAP, and mail that a program submits over SMTP. */
-export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs a mail client, which verify has not', {
+export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs a mail client, and verify has none', {
   'imap.folders': assumed(
     'Which folders does an inbox have over IMAP?',
     'INBOX, Sent, Drafts, Archive and Trash, which show the messages and drafts of the API; \\Seen is isRead and ' +
@@ -9,9 +9,9 @@ export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs 
   ),
   'imap.copy': assumed('What happens when an IMAP client copies a message to another folder?', {
     'second-message':
-      'there is a second message with an id of its own; if the first is then flagged as deleted and expunged, it ' +
-      'takes the place of the copy, as after MOVE',
-    refused: 'NO [CANNOT], so that only MOVE brings a message to another folder',
+      'there is a second message with an id of its own; if the first message is then flagged as deleted and ' +
+      'expunged, it replaces the copy, as after MOVE',
+    refused: 'NO [CANNOT], so that only MOVE puts a message into another folder',
   }),
   'imap.append.inbox': assumed('What happens when an IMAP client stores a mail in INBOX?', {
     stored: 'there is an inbound message, and no event',
@@ -19,10 +19,10 @@ export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs 
     refused: 'NO [CANNOT]',
   }),
   'imap.append': assumed(
-    'What becomes of a mail that an IMAP client stores in another folder?',
-    'in Drafts a draft; in Sent an outbound message, which is not sent, or nothing if Sent has a message with this ' +
-      'Message-ID; in Archive and Trash a message, which is outbound if an address of the inbox sent it; always with ' +
-      'exactly its bytes',
+    'What happens when an IMAP client stores a mail in another folder?',
+    'in Drafts there is a draft; in Sent an outbound message, which is not sent, or nothing if Sent has a message ' +
+      'with this Message-ID; in Archive and Trash a message, which is outbound if an address of the inbox sent it; ' +
+      'each has exactly the bytes of the mail',
   ),
   'submission.verified': assumed(
     'May a program submit mail over SMTP to an address that has never written to the inbox?',
@@ -31,7 +31,7 @@ export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs 
   'inboxes.mail-servers': assumed(
     'Which host and port do imap and smtp of an inbox show?',
     {
-      listening: 'those of the emulator where it listens, and otherwise those of the service',
+      listening: 'those of the emulator if it listens, and otherwise those of the service',
       service: 'those of the service: imap.mailbox.test, port 993, and smtp.mailbox.test, port 587',
     },
     { told: 'not from outside: only the emulator listens at addresses of its own', section: '4.4' },

@@ -34,7 +34,7 @@ export const inboxBehaviours = defineBehaviours('4.4', 'key', {
   ),
   'inboxes.create.generated-name': byReference(
     'Which user name does an inbox get when the request has none?',
-    'the name of the tenant in the form of a slug, cut to what fits, or agent if it has no ASCII letters or ' +
+    'the name of the tenant in the form of a slug, cut to the maximum length, or agent if it has no ASCII letters or ' +
       'digits; then - and eight hexadecimal digits: acme-0f3a91c2',
   ),
   'inboxes.create.workspace': assumed(

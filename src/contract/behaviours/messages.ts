@@ -63,7 +63,7 @@ export const messageBehaviours = defineBehaviours('4.4', 'key', {
     'a byte that its charset does not have becomes U+FFFD; text in an unknown charset is read as windows-1252; ' +
       'characters that base64 does not have are left out; a part in an unknown encoding is shown as it is; ' +
       'a multipart without its boundary is a text; plainBody has no text made from HTML; ' +
-      'htmlBody, if there is HTML, also has each text that is no alternative to it; ' +
+      'if there is HTML, htmlBody also has each text that is not an alternative to it; ' +
       'CR is the line end of a mail without LF; a calendar, a winmail.dat or an embedded mail becomes an ' +
       'attachment; the raw mail stays complete, and the reply of the control call listMail names each part that ' +
       'could not be read',

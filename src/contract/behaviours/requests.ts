@@ -98,7 +98,8 @@ export const requestBehaviours = defineBehaviours('7', 'key', {
   'requests.storage-limit': assumed(
     'How much mail can be stored in total, and what is the reply to mail that does not fit?',
     '256 MiB for all tenants together, including attachments and raw mail, unless --max-mail or maxMailBytes sets ' +
-      'another limit, or the process may use too little memory; then 507, or 452 over SMTP, and nothing is stored',
+      'another limit, or the process has too little memory for that; mail that does not fit gets 507, or 452 over ' +
+      'SMTP, and is not stored',
     { told: 'not from outside: no experiment fills a limit', section: '8' },
   ),
   'requests.rate-limits': assumed(

@@ -57,19 +57,19 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
   ),
   'sending.bounce.detection': assumed(
     'Which inbound mail reports that a sent mail bounced?',
-    'a delivery report (RFC 3464) with a failed recipient, or a free text about a failure from the null sender or ' +
-      'a mail system with evidence: a status code next to an address, X-Failed-Recipients, the returned mail or, ' +
-      'from the null sender, the subject or the address of a mail system; a permanent status decides over words ' +
-      'such as delayed; the mail is found by the Message-ID of the returned mail, In-Reply-To, References or a ' +
-      'Message-ID in the text, or else it is the latest mail of the same inbox to the failed recipient; ' +
-      'the report is stored like any mail; reports of a delay or a success, and read receipts (RFC 8098), are not ' +
-      'bounces',
+    'a delivery report (RFC 3464) with a failed recipient; or a free text about a failure, if the null sender or ' +
+      'a mail system sent it, and if it has evidence: a status code next to an address, X-Failed-Recipients, the ' +
+      'returned mail or, from the null sender, the subject or the address of a mail system; a permanent status has ' +
+      'priority over words such as delayed; the mail is found by the Message-ID of the returned mail, In-Reply-To, ' +
+      'References or a Message-ID in the text, or else it is the latest mail of the same inbox to the failed ' +
+      'recipient; the report is stored like any mail; reports of a delay or a success, and read receipts (RFC ' +
+      '8098), are not bounces',
     { told: 'not from outside: it needs the reports of many mail systems', section: '6' },
   ),
   'sending.bounce.report': assumed(
     'Does the inbox get a delivery report if its mail bounces within the emulator?',
     {
-      none: 'no, message.bounced is all; it is published once for a mail',
+      none: 'no, only message.bounced is published, once for a mail',
       inbox:
         'yes, one from the null sender for each recipient that bounced (RFC 3464), and message.bounced is published ' +
         'for each report',

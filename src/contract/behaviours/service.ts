@@ -18,7 +18,7 @@ export const serviceBehaviours = defineBehaviours('4.4', 'key', {
   ),
   'metrics.window': assumed(
     'What may from and to of GET /v1/metrics be besides times in ISO 8601?',
-    'a day, which is whole and in UTC; or a whole number since 1970: of seconds if it is below 100,000,000,000, ' +
+    'a whole day in UTC; or a whole number since 1970: of seconds if it is below 100,000,000,000, ' +
       'else of milliseconds',
     { affects: ['query'] },
   ),

@@ -12,7 +12,7 @@ export interface AsyncApiDocument {
   readonly info: Json;
   /** The two event streams, by name. */
   readonly channels: Json;
-  /** What the service sends and receives on each. */
+  /** What the service sends and receives on each stream. */
   readonly operations: Json;
   /** The frames and the ways to send a key. */
   readonly components: Json;
@@ -24,7 +24,7 @@ const CHANNELS = {
   inboxEvents: 'An older path: the events of one inbox, without a subscribe frame.',
 };
 
-const WHEN: Readonly<Record<keyof typeof CLOSE_CODES, string>> = {
+const REASONS: Readonly<Record<keyof typeof CLOSE_CODES, string>> = {
   unauthorized: 'The key is missing, invalid or revoked.',
   forbidden: 'The key may not open a stream.',
   notFound: 'There is no such inbox within the scope of the key.',
@@ -41,7 +41,7 @@ export function createAsyncApi(behaviours: BehaviourValues): AsyncApiDocument {
   const received = { subscribe: subscribeFrame(), pong: pongFrame() };
   const names = { send: Object.keys(sent), receive: Object.keys(received) };
   const all = [...names.send, ...names.receive];
-  const closeCodes = Object.entries(CLOSE_CODES).map(([name, code]) => [code, WHEN[name as keyof typeof WHEN]]);
+  const closeCodes = Object.entries(CLOSE_CODES).map(([name, code]) => [code, REASONS[name as keyof typeof REASONS]]);
   const channels = Object.entries(CHANNELS).map(([name, description], index) => {
     const address = STREAM_PATHS[index] ?? '';
     const parameters = address.includes('{') && { parameters: { id: { description: 'The id of the inbox.' } } };

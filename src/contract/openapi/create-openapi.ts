@@ -81,7 +81,7 @@ export function describeOperation(
   behaviours: BehaviourValues,
 ): DescribedRow {
   const { readBehaviour, assume, usedBehaviours } = new RecordingReader(behaviours);
-  const isUsual = (used: BehaviourId) => !isChangeable(used) || behaviours[used] === changeableDefinition(used).default;
+  const isDefault = (id: BehaviourId) => !isChangeable(id) || behaviours[id] === changeableDefinition(id).default;
   const query = row.query?.(readBehaviour);
   const body = row.body?.(readBehaviour);
   const successes = successesOf(row, readBehaviour);
@@ -95,8 +95,8 @@ export function describeOperation(
     isBodyStrict: behaviours['requests.unknown-fields'] === 'refused',
     successes,
     errors: errorsOf(row, (id) => behaviours[id]),
-    // They were recorded with the defaults.
-    example: [...usedBehaviours].every(isUsual) ? EXAMPLES[id] : undefined,
+    // The examples were recorded with the default values.
+    example: [...usedBehaviours].every(isDefault) ? EXAMPLES[id] : undefined,
   };
 }
 
@@ -143,7 +143,7 @@ const CAN_RETURN: Partial<Record<ErrorCode, (row: OperationDefinition, readBehav
   NOT_FOUND: (row, readBehaviour) =>
     row.params !== undefined || (mayRefuseTier(row, readBehaviour) && readBehaviour('auth.wrong-tier') === 'not-found'),
   PAYLOAD_TOO_LARGE: canHaveBody,
-  // Also when too many bodies arrive at once.
+  // An operation also returns this when too many bodies arrive at once.
   STORAGE_FULL: canHaveBody,
   UNSUPPORTED_MEDIA_TYPE: (row, readBehaviour) => canHaveBody(row) && readBehaviour('requests.content-type') === 'json',
   INTERNAL_ERROR: () => true,
@@ -177,8 +177,8 @@ const GROUPS: Readonly<Record<string, readonly [description: string, ...segments
 export const TAGS = Object.entries(GROUPS).map(([name, [description]]) => ({ name, description }));
 
 /**
- * Returns the group of a path: the last one with a segment of it. A path without a group returns itself, which the
- * OpenAPI linter refuses.
+ * Returns the group of a path: the last group that lists a segment of the path. For a path without a group it returns
+ * the path, which the OpenAPI linter refuses.
  */
 export function tagOf(path: string): string {
   const parts = path.split('/');

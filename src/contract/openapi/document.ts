@@ -34,7 +34,7 @@ interface DocumentParts {
   readonly webhooks?: Json;
 }
 
-/** Where the documents come from. */
+/** The contact in the documents: this package. */
 export const CONTACT = { name: 'agent-mailbox-mock', url: 'https://www.npmjs.com/package/agent-mailbox-mock' };
 
 /** Creates the OpenAPI 3.1 document of a table of calls. Each schema with an id becomes a component. */
@@ -109,7 +109,7 @@ export interface CallExample {
 /** One kind of successful reply. */
 export interface DescribedSuccess {
   readonly status: 200 | 201;
-  /** The body; without a schema, there is none. */
+  /** The schema of the body; `undefined` if there is no body. */
   readonly schema?: z.ZodType | undefined;
   /** The media type of a body that is not JSON; the schema is then not shown. */
   readonly content?: string | undefined;

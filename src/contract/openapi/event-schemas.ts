@@ -5,8 +5,8 @@ import { each, texts, timestamp, uuid } from '../schemas.ts';
 
 const kind = () => z.enum(EVENT_KINDS);
 
-/** The fields of a bounce that a report in the inbox told of. */
-const ofBounce = (status: 'statusCode' | 'status_code') => ({
+/** The fields of a bounce with a report in the inbox. */
+const bounceFields = (status: 'statusCode' | 'status_code') => ({
   recipient: z.string().optional().describe('Who did not get the message, separated by commas.'),
   [status]: z.string().optional().describe('Their status codes (RFC 3463), in the same order.'),
 });
@@ -28,7 +28,7 @@ const PAYLOADS = {
       ...each(z.string, 'subject', 'plainBody'),
       htmlBody: z.string().nullable(),
       receivedAt: timestamp(),
-      ...ofBounce('statusCode'),
+      ...bounceFields('statusCode'),
     }),
 };
 
@@ -59,7 +59,7 @@ export const serverFrames = (readBehaviour: ReadBehaviour) => ({
       ...each(z.string, 'subject', 'plain_body'),
       html_body: z.string().nullable(),
       timestamp: timestamp(),
-      ...ofBounce('status_code'),
+      ...bounceFields('status_code'),
     }),
     thread: z.strictObject({ thread_id: z.string(), subject: z.string() }),
   }),

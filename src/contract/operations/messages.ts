@@ -49,7 +49,7 @@ const referenceMessage = () =>
     attachments: z.array(attachment()),
   });
 
-const extended = () => ({
+const extendedFields = () => ({
   inboxId: uuid(),
   cc: z.array(z.string()),
   bcc: z.array(z.string()).describe('Empty for inbound mail.'),
@@ -57,10 +57,10 @@ const extended = () => ({
 });
 
 const addedFields = chosenBy('messages.shape', () => ({
-  extended: extended(),
+  extended: extendedFields(),
   reference: {},
   legacy: {
-    ...extended(),
+    ...extendedFields(),
     fromAddress: z.string(),
     fromName: z.string().nullable(),
     toAddresses: texts(),
@@ -108,7 +108,7 @@ const TENANT_WIDE_LIST_REPLIES = {
 
 const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply(), message: messageReply };
 
-/** The counts of the folders, each in this form, except that of the inbox. */
+/** The counts of the folders. `count` creates the form of each count, except that of the inbox. */
 const folderCounts = <Count extends z.ZodType>(count: () => Count) =>
   z.strictObject({
     inbox: z.strictObject({ unread: z.int(), total: z.int() }),

@@ -162,7 +162,7 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
     return { world: found.world, message: found.row };
   };
   return {
-    tenants: () => worlds.all().map((world) => showTenant(world, !worlds.neighbours().includes(world))),
+    tenants: () => worlds.all().map((world) => showTenant(world, !worlds.ownWorlds().includes(world))),
     searchMail: (search = {}) => searchMail(worlds, parseOrRefuse('The search', mailSearch(), search)),
     drafts: (filter = {}) => listDrafts(worlds, parseOrRefuse('The filter', draftFilter(), filter)),
     mail(id) {

@@ -73,7 +73,7 @@ export class OwnState {
     const fixture = parseFixture(input, behaviours);
     const created = worlds.createEmpty();
     seedWithinLimit(created, fixture);
-    return { worlds: created.snapshot(), names: readNames(fixture) };
+    return { worlds: created.snapshot(), names: readKeysAndIds(fixture) };
   }
 
   /** Restores a state. Deliveries, streams and requests end, as with a reset. */
@@ -100,7 +100,7 @@ export class OwnState {
 }
 
 /** Returns the keys and ids of a fixture, by handle. */
-export function readNames(fixture: Fixture): FixtureNames {
+export function readKeysAndIds(fixture: Fixture): FixtureNames {
   return { keys: readFixtureKeys(fixture), ids: readFixtureIds(fixture) };
 }
 

@@ -153,7 +153,7 @@ export interface KeptSandbox extends SavedOwner {
 }
 
 /** The parts of a mailbox that have its state. */
-export interface WholeContext {
+export interface StateParts {
   readonly state: StateKeeper;
   readonly worlds: Worlds;
   readonly sandboxes: {
@@ -179,8 +179,8 @@ export type WholeFixture = FixtureInput & {
 export type WholeState = ReturnType<typeof createWholeState>;
 
 /** Creates an object that exports and restores the whole state of a mailbox. */
-export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }: WholeContext) {
-  const owners = () => [['', worlds] as const, ...worlds.neighbours().map((world) => [world.id, world] as const)];
+export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }: StateParts) {
+  const owners = () => [['', worlds] as const, ...worlds.ownWorlds().map((world) => [world.id, world] as const)];
   return {
     export: (): WholeFixture => ({
       ...state.export(),

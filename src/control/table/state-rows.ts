@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inParts } from '../../basics/json-pieces.ts';
+import { createListInParts } from '../../basics/json-pieces.ts';
 import { parseOrRefuse } from '../../contract/errors.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { durationField } from '../../world/clock.ts';
@@ -120,7 +120,7 @@ export const STATE_ROWS = {
     (mailbox, { query: { key, ...filter } }) => ({
       keys:
         key === undefined
-          ? inParts(filter.limit, (limit, done) =>
+          ? createListInParts(filter.limit, (limit, done) =>
               mailbox.exposures({ ...filter, limit, offset: (filter.offset ?? 0) + done }),
             )
           : [mailbox.exposure(key)],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { inParts } from '../../basics/json-pieces.ts';
+import { createListInParts } from '../../basics/json-pieces.ts';
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { queryFlag } from '../../contract/query.ts';
 import { timestamp } from '../../contract/schemas.ts';
@@ -70,7 +70,7 @@ export const TRAFFIC_ROWS = {
     'Lists the requests that the service has handled, oldest first; also as a HAR document.',
     { query: requestQuery(), reply: z.union([requestsReply, harReply()]) },
     (mailbox, { query: { format, ...filter } }) => {
-      const requests = inParts<RequestEntry>(filter.limit, (limit, _, last) =>
+      const requests = createListInParts<RequestEntry>(filter.limit, (limit, _, last) =>
         mailbox.requests({ ...filter, limit, after: last?.id ?? filter.after }),
       );
       return format === 'har' ? createHar(requests, mailbox.baseUrl) : { requests };

@@ -15,7 +15,7 @@ export type Schedules = PartOf<Schedule, World>;
 export class Dispatcher {
   readonly scheduleOf: Schedules;
   readonly #worlds: Worlds;
-  /** While `deliveriesCreatedBy` runs: the ids of the deliveries created so far. Otherwise `undefined`. */
+  /** While `collectDeliveries` runs: the ids of the deliveries created so far. Otherwise `undefined`. */
   #collected: string[] | undefined;
 
   /** Creates the dispatcher of a mailbox and subscribes it to the events. */
@@ -45,7 +45,7 @@ export class Dispatcher {
   }
 
   /** Runs `publish` and returns the deliveries of the events that it publishes. */
-  deliveriesCreatedBy(publish: () => void): Delivery[] {
+  collectDeliveries(publish: () => void): Delivery[] {
     const ids: string[] = [];
     const outer = this.#collected;
     this.#collected = ids;
@@ -66,7 +66,7 @@ export class Dispatcher {
   }
 
   /** Counts the deliveries that wait in the queues. */
-  waiting(worlds: readonly World[]): number {
+  countWaiting(worlds: readonly World[]): number {
     return sum(this.scheduleOf.in(worlds).map((schedule) => schedule.waiting));
   }
 

@@ -4,7 +4,7 @@ import { newId, newWebhookSecret, timestampNow } from '../../world/environment.t
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 
-/** What a webhook is made of. */
+/** The values of a new webhook. */
 interface NewWebhook extends Pick<WebhookRow, 'url' | 'workspaceId'> {
   readonly events?: readonly EventKind[] | undefined;
 }
@@ -21,7 +21,7 @@ export function insertWebhook(
   return world.webhooks.insert({ id, workspaceId, url, events: kinds, secret, isActive, createdAt });
 }
 
-/** Merges the kinds of event that are given twice, if the service does. */
+/** Removes repeated kinds of event if `webhooks.create.repeated-events` is `merged`. */
 export function withoutRepeats(events: readonly EventKind[], readBehaviour: ReadBehaviour): readonly EventKind[] {
   const kinds = [...new Set(events)];
   if (kinds.length === events.length) return events;

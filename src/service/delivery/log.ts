@@ -2,7 +2,7 @@ import { PriorityQueue } from '../../world/priority-queue.ts';
 import type { AttemptResult } from './attempt-sender.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 
-/** The limits for the log of one tenant: the number of deliveries, and their characters in all. */
+/** The limits for the log of one tenant: the number of deliveries, and the number of their characters. */
 const MAX_DELIVERIES = 10_000;
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
@@ -18,8 +18,8 @@ export class DeliveryLog {
   evicted = 0;
 
   /**
-   * Keeps fewer characters than usual if there is little memory. A full log removes only deliveries that have ended. If
-   * there are none, `onFull` should end one.
+   * Creates an empty log for at most `memoryCharacters` characters. A full log removes only deliveries that have ended.
+   * If there are none, `onFull` should end one.
    */
   constructor(memoryCharacters: number, onFull: () => void) {
     this.#maxCharacters = Math.min(MAX_CHARACTERS, memoryCharacters);

@@ -35,9 +35,9 @@ export interface DeliveryPayload {
   readonly htmlBody?: string | null;
   /** When the message arrived or was sent: ISO 8601 UTC. */
   readonly receivedAt?: string;
-  /** Of a bounce that a report told of: the recipients that did not get the message, separated by commas. */
+  /** Only for a bounce with a report: the recipients that did not get the message, separated by commas. */
   readonly recipient?: string;
-  /** Of a bounce that a report told of: their status codes (RFC 3463) in the same order, separated by commas. */
+  /** Only for a bounce with a report: their status codes (RFC 3463) in the same order, separated by commas. */
   readonly statusCode?: string;
 }
 
@@ -104,7 +104,7 @@ export function createRequest({ id, secret, fault, content, now, newSecret, beha
   return { headers, body: fault === 'truncated-body' ? cut(body, Math.floor(body.length / 2)) : body };
 }
 
-interface Signed {
+interface SignedContent {
   readonly id: string;
   readonly timestamp: number;
   readonly secrets: readonly string[];
@@ -112,7 +112,7 @@ interface Signed {
 }
 
 /** Returns the headers with a signature by each secret. */
-function sign({ id, timestamp, secrets, body }: Signed, behaviours: BehaviourValues): Record<string, string> {
+function sign({ id, timestamp, secrets, body }: SignedContent, behaviours: BehaviourValues): Record<string, string> {
   const kinds = behaviours['deliveries.signature'];
   const prefix = HEX_PREFIXES[behaviours['deliveries.signature.form']];
   const standard = () => secrets.map((secret) => signStandard(secret, id, timestamp, body)).join(' ');
@@ -151,7 +151,7 @@ export const portableHmac: Hmac = (key, data) => hmac(sha256, new Uint8Array(key
 /** The implementation of Node if available, because it is several times faster. It is loaded for the first delivery. */
 export const hmacSha256: Hmac = (key, data) => (findNodeHmac() ?? portableHmac)(key, data);
 
-/** The used part of `node:crypto`, which is not imported because this file also runs in browsers. */
+/** The used part of `node:crypto`. It is not imported, because this file also runs in browsers. */
 interface NodeCrypto {
   createHmac(algorithm: 'sha256', key: Uint8Array): { update(data: Uint8Array): { digest(): Uint8Array } };
 }

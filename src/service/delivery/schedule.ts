@@ -21,8 +21,8 @@ interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | '
   readonly delivery: Delivery;
 }
 
-/** What a log entry about a delivery names. */
-type Named = Pick<Delivery, 'id' | 'webhookId' | 'event'>;
+/** The fields that identify a delivery in an activity entry. */
+type DeliveryIdentity = Pick<Delivery, 'id' | 'webhookId' | 'event'>;
 
 /** Schedules the attempts of one tenant's deliveries, and records the results in its log. */
 export class Schedule implements Part {
@@ -43,7 +43,7 @@ export class Schedule implements Part {
   }
 
   /**
-   * Sends a delivery again at once; with `url` once to this URL, which changes neither its state nor its retries.
+   * Sends a delivery again at once. With `url`, sends it once to this URL, and keeps its state and its retries.
    *
    * @throws {ApiError} CONFLICT if it is in flight or its webhook was deleted.
    */
@@ -89,7 +89,7 @@ export class Schedule implements Part {
     });
   }
 
-  /** Goes on with deliveries of another process. One that it was sending is sent again. */
+  /** Continues the deliveries of an earlier process. A delivery that was in flight is sent again. */
   resume(kept: readonly KeptDelivery[]): void {
     for (const { delivery, failures, ...how } of kept) {
       const job = this.#jobs.create(this.log.add(delivery), how);
@@ -245,7 +245,7 @@ export class Schedule implements Part {
   }
 
   /** Logs an attempt without changing the state of the delivery. */
-  #recordAttempt(job: Named, result: AttemptResult): void {
+  #recordAttempt(job: DeliveryIdentity, result: AttemptResult): void {
     const { state = 'pending', reason = null, nextAttemptAt = null } = this.log.get(job.id) ?? {};
     this.log.addAttempt(job.id, result, { state, reason, nextAttemptAt });
     this.#publishAttempt(job, result, { state, reason, nextAttemptAt: null });
@@ -268,13 +268,13 @@ export class Schedule implements Part {
     this.log.update(id, { nextAttemptAt: null, state, reason });
   }
 
-  /** Ends a delivery without another attempt, and shows that in the activity. */
+  /** Ends a delivery without another attempt, and publishes that as an activity. */
   #endWithoutAttempt(job: Job, state: DeliveryState, reason: string): void {
     this.#finish(job, state, reason);
     this.#context.activity.publish({ kind: 'delivery-ended', ...this.#activityOf(job, { state, reason }) });
   }
 
-  #publishAttempt(job: Named, result: AttemptResult, outcome: AttemptOutcome): void {
+  #publishAttempt(job: DeliveryIdentity, result: AttemptResult, outcome: AttemptOutcome): void {
     const { at, status, error, durationMs } = result;
     const retryInMs = outcome.nextAttemptAt === null ? null : Date.parse(outcome.nextAttemptAt) - Date.parse(at);
     const shown = this.#activityOf(job, outcome);
@@ -283,7 +283,7 @@ export class Schedule implements Part {
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
   }
 
-  #activityOf({ id, webhookId, event }: Named, { state, reason }: Pick<Delivery, 'state' | 'reason'>) {
+  #activityOf({ id, webhookId, event }: DeliveryIdentity, { state, reason }: Pick<Delivery, 'state' | 'reason'>) {
     const url = this.#world.webhooks.get(webhookId)?.url;
     const shown = url === undefined ? null : withoutSecrets(url);
     return { deliveryId: id, ...ofTenant(this.#world), webhookId, url: shown, event, state, reason };

@@ -5,9 +5,9 @@ export interface Word {
   readonly isAtom: boolean;
   /** The bytes of a literal. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
-  /** What is in the brackets behind an atom, as in `BODY[HEADER]`. */
+  /** What is in the brackets after an atom, as in `BODY[HEADER]`. */
   readonly section?: readonly Argument[];
-  /** The range behind the brackets, such as `0.100`. */
+  /** The range after the brackets, such as `0.100`. */
   readonly partial?: string;
 }
 
@@ -105,8 +105,8 @@ export function parseInternalDate(text: string): string | undefined {
   return month === undefined || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** Reads the day of a search, such as `7-Feb-2026`, as a number of days, or returns `undefined`. */
-export function parseDay(text: string): number | undefined {
+/** Parses the day of a search, such as `7-Feb-2026`, as the number of days since 1970-01-01, or returns `undefined`. */
+export function parseEpochDay(text: string): number | undefined {
   const [, day, month = '', year] = /^(\d{1,2})-(\w{3})-(\d{4})$/.exec(text) ?? [];
   const index = MONTHS.findIndex((name) => name.toLowerCase() === month.toLowerCase());
   return index < 0 ? undefined : Date.UTC(Number(year), index, Number(day)) / DAY_MS;
@@ -114,13 +114,13 @@ export function parseDay(text: string): number | undefined {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Returns the day of a time in UTC. */
-export function dayOf(time: string): number {
+/** Returns the day of a time in UTC, as the number of days since 1970-01-01. */
+export function epochDayOf(time: string): number {
   return Math.floor(Date.parse(time) / DAY_MS);
 }
 
-/** Returns the day that a Date field names, in its own time zone, or `undefined`. */
-export function dayOfField(field: string | undefined): number | undefined {
+/** Returns the same number for the day that a Date field names, in its own time zone, or `undefined`. */
+export function epochDayOfField(field: string | undefined): number | undefined {
   const [, day, month, year] = /(\d{1,2})\s+([A-Za-z]{3})[a-z]*\s+(\d{4})/.exec(field?.slice(0, 200) ?? '') ?? [];
-  return month === undefined ? undefined : parseDay(`${day}-${month}-${year}`);
+  return month === undefined ? undefined : parseEpochDay(`${day}-${month}-${year}`);
 }

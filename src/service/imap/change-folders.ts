@@ -38,14 +38,14 @@ function readKeyword({ keywords }: ImapInbox, keyword: string): string {
   return keyword;
 }
 
-/** How STORE changes flags, by its name. */
+/** How each form of STORE changes flags, by the name of the form. */
 export const FLAG_CHANGES: Readonly<Record<string, (flags: Set<string>, given: readonly string[]) => Set<string>>> = {
   FLAGS: (_, given) => new Set(given),
   '+FLAGS': (flags, given) => new Set([...flags, ...given]),
   '-FLAGS': (flags, given) => new Set([...flags].filter((flag) => !given.includes(flag))),
 };
 
-/** Sets the flags of an item. Of a message, `\Seen` and `\Flagged` are what the API shows. */
+/** Sets the flags of an item. Those that the API shows, `\Seen` and `\Flagged`, are stored in the row of a message. */
 export function setFlags(inbox: ImapInbox, folder: Folder, item: Item, flags: ReadonlySet<string>): void {
   const message = inbox.messageOf(item);
   const own = [...flags].filter((flag) => !message || (flag !== '\\Seen' && flag !== '\\Flagged'));
@@ -143,7 +143,7 @@ interface Transfer {
 /** The UIDs of items, before and after. */
 export type Transferred = [from: number, to: number][];
 
-/** Returns what a message has in a folder. */
+/** Returns the state that a message has in a folder. */
 export function stateIn(folder: FolderName, now: string): Pick<MessageRow, 'isArchived' | 'deletedAt'> {
   return { isArchived: folder === 'Archive', deletedAt: folder === 'Trash' ? now : null };
 }
@@ -170,8 +170,8 @@ export function moveItems({ inbox, from, items, to }: Transfer): Transferred {
 }
 
 /**
- * Copies items to another folder: each copy is a second message, until the first one is expunged, which then takes the
- * place of its copy.
+ * Copies items to another folder. Each copy is a second message. If the first message is expunged later, it replaces
+ * its copy.
  *
  * @throws {RefusedCommand} if one of them cannot be in that folder, or if `imap.copy` refuses copies.
  * @throws {ApiError} STORAGE_FULL
@@ -207,7 +207,7 @@ function copyItem(inbox: ImapInbox, item: Item, message: MessageRow, to: Folder)
   return copied?.uid ?? 0;
 }
 
-/** Says why an item cannot be in a folder. */
+/** @throws {RefusedCommand} if an item cannot be in a folder. */
 function checkTarget(inbox: ImapInbox, item: Item, to: FolderName, command: 'MOVE' | 'COPY'): void {
   const message = inbox.messageOf(item);
   if (!message) {
@@ -222,20 +222,20 @@ function checkTarget(inbox: ImapInbox, item: Item, to: FolderName, command: 'MOV
   }
 }
 
-/** Removes items for good. If a client has copied one of them before, the copy becomes the message itself. */
+/** Removes items for good. A message that a client has copied before is kept: it replaces its copy. */
 export function expungeItems(inbox: ImapInbox, folder: Folder, items: readonly Item[]): void {
   const { world } = inbox;
   for (const item of items) {
     const message = inbox.messageOf(item);
     const copy = message && world.messages.get(inbox.copies.get(message.id) ?? '');
     if (!message) world.drafts.remove(item.id);
-    else if (copy) becomeCopy(inbox, folder, message, copy);
+    else if (copy) replaceCopy(inbox, folder, message, copy);
     else removeMessage(world, message);
   }
 }
 
-/** Puts a message in the place of its copy, with the UID of the copy. */
-function becomeCopy(inbox: ImapInbox, from: Folder, message: MessageRow, copy: MessageRow): void {
+/** Replaces a copy by the message that was copied, with the folder and the UID of the copy. */
+function replaceCopy(inbox: ImapInbox, from: Folder, message: MessageRow, copy: MessageRow): void {
   const { world, folders } = inbox;
   inbox.copies.delete(message.id);
   const to = folders[folderOf(copy)];

@@ -9,12 +9,13 @@ import type { MailReader, OpenMail } from './mail-reader.ts';
 /** Texts, in which one character stands for each byte, and bytes, to be sent one after the other. */
 export type Output = (string | Uint8Array)[];
 
-/** What a FETCH asks for of each mail. */
+/** One item that a FETCH asks for, such as `FLAGS` or `BODY[TEXT]`. */
 export interface FetchItem {
   /** How the reply names it. */
   readonly name: string;
-  /** Whether it reads the content, so that the journal shows it, and whether that marks the mail as read. */
+  /** Whether it reads the content of the mail. The journal names the mail only then. */
   readonly readsContent: boolean;
+  /** Whether it marks the mail as read. */
   readonly marksRead: boolean;
   write(item: Item, context: FetchContext): Output;
 }
@@ -32,8 +33,8 @@ const MACROS: Readonly<Record<string, readonly string[]>> = {
   FULL: ['FLAGS', 'INTERNALDATE', 'RFC822.SIZE', 'ENVELOPE', 'BODY'],
 };
 
-/** What is written of a mail without its content, by the name of the item. */
-const FACTS: Readonly<Record<string, (item: Item, context: FetchContext) => string>> = {
+/** The items that do not read the content of a mail, by their names. */
+const SIMPLE_ITEMS: Readonly<Record<string, (item: Item, context: FetchContext) => string>> = {
   UID: ({ uid }) => String(uid),
   FLAGS: (item, { writeFlags }) => writeFlags(item),
   INTERNALDATE: (item, { inbox }) => writeString(formatInternalDate(timeOf(inbox, item))),
@@ -67,12 +68,12 @@ export function parseFetch(argument: Argument | undefined): FetchItem[] {
   const [only, ...rest] = itemsOf(argument, 'What to fetch');
   const macro =
     rest.length === 0 && !isList(argument) ? MACROS[textOf(only, 'What to fetch').toUpperCase()] : undefined;
-  if (macro) return macro.map(factItem);
+  if (macro) return macro.map(createSimpleItem);
   return [...(only === undefined ? [] : [only]), ...rest].map(parseItem);
 }
 
-export function factItem(name: string): FetchItem {
-  const write = FACTS[name];
+export function createSimpleItem(name: string): FetchItem {
+  const write = SIMPLE_ITEMS[name];
   if (!write) throw new CommandError(`There is no FETCH item ${name.slice(0, 100)}.`);
   return { name, readsContent: false, marksRead: false, write: (item, context) => [`${name} ${write(item, context)}`] };
 }
@@ -81,8 +82,8 @@ function parseItem(argument: Argument): FetchItem {
   const name = textOf(argument, 'The FETCH item').toUpperCase();
   const { section, partial } = argument as Word;
   const older = SECTIONS[name];
-  if (older !== undefined) return sectionItem(name, [{ text: older, isAtom: true }], name === 'RFC822.HEADER');
-  if (section === undefined) return factItem(name);
+  if (older !== undefined) return createSectionItem(name, [{ text: older, isAtom: true }], name === 'RFC822.HEADER');
+  if (section === undefined) return createSimpleItem(name);
   if (name !== 'BODY' && name !== 'BODY.PEEK')
     throw new CommandError(`There is no FETCH item ${name.slice(0, 100)}[].`);
   const shown = section.map((each) =>
@@ -90,10 +91,10 @@ function parseItem(argument: Argument): FetchItem {
   );
   const range = partial?.split('.').map(Number);
   const label = `BODY[${shown.join(' ').toUpperCase()}]${range ? `<${range[0]}>` : ''}`;
-  return sectionItem(label, section, name === 'BODY.PEEK', range);
+  return createSectionItem(label, section, name === 'BODY.PEEK', range);
 }
 
-function sectionItem(
+function createSectionItem(
   label: string,
   section: readonly Argument[],
   isPeek: boolean,
@@ -116,7 +117,7 @@ function sectionItem(
 
 const SECTION = /^((?:[1-9]\d{0,4}(?:\.(?=.)|$))*)(HEADER(?:\.FIELDS(?:\.NOT)?)?|TEXT|MIME)?$/i;
 
-/** Parses a section such as `1.2.HEADER.FIELDS (Subject)`, and returns what selects its bytes from a mail. */
+/** Parses a section such as `1.2.HEADER.FIELDS (Subject)`. Returns a function that selects its bytes from a mail. */
 function parseSection([specifier, list]: readonly Argument[]): (mail: OpenMail) => Uint8Array | undefined {
   const text = specifier === undefined ? '' : textOf(specifier, 'The section');
   const [match, path = '', name = ''] = SECTION.exec(text) ?? [];
@@ -138,7 +139,7 @@ function parseSection([specifier, list]: readonly Argument[]): (mail: OpenMail) 
   };
 }
 
-/** Returns the text of a mail or of a mail within it, or its header, whole or in part. */
+/** Returns the text, the header, or fields of the header of a mail, or of a mail within another one. */
 function readMessage(
   { bytes, text }: OpenMail,
   message: MailPart | undefined,

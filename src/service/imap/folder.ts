@@ -75,24 +75,24 @@ export interface Item {
   readonly flags: Set<string>;
   /** Whether it is no longer in the folder. */
   isGone: boolean;
-  /** What was computed of its bytes, which never change, by what it is. */
+  /** Results that were computed from its bytes, by name. They stay valid, because the bytes never change. */
   readonly known: Map<string, string>;
 }
 
-/** Somebody who has a folder open. */
+/** A session that has a folder open. */
 export interface FolderWatcher {
-  /** Is called after an item was added, was removed or got other flags. */
+  /** Called after an item was added, was removed or got other flags. */
   changed(item: Item, change: 'added' | 'removed' | 'flags'): void;
 }
 
-/** The items of a folder in the order of their UIDs, which only grow. */
+/** The items of a folder in the order of their UIDs. A new item has a higher UID than all before it. */
 export class Folder {
   readonly name: FolderName;
   readonly items: Item[] = [];
   readonly watchers = new Set<FolderWatcher>();
   uidValidity: number;
   uidNext = 1;
-  /** Items from this UID on were in no session yet: they are recent for the next one. */
+  /** No session has seen the items from this UID on, so they are recent for the next session. */
   recentFrom = 1;
   readonly #byId = new Map<string, Item>();
 
@@ -115,7 +115,7 @@ export class Folder {
     this.notify(item, 'added');
   }
 
-  /** Removes a row and returns its flags, those of a new item if it is not in the folder. */
+  /** Removes a row and returns its flags; no flags if the row is not in the folder. */
   remove(id: string): Set<string> {
     const item = this.#byId.get(id);
     if (!item) return new Set();

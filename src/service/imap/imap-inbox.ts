@@ -4,7 +4,7 @@ import type { Part, World } from '../../world/store/world.ts';
 
 import { FOLDER_NAMES, Folder, type FolderName, folderOf, type Item } from './folder.ts';
 
-/** What a new draft has: an IMAP client shows it as its own. */
+/** The flags of a new draft. With them, IMAP clients show it like a draft of their own. */
 const DRAFT_FLAGS = ['\\Draft', '\\Seen'];
 
 /** The flags that a client may set, besides keywords. */
@@ -25,7 +25,7 @@ export class ImapInbox {
   /** The keywords that its messages may have, as they were first written, by their lower-case form. */
   readonly keywords = new Map(KEYWORDS.map((keyword) => [keyword.toLowerCase(), keyword]));
 
-  /** Shows the present messages and drafts. */
+  /** Creates the folders, with the present messages and drafts. */
   constructor(world: World, id: string, uidValidity: number, flags: SavedFlags) {
     this.world = world;
     this.id = id;
@@ -51,7 +51,7 @@ export class ImapInbox {
     return new Set([...own, ...item.flags]);
   }
 
-  /** Follows a change of a message. */
+  /** Updates the folders after a change of a message. */
   changeMessage(before: MessageRow | undefined, after: MessageRow | undefined): void {
     if (before && after && folderOf(before) === folderOf(after)) {
       const folder = this.folders[folderOf(after)];
@@ -66,7 +66,7 @@ export class ImapInbox {
     else if (before) this.copies.delete(before.id);
   }
 
-  /** Follows a change of a draft, which is another mail then. */
+  /** Updates the folder after a change of a draft. A changed draft gets a new UID, because its bytes are different. */
   changeDraft(before: DraftRow | undefined, after: DraftRow | undefined): void {
     const { Drafts } = this.folders;
     const flags = before ? Drafts.remove(before.id) : DRAFT_FLAGS;
@@ -81,7 +81,7 @@ export class ImapInbox {
 /** The flags of messages and drafts that only IMAP has, by their ids. */
 type SavedFlags = ReadonlyMap<string, readonly string[]>;
 
-/** The inboxes of a tenant that IMAP clients have opened. The collections tell it every change of their rows. */
+/** The inboxes of a tenant that IMAP clients have opened. The collections notify it of every change of their rows. */
 export class ImapInboxes implements Part {
   readonly #world: World;
   readonly #uidValidity: number;
@@ -93,10 +93,10 @@ export class ImapInboxes implements Part {
     this.#uidValidity = uidValidity;
     const inboxOf = (before: { inboxId: string } | undefined, after: { inboxId: string } | undefined) =>
       this.#inboxes.get((after ?? before)?.inboxId ?? '');
-    world.messages.load(follow<MessageRow>((before, after) => inboxOf(before, after)?.changeMessage(before, after)));
-    world.drafts.load(follow<DraftRow>((before, after) => inboxOf(before, after)?.changeDraft(before, after)));
+    world.messages.load(onChange<MessageRow>((before, after) => inboxOf(before, after)?.changeMessage(before, after)));
+    world.drafts.load(onChange<DraftRow>((before, after) => inboxOf(before, after)?.changeDraft(before, after)));
     world.inboxes.load(
-      follow<InboxRow>((before, after) => {
+      onChange<InboxRow>((before, after) => {
         if (before && (after?.deletedAt ?? null) === null && after) return;
         this.#inboxes.get(before?.id ?? '')?.end('The inbox was deleted');
         this.#inboxes.delete(before?.id ?? '');
@@ -127,7 +127,7 @@ export class ImapInboxes implements Part {
   }
 }
 
-/** Returns an index that follows changes and keeps nothing of the rows. */
-function follow<Row>(change: (before: Row | undefined, after: Row | undefined) => void): RowIndex<Row> {
+/** Creates an index that stores nothing and only calls a function after each change of a row. */
+function onChange<Row>(change: (before: Row | undefined, after: Row | undefined) => void): RowIndex<Row> {
   return { change: (_, before, after) => change(before, after), clear: () => {} };
 }

@@ -13,7 +13,7 @@ import { envelopeFields, writeEnvelope, writeStructure } from './structure.ts';
 /** A mail with its bytes. */
 export interface OpenMail {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** The same as a text, in which one character stands for each byte. */
+  /** The bytes as a text, in which one character stands for each byte. */
   readonly text: string;
   readonly root: MailPart;
 }

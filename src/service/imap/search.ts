@@ -4,10 +4,10 @@ import type { MailPart } from '../mail/mime/split-parts.ts';
 import {
   type Argument,
   CommandError,
-  dayOf,
-  dayOfField,
+  epochDayOf,
+  epochDayOfField,
   isList,
-  parseDay,
+  parseEpochDay,
   parseSequence,
   RefusedCommand,
   textOf,
@@ -19,7 +19,7 @@ import type { MailReader, OpenMail } from './mail-reader.ts';
 import { envelopeFields } from './structure.ts';
 import type { FolderView } from './view.ts';
 
-/** Whether a mail matches, and how much work it is to find out. */
+/** A test of a mail, and the cost of this test. */
 interface Criterion {
   readonly cost: 0 | 1 | 2 | 3;
   matches(item: Item, number: number): boolean;
@@ -41,7 +41,7 @@ const MAX_DEPTH = 50;
  */
 export function search(context: SearchContext, keys: readonly Argument[]): { item: Item; number: number }[] {
   const parser = new SearchParser(context, withoutCharset(keys));
-  const criterion = all(parser.parseAll());
+  const criterion = allOf(parser.parseAll());
   return context.view.items.flatMap((item, index) =>
     !item.isGone && criterion.matches(item, index + 1) ? [{ item, number: index + 1 }] : [],
   );
@@ -55,8 +55,8 @@ function withoutCharset(keys: readonly Argument[]): readonly Argument[] {
   throw new RefusedCommand('A search can be in US-ASCII or UTF-8.', 'BADCHARSET (US-ASCII UTF-8)');
 }
 
-/** Returns the criterion that all of some criteria are fulfilled; what is cheap to find out comes first. */
-function all(criteria: readonly Criterion[]): Criterion {
+/** Returns the criterion that all criteria match. The cheapest tests run first. */
+function allOf(criteria: readonly Criterion[]): Criterion {
   const sorted = criteria.toSorted((a, b) => a.cost - b.cost);
   return {
     cost: sorted.at(-1)?.cost ?? 0,
@@ -64,7 +64,7 @@ function all(criteria: readonly Criterion[]): Criterion {
   };
 }
 
-/** The flags that a key without further words asks for. */
+/** The search keys that ask for one flag. */
 const FLAG_KEYS: Readonly<Record<string, string>> = {
   ...{ ANSWERED: '\\Answered', DELETED: '\\Deleted', DRAFT: '\\Draft', FLAGGED: '\\Flagged', SEEN: '\\Seen' },
 };
@@ -96,7 +96,7 @@ class SearchParser {
     const key = this.keys[this.#at];
     if (isList(key)) {
       this.#at += 1;
-      return all(new SearchParser(this.context, key, depth + 1).parseAll());
+      return allOf(new SearchParser(this.context, key, depth + 1).parseAll());
     }
     const text = this.#next('A search key');
     if (/^[\d*]/.test(text)) {
@@ -108,14 +108,14 @@ class SearchParser {
     if (parse)
       return parse({ ...this.context, next: (what) => this.#next(what), key: () => this.#parseKey(depth + 1) });
     const flag = FLAG_KEYS[name];
-    if (flag) return hasFlag(this.context, flag);
+    if (flag) return byFlag(this.context, flag);
     const unset = name.startsWith('UN') ? FLAG_KEYS[name.slice(2)] : undefined;
-    if (unset) return not(hasFlag(this.context, unset));
+    if (unset) return not(byFlag(this.context, unset));
     throw new CommandError(`There is no search key ${text.slice(0, 100)}.`);
   }
 }
 
-/** What a key reads: the words behind it, or another key. */
+/** What a key reads: the words after it, or another key. */
 interface KeyInput extends SearchContext {
   next(what: string): string;
   key(): Criterion;
@@ -129,11 +129,11 @@ const KEYS: Readonly<Record<string, (input: KeyInput) => Criterion>> = {
     const cost = Math.max(one.cost, other.cost) as Criterion['cost'];
     return { cost, matches: (item, number) => one.matches(item, number) || other.matches(item, number) };
   },
-  KEYWORD: (input) => hasFlag(input, input.next('The keyword')),
-  UNKEYWORD: (input) => not(hasFlag(input, input.next('The keyword'))),
-  RECENT: isRecent,
-  OLD: (input) => not(isRecent(input)),
-  NEW: (input) => all([isRecent(input), not(hasFlag(input, '\\Seen'))]),
+  KEYWORD: (input) => byFlag(input, input.next('The keyword')),
+  UNKEYWORD: (input) => not(byFlag(input, input.next('The keyword'))),
+  RECENT: byRecent,
+  OLD: (input) => not(byRecent(input)),
+  NEW: (input) => allOf([byRecent(input), not(byFlag(input, '\\Seen'))]),
   UID: by(0, 'The UIDs', (text, { view }) => {
     const isIn = contains(parseSequence(text, view.items.at(-1)?.uid ?? 0));
     return ({ uid }) => isIn(uid);
@@ -168,13 +168,13 @@ function not({ cost, matches }: Criterion): Criterion {
   return { cost, matches: (item, number) => !matches(item, number) };
 }
 
-function hasFlag({ view }: SearchContext, flag: string): Criterion {
+function byFlag({ view }: SearchContext, flag: string): Criterion {
   const wanted = flag.toLowerCase();
   const isFlag = (each: string) => each.toLowerCase() === wanted;
   return { cost: 0, matches: (item) => [...view.inbox.flagsOf(item)].some(isFlag) };
 }
 
-function isRecent({ view }: SearchContext): Criterion {
+function byRecent({ view }: SearchContext): Criterion {
   return { cost: 0, matches: (item) => view.recent.has(item) };
 }
 
@@ -192,7 +192,7 @@ type Compare = (value: number, wanted: number) => boolean;
 function byDay(compare: Compare) {
   return by(0, 'The date', (word, { view }) => {
     const wanted = readDay(word);
-    return (item) => compare(dayOf(timeOf(view.inbox, item)), wanted);
+    return (item) => compare(epochDayOf(timeOf(view.inbox, item)), wanted);
   });
 }
 
@@ -200,14 +200,14 @@ function bySentDay(compare: Compare) {
   return by(2, 'The date', (word, { reader }) => {
     const wanted = readDay(word);
     return (item) => {
-      const day = dayOfField(envelopeFields(reader.headerOf(item)).date);
+      const day = epochDayOfField(envelopeFields(reader.headerOf(item)).date);
       return day !== undefined && compare(day, wanted);
     };
   });
 }
 
 function readDay(text: string): number {
-  const day = parseDay(text);
+  const day = parseEpochDay(text);
   if (day !== undefined) return day;
   throw new CommandError('A date must be written as 7-Feb-2026.');
 }
@@ -275,7 +275,7 @@ function bodyOf({ text, root }: OpenMail): string {
   return texts.join('\n');
 }
 
-/** Returns what says whether a number is in one of some ranges, which are in order. */
+/** Returns a function that returns whether a number is in one of the ranges, which are in order. */
 export function contains(ranges: readonly (readonly [number, number])[]): (number: number) => boolean {
   return (number) => {
     const [from] = ranges[countStart(ranges, ([, to]) => to < number)] ?? [Number.POSITIVE_INFINITY];

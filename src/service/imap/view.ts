@@ -2,7 +2,7 @@ import { type Argument, CommandError, parseSequence, textOf } from './argument.t
 import { type Folder, type FolderWatcher, type Item, indexOfUid } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
 
-/** What one session knows of a folder: its messages by their sequence numbers. Changes wait until they may be told. */
+/** What one session knows of a folder: its messages by sequence number. Changes wait until a reply may report them. */
 export class FolderView implements FolderWatcher {
   /** The items in the order of their sequence numbers, which start with 1. */
   readonly items: Item[];
@@ -37,7 +37,7 @@ export class FolderView implements FolderWatcher {
     this.#changed.delete(item);
   }
 
-  /** Returns the untagged replies that tell the client of all changes. EXPUNGE may wait for another command. */
+  /** Returns the untagged replies that report all changes. Without `mayExpunge`, EXPUNGE waits for a later call. */
   takeUpdates(mayExpunge: boolean): string[] {
     const lines = mayExpunge ? this.#expunge() : [];
     const known = this.items.at(-1)?.uid ?? 0;

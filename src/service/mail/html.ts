@@ -61,7 +61,7 @@ export interface ShownLink {
 
 const ANCHOR = /<a\b([^<>]*)>([^<]*(?:<(?!\/?a\b)[^<]*)*)/gi;
 
-/** A text that is nothing but an address; a name such as `report.pdf` or `Node.js` is none. */
+/** A text that is nothing but an address; a name such as `report.pdf` or `Node.js` is not one. */
 const SHOWN_ADDRESS =
   /^(?:https?:\/\/)?(?:[\p{L}\p{N}-]{1,63}\.){1,9}(?!(?:pdf|docx?|xlsx?|js|txt)$)\p{L}{2,63}(?:[:/?#]\S*)?$/iu;
 

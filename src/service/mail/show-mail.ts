@@ -7,10 +7,10 @@ import type { World } from '../../world/store/world.ts';
 import { readHeaders, repairLineEnds } from './mime/header.ts';
 import { type RawPart, splitParts } from './mime/split-parts.ts';
 
-/** What a file of a mail has besides its bytes. */
+/** The columns of a file of a mail, except for its bytes. */
 export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
 
-/** The schemas of what a file has besides its bytes. */
+/** Returns the schemas of these columns. */
 export const fileFields = (): ShownFields<AttachmentRow, (typeof FILE_COLUMNS)[number]> =>
   shownFields('attachments', FILE_COLUMNS);
 
@@ -32,7 +32,7 @@ const COLUMNS = [...PLACE_COLUMNS, ...TEXT_COLUMNS] as const;
 const columnFields = (): ShownFields<MessageRow, 'id' | (typeof COLUMNS)[number]> =>
   shownFields('messages', ['id', ...COLUMNS]);
 
-/** The schema of what shows whose a mail is. */
+/** Returns the schema of the field that names the tenant of a mail. */
 export const ownerField = () => ({
   /** The id of the tenant. */
   tenantId: z.string(),
@@ -40,8 +40,8 @@ export const ownerField = () => ({
 
 const ownFields = () => ({
   /**
-   * The header fields by lower-case name, as the raw mail has them; of fields with one name, that of the emulator, or
-   * else the last.
+   * The header fields by lower-case name, as the raw mail has them. If several have the same name, this is the one of
+   * the emulator, or else the last one.
    */
   headers: z.record(z.string(), z.string()).describe('By lower-case name.'),
   /** The files, with their bytes. */
@@ -82,7 +82,7 @@ export function showMail(world: World, message: MessageRow): Mail {
 /** How much of a raw mail is searched. */
 const SEARCHED_BYTES = 192 * 1024;
 
-/** Says what could not be read of a mail that came as raw bytes, each in one sentence. */
+/** Returns a sentence for each problem in reading a mail that came as raw bytes. */
 export function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]): string[] {
   if (message.raw === null) return [];
   const texts = [
@@ -106,7 +106,7 @@ export function findProblems(message: MessageRow, attachments: readonly Attachme
 
 const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/;
 
-/** What a part can have that cannot be decoded: the function returns the sentence that says so. */
+/** The checks of a part. Each returns a sentence if it finds something that cannot be decoded. */
 const CHECKS: readonly ((part: RawPart) => string | false)[] = [
   ({ fields, body }) => {
     const [type] = /^multipart\/[\w.+-]+/i.exec(fields['content-type'] ?? '') ?? [];
@@ -142,7 +142,7 @@ function findUnknownCharsets(parts: readonly RawPart[]): string[] {
   return [...new Set(names)].filter((name) => !isKnown(name));
 }
 
-/** Names that the parser knows, besides those of the Encoding Standard. */
+/** Names of charsets that the parser knows, besides those of the Encoding Standard. */
 const OTHER_NAMES = [
   /^(?:cp|windows|ms|ibm)-?(?:932|936|949|950|874|5022[0-2]|51932)$/,
   /^(?:iso-?2022-?jp-?[12]?|euc_?jp|junet|uhc|iso-8859-8-e)$/,

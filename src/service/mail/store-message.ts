@@ -18,8 +18,8 @@ export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'siz
 type SetFields = 'isStarred' | 'isArchived' | 'deletedAt' | 'bouncedAt' | 'receivedAt';
 
 /**
- * Stores a message that arrives or is sent now, with its attachments. `state` replaces what such a message has at
- * first.
+ * Stores a message that arrives or is sent now, with its attachments. `state` replaces the initial values of its
+ * fields.
  */
 export function storeMessage(
   world: World,
@@ -52,12 +52,11 @@ export function publish(
   events.publish({ id, kind, world, workspaceId, inboxId, message, ...(bounce && { bounce }) });
 }
 
-/** Marks a message as bounced, unless it already is, and publishes that. Returns the message. */
-export function bounce(context: MailContext, world: World, { id }: MessageRow, details?: BounceDetails): MessageRow {
+/** Marks a message as bounced, unless it already is, and publishes that. */
+export function markBounced(context: MailContext, world: World, { id }: MessageRow, details?: BounceDetails): void {
   const known = world.messages.get(id)?.bouncedAt ?? null;
   const bounced = world.messages.update(id, { bouncedAt: known ?? timestampNow(world.environment) });
   publish(context, world, 'message.bounced', bounced, details);
-  return bounced;
 }
 
 /**
@@ -87,7 +86,7 @@ export function sizeOfMail<Mail extends { readonly attachments: readonly Attache
 export interface OutsideAddresses {
   /** Returns whether somebody reads the mail of a tenant to this bare address. */
   has(address: string, world: World): boolean;
-  /** Takes a mail that an inbox has sent to this bare address. */
+  /** Accepts a mail that an inbox has sent to this bare address. */
   receive(world: World, message: MessageRow, address: string): void;
 }
 
@@ -99,7 +98,7 @@ export interface MailContext extends BehaviourReader {
   readonly correspondents: OutsideAddresses;
 }
 
-/** Returns what the mail of a tenant needs outside of a request: nothing records which behaviours it uses. */
+/** Returns the context for mail of a tenant outside of a request. It does not record which behaviours are used. */
 export function mailContextOf(
   service: Omit<MailContext, 'worlds' | keyof BehaviourReader> & {
     readonly worlds: Worlds;

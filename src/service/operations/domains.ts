@@ -74,7 +74,7 @@ function outcomeOf(domain: string): DomainRow['status'] {
 /** Refuses a domain that another tenant has verified, without naming that tenant: its mail already goes there. */
 function checkNotVerifiedElsewhere(context: Context<'verifyDomain'>, domain: string): void {
   const { world: own, worlds, readBehaviour } = context;
-  const isTaken = worlds.neighbours().some((world) => world !== own && hasVerifiedDomain(world, domain));
+  const isTaken = worlds.ownWorlds().some((world) => world !== own && hasVerifiedDomain(world, domain));
   if (!isTaken || readBehaviour('domains.verify.taken') === 'verified') return;
   throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: another tenant has verified it.`);
 }

@@ -99,7 +99,7 @@ export const sendDraft: Run<'sendDraft'> = (context, { params }) => {
 };
 
 function toMail(context: SendingContext, inbox: InboxRow, draft: DraftRow): OutgoingMail {
-  // It may have been deleted since.
+  // The message may have been deleted since.
   const originalMessage = context.world.messages.get(draft.replyToMessageId ?? '') ?? null;
   const recipients = recipientsOf(context, inbox, draft, originalMessage);
   const { to, cc, bcc } = recipients;

@@ -146,7 +146,7 @@ function workspaceFor(context: CreateContext, workspaceId?: string | null): Work
   throw new ApiError('CONFLICT', 'This tenant has no workspace; create one before you create an inbox.');
 }
 
-/** Generates a user name from the name of the tenant, as much of it as an address at this domain may have. */
+/** Generates a user name from the name of the tenant, cut to the length that an address at this domain may have. */
 function generateUsername({ world, assume }: CreateContext, domain: string): string {
   assume('inboxes.create.generated-name');
   const ending = `-${newHex(world.environment, 4)}`;

@@ -11,7 +11,7 @@ export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
   return { body: { threads: rows.map(summarise), pagination } };
 };
 
-/** By which of its messages a thread has its place in the list. */
+/** Which message of a thread decides the place of the thread in the list. */
 const THREAD_ORDERS = { 'oldest-first': 'first', 'newest-first': 'last' } as const;
 
 function summarise({ first, last, messageCount, unreadCount }: Thread) {

@@ -15,7 +15,7 @@ import type { Outcome } from '../operations/context.ts';
 import type { Principal } from './access/principal.ts';
 import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
 
-/** How something came that the journal has. */
+/** The protocol of a request or a command in the journal. */
 export type Protocol = 'http' | 'smtp' | 'imap';
 
 /**
@@ -55,7 +55,7 @@ export class Exchange extends RecordingReader {
   }
 }
 
-/** What a request has caused, by ids; one may be there twice. */
+/** The ids of what a request has created or changed. The same id can occur twice. */
 export interface Caused {
   readonly messages: readonly string[];
   readonly deliveries: readonly string[];
@@ -116,29 +116,29 @@ export interface Service {
   readonly assumed: ReadonlySet<BehaviourId>;
   /** Called with each finished exchange. */
   readonly observers: ExchangeObserver[];
-  /** Forgets what depends on former values of behaviours. */
-  behavioursChanged(): void;
+  /** Recomputes what depends on behaviours. Call it after their values have changed. */
+  refreshBehaviours(): void;
   /** Returns an operation as it is under the current behaviours of this mailbox. */
   operationFor(id: OperationId): ResolvedOperation;
 }
 
 /** Creates the service of one mailbox. Each row is resolved on its first call. */
 export function createService(
-  parts: Omit<Service, 'operationFor' | 'observers' | 'assumed' | 'behavioursChanged'>,
+  parts: Omit<Service, 'operationFor' | 'observers' | 'assumed' | 'refreshBehaviours'>,
 ): Service {
   const resolved = new Map<OperationId, ResolvedOperation>();
   const assumed = new Set<BehaviourId>();
-  const behavioursChanged = () => {
+  const refreshBehaviours = () => {
     resolved.clear();
     assumed.clear();
     for (const id of BEHAVIOUR_IDS) if (isAssumed(id, parts.behaviours)) assumed.add(id);
   };
-  behavioursChanged();
+  refreshBehaviours();
   return {
     ...parts,
     assumed,
     observers: [],
-    behavioursChanged,
+    refreshBehaviours,
     operationFor(id) {
       const operation = resolved.get(id) ?? resolveOperation(OPERATIONS[id], parts.behaviours);
       resolved.set(id, operation);
@@ -181,7 +181,7 @@ export interface ApiResult {
   readonly row?: { readonly id: string } | undefined;
   /** The error of a refused request, with the reason that the reply omits. */
   readonly error?: ApiError | undefined;
-  /** What the request has and the operation does not read, each with what may have been meant. */
+  /** The fields and query parameters that the operation does not know, each with similar names that it knows. */
   readonly ignored?: readonly string[] | undefined;
 }
 
@@ -199,7 +199,7 @@ export function isCut({ status }: Pick<ApiReply, 'status'>): boolean {
   return status === CUT_REPLY.status;
 }
 
-/** What a call in process rejects with if the connection is cut, as `fetch` does for a network error. */
+/** The error of a call in process whose connection is cut. It is a `TypeError`, like that of `fetch`. */
 export class ConnectionCutError extends TypeError {
   constructor() {
     super('A fault cut the connection before the reply.');
@@ -208,7 +208,7 @@ export class ConnectionCutError extends TypeError {
 
 const encoder = new TextEncoder();
 
-/** Longer JSON becomes bytes, which wait outside of the JavaScript heap for clients that read slowly. */
+/** Longer JSON is sent as bytes, because bytes that wait for slow clients are outside of the JavaScript heap. */
 const MAX_TEXT_LENGTH = 1024 * 1024;
 
 /** Creates a JSON reply. If `value` is `undefined`, the reply has no content. */
@@ -229,7 +229,7 @@ export function countBytes(text: string): number {
 
 /** Creates a reply of unchanged bytes; `headers` must contain the content type. */
 export function bytesReply(status: number, bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}) {
-  // Those of stored mail are not copied, because many clients may read slowly.
+  // The bytes of stored mail are not copied, because many clients may read slowly.
   const body = bytes instanceof Uint8Array ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
   return { status, headers: { 'content-length': String(body.byteLength), ...headers }, body };
 }
@@ -255,7 +255,7 @@ export function streamReply(status: number, texts: AsyncIterable<string>, conten
       await iterator.return?.();
     },
   };
-  // Without a buffer, nothing is read for a client that does not read, or that asked by HEAD.
+  // Without a buffer, nothing is read for a client that does not read, or that sent HEAD.
   const body = new ReadableStream(source, { highWaterMark: 0 });
   return { status, headers: { 'content-type': contentType, 'cache-control': 'no-store' }, body };
 }
@@ -293,7 +293,7 @@ export interface MailCommand {
   readonly messageIds: readonly string[];
 }
 
-/** Tells the observers of exchanges of a command. */
+/** Notifies the observers of exchanges about a command. */
 export function recordCommand({ behaviours, observers }: Service, command: MailCommand): void {
   const { protocol, principal, name: method, path, text, status, reply, messageIds } = command;
   const request = { method, path, query: new URLSearchParams(), headers: new Headers(), body: null };

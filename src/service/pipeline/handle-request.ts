@@ -23,7 +23,7 @@ import { parseInput, readBody } from './parse-input.ts';
 import type { ResolvedOperation } from './resolve-operation.ts';
 import { runWithFaults } from './run-with-faults.ts';
 
-/** A segment with a parameter, and the fixed ending behind it. */
+/** A segment with a parameter, and the text after it, such as `{id}.html`. */
 const PARAMETER = /^\{(\w+)\}(.*)$/;
 
 /**
@@ -62,7 +62,7 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
   }
   exchange.row = row;
   exchange.received = await readBody(exchange.request);
-  // Everything below is synchronous, so no other request can revoke the key in between.
+  // Everything below is synchronous, so no other request can revoke the key meanwhile.
   const operation = service.operationFor(row.id);
   authorise(service, exchange, row, operation);
   const run = () => {
@@ -94,12 +94,12 @@ function runOperation(
   // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
   // link when `id` is a union.
   const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
-  const mail = { events: noteCaused(events, exchange), loops, correspondents };
+  const mail = { events: recordCaused(events, exchange), loops, correspondents };
   return run({ ...reached, ...mail, readBehaviour, assume } as Context, input as never);
 }
 
-/** Returns the event bus for an operation, which notes what its events are about. */
-function noteCaused(events: EventBus, exchange: Exchange): EventBus {
+/** Returns an event bus that also records in `exchange.caused` the ids of the messages and deliveries of its events. */
+function recordCaused(events: EventBus, exchange: Exchange): EventBus {
   return {
     ...events,
     publish(event) {
@@ -142,6 +142,7 @@ function authorise(service: Service, exchange: Exchange, row: OperationRow, { ti
   const { tier } = authenticate(service, exchange);
   const isAllowed = tiers.value.includes(tier);
   if (!isAllowed || tiers.alternatives.some(({ value }) => !value.includes(tier))) {
+    // Another value of these behaviours could decide otherwise, so the reply depends on them.
     for (const { id } of tiers.alternatives) exchange.readBehaviour(id);
     tiers.assumes.forEach(exchange.assume);
   }
@@ -166,10 +167,10 @@ type RowsByMethod<Row extends Routable> = ReadonlyMap<string, Row>;
 type Router<Row extends Routable> = (segments: readonly string[]) => RowsByMethod<Row> | undefined;
 
 interface Node<Row> {
-  /** By segment; a parameter has the name `{}`, with the fixed ending of its segment. */
+  /** The children by segment. A parameter is `{}` with the text after it, such as `{}.html`. */
   readonly children: Map<string, Node<Row>>;
   readonly rows: Map<string, Row>;
-  /** What follows the parameters in their segments, the longest first. */
+  /** The texts after the parameters in the segments of the children, such as `.html`; the longest first. */
   endings: string[];
 }
 

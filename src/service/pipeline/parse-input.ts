@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { didYouMean } from '../../basics/nearest.ts';
 import type { BehaviourReader } from '../../contract/behaviours.ts';
-import { ApiError, invalid } from '../../contract/errors.ts';
+import { ApiError, createValidationError } from '../../contract/errors.ts';
 import type { ApiRequest, Exchange, ReceivedBody } from './exchange.ts';
 import type { Resolved, ResolvedOperation } from './resolve-operation.ts';
 
-/** Reads behaviours, and takes the names of what is not read. */
+/** Reads behaviours, and collects the names of unknown fields and query parameters in `ignored`. */
 interface InputReader extends BehaviourReader {
   readonly ignored?: string[];
 }
@@ -43,7 +43,7 @@ function parseParams(
     if (Object.entries(params).some(([name, value]) => data[name] !== value)) assume('requests.letter-case');
     return data;
   }
-  const problem = invalid('The path', error);
+  const problem = createValidationError('The path', error);
   if (readBehaviour('requests.malformed-id') === 'invalid') throw problem;
   throw new ApiError('NOT_FOUND', 'There is no resource with this id.', {
     internalReason: () => `${problem.message.slice(0, -1)} (choice requests.malformed-id).`,
@@ -97,7 +97,7 @@ function parse(where: string, resolved: ResolvedSchema, fields: Fields, reader: 
   if (!success) assumes.forEach(reader.assume);
   for (const { id, value } of alternatives) if (value.safeParse(fields).success !== success) reader.readBehaviour(id);
   if (success) return data;
-  throw invalid(where, error);
+  throw createValidationError(where, error);
 }
 
 function readObject(received: ReceivedBody, contentType: string | null, reader: BehaviourReader): Fields {
@@ -149,7 +149,7 @@ function findIgnored(resolved: ResolvedSchema | undefined, sent: Iterable<string
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * Reads a body up to the limit. A wrong body is no error yet, because the key must be checked before it is refused.
+ * Reads a body up to the limit. A wrong body is not an error yet, because the key must be checked before it is refused.
  *
  * @throws {ApiError} STORAGE_FULL if there is no memory for it.
  */

@@ -12,9 +12,9 @@ import type { OperationDefinition } from '../../contract/operation.ts';
 /** A part of an operation, such as the schema of its body, under the current behaviours of one mailbox. */
 export interface Resolved<Value> {
   readonly value: Value;
-  /** The assumptions that shape it. */
+  /** The assumptions that shape the part. */
   readonly assumes: readonly AssumptionId[];
-  /** What it is under each other value of each behaviour that it depends on. */
+  /** The same part under each other value of each behaviour that it depends on. */
   readonly alternatives: readonly { readonly id: ChangeableId; readonly value: Value }[];
 }
 
@@ -35,7 +35,7 @@ export function resolveOperation(row: OperationDefinition, behaviours: Behaviour
   };
 }
 
-/** Calls `build`, and once for each other value of each behaviour that it reads. Each call changes one behaviour. */
+/** Calls `build` with the current values, and again for each other value of each behaviour that it reads. */
 function resolve<Value>(
   build: (readBehaviour: ReadBehaviour) => Value,
   assumes: readonly AssumptionId[],

@@ -15,7 +15,7 @@ export async function runWithFaults(service: Service, exchange: Exchange, run: (
   const { principal, request, row, readBehaviour } = exchange;
   const { world, tier } = principal ?? {};
   const key = principal && readKey(request, readBehaviour);
-  const due = faults.due({ on: 'request', world, operation: row?.id, key, tier });
+  const due = faults.findDue({ on: 'request', world, operation: row?.id, key, tier });
   const limits = due.filter(({ kind }) => kind === 'rate-limit');
   // The state of the tightest limit.
   const limit = limits.length === 0 ? undefined : faults.rateLimitsOf(world).count(limits, (world ?? worlds).clock);
@@ -23,7 +23,7 @@ export async function runWithFaults(service: Service, exchange: Exchange, run: (
   for (const fault of counted) faults.use(fault);
   exchange.faults = [...limits, ...counted];
   const attempt = () => runOrRefuse(service, exchange, () => (limit?.isExceeded ? refuseByLimit(limit) : run()));
-  const reply = replyUnder(counted, exchange, attempt);
+  const reply = applyFault(counted, exchange, attempt);
   const durationMs = durationOf(counted, worlds.environment);
   if (durationMs > 0) await faults.wait(durationMs, world);
   return withFaultHeaders(reply, exchange, limit);
@@ -36,7 +36,7 @@ function pickFaults(due: readonly RequestFault[]): RequestFault[] {
   return [deciding, due.find(isDelay)].flatMap((fault) => fault ?? []);
 }
 
-/** Runs an operation; if it refuses the request, returns the reply to that. */
+/** Runs an operation. If it throws, returns the error reply. */
 function runOrRefuse({ worlds }: Service, exchange: Exchange, run: () => ApiReply): ApiReply {
   try {
     return run();
@@ -50,19 +50,19 @@ function refuseByLimit({ limit, perSeconds, resetSeconds }: RateLimitState): nev
   throw new ApiError('RATE_LIMITED', message);
 }
 
-/** Returns the reply under the fault that decides it, if there is one. */
-function replyUnder(faults: readonly RequestFault[], exchange: Exchange, attempt: () => ApiReply): ApiReply {
+/** Returns the reply that a fault decides, or else that of the operation. */
+function applyFault(faults: readonly RequestFault[], exchange: Exchange, attempt: () => ApiReply): ApiReply {
   const fault = faults.find(({ kind }) => kind !== 'latency');
   if (!fault) return attempt();
   const own = fault.effect === 'applied' ? attempt() : CUT_REPLY;
   if (fault.kind === 'cut') return CUT_REPLY;
   const { status = own.status, body } = fault;
-  const reply = body === undefined && fault.status === undefined ? own : newReply(status, body, exchange);
+  const reply = body === undefined && fault.status === undefined ? own : createReply(status, body, exchange);
   return { ...reply, headers: { ...reply.headers, ...fault.headers } };
 }
 
 /** Creates a reply with a body; without one, the body of an error status is an error in the shape of the service. */
-function newReply(status: number, body: unknown, { readBehaviour }: Exchange): ApiReply {
+function createReply(status: number, body: unknown, { readBehaviour }: Exchange): ApiReply {
   if (typeof body === 'string') return textReply(status, body, 'text/plain; charset=utf-8');
   if (body !== undefined || status < 400) return jsonReply(status, body);
   const error = `A fault of the emulator replied with ${status}.`;
@@ -70,7 +70,7 @@ function newReply(status: number, body: unknown, { readBehaviour }: Exchange): A
   return jsonReply(status, readBehaviour('errors.shape') === 'error-and-code' ? { error, code } : { error });
 }
 
-/** Returns how long the faults say to wait, in milliseconds of real time. */
+/** Returns how long the faults delay the reply, in milliseconds of real time. */
 function durationOf(applied: readonly RequestFault[], environment: Environment): number {
   const latencies = applied.flatMap(({ latency }) => latency ?? []);
   const lengthOf = (jitterMs: number) => Math.floor(newFraction(environment) * (jitterMs + 1));

@@ -69,7 +69,7 @@ function readJson(data: unknown): unknown {
 }
 
 /**
- * The events that a client subscribes to. If both lists of ids are empty: those of every inbox in the scope of its key.
+ * The events that a client subscribes to. Two empty lists of ids stand for every inbox in the scope of its key.
  */
 export interface Subscription {
   readonly kinds: readonly EventKind[];

@@ -14,7 +14,7 @@ const ROW_BYTES = 256;
 
 export type MailRow = Partial<MessageRow> | Partial<AttachmentRow> | Partial<DraftRow>;
 
-/** Returns the size of a row in bytes. A text has two for each character if a character of it is not in Latin-1. */
+/** Returns the size of a row in bytes. A long text with a character outside of Latin-1 has two bytes per character. */
 export function sizeOfMailRow(row: MailRow): number {
   return ROW_BYTES + countBytes(row);
 }
@@ -34,7 +34,7 @@ function countBytes(value: unknown): number {
   return Object.entries(value).reduce((sum, [name, part]) => sum + name.length + countBytes(part), 0);
 }
 
-/** Returns whether a text needs two bytes for each character. Of short texts this does not matter. */
+/** Returns whether a text needs two bytes for each character. Short texts matter little, so they are not checked. */
 function isWide(text: string): boolean {
   return text.length > 1_000 && /[^\0-\xff]/.test(text);
 }
@@ -43,14 +43,14 @@ function isWide(text: string): boolean {
 type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
 
 /**
- * The rows of one kind, with everything that is counted and sorted of them. Rows are frozen: a change replaces a row,
+ * The rows of one kind, with their indexes and the size of their mail. Rows are frozen: a change replaces a row,
  * so a snapshot can share them. Only `all`, `by` and `restore` take longer for more rows.
  */
 class Collection<Kind extends RowKind> {
   readonly #entries = new Map<string, Entry<Rows[Kind]>>();
-  /** The indexes that follow the rows. An index does so only after its first use, because many are never used. */
+  /** The indexes that are updated with the rows. An index is loaded at its first use, because many are never used. */
   #indexes: RowIndex<Rows[Kind]>[] = [];
-  /** Those of them that find rows by a property. */
+  /** The same indexes, as far as they find rows by a property. */
   #byProperty: { [Property in IndexedBy<Kind>]?: PropertyIndex<Rows[Kind]> } = {};
   #nextPosition = 0;
   /** How many bytes these rows count towards the limit on stored mail. */
@@ -62,7 +62,7 @@ class Collection<Kind extends RowKind> {
     readonly onMailBytes: (change: number) => void,
   ) {}
 
-  /** Fills an index with the rows, unless it follows them already. */
+  /** Fills an index with the rows, and updates it from now on. Does nothing if the index is already loaded. */
   load(index: RowIndex<Rows[Kind]>): void {
     if (this.#indexes.includes(index)) return;
     this.#indexes.push(index);
@@ -100,7 +100,7 @@ class Collection<Kind extends RowKind> {
     if (!entry) throw new Error(`There is no row of ${this.kind} with the id ${id}.`);
     const previous = entry.row;
     entry.row = freeze({ ...previous, ...changes });
-    this.#follow(entry, previous, entry.row);
+    this.#recordChange(entry, previous, entry.row);
     return entry.row;
   }
 
@@ -109,7 +109,7 @@ class Collection<Kind extends RowKind> {
     const entry = this.#entries.get(id);
     if (!entry) return undefined;
     this.#entries.delete(id);
-    this.#follow(entry, entry.row, undefined);
+    this.#recordChange(entry, entry.row, undefined);
     return entry.row;
   }
 
@@ -126,10 +126,10 @@ class Collection<Kind extends RowKind> {
     const entry = { position: this.#nextPosition, row };
     this.#nextPosition += 1;
     this.#entries.set(row.id, entry);
-    this.#follow(entry, undefined, row);
+    this.#recordChange(entry, undefined, row);
   }
 
-  #follow(entry: Entry<Rows[Kind]>, before: Rows[Kind] | undefined, after: Rows[Kind] | undefined): void {
+  #recordChange(entry: Entry<Rows[Kind]>, before: Rows[Kind] | undefined, after: Rows[Kind] | undefined): void {
     this.#countMail(sizeOfRow(this.kind, after) - sizeOfRow(this.kind, before));
     for (const index of this.#indexes) index.change(entry, before, after);
   }
@@ -150,7 +150,7 @@ function freeze<Row extends object>(row: Row): Row {
   return Object.freeze(row);
 }
 
-/** What every empty list becomes, because most messages have several. */
+/** Replaces every empty list, because most messages have several empty lists. */
 const NO_ITEMS: readonly never[] = Object.freeze([]);
 
 function frozenCopy<Value>(value: Value): Value {
@@ -162,11 +162,11 @@ function frozenCopy<Value>(value: Value): Value {
   return Object.freeze(copied) as Value;
 }
 
-// What @mswjs/data does here: its models say which fields each row has, and which may be null, and its `createModel()`
-// gives a row that shape. What it does not: keep and find the rows. Each query of its `factory()` scans all rows, each
-// of its databases parses the models again, and where there are a `window` and a BroadcastChannel it mirrors its writes
-// to other tabs. So the collections are our own; test/world/store/library.test.ts holds them against that `factory()`.
-// Only this file imports the library, from its `lib/`, because its main file loads msw.
+// The models of @mswjs/data say which fields each row has, and which may be null. Its `createModel()` creates a row of
+// that shape. It does not keep or find the rows here, because each query of its `factory()` scans all rows, each of its
+// databases parses the models again, and in a page it sends its writes to other tabs. So the collections are our own;
+// test/world/store/library.test.ts compares them with that `factory()`. Only this file imports the library. It imports
+// from its `lib/`, because the main file of the library loads msw.
 
 /** A collection for each kind of row. */
 export type Collections = { readonly [Kind in RowKind]: Collection<Kind> };
@@ -177,7 +177,7 @@ export interface Database extends Collections {
   readonly messageIndex: MessageIndex;
 }
 
-/** The types of columns that are no text, in the format of @mswjs/data. */
+/** The types of columns that are not texts, in the format of @mswjs/data. */
 const TYPES: { readonly [Type in ColumnType]?: unknown } = {
   flag: Boolean,
   count: Number,
@@ -238,8 +238,8 @@ export function createDatabase(onMailBytes: (change: number) => void = () => {})
 function createRowFactory<Kind extends RowKind>(kind: Kind): (row: Rows[Kind]) => Rows[Kind] {
   const columns = Object.keys(MODELS[kind]) as (keyof Rows[Kind])[];
   const parsed = parseModelDefinition(MODELS, kind, MODELS[kind]);
-  // V8 keeps an object that gets a dozen computed properties one by one as a hash table, in five times the memory. The
-  // copies of a frozen object that has them all are compact, and share their description also when they are frozen.
+  // V8 stores an object that gets a dozen computed properties one by one as a hash table, in five times the memory. A
+  // copy of a frozen object with all properties is compact, and stays compact when it is frozen.
   const empty = Object.freeze(Object.fromEntries(columns.map((column) => [column, null]))) as unknown as Rows[Kind];
   return (row) => {
     // The last argument is a database of the library, which it reads only to follow relations; the models have none.

@@ -12,7 +12,8 @@ export interface SliceableList<Item> {
 }
 
 /**
- * Returns how many items at the start of a sorted list pass the test; no item behind the first that fails passes it.
+ * Returns how many items at the start of a sorted list pass the test. After the first item that fails, all others must
+ * fail too.
  */
 export function countStart<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
   let [low, high] = [0, items.length];

@@ -5,29 +5,29 @@ import type { InboxLocation, KeyHolder, Owner, SavedOwner, World, WorldsSnapshot
 /** The clocks and parts of tenants, by the id of the tenant. */
 export type SavedOwners = Readonly<Record<string, SavedOwner>>;
 
-/** What is counted and set for a whole mailbox, its sandboxes too. */
+/** The limits, counts and servers of a whole mailbox, including its sandboxes. */
 interface WholeMailbox {
   /** The limit for the stored mail, in bytes. */
   readonly maxMailBytes: number;
-  /** How to store more than that, for an error message. */
+  /** How the limit can be raised, for an error message. */
   readonly moreMail: string;
   readonly saved: SavedStates;
   /** The servers for mail that listen. */
   readonly mailServers: MailServersThatListen;
   /**
-   * The size of the stored mail with its checkpoints, in bytes. It may be too large if `wanted` bytes more fit all the
-   * same, because an exact count takes longer.
+   * Returns the size of the stored mail with its checkpoints, in bytes. The result may be too high if `wanted` more
+   * bytes fit in spite of that, because an exact count takes longer.
    */
   countMailBytes(wanted?: number): number;
 }
 
 /** The tenants that a request or a control call can reach: those of the whole mailbox, or only that of a sandbox. */
 export interface ReachableWorlds extends Owner {
-  /** The id of the sandbox that they are; `undefined` for those of the whole mailbox. */
+  /** The id of the sandbox; `undefined` for the whole mailbox. */
   readonly sandboxId: string | undefined;
-  /** The domain of the sandbox that they are; `undefined` for those of the whole mailbox. */
+  /** The domain of the sandbox; `undefined` for the whole mailbox. */
   readonly sandboxDomain: string | undefined;
-  /** The environment with the time of the clock, which stands for all of them. */
+  /** The environment of the mailbox, with the time of `clock`. */
   readonly environment: Environment;
   /** The whole mailbox. */
   readonly whole: WholeMailbox;
@@ -36,8 +36,8 @@ export interface ReachableWorlds extends Owner {
   all(): World[];
   /** Returns every world, and the mailbox for what belongs to no tenant. */
   owners(): Owner[];
-  /** Returns the worlds that share their addresses and domains, without sandboxes that are closed to them. */
-  neighbours(): World[];
+  /** Returns the worlds with one index of addresses: all that are not sandboxes or, in a sandbox, only its world. */
+  ownWorlds(): World[];
   /** Returns the owner of a key. */
   findKey(key: string): KeyHolder | undefined;
   /** Returns every valid key. */
@@ -52,9 +52,9 @@ export interface ReachableWorlds extends Owner {
   restore(snapshot: WorldsSnapshot, saved?: SavedOwners): void;
 }
 
-/** Returns the clocks and what the parts save or keep at this moment, by the id of the tenant; the mailbox has ''. */
+/** Returns the clocks and what the parts save or keep now, by the id of the tenant. The id of the mailbox is ''. */
 export function saveOwners(worlds: ReachableWorlds, method: 'save' | 'keep' = 'save'): SavedOwners {
-  const tenants = worlds.neighbours().map(({ id, parts }) => [id, parts.save(method)]);
+  const tenants = worlds.ownWorlds().map(({ id, parts }) => [id, parts.save(method)]);
   return Object.fromEntries([[worlds.sandboxId ?? '', worlds.parts.save(method)], ...tenants]);
 }
 
@@ -79,7 +79,7 @@ export interface MailServersThatListen {
 /** The states that checkpoints keep, by their owner: '' for the mailbox, or the id of a sandbox. */
 export class SavedStates {
   readonly #states = new Map<string, readonly WorldsSnapshot[]>();
-  /** The size of their mail in bytes; what they share counts for each. */
+  /** The size of their mail in bytes. Mail that several states share is counted for each of them. */
   mailBytes = 0;
 
   /** Replaces the states of an owner. */
@@ -98,7 +98,7 @@ function sizeOfMail(states: readonly WorldsSnapshot[]): number {
   return states.reduce((sum, { mailBytes }) => sum + mailBytes, 0);
 }
 
-/** Returns the size of the mail that only saved states have, in bytes. What they share is counted once. */
+/** Returns the size of the mail that only saved states have, in bytes. Mail that several of them share counts once. */
 export function countOnlySaved(saved: readonly WorldsSnapshot[], findWorld: (id: string) => World | undefined): number {
   const counted = new Set<unknown>();
   const sizeOf = (row: MailRow, present: MailRow | undefined) => {

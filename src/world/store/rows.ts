@@ -75,7 +75,7 @@ export function pick<Row, Name extends keyof Row>(row: Row, names: readonly Name
   return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>;
 }
 
-/** The schemas of columns that are no text, in what tests see of a row. */
+/** The schemas of columns that are not texts, for rows that are shown to tests. */
 const shownColumns = lazy((): { readonly [Type in ColumnType]?: z.ZodType } => ({
   ...{ texts: z.array(z.string()), addresses: z.array(z.string()), flag: z.boolean(), count: z.int().min(0) },
   ...{ time: timestamp(), direction: direction() },
@@ -87,7 +87,7 @@ export type ShownFields<Row, Name extends keyof Row> = Pick<
   Name
 >;
 
-/** Returns the schemas of some columns, for what tests see of a row. */
+/** Returns the schemas of some columns, for rows that are shown to tests. */
 export function shownFields<Kind extends RowKind, Name extends keyof Rows[Kind]>(kind: Kind, names: readonly Name[]) {
   const columns = COLUMNS[kind] as unknown as Readonly<Record<Name, string>>;
   const fields = names.map((column) => {

@@ -31,14 +31,14 @@ type WithBase64<Value> = Value extends Uint8Array ? string : Value;
 export type ShownRow<Row> = { readonly [Field in keyof Row]: WithBase64<Row[Field]> };
 
 /**
- * Returns a copy of a row. A field with base64 is written whenever it is read: the texts of all mail could need more
- * memory than there is.
+ * Returns a copy of a row. Base64 is computed whenever its field is read, because the base64 of all mail could need too
+ * much memory.
  */
 export function showRow<Row extends object>(row: Row): ShownRow<Row> {
   const shown: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(row)) {
     if (isBytes(value)) {
-      // The bytes are for what writes JSON in pieces.
+      // `toJsonPieces` reads these bytes.
       const get = Object.assign(() => toBase64(value), { bytes: value });
       Object.defineProperty(shown, field, { get, enumerable: true, configurable: true });
     } else shown[field] = typeof value === 'object' && value !== null ? structuredClone(value) : value;

@@ -23,7 +23,7 @@ export class Indexes {
   readonly mail = { bytes: 0 };
 }
 
-/** What has happened to a key that another one has replaced. */
+/** The replacement of a key by another key. */
 export interface Rotation {
   readonly keyId: string;
   readonly newKeyId: string;
@@ -36,8 +36,8 @@ const MAX_ROTATIONS = 1_000;
 
 /** The latest rotations of a tenant, by the text of the old key. */
 class Rotations extends Map<string, Rotation> implements Part {
-  /** Remembers the removal of a key if another one has replaced it. Returns the removed key. */
-  note(removed: ApiKeyRow | undefined, newKeyId: string | undefined, at: Date): ApiKeyRow | undefined {
+  /** Records the removal of a key if another one has replaced it. Returns the removed key. */
+  record(removed: ApiKeyRow | undefined, newKeyId: string | undefined, at: Date): ApiKeyRow | undefined {
     if (!removed || newKeyId === undefined) return removed;
     const [oldest = ''] = this.size < MAX_ROTATIONS ? [] : this.keys();
     this.delete(oldest);
@@ -107,7 +107,7 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment
     },
     environment: { ...realEnvironment, now: () => clock.now() },
     addKey: keys.add,
-    removeKey: (id, newKeyId) => indexes.rotations(world).note(keys.remove(id), newKeyId, clock.now()),
+    removeKey: (id, newKeyId) => indexes.rotations(world).record(keys.remove(id), newKeyId, clock.now()),
     rotationOf: (key) => indexes.rotations.in([world])[0]?.get(key),
     addAddress: addresses.add,
     removeAddress: addresses.remove,
@@ -125,7 +125,7 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment
   return world;
 }
 
-/** Names the tenant of a world in what is shown of it. */
+/** Returns the field that names the tenant of a world, for an entry about the tenant. */
 export function ofTenant({ id }: World) {
   return { tenantId: id };
 }
@@ -167,7 +167,7 @@ function indexRows<Name extends string, Row extends { readonly [Text in Name]: s
   };
 }
 
-/** Counts the mail of a world as a part of all mail, but not while the world is closed. */
+/** Adds the mail of a world to the size of all mail, except while the world is closed. */
 function countMail(all: { bytes: number }, sizeOfOwn: () => number) {
   let isCounted = true;
   return {
@@ -191,17 +191,17 @@ function restoreCollection<Kind extends RowKind>(collections: Collections, kind:
 
 /** Something that belongs to one world, such as its deliveries, or to the mailbox. */
 export interface Part {
-  /** Ends its work and its waits, with the reason in words: `The mailbox was reset`. It is not used afterwards. */
+  /** Ends its work and its waits, with a reason such as `The mailbox was reset`. The part is not used again. */
   end(reason: string): void;
-  /** Returns what a checkpoint keeps of it. */
+  /** Returns what a checkpoint contains of the part. */
   save?(): unknown;
   /** Restores what `save` returned, in a new part. Rows and clocks have been restored before. */
   restore?(saved: never): void;
-  /** Returns what outlives the process, as JSON. */
+  /** Returns what is kept when the process ends, as JSON. */
   keep?(): unknown;
-  /** Goes on with what `keep` returned, in a new part. Rows and clocks have been restored before. */
+  /** Continues with what `keep` returned, in a new part. Rows and clocks have been restored before. */
   resume?(kept: never): void;
-  /** Whether it stays as it is through a reset; otherwise a reset ends it. */
+  /** Whether a reset leaves the part unchanged; otherwise a reset ends it. */
   readonly staysOnReset?: boolean;
 }
 
@@ -214,7 +214,7 @@ export interface Owner {
 /** Returns the part of an owner, which is created at its first use. */
 export interface PartOf<Type, Of extends Owner = Owner> {
   (owner: Of): Type;
-  /** Returns this part of each of some owners that have used it. */
+  /** Returns this part of each owner in a list that has used it. */
   in(owners: readonly Owner[]): Type[];
 }
 

@@ -30,7 +30,7 @@ export class Worlds implements ReachableWorlds {
   readonly #worlds = new Map<string, World>();
   readonly #sandboxes = new Map<string, SandboxWorld>();
   readonly #sandboxesByDomain = new Map<string, SandboxWorld>();
-  /** What belongs to no tenant. */
+  /** The parts that belong to no tenant. */
   readonly parts: Parts = new Parts(this, this.#indexes.parts);
 
   /** Creates the worlds of a mailbox, without tenants and keys. */
@@ -71,7 +71,7 @@ export class Worlds implements ReachableWorlds {
   }
 
   /** Returns every world that is not a sandbox. */
-  neighbours(): World[] {
+  ownWorlds(): World[] {
     return [...this.#worlds.values()];
   }
 
@@ -80,7 +80,7 @@ export class Worlds implements ReachableWorlds {
     return this.#sandboxes.get(id) ?? this;
   }
 
-  /** Keeps the sandbox of a connected client, if it is in one, from expiring. Returns what ends that. */
+  /** Prevents the sandbox of a connected client, if there is one, from expiring. Returns a function that ends this. */
   keepOpen({ id }: World): () => void {
     const sandbox = this.#sandboxes.get(id);
     sandbox?.use(1);
@@ -162,7 +162,7 @@ export class Worlds implements ReachableWorlds {
 
   snapshot(): WorldsSnapshot {
     const operatorKeys = [...this.#indexes.keys].filter(([, holder]) => 'tier' in holder).map(([key]) => key);
-    const worlds = this.neighbours();
+    const worlds = this.ownWorlds();
     return { operatorKeys, tenants: worlds.map((world) => world.snapshot()), mailBytes: sizeOfMailIn(worlds) };
   }
 

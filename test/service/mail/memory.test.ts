@@ -84,8 +84,8 @@ test('the mail of checkpoints of a sandbox stops counting when the sandbox is cl
 });
 
 test('every inbox and checkpoint shares the bytes of a mail, which no reader can change', async () => {
-  const { mailbox, whole } = buildMailbox({});
-  const { state } = whole;
+  const { mailbox, stateParts } = buildMailbox({});
+  const { state } = stateParts;
   await mailbox.receiveMessage({ eml: rawMail(100), to: [TO.to, 'info@globex.test'] });
   const { worlds } = state.save();
   const rows = [...worlds.tenants, ...state.save().worlds.tenants].flatMap(({ messages }) => messages);

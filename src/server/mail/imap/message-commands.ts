@@ -20,9 +20,9 @@ import {
   setFlags,
 } from '../../../service/imap/change-folders.ts';
 import {
+  createSimpleItem,
   type FetchContext,
   type FetchItem,
-  factItem,
   type Output,
   parseFetch,
 } from '../../../service/imap/fetch-items.ts';
@@ -61,7 +61,7 @@ async function fetchMessages(session: Session, args: Command['args'], command: C
   const { inbox, reader, view, isUid } = openedBy(session, command);
   const selected = view.select(args[0], isUid);
   const parsed = parseFetch(args.length > 2 ? args.slice(1) : args[1]);
-  const wanted = isUid ? [factItem('UID'), ...parsed.filter(({ name }) => name !== 'UID')] : parsed;
+  const wanted = isUid ? [createSimpleItem('UID'), ...parsed.filter(({ name }) => name !== 'UID')] : parsed;
   const context = { inbox, reader, writeFlags: (item: Item) => view.writeFlags(item) };
   const marksRead = !view.isReadOnly && wanted.some((each) => each.marksRead);
   const present = selected.filter((item) => !item.isGone);
@@ -93,7 +93,7 @@ function sendItem(session: Session, view: FolderView, item: Item, { wanted, cont
   if (becomesRead) setFlags(inbox, folder, item, flags.add('\\Seen'));
   const showsFlags = wanted.some(({ name }) => name === 'FLAGS');
   if (becomesRead || showsFlags) view.forgetChange(item);
-  const items = becomesRead && !showsFlags ? [...wanted, factItem('FLAGS')] : wanted;
+  const items = becomesRead && !showsFlags ? [...wanted, createSimpleItem('FLAGS')] : wanted;
   const output = items.flatMap((each, index) => [index > 0 ? ' ' : '', ...each.write(item, context)]);
   sendFetch(session, [`* ${view.numberOf(item)} FETCH (`, ...output, ')\r\n']);
 }

@@ -18,7 +18,7 @@ import type { Mail } from '../show-mail.ts';
 import { type Correspondent, type CorrespondentKind, correspondentReply, type ReplyFunction } from './correspondent.ts';
 import { quoteBelow } from './quoting.ts';
 
-/** A correspondent and how far its correspondence is. It is replaced, and never changed. */
+/** A correspondent and the state of its correspondence. An entry is never changed, but replaced by a new one. */
 export interface Entry {
   readonly shown: Omit<Correspondent, 'due'>;
   /** The bare address in lower case. */
@@ -34,7 +34,7 @@ export interface Entry {
 
 /** How a mail is answered. */
 export interface Turn {
-  /** The place in the list of replies. */
+  /** The index in the list of replies. */
   readonly reply: number;
   /** The number of the ticket, in a ticket system. */
   readonly ticket?: number;
@@ -59,9 +59,9 @@ export function acceptMail(entry: Entry, mail: Mail): Accepted {
 }
 
 const ACCEPT: Readonly<Record<CorrespondentKind, (entry: Entry, mail: Mail) => Accepted>> = {
-  person: (entry) => ({ entry, turn: turnWithReply(entry, entry.shown.received) }),
+  person: (entry) => ({ entry, turn: findTurn(entry, entry.shown.received) }),
   'out-of-office': acceptOnce,
-  // As many programs do, it ignores RFC 3834: it answers a program too, and again and again.
+  // Like many programs, it ignores RFC 3834: it answers every mail, also that of programs.
   autoresponder: (entry) => ({ entry, turn: { reply: 0 } }),
   'ticket-system': acceptTicket,
   'mailing-list': acceptUnlessAutomatic,
@@ -83,7 +83,7 @@ function acceptTicket(entry: Entry, mail: Mail): Accepted {
     const tickets = entry.tickets + 1;
     return { entry: { ...entry, tickets }, turn: { reply: 0, ticket: TICKET_BASE + tickets, isNewTicket: true } };
   }
-  const turn = turnWithReply(entry, entry.followUps);
+  const turn = findTurn(entry, entry.followUps);
   return { entry: { ...entry, followUps: entry.followUps + 1 }, turn: turn && { ...turn, ticket: known } };
 }
 
@@ -91,7 +91,7 @@ function acceptUnlessAutomatic(entry: Entry, mail: Mail): Accepted {
   return isAutomatic(mail) ? { entry } : { entry, turn: { reply: 0 } };
 }
 
-function turnWithReply({ write, shown: { replies } }: Entry, reply: number): Turn | undefined {
+function findTurn({ write, shown: { replies } }: Entry, reply: number): Turn | undefined {
   return write || reply < (replies?.length ?? 0) ? { reply } : undefined;
 }
 
@@ -106,13 +106,13 @@ function findTicket({ tickets }: Entry, { subject, headers }: Mail): number | un
 }
 
 /** The part of a mail that says whether a program sent it. */
-type Origin = Pick<Mail, 'from' | 'headers'>;
+type SenderFields = Pick<Mail, 'from' | 'headers'>;
 
 /** Names of senders that no automatic mail may answer (RFC 3834, section 2, and those of common use). */
 const UNATTENDED_SENDER = /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply|owner-.*|.*-(?:request|bounces?))@/;
 
 /** Returns whether a mail comes from a program, so that no program may answer it (RFC 3834, section 2). */
-export function isAutomatic({ from, headers }: Origin): boolean {
+export function isAutomatic({ from, headers }: SenderFields): boolean {
   const {
     'auto-submitted': autoSubmitted = 'no',
     precedence = '',
@@ -150,23 +150,23 @@ export async function composeAnswers(occasion: Occasion): Promise<Answer[]> {
 }
 
 const COMPOSE: Readonly<Record<CorrespondentKind, (occasion: Occasion) => Answer[] | Promise<Answer[]>>> = {
-  person: (occasion) => answerBy(occasion),
-  'out-of-office': (occasion) => answerBy(occasion, ABSENT, true),
-  autoresponder: (occasion) => answerBy(occasion, RECEIVED),
+  person: (occasion) => writeAnswer(occasion),
+  'out-of-office': (occasion) => writeAnswer(occasion, ABSENT, true),
+  autoresponder: (occasion) => writeAnswer(occasion, RECEIVED),
   'ticket-system': answerTicket,
   'mailing-list': distribute,
-  bounces: report,
+  bounces: writeBounce,
 };
 
 const ABSENT = 'Thank you for your mail. I am out of the office, and will answer when I am back.';
 
 const RECEIVED = 'Thank you for your mail. We have received it and will answer soon.';
 
-/** The header fields of an automatic answer: RFC 3834, and the one that Exchange reads. */
+/** The header fields of an automatic answer: that of RFC 3834, and the one that Microsoft Exchange reads. */
 const AUTOMATIC_HEADERS = { 'Auto-Submitted': 'auto-replied', 'X-Auto-Response-Suppress': 'All' };
 
 /** Writes the next reply, or the usual text if there are no replies. */
-async function answerBy(occasion: Occasion, usualText?: string, isAutomatic = false): Promise<Answer[]> {
+async function writeAnswer(occasion: Occasion, usualText?: string, isAutomatic = false): Promise<Answer[]> {
   const { entry, mail, turn, environment } = occasion;
   const { shown, address } = entry;
   const given = entry.write ? await entry.write(mail) : (shown.replies?.[turn.reply] ?? usualText);
@@ -197,12 +197,12 @@ async function answerBy(occasion: Occasion, usualText?: string, isAutomatic = fa
 /** Acknowledges a new ticket; a later mail of the ticket gets the next reply. */
 function answerTicket(occasion: Occasion): Promise<Answer[]> {
   const { entry, turn } = occasion;
-  if (!turn.isNewTicket) return answerBy(occasion);
+  if (!turn.isNewTicket) return writeAnswer(occasion);
   const usualText =
     `We have received your message. Its ticket has the number ${turn.ticket}. Please keep [#${turn.ticket}] in ` +
     'the subject when you answer.';
   const withoutReplies = { ...entry, write: undefined, shown: { ...entry.shown, replies: null } };
-  return answerBy({ ...occasion, entry: withoutReplies }, usualText, true);
+  return writeAnswer({ ...occasion, entry: withoutReplies }, usualText, true);
 }
 
 /** Returns the subject of an answer: `Re: Order`, or `Re: [#1001] Order` for a ticket. */
@@ -237,7 +237,7 @@ function distribute({ entry: { shown, address }, mail }: Occasion): Answer[] {
   return members.map((member) => ({ to: member, envelopeFrom: `${local}-bounces@${domain}`, mail: copy }));
 }
 
-/** Returns the header fields of a list: RFC 2919, RFC 2369, and RFC 8058 for leaving by one click. */
+/** Returns the header fields of a list: RFC 2919, RFC 2369, and RFC 8058 for unsubscribing by one click. */
 function listHeaders(address: string, name: string): Record<string, string> {
   const [local = '', domain = ''] = address.split('@');
   return {
@@ -253,7 +253,7 @@ function listHeaders(address: string, name: string): Record<string, string> {
 }
 
 /** Writes a delivery report to the sender, from the null sender. */
-function report({ entry: { shown, address }, mail, environment }: Occasion): Answer[] {
+function writeBounce({ entry: { shown, address }, mail, environment }: Occasion): Answer[] {
   const status = shown.status ?? '5.1.1';
   const diagnostic =
     shown.diagnostic ?? `550 ${status} ${status === '5.1.1' ? 'There is no such mailbox' : 'The mail is refused'}.`;

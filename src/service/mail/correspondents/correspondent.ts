@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { toBase64 } from '../../../basics/base64.ts';
 import type { InputOf, OutputOf } from '../../../basics/input-of.ts';
 import { lazy } from '../../../basics/lazy.ts';
-import { isNamed } from '../../../basics/named-error.ts';
+import { createNameCheck } from '../../../basics/named-error.ts';
 import { incomingAddress } from '../../../contract/email-address-schema.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { composedMessage } from '../../../contract/incoming-message.ts';
@@ -18,7 +18,7 @@ const KINDS = ['person', 'out-of-office', 'autoresponder', 'ticket-system', 'mai
 /** The kind of a correspondent: it decides which mail it answers, and how. */
 export type CorrespondentKind = (typeof KINDS)[number];
 
-/** The most replies of one correspondent, and the most members of one list. */
+/** The maximum number of replies of a correspondent, and of members of a mailing list. */
 const MAX_REPLIES = 1_000;
 const MAX_MEMBERS = 50;
 
@@ -41,7 +41,7 @@ const REPLY_RULE = 'must be a text, or an object with text, html, subject, heade
 
 const replyObject = lazy(() => z.strictObject(replyFields(), REPLY_RULE));
 
-/** The schema of one answer, in words or as an object; parsing gives the object. */
+/** The schema of one answer: a text or an object. Parsing returns an object. */
 export const correspondentReply = lazy(() =>
   z.preprocess((reply) => (typeof reply === 'string' ? { text: reply } : reply), replyObject()),
 );
@@ -87,7 +87,7 @@ const personFields = () => ({
   kind: z.literal('person').optional(),
   /** The answers: to the first mail, to the second, and so on; or a function that gets the mail. */
   replies: replies(),
-  /** The mail client whose way of quoting the answers have. Default: `none`, no quote. */
+  /** The mail client whose quoting style the answers have. Default: `none`, no quote. */
   quoting: quoting(),
 });
 
@@ -98,11 +98,11 @@ const automaticFields = () => ({
    */
   kind: z.enum(['out-of-office', 'autoresponder', 'ticket-system']),
   /**
-   * The text of the notice, of which only the first is sent; for a ticket system, the answers to later mails of a
-   * ticket. Default: a usual text, or none.
+   * The text of the notice, which is the first of these; the others are not used. For a ticket system, the answers to
+   * later mails of a ticket. Default: a usual text, or none.
    */
   replies: replies().optional(),
-  /** The mail client whose way of quoting the answers have. Default: `none`, no quote. */
+  /** The mail client whose quoting style the answers have. Default: `none`, no quote. */
   quoting: quoting(),
 });
 
@@ -149,7 +149,7 @@ export const correspondentOptions = lazy(() =>
   }),
 );
 
-/** The same without functions, for a request. */
+/** Like {@link correspondentOptions}, but without functions, for a request. */
 export const correspondentBody = lazy(() => z.union(createKindSchemas(listOf(z.union([z.string(), replyObject()])))));
 
 /** The options of `addCorrespondent`: an address, and who answers there. */
@@ -203,7 +203,7 @@ const listedFields = () => ({
   kind: z.enum(KINDS),
   /** How long after a mail its answer comes, in milliseconds. */
   afterMs: z.int().min(0),
-  /** The mail client whose way of quoting the answers have. */
+  /** The mail client whose quoting style the answers have. */
   quoting: z.enum(QUOTING_STYLES),
   /** Its answers; null if a function writes them. */
   replies: z.array(z.strictObject(listedReplyFields())).nullable().describe('Null if a function writes them.'),
@@ -211,7 +211,7 @@ const listedFields = () => ({
   members: z.array(z.string()),
   /** The status code of its bounces; null for another kind. */
   status: z.string().nullable(),
-  /** What the mail server says in its bounces; null for another kind, or if it says the usual. */
+  /** The reply of the mail server in its bounces; null for another kind, or for the usual reply. */
   diagnostic: z.string().nullable(),
   /** How many mails have reached it. */
   received: z.int().min(0).describe('How many mails have reached it.'),
@@ -228,10 +228,10 @@ export type Correspondent = OutputOf<ReturnType<typeof listedFields>>;
 /** The options after they are parsed. */
 export type ParsedCorrespondent = z.output<ReturnType<typeof correspondentOptions>>;
 
-/** The failure of a correspondent to answer: what its function did wrong, or that its mail does not fit. */
+/** Says why a correspondent did not answer: its function failed, or its mail does not fit in the storage. */
 export class CorrespondentError extends Error {
   /** Recognises the error by its name, also if it comes from a second copy of this package. */
-  static override readonly [Symbol.hasInstance] = isNamed('CorrespondentError');
+  static override readonly [Symbol.hasInstance] = createNameCheck('CorrespondentError');
   override readonly name = 'CorrespondentError';
 
   constructor(address: string, cause: unknown) {

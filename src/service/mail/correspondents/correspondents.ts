@@ -11,7 +11,7 @@ import type { IncomingMail } from '../incoming/parse-eml.ts';
 import { createTrace } from '../mime/header.ts';
 import type { LoopGuard } from '../outgoing/loop-guard.ts';
 import { findRoute } from '../outgoing/route.ts';
-import { isHeld } from '../outgoing/send.ts';
+import { holdIfLoop } from '../outgoing/send.ts';
 import { type Mail, showMail } from '../show-mail.ts';
 import { checkRoom, mailContextOf, type OutsideAddresses, sizeOfMail } from '../store-message.ts';
 import { type Answer, acceptMail, composeAnswers, type Entry, type Turn } from './answers.ts';
@@ -41,7 +41,7 @@ interface Ordered {
 
 /** The correspondents that are bound to one tenant, or to none. */
 class CorrespondentList implements Part {
-  /** By id. */
+  /** The correspondents, by id. */
   readonly entries = new Map<string, Ordered>();
 
   end(): void {}
@@ -54,7 +54,7 @@ class CorrespondentList implements Part {
     for (const ordered of saved) this.entries.set(ordered.entry.shown.id, ordered);
   }
 
-  /** A correspondent that is a function ends with the process. */
+  /** Returns the correspondents that are not functions, because a function cannot be stored. */
   keep(): Ordered[] {
     return this.save().filter(({ entry }) => entry.write === undefined);
   }
@@ -62,7 +62,7 @@ class CorrespondentList implements Part {
   readonly resume = this.restore;
 }
 
-/** The answers that are due to one tenant later. */
+/** The answers that one tenant gets later. */
 class DueAnswers implements Part {
   /** Each answer, with the function that cancels it. */
   readonly #pending = new Map<Pending, () => void>();
@@ -194,7 +194,7 @@ export class Correspondents implements OutsideAddresses {
     this.#writing.add(writing);
     try {
       const answers = await composeAnswers({ entry, environment: world.environment, ...pending });
-      // The function of the correspondent may take its time, and a reset ends everything.
+      // A reset during the call of the correspondent's function cancels the answer.
       if (world.clock.resets !== resets) return;
       for (const answer of answers) await this.#deliver(world, pending.mail, entry, answer);
     } catch (error) {
@@ -210,7 +210,7 @@ export class Correspondents implements OutsideAddresses {
     const route = findRoute(context, toBareAddress(answer.to), world);
     if (route.kind !== 'inbox' && route.kind !== 'correspondent') return;
     const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...cause, subject: 'a delivery report' };
-    if (isHeld(context, world, { from, subject, messageIdHeader }, route)) return;
+    if (holdIfLoop(context, world, { from, subject, messageIdHeader }, route)) return;
     if ('eml' in answer) {
       await acceptMessage(context, { eml: answer.eml, to: answer.to, envelopeFrom: answer.envelopeFrom });
       return;
@@ -230,7 +230,7 @@ function withTrace(mail: IncomingMail, { to, envelopeFrom }: Answer, { clock }: 
   return { ...mail, headers: { ...trace, ...mail.headers } };
 }
 
-/** Shows a mail from one correspondent to another, which no inbox has. */
+/** Returns a mail from one correspondent to another as a `Mail`. No inbox has this mail. */
 function toMail(
   cause: Mail,
   { raw: _, references, headers, attachments: _files, ...mail }: IncomingMail,

@@ -11,7 +11,7 @@ type Quoted = Pick<
 /** The bodies of a mail. */
 type Bodies = Pick<Mail, 'plainBody' | 'htmlBody'>;
 
-/** How a mail client writes what stands below the answer. */
+/** How a mail client writes the quoted mail below the answer. */
 interface Style {
   text(mail: Quoted): string;
   /** `content` is the HTML of the quoted mail. */
@@ -52,13 +52,13 @@ const STYLES = {
   },
 } as const satisfies Readonly<Record<string, Style>>;
 
-/** The mail clients whose way of quoting an answer can have. */
+/** The quoting styles that an answer can have: none, or that of a mail client. */
 export const QUOTING_STYLES = ['none', ...(Object.keys(STYLES) as (keyof typeof STYLES)[])] as const;
 
 /** How the answers of a correspondent quote the mail: as a mail client does, or not at all. */
 export type Quoting = (typeof QUOTING_STYLES)[number];
 
-/** Adds the mail that an answer is for below the answer. */
+/** Adds the answered mail below the answer. */
 export function quoteBelow(quoting: Quoting, answer: Bodies, mail: Quoted): Bodies {
   if (quoting === 'none') return answer;
   const style = STYLES[quoting];
@@ -81,12 +81,12 @@ function quoteText(text: string): string {
 function gmailLine({ from, receivedAt }: Quoted): string {
   const { weekday, month, day, year, hour, minute, half } = partsOf(receivedAt);
   const date = `${weekday.slice(0, 3)}, ${month.slice(0, 3)} ${day}, ${year}`;
-  return `On ${date} at ${hour}:${minute} ${half} ${toAngles(from)} wrote:`;
+  return `On ${date} at ${hour}:${minute} ${half} ${formatQuotedAddress(from)} wrote:`;
 }
 
 function appleLine({ from, receivedAt }: Quoted): string {
   const { month, day, year, hour, minute, half } = partsOf(receivedAt);
-  return `On ${month.slice(0, 3)} ${day}, ${year}, at ${hour}:${minute} ${half}, ${toAngles(from)} wrote:`;
+  return `On ${month.slice(0, 3)} ${day}, ${year}, at ${hour}:${minute} ${half}, ${formatQuotedAddress(from)} wrote:`;
 }
 
 function thunderbirdLine({ from, receivedAt }: Quoted): string {
@@ -98,16 +98,16 @@ function thunderbirdLine({ from, receivedAt }: Quoted): string {
 function outlookHeader({ from, to, cc, subject, receivedAt }: Quoted): [name: string, value: string][] {
   const { weekday, month, day, year, hour, minute, half } = partsOf(receivedAt);
   return [
-    ['From', toAngles(from)],
+    ['From', formatQuotedAddress(from)],
     ['Sent', `${weekday}, ${month} ${day}, ${year} ${hour}:${minute} ${half}`],
-    ['To', to.map(toAngles).join('; ')],
-    ...(cc.length > 0 ? ([['Cc', cc.map(toAngles).join('; ')]] as [string, string][]) : []),
+    ['To', to.map(formatQuotedAddress).join('; ')],
+    ...(cc.length > 0 ? ([['Cc', cc.map(formatQuotedAddress).join('; ')]] as [string, string][]) : []),
     ['Subject', subject],
   ];
 }
 
 /** Writes an address as a quote shows it, without quotes around the name. */
-function toAngles(address: string): string {
+function formatQuotedAddress(address: string): string {
   const parsed = parseAddress(address, isIncomingAddress);
   if (!parsed) return address;
   return parsed.name === '' ? `<${parsed.address}>` : `${parsed.name} <${parsed.address}>`;

@@ -55,7 +55,7 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
   });
 }
 
-/** Names a message with its places. */
+/** Returns the ids of a message, its inbox, its thread and its tenant. */
 export function showReceived(world: World, { id, inboxId, threadId }: MessageRow): ReceivedMessage {
   return { id, inboxId, threadId, ...ofTenant(world) };
 }
@@ -65,7 +65,7 @@ interface AddressedMail {
   readonly tenant: string | undefined;
   readonly mail: IncomingMail;
   readonly recipients: readonly string[];
-  /** Whether some of them may have no inbox in this emulator, if another one has. */
+  /** Whether recipients without an inbox in this emulator are ignored if another recipient has one. */
   readonly mayBeElsewhere: boolean;
   /** The sender in the envelope; `undefined` if the mail came without an envelope. */
   readonly envelopeFrom: string | undefined;
@@ -89,7 +89,7 @@ function parseComposed({ worlds }: MailContext, message: IncomingMessage): Addre
 function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail {
   const { eml, tenant, to, auth, ...given } = parseOrRefuse('The message', rawMessage(), message);
   checkSize(eml.byteLength);
-  // Parsing needs time and memory.
+  // The room is checked before parsing, because parsing needs time and memory.
   checkRoom(context, eml.byteLength);
   context.assume('messages.inbound.limits');
   context.assume('messages.inbound.sender');
@@ -105,7 +105,7 @@ function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail
   };
 }
 
-/** Copies texts that may be parts of a much longer one, which V8 would keep as long as its parts. */
+/** Copies texts that may be parts of a much longer text, because V8 keeps that text as long as its parts. */
 function copyTexts<Texts extends object>(texts: Texts): Texts {
   return JSON.parse(JSON.stringify(texts));
 }
@@ -134,10 +134,10 @@ function findTargets(context: MailContext, { tenant, recipients, mayBeElsewhere 
   }
   if (recipients.length === 0) throw new ApiError('VALIDATION_ERROR', 'The message has no recipient.');
   const found = recipients.map((recipient) => findInbox(context, toBareAddress(recipient)));
-  const isLeftOut = mayBeElsewhere && found.some((each) => each !== undefined);
+  const areUnknownIgnored = mayBeElsewhere && found.some((each) => each !== undefined);
   const unknown = recipients.filter((_, index) => {
     const each = found[index];
-    return each ? tenant !== undefined && each.world.id !== tenant : !isLeftOut;
+    return each ? tenant !== undefined && each.world.id !== tenant : !areUnknownIgnored;
   });
   if (unknown.length > 0) {
     throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);

@@ -37,7 +37,7 @@ export interface IncomingMail
 export interface ParsedMail {
   readonly mail: Omit<IncomingMail, 'raw' | 'headers'>;
   readonly recipients: readonly string[];
-  /** Those of them in Bcc, at most as many as a mail may have. */
+  /** The recipients in Bcc, at most as many as a mail may have. */
   readonly bcc: readonly string[];
   /** The address in Delivered-To, which a mail server added; empty if there is none. */
   readonly deliveredTo: readonly string[];
@@ -82,7 +82,7 @@ export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
   };
 }
 
-/** Returns a date as ISO 8601, and another text as it is. */
+/** Returns a date as ISO 8601, and any other text unchanged. */
 function readDate(text: string | undefined): string | undefined {
   const date = new Date(text?.slice(0, 100) ?? '');
   return Number.isNaN(date.getTime()) ? text : date.toISOString();

@@ -3,7 +3,7 @@ import type { AttachmentRow, MessageRow } from '../../../world/store/rows.ts';
 import type { World } from '../../../world/store/world.ts';
 import { toPlainText } from '../html.ts';
 import { readFields, readHeaders } from '../mime/header.ts';
-import { bounce, type MailContext } from '../store-message.ts';
+import { type MailContext, markBounced } from '../store-message.ts';
 
 /** Publishes `message.bounced` for the mail that an inbound message reports as undelivered, if this inbox sent it. */
 export function reportBounce(context: MailContext, world: World, message: MessageRow): void {
@@ -12,7 +12,7 @@ export function reportBounce(context: MailContext, world: World, message: Messag
   if (!report || !mail) return;
   context.assume('sending.bounce.detection');
   const failures = failuresOf(report, mail);
-  bounce(context, world, mail, {
+  markBounced(context, world, mail, {
     recipient: failures.map(({ recipient }) => toBareAddress(recipient)).join(', '),
     statusCode: failures.map(({ statusCode }) => statusCode ?? report.statusCode).join(', '),
   });
@@ -61,10 +61,10 @@ function findReportedMail(world: World, inboxId: string, { messageIds, failures 
 /**
  * Reads an inbound message as a report of a failed delivery: by RFC 3464, or in free text. Returns `undefined` for any
  * other message, also for a report of a delay, of a success, or that a mail was read. `messageIds` are the Message-IDs
- * that the mail can have, the most certain first.
+ * that the reported mail can have, the most certain first.
  */
 export function readBounceReport(message: MessageRow, listFiles: () => readonly AttachmentRow[]) {
-  // Mail between inboxes of this emulator has neither.
+  // Mail between inboxes of this emulator has neither raw bytes nor stored headers, and is never a report.
   if (message.raw === null && message.headers === null) return undefined;
   const headers = readHeaders(message);
   const isReport = /^multipart\/report\b/i.test(headers['content-type'] ?? '');
@@ -84,7 +84,7 @@ function textOf({ content }: AttachmentRow): string {
   return new TextDecoder().decode(content);
 }
 
-/** Reads the failures from a status for programs: `undefined` if it names none (RFC 3464, section 2.3). */
+/** Reads the failures from the part of a report for programs; `undefined` if it names none (RFC 3464, section 2.3). */
 function readStatus(text: string): FailureReport | undefined {
   const failures = text
     .split(/(?:\r?\n){2,}/)
@@ -136,13 +136,13 @@ interface Mention {
 interface FailureReport {
   /** The addresses that it names, with or without a status. */
   readonly failures: readonly Mention[];
-  /** Whether the failures are the recipients that failed, and no other addresses, such as one that can help. */
+  /** Whether the failures are the recipients that failed, and no other addresses, such as that of a help desk. */
   readonly isExact: boolean;
   /** The status of a recipient that has none of its own. */
   readonly statusCode: string;
 }
 
-/** The status of a failure about which a report says nothing else. */
+/** The status code of a failure for which a report names no other. */
 const UNKNOWN_STATUS = '5.0.0';
 
 const FAILURES = [
@@ -152,9 +152,9 @@ const FAILURES = [
   /\b(?:user|recipient|mailbox|address)\b.{0,20}\b(?:unknown|rejected|not found|unavailable)/i,
 ];
 
-const tellsFailure = (text: string) => FAILURES.some((words) => words.test(text));
+const describesFailure = (text: string) => FAILURES.some((words) => words.test(text));
 
-/** Words that say whether a delivery failed for good. The first that match decide. */
+/** Words that say whether a delivery failed for good. The first words that match decide. */
 const VERDICTS: readonly (readonly [words: RegExp, isFailure: boolean])[] = [
   [/not yet been delivered|(?:keep|continue) (?:on )?trying|will (?:be retried|retry|try again)/i, false],
   [/do not need to re-?send/i, false],
@@ -166,11 +166,12 @@ const VERDICTS: readonly (readonly [words: RegExp, isFailure: boolean])[] = [
 /** Beginnings of the subject of an answer, which repeats the subject of the mail. */
 const ANSWER = /^(?:re|aw|auto(?:matic)?[ -]?reply|out of (?:the )?office)\b/i;
 
-/** Where a report in free text begins to quote the mail, and the lines of it that only a returned mail has. */
+/** The line with which a report in free text begins to quote the mail. */
 const QUOTE = /^(?:-{3}.*\b(?:original|copy|returned|below|message|header)|(?:return-path|received|message-id): )/im;
+/** A line that only a returned mail has. */
 const RETURNED = /^(?:return-path|received|message-id): /im;
 
-/** The signs of a report that are enough together. Each is weak alone, because people write such words too. */
+/** Each row lists signs that together show a report. One sign alone is weak, because people write such words too. */
 const EVIDENCE = [
   ['nullSender', 'subject'],
   ['nullSender', 'mailSystem', 'words'],
@@ -195,8 +196,8 @@ export function readFreeText(message: MessageRow, headers: Readonly<Record<strin
   const signs: Readonly<Record<(typeof EVIDENCE)[number][number], boolean>> = {
     nullSender: isNullSender(headers),
     mailSystem: isMailSystem(message),
-    subject: tellsFailure(subject) && !ANSWER.test(subject),
-    words: tellsFailure(`${subject}\n${text}`),
+    subject: describesFailure(subject) && !ANSWER.test(subject),
+    words: describesFailure(`${subject}\n${text}`),
     code: statusCode !== undefined,
     codeOfAddress: mentions.some((mention) => mention.statusCode !== undefined),
     failedField: failedField.includes('@'),

@@ -16,7 +16,7 @@ const DEFAULT_LIMIT = 50;
 const MINUTE_MS = 60_000;
 
 /**
- * Which part of the mail each of the two must have written; otherwise it is no loop, but much mail in one direction.
+ * The share of the mail that each of the two must have written. Otherwise it is much mail in one direction, not a loop.
  */
 const LEAST_SHARE = 1 / 4;
 
@@ -44,7 +44,7 @@ const heldFields = () => ({
 /** The schema of a held mail. */
 export const heldMail = lazy(() => z.strictObject(heldFields()));
 
-/** A mail that did not arrive, because its sender and its recipient exchange too many. */
+/** A mail that did not arrive, because its sender and its recipient exchange too many mails. */
 export interface HeldMail extends OutputOf<ReturnType<typeof heldFields>> {}
 
 /** What the guard has to know about a mail. */

@@ -64,7 +64,7 @@ export function findRoute(
   if (found) return { kind: 'inbox', ...found };
   if (correspondents.has(recipient, world)) return { kind: 'correspondent', recipient };
   const domain = domainOf(recipient);
-  const isHosted = domain === DEFAULT_DOMAIN || worlds.neighbours().some((each) => hasVerifiedDomain(each, domain));
+  const isHosted = domain === DEFAULT_DOMAIN || worlds.ownWorlds().some((each) => hasVerifiedDomain(each, domain));
   const isBounced = isHosted && readBehaviour('sending.unknown-user') === 'bounced';
   return { kind: isBounced ? 'bounced' : 'external', recipient };
 }

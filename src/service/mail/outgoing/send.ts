@@ -11,7 +11,7 @@ import { bytesOf, headerEnd, splitHeader, toBinary } from '../mime/decode.ts';
 import { createDeliveryReport } from '../mime/delivery-report.ts';
 import { CRLF, createTrace, formatDate } from '../mime/header.ts';
 import type { AttachedFile, MailContext } from '../store-message.ts';
-import { bounce, checkRoom, publish, sizeOfMail, storeMessage } from '../store-message.ts';
+import { checkRoom, markBounced, publish, sizeOfMail, storeMessage } from '../store-message.ts';
 import { findRoute, findSimulator, type Recipient, type Route, uniqueInboxes } from './route.ts';
 
 /** Which recipients must have written to the inbox before. */
@@ -35,7 +35,7 @@ export interface OutgoingMail extends StoredMail {
   readonly submission?: Submission;
 }
 
-/** What a submitted mail has and another one gets. */
+/** The fields that a submitted mail has of its own. Any other mail gets them from `newFields`. */
 interface Submission
   extends Pick<MessageRow, 'from' | 'fromAddress' | 'raw' | 'messageIdHeader' | 'inReplyTo' | 'references'> {
   readonly recipients: readonly string[];
@@ -56,13 +56,13 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const inboxes = uniqueInboxes(routes.filter((route) => route.kind === 'inbox'));
   const bounced = routes.filter(({ kind }) => kind === 'bounced').map(({ recipient }) => recipient);
   checkRoom(context, (1 + inboxes.length) * sizeOfMail({ ...stored, ...(submission && { raw: submission.raw }) }));
-  const message = store(context, world, inbox, stored, submission ?? ownFields(world, inbox, originalMessage));
+  const message = storeSent(context, world, inbox, stored, submission ?? newFields(world, inbox, originalMessage));
   publish(context, world, 'message.sent', message);
   if (bounced.length < routes.length) context.assume('sending.local');
   const outside = routes.filter(({ kind }) => kind === 'correspondent');
   deliverAll(context, world, { ...message, attachments: mail.attachments }, [...inboxes, ...outside]);
   if (bounced.length === 0) return message;
-  if (context.readBehaviour('sending.bounce.report') === 'none') bounce(context, world, message);
+  if (context.readBehaviour('sending.bounce.report') === 'none') markBounced(context, world, message);
   else deliverReports(context, { world, inbox }, message, bounced);
   return world.messages.get(message.id) ?? message;
 }
@@ -77,14 +77,14 @@ function deliverAll(
   const sent = { ...message, from: message.fromAddress };
   for (const route of routes) {
     if (route.kind !== 'inbox' && route.kind !== 'correspondent') continue;
-    if (isHeld(context, world, sent, route)) continue;
+    if (holdIfLoop(context, world, sent, route)) continue;
     if (route.kind === 'inbox') receiveMail(context, route, message);
     else context.correspondents.receive(world, message, route.recipient);
   }
 }
 
-/** Counts a mail to an inbox or a correspondent. Returns whether it is held, because it is part of a loop. */
-export function isHeld(
+/** Counts a mail to an inbox or a correspondent, and holds it if it is part of a loop. Returns whether it is held. */
+export function holdIfLoop(
   { loops, worlds, assume }: MailContext,
   world: World,
   { from, subject, messageIdHeader }: Pick<MessageRow, 'from' | 'subject' | 'messageIdHeader'>,
@@ -96,7 +96,7 @@ export function isHeld(
   return true;
 }
 
-function store(
+function storeSent(
   context: MailContext,
   world: World,
   inbox: InboxRow,
@@ -114,8 +114,8 @@ function store(
   return storeMessage(world, row, attachments);
 }
 
-/** Returns what a mail gets that was not submitted. */
-function ownFields(world: World, inbox: InboxRow, originalMessage: MessageRow | null): Omit<Submission, 'recipients'> {
+/** Creates these fields for a mail that was not submitted. */
+function newFields(world: World, inbox: InboxRow, originalMessage: MessageRow | null): Omit<Submission, 'recipients'> {
   const address = primaryAddress(world, inbox);
   return {
     ...{ threadId: originalMessage?.threadId, raw: null, messageIdHeader: '' },
@@ -167,7 +167,7 @@ function inboxPaused({ assume }: MailContext): ApiError {
   return new ApiError('INBOX_PAUSED', 'This inbox is paused and cannot send.');
 }
 
-/** Checks that each recipient has written to the inbox before. Simulators need not have. */
+/** Checks that each recipient has written to the inbox before. Simulators need not have written. */
 function checkVerifiedRecipients(
   { readBehaviour }: MailContext,
   world: World,
@@ -192,8 +192,8 @@ function checkVerifiedRecipients(
 const REFUSALS = { forbidden: 'UNVERIFIED_RECIPIENT', invalid: 'VALIDATION_ERROR' } as const;
 
 /**
- * Delivers a report to the inbox that sent a mail for each recipient that bounced. `message.bounced` is published
- * because of the report, as for one from outside.
+ * Delivers one report for each recipient that bounced, to the inbox that sent the mail. `message.bounced` is published
+ * because of each report, as for a report from outside.
  */
 export function deliverReports(
   context: MailContext,
@@ -214,7 +214,7 @@ function composeReport({ environment }: World, original: MessageRow, recipient: 
   return {
     from: `Mail Delivery System <${from}>`,
     ...{ to: [to], cc: [], replyTo: null, subject },
-    // Parsers read the line break before the next part as the end of a part.
+    // A parser would count the line break before the next part as the end of this text.
     plainBody: `${text.replaceAll(CRLF, '\n')}\n`,
     htmlBody: null,
     messageIdHeader: `<${id}@${DEFAULT_DOMAIN}>`,
@@ -232,8 +232,8 @@ function toFile(contentType: string, text: string): AttachedFile {
 }
 
 /**
- * Sends a mail that a program submits for an inbox, as the API does, to the recipients of its envelope. What is sent
- * has the bytes of the mail without Bcc, with a Date and a Message-ID.
+ * Sends a mail that a program submits for an inbox, as the API does, to the recipients of its envelope. The sent mail
+ * has the bytes of the submitted mail, without Bcc. A missing Date or Message-ID is added.
  *
  * @throws {ApiError} as `sendMail` does; FORBIDDEN if the inbox does not have the address in From.
  */
@@ -264,7 +264,7 @@ export function submitMail(
   });
 }
 
-/** Returns the bytes of a mail without Bcc, with a Date and a Message-ID. */
+/** Returns the bytes of a mail without Bcc. A missing Date or Message-ID is added. */
 function completeHeader(bytes: Uint8Array, messageId: string, date: Date): Uint8Array<ArrayBuffer> {
   const text = toBinary(bytes);
   const end = headerEnd(text);

@@ -83,15 +83,15 @@ function isRowInScope<Kind extends ScopedKind>(principal: TenantPrincipal, kind:
 }
 
 /** A kind of resource that the exposure of a key lists. */
-type OwnKind = Exclude<ScopedKind, 'apiKeys'>;
+type ExposedKind = Exclude<ScopedKind, 'apiKeys'>;
 
 /** Returns all rows of a kind within the scope of a principal's key, oldest first. */
-export function rowsInScope<Kind extends OwnKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
+export function rowsInScope<Kind extends ExposedKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
   return findCandidates(principal, kind).filter((row) => isRowInScope(principal, kind, row));
 }
 
-/** Returns rows that can be in the scope of a principal's key, so that not every key costs a look at all rows. */
-function findCandidates<Kind extends OwnKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
+/** Returns the rows that can be in the scope of a principal's key. Only a tenant key needs to search all rows. */
+function findCandidates<Kind extends ExposedKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
   const rows: Collections[Kind] = principal.world[kind];
   if (principal.tier === 'tenant') return rows.all();
   if (principal.tier === 'workspace' && kind !== 'workspaces') return rows.by('workspaceId', principal.workspaceId);
@@ -115,7 +115,7 @@ const NOUNS: Record<ScopedKind | InboxContentKind, string> = {
   lists: 'list',
 };
 
-/** Returns what `outOfScope` says was not found, for a thing that is named by its id. */
+/** Returns the parameter `what` of `outOfScope` for a resource that is named by its id. */
 export const withId = (noun: string) => `${noun} with this id`;
 
 /**
@@ -126,7 +126,7 @@ export const withId = (noun: string) => `${noun} with this id`;
 export function outOfScope(context: LookupContext, what: string, scopeIn: (world: World) => RowScope | undefined) {
   const { world: own, worlds, readBehaviour } = context;
   const value = readBehaviour('errors.foreign-resource');
-  if (value === 'forbidden' && worlds.neighbours().some((world) => scopeIn(world) !== undefined)) {
+  if (value === 'forbidden' && worlds.ownWorlds().some((world) => scopeIn(world) !== undefined)) {
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {
@@ -168,7 +168,7 @@ function namesOf(worlds: ReachableWorlds, world: World, { workspaceId, inboxId }
 
 /** Names a tenant; a sandbox has the name of the tenant that it is a copy of, so its id is shown, too. */
 function tenantName({ id, tenants }: World, worlds: ReachableWorlds): string {
-  const isSandbox = worlds.sandboxDomain !== undefined || !worlds.neighbours().some((world) => world.id === id);
+  const isSandbox = worlds.sandboxDomain !== undefined || !worlds.ownWorlds().some((world) => world.id === id);
   return `${tenants.get(id)?.name ?? id}${isSandbox ? ` (sandbox ${id})` : ''}`;
 }
 

@@ -35,7 +35,7 @@ export function findPrincipal(worlds: ReachableWorlds, key: string): Principal {
   const principal = principalOf(worlds, key);
   if (principal) return principal;
   if (isKeyText(key)) {
-    // One of several processes does not know the keys of the others.
+    // If there are several emulators, each knows only its own keys, so the reason mentions the URL.
     const problem = 'The API key is not valid: it is unknown or has been revoked';
     throw unauthorized(`${problem}.`, () => {
       const rotation = findRotation(worlds, key);
@@ -157,7 +157,7 @@ export function createKey(
   return { id, key, tier, ownerId, name, createdAt: timestampNow(environment) };
 }
 
-/** Finds the inbox that has this canonical address and this password. Keys do not matter. */
+/** Finds the inbox that has this canonical address and this password. API keys are not used for this. */
 export function findLogin(worlds: ReachableWorlds, user: string, password: string): InboxPrincipal | undefined {
   const address = user.toLowerCase();
   const found = worlds.findAddress(address);

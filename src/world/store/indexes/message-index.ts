@@ -11,7 +11,7 @@ export type GroupedList = Folder | 'visible';
 
 type Test = (message: MessageRow) => boolean;
 
-/** The lists that are kept for each inbox and can be grouped by thread: whether a message is in each. */
+/** The lists that are kept for each inbox and can be grouped by thread. Each has a test whether a message is in it. */
 export const GROUPED_LISTS: Readonly<Record<GroupedList, Test>> = {
   visible: ({ deletedAt }) => deletedAt === null,
   inbox: ({ direction, isArchived, deletedAt }) => direction === 'inbound' && !isArchived && deletedAt === null,
@@ -21,7 +21,7 @@ export const GROUPED_LISTS: Readonly<Record<GroupedList, Test>> = {
   trash: ({ deletedAt }) => deletedAt !== null,
 };
 
-/** The lists that are kept for each inbox: whether a message is in each. */
+/** The lists that are kept for each inbox. Each has a test whether a message is in it. */
 export const MESSAGE_LISTS = {
   ...GROUPED_LISTS,
   inbound: ({ direction, deletedAt }) => direction === 'inbound' && deletedAt === null,
@@ -46,7 +46,7 @@ type MessageEntry = Entry<MessageRow>;
 
 const GROUPED_NAMES = Object.keys(GROUPED_LISTS) as GroupedList[];
 
-/** The thread of an inbox: its messages in order of insertion, deleted ones too, and what is counted of them. */
+/** The thread of an inbox: its messages in order of insertion, deleted ones too, and their counts. */
 export class Thread {
   readonly #entries: MessageEntry[];
   /** For each list, the latest message that the thread has in it. */
@@ -55,7 +55,7 @@ export class Thread {
   unreadCount = 0;
   #visibleCount = 0;
 
-  /** Creates the thread of one message, which `change` is yet to follow. */
+  /** Creates the thread of its first message. Call `change` for this message, too. */
   constructor(entry: MessageEntry) {
     // Most threads have one message, and a list that starts empty reserves memory for many.
     this.#entries = [entry];
@@ -85,7 +85,7 @@ export class Thread {
     return this.#entries.map(({ row }) => row);
   }
 
-  /** Follows a change of a message; `before` is undefined for a new one, and `after` for one that is removed. */
+  /** Updates the thread for a message; `before` is undefined for a new one, and `after` for one that is removed. */
   change(entry: MessageEntry, before: MessageRow | undefined, after: MessageRow | undefined): void {
     if (!before && this.#entries[0] !== entry) addEntry(this.#entries, entry);
     if (!after) removeEntry(this.#entries, entry);
@@ -110,7 +110,7 @@ export class Thread {
 const isVisible = (message: MessageRow | undefined) => message?.deletedAt === null;
 const isUnread = (message: MessageRow | undefined) => message?.deletedAt === null && !message.isRead;
 
-/** A number of inboxes, by id, each at most once. */
+/** The ids of inboxes, each at most once. */
 type InboxIds = readonly string[];
 
 /**
@@ -120,7 +120,7 @@ type InboxIds = readonly string[];
 export class MessageIndex implements RowIndex<MessageRow> {
   readonly #inboxes = new Map<string, InboxLists>();
 
-  /** Creates an empty index; `load` is called before each read, and makes the index follow the messages. */
+  /** Creates an empty index. `load` is called before each read, and fills the index if that was not done yet. */
   constructor(readonly load: () => void) {}
 
   /** Returns the messages of a list. */
@@ -133,7 +133,7 @@ export class MessageIndex implements RowIndex<MessageRow> {
     return toRows(this.#listsOf(inboxIds).map(({ latest }) => latest[name]));
   }
 
-  /** Returns the ids of the threads of an inbox, in the order of their first or last messages; none is all deleted. */
+  /** Returns the threads of an inbox that are not all deleted, in the order of their first or last messages. */
   threads(inboxId: string, order: 'first' | 'last'): SliceableList<Thread> {
     const [lists] = this.#listsOf([inboxId]);
     const entries = lists?.threadEnds[order === 'first' ? 0 : 1] ?? [];
@@ -195,13 +195,13 @@ export class InboxLists {
   readonly messages = createEach(LIST_NAMES, (): MessageEntry[] => []);
   /** For each list, the latest message that each thread has in it. */
   readonly latest = createEach(GROUPED_NAMES, (): MessageEntry[] => []);
-  /** Each thread that lists do not omit, by its first and by its last message. */
+  /** The first, and the last, message of each thread that lists do not omit. */
   readonly threadEnds: readonly [MessageEntry[], MessageEntry[]] = [[], []];
   /** In ISO 8601 UTC, in order. */
   readonly times = createEach(TIME_NAMES, (): string[] => []);
   readonly threads = new Map<string, Thread>();
 
-  /** Follows a change of a message; `before` is undefined for a new one, and `after` for one that is removed. */
+  /** Updates the lists for a message; `before` is undefined for a new one, and `after` for one that is removed. */
   change(entry: MessageEntry, before: MessageRow | undefined, after: MessageRow | undefined): void {
     for (const name of LIST_NAMES) {
       const isIn = MESSAGE_LISTS[name];

@@ -1,9 +1,9 @@
 import { withoutTag } from '../../../contract/email-address.ts';
 import { addEntry, type Entry, removeEntry } from '../entries.ts';
 
-/** What a collection keeps up to date with its rows. */
+/** An index that a collection updates with its rows. */
 export interface RowIndex<Row> {
-  /** Follows a change of a row; `before` is undefined for a new one, and `after` for one that is removed. */
+  /** Updates the index for a row; `before` is undefined for a new one, and `after` for one that is removed. */
   change(entry: Entry<Row>, before: Row | undefined, after: Row | undefined): void;
   clear(): void;
 }

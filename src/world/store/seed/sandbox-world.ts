@@ -66,7 +66,7 @@ export class SandboxWorld implements ReachableWorlds {
 
   readonly owners = () => this.all();
 
-  readonly neighbours = () => this.all();
+  readonly ownWorlds = () => this.all();
 
   findKey(key: string): KeyHolder | undefined {
     const holder = this.#keys.get(key);
@@ -89,7 +89,7 @@ export class SandboxWorld implements ReachableWorlds {
     return { operatorKeys: [], tenants: [this.world.snapshot()], mailBytes: sizeOfMailIn([this.world]) };
   }
 
-  /** Whether its tenant can be reached: until it is ended, or was not used for an hour and has no open stream. */
+  /** Whether its tenant can be reached: not after `end`, and not if it is idle and has no open stream. */
   get isOpen(): boolean {
     return !this.#isEnded && (this.#openStreams > 0 || !this.isIdle);
   }
@@ -105,7 +105,7 @@ export class SandboxWorld implements ReachableWorlds {
     this.#openStreams += streamChange;
   }
 
-  /** Makes its tenant unknown. */
+  /** Makes its tenant unreachable. */
   end(): void {
     this.#isEnded = true;
   }

@@ -60,7 +60,7 @@ export function copyTenant({ handle, snapshot, keys, ids }: TenantTemplate, envi
   };
 }
 
-/** Returns the new form of each value that a copy has of its own, by the type of its column. */
+/** Functions that return the new value for the copy, by the type of the column. Other columns stay. */
 type RowChange = { readonly [Type in ColumnType]?: (text: string) => string };
 
 function copyRow<Row extends object>(columns: Readonly<Record<string, string>>, row: Row, change: RowChange): Row {
