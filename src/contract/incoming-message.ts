@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { fromBase64, isBytes } from '../basics/base64.ts';
-import type { InputOf } from '../basics/input-of.ts';
-import { lazy } from '../basics/lazy.ts';
+import { type InputOf, lazy } from '../basics/lazy-schema.ts';
 import { MAX_MAIL_BYTES } from '../basics/size.ts';
 import { emailAddresses, incomingAddress } from './email-address-schema.ts';
 import { envelopeFields } from './mail-envelope.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { InputOf } from '../basics/input-of.ts';
+import type { InputOf } from '../basics/lazy-schema.ts';
 import { isIncomingAddress } from './email-address.ts';
 
 const result = <const Values extends readonly string[]>(values: Values) =>

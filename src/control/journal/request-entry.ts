@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { OutputOf } from '../../basics/input-of.ts';
-import { lazy } from '../../basics/lazy.ts';
+import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import type { AssumptionId, ChangeableId } from '../../contract/behaviours.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { OperationId } from '../../contract/operations.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { InputOf } from '../../basics/input-of.ts';
-import { lazy } from '../../basics/lazy.ts';
+import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { OPERATION_IDS } from '../../contract/operations.ts';
 import { wholeNumber } from '../../contract/query.ts';
 import { dateField, tenantField } from '../../world/target-fields.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { OutputOf } from '../../../basics/input-of.ts';
-import { lazy } from '../../../basics/lazy.ts';
+import { lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
 import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
 import { DEFAULT_DOMAIN, domainOf, toBareAddress } from '../../../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../../contract/errors.ts';
