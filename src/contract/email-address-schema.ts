@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lazy } from '../basics/lazy.ts';
+import { lazy } from '../basics/lazy-schema.ts';
 import {
   isBareAddress,
   isIncomingAddress,

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { fromBase64, isBytes } from '../basics/base64.ts';
-import type { InputOf } from '../basics/input-of.ts';
-import { lazy } from '../basics/lazy.ts';
+import { type InputOf, lazy } from '../basics/lazy-schema.ts';
 import { MAX_MAIL_BYTES } from '../basics/size.ts';
-import { isIncomingAddress } from './email-address.ts';
 import { emailAddresses, incomingAddress } from './email-address-schema.ts';
+import { envelopeFields } from './mail-envelope.ts';
 import { line, MAX_SUBJECT_LENGTH, mailBody, text } from './schemas.ts';
 
 /** Limits for the parts of an inbound mail. A raw mail may exceed them; its message is then truncated. */
@@ -161,37 +160,3 @@ export type RawMessage = InputOf<ReturnType<typeof rawFields>>;
  * await mailbox.receiveMessage({ eml: await readFile('mail.eml') });
  */
 export type IncomingMessage = ComposedMessage | RawMessage;
-
-const authResult = <const Values extends readonly string[]>(values: Values) =>
-  z.enum(values, `must be one of ${values.join(', ')}`).optional();
-
-const authFields = () => ({
-  /** Whether the sending server may send for the domain of the envelope sender (RFC 7208). */
-  spf: authResult(['none', 'neutral', 'pass', 'fail', 'softfail', 'policy', 'temperror', 'permerror']),
-  /** Whether the mail has a valid signature (RFC 6376). */
-  dkim: authResult(['none', 'pass', 'fail', 'policy', 'neutral', 'temperror', 'permerror']),
-  /** Whether SPF or DKIM passed for the domain in From (RFC 7489). */
-  dmarc: authResult(['none', 'pass', 'fail', 'temperror', 'permerror']),
-});
-
-/** The result of each method by which the mail was authenticated, in the words of RFC 8601. */
-export type MailAuth = InputOf<ReturnType<typeof authFields>>;
-
-const RULE = 'must be an e-mail address without a name, or empty for the null sender';
-
-/** The envelope of an inbound mail. */
-export const envelopeFields = () => ({
-  /**
-   * The envelope sender, which becomes `Return-Path`: an address without a name; empty or `<>` for the null sender,
-   * which reports have. Default: the address in From; for a raw mail, no envelope.
-   */
-  envelopeFrom: z
-    .string(RULE)
-    .transform((text) => text.replace(/^<(.*)>$/, '$1'))
-    .refine((text) => text === '' || isIncomingAddress(text), RULE)
-    .optional(),
-  /** The results of SPF, DKIM and DMARC, which `Authentication-Results` shows. Default: none was checked. */
-  auth: (
-    z.strictObject(authFields(), 'must be an object, such as { spf: "pass" }') as z.ZodType<MailAuth, MailAuth>
-  ).optional(),
-});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lazy } from '../basics/lazy.ts';
+import { lazy } from '../basics/lazy-schema.ts';
 import type { AssumptionId, BehaviourValue, ChangeableId, Origin, ReadBehaviour } from './behaviours.ts';
 import type { ErrorCode } from './errors.ts';
 import { idInRequest, nameInRequest } from './schemas.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isBytes } from '../basics/base64.ts';
-import { lazy } from '../basics/lazy.ts';
+import { lazy } from '../basics/lazy-schema.ts';
 
 /** An id assigned by the service (service document, section 2). */
 export const uuid = lazy(() => z.uuid());

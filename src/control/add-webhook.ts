@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { InputOf } from '../basics/input-of.ts';
-import { lazy } from '../basics/lazy.ts';
+import { type InputOf, lazy } from '../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { webhookOperations } from '../contract/operations/webhooks.ts';
 import { idInRequest } from '../contract/schemas.ts';

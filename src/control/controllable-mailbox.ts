@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lazy } from '../basics/lazy.ts';
+import { lazy } from '../basics/lazy-schema.ts';
 import { parseNumber, ruleOf } from '../basics/number-options.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';

@@ -1,15 +1,10 @@
 import { z } from 'zod';
-import type { InputOf, OutputOf } from '../basics/input-of.ts';
-import { lazy } from '../basics/lazy.ts';
+import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import { isUrlWithProtocol } from '../contract/schemas.ts';
-import {
-  type Delivery,
-  type DeliveryFilter,
-  type DeliveryLosses,
-  deliveryFilter,
-} from '../service/delivery/delivery.ts';
+import type { Delivery, DeliveryFilter, DeliveryLosses } from '../service/delivery/delivery.ts';
+import { deliveryFilter } from '../service/delivery/delivery.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
 import { MAX_COUNT, tenantField, webhookField, wholeNumber } from '../world/target-fields.ts';

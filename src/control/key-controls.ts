@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { InputOf, OutputOf } from '../basics/input-of.ts';
-import { lazy } from '../basics/lazy.ts';
+import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { OPERATION_IDS, OPERATIONS } from '../contract/operations.ts';
 import { wholeNumber } from '../contract/query.ts';

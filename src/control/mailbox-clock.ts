@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lazy } from '../basics/lazy.ts';
+import { lazy } from '../basics/lazy-schema.ts';
 import { ApiError } from '../contract/errors.ts';
 import { type Clock, type Duration, parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';

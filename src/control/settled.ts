@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import type { InputOf, OutputOf } from '../basics/input-of.ts';
-import { lazy } from '../basics/lazy.ts';
+import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { messageOf } from '../basics/named-error.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { type Delivery, type DeliveryLosses, lossesReply } from '../service/delivery/delivery.ts';
 import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
 import { type HeldMail, heldMail } from '../service/mail/outgoing/loop-guard.ts';
-import type { Failure } from '../world/clock.ts';
-import { parseDuration, timeoutField } from '../world/clock.ts';
+import { type Failure, parseDuration, timeoutField } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { ControlScope } from './control-scope.ts';
 

@@ -1,5 +1,5 @@
 import { checkOptions } from '../basics/check-options.ts';
-import { lazy } from '../basics/lazy.ts';
+import { lazy } from '../basics/lazy-schema.ts';
 import { DEFAULT_MAX_MAIL_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
 import type { BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';

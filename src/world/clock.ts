@@ -1,6 +1,6 @@
 import ms, { type StringValue } from 'ms';
 import { z } from 'zod';
-import { lazy } from '../basics/lazy.ts';
+import { lazy } from '../basics/lazy-schema.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Environment } from './environment.ts';
 import { PriorityQueue } from './priority-queue.ts';

@@ -1,5 +1,5 @@
 import { toBase64, toHex, toUuid } from '../basics/base64.ts';
-import { lazy } from '../basics/lazy.ts';
+import { lazy } from '../basics/lazy-schema.ts';
 import { fetchInProcess } from './fetch-in-process.ts';
 
 /** The external dependencies of a mailbox. Replace any of them to make its behaviour repeatable. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { InputOf, OutputOf } from '../basics/input-of.ts';
-import { lazy } from '../basics/lazy.ts';
+import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import { durationField, parseDuration } from './clock.ts';
 import { REQUEST, type RequestFault, type RequestFaultOptions } from './request-fault.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { InputOf, OutputOf } from '../basics/input-of.ts';
-import { lazy } from '../basics/lazy.ts';
+import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { didYouMean } from '../basics/nearest.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { parseDuration, spanField } from './clock.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { lazy } from '../basics/lazy.ts';
+import { lazy } from '../basics/lazy-schema.ts';
 import { isKeyText, TIERS } from '../contract/tiers.ts';
 
 /** The id of a tenant, in a control call. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { ReadonlyDeep } from '../../basics/input-of.ts';
 import { lazyList } from '../../basics/json-pieces.ts';
-import { lazy } from '../../basics/lazy.ts';
+import { lazy, type ReadonlyDeep } from '../../basics/lazy-schema.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
 import type { RequestContent, RequestEntry } from './request-entry.ts';
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { InputOf } from '../../basics/input-of.ts';
-import { lazy } from '../../basics/lazy.ts';
+import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { isIncomingAddress, toBareAddress } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Recipient } from '../../service/mail/outgoing/route.ts';

@@ -1,36 +1,18 @@
 import { z } from 'zod';
-import type { OutputOf } from '../../basics/input-of.ts';
-import { lazy } from '../../basics/lazy.ts';
+import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { linksOf, misleadingLinksOf, type ShownLink } from '../../service/mail/html.ts';
 import { composeMail } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
 import { FILE_COLUMNS, fileFields, type MailFile } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies.ts';
-import {
-  type AttachmentRow,
-  type InboxRow,
-  type MessageRow,
-  pick,
-  type ShownFields,
-  shownFields,
-} from '../../world/store/rows.ts';
+import type { AttachmentRow, InboxRow, MessageRow, ShownFields } from '../../world/store/rows.ts';
+import { pick, shownFields } from '../../world/store/rows.ts';
 import { type ShownRow, showRow } from '../../world/store/state.ts';
 import { canonicalAddress, primaryAddress, type World } from '../../world/store/world.ts';
 import { type ControlScope, findStoredRow, notFound } from '../control-scope.ts';
-import {
-  type DraftFilter,
-  type DraftPage,
-  draftFilter,
-  listDrafts,
-  type MailPage,
-  type MailSearch,
-  type MailSummary,
-  mailSearch,
-  mailSummary,
-  searchMail,
-  showMailSummary,
-} from './mail-search.ts';
+import type { DraftFilter, DraftPage, MailPage, MailSearch, MailSummary } from './mail-search.ts';
+import { draftFilter, listDrafts, mailSearch, mailSummary, searchMail, showMailSummary } from './mail-search.ts';
 
 const inboxColumns = (): ShownFields<InboxRow, 'id' | 'displayName' | 'isPaused'> =>
   shownFields('inboxes', ['id', 'displayName', 'isPaused']);

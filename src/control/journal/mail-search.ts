@@ -1,20 +1,13 @@
 import { z } from 'zod';
-import type { InputOf, OutputOf } from '../../basics/input-of.ts';
-import { lazy } from '../../basics/lazy.ts';
+import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { compareTexts } from '../../basics/text.ts';
 import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
 import { ownerField } from '../../service/mail/show-mail.ts';
 import { snippetOf } from '../../service/operations/replies.ts';
 import type { GroupedList } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import {
-  type DraftRow,
-  type InboxRow,
-  type MessageRow,
-  pick,
-  type ShownFields,
-  shownFields,
-} from '../../world/store/rows.ts';
+import type { DraftRow, InboxRow, MessageRow, ShownFields } from '../../world/store/rows.ts';
+import { pick, shownFields } from '../../world/store/rows.ts';
 import { canonicalAddress, ofTenant, type World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { findWorlds } from '../control-scope.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { InputOf, OutputOf } from '../../basics/input-of.ts';
-import { lazy } from '../../basics/lazy.ts';
+import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import type { AssumptionId, ChangeableId } from '../../contract/behaviours.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';

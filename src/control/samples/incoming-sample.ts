@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { InputOf } from '../../basics/input-of.ts';
-import { lazy } from '../../basics/lazy.ts';
+import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { messageId, recipients, tenant } from '../../contract/incoming-message.ts';
 import { isUrlWithProtocol, MAX_URL_LENGTH, text } from '../../contract/schemas.ts';
 

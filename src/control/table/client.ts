@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ReadonlyDeep } from '../../basics/input-of.ts';
+import type { ReadonlyDeep } from '../../basics/lazy-schema.ts';
 import { CONTROL_CALLS, type ControlCallId } from './calls.ts';
 import { CONTROL_TOKEN_HEADER } from './control-path.ts';
 import type { ControlDefinition } from './row.ts';

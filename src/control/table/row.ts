@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ReadonlyDeep } from '../../basics/input-of.ts';
+import type { ReadonlyDeep } from '../../basics/lazy-schema.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { Routable } from '../../service/pipeline/handle-request.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { lazy } from '../../basics/lazy.ts';
+import { lazy } from '../../basics/lazy-schema.ts';
 import { createSilentReader } from '../../contract/behaviours.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';

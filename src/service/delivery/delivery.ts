@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { InputOf, OutputOf } from '../../basics/input-of.ts';
-import { lazy } from '../../basics/lazy.ts';
+import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { DELIVERY_FAULT_KINDS } from '../../world/fault.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { OutputOf } from '../../basics/input-of.ts';
-import { lazy } from '../../basics/lazy.ts';
+import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { type AttachmentRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/state.ts';
 import type { World } from '../../world/store/world.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { lazy } from '../../basics/lazy.ts';
+import { lazy } from '../../basics/lazy-schema.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
 import { clientFrame, type subscribeFrame } from '../../contract/stream-protocol.ts';

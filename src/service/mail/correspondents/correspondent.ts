@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { toBase64 } from '../../../basics/base64.ts';
-import type { InputOf, OutputOf } from '../../../basics/input-of.ts';
-import { lazy } from '../../../basics/lazy.ts';
+import { type InputOf, lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
 import { createNameCheck } from '../../../basics/named-error.ts';
 import { incomingAddress } from '../../../contract/email-address-schema.ts';
 import { ApiError } from '../../../contract/errors.ts';

@@ -8,7 +8,7 @@ import {
   isIncomingAddress,
   parseAddress,
 } from '../../../contract/email-address.ts';
-import type { MailAuth } from '../../../contract/incoming-message.ts';
+import type { MailAuth } from '../../../contract/mail-envelope.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
 
 /** The line ending of a mail. */

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import type { OutputOf } from '../../../basics/input-of.ts';
-import { lazy } from '../../../basics/lazy.ts';
+import { lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
 import { checkNumber } from '../../../basics/number-options.ts';
 import { timestamp } from '../../../contract/schemas.ts';
 import type { Clock } from '../../../world/clock.ts';

@@ -1,5 +1,14 @@
 import type { z } from 'zod';
 
+/** Returns a function that creates a value at its first call and returns the same value from then on. */
+export function lazy<Value extends object | string>(create: () => Value): () => Value {
+  let value: Value | undefined;
+  return () => {
+    value ??= create();
+    return value;
+  };
+}
+
 type Leaf =
   | (string | number | boolean | bigint | symbol | null | undefined)
   | (Date | RegExp | Uint8Array)
