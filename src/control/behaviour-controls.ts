@@ -85,9 +85,8 @@ export class LiveBehaviours {
   change(changes: Readonly<Record<string, string | null>>): void {
     const named = Object.entries(changes);
     // The value at the start is valid, and an unknown id has none.
-    parseBehaviours(
-      Object.fromEntries(named.map(([id, value]) => [id, value ?? this.#start[id as ChangeableId] ?? ''])),
-    );
+    const values = named.map(([id, value]) => [id, value ?? this.#start[id as ChangeableId] ?? '']);
+    parseBehaviours(Object.fromEntries(values));
     const all = Object.entries({ ...this.changes, ...changes }).filter(([, value]) => value !== null);
     this.set(Object.fromEntries(all));
   }

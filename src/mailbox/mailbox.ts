@@ -152,7 +152,7 @@ export function buildMailbox(
   const { report } = realEnvironment;
   const { worlds, dispatcher, service, admit } = createServiceParts(options, live.values, realEnvironment, activity);
   seedWithinLimit(worlds, fixture);
-  const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
+  const recorder = new Recorder(service, realEnvironment, activity, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const names = readNames(fixture);
   const parts = { baseUrl, service, dispatcher, recorder, ...createSharedParts(worlds, live.values) };

@@ -13,13 +13,6 @@ import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
 import { Journal, RecentList } from './journal.ts';
 import { type KeptRequest, showSummary } from './show-request.ts';
 
-/** The parts of a mailbox that a recorder observes. */
-interface Observed {
-  readonly service: Service;
-  readonly realEnvironment: Environment;
-  readonly activity: Activity;
-}
-
 /**
  * The events of the whole mailbox that the feed of each tenant has, too, because they change its time, its journal or
  * its behaviours.
@@ -43,7 +36,7 @@ export class Recorder {
    *
    * @throws {RangeError} on an invalid size.
    */
-  constructor({ service, realEnvironment, activity }: Observed, size: unknown = DEFAULT_SIZE) {
+  constructor(service: Service, realEnvironment: Environment, activity: Activity, size: unknown = DEFAULT_SIZE) {
     const { worlds, events, observers, faults } = service;
     const limit = checkNumber('journalSize', size);
     this.#worlds = worlds;

@@ -18,12 +18,10 @@ export interface Noticing {
   snapshot(): MailboxState;
 }
 
+type Arrived = { readonly id: string; readonly threadId: string };
+
 /** Returns whether an agent was told of one of these mails or read it. `idStart` is the start of their Message-IDs. */
-export function wasNoticed(
-  observed: Noticing,
-  arrived: readonly { readonly id: string; readonly threadId: string }[],
-  idStart: string,
-): boolean {
+export function wasNoticed(observed: Noticing, arrived: readonly Arrived[], idStart: string): boolean {
   const ids = arrived.map(({ id }) => id);
   const mails = observed.snapshot().tenants.flatMap(({ messages }) => messages);
   // A list of threads names no message. A thread that has other mail may have been listed before.

@@ -101,11 +101,9 @@ function resolve(schema: z.ZodObject) {
 function refuseUnknownParameters({ shape }: NonNullable<ControlRow['query']>, query: URLSearchParams): void {
   const unknown = [...query.keys()].find((name) => !Object.hasOwn(shape, name));
   if (unknown === undefined) return;
-  const known = Object.keys(shape).join(', ');
-  throw new ApiError(
-    'VALIDATION_ERROR',
-    `The query has the unknown parameter ${JSON.stringify(unknown.slice(0, 100))}; it takes ${known}.`,
-  );
+  const named = JSON.stringify(unknown.slice(0, 100));
+  const problem = `The query has the unknown parameter ${named}; it takes ${Object.keys(shape).join(', ')}.`;
+  throw new ApiError('VALIDATION_ERROR', problem);
 }
 
 /** Reads a body, which must be a JSON object. What is in it, the call itself checks. */
