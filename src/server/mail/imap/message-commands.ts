@@ -19,13 +19,7 @@ import {
   setFlags,
 } from '../../../service/imap/change-folders.ts';
 import { parseInternalDate } from '../../../service/imap/dates.ts';
-import {
-  type FetchContext,
-  type FetchItem,
-  factItem,
-  type Output,
-  parseFetch,
-} from '../../../service/imap/fetch-items.ts';
+import { type FetchContext, factItem, type Output, parseFetch } from '../../../service/imap/fetch-items.ts';
 import type { Folder, Item } from '../../../service/imap/folder.ts';
 import { findFolderName } from '../../../service/imap/folder.ts';
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
@@ -81,7 +75,7 @@ function goneError(): RefusedCommand {
 }
 
 interface Fetched {
-  readonly wanted: readonly FetchItem[];
+  readonly wanted: ReturnType<typeof parseFetch>;
   readonly context: FetchContext;
   readonly marksRead: boolean;
 }
