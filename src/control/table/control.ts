@@ -130,10 +130,11 @@ const WRITERS: Readonly<Record<ContentType, (value: unknown, request: ApiRequest
  */
 function hostilePage({ headers }: ApiRequest) {
   const isFramed = headers.get('sec-fetch-dest') === 'iframe';
+  const mayDo = isFramed ? 'allow-same-origin' : 'allow-popups allow-popups-to-escape-sandbox';
   return {
     'content-security-policy':
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
-      `frame-ancestors 'self'; sandbox ${isFramed ? 'allow-same-origin' : 'allow-popups allow-popups-to-escape-sandbox'}`,
+      `frame-ancestors 'self'; sandbox ${mayDo}`,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     // Otherwise a browser looks up the hosts of links.

@@ -56,9 +56,9 @@ export function guardControl(headers: IncomingHttpHeaders, token: string | undef
   // custom header protects, because it needs a preflight, which fails.
   const isLocal = isLoopbackHost(hostnameOf(headers.host ?? '') ?? '');
   if (token === undefined ? sent !== undefined || isLocal : isSame(String(sent), token)) return;
-  const anyToken = `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token, with any value.`;
+  const anyToken = `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token`;
   const itsToken = 'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.';
-  throw new ApiError('UNAUTHORIZED', token === undefined ? anyToken : itsToken);
+  throw new ApiError('UNAUTHORIZED', token === undefined ? `${anyToken}, with any value.` : itsToken);
 }
 
 /**
@@ -118,8 +118,8 @@ const EXPOSED_HEADERS =
   'RateLimit-Remaining,RateLimit-Reset,RateLimit-Policy';
 
 /**
- * Sets the CORS headers of the response to a request from an allowed origin. Returns whether the request is a preflight,
- * which needs no further handling.
+ * Sets the CORS headers of the response to a request from an allowed origin. Returns whether the request is a
+ * preflight, which needs no further handling.
  */
 export function setCorsHeaders({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
   const preflightHeaders = method === 'OPTIONS' ? PREFLIGHT_HEADERS : {};
