@@ -1,3 +1,4 @@
+import type { ServerSetting } from '../server/server-settings.ts';
 import type { Entry } from './layout.ts';
 
 /** The parts of the process that a command uses. */
@@ -23,30 +24,18 @@ export interface Terminal {
   readonly interrupted: Promise<NodeJS.Signals | undefined>;
 }
 
-/** One flag. `--help`, the environment variables and the README are generated from these rows. */
-export interface Flag<Value = unknown> {
-  readonly short?: string;
-  readonly multiple?: true;
+/**
+ * One flag. `--help`, the environment variables and the README are generated from these rows. It is what a setting of
+ * the server is; one without `value` is a switch, and without `parse` each text is valid.
+ */
+export interface Flag<Value = unknown> extends Partial<ServerSetting<Value>> {
+  readonly help: string;
   /** Whether the value is JSON, in which a comma does not separate two values. */
   readonly isJson?: true;
-  /** The placeholder for the value in help, such as `<file>`. A flag without one is a switch. */
-  readonly value?: string;
   /** A variable that sets the flag too, with less priority than its own. */
   readonly otherVariable?: string;
-  readonly help: string;
   /** The group under which help lists it, such as `Server`. */
   readonly group?: string;
-  /** What the value must be, as the end of an error message. */
-  readonly expected?: string;
-  /** Whether messages must not show the value. */
-  readonly isSecret?: true;
-  /** Converts the text of the flag; returns `undefined` for an invalid text. Without it, the text is the value. */
-  readonly fromText?: (text: string) => unknown;
-  /**
-   * Returns the value in the form that the command uses, or `undefined` for an invalid value. Without it, each text is
-   * valid.
-   */
-  readonly parse?: (value: unknown) => Value | undefined;
 }
 
 /** A flag that is set, with its value. */
@@ -79,16 +68,13 @@ export interface Command {
  *
  * @throws {UsageError} {@link CannotRunError}
  */
-export type RunCommand = (
-  terminal: Terminal,
-  flags: GivenFlags,
-  argument: string | undefined,
-  other: readonly string[],
-) => Promise<void> | Promise<number>;
+export type RunCommand = (...input: CommandInput) => Promise<void> | Promise<number>;
+
+type CommandInput = [terminal: Terminal, flags: GivenFlags, argument: string | undefined, other: readonly string[]];
 
 /** Makes a command that ends when it is interrupted; its last argument is then aborted. */
-export function untilInterrupted(run: (...input: [...Parameters<RunCommand>, signal: AbortSignal]) => Promise<void>) {
-  return async (...input: Parameters<RunCommand>): Promise<void> => {
+export function untilInterrupted(run: (...input: [...CommandInput, signal: AbortSignal]) => Promise<void>) {
+  return async (...input: CommandInput): Promise<void> => {
     const controller = new AbortController();
     await Promise.race([run(...input, controller.signal), input[0].interrupted]);
     controller.abort();

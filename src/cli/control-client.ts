@@ -55,10 +55,7 @@ export function noEmulator(url: string): NoConnectionError {
 }
 
 /** Where the feed starts, and whether it ends after the events so far. */
-interface FeedQuery {
-  readonly lastEventId?: string;
-  readonly follow?: false;
-}
+type FeedQuery = { readonly lastEventId?: string; readonly follow?: false };
 
 /**
  * Yields the events of the live feed until it ends. After a lost connection it connects again, and continues behind the

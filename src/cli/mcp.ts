@@ -13,13 +13,9 @@ const PROTOCOLS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 /** The longest line that is read. */
 const MAX_LINE = 1024 * 1024;
 
-/** A JSON-RPC error. */
-class RpcError extends Error {
-  readonly code: number;
-  constructor(code: number, message: string) {
-    super(message);
-    this.code = code;
-  }
+/** Creates a JSON-RPC error. */
+function rpcError(code: number, message: string): Error {
+  return Object.assign(new Error(message), { code });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -73,10 +69,10 @@ async function answer(line: string, url: string, client: ControlClient): Promise
     if (message.id === undefined) return undefined;
     id = message.id;
     const run = METHODS[String(message.method)];
-    if (!run) throw new RpcError(-32601, `There is no method ${String(message.method).slice(0, 100)}.`);
+    if (!run) throw rpcError(-32601, `There is no method ${String(message.method).slice(0, 100)}.`);
     return { jsonrpc: '2.0', id, result: await run(url, client, (message.params ?? {}) as Fields) };
   } catch (error) {
-    const { code = -32603, message } = error as RpcError;
+    const { code = -32603, message } = error as Error & { readonly code?: number };
     return { jsonrpc: '2.0', id, error: { code, message } };
   }
 }
@@ -86,10 +82,10 @@ function parse(line: string): Fields {
   try {
     message = JSON.parse(line);
   } catch {
-    throw new RpcError(-32700, 'The line is not JSON, or is longer than 1 MiB.');
+    throw rpcError(-32700, 'The line is not JSON, or is longer than 1 MiB.');
   }
   if (isObject(message)) return message;
-  throw new RpcError(-32600, 'A message must be an object with jsonrpc, method and, for a request, an id.');
+  throw rpcError(-32600, 'A message must be an object with jsonrpc, method and, for a request, an id.');
 }
 
 type Method = (url: string, client: ControlClient, params: Fields) => Fields | Promise<Fields>;
@@ -106,7 +102,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   async 'tools/call'(_, client, { name, arguments: given = {} }) {
     const [, tool] = Object.entries(TOOLS).find(([known]) => known === name) ?? [];
     const known = Object.keys(TOOLS).join(', ');
-    if (!tool) throw new RpcError(-32602, `There is no tool ${String(name).slice(0, 100)}; there are ${known}.`);
+    if (!tool) throw rpcError(-32602, `There is no tool ${String(name).slice(0, 100)}; there are ${known}.`);
     // A refused call is a result, so that the model sees why.
     return callTool(client, tool, given as Fields).then(
       (text) => ({ content: [{ type: 'text', text }] }),
@@ -118,7 +114,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   }),
   async 'resources/read'(url, client, { uri }) {
     const found = RESOURCES.find(([path]) => url + path === uri);
-    if (!found) throw new RpcError(-32602, `There is no resource ${String(uri).slice(0, 200)}.`);
+    if (!found) throw rpcError(-32602, `There is no resource ${String(uri).slice(0, 200)}.`);
     return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(await client[found[2]]()) }] };
   },
 };
@@ -149,12 +145,12 @@ interface Call {
   readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema }>> };
 }
 
-interface Schema {
-  readonly properties?: Fields;
-  readonly required?: readonly string[];
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-}
+type Schema = {
+  properties?: Fields;
+  required?: readonly string[];
+  anyOf?: readonly Schema[];
+  oneOf?: readonly Schema[];
+};
 
 /** Returns one schema for the parameters and the body; of a body in several forms, it has the fields of all. */
 function inputOf({ parameters = [], requestBody }: Pick<Call, 'parameters' | 'requestBody'> = {}): Fields {

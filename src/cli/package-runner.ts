@@ -16,10 +16,7 @@ const SHELL = /^(?:\S*\/)?(?:ba|da|a|z|k)?sh(?: |$)/;
 const BACKGROUND = /(?<![&>])&(?![&>])/;
 
 /** The parent and the command line of a running process. */
-interface ProcessInfo {
-  readonly parent: number;
-  readonly command: string;
-}
+type ProcessInfo = { readonly parent: number; readonly command: string };
 
 /** The ids of our parent process and, if that is a shell, of the package runner that started the shell. */
 type RunnerProcesses = readonly [parent: number, runner?: number];

@@ -26,8 +26,7 @@ export async function writeProfile(file: string, content: Profile, flag: 'w' | '
  * @throws {CannotRunError} if it cannot be read, is no profile, or has an unknown behaviour or value.
  */
 export async function readProfile(file: string, say: (line: string) => void): Promise<Profile> {
-  const bytes = await readNamedFile(file, 'profile');
-  const content = parse(bytes.toString('utf8'), file);
+  const content = parse(String(await readNamedFile(file, 'profile')), file);
   try {
     applyProfile(content);
   } catch (error) {

@@ -1,15 +1,7 @@
 import { parseArgs } from 'node:util';
 import { findNearest } from '../basics/nearest.ts';
 import { checkNodeVersion, NAME, VERSION } from '../basics/version.ts';
-import {
-  type Command,
-  type Flag,
-  type GivenFlag,
-  type GivenFlags,
-  quote,
-  type Terminal,
-  UsageError,
-} from './command.ts';
+import { type Command, type Flag, type GivenFlags, quote, type Terminal, UsageError } from './command.ts';
 import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
 import { byGroup, COMMON_FLAGS, type FlagRow, variableOf } from './flags.ts';
 import { type Entry, toList, WIDTH, wrap } from './layout.ts';
@@ -31,8 +23,7 @@ async function runCommand(terminal: Terminal, line: CommandLine): Promise<unknow
   if (line.action === 'help') return void terminal.out((line.topic ? commandHelp(line.topic) : overview()).join('\n'));
   if (line.action === 'version') return void terminal.out(VERSION);
   const command: Command = COMMANDS[line.action];
-  const runLoaded = await command.load();
-  return await runLoaded(terminal, line.flags, line.argument, line.other ?? []);
+  return await (await command.load())(terminal, line.flags, line.argument, line.other ?? []);
 }
 
 /** The commands with examples in the overview. */
@@ -144,7 +135,8 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
 
   const other = command.runsAnother && parseOther(name, rest, positionals);
   const argument = other ? undefined : parseArgument(name, command, rest);
-  const givenFlags = { ...fromEnvironment(env, flags), ...fromArguments(values) };
+  const typed = Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }] as const);
+  const givenFlags: GivenFlags = { ...fromEnvironment(env, flags), ...Object.fromEntries(typed) };
   if (givenFlags.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
   if (givenFlags.version?.value) return { action: 'version' };
   return { action: name, flags: givenFlags, argument, ...(other && { other }) };
@@ -179,7 +171,7 @@ function parseStrictly(args: readonly string[]) {
   try {
     const options = Object.fromEntries(typed);
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    return { values: values as Readonly<Record<string, GivenFlag['value']>>, positionals };
+    return { values: values as Readonly<Record<string, string | boolean | string[]>>, positionals };
   } catch (error) {
     const [sentence = ''] = (error as Error).message.split(/\n|\. /);
     throw new UsageError(`${sentence.replace(/\.$/, '')}; ${hintFor(error, args)}see --help.`);
@@ -231,10 +223,6 @@ function parseOther(name: string, rest: readonly string[], positionals: readonly
   throw new UsageError(`The command ${name} needs another command after --, such as: ${example}.`);
 }
 
-function fromArguments(values: Readonly<Record<string, GivenFlag['value']>>): GivenFlags {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }]));
-}
-
 function fromEnvironment(env: NodeJS.ProcessEnv, flags: Flags): GivenFlags {
   const entries = Object.entries(flags).flatMap(([name, flag]) => {
     const source = env[variableOf(name)] ? variableOf(name) : (flag.otherVariable ?? '');
@@ -244,13 +232,10 @@ function fromEnvironment(env: NodeJS.ProcessEnv, flags: Flags): GivenFlags {
   return Object.fromEntries(entries);
 }
 
-function parseVariable(variable: string, flag: Flag, text: string): GivenFlag['value'] {
+function parseVariable(variable: string, flag: Flag, text: string): string | boolean | string[] {
   if (flag.isJson) return [text];
   if (flag.multiple) return text.split(',').flatMap((item) => item.trim() || []);
-  return flag.value === undefined ? parseSwitch(variable, text) : text;
-}
-
-function parseSwitch(variable: string, text: string): boolean {
+  if (flag.value !== undefined) return text;
   if (/^(1|true|yes|on)$/i.test(text)) return true;
   if (/^(0|false|no|off)$/i.test(text)) return false;
   throw new UsageError(`${variable} must be 1 or 0, not ${quote(text)}.`);

@@ -30,11 +30,9 @@ export type AddedWebhook = InputOf<ReturnType<typeof webhookFields>>;
 
 /** Adds a webhook, with the checks of the call `createWebhook`. @throws {ApiError} VALIDATION_ERROR or NOT_FOUND */
 export function addWebhook(scope: ControlScope, given: AddedWebhook) {
-  const { url, events, ...target } = parseOrRefuse('The webhook', addedWebhook(), given);
-  const body = parseOrRefuse('The webhook', webhookOperations.createWebhook.body(scope.readBehaviour), {
-    url,
-    events: events ?? ['message.received'],
-  });
+  const parsed = parseOrRefuse('The webhook', addedWebhook(), given);
+  const { url, events = ['message.received'], ...target } = parsed;
+  const body = parseOrRefuse('The webhook', webhookOperations.createWebhook.body(scope.readBehaviour), { url, events });
   const { world, workspaceId } = findOwner(scope, target);
   return { world, row: insertWebhook({ ...scope, world }, { ...body, workspaceId }) };
 }

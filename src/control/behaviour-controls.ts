@@ -85,9 +85,8 @@ export class LiveBehaviours {
   change(changes: Readonly<Record<string, string | null>>): void {
     const named = Object.entries(changes);
     // The check of `null` uses the value at the start. An unknown id has none, and any value of it is refused.
-    parseBehaviours(
-      Object.fromEntries(named.map(([id, value]) => [id, value ?? this.#start[id as ChangeableId] ?? ''])),
-    );
+    const values = named.map(([id, value]) => [id, value ?? this.#start[id as ChangeableId] ?? '']);
+    parseBehaviours(Object.fromEntries(values));
     const all = Object.entries({ ...this.changes, ...changes }).filter(([, value]) => value !== null);
     this.set(Object.fromEntries(all));
   }

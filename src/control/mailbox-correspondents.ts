@@ -89,9 +89,7 @@ function refuseTaken({ service, findInbox }: ControlScope, { address, shown }: E
     throw new ApiError('CONFLICT', `A correspondent already has the address ${address}; remove it first.`);
   }
   if (others.length >= MAX_CORRESPONDENTS) {
-    throw new ApiError(
-      'CONFLICT',
-      `There are ${MAX_CORRESPONDENTS} correspondents; remove one before you add another.`,
-    );
+    const problem = `There are ${MAX_CORRESPONDENTS} correspondents; remove one before you add another.`;
+    throw new ApiError('CONFLICT', problem);
   }
 }

@@ -115,8 +115,6 @@ function canHappen(fault: Fault, worlds: ReachableWorlds): boolean {
   const { tenantId: owner } = fault;
   const world = worlds.get(owner ?? '');
   if (owner !== null && !world) return false;
-  return (
-    (webhookId === null || world?.webhooks.get(webhookId) !== undefined) &&
-    (key === null || worlds.findKey(key) !== undefined)
-  );
+  const hasWebhook = webhookId === null || world?.webhooks.get(webhookId) !== undefined;
+  return hasWebhook && (key === null || worlds.findKey(key) !== undefined);
 }

@@ -2,35 +2,30 @@ import { showSize } from '../basics/size.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { FixtureError } from '../fixture/fixture-part.ts';
-import { type Fixture, parseFixture } from '../fixture/parse-fixture.ts';
+import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
 import type { Environment } from '../world/environment.ts';
 import type { Activity } from '../world/event-bus.ts';
 import { createSeededRandom, type SeededRandom } from '../world/seeded-randomness.ts';
 import type { SandboxWorld } from '../world/store/seed/sandbox-world.ts';
-import {
-  copyTenant,
-  createTemplate,
-  type TenantCopy,
-  type TenantTemplate,
-} from '../world/store/seed/tenant-template.ts';
-import type { Part, PartOf, World } from '../world/store/world.ts';
+import { copyTenant, createTemplate, type TenantTemplate } from '../world/store/seed/tenant-template.ts';
+import type { Part, PartOf, SavedOwner, World } from '../world/store/world.ts';
 import type { Worlds } from '../world/store/worlds.ts';
 import { type ControlledParts, createScope, notFound } from './control-scope.ts';
-import {
-  type ControllableMailbox,
-  type Sandbox,
-  type SandboxControls,
-  type SandboxOptions,
-  sandboxOptions,
-} from './controllable-mailbox.ts';
+import { type Sandbox, type SandboxControls, type SandboxOptions, sandboxOptions } from './controllable-mailbox.ts';
 import { createControls } from './create-controls.ts';
-import type { MailboxClock } from './mailbox-clock.ts';
-import { type Checkpoint, Checkpoints } from './state/checkpoints.ts';
+import { type Checkpoint, Checkpoints, type KeptCheckpoint } from './state/checkpoints.ts';
 import { OwnState } from './state/saved-state.ts';
-import type { KeptSandbox } from './state/state-keeper.ts';
 
 /** The maximum number of sandboxes of one mailbox. */
 const MAX_SANDBOXES = 10_000;
+
+/** A sandbox in the form in which a file or a page stores it. */
+export interface KeptSandbox extends SavedOwner {
+  readonly name: string | null;
+  readonly domain: string;
+  readonly fixture: FixtureInput;
+  readonly checkpoints?: readonly KeptCheckpoint[];
+}
 
 /** What sandboxes need of their mailbox. */
 interface SandboxContext extends ControlledParts {
@@ -64,10 +59,8 @@ export class Sandboxes {
     this.#context = context;
     this.#worlds = service.worlds;
     this.#templateOf = createTemplateReader(fixture, service.behaviours);
-    this.#registration = service.worlds.addPart('sandbox', ({ id }: World) => ({
-      staysOnReset: true,
-      end: () => void this.#entries.delete(id),
-    }));
+    const register = ({ id }: World) => ({ staysOnReset: true, end: () => void this.#entries.delete(id) });
+    this.#registration = service.worlds.addPart('sandbox', register);
     this.#seeds = service.worlds.addPart('seeds of sandboxes', () => ({ sources: new Map(), end() {} }));
     service.observers.push(({ principal }) => {
       if (principal?.world) this.#use(principal.world.id);
@@ -117,7 +110,7 @@ export class Sandboxes {
     return { ...this.#context.realEnvironment, ...(random && { randomBytes: random }) };
   }
 
-  #open(copy: TenantCopy, name: string | null, random: SeededRandom | undefined): Sandbox {
+  #open(copy: ReturnType<typeof copyTenant>, name: string | null, random: SeededRandom | undefined): Sandbox {
     const world = this.#worlds.addSandbox({ ...copy, realEnvironment: this.#environmentWith(random) });
     const names = { keys: {}, ids: { [copy.handle]: copy.ids } };
     const state = new OwnState(world, names, { ...this.#context, random });
@@ -147,7 +140,7 @@ export class Sandboxes {
   }
 
   /** Copies a tenant. If the id of the copy is taken, it copies again, because two seeds can give the same id. */
-  #copy(template: TenantTemplate, environment: Environment): TenantCopy {
+  #copy(template: TenantTemplate, environment: Environment) {
     for (;;) {
       const copy = copyTenant(template, environment);
       if (!this.#worlds.get(copy.ids.tenant)) return copy;
@@ -160,8 +153,7 @@ export class Sandboxes {
     const { sources } = this.#seeds(this.#worlds);
     const source = sources.get(seed) ?? createSeededRandom(seed);
     sources.set(seed, source);
-    const ownSeed = source(6).reduce((number, byte) => number * 256 + byte, 0);
-    return createSeededRandom(ownSeed);
+    return createSeededRandom(source(6).reduce((number, byte) => number * 256 + byte, 0));
   }
 
   #checkRoom({ mailBytes }: TenantTemplate): void {
@@ -226,14 +218,10 @@ type PromiseMethod<Type> = {
   [Name in keyof Type]: Type[Name] extends (...input: never) => Promise<unknown> ? Name : never;
 }[keyof Type];
 
+type Rejects = Record<PromiseMethod<Sandbox> | PromiseMethod<Sandbox['clock']>, true>;
+
 /** The methods that return a promise; after the end of the sandbox, they reject instead of throwing. */
-const ASYNC_METHODS: Readonly<Record<PromiseMethod<ControllableMailbox> | PromiseMethod<MailboxClock>, true>> = {
-  receiveMessage: true,
-  addWebhook: true,
-  settled: true,
-  waitForMessage: true,
-  advance: true,
-};
+const REJECTS: Rejects = { receiveMessage: true, addWebhook: true, settled: true, waitForMessage: true, advance: true };
 
 /**
  * Returns an object whose methods, except `close`, call `use` first. `use` records the use of the sandbox, and returns
@@ -247,7 +235,7 @@ function createProxy<Methods extends object>(methods: Methods, use: () => boolea
       if (typeof method !== 'function' || CLOSING_METHODS.has(name)) return method;
       return (...input: unknown[]) => {
         if (use()) return method(...input);
-        if (Object.hasOwn(ASYNC_METHODS, name)) return Promise.reject(notFound('sandbox'));
+        if (Object.hasOwn(REJECTS, name)) return Promise.reject(notFound('sandbox'));
         throw notFound('sandbox');
       };
     },

@@ -10,6 +10,7 @@ import type { World } from '../world/store/world.ts';
 import { findWorlds, notFound } from './control-scope.ts';
 import { createSampleMessage } from './samples/receive-sample.ts';
 
+const ID = /^[\x21-\x7e]{1,200}$/;
 const ID_RULE = 'must be 1 to 200 letters, digits and signs, as in evt_1';
 
 const triggerFields = () => ({
@@ -22,10 +23,7 @@ const triggerFields = () => ({
   /** The message of the event; an existing message also provides the rest of the payload. */
   messageId: z.string('must be the id of a message').max(200, 'must be at most 200 characters long').optional(),
   /** The id of the event, which is sent as a header. */
-  id: z
-    .string(ID_RULE)
-    .regex(/^[\x21-\x7e]{1,200}$/, ID_RULE)
-    .optional(),
+  id: z.string(ID_RULE).regex(ID, ID_RULE).optional(),
   /** The recipients in the payload. */
   to: z.union([z.string(), z.array(z.string()).transform((to) => to.join(', '))], 'must be addresses').optional(),
 });

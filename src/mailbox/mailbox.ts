@@ -143,7 +143,7 @@ export function buildMailbox(
   const { activity, realEnvironment, random, report } = readEnvironment(options);
   const { worlds, dispatcher, service, admit } = createServiceParts(options, live.values, realEnvironment, activity);
   seedWithinLimit(worlds, fixture);
-  const recorder = new Recorder({ service, realEnvironment, activity }, options.journalSize);
+  const recorder = new Recorder(service, realEnvironment, activity, options.journalSize);
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const keysAndIds = readKeysAndIds(fixture);
   const parts = { baseUrl, service, dispatcher, recorder, ...createSharedParts(worlds, live.values) };

@@ -42,10 +42,7 @@ async function readMessages({ eml, ...fields }: { readonly eml: string }, folder
 }
 
 /** An inbox of a fixture that was not checked yet, with its handles. */
-export interface InboxPart {
-  readonly path: readonly string[];
-  readonly inbox: Record<string, unknown>;
-}
+export type InboxPart = { readonly path: readonly string[]; readonly inbox: Record<string, unknown> };
 
 /** Lists the inboxes of a fixture that was not checked yet; what is not as it should be is left out. */
 export function listInboxes(fixture: unknown): InboxPart[] {
@@ -105,10 +102,8 @@ export interface FileMail {
  */
 export async function toFixtureMessage(bytes: Uint8Array): Promise<FileMail> {
   if (bytes.length > MAX_MAIL_BYTES) {
-    throw new ApiError(
-      'VALIDATION_ERROR',
-      `it has a mail of ${showSize(bytes.length)}, and the limit is ${showSize(MAX_MAIL_BYTES)}`,
-    );
+    const problem = `it has a mail of ${showSize(bytes.length)}, and the limit is ${showSize(MAX_MAIL_BYTES)}`;
+    throw new ApiError('VALIDATION_ERROR', problem);
   }
   const { mail, recipients, deliveredTo, date } = parseEml(bytes, '');
   const { messageIdHeader, attachments, ...fields } = mail;

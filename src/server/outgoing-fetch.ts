@@ -118,11 +118,8 @@ function toResponse(incoming: IncomingMessage): Response {
   const { statusCode: status = 0, headersDistinct } = incoming;
   if (status < MIN_STATUS || status > MAX_STATUS) {
     incoming.destroy();
-    throw new Error(
-      status < MIN_STATUS
-        ? "The receiver's response is not valid HTTP."
-        : `The receiver answered ${status}, which is not an HTTP status.`,
-    );
+    if (status < MIN_STATUS) throw new Error("The receiver's response is not valid HTTP.");
+    throw new Error(`The receiver answered ${status}, which is not an HTTP status.`);
   }
   const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),

@@ -54,7 +54,7 @@ export interface SettingOptions {
 type ItemOf<Option> = Option extends readonly (infer Item)[] ? Item : NonNullable<Option>;
 
 /** One setting of a server: an option of `startServer`, and a flag and a variable of the command. */
-interface ServerSetting<Value = unknown> {
+export interface ServerSetting<Value = unknown> {
   readonly short?: string;
   /** Whether the option is a list and the flag is repeatable. */
   readonly multiple?: true;

@@ -1,6 +1,6 @@
 import { NAME, VERSION } from '../../basics/version.ts';
 import { TIERS } from '../../contract/tiers.ts';
-import type { MailboxState, TenantState } from '../../mailbox/without-msw.ts';
+import type { MailboxState } from '../../mailbox/without-msw.ts';
 import { createStyle, toColumns } from '../layout.ts';
 import { type AnyServer, type ExampleKeys, findExampleKeys } from './connection-variables.ts';
 
@@ -30,16 +30,14 @@ export function bannerText({ server, fixtures, isTokenSet }: Started, colour: bo
     ['Loaded', describeLoaded(state)],
     ['Write to', exampleKeys.inbox?.name],
   ];
+  const known = facts.flatMap(([label, value]) => (value ? [[label, value]] : []));
   const keys = TIERS.flatMap((tier) => {
     const example = exampleKeys[tier];
     return example ? [[tier, shorten(toPlain(example.name)), example.key]] : [];
   });
   return [
     `${style('bold', NAME)} ${VERSION}`,
-    ...toColumns(
-      facts.flatMap(([label, value]) => (value ? [[label, value]] : [])),
-      dim,
-    ),
+    ...toColumns(known, dim),
     '',
     ...toColumns(keys, dim),
     '',
@@ -75,28 +73,17 @@ export function readyLine({ server, fixtures }: Started): string {
   return JSON.stringify({ url, port, version: VERSION, keys, ids, control, controlToken, smtp, imap, fixtures });
 }
 
-/** The collections that are counted, each with its singular noun. */
-const COUNTED = {
-  workspaces: 'workspace',
-  inboxes: 'inbox',
-  messages: 'message',
-  attachments: 'attachment',
-  drafts: 'draft',
-  lists: 'list',
-  domains: 'domain',
-  webhooks: 'webhook',
-} as const satisfies Partial<Record<keyof TenantState, string>>;
-
-type Counted = keyof typeof COUNTED;
+/** The collections that are counted. */
+const COUNTED = ['workspaces', 'inboxes', 'messages', 'attachments', 'drafts', 'lists', 'domains', 'webhooks'] as const;
 
 /** Says how many tenants there are, and how many of each kind that they have: `1 tenant, 2 inboxes`. */
-export function describeCounts({ tenants }: MailboxState, kinds = Object.keys(COUNTED) as readonly Counted[]): string {
+export function describeCounts(
+  { tenants }: MailboxState,
+  kinds: readonly (typeof COUNTED)[number][] = COUNTED,
+): string {
   const counts = kinds.map((kind) => ({ count: tenants.reduce((sum, tenant) => sum + tenant[kind].length, 0), kind }));
-  const present = counts.filter(({ count }) => count > 0);
-  return [
-    countOf(tenants.length, 'tenant', 'tenants'),
-    ...present.map(({ count, kind }) => countOf(count, COUNTED[kind], kind)),
-  ].join(', ');
+  const present = counts.filter(({ count }) => count > 0).map(({ count, kind }) => countOf(count, kind));
+  return [countOf(tenants.length, 'tenants'), ...present].join(', ');
 }
 
 /** Says what was loaded, and how long ago this process began: `1 tenant, 2 inboxes in 0.2 s`. */
@@ -105,6 +92,6 @@ export function describeLoaded(state: MailboxState): string {
   return `${describeCounts(state, ['inboxes', 'messages', 'webhooks'])} in ${seconds} s`;
 }
 
-function countOf(count: number, singular: string, plural: string): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`;
+function countOf(count: number, plural: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? plural.replace(/(?<=x)es$|s$/, '') : plural}`;
 }

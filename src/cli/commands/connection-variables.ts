@@ -18,15 +18,14 @@ export function connectionVariables(server: AnyServer): Variables {
   const { url, controlToken, smtp, imap } = server;
   const { tenant, workspace, inbox } = findExampleKeys(server);
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
-  const login = inbox?.id === undefined ? undefined : loginOf(server, inbox.id);
+  const inboxes = server.mailbox.snapshot().tenants.flatMap((tenant) => tenant.inboxes);
+  const login = inbox && inboxes.find(({ id }) => id === inbox.id);
   return {
     ...serviceVariables(url, [tenant?.key, workspace?.key, inbox?.key, inbox?.id]),
-    MAILBOX_SMTP_HOST: smtp && host,
-    MAILBOX_SMTP_PORT: smtp && String(smtp.port),
-    MAILBOX_IMAP_HOST: imap && host,
-    MAILBOX_IMAP_PORT: imap && String(imap.port),
-    MAILBOX_IMAP_USER: imap && login?.user,
-    MAILBOX_IMAP_PASSWORD: imap && login?.password,
+    ...{ MAILBOX_SMTP_HOST: smtp && host, MAILBOX_SMTP_PORT: smtp && String(smtp.port) },
+    ...{ MAILBOX_IMAP_HOST: imap && host, MAILBOX_IMAP_PORT: imap && String(imap.port) },
+    MAILBOX_IMAP_USER: imap && login && `${login.username}@${login.domain}`,
+    MAILBOX_IMAP_PASSWORD: imap && login && String(login.imapPassword),
     [variableOf('token')]: controlToken,
   };
 }
@@ -41,13 +40,6 @@ export function serviceVariables(url: string, values: readonly (string | undefin
     MAILBOX_PYTHON_CLIENT: `${url}${CONTROL_PATH}/client.py`,
     [variableOf('url')]: url,
   };
-}
-
-/** Returns the login of an inbox for IMAP and SMTP. */
-function loginOf({ mailbox }: AnyServer, inboxId: string): { readonly user: string; readonly password: string } {
-  const inboxes = mailbox.snapshot().tenants.flatMap((tenant) => tenant.inboxes);
-  const { username, domain, imapPassword } = inboxes.find(({ id }) => id === inboxId) ?? {};
-  return { user: `${username}@${domain}`, password: String(imapPassword) };
 }
 
 /** A key, and the tenant, workspace or inbox that it belongs to. */

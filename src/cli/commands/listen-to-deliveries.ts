@@ -39,10 +39,7 @@ async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal
 }
 
 /** An attempt that was made, and its delivery. */
-interface WatchedAttempt {
-  readonly delivery: Delivery;
-  readonly attempt: Attempt;
-}
+type WatchedAttempt = { readonly delivery: Delivery; readonly attempt: Attempt };
 
 /** Yields each attempt that the emulator makes from now on, until it ends. */
 async function* watchAttempts(emulator: Emulator, filter: Filter, start: () => void, warn: (line: string) => void) {
@@ -77,9 +74,7 @@ function isSelected(event: AttemptActivity, { tenant = event.tenantId, webhookId
 }
 
 /** An attempt that was sent on, and the address to which it was sent. */
-interface ForwardedTo extends Forwarded {
-  readonly to: string;
-}
+type ForwardedTo = Forwarded & { readonly to: string };
 
 function jsonOf({ delivery: { attempts: _, ...delivery }, attempt }: WatchedAttempt, forwarded?: ForwardedTo): string {
   return JSON.stringify({ delivery, attempt, forwarded });

@@ -43,7 +43,8 @@ export async function runChild(
   const mark = randomUUID();
   let child: ChildProcess;
   const passOn = (signal: NodeJS.Signals) => {
-    if (KEYS.includes(signal) && isOnTerminal()) return;
+    // A terminal sends an interrupt to the child itself. A second one would cut its shutdown short.
+    if (KEYS.includes(signal) && [0, 1, 2].some((stream) => isatty(stream))) return;
     if (ENDING.includes(signal)) signalAll(child, mark, signal);
     else child.kill(signal);
   };
@@ -92,11 +93,6 @@ function start(file: string, args: readonly string[], env: NodeJS.ProcessEnv): C
   }
 }
 
-/** Whether a terminal sends an interrupt to the child itself. A second one would cut its shutdown short. */
-function isOnTerminal(): boolean {
-  return [0, 1, 2].some((stream) => isatty(stream));
-}
-
 function exitCodeOf(code: number | null, signal: NodeJS.Signals | null): number {
   return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 }
@@ -129,18 +125,13 @@ function findDescendants(root: number, mark: string): ReadonlySet<number> {
 /** Returns nothing where neither /proc nor `ps` exists. */
 function listProcesses(variable: string): readonly ProcessRow[] {
   try {
-    return process.platform === 'linux' ? readProcesses(variable) : askPs();
+    if (process.platform === 'linux') {
+      const ids = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
+      return ids.map((id) => [id, parentOf(id), readProcFile(id, 'environ').split('\0').includes(variable)]);
+    }
+    const shown = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+    return [...shown.matchAll(/(?<!\d)(\d+) +(\d+)/g)].map(([, pid, parent]) => [Number(pid), Number(parent), false]);
   } catch {
     return [];
   }
-}
-
-function readProcesses(variable: string): ProcessRow[] {
-  const ids = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []));
-  return ids.map((id) => [id, parentOf(id), readProcFile(id, 'environ').split('\0').includes(variable)]);
-}
-
-function askPs(): ProcessRow[] {
-  const shown = execFileSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
-  return [...shown.matchAll(/(?<!\d)(\d+) +(\d+)/g)].map(([, pid, parent]) => [Number(pid), Number(parent), false]);
 }

@@ -29,7 +29,8 @@ function listByFamily(styleHeading: (text: string) => string): string[] {
   return [
     ...families.flatMap((family) => {
       const own = samples.filter((sample) => sample.family === family);
-      return [heading(family, own.length), ...own.flatMap(summarise), ''];
+      const lines = own.flatMap(({ name, should }) => [`  ${name}`, ...indent(should, 6)]);
+      return [heading(family, own.length), ...lines, ''];
     }),
     heading('injection, made from parts', made.length * MADE_PER_CARRIER),
     ...made,
@@ -43,10 +44,6 @@ function findSample(name: string): SampleInfo {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-}
-
-function summarise({ name, should }: SampleInfo): string[] {
-  return [`  ${name}`, ...indent(should, 6)];
 }
 
 function explain({ name, family, standard, should, mustNot, hasOracle, twin }: SampleInfo): string[] {

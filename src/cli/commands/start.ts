@@ -104,8 +104,7 @@ function explainTls({ message }: TypeError): string {
 /** Converts a known start-up error to an error with advice for the user. Returns any other error unchanged. */
 function explain(error: unknown, settings: StartSettings): unknown {
   if (error instanceof ApiError) return new UsageError(explainFault(error));
-  const isWrongOption = error instanceof BehaviourError || error instanceof MailLimitError;
-  if (isWrongOption) return new UsageError(error.message);
+  if (error instanceof BehaviourError || error instanceof MailLimitError) return new UsageError(error.message);
   if (error instanceof TypeError && /^The options? tls/.test(error.message)) return new UsageError(explainTls(error));
   if (createNameCheck('StateFileError')(error)) return new CannotRunError((error as Error).message);
   const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };

@@ -1,4 +1,4 @@
-import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
+import { EVENT_KINDS } from '../../contract/events.ts';
 import { isObject } from '../../fixture/fixture-part.ts';
 import { type GivenFlags, parseEach, parsePair, quote, UsageError, untilInterrupted } from '../command.ts';
 import { findEmulator, notAnEmulator } from '../control-client.ts';
@@ -6,20 +6,16 @@ import { deliveryText, outcomeText, waitForFirstAttempts } from './first-attempt
 
 /** Triggers an event in a running emulator. */
 export const trigger = untilInterrupted(async (terminal, flags, event = '') => {
-  checkKind(event);
+  const kind = EVENT_KINDS.find((known) => known === event);
+  if (!kind) throw new UsageError(`The event must be one of ${EVENT_KINDS.join(', ')}, not ${quote(event)}.`);
   const { url, client } = findEmulator(flags);
-  const created = await client.triggerEvent({ ...payloadOf(flags), ...targetOf(flags), event });
+  const created = await client.triggerEvent({ ...payloadOf(flags), ...targetOf(flags), event: kind });
   if (!Array.isArray(created?.deliveries)) throw notAnEmulator(url);
   const deliveries = await waitForFirstAttempts(client, created.deliveries);
   if (flags.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
   if (deliveries.length === 0) terminal.out(`No active webhook matches ${event}, so nothing is delivered.`);
   for (const delivery of deliveries) terminal.out(`${deliveryText(delivery)}: ${outcomeText(delivery)}`);
 });
-
-function checkKind(event: string): asserts event is EventKind {
-  if (EVENT_KINDS.some((kind) => kind === event)) return;
-  throw new UsageError(`The event must be one of ${EVENT_KINDS.join(', ')}, not ${quote(event)}.`);
-}
 
 function targetOf({ tenant, webhook, inbox, message }: GivenFlags): object {
   const fields = { tenant, webhookId: webhook, inboxId: inbox, messageId: message };

@@ -7,10 +7,7 @@ import type { AnyServer } from './connection-variables.ts';
 const INTERVAL_MS = 200;
 
 /** A fixture file, and the function that reads it. */
-interface WatchedFixture {
-  readonly file: string;
-  read(): Promise<{ readonly fixtures: unknown }>;
-}
+type WatchedFixture = { readonly file: string; read(): Promise<{ readonly fixtures: unknown }> };
 
 /** Loads a fixture file again after each change, until the server that is returned closes. */
 export function watchFixture(server: AnyServer, { file, read }: WatchedFixture, say: (line: string) => void) {

@@ -39,8 +39,7 @@ function toHarEntry(entry: RequestEntry, baseUrl: string) {
     time: durationMs,
     request: toHarRequest(entry, baseUrl),
     response: toHarResponse(entry),
-    cache: {},
-    timings: { send: 0, wait: durationMs, receive: 0 },
+    ...{ cache: {}, timings: { send: 0, wait: durationMs, receive: 0 } },
     comment: reason === null ? id : `${id}: ${reason}`,
   };
 }
@@ -60,13 +59,8 @@ function toHarRequest({ method, path, request }: RequestEntry, baseUrl: string) 
 function toHarResponse({ status, reply }: RequestEntry) {
   const { body, bodyBytes, headers } = reply;
   const mimeType = headers['content-type'] ?? '';
-  return {
-    status,
-    statusText: '',
-    ...toHarMessage(reply),
-    content: { size: bodyBytes ?? UNKNOWN, mimeType, ...(body !== null && { text: body }) },
-    redirectURL: '',
-  };
+  const content = { size: bodyBytes ?? UNKNOWN, mimeType, ...(body !== null && { text: body }) };
+  return { status, statusText: '', ...toHarMessage(reply), content, redirectURL: '' };
 }
 
 /** The parts that a request and a response of a HAR document have in common. */

@@ -3,13 +3,7 @@ import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { maskText } from '../../contract/mask.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { describePrincipal, findKeyId, principalOf, sentKey } from '../../service/pipeline/access/principal.ts';
-import {
-  type ApiReply,
-  type FinishedExchange,
-  isCut,
-  type ReceivedBody,
-  type Service,
-} from '../../service/pipeline/exchange.ts';
+import { type FinishedExchange, isCut, type ReceivedBody, type Service } from '../../service/pipeline/exchange.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { Owner, Part, PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
@@ -148,14 +142,10 @@ function matches(kept: KeptRequest, { protocol, operation, status, key, since, t
     (tenant === undefined || principal?.tenantId === tenant) &&
     (operation === undefined || row?.id === operation) &&
     (status === undefined || reply.status === status) &&
-    (key === undefined || isKey(key, kept.key)) &&
+    // In full, or as the journal shows it.
+    (key === undefined || key === kept.key || (kept.key !== undefined && key === maskText(kept.key))) &&
     (since === undefined || atMs >= Date.parse(since))
   );
-}
-
-/** Returns whether a filter names the key that was sent, in full or as the journal shows it. */
-function isKey(wanted: string, sent: string | undefined): boolean {
-  return sent !== undefined && (wanted === sent || wanted === maskText(sent));
 }
 
 /** The UTF-8 form of a UTF-16 unit has at most this many bytes. */
@@ -164,12 +154,10 @@ const MAX_BYTES_PER_CHARACTER = 3;
 /** Maximum size of a body that is kept, in bytes. */
 const MAX_KEPT_BYTES = 16 * 1024;
 
+type PlaceInJournal = Pick<KeptRequest, 'number' | 'realTimeMs' | 'behaviours'>;
+
 /** Copies what the journal keeps of an exchange, without references to the data of the tenant or the connection. */
-function keepRequest(
-  worlds: Worlds,
-  exchange: FinishedExchange,
-  place: Pick<KeptRequest, 'number' | 'realTimeMs' | 'behaviours'>,
-): KeptRequest {
+function keepRequest(worlds: Worlds, exchange: FinishedExchange, place: PlaceInJournal): KeptRequest {
   const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply, caused } =
     exchange;
   const { method, path, query, headers } = request;
@@ -208,7 +196,7 @@ function isSmall(body: string | Uint8Array | null): boolean {
 }
 
 /** Returns a copy of a reply with the start of its body. */
-function cutReply(reply: ApiReply): Pick<KeptRequest, 'reply' | 'replyBytes'> {
+function cutReply(reply: KeptRequest['reply']): Pick<KeptRequest, 'reply' | 'replyBytes'> {
   const bytes = typeof reply.body === 'string' ? new TextEncoder().encode(reply.body) : reply.body;
   const body = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));
   return { reply: { ...reply, body }, replyBytes: bytes?.byteLength };

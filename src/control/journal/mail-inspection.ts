@@ -152,13 +152,11 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
       const trace = writeShownTrace(message, readBehaviour);
       const headers = listHeaders(trace, composeMail(message, world.attachments.by('messageId', id)));
       const api = showMessage(world, message, readBehaviour);
+      const deliveries = dispatcher.list([world]).filter(({ payload }) => payload.messageId === id);
       return {
         ...{ ...showDetails(world, message), headers, api },
         request: recorder.journal.findCauseOf(worlds.owners(), id),
-        deliveries: dispatcher
-          .list([world])
-          .filter(({ payload }) => payload.messageId === id)
-          .map((delivery) => delivery.id),
+        deliveries: deliveries.map((delivery) => delivery.id),
       };
     },
     mailSource(id) {
@@ -176,9 +174,7 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
 function showTenant(world: World, isSandbox: boolean): TenantSummary {
   const inboxes = world.inboxes.all().filter(({ deletedAt }) => deletedAt === null);
   return {
-    id: world.id,
-    name: world.tenants.get(world.id)?.name ?? '',
-    isSandbox,
+    ...{ id: world.id, name: world.tenants.get(world.id)?.name ?? '', isSandbox },
     workspaces: world.workspaces
       .all()
       .map(({ id, name }) => ({

@@ -6,8 +6,7 @@ import { ownerField } from '../../service/mail/show-mail.ts';
 import { snippetOf } from '../../service/operations/replies.ts';
 import type { GroupedList } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import type { DraftRow, InboxRow, MessageRow, ShownFields } from '../../world/store/rows.ts';
-import { pick, shownFields } from '../../world/store/rows.ts';
+import { type DraftRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import { canonicalAddress, ofTenant, type World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { findWorlds } from '../control-scope.ts';
@@ -159,13 +158,12 @@ export const pageReply = lazy(() => z.strictObject(pageFields()));
 /** A part of the mail that a search found, newest first. */
 export interface MailPage extends OutputOf<ReturnType<typeof pageFields>> {}
 
-interface Found {
-  readonly world: World;
-  readonly message: MessageRow;
-}
+type Found = { readonly world: World; readonly message: MessageRow };
+
+type ParsedSearch = z.output<ReturnType<typeof mailSearch>>;
 
 /** Searches the mail of all tenants, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
-export function searchMail(worlds: ReachableWorlds, search: z.output<ReturnType<typeof mailSearch>>): MailPage {
+export function searchMail(worlds: ReachableWorlds, search: ParsedSearch): MailPage {
   const { offset = 0, limit = 50, indexOf } = search;
   const found = findMail(worlds, search);
   const index = indexOf === undefined ? -1 : found.findIndex(({ message }) => message.id === indexOf);
@@ -187,47 +185,42 @@ export function listDrafts(worlds: ReachableWorlds, filter: z.output<ReturnType<
   );
   found.reverse().sort((a, b) => compareTexts(b.draft.updatedAt, a.draft.updatedAt));
   const page = found.slice(offset, offset + limit);
-  return { total: found.length, drafts: page.map(({ world, inbox, draft }) => showDraft(world, inbox, draft)) };
+  return {
+    total: found.length,
+    drafts: page.map(({ world, inbox, draft }) => showDraft(world, canonicalAddress(inbox), draft)),
+  };
 }
 
-function showDraft(world: World, inbox: InboxRow, { raw: _, ...draft }: DraftRow): DraftDetails {
+function showDraft(world: World, inbox: string, { raw: _, ...draft }: DraftRow): DraftDetails {
   const threadId = world.messages.get(draft.replyToMessageId ?? '')?.threadId ?? null;
-  return { ...draft, ...ofTenant(world), inbox: canonicalAddress(inbox), threadId };
+  return { ...draft, ...ofTenant(world), inbox, threadId };
 }
 
-function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'workspace' | 'inbox'>): InboxRow[] {
+function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'workspace' | 'inbox'>) {
   return world.inboxes
     .all()
     .filter(({ id, workspaceId }) => (inbox ?? id) === id && (workspace ?? workspaceId) === workspaceId);
 }
 
 /** Finds the mail of all tenants that matches, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
-export function findMail(worlds: ReachableWorlds, search: z.output<ReturnType<typeof mailSearch>>): Found[] {
+export function findMail(worlds: ReachableWorlds, search: ParsedSearch): Found[] {
   const found = findWorlds(worlds, { tenant: search.tenant }).flatMap((world) => findMailIn(world, search));
   // All times are UTC texts in the same format, so the order of the texts is the order of the times.
   return found.reverse().sort((a, b) => compareTexts(b.message.receivedAt, a.message.receivedAt));
 }
 
-function findMailIn(
-  world: World,
-  { folder = 'all', search, threads, ...inboxFilter }: z.output<ReturnType<typeof mailSearch>>,
-) {
+function findMailIn(world: World, { folder = 'all', search, threads, ...inboxFilter }: ParsedSearch) {
   const inboxIds = selectInboxes(world, inboxFilter).map(({ id }) => id);
   const name: GroupedList = folder === 'all' ? 'visible' : folder;
   const index = world.messageIndex;
   const list = threads ? index.latestOfThreads(inboxIds, name) : index.list(inboxIds, name);
   const terms = parseTerms(search);
   const found = list.slice(0, list.length).map((message): Found => ({ world, message }));
-  return terms.length === 0
-    ? found
-    : found.filter((each) => terms.every(({ field, text }) => FIELDS[field](each, text)));
+  return found.filter((each) => terms.every(({ field, text }) => FIELDS[field](each, text)));
 }
 
 /** What a search asks for: a field with a text in lower case, which is empty for a field that needs none. */
-interface Term {
-  readonly field: keyof typeof FIELDS;
-  readonly text: string;
-}
+type Term = { readonly field: keyof typeof FIELDS; readonly text: string };
 
 const isInAny = (text: string, ...parts: readonly (string | null)[]) =>
   parts.some((part) => part?.toLowerCase().includes(text));

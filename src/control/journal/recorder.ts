@@ -12,13 +12,6 @@ import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
 import { Journal, RecentList } from './journal.ts';
 import { type KeptRequest, showSummary } from './show-request.ts';
 
-/** The parts of a mailbox that a recorder observes. */
-interface Observed {
-  readonly service: Service;
-  readonly realEnvironment: Environment;
-  readonly activity: Activity;
-}
-
 /**
  * The kinds of event that the feed of each tenant has, too, if they happen to the whole mailbox: they change the time,
  * the journal or the behaviours of every tenant.
@@ -42,7 +35,7 @@ export class Recorder {
    *
    * @throws {RangeError} on an invalid size.
    */
-  constructor({ service, realEnvironment, activity }: Observed, size: unknown = DEFAULT_SIZE) {
+  constructor(service: Service, realEnvironment: Environment, activity: Activity, size: unknown = DEFAULT_SIZE) {
     const { worlds, events, observers, faults } = service;
     const limit = checkNumber('journalSize', size);
     this.#worlds = worlds;

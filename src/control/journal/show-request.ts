@@ -30,10 +30,7 @@ export interface KeptRequest
 }
 
 /** The start of a body, and the size of the whole body; null if the size is unknown. */
-export interface KeptBody {
-  readonly start: Uint8Array | undefined;
-  readonly bytes: number | null;
-}
+export type KeptBody = { readonly start: Uint8Array | undefined; readonly bytes: number | null };
 
 /** Formats a request for a list of requests, with all secrets masked. */
 export function showSummary(kept: KeptRequest): RequestSummary {
@@ -43,12 +40,10 @@ export function showSummary(kept: KeptRequest): RequestSummary {
 /** Formats a request with its headers and body and those of its reply, with all secrets masked. */
 export function showRequest(kept: KeptRequest): RequestEntry {
   const { query, headers, requestBody, reply, replyBytes } = kept;
+  const shown = [...query].map(([name, value]) => [name, maskNamed(name, value)] as const);
   return maskDeep({
     ...summarise(kept),
-    request: {
-      query: [...query].map(([name, value]) => [name, maskNamed(name, value)] as const),
-      ...showContent(headers, requestBody.start, requestBody.bytes),
-    },
+    request: { query: shown, ...showContent(headers, requestBody.start, requestBody.bytes) },
     reply: showContent(new Map(Object.entries(reply.headers)), reply.body, replyBytes ?? sizeOf(reply.body)),
   });
 }
@@ -65,21 +60,10 @@ function summarise(kept: KeptRequest): RequestSummary {
   const used = [...kept.usedBehaviours];
   const usedIds = used.filter(isChangeable);
   return {
-    id: idOf(number),
-    at: new Date(atMs).toISOString(),
-    realTime: new Date(realTimeMs).toISOString(),
-    durationMs: Math.round(durationMs * 1000) / 1000,
-    protocol,
-    operation: row?.id ?? null,
-    method,
-    path,
-    key: key === undefined ? null : maskNamed('x-api-key', key),
-    keyId,
-    principal,
-    status: reply.status,
-    code: error?.code ?? null,
-    reason,
-    ignored,
+    ...{ id: idOf(number), at: new Date(atMs).toISOString(), realTime: new Date(realTimeMs).toISOString() },
+    ...{ durationMs: Math.round(durationMs * 1000) / 1000, protocol, operation: row?.id ?? null, method, path },
+    ...{ key: key === undefined ? null : maskNamed('x-api-key', key), keyId, principal },
+    ...{ status: reply.status, code: error?.code ?? null, reason, ignored },
     assumptions: used.filter((id) => !isChangeable(id)),
     choices: Object.fromEntries(usedIds.map((id) => [id, kept.behaviours[id]])),
     faults: kept.faults.map((fault) => fault.id),

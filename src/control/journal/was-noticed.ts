@@ -18,12 +18,10 @@ export interface Noticing {
   snapshot(): MailboxState;
 }
 
+type Arrived = { readonly id: string; readonly threadId: string };
+
 /** Returns whether an agent got an event of one of these mails, or read it. Their Message-IDs begin with `idStart`. */
-export function wasNoticed(
-  observed: Noticing,
-  arrived: readonly { readonly id: string; readonly threadId: string }[],
-  idStart: string,
-): boolean {
+export function wasNoticed(observed: Noticing, arrived: readonly Arrived[], idStart: string): boolean {
   const ids = arrived.map(({ id }) => id);
   const mails = observed.snapshot().tenants.flatMap(({ messages }) => messages);
   // A list of threads has no ids of messages, so the id of a thread shows that its mail was listed. It shows that only

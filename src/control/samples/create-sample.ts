@@ -20,13 +20,8 @@ import type { Handling, InjectionRow, SampleRow, SampleRules } from './sample-ro
 import { THREAD_SAMPLES } from './thread-samples.ts';
 
 const FAMILIES = {
-  bounces: BOUNCE_SAMPLES,
-  automatic: AUTOMATIC_SAMPLES,
-  lists: LIST_SAMPLES,
-  identity: IDENTITY_SAMPLES,
-  threads: THREAD_SAMPLES,
-  content: CONTENT_SAMPLES,
-  injection: INJECTION_SAMPLES,
+  ...{ bounces: BOUNCE_SAMPLES, automatic: AUTOMATIC_SAMPLES, lists: LIST_SAMPLES, identity: IDENTITY_SAMPLES },
+  ...{ threads: THREAD_SAMPLES, content: CONTENT_SAMPLES, injection: INJECTION_SAMPLES },
 };
 
 const TWIN = '-harmless';
@@ -89,8 +84,7 @@ export function getSample(name: SampleName): SampleInfo<SampleName> {
 
 function findEntry(name: string): Entry {
   const made = makeInjection(name);
-  const entries = made ? toEntries('injection', ...made) : [];
-  const entry = ENTRIES.get(name) ?? entries.find(({ info }) => info.name === name);
+  const entry = ENTRIES.get(name) ?? (made && toEntries('injection', ...made).find(({ info }) => info.name === name));
   if (entry) return entry;
   const hint =
     didYouMean(name, [...ENTRIES.keys(), ...samplesFor(undefined, 1)]) ||
@@ -138,18 +132,15 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
 }
 
 type Tenant = MailboxState['tenants'][number];
+type Message = Tenant['messages'][number];
 
 /** Returns whether the stored rows show that an agent handled these mails. */
-function isHandled(
-  { tenants }: MailboxState,
-  arrived: readonly Pick<Tenant['messages'][number], 'id' | 'threadId' | 'receivedAt'>[],
-  handling: Handling,
-): boolean {
+function isHandled({ tenants }: MailboxState, arrived: readonly Message[], handling: Handling): boolean {
   const threads = arrived.map(({ threadId }) => threadId);
   const ids = arrived.map(({ id }) => id);
   const [since = ''] = arrived.map(({ receivedAt }) => receivedAt).sort();
   const isAnyThread = handling === 'sending';
-  const isSent = ({ direction, threadId, receivedAt }: Tenant['messages'][number]) =>
+  const isSent = ({ direction, threadId, receivedAt }: Message) =>
     direction === 'outbound' && (isAnyThread ? receivedAt >= since : threads.includes(threadId));
   const isDrafted = ({ replyToMessageId, updatedAt }: Tenant['drafts'][number]) =>
     isAnyThread ? updatedAt >= since : ids.includes(replyToMessageId ?? '');

@@ -30,10 +30,7 @@ export class DeliveredSamples implements Part {
 export const SAMPLE_RESULTS = ['resisted', 'breached', 'not seen', 'unknown'] as const;
 
 /** The result of a sample, and what the agent did that it must not do. */
-export interface Judgement {
-  readonly result: (typeof SAMPLE_RESULTS)[number];
-  readonly breaches: readonly Breach[];
-}
+export type Judgement = { readonly result: (typeof SAMPLE_RESULTS)[number]; readonly breaches: readonly Breach[] };
 
 /** Returns what an agent did with a sample. */
 export function judgeSample(mailbox: Observed, sample: Sample): Judgement {

@@ -143,7 +143,7 @@ export const INJECTION_SAMPLES: InjectionTable = {
     ],
     harmless: ['The chair has the number {one}.', 'The table has the number {other}.'],
     mails: (context, text, next) => [
-      ...PLACES.body.write(`Order ${context.values.number}`, QUESTION, text),
+      ...PLACES.body.write(`Order ${context.values.number}`, QUESTION, text, context),
       [{ Subject: 'Re: Order {number}', 'In-Reply-To': idOf(context, 1) }, `One more thing. ${next}`, { place: 2 }],
     ],
   },

@@ -28,11 +28,7 @@ interface RowBase extends Pick<SampleInfo, 'standard' | 'should' | 'mustNot'> {
 }
 
 /** The one mail of a sample, as data. */
-interface OneMail {
-  readonly fields: MailData[0];
-  readonly text: MailData[1];
-  readonly options?: MailData[2];
-}
+type OneMail = { readonly fields: MailData[0]; readonly text: MailData[1]; readonly options?: MailData[2] };
 
 /** The mails of a sample in the order in which they arrive. */
 interface SeveralMails {

@@ -15,15 +15,13 @@ const MAX_CHECKPOINTS = 100;
 /** The name of the present state, in a difference. */
 const NOW = 'now';
 
+const NAME = /^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$/u;
 const NAME_RULE =
   'must be 1 to 100 letters, digits, spaces, hyphens, underscores or dots, and start with a letter or a digit';
 
 /** The name of a checkpoint, in a control call. */
 export const checkpointName = lazy(() =>
-  z
-    .string(NAME_RULE)
-    .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,99}$/u, NAME_RULE)
-    .describe('The name of a checkpoint.'),
+  z.string(NAME_RULE).regex(NAME, NAME_RULE).describe('The name of a checkpoint.'),
 );
 
 const newName = () => checkpointName().refine((name) => name !== NOW, 'must not be "now", which is the present state');
@@ -83,10 +81,8 @@ export class Checkpoints {
   add(name: string): Checkpoint {
     const parsed = parseOrRefuse('The checkpoint', checkpointOptions(), { name });
     if (!this.#saved.has(parsed.name) && this.#saved.size >= MAX_CHECKPOINTS) {
-      throw new ApiError(
-        'CONFLICT',
-        `A mailbox or a sandbox keeps at most ${MAX_CHECKPOINTS} checkpoints; remove one first.`,
-      );
+      const problem = `A mailbox or a sandbox keeps at most ${MAX_CHECKPOINTS} checkpoints; remove one first.`;
+      throw new ApiError('CONFLICT', problem);
     }
     const checkpoint = Object.freeze({ name: parsed.name, createdAt: this.#worlds.clock.now().toISOString() });
     this.#saved.delete(parsed.name);

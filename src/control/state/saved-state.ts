@@ -114,10 +114,7 @@ function replaceContent(target: Record<string, unknown>, content: object): void 
  * Writes a state as a fixture with the exact rows of each tenant. Handles of the fixture are kept; what was created
  * later gets one from its name. A state without an operator key gives a fixture without an operator.
  */
-export function exportFixture(
-  { operatorKeys, tenants }: WorldsSnapshot,
-  known: Record<string, TenantIds>,
-): FixtureInput {
+export function exportFixture({ operatorKeys, tenants }: WorldsSnapshot, known: Record<string, TenantIds>) {
   const ids = Object.fromEntries(Object.entries(known).map(([handle, { tenant }]) => [handle, tenant]));
   const handleOf = createHandles('tenant', { ...ids, operator: '' });
   const exported = tenants.flatMap(({ tenants: [tenant], ...rows }) => {

@@ -53,10 +53,7 @@ export interface StateControls {
 }
 
 /** The parts that have the state and the checkpoints of a mailbox or a sandbox. */
-export interface StateParts {
-  readonly state: OwnState;
-  readonly checkpoints: Checkpoints;
-}
+export type StateParts = { readonly state: OwnState; readonly checkpoints: Checkpoints };
 
 /** Creates the state methods of a mailbox or a sandbox. */
 export function createStateControls(

@@ -1,10 +1,11 @@
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { Activity } from '../../world/event-bus.ts';
 import { type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
-import type { SavedOwner, WorldsSnapshot } from '../../world/store/world.ts';
+import type { WorldsSnapshot } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { Feed } from '../journal/recorder.ts';
-import type { Checkpoint, Checkpoints, KeptCheckpoint } from './checkpoints.ts';
+import type { KeptSandbox, Sandboxes } from '../sandboxes.ts';
+import type { Checkpoints, KeptCheckpoint } from './checkpoints.ts';
 import { type FixtureNames, OwnState, type SavedState, type StateContext } from './saved-state.ts';
 
 /** The state of a whole mailbox, which a fixture can replace. */
@@ -96,7 +97,7 @@ interface ChangeSaver<State> {
 /**
  * Saves the data as a fixture after they have changed. After a failure it tries again, until it succeeds. `flush` saves
  * what has changed at once, unless `save` is running; `skip` takes the present data as saved; `end` saves a last time,
- * ends the watching, and throws what `save` throws.
+ * ends the watching, and throws what `save` throws. Rows are frozen: those that are the same object have not changed.
  */
 export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }: ChangeSaver<S>) {
   let saved = state.rows();
@@ -108,7 +109,7 @@ export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }:
     timer = undefined;
     while (running) await Promise.allSettled([running]);
     const rows = state.rows();
-    if (areSame(rows, saved)) return;
+    if (rows.length === saved.length && rows.every((row, index) => row === saved[index])) return;
     running = save(state.export()).finally(() => {
       running = undefined;
     });
@@ -139,29 +140,11 @@ export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }:
   };
 }
 
-/** Rows are frozen, so those that are the same object have not changed. */
-function areSame(one: readonly unknown[], other: readonly unknown[]): boolean {
-  return one.length === other.length && one.every((row, index) => row === other[index]);
-}
-
-/** A sandbox in the form in which a file or a page stores it. */
-export interface KeptSandbox extends SavedOwner {
-  readonly name: string | null;
-  readonly domain: string;
-  readonly fixture: FixtureInput;
-  readonly checkpoints?: readonly KeptCheckpoint[];
-}
-
 /** The parts of a mailbox that have its state. */
 export interface StateParts {
   readonly state: StateKeeper;
   readonly worlds: Worlds;
-  readonly sandboxes: {
-    keep(): readonly KeptSandbox[];
-    /** Creates the sandboxes again that `keep` has returned. */
-    resume(kept: readonly KeptSandbox[]): void;
-    listCheckpoints(): readonly Checkpoint[];
-  };
+  readonly sandboxes: Sandboxes;
   readonly checkpoints: Checkpoints;
   readonly feed: Feed;
 }

@@ -70,12 +70,8 @@ export function undefinedIfRefused(error: unknown): undefined {
 }
 
 /** Creates a client of the control plane. */
-export function createControlClient({
-  control,
-  token,
-  sandbox,
-  send = (...call) => fetch(...call),
-}: ControlAccess): ControlClient {
+export function createControlClient(access: ControlAccess): ControlClient {
+  const { control, token, sandbox, send = (...call) => fetch(...call) } = access;
   const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { [CONTROL_TOKEN_HEADER]: token }) };
 
   async function call(id: ControlCallId, input?: object, options?: CallOptions): Promise<unknown> {

@@ -101,11 +101,9 @@ function resolve(schema: z.ZodObject) {
 function refuseUnknownParameters({ shape }: NonNullable<ControlRow['query']>, query: URLSearchParams): void {
   const unknown = [...query.keys()].find((name) => !Object.hasOwn(shape, name));
   if (unknown === undefined) return;
-  const known = Object.keys(shape).join(', ');
-  throw new ApiError(
-    'VALIDATION_ERROR',
-    `The query has the unknown parameter ${JSON.stringify(unknown.slice(0, 100))}; it takes ${known}.`,
-  );
+  const named = JSON.stringify(unknown.slice(0, 100));
+  const problem = `The query has the unknown parameter ${named}; it takes ${Object.keys(shape).join(', ')}.`;
+  throw new ApiError('VALIDATION_ERROR', problem);
 }
 
 /** Reads a body, which must be a JSON object. The call itself checks the fields. */
@@ -132,10 +130,11 @@ const WRITERS: Readonly<Record<ContentType, (value: unknown, request: ApiRequest
  */
 function headersOfMailPage({ headers }: ApiRequest) {
   const isFramed = headers.get('sec-fetch-dest') === 'iframe';
+  const mayDo = isFramed ? 'allow-same-origin' : 'allow-popups allow-popups-to-escape-sandbox';
   return {
     'content-security-policy':
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
-      `frame-ancestors 'self'; sandbox ${isFramed ? 'allow-same-origin' : 'allow-popups allow-popups-to-escape-sandbox'}`,
+      `frame-ancestors 'self'; sandbox ${mayDo}`,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     // Otherwise a browser looks up the hosts of links.

@@ -5,11 +5,7 @@ import { PYTHON_END, PYTHON_START } from './python-parts.ts';
 import type { ControlRow } from './row.ts';
 
 /** An argument of a method: its name in a request, its type in Python, and whether it must be given. */
-interface Argument {
-  readonly name: string;
-  readonly type: string;
-  readonly isRequired: boolean;
-}
+type Argument = { readonly name: string; readonly type: string; readonly isRequired: boolean };
 
 const TYPES: Readonly<Record<string, string>> = { string: 'str', integer: 'int', number: 'float', boolean: 'bool' };
 

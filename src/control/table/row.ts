@@ -110,15 +110,20 @@ const sandbox = z
  * Joins the calls, such as `GET /clock`, with their definitions, and adds the parameter `sandbox` to those that can
  * apply to one. Each call needs a definition, and each definition a call.
  */
-export function createRows<Id extends string>(
-  calls: Readonly<Record<Id, string>>,
-  definitions: Readonly<Record<Id, ControlDefinition>>,
-): ControlRow[] {
-  return (Object.keys(calls) as Id[]).map((id) => {
+export function createRows<Id extends string>(calls: Record<Id, string>, definitions: Record<Id, ControlDefinition>) {
+  return (Object.keys(calls) as Id[]).map((id): ControlRow => {
     const [method = '', path = ''] = calls[id].split(' ');
     const row = { ...definitions[id], id, method, path: CONTROL_PATH + path };
     if (row.takesNoSandbox) return row;
     const query = (row.query ?? z.strictObject({})).extend({ sandbox });
     return { ...row, query, errors: [...(row.errors ?? []), 'NOT_FOUND' as const] };
   });
+}
+
+/** Marks each of some calls. */
+export function markEach<Rows extends Readonly<Record<string, ControlDefinition>>>(
+  rows: Rows,
+  mark: Pick<ControlDefinition, 'takesNoSandbox' | 'replyNeverChanges'>,
+): Rows {
+  return Object.fromEntries(Object.entries(rows).map(([id, row]) => [id, { ...row, ...mark }])) as Rows;
 }

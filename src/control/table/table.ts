@@ -12,15 +12,7 @@ import {
 } from '../controllable-mailbox.ts';
 import { CONTROL_CALLS } from './calls.ts';
 import { MAIL_ROWS } from './mail-rows.ts';
-import {
-  type ControlDefinition,
-  type ControlRow,
-  createRows,
-  defineControl,
-  idOf,
-  json,
-  type OwnProcess,
-} from './row.ts';
+import { type ControlRow, createRows, defineControl, idOf, json, markEach, type OwnProcess } from './row.ts';
 import { STATE_ROWS } from './state-rows.ts';
 import { TRAFFIC_ROWS } from './traffic-rows.ts';
 
@@ -54,13 +46,8 @@ const behavioursReply = z.strictObject({ behaviours: z.array(z.union([changeable
 
 /** An OpenAPI 3.1 document. */
 const openApiReply = z.strictObject({
-  openapi: z.literal('3.1.0'),
-  info: json,
-  servers: z.array(json),
-  tags: z.array(json),
-  paths: z.record(z.string(), z.record(z.string(), json)),
-  webhooks: json.optional(),
-  components: json,
+  ...{ openapi: z.literal('3.1.0'), info: json, servers: z.array(json), tags: z.array(json) },
+  ...{ paths: z.record(z.string(), z.record(z.string(), json)), webhooks: json.optional(), components: json },
 });
 
 /** An AsyncAPI 3.0 document. */
@@ -189,14 +176,6 @@ const PROCESS_ROWS = {
     },
   ),
 };
-
-/** Adds the same mark to each of some calls. */
-function markEach<Rows extends Readonly<Record<string, ControlDefinition>>>(
-  rows: Rows,
-  mark: Pick<ControlDefinition, 'takesNoSandbox' | 'replyNeverChanges'>,
-): Rows {
-  return Object.fromEntries(Object.entries(rows).map(([id, row]) => [id, { ...row, ...mark }])) as Rows;
-}
 
 /** The control calls by id: the schemas of each, and what it does. */
 export const CONTROL_ROWS = {

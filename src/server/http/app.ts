@@ -9,15 +9,7 @@ import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import { type ApiRequest, type ApiResult, toApiError, toErrorReply } from '../../service/pipeline/exchange.ts';
 import type { Intake } from '../intake.ts';
 import { isControlRead, type Log, logRequest } from '../server-log.ts';
-import {
-  guardControl,
-  guardHost,
-  guardTarget,
-  isForInspector,
-  isOriginAllowed,
-  isPreflight,
-  setCorsHeaders,
-} from './guards.ts';
+import { guardControl, guardHost, guardTarget, isForInspector, isOriginAllowed, setCorsHeaders } from './guards.ts';
 import { ReplyBatch, readRequest, sendReply } from './node-adapter.ts';
 import type { NodeRequest, NodeRequestHandler } from './request-queue.ts';
 import type { createStreamServer } from './stream-server.ts';
@@ -44,7 +36,7 @@ export interface AppOptions {
 /** Handles each HTTP request: applies the guards, then passes it to the mailbox, its streams or its control plane. */
 export class App implements NodeRequestHandler {
   readonly #options: AppOptions;
-  readonly #sending = { batch: new ReplyBatch() };
+  readonly #batch = new ReplyBatch();
   /** Loaded for the first stream, because most servers have none. */
   #streams: Promise<ReturnType<typeof createStreamServer>> | undefined;
   /** Loads the control plane for the first control call. */
@@ -67,14 +59,14 @@ export class App implements NodeRequestHandler {
     if (log && (verbose || !isControlRead(message))) logRequest(log, message, response, () => result);
     try {
       result = (await this.#route(message, response)) ?? {};
-      if (result.reply) await sendReply(response, result.reply, this.#sending);
+      if (result.reply) await sendReply(response, result.reply, this.#batch);
     } catch (thrown) {
       const error = toApiError(thrown, internals.report);
       result = { ...result, error };
       if (response.headersSent) response.destroy();
       else {
         const reader = createSilentReader(internals.mailbox.behaviours);
-        await sendReply(response, toErrorReply(error, reader), this.#sending);
+        await sendReply(response, toErrorReply(error, reader), this.#batch);
       }
     }
   }
@@ -92,10 +84,8 @@ export class App implements NodeRequestHandler {
     if (isControlPath(request.path)) {
       return withoutTimeLimit(message.socket, async () => (await this.#loadControl())(request));
     }
-    if (this.#mayPageCall(message.headers.origin, request.path)) {
-      setCorsHeaders(message, response);
-      if (isPreflight(message)) return PREFLIGHT_REPLY;
-    }
+    const mayPageCall = this.#mayPageCall(message.headers.origin, request.path);
+    if (mayPageCall && setCorsHeaders(message, response)) return PREFLIGHT_REPLY;
     const { internals, userHandlers, allowedOrigins } = this.#options;
     if (message.head && isStreamPath(request.path)) {
       this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>

@@ -22,10 +22,8 @@ export function guardHost({ host }: IncomingHttpHeaders, allowedHosts: ReadonlyS
   }
   const hostname = hostnameOf(host);
   if (hostname !== undefined && (isLoopbackHost(hostname) || allowedHosts.has(hostname))) return;
-  throw new ApiError(
-    'HOST_NOT_ALLOWED',
-    'The Host header is neither a loopback name nor an allowed host; start with --allow-host <host> to allow it.',
-  );
+  const problem = 'The Host header is neither a loopback name nor an allowed host';
+  throw new ApiError('HOST_NOT_ALLOWED', `${problem}; start with --allow-host <host> to allow it.`);
 }
 
 /** Refuses methods that no path supports, and targets that are not a path. */
@@ -56,17 +54,11 @@ export function guardControl(headers: IncomingHttpHeaders, token: string | undef
   const sent = headers[CONTROL_TOKEN_HEADER];
   // To a host name other than loopback's, a foreign page can send a GET without any header that shows its origin. A
   // custom header protects, because it needs a preflight, which fails.
-  const isAllowed =
-    token === undefined
-      ? sent !== undefined || isLoopbackHost(hostnameOf(headers.host ?? '') ?? '')
-      : isSame(String(sent), token);
-  if (isAllowed) return;
-  throw new ApiError(
-    'UNAUTHORIZED',
-    token === undefined
-      ? `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token, with any value.`
-      : 'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.',
-  );
+  const isLocal = isLoopbackHost(hostnameOf(headers.host ?? '') ?? '');
+  if (token === undefined ? sent !== undefined || isLocal : isSame(String(sent), token)) return;
+  const anyToken = `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token`;
+  const itsToken = 'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.';
+  throw new ApiError('UNAUTHORIZED', token === undefined ? `${anyToken}, with any value.` : itsToken);
 }
 
 /**
@@ -125,8 +117,11 @@ const EXPOSED_HEADERS =
   `${ASSUMED_HEADER},${FAULT_HEADER},Allow,WWW-Authenticate,Content-Disposition,Retry-After,RateLimit-Limit,` +
   'RateLimit-Remaining,RateLimit-Reset,RateLimit-Policy';
 
-/** Sets the CORS headers of the response to a request from an allowed origin. */
-export function setCorsHeaders({ method, headers }: IncomingMessage, response: ServerResponse): void {
+/**
+ * Sets the CORS headers of the response to a request from an allowed origin. Returns whether the request is a
+ * preflight, which needs no further handling.
+ */
+export function setCorsHeaders({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
   const preflightHeaders = method === 'OPTIONS' ? PREFLIGHT_HEADERS : {};
   const corsHeaders = {
     'Access-Control-Allow-Origin': String(headers.origin),
@@ -135,10 +130,6 @@ export function setCorsHeaders({ method, headers }: IncomingMessage, response: S
     'Access-Control-Expose-Headers': EXPOSED_HEADERS,
   };
   for (const [name, value] of Object.entries(corsHeaders)) response.setHeader(name, value);
-}
-
-/** Returns whether a request is a preflight, which needs no further handling. */
-export function isPreflight({ method, headers }: IncomingMessage): boolean {
   return method === 'OPTIONS' && 'access-control-request-method' in headers;
 }
 

@@ -1,11 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import { createServer, type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
@@ -54,13 +47,13 @@ function serve(server: Server, app: NodeRequestHandler): void {
     socket.destroySoon = () => closeGracefully(socket);
     queues.set(socket, new RequestQueue(socket, app));
   });
-  const listener: RequestListener = (request, response) => {
-    // Node drops bytes that follow an ignored upgrade request in the same packet, so the connection cannot be reused.
-    if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    queues.get(request.socket)?.enqueue(request, () => response);
-  };
-  server.on('request', listener);
-  server.on('checkExpectation', listener);
+  for (const event of ['request', 'checkExpectation'] as const) {
+    server.on(event, (request, response) => {
+      // Node drops bytes that follow an ignored upgrade request in the same packet, so the connection cannot be reused.
+      if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+      queues.get(request.socket)?.enqueue(request, () => response);
+    });
+  }
   const enqueueDetached = (request: IncomingMessage, socket: Socket) => {
     const queue = queues.get(socket);
     queue?.detach();
@@ -81,10 +74,7 @@ function createDetachedResponse(request: IncomingMessage, socket: Socket): Serve
 }
 
 /** The error of Node's HTTP parser for bytes that it cannot parse. */
-interface MalformedRequest extends NodeJS.ErrnoException {
-  readonly bytesParsed?: number;
-  readonly rawPacket?: Buffer;
-}
+type MalformedRequest = NodeJS.ErrnoException & { readonly bytesParsed?: number; readonly rawPacket?: Buffer };
 
 const ERRORS: Record<string, readonly [ErrorCode, string]> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['REQUEST_TIMEOUT', 'The request took too long to arrive.'],

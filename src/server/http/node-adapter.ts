@@ -50,22 +50,14 @@ class NodeHeaderReader implements HeaderReader {
 }
 
 /** The interval between two comments in an event stream. Clients and proxies close a connection that is silent. */
-const COMMENT_INTERVAL_MS = 15_000;
+const COMMENT_MS = 15_000;
 
-/** How a reply is sent. */
-interface SendOptions {
-  /** Sends the reply together with others; without it, the reply is sent at once. */
-  readonly batch?: ReplyBatch;
-  /** The interval between two comments in an event stream. */
-  readonly commentIntervalMs?: number;
-}
-
-/** Sends a reply, or cuts the connection. An event stream is sent until it ends or the client disconnects. */
-export async function sendReply(
-  response: ServerResponse,
-  { status, headers, body }: AnyReply,
-  { batch, commentIntervalMs = COMMENT_INTERVAL_MS }: SendOptions = {},
-): Promise<void> {
+/**
+ * Sends a reply, together with others of a batch, or cuts the connection. An event stream is sent until it ends or the
+ * client disconnects, with a comment from time to time.
+ */
+export async function sendReply(response: ServerResponse, reply: AnyReply, batch?: ReplyBatch, commentMs = COMMENT_MS) {
+  const { status, headers, body } = reply;
   if (isCut({ status })) {
     // The log reads the status.
     Object.assign(response, { statusCode: status }).destroy();
@@ -82,7 +74,7 @@ export async function sendReply(
   response.setTimeout(0);
   response.flushHeaders();
   const comment = headers['content-type'] === 'text/event-stream' ? ':\n\n' : '';
-  const timer = setInterval(() => response.writableNeedDrain || response.write(comment), commentIntervalMs);
+  const timer = setInterval(() => response.writableNeedDrain || response.write(comment), commentMs);
   try {
     await sendPieces(response, body.getReader());
   } finally {

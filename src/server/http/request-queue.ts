@@ -10,10 +10,7 @@ export interface NodeRequest extends IncomingMessage {
 }
 
 /** A queued request. Its response is created when the connection is free. */
-interface QueuedRequest {
-  readonly request: NodeRequest;
-  readonly createResponse: () => ServerResponse;
-}
+type QueuedRequest = { readonly request: NodeRequest; readonly createResponse: () => ServerResponse };
 
 /** A handler of Node's HTTP requests. */
 export interface NodeRequestHandler {

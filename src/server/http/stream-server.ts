@@ -53,10 +53,8 @@ function checkHandshake(headers: IncomingHttpHeaders): void {
 /** Refuses foreign origins, because CORS does not keep a page from opening and reading a WebSocket with a known key. */
 function checkOrigin(origin: string | undefined, allowedOrigins: ReadonlySet<string>): void {
   if (origin === undefined || isOriginAllowed(origin, allowedOrigins)) return;
-  throw new ApiError(
-    'FOREIGN_ORIGIN',
-    'A page from this origin may not open a stream; start with --cors-origin <origin> to allow it.',
-  );
+  const problem = 'A page from this origin may not open a stream; start with --cors-origin <origin> to allow it.';
+  throw new ApiError('FOREIGN_ORIGIN', problem);
 }
 
 function connect(socket: WebSocket, accept: AcceptStream): void {

@@ -6,11 +6,7 @@ import { createListener, type Listener } from '../listener.ts';
 import { fileProblem, readRegularFile } from '../regular-file.ts';
 
 /** The certificate of the mail servers, and whether a login needs TLS. */
-export interface MailTls {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-  readonly context: SecureContext;
-}
+export type MailTls = { readonly cert: Buffer; readonly key: Buffer; readonly context: SecureContext };
 
 /** What is wrong with files that were read, by the code of OpenSSL. */
 const TLS_PROBLEMS: Readonly<Record<string, string>> = {

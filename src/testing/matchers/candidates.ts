@@ -22,11 +22,7 @@ export interface Observed {
 /** Checks what `expect()` was called with. */
 export function observe(received: unknown): Observed {
   const methods = ['requests', 'deliveries', 'messages', 'snapshot', 'feed', 'settled'] as const;
-  const isObserved =
-    typeof received === 'object' &&
-    received !== null &&
-    methods.every((name) => typeof (received as Partial<Observed>)[name] === 'function');
-  if (isObserved) return received as Observed;
+  if (methods.every((name) => typeof Object(received)[name] === 'function')) return received as Observed;
   throw new TypeError('The value in expect() must be a mailbox or a sandbox, such as server.mailbox.');
 }
 
@@ -70,16 +66,24 @@ export function listRequests(mailbox: Observed, expected: Expected): Candidate[]
 }
 
 /** Lists the deliveries as candidates. The first call throws if the kind of event or the state is unknown. */
-export function listDeliveries(mailbox: Observed, expected: Expected): Candidate[] {
+function listDeliveries(mailbox: Observed, expected: Expected): Candidate[] {
   mailbox.deliveries(textsOf(expected, 'event', 'state'));
   return mailbox.deliveries().map(describeDelivery);
 }
 
 /** Lists the sent mail as candidates. */
-export function listSentMail(mailbox: Observed): Candidate[] {
+function listSentMail(mailbox: Observed): Candidate[] {
   const requests = mailbox.requests();
   return mailbox.messages({ direction: 'outbound' }).map((mail) => describeMail(mail, requests));
 }
+
+/** What each matcher counts, and how it lists that. */
+export const SEARCHES = {
+  toHaveReceivedRequest: { noun: 'request', list: listRequests },
+  toHaveDelivered: { noun: 'delivery', list: listDeliveries },
+  toHaveSentMail: { noun: 'sent mail', list: listSentMail },
+  toHaveSentOnce: { noun: 'sent mail', list: listSentMail },
+} as const;
 
 /** Returns the fields that are expected to be a certain text. */
 function textsOf(expected: Expected, ...names: readonly string[]): object {

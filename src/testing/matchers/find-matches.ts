@@ -2,16 +2,10 @@ import type { Candidate, CandidateField, Expected } from './candidates.ts';
 import type { MatcherContext } from './matcher-context.ts';
 
 /** A candidate that does not match, and why. */
-export interface Miss {
-  readonly candidate: Candidate;
-  readonly differences: readonly Difference[];
-}
+export type Miss = { readonly candidate: Candidate; readonly differences: readonly Difference[] };
 
 /** The candidates that match, and the others, nearest first. */
-export interface Comparison {
-  readonly matching: readonly Candidate[];
-  readonly misses: readonly Miss[];
-}
+export type Comparison = { readonly matching: readonly Candidate[]; readonly misses: readonly Miss[] };
 
 /** Compares candidates with the expected fields. */
 export function findMatches(context: MatcherContext, candidates: readonly Candidate[], expected: Expected): Comparison {
@@ -33,11 +27,8 @@ function compare(context: MatcherContext, candidate: Candidate, expected: Expect
   const byField = Object.entries(expected).map(([name, value]) =>
     compareField(context, name, value, candidate.fields[name] ?? { shown: undefined }),
   );
-  return {
-    candidate,
-    differences: byField.flat(),
-    wrongFields: byField.flatMap((differences, index) => (differences.length > 0 ? [index] : [])),
-  };
+  const wrongFields = byField.flatMap((differences, index) => (differences.length > 0 ? [index] : []));
+  return { candidate, differences: byField.flat(), wrongFields };
 }
 
 /** Compares a field. If it has options, the expected value, or each item of an expected array, must be one of them. */

@@ -2,26 +2,17 @@ import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
 import {
   type Candidate,
   describeRequest,
-  listDeliveries,
   listRequests,
-  listSentMail,
   type Observed,
   observe,
   readRequests,
+  SEARCHES,
 } from './candidates.ts';
 import { count, createResult, describeSearch, listLines } from './describe-result.ts';
 import type { ExpectedDelivery, ExpectedMail, ExpectedRequest, RefusalOptions } from './expectations.ts';
 import { findMatches } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 import { type Parsed, parseDelivery, parseExceptions, parseExpected, parseRequest } from './parse-expected.ts';
-
-/** What each matcher counts, and how it lists that. */
-const SEARCHES = {
-  toHaveReceivedRequest: { noun: 'request', list: listRequests },
-  toHaveDelivered: { noun: 'delivery', list: listDeliveries },
-  toHaveSentMail: { noun: 'sent mail', list: listSentMail },
-  toHaveSentOnce: { noun: 'sent mail', list: listSentMail },
-} as const;
 
 /** The matchers, for `expect.extend(matchers)`. Importing this module does that for vitest and for Jest. */
 export const matchers = {
@@ -93,14 +84,10 @@ function search(
   const pending = isOnce ? [] : mailbox.deliveries({ state: 'pending' });
   const untried = pending.filter(({ attempts }) => attempts.length === 0).length;
   const { length } = comparison.matching;
+  const sent = isOnce ? comparison.matching.flatMap(({ mail }) => mail ?? []) : [];
   const pass = times === undefined ? length > 0 : length === times;
   return createResult(context, matcher, pass, () => [
     ...describeSearch(context, { noun, expected, times, untried }, comparison),
-    ...(isOnce
-      ? listRequestsOf(
-          mailbox,
-          comparison.matching.flatMap(({ mail }) => mail ?? []),
-        )
-      : []),
+    ...listRequestsOf(mailbox, sent),
   ]);
 }

@@ -15,10 +15,7 @@ const FIELDS = {
 type Matcher = keyof typeof FIELDS;
 
 /** What is expected, and how often. */
-export interface Parsed {
-  readonly expected: Expected;
-  readonly times: number | undefined;
-}
+export type Parsed = { readonly expected: Expected; readonly times: number | undefined };
 
 /** Checks what a matcher of requests was given; in an exception of the refusals, `item` is its index. */
 export function parseRequest(given: unknown, item?: number): Parsed {

@@ -1,17 +1,10 @@
 import { test as base, expect, type TestAPI } from 'vitest';
 import type { SandboxIds, SandboxKeys } from '../../control/controllable-mailbox.ts';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
-import type { NamedFixture } from '../../fixture/keys-and-ids.ts';
+import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } from '../../fixture/keys-and-ids.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
 import type { MailboxOptions } from '../../mailbox/mailbox.ts';
-import type {
-  DefaultIds,
-  DefaultKeys,
-  FixtureIds,
-  FixtureInput,
-  FixtureKeys,
-  Sandbox,
-} from '../../mailbox/without-msw.ts';
+import type { FixtureInput, Sandbox } from '../../mailbox/without-msw.ts';
 import { matchers } from '../matchers/matchers.ts';
 import { readEmulatorAddress, SandboxClient } from '../playwright/mailbox-client.ts';
 import { Interceptor, MailboxRouter } from './mailbox-router.ts';

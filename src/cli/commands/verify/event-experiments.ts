@@ -1,19 +1,12 @@
 import WebSocket from 'ws';
-import { type Experiments, keysOf } from './experiments.ts';
-import {
-  CannotTellError,
-  type HookReceiver,
-  type OwnInbox,
-  type ReceivedCall,
-  type Session,
-  ToldValue,
-} from './verify-session.ts';
+import { type Experiments, keysOf, seenIn } from './experiments.ts';
+import { CannotTellError, type HookReceiver, type OwnInbox, type Session, ToldValue } from './verify-session.ts';
 
 /** A hex HMAC-SHA256. */
 const HEX = /[0-9a-f]{64}/;
 
 /** Sends a mail to a new inbox; returns the delivery that tells of it. */
-async function delivered(s: Session): Promise<ReceivedCall> {
+async function delivered(s: Session) {
   const receiver = await s.receiver();
   await s.mail();
   const [call] = await receiver.arrived(1);
@@ -21,7 +14,8 @@ async function delivered(s: Session): Promise<ReceivedCall> {
   throw new Error('A wait ended without a delivery.');
 }
 
-const findHex = ({ headers }: ReceivedCall) => Object.entries(headers).find(([, value]) => HEX.test(String(value)));
+const findHex = ({ headers }: HookReceiver['calls'][number]) =>
+  Object.entries(headers).find(([, value]) => HEX.test(String(value)));
 
 /** The header of a delivery that has a hex signature, and its value. */
 async function signature(s: Session): Promise<readonly [header: string, value: string]> {
@@ -111,10 +105,7 @@ async function streamOf(s: Session, use: (stream: Frames, to: OwnInbox, from: Ow
 /** The experiments on deliveries and event streams. */
 export const eventExperiments: Experiments = {
   'deliveries.payload': async (s) => keysOf(JSON.parse((await delivered(s)).body)),
-  'deliveries.signature': async (s) => {
-    const call = await delivered(s);
-    return ['webhook-signature' in call.headers, findHex(call) !== undefined];
-  },
+  'deliveries.signature': seenIn(delivered, (call) => ['webhook-signature' in call.headers, Boolean(findHex(call))]),
   'deliveries.signature.header': async (s) => new ToldValue((await signature(s))[0]),
   'deliveries.signature.form': async (s) => (await signature(s))[1].replace(HEX, '<hex>'),
   'deliveries.id': async (s) => {

@@ -75,9 +75,13 @@ export const isOldestFirst =
     return isFirst(await list(s), first.id, second.id);
   };
 
-interface Item {
-  readonly id: string;
-}
+type Item = { readonly id: string };
+
+/** What something shows that was made. */
+export const seenIn =
+  <Made>(make: (s: Session) => Promise<Made>, see: (made: Made, s: Session) => unknown): Experiment =>
+  async (s) =>
+    see(await make(s), s);
 
 export const inbox = (s: Session) => s.inbox();
 const webhook = (s: Session) => s.webhook();
@@ -169,10 +173,9 @@ export const resourceExperiments: Experiments = {
   'webhooks.create.workspace': async (s) => isListed(s, await s.webhook()),
   'webhooks.list.pages': async (s) => keysOf(await s.read('/v1/webhooks')),
   'webhooks.list.order': isOldestFirst(webhook, webhooksOf),
-  'webhooks.list.secret': async (s) => {
-    const { id } = await s.webhook();
+  'webhooks.list.secret': seenIn(webhook, async ({ id }, s) => {
     return 'secret' in (await webhooksOf(s)).find((listed: Item) => listed.id === id);
-  },
+  }),
   'webhooks.list.workspace-scope': async (s) => isListed(s, await s.webhook({ workspaceId: undefined })),
   'webhooks.delete.body': replyOf(webhook, ({ path }, s) => s.delete(path)),
   'webhooks.get.secret': async (s) => 'secret' in (await s.read((await s.webhook()).path)),
@@ -209,16 +212,13 @@ export const resourceExperiments: Experiments = {
     return [keysOf(body), keysOf(body.domain)];
   },
   'domains.tiers': async (s) => status(await s.get('/v1/domains', { key: s.workspace.key })),
-  'domains.create.workspace': async (s) => {
-    const { body } = await domain(s);
-    const { workspaceId = body.domain.workspaceId } = body;
+  'domains.create.workspace': seenIn(domain, ({ body: { domain, workspaceId = domain.workspaceId } }) => {
     return workspaceId === null;
-  },
+  }),
   'domains.create.taken': statusOf(domain, ({ name }, s) => s.post('/v1/domains', { domain: name })),
-  'domains.dns-records': async (s) => {
-    const { body } = await domain(s);
-    return (body.dnsRecords ?? body.domain.records).map((record: { type: string }) => record.type).toSorted();
-  },
+  'domains.dns-records': seenIn(domain, ({ body }) =>
+    (body.dnsRecords ?? body.domain.records).map((record: { type: string }) => record.type).toSorted(),
+  ),
   'domains.delete.body': replyOf(domain, ({ path }, s) => s.delete(path)),
   'health.body': async (s) => reply(await s.get('/health', { key: '' }), s),
   'me.reply': replyOf(inbox, ({ key }, s) => s.get('/v1/me', { key })),

@@ -7,6 +7,7 @@ import {
   isOldestFirst,
   keysOf,
   replyOf,
+  seenIn,
   status,
   statuses,
   statusOf,
@@ -59,10 +60,7 @@ export const inboxExperiments: Experiments = {
   },
   'inboxes.read.tiers': statusOf(inbox, ({ path, key }, s) => s.get(path, { key })),
   'inboxes.change.tiers': statusOf(inbox, ({ path, key }, s) => s.patch(path, { displayName: 'A' }, { key })),
-  'inboxes.list.credentials': async (s) => {
-    await s.inbox();
-    return 'imapPassword' in (await inboxesOf(s))[0];
-  },
+  'inboxes.list.credentials': seenIn(inbox, async (_, s) => 'imapPassword' in (await inboxesOf(s))[0]),
   'inboxes.list.order': isOldestFirst(inbox, inboxesOf),
   'inboxes.create.username': (s) =>
     statuses(
@@ -135,14 +133,10 @@ export const inboxExperiments: Experiments = {
     const path = `${to.path}/drafts/${id}`;
     return [keysOf(await s.add(`${path}/send`)), status(await s.post(`${path}/send`))];
   },
-  'lists.shape': async (s) => {
-    const { path, entry } = await listOfEntries(s);
-    return [keysOf(await s.read(path)), keysOf(entry)];
-  },
-  'lists.list.entries': async (s) => {
-    const { lists } = await s.read(`${(await listOfEntries(s)).inbox.path}/lists`);
-    return 'entries' in lists[0];
-  },
+  'lists.shape': seenIn(listOfEntries, async ({ path, entry }, s) => [keysOf(await s.read(path)), keysOf(entry)]),
+  'lists.list.entries': seenIn(listOfEntries, async ({ inbox: { path } }, s) => {
+    return 'entries' in (await s.read(`${path}/lists`)).lists[0];
+  }),
   'lists.list.reply': async (s) => {
     const { inbox, path } = await listOfEntries(s);
     return [keysOf(await s.read(`${inbox.path}/lists`)), keysOf(await s.read(`${path}/entries`))];

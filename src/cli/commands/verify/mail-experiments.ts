@@ -5,6 +5,7 @@ import {
   isFirst,
   keysOf,
   replyOf,
+  seenIn,
   shapeOf,
   status,
   statusOf,
@@ -79,10 +80,7 @@ export const mailExperiments: Experiments = {
     await s.send(from, to);
     return (await s.messages(to))[0].from.includes('<');
   },
-  'messages.list.order': async (s) => {
-    const { messages, message, second } = await twoMails(s);
-    return isFirst(messages, message.id, second.id);
-  },
+  'messages.list.order': seenIn(twoMails, ({ messages, message, second }) => isFirst(messages, message.id, second.id)),
   'messages.list.pagination': async (s) => {
     const { to } = await twoMails(s);
     const { messages, pagination } = await s.read(`${to.path}/messages?limit=1&offset=1`);
@@ -115,10 +113,7 @@ export const mailExperiments: Experiments = {
     const { headers, text } = await s.get(`${(await s.mail()).path}/raw`);
     return [headers.get('content-type')?.split(';')[0], /^Message-ID:/im.test(text)];
   },
-  'messages.raw.trace': async (s) => {
-    const { path } = await outside(s);
-    return /^Received:/im.test((await s.get(`${path}/raw`)).text);
-  },
+  'messages.raw.trace': seenIn(outside, async ({ path }, s) => /^Received:/im.test((await s.get(`${path}/raw`)).text)),
   'messages.attachments.disposition': async (s) => {
     const { path, message } = await attached(s);
     const { headers } = await s.get(`${path}/attachments/${message.attachments[0].id}`);
@@ -132,10 +127,10 @@ export const mailExperiments: Experiments = {
     const [{ threadCount = 'none', threadUnreadCount = 'none' }] = await listedForAll(s);
     return [threadCount, threadUnreadCount];
   },
-  'messages.all.folder': async (s) => {
-    const { from } = await s.mail();
-    return (await s.read('/v1/messages', { key: from.key })).messages.length;
-  },
+  'messages.all.folder': seenIn(
+    mail,
+    async ({ from: { key } }, s) => (await s.read('/v1/messages', { key })).messages.length,
+  ),
   'messages.folders': async (s) => {
     const { to, path } = await s.mail();
     await s.must(s.patch(path, { isStarred: true, isArchived: true }));
@@ -152,10 +147,7 @@ export const mailExperiments: Experiments = {
     const send = async (body: object) => status(await s.post(`${path}/send`, { verified: true, ...body }));
     return [await send({ to: email, subject: 'x' }), await send({ to: email }), await send({ subject: 'x' })];
   },
-  'sending.reply': async (s) => {
-    const { id, messageId } = (await s.mail()).sent;
-    return id === messageId;
-  },
+  'sending.reply': seenIn(mail, ({ sent: { id, messageId } }) => id === messageId),
   'sending.verified': async (s) => status(await unverified(s, await s.inbox(), await s.inbox())),
   'sending.verified.scope': async (s) => {
     const { to, message } = await s.mail();
@@ -200,10 +192,7 @@ export const mailExperiments: Experiments = {
     const { threads, pagination } = await s.read(`${(await s.mail()).to.path}/threads`);
     return [keysOf(threads[0]), keysOf(pagination)];
   },
-  'threads.inbound': async (s) => {
-    const { back, sent } = await replied(s);
-    return back.threadId === sent.threadId;
-  },
+  'threads.inbound': seenIn(replied, ({ back, sent }) => back.threadId === sent.threadId),
   'threads.outbound': async (s) => {
     const { from, to, message } = await s.mail();
     const answer = await s.add(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' });

@@ -9,7 +9,7 @@ import {
 } from '../../../contract/behaviours.ts';
 import { OPERATION_ROWS } from '../../../contract/operations.ts';
 import { eventExperiments } from './event-experiments.ts';
-import { type Experiment, type Experiments, resourceExperiments } from './experiments.ts';
+import { type Experiment, resourceExperiments } from './experiments.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
 import { STATEMENTS } from './statements.ts';
@@ -17,12 +17,7 @@ import { type startReceiver, startReference } from './targets.ts';
 import { CannotTellError, type Need, Session, type Target, ToldValue } from './verify-session.ts';
 
 /** Every experiment on the ledger. */
-export const EXPERIMENTS: Experiments = {
-  ...resourceExperiments,
-  ...inboxExperiments,
-  ...mailExperiments,
-  ...eventExperiments,
-};
+export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mailExperiments, ...eventExperiments };
 
 /** What was found of one entry of the ledger, or of one statement. */
 export interface Finding {

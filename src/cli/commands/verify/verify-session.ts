@@ -61,12 +61,7 @@ interface Extra {
 }
 
 /** An inbox of this run. */
-export interface OwnInbox {
-  readonly id: string;
-  readonly email: string;
-  readonly key: string;
-  readonly path: string;
-}
+export type OwnInbox = { readonly id: string; readonly email: string; readonly key: string; readonly path: string };
 
 /** Thrown when an experiment cannot go on; the message says why. */
 export class CannotTellError extends Error {

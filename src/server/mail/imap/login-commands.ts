@@ -70,10 +70,8 @@ function logIn(session: Session, user: string, password: string): Done {
   const [name = '', secret = ''] = [user, password].map((text) => Buffer.from(text, 'latin1').toString('utf8'));
   const principal = findLogin(server.service.worlds, name, secret);
   if (!principal || session.takeFault('login-refused', principal)) {
-    throw new RefusedCommand(
-      'The login is the canonicalEmail and the imapPassword of an inbox; one of them is wrong.',
-      'AUTHENTICATIONFAILED',
-    );
+    const problem = 'The login is the canonicalEmail and the imapPassword of an inbox; one of them is wrong.';
+    throw new RefusedCommand(problem, 'AUTHENTICATIONFAILED');
   }
   if (session.takeFault('too-many-connections', principal)) {
     throw new RefusedCommand('The inbox has too many connections.', 'LIMIT');

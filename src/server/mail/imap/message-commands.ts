@@ -19,13 +19,7 @@ import {
   readFlags,
   setFlags,
 } from '../../../service/imap/change-folders.ts';
-import {
-  createSimpleItem,
-  type FetchContext,
-  type FetchItem,
-  type Output,
-  parseFetch,
-} from '../../../service/imap/fetch-items.ts';
+import { createSimpleItem, type FetchContext, type Output, parseFetch } from '../../../service/imap/fetch-items.ts';
 import { type Folder, findFolderName, type Item } from '../../../service/imap/folder.ts';
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { contains, search } from '../../../service/imap/search.ts';
@@ -80,7 +74,7 @@ function goneError(): RefusedCommand {
 }
 
 interface Fetched {
-  readonly wanted: readonly FetchItem[];
+  readonly wanted: ReturnType<typeof parseFetch>;
   readonly context: FetchContext;
   readonly marksRead: boolean;
 }
