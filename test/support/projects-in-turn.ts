@@ -6,6 +6,7 @@ const LONGEST = [
   ...['growth/growth', 'readme', 'inspector/shell', 'state/state-file', 'types/compiler'],
   ...['verify/verify-command', 'verify/verify-profiles', 'verify/verify-breaks', 'properties/model'],
   ...['samples/run-samples', 'samples/samples', 'openapi/openapi', 'access/policy', 'control/long-lists'],
+  ...['mail/large-mail', 'sandboxes/sandbox-controls', 'control/delivery-controls', 'properties/properties'],
   ...['websocket/stream-backlog', 'imap/imap-hostile', 'imap/imap-property', 'delivery/deliveries-log'],
 ];
 

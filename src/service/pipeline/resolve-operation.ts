@@ -63,8 +63,8 @@ const builtBy = new WeakMap<object, Built<unknown>[]>();
 const MAX_KEPT = 100;
 
 /**
- * Calls `build`, unless it was called for the same values before: all mailboxes share what it returned, because to build
- * a schema takes longer than to use it.
+ * Calls `build`, unless it was called for the same values before. All mailboxes share what it returned, because
+ * building a schema takes longer than using it.
  */
 export function buildOnce<Value>(
   build: (readBehaviour: ReadBehaviour) => Value,
