@@ -4,11 +4,10 @@ import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
 import { CannotRunError, type GivenFlag, type GivenFlags, quote, textOf, UsageError } from './command.ts';
 
-/** A running emulator. */
+/** An emulator that a command calls. */
 export interface Emulator {
-  /** Its URL. */
   readonly url: string;
-  /** Calls its control plane. Each call rejects with a {@link CannotRunError} if no emulator is running. */
+  /** Calls the control plane. Each call rejects with a {@link CannotRunError} if no emulator is running. */
   readonly client: ControlClient;
 }
 
@@ -16,17 +15,17 @@ export interface Emulator {
 export class NoConnectionError extends CannotRunError {}
 
 /**
- * Returns the emulator of `--url`, `--token` and `--sandbox`.
+ * Creates a client of the emulator that `--url`, `--token` and `--sandbox` name. It sends no request yet.
  *
  * @throws {UsageError} on an invalid URL.
  */
-export function findEmulator(flags: GivenFlags): Emulator {
+export function createEmulatorClient(flags: GivenFlags): Emulator {
   const url = parseUrl(flags.url);
   const send = async (target: string, init: RequestInit) => {
     const response = await fetch(target, { ...init, redirect: 'manual' }).catch(() => undefined);
-    if (!response) throw noEmulator(url);
+    if (!response) throw createNoEmulatorError(url);
     const isOurs = /^(?:application\/json|text\/event-stream)/.test(response.headers.get('content-type') ?? '');
-    if (!isOurs) throw notAnEmulator(url);
+    if (!isOurs) throw createWrongServerError(url);
     return response;
   };
   const [token, sandbox] = [textOf(flags.token), textOf(flags.sandbox)];
@@ -42,12 +41,12 @@ function parseUrl(flag: GivenFlag | undefined): string {
 }
 
 /** Creates the error for a URL at which another server replies. */
-export function notAnEmulator(url: string): CannotRunError {
+export function createWrongServerError(url: string): CannotRunError {
   return new CannotRunError(`${url} is not an agent-mailbox-mock server.`);
 }
 
 /** Creates the error for a URL at which no emulator is running. */
-export function noEmulator(url: string): NoConnectionError {
+export function createNoEmulatorError(url: string): NoConnectionError {
   return new NoConnectionError(
     `No emulator is running at ${new URL(url).origin}; start one, or give its address with --url.`,
   );

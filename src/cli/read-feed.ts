@@ -9,7 +9,7 @@ interface FeedQuery {
 }
 
 /**
- * Yields the events of the live feed until it ends. After a lost connection it connects again, and continues behind the
+ * Yields the events of the live feed until it ends. After a lost connection it connects again, and continues after the
  * last event. `onOpen` is called as soon as no further event can be missed.
  *
  * @throws {CannotRunError} if the emulator refuses or is not running, or if the connection is lost before any event.
@@ -37,12 +37,12 @@ export async function* readFeed(
   }
 }
 
-/** The time between two tries to connect again. */
+/** The time between two attempts to connect again. */
 const RETRY_MS = 500;
 
 /**
- * Yields the events so far and those from now on, until it is aborted. When the emulator ends, or the connection stays
- * lost, it calls `onLost` once, and goes on when the emulator is back.
+ * Yields the events so far and those from now on, until `signal` is aborted. When the emulator ends, or cannot be
+ * reached any more, it calls `onLost` once, and continues when the emulator is back.
  *
  * @throws {CannotRunError} if the emulator refuses, or is not running at the start.
  */
@@ -51,9 +51,9 @@ export async function* followFeed(
   { onLost, signal }: { readonly onLost: () => void; readonly signal: AbortSignal },
 ): AsyncGenerator<FeedEvent> {
   let lastEventId = '0';
-  let report: (() => void) | undefined;
+  let reportLoss: (() => void) | undefined;
   const onOpen = () => {
-    report = onLost;
+    reportLoss = onLost;
   };
   for (;;) {
     try {
@@ -62,10 +62,10 @@ export async function* followFeed(
         yield event;
       }
     } catch (error) {
-      if (!report || !(error instanceof NoConnectionError)) throw error;
+      if (!reportLoss || !(error instanceof NoConnectionError)) throw error;
     }
-    report?.();
-    report = () => {};
+    reportLoss?.();
+    reportLoss = () => {};
     await setTimeout(RETRY_MS, undefined, { signal });
   }
 }

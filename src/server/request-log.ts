@@ -5,9 +5,7 @@ import { type ApiResult, isCut } from '../service/pipeline/exchange.ts';
 import { FAVICON_PATH } from './http/guards.ts';
 import type { Line, Log } from './log-format.ts';
 
-/**
- * Returns whether a request only reads from the control plane or the inspector, which is not logged unless asked for.
- */
+/** Returns whether a request only reads from the control plane or the inspector. `verbose` logs these requests too. */
 export function isControlRead({ method = '', url = '' }: IncomingMessage): boolean {
   return ['GET', 'HEAD', 'OPTIONS'].includes(method) && CONTROL_URL.test(url);
 }
@@ -40,25 +38,25 @@ function describe(
   const { method, url = '' } = request;
   const { statusCode: status } = response;
   const isComplete = response.writableFinished || status === 101;
-  const name = result.row?.id ?? nameOfOther(url.replace(/\?.*/s, ''));
+  const name = result.row?.id ?? nameWithoutOperation(url.replace(/\?.*/s, ''));
   const write = (outcome: string | undefined, note = '') =>
     [method, toAscii(url), outcome, duration, sentKey(request)].filter(Boolean).join(' ') + note;
-  if (isComplete) return { name, sign: status, text: write(result.error?.code, noteOn(result)), status };
+  if (isComplete) return { name, sign: status, text: write(result.error?.code, formatNotes(result)), status };
   return { name, sign: '!', text: write(isCut({ status }) ? 'cut by a fault' : 'aborted'), status: 499 };
 }
 
-/** Returns the name of a request that is no operation and no control call, by its path. */
-export function nameOfOther(path: string): string {
+/** Returns the name of a request that is neither an operation nor a control call, by its path. */
+export function nameWithoutOperation(path: string): string {
   return isStreamPath(path) ? 'stream' : '-';
 }
 
 /** The statuses of refusals whose message is the reason: it says which key, origin or host is wrong. */
 const REFUSED: readonly unknown[] = [401, 403];
 
-/** Formats the reason of a refusal, and what the request had and the operation did not read. */
-function noteOn({ error, ignored = [] }: Partial<ApiResult>): string {
+/** Formats the reason of a refusal, and the parts of the request that the operation did not read. */
+function formatNotes({ error, ignored = [] }: Partial<ApiResult>): string {
   const reason = error?.internalReason?.() ?? (REFUSED.includes(error?.status) ? error?.message : undefined);
-  const notes = [reason, ...ignored.map((each) => `ignored: ${each}`)];
+  const notes = [reason, ...ignored.map((part) => `ignored: ${part}`)];
   return notes
     .filter((note) => note !== undefined)
     .map((note) => ` (${note.slice(0, 300)})`)

@@ -14,16 +14,16 @@ export type AnyServer = MailboxServer<
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the variables by which another program finds a server: its URL, and the first key of each tier. The last two
- * are read by the commands that call a running emulator.
+ * Returns the variables by which another program finds a server: its URLs, a key of each tier below the operator, and a
+ * login for SMTP and IMAP. Commands that call a running emulator read `AGENT_MAILBOX_URL` and `AGENT_MAILBOX_TOKEN`.
  */
 export function connectionVariables(server: AnyServer): Variables {
   const { url, controlToken, smtp, imap } = server;
   const { tenant, workspace, inbox } = findExampleKeys(server);
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
-  const login = inbox?.id === undefined ? undefined : loginOf(server, inbox.id);
+  const login = inbox?.ownerId === undefined ? undefined : loginOf(server, inbox.ownerId);
   return {
-    ...serviceVariables(url, [tenant?.key, workspace?.key, inbox?.key, inbox?.id]),
+    ...serviceVariables(url, [tenant?.key, workspace?.key, inbox?.key, inbox?.ownerId]),
     MAILBOX_SMTP_HOST: smtp && host,
     MAILBOX_SMTP_PORT: smtp && String(smtp.port),
     MAILBOX_IMAP_HOST: imap && host,
@@ -34,7 +34,7 @@ export function connectionVariables(server: AnyServer): Variables {
   };
 }
 
-/** Returns the variables of a service at a URL, with one key of each tier and the id of the inbox of the last one. */
+/** Returns the variables of a service. `values` are a tenant, workspace and inbox key, and the id of that inbox. */
 export function serviceVariables(url: string, values: readonly (string | undefined)[]): Variables {
   const [MAILBOX_TENANT_KEY, MAILBOX_WORKSPACE_KEY, MAILBOX_INBOX_KEY, MAILBOX_INBOX_ID] = values;
   return {
@@ -53,12 +53,13 @@ function loginOf({ mailbox }: AnyServer, inboxId: string): { readonly user: stri
   return { user: `${username}@${domain}`, password: String(imapPassword) };
 }
 
-/** A key, and the tenant, workspace or inbox that it belongs to. */
+/** A key, and its owner: the platform, a tenant, a workspace or an inbox. */
 interface ExampleKey {
   readonly key: string;
-  readonly name: string;
-  /** The id of its owner; the platform has none. */
-  readonly id?: string;
+  /** The name of the owner; for an inbox, its address. */
+  readonly ownerName: string;
+  /** The id of the owner; the platform has none. */
+  readonly ownerId?: string;
 }
 
 /** One key of each tier; a tier without a key is left out. */
@@ -66,7 +67,7 @@ export type ExampleKeys = Partial<Readonly<Record<Tier, ExampleKey>>>;
 
 /** Returns the operator key, the key of the first tenant, and the first workspace and inbox keys of that tenant. */
 export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot()): ExampleKeys {
-  const operator = { key: String(mailbox.keys.operator), name: 'the platform' };
+  const operator = { key: String(mailbox.keys.operator), ownerName: 'the platform' };
   const [[handle, ids] = []] = Object.entries(mailbox.ids);
   if (handle === undefined || !ids) return { operator };
   const { tenant: key, workspaces, inboxes } = mailbox.keys[handle] as TenantKeys;
@@ -81,17 +82,17 @@ export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot
     ids.inboxes,
     (id) => tenant?.addresses.find(({ inboxId, isPrimary }) => inboxId === id && isPrimary)?.address,
   );
-  const ofTenant = { key, name: String(tenant?.name), id: ids.tenant };
+  const ofTenant = { key, ownerName: String(tenant?.name), ownerId: ids.tenant };
   return { operator, tenant: ofTenant, ...(workspace && { workspace }), ...(inbox && { inbox }) };
 }
 
-/** Returns the first key with the name of its owner, if there is one. `keys` and `ids` have the same handles. */
+/** Returns the first key, if there is one, and its owner. `keys` and `ids` have the same handles. */
 function firstKey(
   keys: Readonly<Record<string, string>>,
   ids: Readonly<Record<string, string>>,
   nameOf: (id: string) => string | undefined,
 ): ExampleKey | undefined {
   const [[handle = '', key] = []] = Object.entries(keys);
-  const id = String(ids[handle]);
-  return key === undefined ? undefined : { key, name: String(nameOf(id)), id };
+  const ownerId = String(ids[handle]);
+  return key === undefined ? undefined : { key, ownerName: String(nameOf(ownerId)), ownerId };
 }

@@ -8,7 +8,7 @@ import { failedResult } from '../../service/delivery/attempt-sender.ts';
 import { splitLogin } from '../../service/delivery/request.ts';
 import type { AttemptActivity } from '../../world/activity.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
-import { type Emulator, findEmulator, noEmulator } from '../control-client.ts';
+import { createEmulatorClient, createNoEmulatorError, type Emulator } from '../control-client.ts';
 import { LISTEN_FLAGS } from '../flags.ts';
 import { readFeed } from '../read-feed.ts';
 import { describeEvent } from './describe-event.ts';
@@ -21,16 +21,16 @@ export const listenToDeliveries: RunCommand = async (terminal, flags) => {
   await using forwarder = flags['forward-to'] && createForwarder(parseTarget(flags['forward-to']), allowed);
   const controller = new AbortController();
   const { signal } = controller;
-  await Promise.race([listen(terminal, flags, { forwarder, signal }), terminal.interrupted]);
+  await Promise.race([printDeliveries(terminal, flags, { forwarder, signal }), terminal.interrupted]);
   controller.abort();
 };
 
-async function listen(
+async function printDeliveries(
   terminal: Terminal,
   flags: GivenFlags,
   { forwarder, signal }: { readonly forwarder: Forwarder | undefined; readonly signal: AbortSignal },
 ): Promise<void> {
-  const emulator = findEmulator(flags);
+  const emulator = createEmulatorClient(flags);
   const { url: listening } = emulator;
   const isJson = flags.json?.value === true;
   const start = () =>
@@ -40,7 +40,7 @@ async function listen(
     if (signal.aborted) return;
     terminal.out(isJson ? jsonOf(watched, forwarded) : textOf(watched, forwarded));
   }
-  throw noEmulator(listening);
+  throw createNoEmulatorError(listening);
 }
 
 /** An attempt that was made, and its delivery. */
@@ -55,7 +55,8 @@ async function* watchAttempts(
   filter: Filter,
   { start, warn }: { readonly start: () => void; readonly warn: (line: string) => void },
 ): AsyncGenerator<WatchedAttempt> {
-  // The emulator refuses an invalid id. Hardly any delivery is held.
+  // This call checks the ids of the filter, because the emulator refuses an invalid one. It asks for held deliveries,
+  // because these are few.
   await emulator.client.listDeliveries({ ...filter, state: 'held' });
   for await (const event of readFeed(emulator, {}, start)) {
     if (event.kind === 'gap') warn(`${NAME}: ${describeEvent(event)?.text}.`);

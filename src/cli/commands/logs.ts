@@ -2,7 +2,7 @@ import { NAME } from '../../basics/version.ts';
 import type { FeedEvent } from '../../mailbox/without-msw.ts';
 import { createLog } from '../../server/log-format.ts';
 import type { GivenFlags, RunCommand, Terminal } from '../command.ts';
-import { findEmulator } from '../control-client.ts';
+import { createEmulatorClient } from '../control-client.ts';
 import { fitIds } from '../layout.ts';
 import { followFeed, readFeed } from '../read-feed.ts';
 import { describeEvent } from './describe-event.ts';
@@ -15,7 +15,7 @@ export const logs: RunCommand = async (terminal, flags) => {
 };
 
 async function show(terminal: Terminal, flags: GivenFlags, signal: AbortSignal): Promise<void> {
-  const emulator = findEmulator(flags);
+  const emulator = createEmulatorClient(flags);
   const onLost = () => terminal.err(`${NAME}: The connection to ${emulator.url} was lost; trying again.`);
   const print = flags.json?.value === true ? printJson(terminal) : printLine(terminal);
   const events =

@@ -9,7 +9,7 @@ import {
   type Terminal,
   UsageError,
 } from '../command.ts';
-import { findEmulator, notAnEmulator } from '../control-client.ts';
+import { createEmulatorClient, createWrongServerError } from '../control-client.ts';
 import { deliveryText, outcomeText, waitForFirstAttempts } from './first-attempt.ts';
 
 /** Triggers an event in a running emulator. */
@@ -19,9 +19,9 @@ export const trigger: RunCommand = async (terminal, flags, event = '') => {
 
 async function triggerEvent(terminal: Terminal, flags: GivenFlags, event: string): Promise<void> {
   checkKind(event);
-  const { url, client } = findEmulator(flags);
+  const { url, client } = createEmulatorClient(flags);
   const created = await client.triggerEvent({ ...payloadOf(flags), ...targetOf(flags), event });
-  if (!Array.isArray(created?.deliveries)) throw notAnEmulator(url);
+  if (!Array.isArray(created?.deliveries)) throw createWrongServerError(url);
   const deliveries = await waitForFirstAttempts(client, created.deliveries);
   if (flags.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
   if (deliveries.length === 0) terminal.out(`No active webhook matches ${event}, so nothing is delivered.`);
