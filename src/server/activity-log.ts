@@ -10,8 +10,8 @@ import { type Line, type Log, toPrintable } from './log-format.ts';
 type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
 
 /**
- * Writes a log line for each future entry of a mailbox's activity. That of a delivery that was not delivered ends with
- * its link in the inspector; `inspector` returns the URL of that page.
+ * Writes a log line for each future entry of a mailbox's activity. If a delivery failed, its line ends with a link to
+ * the delivery in the inspector. `inspector` returns the URL of the inspector.
  */
 export function logActivity(activity: Activity, log: Log, inspector: () => string): void {
   activity.subscribe((entry) => {
@@ -54,7 +54,7 @@ const WRITERS: {
   },
 };
 
-/** Writes what happened to a delivery behind its event, its webhook and its address. */
+/** Returns a line with the event, the webhook and the address of a delivery, followed by what happened to it. */
 function deliveryLine({ event, webhookId, url }: DeliveryActivity, { text, ...line }: Omit<Line, 'name'>): Line {
   const address = url === null ? '' : ` ${cut(url, MAX_URL_LENGTH)}`;
   return { ...line, name: event, text: `webhook ${webhookId.slice(0, 4)}…${address} ${text}` };
@@ -65,7 +65,7 @@ export function formatAttempt(attempt: AttemptData): string {
   return [attempt.status, formatResult(attempt)].filter((part) => part !== null).join(' ');
 }
 
-/** Describes the result of an attempt behind its status. */
+/** Describes the result of an attempt, without its status. */
 function formatResult({ state, reason, status, error, durationMs, retryInMs }: AttemptData): string {
   if (state === 'refused') return `refused: ${reason}`;
   const problem = status === null ? `no answer (${messageOf(error)}) ` : '';
@@ -80,7 +80,7 @@ function formatNextStep({ state, reason, retryInMs }: Pick<AttemptData, 'state' 
 /** The maximum length of the URL of a webhook, so that the result of the delivery is in the line, too. */
 const MAX_URL_LENGTH = 120;
 
-/** The maximum length of what is said of an entry, in characters. */
+/** The maximum length of the text of a line, in characters. */
 const MAX_LENGTH = 280;
 
 /** Shortens the text of a line that others may have written, and makes it printable. */
