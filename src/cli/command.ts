@@ -11,7 +11,7 @@ export interface Terminal {
   readonly columns?: number | undefined;
   out(line: string): void;
   err(line: string): void;
-  /** Shows a text on the last line of the terminal in place of the one before; `undefined` if stderr is no terminal. */
+  /** Replaces the text on the last line of the terminal; `undefined` if stderr is not a terminal. */
   readonly showStatus?: ((text: string) => void) | undefined;
   /** Reads stdin to its end, as text. */
   input(): Promise<string>;
@@ -53,8 +53,8 @@ export interface Command {
   readonly help: string;
   /** The argument of the command, such as `<file>`; in square brackets if it is optional. */
   readonly argument?: `<${string}>` | `[${string}]`;
-  /** Whether the command runs another one, which follows `--`. */
-  readonly runsAnother?: true;
+  /** Whether the command runs another command, which follows `--`. */
+  readonly runsOtherCommand?: true;
   /** Command lines without the name of the program, with what they do. */
   readonly examples?: readonly Entry[];
   /** The flags of the command, besides those that every command has. */
@@ -66,7 +66,7 @@ export interface Command {
 /**
  * Runs a command to its end. `other` is the command line after `--`. The result is the exit code, if it is not 0.
  *
- * @throws {UsageError} {@link CannotRunError}
+ * @throws {UsageError | CannotRunError}
  */
 export type RunCommand = (...input: CommandInput) => Promise<void> | Promise<number>;
 

@@ -18,8 +18,8 @@ export const COMMANDS = {
     load: async () => (await import('./commands/start.ts')).start,
   },
   exec: {
-    help: 'Run another command beside an emulator, which ends with it',
-    runsAnother: true,
+    help: 'Start an emulator, run another command, and stop the emulator when the command ends',
+    runsOtherCommand: true,
     examples: [['exec -- npm test', 'Run your tests beside an emulator']],
     flags: FLAGS.EXEC_FLAGS,
     load: async () => (await import('./commands/exec.ts')).exec,
@@ -65,7 +65,7 @@ export const COMMANDS = {
     load: async () => (await import('./mcp.ts')).mcp,
   },
   verify: {
-    help: 'Hold a server against the service document and the ledger, and say what agrees and what differs',
+    help: 'Compare a server with the service document and the ledger, and list what agrees and what differs',
     examples: [['verify --base-url https://api.example.com --api-key tk_…', 'Compare a server with the emulator']],
     flags: FLAGS.VERIFY_FLAGS,
     load: async () => (await import('./commands/verify/verify.ts')).verify,
@@ -77,7 +77,7 @@ export const COMMANDS = {
     load: async () => (await import('./profile-file.ts')).profile,
   },
   fleet: {
-    help: 'Print how nginx, HAProxy or Kubernetes spreads sandboxes over several processes',
+    help: 'Print the configuration of nginx, HAProxy or Kubernetes that spreads sandboxes over several processes',
     argument: '<nginx|haproxy|kubernetes>',
     flags: FLAGS.FLEET_FLAGS,
     load: async () => (await import('./fleet.ts')).fleet,

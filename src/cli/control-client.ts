@@ -5,11 +5,10 @@ import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
 import { CannotRunError, type GivenFlag, type GivenFlags, quote, textOf, UsageError } from './command.ts';
 
-/** A running emulator. */
+/** An emulator that a command calls. */
 export interface Emulator {
-  /** Its URL. */
   readonly url: string;
-  /** Calls its control plane. Each call rejects with a {@link CannotRunError} if no emulator is running. */
+  /** Calls the control plane. Each call rejects with a {@link CannotRunError} if no emulator is running. */
   readonly client: ControlClient;
 }
 
@@ -17,17 +16,17 @@ export interface Emulator {
 export class NoConnectionError extends CannotRunError {}
 
 /**
- * Returns the emulator of `--url`, `--token` and `--sandbox`.
+ * Creates a client of the emulator that `--url`, `--token` and `--sandbox` name. It sends no request yet.
  *
  * @throws {UsageError} on an invalid URL.
  */
-export function findEmulator(flags: GivenFlags): Emulator {
+export function createEmulatorClient(flags: GivenFlags): Emulator {
   const url = parseUrl(flags.url);
   const send = async (target: string, init: RequestInit) => {
     const response = await fetch(target, { ...init, redirect: 'manual' }).catch(() => undefined);
-    if (!response) throw noEmulator(url);
+    if (!response) throw createNoEmulatorError(url);
     const isOurs = /^(?:application\/json|text\/event-stream)/.test(response.headers.get('content-type') ?? '');
-    if (!isOurs) throw notAnEmulator(url);
+    if (!isOurs) throw createWrongServerError(url);
     return response;
   };
   const [token, sandbox] = [textOf(flags.token), textOf(flags.sandbox)];
@@ -43,12 +42,12 @@ function parseUrl(flag: GivenFlag | undefined): string {
 }
 
 /** Creates the error for a URL at which another server replies. */
-export function notAnEmulator(url: string): CannotRunError {
+export function createWrongServerError(url: string): CannotRunError {
   return new CannotRunError(`${url} is not an agent-mailbox-mock server.`);
 }
 
 /** Creates the error for a URL at which no emulator is running. */
-export function noEmulator(url: string): NoConnectionError {
+export function createNoEmulatorError(url: string): NoConnectionError {
   return new NoConnectionError(
     `No emulator is running at ${new URL(url).origin}; start one, or give its address with --url.`,
   );
@@ -58,7 +57,7 @@ export function noEmulator(url: string): NoConnectionError {
 type FeedQuery = { readonly lastEventId?: string; readonly follow?: false };
 
 /**
- * Yields the events of the live feed until it ends. After a lost connection it connects again, and continues behind the
+ * Yields the events of the live feed until it ends. After a lost connection it connects again, and continues after the
  * last event. `onOpen` is called as soon as no further event can be missed.
  *
  * @throws {CannotRunError} if the emulator refuses or is not running, or if the connection is lost before any event.
@@ -82,20 +81,20 @@ export async function* readFeed({ url, client }: Emulator, query: FeedQuery, onO
   }
 }
 
-/** The time between two tries to connect again. */
+/** The time between two attempts to connect again. */
 const RETRY_MS = 500;
 
 /**
- * Yields the events so far and those from now on, until it is aborted. When the emulator ends, or the connection stays
- * lost, it calls `onLost` once, and goes on when the emulator is back.
+ * Yields the events so far and those from now on, until `signal` is aborted. When the emulator ends, or cannot be
+ * reached any more, it calls `onLost` once, and continues when the emulator is back.
  *
  * @throws {CannotRunError} if the emulator refuses, or is not running at the start.
  */
 export async function* followFeed(emulator: Emulator, onLost: () => void, signal: AbortSignal) {
   let lastEventId = '0';
-  let report: (() => void) | undefined;
+  let reportLoss: (() => void) | undefined;
   const onOpen = () => {
-    report = onLost;
+    reportLoss = onLost;
   };
   for (;;) {
     try {
@@ -104,10 +103,10 @@ export async function* followFeed(emulator: Emulator, onLost: () => void, signal
         yield event;
       }
     } catch (error) {
-      if (!report || !(error instanceof NoConnectionError)) throw error;
+      if (!reportLoss || !(error instanceof NoConnectionError)) throw error;
     }
-    report?.();
-    report = () => {};
+    reportLoss?.();
+    reportLoss = () => {};
     await setTimeout(RETRY_MS, undefined, { signal });
   }
 }

@@ -9,7 +9,7 @@ import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 /** Returns the flag for a number with the limits of an option. */
 const number = (option: NumberOption, value: string, help: string) => ({ ...numberFlag(option), value, help });
 
-/** Puts flags into a group, under whose name `--help` lists them. */
+/** Puts flags into a group. `--help` lists them under the name of the group. */
 function inGroup<const Flags extends Readonly<Record<string, Flag>>>(group: string, flags: Flags): Flags {
   return Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, group }])) as Flags;
 }
@@ -83,13 +83,13 @@ export const START_FLAGS = {
     ),
     json: { help: 'Print one line of JSON when ready, and the log to stderr' },
     'env-file': {
-      // Node, and so npx, ends with `not found` before it runs a program that gets --env-file with a file that does
-      // not exist. It looks for this flag everywhere before a `--`; nothing in the program can change that.
+      // If the file of --env-file does not exist, Node, and so npx, ends with `not found` before it runs the program.
+      // Node looks for this flag everywhere before a `--`, and the program cannot change that.
       short: 'e',
       value: '<file>',
       help:
         'Write the URL, keys and ids as variables to this file, which is removed at the end; ' +
-        'a new file needs -e, because Node reads --env-file itself',
+        'if the file does not exist yet, write -e, because Node reads --env-file itself',
     },
     open: { help: 'Open the inspector in a browser' },
   }),
@@ -127,7 +127,7 @@ export const MCP_FLAGS = {
 export const FLEET_FLAGS = {
   servers: {
     value: '<url>,<url>…',
-    help: 'URLs of the processes, as the balancer calls them; a cluster needs as many pods',
+    help: 'URLs at which the balancer reaches the processes; for Kubernetes, one for each pod',
   },
   'public-url': {
     ...SERVER_SETTINGS.publicUrl,
@@ -200,7 +200,7 @@ export const PROFILE_FLAGS = {
 export const VERIFY_FLAGS = {
   'base-url': { value: '<url>', help: 'URL of the server' },
   'api-key': { isSecret: true, value: '<key>', help: 'tk_ key of a tenant in which it may create things' },
-  'second-key': { isSecret: true, value: '<key>', help: 'tk_ key of another tenant, to see that tenants are apart' },
+  'second-key': { isSecret: true, value: '<key>', help: 'tk_ key of another tenant, to check isolation' },
   'operator-key': { isSecret: true, value: '<key>', help: 'sa_ key, to create and delete a tenant' },
   'receiver-url': {
     value: '<url>',
@@ -218,7 +218,7 @@ export const VERIFY_FLAGS = {
   json: { help: 'Print one line of JSON at the end instead of a table' },
 } as const satisfies Record<string, Flag>;
 
-/** The flags of every command. */
+/** The flags that every command has. */
 export const COMMON_FLAGS = inGroup('Every command', {
   help: { short: 'h', help: 'Show this help' },
   version: { short: 'v', help: 'Show the version' },
@@ -227,10 +227,10 @@ export const COMMON_FLAGS = inGroup('Every command', {
 /** A flag with its name. */
 export type FlagRow = readonly [name: string, flag: Flag];
 
-/** The flags of `start`, the default command, and those of every command, as rows. */
-export const FLAG_ROWS: readonly FlagRow[] = Object.entries({ ...START_FLAGS, ...COMMON_FLAGS });
+/** The flags of `start`, the default command, with those that every command has. */
+export const START_FLAG_ROWS: readonly FlagRow[] = Object.entries({ ...START_FLAGS, ...COMMON_FLAGS });
 
-/** Returns rows by the group of their flag, in their order; those without a group are under `Flags`. */
+/** Returns rows by the group of their flag, in their order. The group of a flag without one is `Flags`. */
 export function byGroup(rows: readonly FlagRow[]): ReadonlyMap<string, readonly FlagRow[]> {
   const groups = new Map<string, FlagRow[]>();
   for (const row of rows) {

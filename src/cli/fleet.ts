@@ -5,14 +5,15 @@ import { parseOne } from './commands/start-settings.ts';
 import { FLEET_FLAGS } from './flags.ts';
 import templates from './fleet-templates.json' with { type: 'json' };
 
-/** The lines of a template: a text, or those that are repeated for each process. */
+/** The lines of a template. A list of lines is repeated for each process. */
 type Lines = readonly (string | readonly string[])[];
 
 type Values = Readonly<Record<string, string | number>>;
 
-const GONE = JSON.stringify({ error: 'The process at this address is gone.', code: 'SERVER_UNAVAILABLE' });
+/** The reply of the balancer if a process cannot be reached. */
+const GONE_REPLY = JSON.stringify({ error: 'The process at this address is gone.', code: 'SERVER_UNAVAILABLE' });
 
-/** Prints the configuration of a balancer, or of a cluster, that places sandboxes in several processes. */
+/** Prints the configuration of a balancer, or of a cluster, that spreads sandboxes over several processes. */
 export const fleet: RunCommand = async (terminal, flags, target = '') => {
   if (!Object.hasOwn(templates, target)) {
     const known = Object.keys(templates).join(', ');
@@ -22,12 +23,12 @@ export const fleet: RunCommand = async (terminal, flags, target = '') => {
   if (publicUrl === undefined) throw new UsageError('The command fleet needs --public-url <url>.');
   const addresses = parseServers(flags.servers);
   const { hostname: host, pathname, port } = new URL(publicUrl);
-  const values = { publicUrl, host, base: pathname.replace(/\/$/, ''), gone: GONE, version: VERSION };
-  const whole = { ...values, count: addresses.length, listen: port || '80' };
-  const inCluster = addresses.map((_, index) => `mailbox-${index + 1}:${DEFAULT_PORT}`);
-  const nginx = () => fill(templates.nginx, { ...whole, listen: '8080' }, inCluster);
-  const written = target === 'kubernetes' ? { ...whole, nginx: nginx() } : whole;
-  terminal.out(fill(templates[target as keyof typeof templates], written, addresses));
+  const values = { publicUrl, host, base: pathname.replace(/\/$/, ''), gone: GONE_REPLY, version: VERSION };
+  const allValues = { ...values, count: addresses.length, listen: port || '80' };
+  const podAddresses = addresses.map((_, index) => `mailbox-${index + 1}:${DEFAULT_PORT}`);
+  const nginx = () => fill(templates.nginx, { ...allValues, listen: '8080' }, podAddresses);
+  const targetValues = target === 'kubernetes' ? { ...allValues, nginx: nginx() } : allValues;
+  terminal.out(fill(templates[target as keyof typeof templates], targetValues, addresses));
 };
 
 /** Returns the host and port of each process. @throws {UsageError} */
@@ -49,14 +50,14 @@ function fill(lines: Lines, values: Values, addresses: readonly string[]): strin
   const filled = lines.flatMap((line) =>
     typeof line === 'string'
       ? fillLine(line, values)
-      : processes.flatMap((process) => line.map((each) => fillLine(each, process))),
+      : processes.flatMap((process) => line.map((repeated) => fillLine(repeated, process))),
   );
   return filled.join('\n');
 }
 
-/** Fills in the values of a line; those of several lines are indented as it is. */
+/** Fills in the values of a line. Each line of a longer value gets the indentation of the line. */
 function fillLine(line: string, values: Values): string {
   const indent = line.search(/\S|$/);
-  const written = (name: string) => String(values[name]).replaceAll('\n', `\n${' '.repeat(indent)}`);
-  return line.replace(/<<(\w+)>>/g, (_, name) => written(name));
+  const textOf = (name: string) => String(values[name]).replaceAll('\n', `\n${' '.repeat(indent)}`);
+  return line.replace(/<<(\w+)>>/g, (_, name) => textOf(name));
 }

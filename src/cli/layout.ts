@@ -24,8 +24,8 @@ export function indent(text: string, spaces: number): string[] {
 export type Entry = readonly [term: string, meaning: string];
 
 /**
- * Lists terms and meanings in two columns; a term that is too wide for its column has its meaning below it. The columns
- * are those of the list `aligned`.
+ * Lists terms and meanings in two columns. If a term is too wide for its column, its meaning is on the next line. The
+ * terms of `aligned` determine the width of the first column, so that several lists can have the same columns.
  */
 export function toList(entries: readonly Entry[], maxTermWidth = 30, aligned = entries): string[] {
   const widths = aligned.map(([term]) => term.length).filter((width) => width <= maxTermWidth);
@@ -38,16 +38,16 @@ export function toList(entries: readonly Entry[], maxTermWidth = 30, aligned = e
   });
 }
 
-/** Shortens the ids of a line in the middle if it is wider than the terminal. The link of a delivery stays whole. */
+/** Shortens the ids of a line if the line is wider than the terminal, except the id in the link of a delivery. */
 export function fitIds(line: string, columns = 0): string {
-  // Some terminals have no width, which is 0.
+  // A terminal without a known width has the width 0.
   if (columns === 0 || stripVTControlCharacters(line).length <= columns) return line;
   return line.replace(ID, '$1…$2');
 }
 
 const ID = /(?<!#\/webhooks\/)\b([\da-f]{4})[\da-f]{4}(?:-[\da-f]{4}){3}-[\da-f]{8}([\da-f]{4})\b/g;
 
-/** Returns a function that makes a text bold or dim, if it may be coloured. */
+/** Returns a function that makes a text bold or dim, if `colour` allows it. */
 export function createStyle(colour: boolean): (format: 'bold' | 'dim', text: string) => string {
   // Without the option, newer versions of Node ignore `colour` and check the stream themselves.
   return (format, text) => (colour ? styleText(format, text, { validateStream: false }) : text);

@@ -36,7 +36,7 @@ export async function loadHandlers(path: string): Promise<Handlers> {
   };
 }
 
-/** Finds the export. That of a CommonJS module, compiled ones too, is within the default export. */
+/** Finds the export. In a CommonJS module, also a compiled one, it is inside the default export. */
 function findHandlers(module: Record<string, unknown>): Handlers | undefined {
   const inner = Object(module.default) as Record<string, unknown>;
   const candidates = [module.default, module.handlers, inner.default, inner.handlers];

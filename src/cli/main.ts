@@ -2,7 +2,7 @@
 import * as nodeModule from 'node:module';
 import { watchRunner } from './package-runner.ts';
 
-/** How long the reader of stdout has for the last lines. */
+/** The time that the reader of stdout has to read the last lines. */
 const EXIT_DELAY_MS = 250;
 
 // Node 22 and later keep the compiled code, so that the next start is faster.
@@ -18,7 +18,7 @@ const signalled = new Promise<NodeJS.Signals>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, resolve);
 });
 async function main(): Promise<void> {
-  // The rest is loaded only then, so that a package runner that ends during the loading is noticed.
+  // `run.ts` is loaded after `watchRunner()`, so that the end of a package runner during the loading is noticed.
   const runner = await watchRunner(env);
   const { run } = await import('./run.ts');
   process.exitCode = await run({
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
     out: (line) => stdout.write(`${line}\n`),
     err: (line) => stderr.write(`${line}\n`),
     showStatus: stderr.isTTY === true ? createStatusLine() : undefined,
-    // Reading `process.stdin` any earlier would open it, and another command may be meant to read it.
+    // `process.stdin` is used only in this function, because its first use opens it, and another command may read it.
     input: async () => (await import('node:stream/consumers')).text(process.stdin),
     typedLines: stdout.isTTY === true ? (await import('./typed-commands.ts')).createTypedLines() : undefined,
     interrupted: Promise.race([signalled, runner.ended.then(() => undefined)]),
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   if (process.exitCode === 0) setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
 }
 
-/** Returns a function that shows a text on the last line of the terminal in place of the one before. */
+/** Returns a function that replaces the text on the last line of the terminal. */
 function createStatusLine(): (text: string) => void {
   let shown = '';
   return (text) => {

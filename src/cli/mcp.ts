@@ -2,15 +2,15 @@ import { NAME, VERSION } from '../basics/version.ts';
 import { type ControlClient, createControlClient } from '../control/table/client.ts';
 import { isObject } from '../fixture/fixture-part.ts';
 import type { RunCommand } from './command.ts';
-import { listen } from './commands/start.ts';
+import { startWithData } from './commands/start.ts';
 import { parseStartSettings } from './commands/start-settings.ts';
-import { findEmulator } from './control-client.ts';
+import { createEmulatorClient } from './control-client.ts';
 import { callTool, TOOLS } from './mcp-tools.ts';
 
-/** The versions of the protocol that are spoken, the latest first. */
+/** The supported versions of the protocol, the latest first. */
 const PROTOCOLS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 
-/** The longest line that is read. */
+/** The longest line that is read, in characters. */
 const MAX_LINE = 1024 * 1024;
 
 /** Creates a JSON-RPC error. */
@@ -22,15 +22,15 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Serves the Model Context Protocol over stdin and stdout, so that a program such as a coding assistant can use the
- * emulator at `--url`, or one that starts for it. It ends when stdin ends. The log goes to stderr.
+ * emulator at `--url`, or one that it starts. It ends when stdin ends. The log goes to stderr.
  */
 export const mcp: RunCommand = async (terminal, flags) => {
   await using server = flags.url
     ? undefined
-    : await listen({ ...parseStartSettings({}), port: 0 }, { say: terminal.err, log: terminal.err });
+    : await startWithData({ ...parseStartSettings({}), port: 0 }, { print: terminal.err, log: terminal.err });
   const { url, client } = server
     ? { url: server.url, client: createControlClient({ control: server.control, token: server.controlToken }) }
-    : findEmulator(flags);
+    : createEmulatorClient(flags);
   terminal.err(`${NAME}: MCP for the emulator at ${url}`);
   await Promise.race([serve(url, client, terminal.out), terminal.interrupted]);
   process.stdin.pause();
@@ -49,7 +49,7 @@ async function serve(url: string, client: ControlClient, out: (line: string) => 
   await Promise.all(running);
 }
 
-/** Reads lines; of one that is too long, only a part that is no JSON. */
+/** Yields the lines of the input. A line that is too long is cut, and then it is not valid JSON. */
 async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = '';
   const decoder = new TextDecoder();
@@ -126,7 +126,7 @@ const RESOURCES = [
   ['/__mock/openapi.json', 'The API of the service, in OpenAPI 3.1', 'getOpenApi'],
 ] as const;
 
-/** Describes the tools by the document of the control calls that the emulator sends. */
+/** Describes the tools. Their summaries and schemas come from the OpenAPI document of the emulator's control calls. */
 async function describeTools(client: ControlClient): Promise<Fields[]> {
   const { paths } = await client.getControlOpenApi();
   const calls = Object.values(paths).flatMap((methods) => Object.values(methods as unknown as Record<string, Call>));
@@ -137,7 +137,7 @@ async function describeTools(client: ControlClient): Promise<Fields[]> {
   });
 }
 
-/** The part of an operation that is read. */
+/** The fields of an operation in the OpenAPI document that are used here. */
 interface Call {
   readonly operationId: string;
   readonly summary: string;
@@ -152,17 +152,17 @@ type Schema = {
   oneOf?: readonly Schema[];
 };
 
-/** Returns one schema for the parameters and the body; of a body in several forms, it has the fields of all. */
+/** Returns one schema for the parameters and the body. It has the fields of all forms of the body. */
 function inputOf({ parameters = [], requestBody }: Pick<Call, 'parameters' | 'requestBody'> = {}): Fields {
   const body = requestBody?.content[JSON_TYPE]?.schema ?? {};
   const forms = body.anyOf ?? body.oneOf ?? [body];
-  const ofPath = parameters.filter((each) => each.in === 'path').map(({ name }) => name);
+  const pathNames = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
   return {
     type: 'object',
     properties: {
       ...Object.fromEntries(parameters.map(({ name, schema, description }) => [name, { ...schema, description }])),
       ...Object.assign({}, ...forms.toReversed().map(({ properties }) => properties)),
     },
-    required: [...ofPath, ...(forms.length === 1 ? (forms[0]?.required ?? []) : [])],
+    required: [...pathNames, ...(forms.length === 1 ? (forms[0]?.required ?? []) : [])],
   };
 }

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 const POLL_MS = 250;
 
 /** The process id of init, which becomes the parent of orphaned processes. */
-const INIT = 1;
+const INIT_PID = 1;
 
 /** npm changes its process title, so its command line is `npm exec …`; others run as `node …/pnpm.cjs …`. */
 const RUNNER =
@@ -31,10 +31,11 @@ export async function watchRunner(env: NodeJS.ProcessEnv): Promise<{ readonly en
   const mayHaveRunner = runner && process.platform !== 'win32' && !BACKGROUND.test(script);
   const found = mayHaveRunner ? await findRunner(script) : 'none';
   if (found === 'none') return { ended: new Promise(() => {}) };
-  return { ended: found === 'gone' ? Promise.resolve() : untilOneEnds(found) };
+  return { ended: found === 'gone' ? Promise.resolve() : waitForEnd(found) };
 }
 
-async function untilOneEnds(processes: RunnerProcesses): Promise<void> {
+/** Waits until one of the processes has ended. */
+async function waitForEnd(processes: RunnerProcesses): Promise<void> {
   while (await haveAllParents(processes)) await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
 }
 
@@ -44,8 +45,8 @@ async function findRunner(script: string): Promise<RunnerProcesses | 'gone' | 'n
   if (first && RUNNER.test(first.command)) return [parent];
   const second = first && SHELL.test(first.command) ? await findProcess(first.parent) : undefined;
   if (first && second && RUNNER.test(second.command)) return [parent, first.parent];
-  // If the script is our own command, a runner started us. It has ended already if we or its shell are orphans.
-  const isOrphan = parent === INIT || (second !== undefined && first?.parent === INIT);
+  // If the script is our own command, a runner started us. If we or its shell are orphans, the runner has ended.
+  const isOrphan = parent === INIT_PID || (second !== undefined && first?.parent === INIT_PID);
   return isOrphan && /\bagent-mailbox-mock\b/.test(script) ? 'gone' : 'none';
 }
 
@@ -71,7 +72,7 @@ export function parentOf(pid: number): number | undefined {
   return parent === undefined ? undefined : Number(parent);
 }
 
-/** Reads a file of a process on Linux; returns nothing if it has ended, and for what only another user may read. */
+/** Reads a file of a process on Linux. If the process has ended or the file may not be read, the text is empty. */
 export function readProcFile(pid: number, name: string): string {
   try {
     return readFileSync(`/proc/${pid}/${name}`, 'utf8');
@@ -80,10 +81,10 @@ export function readProcFile(pid: number, name: string): string {
   }
 }
 
-/** The modules of Node are imported here, because only a process of a package runner on other systems needs them. */
+/** Asks `ps` for a process. The modules of Node are imported here, because only other systems than Linux need them. */
 async function askPs(pid: number): Promise<ProcessInfo | undefined> {
   const [{ execFile }, { promisify }] = await Promise.all([import('node:child_process'), import('node:util')]);
-  const shown = await promisify(execFile)('ps', ['-o', 'ppid=,command=', '-p', String(pid)]).catch(() => undefined);
-  const [, parent, command = ''] = shown?.stdout.match(/^\s*(\d+) (.*)/) ?? [];
+  const printed = await promisify(execFile)('ps', ['-o', 'ppid=,command=', '-p', String(pid)]).catch(() => undefined);
+  const [, parent, command = ''] = printed?.stdout.match(/^\s*(\d+) (.*)/) ?? [];
   return parent === undefined ? undefined : { parent: Number(parent), command };
 }

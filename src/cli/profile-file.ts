@@ -5,7 +5,7 @@ import { applyProfile, changesIn, defaultProfile, type Profile } from '../contra
 import { CannotRunError, quote, type RunCommand, textOf, UsageError } from './command.ts';
 import { DEFAULT_PROFILE_FILE, explainWriteError, readNamedFile } from './files.ts';
 
-/** Writes today's defaults into a file that must not exist yet. */
+/** Writes the default value of each behaviour into a file that must not exist yet. */
 export const profile: RunCommand = async (terminal, flags, action) => {
   if (action !== 'init') throw new UsageError(`The command profile takes init, not ${quote(action ?? '')}.`);
   const file = textOf(flags.file) ?? DEFAULT_PROFILE_FILE;
@@ -21,11 +21,11 @@ export async function writeProfile(file: string, content: Profile, flag: 'w' | '
 }
 
 /**
- * Reads a profile, and says which of its values are not the defaults.
+ * Reads a profile, and prints which of its values are not the defaults.
  *
  * @throws {CannotRunError} if it cannot be read, is no profile, or has an unknown behaviour or value.
  */
-export async function readProfile(file: string, say: (line: string) => void): Promise<Profile> {
+export async function readProfile(file: string, print: (line: string) => void): Promise<Profile> {
   const content = parse(String(await readNamedFile(file, 'profile')), file);
   try {
     applyProfile(content);
@@ -35,7 +35,7 @@ export async function readProfile(file: string, say: (line: string) => void): Pr
   const changes = changesIn(content);
   const count = changes.length === 1 ? '1 default differs' : `${changes.length} defaults differ`;
   const differ = changes.length === 0 ? 'no default differs' : `${count}: ${changes.join(', ')}`;
-  say(`Profile ${file}: ${differ}.`);
+  print(`Profile ${file}: ${differ}.`);
   return content;
 }
 

@@ -6,19 +6,21 @@ import { resolveMail } from '../server/mail-files.ts';
 import { CannotRunError } from './command.ts';
 import { readNamedFile } from './files.ts';
 
-/** The size of a fixture file from which loading it takes so long that the command says why, in bytes. */
+/** A file of this size or more takes so long to load that the command explains why. */
 const LARGE_FILE_BYTES = 20 * 1024 * 1024;
 
 /**
  * Reads a fixture file, and the mail files that it names by paths relative to its folder. It parses the JSON only; the
- * mailbox validates the fixture. `say` is called if that will take long.
+ * mailbox validates the fixture. `print` gets a sentence if that takes long.
  *
  * @throws {CannotRunError} if a file cannot be read or is not JSON.
  */
-export async function readFixture(path: string, say: (line: string) => void): Promise<unknown> {
+export async function readFixture(path: string, print: (line: string) => void): Promise<unknown> {
   const bytes = await readNamedFile(path, 'fixture file');
   if (bytes.length >= LARGE_FILE_BYTES) {
-    say(`Loading ${path} takes a while: it has ${showSize(bytes.length)}, and every part of it is checked and sorted.`);
+    print(
+      `Loading ${path} takes a while: it has ${showSize(bytes.length)}, and every part of it is checked and sorted.`,
+    );
   }
   try {
     // Some editors on Windows write a byte order mark at the start of a file.
@@ -29,10 +31,10 @@ export async function readFixture(path: string, say: (line: string) => void): Pr
   }
 }
 
-/** The limit for nesting, far above that of any fixture: the parser is recursive and would overflow the stack. */
+/** The limit for nesting, far above that of any fixture, because the recursive parser could overflow the stack. */
 const MAX_DEPTH = 64;
 
-/** How many steps of a path an error shows; the deepest field of a fixture has this many. */
+/** How many steps of a path an error shows. The path of the deepest field of a fixture has so many steps. */
 const SHOWN_DEPTH = 12;
 
 /**
@@ -49,7 +51,7 @@ export function parseJsonc(text: string): unknown {
   if (!error) return root && toValue(root, text);
   // An error code such as `CommaExpected` becomes words: `comma expected`.
   const words = printParseErrorCode(error.error).replace(/\B[A-Z]/g, ' $&');
-  throw new SyntaxError(`${words.toLowerCase()} at ${placeOf(text, error.offset)}`);
+  throw new SyntaxError(`${words.toLowerCase()} at ${positionOf(text, error.offset)}`);
 }
 
 /**
@@ -74,11 +76,11 @@ function checkDepth(text: string): void {
     STEPS[text.charAt(offset)]?.(path, scanner.getTokenValue());
     if (path.length <= MAX_DEPTH) continue;
     const shown = showJsonPath(path.slice(0, SHOWN_DEPTH));
-    throw new SyntaxError(`${shown} is nested more than ${MAX_DEPTH} levels deep, at ${placeOf(text, offset)}`);
+    throw new SyntaxError(`${shown} is nested more than ${MAX_DEPTH} levels deep, at ${positionOf(text, offset)}`);
   }
 }
 
-function placeOf(text: string, offset: number): string {
+function positionOf(text: string, offset: number): string {
   const lines = text.slice(0, offset).split('\n');
   return `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}`;
 }
@@ -92,7 +94,7 @@ function toValue(node: Node, text: string): unknown {
   const entries = children.flatMap(({ children: [name, value] = [] }) => {
     if (!name || !value) return [];
     if (names.has(name.value)) {
-      throw new SyntaxError(`duplicate key ${JSON.stringify(name.value)} at ${placeOf(text, name.offset)}`);
+      throw new SyntaxError(`duplicate key ${JSON.stringify(name.value)} at ${positionOf(text, name.offset)}`);
     }
     names.add(name.value);
     return [[name.value, toValue(value, text)] as const];

@@ -76,19 +76,19 @@ function commandHelp(name: CommandName): string[] {
   ];
 }
 
-/** Returns a command with its argument, its flags if given, and the command that it runs. */
-export function usageOf(name: string, { argument, runsAnother }: Command, flags = ''): string {
-  return `${name}${argument ? ` ${argument}` : ''}${flags}${runsAnother ? ' -- <command>' : ''}`;
+/** Returns how a command is written: its name and argument, `flags`, and the place of the other command. */
+export function usageOf(name: string, { argument, runsOtherCommand }: Command, flags = ''): string {
+  return `${name}${argument ? ` ${argument}` : ''}${flags}${runsOtherCommand ? ' -- <command>' : ''}`;
 }
 
-/** Lists the examples of commands, with an empty line behind them. */
+/** Lists the examples of commands, followed by an empty line. */
 function listExamples(commands: readonly Command[]): string[] {
   const examples = commands.flatMap(({ examples = [] }) => examples);
   const entries = examples.map(([line, meaning]): Entry => [`${NAME} ${line}`.trim(), meaning]);
   return entries.length === 0 ? [] : ['Examples:', ...toList(entries, 0), ''];
 }
 
-/** Lists the flags of a command and those of every command by their groups, with an empty line behind each group. */
+/** Lists the flags of a command, and those that every command has, by group. An empty line follows each group. */
 function listFlags({ flags }: Command): string[] {
   const rows: readonly FlagRow[] = Object.entries({ ...flags, ...COMMON_FLAGS });
   const all = rows.map(toEntry);
@@ -107,7 +107,7 @@ export type CommandLine =
       readonly action: CommandName;
       readonly flags: GivenFlags;
       readonly argument: string | undefined;
-      /** The command line after `--`, for a command that runs another one. */
+      /** The command line after `--`, for a command that runs another command. */
       readonly other?: readonly string[];
     };
 
@@ -133,7 +133,7 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   const unsupported = Object.keys(values).find((flag) => !Object.hasOwn(flags, flag));
   if (unsupported) throw new UsageError(`The command ${name} does not take --${unsupported}; see --help.`);
 
-  const other = command.runsAnother && parseOther(name, rest, positionals);
+  const other = command.runsOtherCommand && parseOther(name, rest, positionals);
   const argument = other ? undefined : parseArgument(name, command, rest);
   const typed = Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }] as const);
   const givenFlags: GivenFlags = { ...fromEnvironment(env, flags), ...Object.fromEntries(typed) };
@@ -142,7 +142,7 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   return { action: name, flags: givenFlags, argument, ...(other && { other }) };
 }
 
-/** The command that shows the usage of the others. */
+/** The command that shows the usage of other commands. */
 const HELP = 'help';
 
 function parseCommandName(name: string): CommandName {
@@ -179,7 +179,7 @@ function parseStrictly(args: readonly string[]) {
 }
 
 /**
- * Says how a value that begins with `-` is written, or which flag of the named command is similar to an unknown one.
+ * Returns a hint: how to write a value that begins with `-`, or which flag of the command is similar to an unknown one.
  */
 function hintFor(error: unknown, args: readonly string[]): string {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -216,7 +216,7 @@ function parseArgument(name: string, { argument }: Command, [first, ...more]: re
   return first;
 }
 
-/** Returns the command line of another command. Only `--` before it tells its flags from those of this command. */
+/** Returns the command line of the other command. It must follow `--`, because it can have the same flags. */
 function parseOther(name: string, rest: readonly string[], positionals: readonly string[]): readonly string[] {
   if (rest[0] && positionals.length <= 1) return rest;
   const example = `npx agent-mailbox-mock ${name} -- npm test`;

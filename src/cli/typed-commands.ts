@@ -5,18 +5,18 @@ import type { Terminal } from './command.ts';
 import type { AnyServer } from './commands/connection-variables.ts';
 import { openBrowser } from './commands/open-browser.ts';
 
-/** What each key does, in the order in which help lists them. */
-const KEYS = { o: 'open the inspector', r: 'reset all data', q: 'end', h: 'show this help' };
+/** What each letter does, in the order in which the help lists them. */
+const LETTERS = { o: 'open the inspector', r: 'reset all data', q: 'end', h: 'show this help' };
 
-const HELP = Object.entries(KEYS)
-  .map(([key, help]) => `${key} + Enter: ${help}`)
+const HELP = Object.entries(LETTERS)
+  .map(([letter, help]) => `${letter} + Enter: ${help}`)
   .join('\n');
 
-/** Does what a person types while the server runs. The promise resolves when they want to end it. */
+/** Runs the commands that a person types while the server runs. `ended` resolves when the person types `q`. */
 export function followTypedCommands({ mailbox, control }: AnyServer, { typedLines, env, out, err }: Terminal) {
   let stop: (() => void) | undefined;
   const ended = new Promise<void>((end) => {
-    const commands: { readonly [Key in keyof typeof KEYS]: () => void } = {
+    const commands: { readonly [Letter in keyof typeof LETTERS]: () => void } = {
       o: () => openBrowser(`${control}/`, env, err),
       r() {
         mailbox.reset();
@@ -26,16 +26,16 @@ export function followTypedCommands({ mailbox, control }: AnyServer, { typedLine
       h: () => out(HELP),
     };
     stop = typedLines?.((line) => {
-      const key = line.trim();
-      if (Object.hasOwn(commands, key)) commands[key as keyof typeof KEYS]();
-      else if (key !== '') out(HELP);
+      const letter = line.trim();
+      if (Object.hasOwn(commands, letter)) commands[letter as keyof typeof LETTERS]();
+      else if (letter !== '') out(HELP);
     });
   });
   if (stop) out('Type h and Enter for help.');
   return { ended, [Symbol.dispose]: () => stop?.() };
 }
 
-/** Returns the reader of what a person types; `undefined` if stdin is not their terminal. */
+/** Returns the function that reads the lines of a person; `undefined` if this process has no terminal to read. */
 export function createTypedLines(): Terminal['typedLines'] {
   if (!isatty(0) || !isInForeground()) return undefined;
   return (receive) => {
@@ -45,7 +45,7 @@ export function createTypedLines(): Terminal['typedLines'] {
   };
 }
 
-/** Whether this process may read from its terminal. One that was started with `&` would be stopped if it tried. */
+/** Whether this process may read from its terminal. The system stops a process that was started with `&` and reads. */
 function isInForeground(): boolean {
   if (process.platform !== 'linux') return true;
   const [, , group, , , foregroundGroup] = readFileSync('/proc/self/stat', 'utf8')

@@ -13,21 +13,21 @@ export class StateFileError extends Error {
   override readonly name = 'StateFileError';
 }
 
-/** How often the holder of a lock sets the time of the lock file, in milliseconds. */
-const BEAT_MS = 1_000;
+/** The interval at which the holder of a lock updates the time of the lock file. */
+const TOUCH_INTERVAL_MS = 1_000;
 
-/** How long a lock whose holder cannot be looked up has to stay untouched until its holder is taken as ended. */
+/** If the process of a holder cannot be looked up, it counts as ended after this time without an update of the file. */
 const STALE_MS = 5_000;
 
-/** Who has a lock. */
+/** The server that has a lock. */
 interface Holder {
   /** A text that no other lock has. */
   readonly token: string;
   readonly host: string;
   readonly pid: number;
-  /** The running system and the space of process ids in which `pid` means something. */
+  /** The running system, and the namespace of process ids to which `pid` belongs. */
   readonly machine: string;
-  /** When the process started, so that another one that got its id later is not taken for it. */
+  /** The start of the process, which differs from that of a later process with the same id. */
   readonly start: string | undefined;
 }
 
@@ -35,29 +35,30 @@ interface Holder {
 export type FileLock = Awaited<ReturnType<typeof lockFile>>;
 
 /**
- * Locks a file against other servers, in this process, on this machine, and on others that share the folder. What an
- * ended server has left is taken over: at once if it ran here, else when nobody has touched it for some seconds.
+ * Locks a file, so that no other server uses it: in this process, on this machine, or on another one that shares the
+ * folder. The lock of a server that has ended is replaced: at once if that server ran on this machine, and otherwise if
+ * the lock file is not updated for some seconds.
  *
  * @throws {StateFileError} if another server has the file.
  */
 export async function lockFile(file: string) {
   const { pid } = process;
-  const own: Holder = { token: randomUUID(), host: hostname(), pid, machine: thisMachine(), start: startOf(pid) };
+  const own: Holder = { token: randomUUID(), host: hostname(), pid, machine: machineId(), start: startOf(pid) };
   const path = `${file}.lock`;
-  await take(path, own, file);
-  /** Checks that nobody has taken the lock over. @throws {StateFileError} if somebody has. */
+  await takeLock(path, own, file);
+  /** Checks that this server still has the lock. @throws {StateFileError} if another server has it. */
   const check = async () => {
     const holder = await readHolder(path);
-    // Somebody may have tidied up the folder.
-    if (holder === undefined) await take(path, own, file);
-    else if (holder.token !== own.token) throw takenError(file, holder);
+    // A person may have deleted the lock file.
+    if (holder === undefined) await takeLock(path, own, file);
+    else if (holder.token !== own.token) throw createInUseError(file, holder);
   };
-  const beat = async () => {
+  const touch = async () => {
     await check();
     await utimes(path, new Date(), new Date());
   };
-  // What fails here fails again at the next write, which reports it.
-  const timer = setInterval(() => Promise.allSettled([beat()]), BEAT_MS).unref();
+  // An error is not reported here, because the next write fails with the same error and reports it.
+  const timer = setInterval(() => Promise.allSettled([touch()]), TOUCH_INTERVAL_MS).unref();
   return {
     check,
     async release() {
@@ -67,24 +68,24 @@ export async function lockFile(file: string) {
   };
 }
 
-/** Takes a lock, also that of an ended holder. @throws {StateFileError} if another server has it. */
-async function take(path: string, own: Holder, file: string): Promise<void> {
-  while (!(await create(path, own))) {
+/** Takes a lock, also if its holder has ended. @throws {StateFileError} if another server has it. */
+async function takeLock(path: string, own: Holder, file: string): Promise<void> {
+  while (!(await createLockFile(path, own))) {
     const holder = await readHolder(path);
     if (holder === undefined) continue;
     if (holder.token === own.token) return;
-    if (await isAlive(path, holder)) throw takenError(file, holder);
-    // Only the one that has this further lock replaces that of the ended holder. So of two servers that start at the
-    // same instant one gets it, and neither takes the lock of the other for that of the ended holder.
-    const further = `${path}.${holder.token}`;
-    await take(further, own, file);
-    if ((await readHolder(path))?.token === holder.token) return rename(further, path);
-    await rm(further, { force: true });
+    if (await isAlive(path, holder)) throw createInUseError(file, holder);
+    // Only a server that has this second lock may replace the lock of the ended holder. So if two servers start at the
+    // same time, only one gets the lock, and neither replaces the new lock of the other.
+    const secondLock = `${path}.${holder.token}`;
+    await takeLock(secondLock, own, file);
+    if ((await readHolder(path))?.token === holder.token) return rename(secondLock, path);
+    await rm(secondLock, { force: true });
   }
 }
 
-/** Returns whether the file did not exist and has been created. */
-async function create(path: string, own: Holder): Promise<boolean> {
+/** Creates a lock file. Returns `false` if the file exists already. */
+async function createLockFile(path: string, own: Holder): Promise<boolean> {
   try {
     await writeFile(path, JSON.stringify(own), { flag: 'wx', mode: 0o600 });
     return true;
@@ -97,7 +98,7 @@ async function create(path: string, own: Holder): Promise<boolean> {
   }
 }
 
-/** Returns who has a lock; `undefined` if nobody has. What is not yet complete is nobody that could be looked up. */
+/** Returns the holder of a lock; `undefined` if there is none. While the file is incomplete, the holder is unknown. */
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
     return JSON.parse(String(await readRegularFile(path)));
@@ -108,21 +109,21 @@ async function readHolder(path: string): Promise<Holder | undefined> {
   }
 }
 
-/** Returns whether a holder runs. If it cannot be looked up, its lock is watched for a while. */
+/** Returns whether a holder is running. If it cannot be looked up, this waits for an update of the lock file. */
 async function isAlive(path: string, { token, machine, pid, start }: Holder): Promise<boolean> {
-  const found = machine === thisMachine() ? startOf(pid) : undefined;
+  const found = machine === machineId() ? startOf(pid) : undefined;
   if (found !== undefined) return found === start;
   const timeOf = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   const touchedAt = timeOf();
-  for (let waited = 0; waited < STALE_MS; waited += BEAT_MS / 2) {
-    await setTimeout(BEAT_MS / 2);
+  for (let waited = 0; waited < STALE_MS; waited += TOUCH_INTERVAL_MS / 2) {
+    await setTimeout(TOUCH_INTERVAL_MS / 2);
     if (timeOf() !== touchedAt) return (await readHolder(path))?.token === token;
   }
   return false;
 }
 
-/** Returns what tells this system and its space of process ids from all others: two containers have different ones. */
-function thisMachine(): string {
+/** Returns an id of this system and its namespace of process ids. Two containers have different ids. */
+function machineId(): string {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
   } catch {
@@ -130,21 +131,21 @@ function thisMachine(): string {
   }
 }
 
-/** Returns the start of a process, an empty text if it has ended, and `undefined` if that cannot be known. */
+/** Returns the start of a process, an empty text if it has ended, and `undefined` if the system does not show it. */
 function startOf(pid: number): string | undefined {
   try {
     process.kill(pid, 0);
     // The name of the program is in brackets, and may contain brackets itself.
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.replace(/^.*\) /s, '').split(' ');
-    // One in the state Z has ended, and its parent did not notice that yet.
+    // A process in the state Z has ended, but its parent has not read the exit code yet.
     return fields[0] === 'Z' ? '' : fields[19];
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH' ? '' : undefined;
   }
 }
 
-function takenError(file: string, { pid, host }: Holder): StateFileError {
+function createInUseError(file: string, { pid, host }: Holder): StateFileError {
   return new StateFileError(
     `The state file ${file} is in use by another server, process ${pid} on the host ${host}; end that one, or name ` +
       'another file.',

@@ -4,9 +4,9 @@ import { ApiError } from '../contract/errors.ts';
 
 /** The bytes of one request or mail that has not been handled yet. */
 export interface HeldBytes {
-  /** Counts more bytes, or returns the error that says that too much arrives at once. */
+  /** Counts more bytes. If all clients together send too much, it returns an error and does not count them. */
   add(bytes: number): ApiError | undefined;
-  /** Stops counting them. */
+  /** Removes the bytes from the count. */
   release(): void;
 }
 
@@ -23,12 +23,13 @@ export class Intake {
     this.#maxBytes = Math.max(memoryForMail / 2, 2 * MAX_MAIL_BYTES);
   }
 
+  /** Returns the counter of one request or mail. */
   hold(): HeldBytes {
     let held = 0;
-    let isOver = false;
+    let isReleased = false;
     return {
       add: (bytes) => {
-        if (isOver || this.#bytes + bytes > this.#maxBytes) {
+        if (isReleased || this.#bytes + bytes > this.#maxBytes) {
           return new ApiError(
             'STORAGE_FULL',
             `More than ${showSize(this.#maxBytes)} arrive at once, for which the memory is too small; send it ` +
@@ -42,7 +43,7 @@ export class Intake {
       release: () => {
         this.#bytes -= held;
         held = 0;
-        isOver = true;
+        isReleased = true;
       },
     };
   }
@@ -56,16 +57,16 @@ export class Intake {
     const held = this.hold();
     response.once('close', held.release);
     if (response.closed) held.release();
-    // All of a body at once: otherwise many could begin to arrive, and none of them would fit.
+    // The declared size is counted at once, because otherwise many bodies could begin to arrive, and none would fit.
     const isDeclared = Number.isFinite(declaredBytes);
-    refuse(isDeclared ? held.add(declaredBytes) : undefined);
+    throwIfRefused(isDeclared ? held.add(declaredBytes) : undefined);
     for await (const chunk of body) {
-      if (!isDeclared) refuse(held.add(chunk.byteLength));
+      if (!isDeclared) throwIfRefused(held.add(chunk.byteLength));
       yield chunk;
     }
   }
 }
 
-function refuse(refusal: ApiError | undefined): void {
+function throwIfRefused(refusal: ApiError | undefined): void {
   if (refusal) throw refusal;
 }

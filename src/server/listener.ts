@@ -11,9 +11,9 @@ export interface Listener {
 /** How long the running requests and the clients have to end when a server closes. */
 export const CLOSE_MS = 300;
 
-/** Lets a server listen and close. `atEnd` is called before the connections that are still open are closed. */
+/** Creates a listener for a server. `atEnd` is called before the connections that are still open are closed. */
 export function createListener(server: Server, graceMs = CLOSE_MS, atEnd?: () => void): Listener {
-  // Node does not list those that were upgraded.
+  // The sockets are collected here, because Node does not list those that were upgraded.
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);

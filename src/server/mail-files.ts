@@ -23,7 +23,7 @@ export async function resolveMail<Fixture>(fixture: Fixture, folder: string): Pr
     const read = await Promise.all(
       messages.map((message) => (isMailFile(message) ? readMessages(message, folder) : [message])),
     );
-    // After a failure, one message for each entry keeps the positions in the messages of other problems right.
+    // After a failure, each entry stays one message, so that other problems are reported at the right position.
     const hasFailed = read.some(([first]) => isObject(first) && first.eml instanceof Error);
     inbox.messages = hasFailed ? read.map(([first]) => first) : read.flat();
   }
@@ -41,10 +41,10 @@ async function readMessages({ eml, ...fields }: { readonly eml: string }, folder
   }
 }
 
-/** An inbox of a fixture that was not checked yet, with its handles. */
+/** An inbox of a fixture that was not checked yet, with its path in the fixture. */
 export type InboxPart = { readonly path: readonly string[]; readonly inbox: Record<string, unknown> };
 
-/** Lists the inboxes of a fixture that was not checked yet; what is not as it should be is left out. */
+/** Lists the inboxes of a fixture that was not checked yet. Invalid parts are left out. */
 export function listInboxes(fixture: unknown): InboxPart[] {
   return ['tenants', 'workspaces', 'inboxes'].reduce<InboxPart[]>(
     (parts, field) =>
@@ -86,17 +86,17 @@ export function splitMbox(content: Buffer): Buffer[] {
 
 /** A mail of a file. */
 export interface FileMail {
-  /** Its fields as a message of a fixture has them. What it does not name is left out and gets the usual default. */
+  /** The fields of a message of a fixture. A field that the mail does not have is left out, and gets its default. */
   readonly message: Readonly<Record<string, unknown>>;
   /** The bare address of the sender; empty if there is none. */
   readonly from: string;
-  /** Everybody whom its header names as a recipient. */
+  /** The addresses of all recipients in the header. */
   readonly recipients: readonly string[];
 }
 
 /**
- * Reads the bytes of a mail as a message of a fixture. It arrives at the time in its Date field. Its `to` and `cc` are
- * without addresses to which the service cannot send; the raw mail has them.
+ * Reads the bytes of a mail as a message of a fixture. The mail arrives at the time in its Date field. Addresses to
+ * which the service cannot send are left out of `to` and `cc`, but stay in the raw mail.
  *
  * @throws {ApiError} VALIDATION_ERROR if it is too large or cannot be parsed.
  */
@@ -116,7 +116,7 @@ export async function toFixtureMessage(bytes: Uint8Array): Promise<FileMail> {
       cc,
       to: to.length > 0 ? to : undefined,
       ...(messageIdHeader !== '' && { messageIdHeader }),
-      // The schema of fixtures knows no years of five digits.
+      // The schema of fixtures does not accept years of five digits.
       ...(/^\d{4}-.*Z$/.test(date ?? '') && { receivedAt: date }),
       attachments: attachments.map(({ filename, contentType, content }) => ({
         filename: filename.replace(/\p{Cc}/gu, ' '),

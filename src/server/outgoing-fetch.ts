@@ -53,10 +53,10 @@ export function createOutgoingFetch(findReasonToRefuse: ReceiverRules) {
   };
 }
 
-/** Adds to rules that no address of this machine may be called. */
+/** Returns rules that also refuse every address of this machine. */
 function refuseOwnAddresses(findReasonToRefuse: ReceiverRules): ReceiverRules {
-  const said = "This address is the emulator's own port; it never delivers to itself.";
-  return (host, address = host) => findReasonToRefuse(host, address) ?? (isLocalAddress(address) ? said : undefined);
+  const reason = "This address is the emulator's own port; it never delivers to itself.";
+  return (host, address = host) => findReasonToRefuse(host, address) ?? (isLocalAddress(address) ? reason : undefined);
 }
 
 /**
@@ -147,18 +147,18 @@ const METADATA_ADDRESSES = new Set(
 const TRANSLATION_RANGES: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145']);
 
 /**
- * Where the four bytes of an IPv4 address can begin in an IPv6 address (RFC 6052, section 2.2), if the byte at 8, which
- * is none of them, is left out.
+ * The positions at which the four bytes of an IPv4 address can begin in an IPv6 address (RFC 6052, section 2.2). Byte 8
+ * is not counted, because it never belongs to the IPv4 address.
  */
 const EMBEDDED_AT = [4, 5, 6, 7, 8, 11];
 
-/** Names of this machine, which are not asked of DNS (RFC 6761, section 6.3). */
+/** Names of this machine, which are not looked up in DNS (RFC 6761, section 6.3). */
 const LOCAL_NAME = /(?:^|\.)localhost$/;
 
 /**
  * Creates the rules: `localhost` and loopback addresses are always allowed, link-local and metadata addresses never,
- * all others by `deliverTo`. Its entries are hosts as written in a URL, ranges such as `10.0.0.0/8`, or `*` for all. A
- * name without an address is allowed if it may be looked up.
+ * and others only if `deliverTo` names them. Its entries are hosts as written in a URL, ranges such as `10.0.0.0/8`, or
+ * `*` for all. A name without an address is allowed if it may be looked up.
  *
  * @throws {TypeError} on any other entry, because it would never match.
  */
@@ -180,7 +180,7 @@ export function findReasonFor(rules: ReceiverRules, url: string): string | undef
   return rules(new URL(url).hostname.replace(/^\[|\]$|\.$/g, ''));
 }
 
-/** Returns whether the host itself says that it is this machine, and not only the address that its name resolves to. */
+/** Returns whether a host means this machine by itself. A name that only resolves to a loopback address does not. */
 function isLocal(host: string, address: Address | undefined): boolean {
   return LOCAL_NAME.test(host) ? !address || isLoopback(address) : ipaddr.isValid(host) && isLoopback(address);
 }

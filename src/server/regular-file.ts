@@ -9,11 +9,11 @@ export async function readRegularFile(path: string): Promise<Buffer> {
 }
 
 /**
- * Opens a file, and refuses a pipe, a socket or a device with the code `ENXIO`: those might never end, or wait for
- * somebody who opens their other side. The kind is that of the open file, because the name can get another one.
+ * Opens a file, and refuses a pipe, a socket or a device with the code `ENXIO`, because reading one might never end.
+ * The kind is that of the open file, because another file can get the same name at any time.
  */
 export async function openRegularFile(path: string): Promise<FileHandle> {
-  // With this flag, which Windows has not, a pipe is opened without waiting. The system itself refuses a socket.
+  // With this flag, which Windows does not have, a pipe is opened without waiting. The system itself refuses a socket.
   const handle = await promises.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   const stats = await handle.stat();
   if (stats.isFile()) return handle;
@@ -38,8 +38,8 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Says why a file cannot be read or written, without the words of the system. `missing` is for a file that is not
- * there.
+ * Returns the reason why a file cannot be read or written, in plain words. `missing` is the reason if the file does not
+ * exist.
  */
 export function fileProblem(error: unknown, missing = 'there is no such folder'): string {
   const { code = '', syscall } = error as NodeJS.ErrnoException;

@@ -3,9 +3,9 @@ import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces the content of a file. Whenever the process or the machine stops, the file has either the old content or the
- * new one: the new one is first written to the disk under another name. Only this user can read the file. The process
- * id in the name tells which process a part belongs to that was never finished.
+ * Replaces the content of a file. Even if the process or the machine stops, the file has either the old content or the
+ * new one, because the new content is first written to a file with another name. Only this user can read the file. The
+ * other name contains the process id, so that one can see which process did not finish.
  */
 export async function replaceFile(file: string, content: string | Iterable<string>): Promise<void> {
   const part = `${file}.${randomUUID()}.${process.pid}.part`;
@@ -20,7 +20,7 @@ export async function replaceFile(file: string, content: string | Iterable<strin
 }
 
 async function writeToDisk(file: string, content: string | Iterable<string>): Promise<void> {
-  // Nothing that another process put there is written to, such as a link to another file.
+  // The flag `wx` refuses a file that exists, such as a link to another file that another process has created.
   const handle = await open(file, 'wx', 0o600);
   try {
     await writeFile(handle, content);

@@ -15,7 +15,7 @@ import { FAVICON_PATH } from './http/guards.ts';
 export interface Line {
   /** What a reader looks for first, such as `createWebhook` or `message.received`. */
   readonly name: string;
-  /** What is shown behind the name: the HTTP status, `←` for a mail that came in, or `!` for a problem. */
+  /** What is shown after the name: the HTTP status, `←` for a mail that was received, or `!` for a problem. */
   readonly sign?: number | '←' | '!' | undefined;
   readonly text: string;
   /** The HTTP status that decides the colour of the line. Default: 200. */
@@ -74,8 +74,8 @@ export function maskSecrets(text: string): string {
 type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
 
 /**
- * Writes a log line for each future entry of a mailbox's activity. That of a delivery that was not delivered ends with
- * its link in the inspector; `inspector` returns the URL of that page.
+ * Writes a log line for each future entry of a mailbox's activity. If a delivery failed, its line ends with a link to
+ * the delivery in the inspector. `inspector` returns the URL of the inspector.
  */
 export function logActivity(activity: Activity, log: Log, inspector: () => string): void {
   activity.subscribe((entry) => {
@@ -118,7 +118,7 @@ const WRITERS: {
   },
 };
 
-/** Writes what happened to a delivery behind its event, its webhook and its address. */
+/** Returns a line with the event, the webhook and the address of a delivery, followed by what happened to it. */
 function deliveryLine({ event, webhookId, url }: DeliveryActivity, { text, ...line }: Omit<Line, 'name'>): Line {
   const address = url === null ? '' : ` ${cut(url, MAX_URL_LENGTH)}`;
   return { ...line, name: event, text: `webhook ${webhookId.slice(0, 4)}…${address} ${text}` };
@@ -129,7 +129,7 @@ export function formatAttempt(attempt: AttemptData): string {
   return [attempt.status, formatResult(attempt)].filter((part) => part !== null).join(' ');
 }
 
-/** Describes the result of an attempt behind its status. */
+/** Describes the result of an attempt, without its status. */
 function formatResult({ state, reason, status, error, durationMs, retryInMs }: AttemptData): string {
   if (state === 'refused') return `refused: ${reason}`;
   const problem = status === null ? `no answer (${messageOf(error)}) ` : '';
@@ -144,7 +144,7 @@ function formatNextStep({ state, reason, retryInMs }: Pick<AttemptData, 'state' 
 /** The maximum length of the URL of a webhook, so that the result of the delivery is in the line, too. */
 const MAX_URL_LENGTH = 120;
 
-/** The maximum length of what is said of an entry, in characters. */
+/** The maximum length of the text of a line, in characters. */
 const MAX_LENGTH = 280;
 
 /** Shortens the text of a line that others may have written, and makes it printable. */
@@ -164,9 +164,7 @@ export function logRefusedWebhooks(log: Log, findReason: (url: string) => string
   };
 }
 
-/**
- * Returns whether a request only reads from the control plane or the inspector, which is not logged unless asked for.
- */
+/** Returns whether a request only reads from the control plane or the inspector. `verbose` logs these requests too. */
 export function isControlRead({ method = '', url = '' }: IncomingMessage): boolean {
   return ['GET', 'HEAD', 'OPTIONS'].includes(method) && CONTROL_URL.test(url);
 }
@@ -194,25 +192,25 @@ function describe(request: IncomingMessage, response: ServerResponse, duration: 
   const { method, url = '' } = request;
   const { statusCode: status } = response;
   const isComplete = response.writableFinished || status === 101;
-  const name = result.row?.id ?? nameOfOther(url.replace(/\?.*/s, ''));
+  const name = result.row?.id ?? nameWithoutOperation(url.replace(/\?.*/s, ''));
   const write = (outcome: string | undefined, note = '') =>
     [method, toAscii(url), outcome, duration, sentKey(request)].filter(Boolean).join(' ') + note;
-  if (isComplete) return { name, sign: status, text: write(result.error?.code, noteOn(result)), status };
+  if (isComplete) return { name, sign: status, text: write(result.error?.code, formatNotes(result)), status };
   return { name, sign: '!' as const, text: write(isCut({ status }) ? 'cut by a fault' : 'aborted'), status: 499 };
 }
 
-/** Returns the name of a request that is no operation and no control call, by its path. */
-export function nameOfOther(path: string): string {
+/** Returns the name of a request that is neither an operation nor a control call, by its path. */
+export function nameWithoutOperation(path: string): string {
   return isStreamPath(path) ? 'stream' : '-';
 }
 
 /** The statuses of refusals whose message is the reason: it says which key, origin or host is wrong. */
 const REFUSED: readonly unknown[] = [401, 403];
 
-/** Formats the reason of a refusal, and what the request had and the operation did not read. */
-function noteOn({ error, ignored = [] }: Partial<ApiResult>): string {
+/** Formats the reason of a refusal, and the parts of the request that the operation did not read. */
+function formatNotes({ error, ignored = [] }: Partial<ApiResult>): string {
   const reason = error?.internalReason?.() ?? (REFUSED.includes(error?.status) ? error?.message : undefined);
-  const notes = [reason, ...ignored.map((each) => `ignored: ${each}`)];
+  const notes = [reason, ...ignored.map((part) => `ignored: ${part}`)];
   return notes
     .filter((note) => note !== undefined)
     .map((note) => ` (${note.slice(0, 300)})`)

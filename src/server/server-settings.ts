@@ -69,7 +69,7 @@ export interface ServerSetting<Value = unknown> {
   readonly takes?: string;
   /** Converts the text of a flag to a value. Default: the text itself. */
   readonly fromText?: (text: string) => unknown;
-  /** Returns the value in the server's form, or `undefined` if it is invalid. */
+  /** Returns the value in the form that the server uses, or `undefined` if it is invalid. */
   readonly parse: (value: unknown) => Value | undefined;
 }
 
@@ -86,7 +86,7 @@ const FILE = {
   parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
 } as const;
 
-/** Every setting of a server, by the name of its option: each has one, and each option here has a setting. */
+/** Every setting of a server, by the name of its option. Its type allows no missing and no further setting. */
 export const SERVER_SETTINGS = {
   port: { ...PORT, short: 'p', help: `Port to listen on; 0 picks a free one (default ${DEFAULT_PORT}; also PORT)` },
   host: {
@@ -119,7 +119,7 @@ export const SERVER_SETTINGS = {
   },
   drain: {
     value: '<time>',
-    help: 'After a signal, work on for this time, such as 10s; GET /__mock/ready then answers 503 (default: 0s)',
+    help: 'After a signal, keep running for this time, such as 10s; GET /__mock/ready then answers 503 (default: 0s)',
     expected: 'a time of at most 1h, such as 10s',
     parse: (value: unknown) => timeoutField().safeParse(value).data,
   },
@@ -153,13 +153,13 @@ export const SERVER_SETTINGS = {
   },
 } as const satisfies { [Name in keyof SettingOptions]-?: ServerSetting<ItemOf<SettingOptions[Name]>> };
 
-/** The value of each option that has one if it is not given. */
+/** The default values of options. */
 const DEFAULTS = {
   ...{ port: DEFAULT_PORT, host: DEFAULT_HOST, drain: 0 as Duration },
   ...{ allowHosts: [], corsOrigins: [], deliverTo: [] },
 } satisfies SettingOptions;
 
-/** The settings of a server: its options in its own form, with the defaults. */
+/** The settings of a server: its parsed options, with the defaults. */
 export type Settings = SettingOptions & {
   readonly [Name in keyof typeof DEFAULTS]: NonNullable<SettingOptions[Name]>;
 };
@@ -178,7 +178,7 @@ export function parseSettings(options: SettingOptions): Settings {
   return Object.fromEntries(parsed) as object as Settings;
 }
 
-/** Checks an option, and returns it in the server's form. */
+/** Checks an option, and returns it in the form that the server uses. */
 function parseOption(name: keyof SettingOptions, value: unknown): unknown {
   const { multiple, parse, expected, isSecret, fromText }: ServerSetting = SERVER_SETTINGS[name];
   if (multiple) return parseListOption(name, value);
@@ -189,7 +189,7 @@ function parseOption(name: keyof SettingOptions, value: unknown): unknown {
 }
 
 /**
- * Checks an option of `startServer` that is a list, and returns its items in the server's form.
+ * Checks an option of `startServer` that is a list, and returns its items in the form that the server uses.
  *
  * @throws {TypeError} when it is not a list, and on an invalid item, because such an item would never match.
  */
@@ -207,7 +207,7 @@ function isPort(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65535;
 }
 
-/** Returns a host name in the form of URLs; `undefined` for anything else, such as a host name with a port. */
+/** Returns a host name as URLs have it; `undefined` for anything else, such as a host name with a port. */
 function toHostname(host: string): string | undefined {
   const authority = isIPv6(host) ? `[${host}]` : host;
   return /:\d*$/.test(authority) ? undefined : hostnameOf(authority);
@@ -217,11 +217,11 @@ function toOrigin(text: string): string | undefined {
   if (text === '*') return text;
   if (!/^[a-z][a-z\d+.-]*:\/\/[^/?#\s]+\/?$/i.test(text) || !URL.canParse(text)) return undefined;
   const { origin, protocol, host } = new URL(text);
-  // `URL` knows no origin for other schemes, such as those of browser extensions.
+  // `URL` returns no origin for other schemes, such as those of browser extensions.
   return origin === 'null' ? `${protocol}//${host.toLowerCase()}` : origin;
 }
 
-/** Returns a range or `*` unchanged, and a host in the form of URLs without brackets. */
+/** Returns a range or `*` unchanged, and a host as URLs have it, but without brackets. */
 function toReceiver(entry: string): string | undefined {
   if (entry === '*' || isRange(entry)) return entry;
   return toHostname(entry)?.replace(/^\[|\]$/g, '');
@@ -234,7 +234,7 @@ function isRange(entry: string): boolean {
   return version === 4 ? Number(bits) <= 32 : Number(bits) <= 128 && !isMappedIPv4(base);
 }
 
-/** Returns whether an address is an IPv4 address in IPv6 form. These are compared as IPv4, so a range never matches. */
+/** Returns whether an IPv6 address contains an IPv4 address. It is compared as IPv4, so a range would never match. */
 function isMappedIPv4(address: string): boolean {
   const mapped = new BlockList();
   mapped.addSubnet('::ffff:0:0', 96, 'ipv6');

@@ -112,12 +112,12 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
 export async function startServer(
   options: ServerOptions<NamedFixture> = {},
 ): Promise<Omit<MailboxServer, 'mailbox'> & { readonly mailbox: unknown }> {
-  const { port, own, ...settings } = parseOptions(options);
+  const { port, ownProcess, ...settings } = parseOptions(options);
   const { host, controlToken } = settings;
   const rules = createReceiverRules(settings.deliverTo);
   const outgoing = createOutgoingFetch(rules);
   const environment = { ...options.environment, fetch: options.environment?.fetch ?? outgoing.fetch };
-  const internals = buildMailbox({ ...(await readMailOf(options)), environment });
+  const internals = buildMailbox({ ...(await readMailFiles(options)), environment });
   const intake = new Intake(memoryForMail(internals.environment));
   const stateFile = await loadStateFile(internals, settings.state);
   let url = '';
@@ -125,19 +125,19 @@ export async function startServer(
   if (log && environment.fetch === outgoing.fetch) {
     internals.service.observers.push(logRefusedWebhooks(log, (link) => findReasonFor(rules, link)));
   }
-  const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.leave));
-  const app = new App({ ...settings, internals, userHandlers, intake, log, process: own });
+  const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.abort));
+  const app = new App({ ...settings, internals, userHandlers, intake, log, process: ownProcess });
   const http = createHttpServer(app);
 
-  const boundPort = await http.listen(port, host).catch(stateFile.leave);
+  const boundPort = await http.listen(port, host).catch(stateFile.abort);
   url = `http://${urlHost(host)}:${boundPort}`;
   outgoing.refuseOwnPort(boundPort);
   const mail = await loadMailServers(internals, { ...settings, intake }).catch(async (error) => {
     await Promise.all([http.close(), outgoing.close()]);
-    return stateFile.leave(error);
+    return stateFile.abort(error);
   });
   const close = async () => {
-    await drain(own);
+    await waitForDrain(ownProcess);
     internals.service.faults.endWaits();
     await Promise.all([app.closeStreams(), http.close(), mail.close(), outgoing.close()]);
     // Requests that arrived meanwhile may wait, too.
@@ -164,41 +164,42 @@ function parseOptions(options: ServerOptions<NamedFixture>) {
   return {
     ...settings,
     ...{ tlsRequired, log, colour, verbose },
-    controlToken: settings.controlToken ?? defaultToken(settings.host),
+    controlToken: settings.controlToken ?? createDefaultToken(settings.host),
     allowedHosts: new Set([...settings.allowHosts, ...publicHosts]),
     allowedOrigins: new Set(settings.corsOrigins),
-    own: { publicUrl, drainMs: parseDuration(drain), isEnding: false },
+    ownProcess: { publicUrl, drainMs: parseDuration(drain), isEnding: false },
   };
 }
 
-/** Lets everything work on for the time of the option `drain`, once. */
-async function drain(own: ReturnType<typeof parseOptions>['own']): Promise<void> {
-  if (own.isEnding) return;
-  own.isEnding = true;
-  if (own.drainMs > 0) await new Promise((resolve) => setTimeout(resolve, own.drainMs));
+/** Keeps the server running for the time of the option `drain`. A second call returns at once. */
+async function waitForDrain(ownProcess: ReturnType<typeof parseOptions>['ownProcess']): Promise<void> {
+  if (ownProcess.isEnding) return;
+  ownProcess.isEnding = true;
+  if (ownProcess.drainMs > 0) await new Promise((resolve) => setTimeout(resolve, ownProcess.drainMs));
 }
 
 /**
- * Creates the control token of a server that other machines can reach. It is hexadecimal, because one that began with
- * `-` could not follow `--token`.
+ * Creates the control token of a server that other machines can reach. It is hexadecimal, because a token that begins
+ * with `-` could not follow `--token`.
  */
-function defaultToken(host: string): string | undefined {
+function createDefaultToken(host: string): string | undefined {
   return isLoopbackHost(host) ? undefined : Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('hex');
 }
 
-/** Keeps the state in a file, if one is given; only then is the code for it loaded. `leave` is for a failed start. */
+/** Keeps the state in a file, if the option `state` names one. Otherwise the code for it is not loaded. */
 async function loadStateFile({ stateParts }: MailboxInternals, path: string | undefined) {
   const file = path === undefined ? undefined : await (await import('./state-file.ts')).keepInFile(stateParts, path);
   const close = async () => file?.close();
-  const leave = async (error: unknown): Promise<never> => {
+  /** Closes the file after the start has failed. */
+  const abort = async (error: unknown): Promise<never> => {
     await close();
     throw error;
   };
-  return { close, leave };
+  return { close, abort };
 }
 
 /** Reads the mail files that a fixture names by paths relative to the working folder. The default fixture has none. */
-async function readMailOf(options: MailboxOptions<NamedFixture>): Promise<MailboxOptions<NamedFixture>> {
+async function readMailFiles(options: MailboxOptions<NamedFixture>): Promise<MailboxOptions<NamedFixture>> {
   if (options.fixtures === undefined || options.fixtures === defaultFixture) return options;
   const { resolveMail } = await import('./mail-files.ts');
   return { ...options, fixtures: await resolveMail(options.fixtures, process.cwd()) };
@@ -221,7 +222,7 @@ async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, 
   return createUserHandlers(typeof handlers === 'function' ? handlers(mailbox) : handlers, report);
 }
 
-/** Starts the server's log, or returns `undefined` without a `log` option. Its own errors are not logged again. */
+/** Starts the server's log, or returns `undefined` without a `log` option. An error of the log itself is not logged. */
 function startLog({ activity }: MailboxInternals, options: ServerOptions, inspector: () => string): Log | undefined {
   const { log: write, colour = false, environment } = options;
   const log = write && createLog({ write, isColoured: colour, report: createEnvironment(environment).report });

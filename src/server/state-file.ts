@@ -20,7 +20,7 @@ const WRITE_DELAY_MS = 100;
  */
 export async function keepInFile(context: StateParts, file: string) {
   const state = createWholeState(context);
-  // Nothing is created beside what cannot be a state file.
+  // What cannot be a state file is refused before a lock file is created.
   await readExisting(file, async (path) => (await openRegularFile(path)).close());
   const target = await followLinks(file);
   const lock = await lockFile(target).catch((error: unknown) => {
@@ -77,7 +77,7 @@ async function keepWriting(state: WholeState, target: string, lock: FileLock) {
   };
 }
 
-/** Removes what an earlier process did not finish. Nobody else has this file now. */
+/** Removes the unfinished files of earlier processes. This server has the lock, so no other process is writing one. */
 async function removeLeftovers(file: string): Promise<void> {
   const folder = dirname(file);
   for (const name of await readdir(folder).catch(() => [])) {
@@ -86,7 +86,7 @@ async function removeLeftovers(file: string): Promise<void> {
   }
 }
 
-/** Returns what `read` does, or `undefined` if there is no such file. */
+/** Returns what `read` returns, or `undefined` if there is no such file. */
 async function readExisting(file: string, read: (path: string) => Promise<unknown>): Promise<unknown> {
   try {
     return await read(file);
@@ -101,7 +101,7 @@ function explainWriteError(file: string, error: unknown): StateFileError {
   return new StateFileError(`The state file ${file} cannot be written: ${fileProblem(error)}.`);
 }
 
-/** Returns the file that a link leads to, which may not exist yet. A link itself would be replaced by a file. */
+/** Returns the file to which a link leads, which may not exist yet. Otherwise a file would replace the link. */
 async function followLinks(file: string): Promise<string> {
   const target = await readlink(file).catch(() => undefined);
   return target === undefined ? file : followLinks(resolve(await realpath(dirname(file)), target));
@@ -117,9 +117,9 @@ function loadContent(state: WholeState, file: string, content: Buffer): void {
 }
 
 /** The fields of rows that have bytes. */
-const FIELDS = Object.entries({ messages: 'raw', attachments: 'content' });
+const BYTE_FIELDS = Object.entries({ messages: 'raw', attachments: 'content' });
 
-/** Shorter texts stay as they are. */
+/** Texts that are shorter stay in the JSON. */
 const MIN_LENGTH = 1024;
 
 interface State {
@@ -144,14 +144,14 @@ export function parseState(json: Buffer): unknown {
   }
   const state: unknown = JSON.parse(Buffer.concat([...kept, json.subarray(end)]).toString());
   putBack(state as State | null, found);
-  // Others can have such fields too, such as the metadata of an inbox.
+  // If a mark is left, another object has a field of this name, such as the metadata of an inbox.
   return found.size > 0 ? JSON.parse(json.toString()) : state;
 }
 
-/** Finds where the long texts of these fields are, in order. Within a text, the quotes of such a name are escaped. */
+/** Finds the positions of the long texts of these fields, in order. Quotes inside of a text are escaped. */
 function findLongFields(json: Buffer): { readonly start: number; readonly stop: number }[] {
   const found: { readonly start: number; readonly stop: number }[] = [];
-  for (const [, name] of FIELDS) {
+  for (const [, name] of BYTE_FIELDS) {
     const field = `"${name}":"`;
     for (let at = json.indexOf(field); at >= 0; at = json.indexOf(field, at + 1)) {
       const start = at + field.length;
@@ -162,9 +162,10 @@ function findLongFields(json: Buffer): { readonly start: number; readonly stop: 
   return found.sort((one, other) => one.start - other.start);
 }
 
+/** Replaces each mark by its bytes, and removes it from `found`. */
 function putBack(state: State | null, found: Map<unknown, Uint8Array>): void {
   const tenants = Object.values(state?.tenants ?? {});
-  for (const [kind, field] of FIELDS) {
+  for (const [kind, field] of BYTE_FIELDS) {
     const rows = tenants.flatMap((tenant) => tenant?.rows?.[kind] ?? []) as (Record<string, unknown> | null)[];
     for (const row of rows) {
       const bytes = found.get(row?.[field]);

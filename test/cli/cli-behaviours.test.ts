@@ -8,7 +8,7 @@ test('lists every behaviour in the form that the flag takes, with its other valu
   const { code, out, err } = await runHere(['behaviours']);
   expect([code, err]).toEqual([0, '']);
   const entries = Object.entries<BehaviourDefinition>(BEHAVIOURS).map(([id, entry]) => {
-    if ('assumption' in entry) return `${id} assumed: ${entry.assumption}`;
+    if ('assumption' in entry) return `${id} assumption: ${entry.assumption}`;
     const values = [...Object.keys(entry.choices), ...(entry.otherValues ? [entry.otherValues.rule] : [])];
     return `${id}=${entry.default} or ${values.filter((value) => value !== entry.default).join(', ')}`;
   });

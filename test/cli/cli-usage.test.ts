@@ -2,7 +2,7 @@ import { test, vi } from 'vitest';
 import type { Command } from '../../src/cli/command.ts';
 import { parseStartSettings } from '../../src/cli/commands/start-settings.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { COMMON_FLAGS, FLAG_ROWS, type FlagRow, variableOf } from '../../src/cli/flags.ts';
+import { COMMON_FLAGS, type FlagRow, START_FLAG_ROWS, variableOf } from '../../src/cli/flags.ts';
 import { parseCommandLine } from '../../src/cli/run.ts';
 import { BEHAVIOUR_IDS } from '../../src/contract/behaviours.ts';
 import { linesOf, runHere } from '../support/command.ts';
@@ -183,7 +183,7 @@ const SAMPLES: Record<string, string> = {
   state: 'a.json',
 };
 
-test.for(FLAG_ROWS)('reads --%s from the environment too', ([name, { value: form, short }], { expect }) => {
+test.for(START_FLAG_ROWS)('reads --%s from the environment too', ([name, { value: form, short }], { expect }) => {
   const value = form !== undefined ? [SAMPLES[name] ?? ''] : [];
   const settings = settingsOf([`--${name}`, ...value], {});
   expect(settings).not.toEqual(DEFAULTS);
@@ -334,7 +334,8 @@ test('shows every command, the flags of start and their defaults in help', async
   test
     .expect(shown)
     .toMatch(/^ {2}validate <file> {2,}.+\n {2}behaviours \[id\] {2,}.+\n(?:.+\n)* {2}help \[command\] {2}/m);
-  for (const start of startsOf(FLAG_ROWS)) test.expect(help.filter((line) => line.startsWith(start))).toHaveLength(1);
+  for (const start of startsOf(START_FLAG_ROWS))
+    test.expect(help.filter((line) => line.startsWith(start))).toHaveLength(1);
   test.expect(unwrap(shown)).toMatch(/--port .+default 4025; also PORT/);
   test.expect(unwrap(shown)).toMatch(/--host .+default 127\.0\.0\.1/);
   test.expect(unwrap(shown)).toMatch(/--fixtures .+default mailbox\.jsonc, if it is in this folder/);
@@ -369,7 +370,7 @@ test.for(COMMAND_ROWS)('shows %s alone in its help', async ([name, command], { e
   expect([code, err]).toEqual([0, '']);
   expect(await runHere(['help', name])).toEqual({ code, out, err });
   const usage = command.argument ? `${name} ${command.argument}` : name;
-  const other = command.runsAnother ? ' -- <command>' : '';
+  const other = command.runsOtherCommand ? ' -- <command>' : '';
   const help = linesOf(out.join('\n'));
   expect(help[0]).toBe(`Usage: agent-mailbox-mock ${usage} [flags]${other}`);
   const flags = Object.entries({ ...command.flags, ...COMMON_FLAGS });

@@ -3,7 +3,7 @@ import { extname } from 'node:path';
 import { defaultFixture } from 'agent-mailbox-mock';
 import type { Command } from '../../src/cli/command.ts';
 import { COMMANDS } from '../../src/cli/commands.ts';
-import { byGroup, FLAG_ROWS, variableOf } from '../../src/cli/flags.ts';
+import { byGroup, START_FLAG_ROWS, variableOf } from '../../src/cli/flags.ts';
 import { usageOf } from '../../src/cli/run.ts';
 import {
   BEHAVIOUR_IDS,
@@ -328,7 +328,7 @@ function errorsTable(): string {
 }
 
 function flagsTable(): string {
-  const tables = [...byGroup(FLAG_ROWS)].map(([group, rows]) => {
+  const tables = [...byGroup(START_FLAG_ROWS)].map(([group, rows]) => {
     const cells = rows.map(([name, { short, value, help }]) => {
       const long = value === undefined ? `--${name}` : `--${name} ${value}`;
       return [short ? `${code(`-${short}`)}, ${code(long)}` : code(long), code(variableOf(name)), help];

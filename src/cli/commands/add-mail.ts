@@ -11,16 +11,16 @@ import { readNamedFile } from '../files.ts';
 import { readFixture } from '../read-fixture.ts';
 import type { StartSettings } from './start-settings.ts';
 
-/** The number of messages from which it is said what was loaded, because it has taken a while. */
+/** From this number of messages on, the command prints what was loaded, because loading takes a while. */
 const MANY_MESSAGES = 1000;
 
 /** Reads the data of an emulator: a fixture file, or else the default fixture, and mail files. */
 export async function readData(
   { fixtures: file, mail }: Pick<StartSettings, 'fixtures' | 'mail'>,
-  say: (line: string) => void,
+  print: (line: string) => void,
   showStatus?: Terminal['showStatus'],
 ): Promise<{ readonly fixtures: unknown; readonly isLarge: boolean }> {
-  const fixture = file === undefined ? defaultFixture : await readFixture(file, say);
+  const fixture = file === undefined ? defaultFixture : await readFixture(file, print);
   const fixtures = await addMail(fixture, mail, createProgress(showStatus));
   const count = listInboxes(fixtures).reduce((sum, { inbox }) => sum + messagesOf(inbox).length, 0);
   const isLarge = count >= MANY_MESSAGES;
@@ -28,17 +28,17 @@ export async function readData(
   return { fixtures, isLarge };
 }
 
-/** How long the work has taken when the first status is shown, and the time between two of them. */
+/** The time before the first status is shown, and the time between two of them. */
 const DELAY_MS = 300;
 const INTERVAL_MS = 100;
 
-/** Returns a function that shows how much mail was read, unless it has shown that just before. */
+/** Returns a function that shows how much mail was read, at most once in `INTERVAL_MS`. */
 function createProgress(showStatus: Terminal['showStatus']): (read: number, all: number) => void {
-  let next = performance.now() + DELAY_MS;
+  let nextMs = performance.now() + DELAY_MS;
   return (read, all) => {
-    if (performance.now() < next) return;
+    if (performance.now() < nextMs) return;
     showStatus?.(`Reading mail: ${show(read)} of ${show(all)}`);
-    next = performance.now() + INTERVAL_MS;
+    nextMs = performance.now() + INTERVAL_MS;
   };
 }
 
@@ -48,7 +48,7 @@ function show(count: number): string {
 
 /**
  * Adds the mail of files to a fixture: to each inbox that its header names as a recipient, and to the one that sent it.
- * `onRead` is called after each mail with how many were read, and how many there are as far as it is known.
+ * `onRead` is called after each mail with how many were read, and how many there are, as far as is known.
  *
  * @throws {CannotRunError} if a glob names no file, a file cannot be read, or a mail belongs to no inbox.
  */
@@ -63,7 +63,7 @@ async function addMail(fixture: unknown, globs: readonly string[], onRead: (read
     const mails = splitMbox(content);
     all += mails.length - 1;
     for (const mail of mails) {
-      addTo(inboxes, await parseMail(mail, file), file);
+      addToInboxes(inboxes, await parseMail(mail, file), file);
       read += 1;
       onRead(read, all);
     }
@@ -71,13 +71,13 @@ async function addMail(fixture: unknown, globs: readonly string[], onRead: (read
   return copy;
 }
 
-/** How many files are read at the same time: one after the other, most of the time is spent waiting. */
+/** How many files are read at the same time, because reading them one after the other is mostly waiting. */
 const FILES_AT_ONCE = 16;
 
 async function* readAhead(files: readonly string[]) {
   for (let start = 0; start < files.length; start += FILES_AT_ONCE) {
-    const some = files.slice(start, start + FILES_AT_ONCE);
-    yield* await Promise.all(some.map(async (file) => ({ file, content: await readNamedFile(file, 'mail file') })));
+    const batch = files.slice(start, start + FILES_AT_ONCE);
+    yield* await Promise.all(batch.map(async (file) => ({ file, content: await readNamedFile(file, 'mail file') })));
   }
 }
 
@@ -87,7 +87,7 @@ interface OwnedInbox {
   readonly addresses: ReadonlySet<unknown>;
 }
 
-/** Returns the addresses of an inbox that has its defaults. */
+/** Returns the addresses of an inbox, whose missing fields must have been filled in. */
 function addressesOf({ username, domain, addresses }: JsonObject): Set<unknown> {
   const further = Array.isArray(addresses) ? addresses.map((part) => isObject(part) && part.address) : [];
   return new Set([`${username}@${domain}`, ...further].map((address) => String(address).toLowerCase()));
@@ -107,21 +107,21 @@ async function parseMail(content: Buffer, file: string): Promise<FileMail> {
   }
 }
 
-function addTo(inboxes: readonly OwnedInbox[], { message, from, recipients }: FileMail, file: string): void {
+function addToInboxes(inboxes: readonly OwnedInbox[], { message, from, recipients }: FileMail, file: string): void {
   const bare = recipients.map(toBareAddress);
   const named = new Set([...bare, ...bare.map(withoutTag)]);
-  const places = inboxes.flatMap(({ inbox, addresses }) => [
+  const targets = inboxes.flatMap(({ inbox, addresses }) => [
     ...(addresses.has(toBareAddress(from)) ? [{ inbox, direction: 'outbound' }] : []),
     ...([...addresses].some((address) => named.has(String(address))) ? [{ inbox, direction: 'inbound' }] : []),
   ]);
-  if (places.length === 0) {
+  if (targets.length === 0) {
     const who = recipients.slice(0, 5).join(', ') || 'nobody';
     throw new CannotRunError(
       `The mail file ${file} has a mail to ${who}, and no inbox of the fixture has this address.`,
     );
   }
-  for (const { inbox, direction } of places) {
-    // A new list for each mail would make the work grow with the square of their number.
+  for (const { inbox, direction } of targets) {
+    // The list is changed in place, because a new list for each mail would take quadratic time.
     if (!Array.isArray(inbox.messages)) inbox.messages = [];
     (inbox.messages as unknown[]).push({ ...message, direction });
   }
@@ -149,12 +149,12 @@ export async function findFiles(glob: string): Promise<string[]> {
 /** A mail file, by its ending or in a Maildir, where its name begins with the time of its delivery. */
 const MAIL_FILE = /\.(?:eml|mbox)$|\/(?:cur|new)\/\d[^/]*$/;
 
-const SIGNS: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
+const WILDCARDS: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
 
 function toExpression(pattern: string): RegExp {
   const source = pattern.replace(/\{[^{}]*\}|\*\*\/|\*\*|[*?]|[\\^$.|+()[\]{}]/g, (sign) => {
     if (sign.length > 1 && sign.startsWith('{')) return `(?:${sign.slice(1, -1).split(',').map(escapeText).join('|')})`;
-    return SIGNS[sign] ?? escapeText(sign);
+    return WILDCARDS[sign] ?? escapeText(sign);
   });
   return new RegExp(`^${source}$`);
 }

@@ -9,7 +9,7 @@ interface Started {
   readonly server: AnyServer;
   /** The fixture file; `undefined` if the default fixture is used. */
   readonly fixtures: string | undefined;
-  /** Whether the user set the control token, which then is not shown. */
+  /** Whether the user set the control token, which is then not shown. */
   readonly isTokenSet: boolean;
 }
 
@@ -28,12 +28,12 @@ export function bannerText({ server, fixtures, isTokenSet }: Started, colour: bo
     ['Token', server.controlToken && `X-Mock-Token: ${isTokenSet ? 'as set' : server.controlToken}`],
     ['Fixture', fixtures && toPlain(fixtures)],
     ['Loaded', describeLoaded(state)],
-    ['Write to', exampleKeys.inbox?.name],
+    ['Write to', exampleKeys.inbox?.ownerName],
   ];
   const known = facts.flatMap(([label, value]) => (value ? [[label, value]] : []));
   const keys = TIERS.flatMap((tier) => {
     const example = exampleKeys[tier];
-    return example ? [[tier, shorten(toPlain(example.name)), example.key]] : [];
+    return example ? [[tier, shorten(toPlain(example.ownerName)), example.key]] : [];
   });
   return [
     `${style('bold', NAME)} ${VERSION}`,
@@ -76,7 +76,7 @@ export function readyLine({ server, fixtures }: Started): string {
 /** The collections that are counted. */
 const COUNTED = ['workspaces', 'inboxes', 'messages', 'attachments', 'drafts', 'lists', 'domains', 'webhooks'] as const;
 
-/** Says how many tenants there are, and how many of each kind that they have: `1 tenant, 2 inboxes`. */
+/** Returns the number of tenants, and of each kind of thing that they have: `1 tenant, 2 inboxes`. */
 export function describeCounts(
   { tenants }: MailboxState,
   kinds: readonly (typeof COUNTED)[number][] = COUNTED,
@@ -86,7 +86,7 @@ export function describeCounts(
   return [countOf(tenants.length, 'tenants'), ...present].join(', ');
 }
 
-/** Says what was loaded, and how long ago this process began: `1 tenant, 2 inboxes in 0.2 s`. */
+/** Returns what was loaded, and the time since this process started: `1 tenant, 2 inboxes in 0.2 s`. */
 export function describeLoaded(state: MailboxState): string {
   const seconds = (performance.now() / 1000).toFixed(1);
   return `${describeCounts(state, ['inboxes', 'messages', 'webhooks'])} in ${seconds} s`;

@@ -51,7 +51,7 @@ function parseOverrides(options: Readonly<Record<string, string>>) {
 
 /** Shows a changeable behaviour as `id=value`, with its other values below. Shows an assumption as its text. */
 function summarise(entry: ShownBehaviour): string[] {
-  if ('assumption' in entry) return [entry.id, ...indent(`assumed: ${entry.assumption}`, 4)];
+  if ('assumption' in entry) return [entry.id, ...indent(`assumption: ${entry.assumption}`, 4)];
   const { id, value, choices, otherValues } = entry;
   const listed = [...Object.keys(choices), ...(otherValues ? [otherValues.rule] : [])];
   return [`${id}=${value}`, ...indent(`or ${listed.filter((other) => other !== value).join(', ')}`, 4)];

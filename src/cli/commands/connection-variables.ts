@@ -11,17 +11,17 @@ export type AnyServer = MailboxServer<Record<string, string | TenantKeys>, Recor
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the variables by which another program finds a server: its URL, and the first key of each tier. The last two
- * are read by the commands that call a running emulator.
+ * Returns the variables by which another program finds a server: its URLs, a key of each tier below the operator, and a
+ * login for SMTP and IMAP. Commands that call a running emulator read `AGENT_MAILBOX_URL` and `AGENT_MAILBOX_TOKEN`.
  */
 export function connectionVariables(server: AnyServer): Variables {
   const { url, controlToken, smtp, imap } = server;
   const { tenant, workspace, inbox } = findExampleKeys(server);
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
   const inboxes = server.mailbox.snapshot().tenants.flatMap((tenant) => tenant.inboxes);
-  const login = inbox && inboxes.find(({ id }) => id === inbox.id);
+  const login = inbox && inboxes.find(({ id }) => id === inbox.ownerId);
   return {
-    ...serviceVariables(url, [tenant?.key, workspace?.key, inbox?.key, inbox?.id]),
+    ...serviceVariables(url, [tenant?.key, workspace?.key, inbox?.key, inbox?.ownerId]),
     ...{ MAILBOX_SMTP_HOST: smtp && host, MAILBOX_SMTP_PORT: smtp && String(smtp.port) },
     ...{ MAILBOX_IMAP_HOST: imap && host, MAILBOX_IMAP_PORT: imap && String(imap.port) },
     MAILBOX_IMAP_USER: imap && login && `${login.username}@${login.domain}`,
@@ -30,7 +30,7 @@ export function connectionVariables(server: AnyServer): Variables {
   };
 }
 
-/** Returns the variables of a service at a URL, with one key of each tier and the id of the inbox of the last one. */
+/** Returns the variables of a service. `values` are a tenant, workspace and inbox key, and the id of that inbox. */
 export function serviceVariables(url: string, values: readonly (string | undefined)[]): Variables {
   const [MAILBOX_TENANT_KEY, MAILBOX_WORKSPACE_KEY, MAILBOX_INBOX_KEY, MAILBOX_INBOX_ID] = values;
   return {
@@ -42,12 +42,13 @@ export function serviceVariables(url: string, values: readonly (string | undefin
   };
 }
 
-/** A key, and the tenant, workspace or inbox that it belongs to. */
+/** A key, and its owner: the platform, a tenant, a workspace or an inbox. */
 interface ExampleKey {
   readonly key: string;
-  readonly name: string;
-  /** The id of its owner; the platform has none. */
-  readonly id?: string;
+  /** The name of the owner; for an inbox, its address. */
+  readonly ownerName: string;
+  /** The id of the owner; the platform has none. */
+  readonly ownerId?: string;
 }
 
 /** One key of each tier; a tier without a key is left out. */
@@ -55,7 +56,7 @@ export type ExampleKeys = Partial<Readonly<Record<Tier, ExampleKey>>>;
 
 /** Returns the operator key, the key of the first tenant, and the first workspace and inbox keys of that tenant. */
 export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot()): ExampleKeys {
-  const operator = { key: String(mailbox.keys.operator), name: 'the platform' };
+  const operator = { key: String(mailbox.keys.operator), ownerName: 'the platform' };
   const [[handle, ids] = []] = Object.entries(mailbox.ids);
   if (handle === undefined || !ids) return { operator };
   const keys = mailbox.keys[handle] as TenantKeys;
@@ -63,13 +64,13 @@ export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot
   const workspaces = (tenant?.workspaces ?? []).map(({ id, name }) => [id, name] as const);
   const primary = tenant?.addresses.filter(({ isPrimary }) => isPrimary) ?? [];
   const names = new Map([...workspaces, ...primary.map(({ inboxId, address }) => [inboxId, address] as const)]);
-  /** Returns the first key of a kind with the name of its owner, if there is one. */
+  /** Returns the first key of a kind, if there is one, and its owner. */
   const first = (kind: 'workspaces' | 'inboxes'): ExampleKey | undefined => {
     const [[handle = '', key] = []] = Object.entries(keys[kind]);
-    const id = String(ids[kind][handle]);
-    return key === undefined ? undefined : { key, name: String(names.get(id)), id };
+    const ownerId = String(ids[kind][handle]);
+    return key === undefined ? undefined : { key, ownerName: String(names.get(ownerId)), ownerId };
   };
   const [workspace, inbox] = [first('workspaces'), first('inboxes')];
-  const ofTenant = { key: keys.tenant, name: String(tenant?.name), id: ids.tenant };
+  const ofTenant = { key: keys.tenant, ownerName: String(tenant?.name), ownerId: ids.tenant };
   return { operator, tenant: ofTenant, ...(workspace && { workspace }), ...(inbox && { inbox }) };
 }

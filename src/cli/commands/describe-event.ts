@@ -1,16 +1,17 @@
 import type { ChangeFeedItem } from '../../control/journal/feed-event.ts';
 import type { FeedItem } from '../../mailbox/without-msw.ts';
-import { describeActivity, type Line, limitText, nameOfOther } from '../../server/server-log.ts';
+import { describeActivity, type Line, limitText, nameWithoutOperation } from '../../server/server-log.ts';
 import type { ActivityEntry } from '../../world/event-bus.ts';
 
 /** The kinds of events that only the feed has, and not the log of the server. */
-type OwnKind = Exclude<FeedItem['kind'], ActivityEntry['kind']>;
+type FeedOnlyKind = Exclude<FeedItem['kind'], ActivityEntry['kind']>;
 
 /**
- * Describes an event of the feed in one line, as the log of the server does; `undefined` if the log has no line for it.
+ * Returns the line that `logs` prints for an event of the feed. An activity has the same line as in the log of the
+ * server; the result is `undefined` if that log has no line for it.
  */
 export function describeEvent(event: FeedItem): Line | undefined {
-  if (!isOwn(event)) return describeActivity(event);
+  if (!isFeedOnly(event)) return describeActivity(event);
   return limitText({ name: event.kind, ...WRITERS[event.kind](event as never) });
 }
 
@@ -21,17 +22,17 @@ function describeChange({ action, name, ...event }: ChangeFeedItem) {
 
 const tenantOf = (event: { readonly tenantId: string | null }) => event.tenantId ?? 'all tenants';
 
-/** What is in the line besides the kind of the event, or in place of it. */
-type Described = Omit<Line, 'name'> & Partial<Line>;
+/** The parts of a line that a writer returns. The name of the line is the kind of the event, unless `name` is given. */
+type LineParts = Omit<Line, 'name'> & Partial<Line>;
 
 const UNKNOWN = 'an unknown number of';
 
-const WRITERS: { readonly [Kind in OwnKind]: (event: Extract<FeedItem, { kind: Kind }>) => Described } = {
+const WRITERS: { readonly [Kind in FeedOnlyKind]: (event: Extract<FeedItem, { kind: Kind }>) => LineParts } = {
   request: ({ request }) => {
     const { operation, protocol, method, path, status, code, durationMs, key, reason, ignored = [] } = request;
     const notes = [...(reason === null ? [] : [reason]), ...ignored.map((each) => `ignored: ${each}`)];
     const parts = [method, path, code, `${durationMs.toFixed(1)} ms`, key, ...notes.map((note) => `(${note})`)];
-    const name = operation ?? (protocol === 'http' ? nameOfOther(path) : protocol);
+    const name = operation ?? (protocol === 'http' ? nameWithoutOperation(path) : protocol);
     return { name, sign: status, text: parts.filter((part) => part !== null).join(' '), status };
   },
   clock: ({ action, now, ...event }) => ({ text: `${action}, ${tenantOf(event)}: ${now}` }),
@@ -42,6 +43,6 @@ const WRITERS: { readonly [Kind in OwnKind]: (event: Extract<FeedItem, { kind: K
   gap: ({ missed }) => ({ sign: '!', text: `${missed ?? UNKNOWN} events are missing here`, status: 400 }),
 };
 
-function isOwn(event: FeedItem): event is Extract<FeedItem, { kind: OwnKind }> {
+function isFeedOnly(event: FeedItem): event is Extract<FeedItem, { kind: FeedOnlyKind }> {
   return Object.hasOwn(WRITERS, event.kind);
 }

@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 35_000;
 /** The interval between two requests for the state of a delivery. */
 const POLL_MS = 50;
 
-/** Waits for the first attempt of each delivery, unless it is not due yet or the wait is too long. */
+/** Waits for the first attempt of each delivery, but for none that is due later, and at most `MAX_WAIT_MS`. */
 export async function waitForFirstAttempts(
   client: Pick<ControlClient, 'getDelivery'>,
   deliveries: readonly Delivery[],
@@ -20,20 +20,20 @@ export async function waitForFirstAttempts(
     let latest = delivery;
     while (isAwaitingFirstAttempt(latest) && performance.now() < deadline) {
       await wait(POLL_MS);
-      latest = (await client.getDelivery({ id: delivery.id }).catch(undefinedIfRefused)) ?? { ...latest, ...FORGOTTEN };
+      latest = (await client.getDelivery({ id: delivery.id }).catch(undefinedIfRefused)) ?? { ...latest, ...DROPPED };
     }
     attempted.push(latest);
   }
   return attempted;
 }
 
-const FORGOTTEN = { state: 'dropped', reason: 'The emulator was reset, or its log was full.' } as const;
+const DROPPED = { state: 'dropped', reason: 'The emulator was reset, or its log was full.' } as const;
 
 function isAwaitingFirstAttempt({ state, attempts, nextAttemptAt }: Delivery): boolean {
   return state === 'pending' && attempts.length === 0 && nextAttemptAt === null;
 }
 
-/** Names a delivery, as the beginning of a sentence. */
+/** Returns the beginning of a sentence about a delivery. */
 export function deliveryText({ id, event, webhookId }: Delivery): string {
   return `Delivery ${id} of ${event} to webhook ${webhookId}`;
 }

@@ -8,7 +8,7 @@ import { failedResult } from '../../service/delivery/attempt-sender.ts';
 import { splitLogin } from '../../service/delivery/request.ts';
 import type { AttemptActivity } from '../../world/event-bus.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
-import { type Emulator, findEmulator, noEmulator, readFeed } from '../control-client.ts';
+import { createEmulatorClient, createNoEmulatorError, type Emulator, readFeed } from '../control-client.ts';
 import { LISTEN_FLAGS } from '../flags.ts';
 import { describeEvent } from './describe-event.ts';
 import { attemptText, deliveryText } from './first-attempt.ts';
@@ -25,7 +25,7 @@ export const listenToDeliveries: RunCommand = async (terminal, flags) => {
 };
 
 async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal, forwarder?: Forwarder) {
-  const emulator = findEmulator(flags);
+  const emulator = createEmulatorClient(flags);
   const { url: listening } = emulator;
   const isJson = flags.json?.value === true;
   const start = () =>
@@ -35,7 +35,7 @@ async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal
     if (signal.aborted) return;
     terminal.out(isJson ? jsonOf(watched, forwarded) : textOf(watched, forwarded));
   }
-  throw noEmulator(listening);
+  throw createNoEmulatorError(listening);
 }
 
 /** An attempt that was made, and its delivery. */
@@ -43,7 +43,8 @@ type WatchedAttempt = { readonly delivery: Delivery; readonly attempt: Attempt }
 
 /** Yields each attempt that the emulator makes from now on, until it ends. */
 async function* watchAttempts(emulator: Emulator, filter: Filter, start: () => void, warn: (line: string) => void) {
-  // The emulator refuses an invalid id. Hardly any delivery is held.
+  // This call checks the ids of the filter, because the emulator refuses an invalid one. It asks for held deliveries,
+  // because these are few.
   await emulator.client.listDeliveries({ ...filter, state: 'held' });
   for await (const event of readFeed(emulator, {}, start)) {
     if (event.kind === 'gap') warn(`${NAME}: ${describeEvent(event)?.text}.`);

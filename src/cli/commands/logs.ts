@@ -2,13 +2,13 @@ import { NAME } from '../../basics/version.ts';
 import type { FeedEvent } from '../../mailbox/without-msw.ts';
 import { createLog } from '../../server/server-log.ts';
 import { type Terminal, untilInterrupted } from '../command.ts';
-import { findEmulator, followFeed, readFeed } from '../control-client.ts';
+import { createEmulatorClient, followFeed, readFeed } from '../control-client.ts';
 import { fitIds } from '../layout.ts';
 import { describeEvent } from './describe-event.ts';
 
 /** Shows what happened in a running emulator, and with `--follow` also what happens from now on. */
 export const logs = untilInterrupted(async (terminal, flags, _, __, signal) => {
-  const emulator = findEmulator(flags);
+  const emulator = createEmulatorClient(flags);
   const onLost = () => terminal.err(`${NAME}: The connection to ${emulator.url} was lost; trying again.`);
   const printJson = (event: FeedEvent) => terminal.out(JSON.stringify(event));
   const print = flags.json?.value === true ? printJson : printLine(terminal);

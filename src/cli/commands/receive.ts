@@ -2,23 +2,23 @@ import { basename } from 'node:path';
 import { toBase64 } from '../../basics/base64.ts';
 import type { InputTo } from '../../control/table/client.ts';
 import { type GivenFlags, parseEach, parsePair, textOf, UsageError, untilInterrupted } from '../command.ts';
-import { findEmulator, notAnEmulator } from '../control-client.ts';
+import { createEmulatorClient, createWrongServerError } from '../control-client.ts';
 import { readNamedFile } from '../files.ts';
 
 /** Delivers an inbound message to a running emulator. */
 export const receive = untilInterrupted(async (terminal, flags) => {
-  const { url, client } = findEmulator(flags);
+  const { url, client } = createEmulatorClient(flags);
   const message = { ...(await readMessage(flags, terminal.input)), ...envelopeOf(flags) };
   // The emulator checks the values of the flags.
   const messages = (await client.receiveMessage(message as InputTo<'receiveMessage'>))?.messages;
-  if (!Array.isArray(messages)) throw notAnEmulator(url);
+  if (!Array.isArray(messages)) throw createWrongServerError(url);
   if (flags.json?.value === true) return terminal.out(JSON.stringify({ messages }));
   for (const { id, inboxId, threadId } of messages) {
     terminal.out(`Message ${id} arrived in inbox ${inboxId}, thread ${threadId}.`);
   }
 });
 
-/** Returns the envelope, without what is not set. */
+/** Returns the fields of the envelope for which a flag is set. */
 function envelopeOf(flags: GivenFlags): object {
   const auth = parseEach(flags.auth, (text, source) => parsePair(text, source, '<method>=<result>'));
   const envelopeFrom = textOf(flags['envelope-from']);
@@ -28,7 +28,7 @@ function envelopeOf(flags: GivenFlags): object {
 /** The flags for the parts of a mail. */
 const PARTS = ['from', 'subject', 'text', 'html', 'attach'];
 
-/** The flags that cannot be combined with another one, because what that names has these parts itself. */
+/** The flags that cannot be combined with `--sample` or `--eml`, because a sample or a file already has these parts. */
 const EXCLUDED = { sample: [...PARTS, 'eml', 'envelope-from', 'auth'], eml: [...PARTS, 'in-reply-to'] };
 
 async function readMessage(flags: GivenFlags, readInput: () => Promise<string>): Promise<object> {

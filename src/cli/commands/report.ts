@@ -10,12 +10,12 @@ import { CannotRunError } from '../command.ts';
 import { explainWriteError } from '../files.ts';
 import type { AnyServer } from './connection-variables.ts';
 
-/** The file that says who has written the report. */
+/** The file that names the program that has written the report. */
 const SIGNED_FILE = 'requests.har';
 
 /** The files of a report, and the function that returns the content of each. */
 const FILES: Readonly<Record<string, (mailbox: AnyServer['mailbox']) => unknown>> = {
-  // The first one, so that a report that was not finished is known as one.
+  // This file is written first, so that an unfinished report can also be replaced.
   [SIGNED_FILE]: (mailbox) => createHar(requestsOf(mailbox), mailbox.baseUrl),
   'deliveries.json': (mailbox) => ({ deliveries: mailbox.deliveries(), losses: mailbox.losses() }),
   'requests.json': (mailbox) => ({ requests: requestsOf(mailbox) }),

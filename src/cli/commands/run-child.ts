@@ -6,16 +6,16 @@ import { isatty } from 'node:tty';
 import { CannotRunError, quote, type Terminal } from '../command.ts';
 import { parentOf, readProcFile } from '../package-runner.ts';
 
-/** The signals that end a command, and so everything that it has started. */
+/** The signals that end a command. They are also sent to every process that the command has started. */
 const ENDING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
-/** The signals that a child gets too; those that a system does not have never come. */
+/** The signals that are passed on. A signal that the operating system does not have is never received. */
 const SIGNALS: readonly NodeJS.Signals[] = [...ENDING, 'SIGUSR1', 'SIGUSR2'];
 
-/** The signals that a terminal sends for a key. */
-const KEYS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
+/** The signals that a terminal sends when a person presses a key such as Ctrl+C. */
+const KEYBOARD_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 
-/** How often it is looked for what was started while the signals were sent. */
+/** How many times the processes are listed, because new ones can start while the signals are sent. */
 const ROUNDS = 3;
 
 /** The reasons why a command does not start, with the exit code that a shell has for each. */
@@ -27,9 +27,9 @@ const SPAWN_PROBLEMS: Readonly<Record<string, readonly [reason: string, exitCode
 
 /**
  * Runs a command with the standard input and output of this process, and resolves with its exit code: 128 and the
- * number of the signal, if one ended it. Signals to this process are passed on, those that end it also to everything
- * that the command has started. The command stays in the process group of this process: in another one it would lose
- * the terminal, and everything that a shell or a runner sends to the group.
+ * number of the signal, if one ended it. Signals to this process are passed on to the command. A signal that ends it is
+ * also sent to every process that the command has started. The command stays in the process group of this process,
+ * because in another group it would lose the terminal, and the signals that a shell or a runner sends to the group.
  *
  * @throws {CannotRunError} if it does not start; its exit code is 127 if there is no such command.
  */
@@ -44,14 +44,15 @@ export async function runChild(
   let child: ChildProcess;
   const passOn = (signal: NodeJS.Signals) => {
     // A terminal sends an interrupt to the child itself. A second one would cut its shutdown short.
-    if (KEYS.includes(signal) && [0, 1, 2].some((stream) => isatty(stream))) return;
+    if (KEYBOARD_SIGNALS.includes(signal) && [0, 1, 2].some((stream) => isatty(stream))) return;
     if (ENDING.includes(signal)) signalAll(child, mark, signal);
     else child.kill(signal);
   };
-  // Listened to before the command starts: it may run, and be known to run, before this process goes on.
+  // The listeners are added first, because the command may run, and a signal may come, before `spawn` returns.
   for (const signal of SIGNALS) process.on(signal, passOn);
   try {
     child = start(file, args, { ...env, [MARK]: mark });
+    // A signal is passed on by its listener. Without a signal, the package runner has ended, so the command must end.
     void interrupted.then((signal) => signal ?? passOn('SIGTERM'));
     return await new Promise((resolve, reject) => {
       child.once('close', (code, signal) => resolve(exitCodeOf(code, signal)));
@@ -62,7 +63,10 @@ export async function runChild(
   }
 }
 
-/** Sends a signal to a child and then to everything that it has started, as they are found before the child ends. */
+/**
+ * Sends a signal to a child and to every process that it has started. They are listed before the signal is sent,
+ * because a process whose parent has ended may not be found any more.
+ */
 function signalAll({ pid: root, exitCode, signalCode }: ChildProcess, mark: string, signal: NodeJS.Signals): void {
   if (root === undefined || (exitCode ?? signalCode) !== null) return;
   const signalled = new Set<number>();
@@ -74,7 +78,7 @@ function signalAll({ pid: root, exitCode, signalCode }: ChildProcess, mark: stri
   }
 }
 
-/** Returns whether the process got the signal: it may have ended, or run as another user. */
+/** Sends a signal, and returns whether that was possible: the process may have ended, or run as another user. */
 function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
@@ -102,7 +106,7 @@ function explainSpawnError(error: NodeJS.ErrnoException, file: string): CannotRu
   return new CannotRunError(`The command ${quote(file)} cannot run: ${reason}.`, exitCode);
 }
 
-/** The variable that marks what a command has started, also after its parents have ended. */
+/** The environment variable by which a process of the command is found, even if its parent has ended. */
 const MARK = 'MAILBOX_EXEC_ID';
 
 /** The id of a process, that of its parent, and whether it is marked. */
@@ -122,7 +126,7 @@ function findDescendants(root: number, mark: string): ReadonlySet<number> {
   return found;
 }
 
-/** Returns nothing where neither /proc nor `ps` exists. */
+/** Lists all processes; the list is empty if neither /proc nor `ps` exists. */
 function listProcesses(variable: string): readonly ProcessRow[] {
   try {
     if (process.platform === 'linux') {

@@ -22,9 +22,9 @@ export const start: RunCommand = async (terminal, flags) => {
   const { out, err, env, colour, showStatus } = terminal;
   const fixtures = settings.fixtures ?? findFixtureFile();
   const log = json ? err : (line: string) => out(fitIds(line, terminal.columns));
-  const output = { say: err, showStatus, sayLoaded: json ? err : undefined };
+  const output = { print: err, showStatus, reportLoaded: json ? err : undefined };
   const logged = quiet ? {} : { log, colour: colour && !json };
-  await using server = await listen({ ...settings, fixtures }, { ...output, ...logged });
+  await using server = await startWithData({ ...settings, fixtures }, { ...output, ...logged });
   await using _ = envFile === undefined ? undefined : await writeVariables(envFile, server);
   const started = { server, fixtures, isTokenSet: controlToken !== undefined };
   out(json ? readyLine(started) : bannerText(started, colour));
@@ -33,25 +33,26 @@ export const start: RunCommand = async (terminal, flags) => {
   await Promise.race([terminal.interrupted, typed?.ended ?? terminal.interrupted]);
 };
 
-/** Does what a person types, if there is a terminal. */
+/** Runs the commands that a person types, if there is a terminal. */
 async function followTerminal(server: AnyServer, terminal: Terminal) {
   return terminal.typedLines && (await import('../typed-commands.ts')).followTypedCommands(server, terminal);
 }
 
-/** Writes the connection into a file. The writer is loaded only for that. */
+/** Writes the connection variables into a file. The code for that is loaded only if it is needed. */
 export async function writeVariables(path: string, server: AnyServer): Promise<AsyncDisposable> {
   return (await import('../env-file.ts')).writeEnvFile(path, connectionVariables(server));
 }
 
-/** Where a server writes its log, and what it says about its start. */
+/** Where the lines of the log and those about the start go. */
 interface Output extends Pick<ListenOptions, 'log' | 'colour'>, Pick<Terminal, 'showStatus'> {
-  say(line: string): void;
-  /** Is told what was loaded, if that was much. */
-  readonly sayLoaded?: ((line: string) => void) | undefined;
+  /** Prints a line about the start, such as a warning. */
+  print(line: string): void;
+  /** Prints how much data was loaded, if that took a while. */
+  readonly reportLoaded?: ((line: string) => void) | undefined;
 }
 
-/** Starts a server. @throws {UsageError} {@link CannotRunError} with a sentence that says what to do. */
-export async function listen(settings: StartSettings, { say, sayLoaded, showStatus, ...log }: Output) {
+/** Reads the data and starts a server. @throws {UsageError | CannotRunError} with a sentence that says what to do. */
+export async function startWithData(settings: StartSettings, { print, reportLoaded, showStatus, ...log }: Output) {
   const { json: _, quiet: __, envFile: ___, opensInspector: ____, ...rest } = settings;
   const { fixtures: file, mail, watch, handlers, profile, ...options } = rest;
   if (watch && file === undefined)
@@ -59,7 +60,7 @@ export async function listen(settings: StartSettings, { say, sayLoaded, showStat
   const read = async (status?: Terminal['showStatus']) =>
     file === undefined && mail.length === 0
       ? { fixtures: defaultFixture, isLarge: false }
-      : (await import('./add-mail.ts')).readData({ fixtures: file, mail }, say, status);
+      : (await import('./add-mail.ts')).readData({ fixtures: file, mail }, print, status);
   try {
     const { fixtures, isLarge } = await read(showStatus);
     const server = await startServer({
@@ -67,12 +68,12 @@ export async function listen(settings: StartSettings, { say, sayLoaded, showStat
       ...log,
       ...(handlers !== undefined && { handlers: await (await import('../load-handlers.ts')).loadHandlers(handlers) }),
       fixtures: fixtures as NamedFixture,
-      ...(profile !== undefined && { profile: await (await import('../profile-file.ts')).readProfile(profile, say) }),
+      ...(profile !== undefined && { profile: await (await import('../profile-file.ts')).readProfile(profile, print) }),
     });
-    if (isLarge) sayLoaded?.(`${NAME}: Loaded ${describeLoaded(server.mailbox.snapshot())}.`);
+    if (isLarge) reportLoaded?.(`${NAME}: Loaded ${describeLoaded(server.mailbox.snapshot())}.`);
     const started = server as unknown as AnyServer;
     if (!watch || file === undefined) return started;
-    return (await import('./watch-fixture.ts')).watchFixture(started, { file, read }, say);
+    return (await import('./watch-fixture.ts')).watchFixture(started, { file, read }, print);
   } catch (error) {
     throw explain(error, settings);
   } finally {
@@ -83,19 +84,19 @@ export async function listen(settings: StartSettings, { say, sayLoaded, showStat
 const NO_ADDRESS = 'This machine has no address <host>; choose another with --host.';
 const NO_HOST = 'There is no host <host>; choose an address of this machine with --host.';
 
-/** What the user can do about each code with which a server does not listen. */
+/** What the user can do if a server cannot listen, by error code. */
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'Port <port> on <host> is taken; choose another with <flag>, or 0 for a free one.',
   EACCES: 'Port <port> needs rights that you do not have; choose one above 1023 with <flag>.',
   ...{ EADDRNOTAVAIL: NO_ADDRESS, EAFNOSUPPORT: NO_ADDRESS, ENOTFOUND: NO_HOST, EAI_AGAIN: NO_HOST },
 };
 
-/** Names the flag in place of the option of `startServer`. */
+/** Replaces the option of `startServer` by the flag in the message of an error. */
 function explainFault({ message }: ApiError): string {
   return message.replace(/^(?:An option (?=is)|The option (?=faults))/, `--fault or ${variableOf('fault')} `);
 }
 
-/** Names the flags in place of the options for TLS. */
+/** Replaces the options for TLS by their flags in the message of an error. */
 function explainTls({ message }: TypeError): string {
   const sentence = message.replace(/^The options? /, '');
   return sentence.replace(/\btls(Cert|Key|Required)\b/g, (_, word: string) => `--tls-${word.toLowerCase()}`);

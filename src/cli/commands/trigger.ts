@@ -1,16 +1,16 @@
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { isObject } from '../../fixture/fixture-part.ts';
 import { type GivenFlags, parseEach, parsePair, quote, UsageError, untilInterrupted } from '../command.ts';
-import { findEmulator, notAnEmulator } from '../control-client.ts';
+import { createEmulatorClient, createWrongServerError } from '../control-client.ts';
 import { deliveryText, outcomeText, waitForFirstAttempts } from './first-attempt.ts';
 
 /** Triggers an event in a running emulator. */
 export const trigger = untilInterrupted(async (terminal, flags, event = '') => {
   const kind = EVENT_KINDS.find((known) => known === event);
   if (!kind) throw new UsageError(`The event must be one of ${EVENT_KINDS.join(', ')}, not ${quote(event)}.`);
-  const { url, client } = findEmulator(flags);
+  const { url, client } = createEmulatorClient(flags);
   const created = await client.triggerEvent({ ...payloadOf(flags), ...targetOf(flags), event: kind });
-  if (!Array.isArray(created?.deliveries)) throw notAnEmulator(url);
+  if (!Array.isArray(created?.deliveries)) throw createWrongServerError(url);
   const deliveries = await waitForFirstAttempts(client, created.deliveries);
   if (flags.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
   if (deliveries.length === 0) terminal.out(`No active webhook matches ${event}, so nothing is delivered.`);

@@ -3,23 +3,23 @@ import { NAME } from '../../basics/version.ts';
 import { explainFixtureError } from '../files.ts';
 import type { AnyServer } from './connection-variables.ts';
 
-/** How often the file is looked at. Events of the system get lost for files in containers, and for replaced files. */
+/** The time between two checks of the file. Events of the system can be lost in containers, and for replaced files. */
 const INTERVAL_MS = 200;
 
 /** A fixture file, and the function that reads it. */
 type WatchedFixture = { readonly file: string; read(): Promise<{ readonly fixtures: unknown }> };
 
-/** Loads a fixture file again after each change, until the server that is returned closes. */
-export function watchFixture(server: AnyServer, { file, read }: WatchedFixture, say: (line: string) => void) {
+/** Loads a fixture file again after each change, until the returned server is closed. */
+export function watchFixture(server: AnyServer, { file, read }: WatchedFixture, print: (line: string) => void) {
   const { mailbox } = server;
   const reload = async () => {
     try {
       const { fixtures } = await read();
       mailbox.load(fixtures as Parameters<typeof mailbox.load>[0]);
-      say(`${NAME}: Loaded ${file} again.`);
+      print(`${NAME}: Loaded ${file} again.`);
     } catch (error) {
       const { message } = explainFixtureError(error, file) as Error;
-      say(`${NAME}: The changed fixture was not loaded, and the state stays as it is. ${message}`);
+      print(`${NAME}: The changed fixture was not loaded, and the state stays as it is. ${message}`);
     }
   };
   const onChange = () => void reload();

@@ -37,7 +37,7 @@ export interface AppOptions {
 export class App implements NodeRequestHandler {
   readonly #options: AppOptions;
   readonly #batch = new ReplyBatch();
-  /** Loaded for the first stream, because most servers have none. */
+  /** The streams, which are loaded when the first one opens, because most servers have none. */
   #streams: Promise<ReturnType<typeof createStreamServer>> | undefined;
   /** Loads the control plane for the first control call. */
   readonly #loadControl = lazy(async () => {
@@ -133,7 +133,7 @@ export class App implements NodeRequestHandler {
   }
 }
 
-/** A balancer asks, which has no token. */
+/** The path that needs no token, because a balancer calls it, which has none. */
 const READY_PATH = `${CONTROL_PATH}/ready`;
 
 const PREFLIGHT_REPLY: ApiResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };

@@ -28,12 +28,12 @@ export function guardHost({ host }: IncomingHttpHeaders, allowedHosts: ReadonlyS
 
 /** Refuses methods that no path supports, and targets that are not a path. */
 export function guardTarget({ method = '', url = '' }: IncomingMessage): void {
-  if (!ROUTED_METHODS.includes(method)) throw wrongMethod(method);
+  if (!ROUTED_METHODS.includes(method)) throw createWrongMethodError(method);
   if (!url.startsWith('/')) throw new ApiError('VALIDATION_ERROR', 'The request target is not a path.');
 }
 
 /** Creates the error for a method that no path supports. */
-export function wrongMethod(method: string): ApiError {
+export function createWrongMethodError(method: string): ApiError {
   const headers = { allow: SUPPORTED_METHODS.join(', ') };
   return new ApiError('METHOD_NOT_ALLOWED', `${method} is not supported.`, { headers });
 }
@@ -52,10 +52,10 @@ export function guardControl(headers: IncomingHttpHeaders, token: string | undef
   }
   if (isFramedPage(request, token)) return;
   const sent = headers[CONTROL_TOKEN_HEADER];
-  // To a host name other than loopback's, a foreign page can send a GET without any header that shows its origin. A
-  // custom header protects, because it needs a preflight, which fails.
+  // To a host name that is not a loopback name, a foreign page can send a GET without a header that shows its origin. A
+  // required custom header prevents this, because the browser then sends a preflight, which fails.
   const isLocal = isLoopbackHost(hostnameOf(headers.host ?? '') ?? '');
-  if (token === undefined ? sent !== undefined || isLocal : isSame(String(sent), token)) return;
+  if (token === undefined ? sent !== undefined || isLocal : isSameSecret(String(sent), token)) return;
   const anyToken = `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token`;
   const itsToken = 'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.';
   throw new ApiError('UNAUTHORIZED', token === undefined ? `${anyToken}, with any value.` : itsToken);
@@ -71,10 +71,10 @@ function isFramedPage({ method, path, query }: ApiRequest, token: string | undef
   query.delete('proof');
   if (token === undefined) return true;
   const { createHmac } = process.getBuiltinModule('node:crypto');
-  return isSame(proof, createHmac('sha256', token).update(path).digest('hex'));
+  return isSameSecret(proof, createHmac('sha256', token).update(path).digest('hex'));
 }
 
-/** Returns whether no page of another origin sent this. Without CORS it could not read replies, but it could reset. */
+/** Returns whether no page of another origin sent this. Such a page could not read replies, but reset the mailbox. */
 function isFromOwnOrigin(headers: IncomingHttpHeaders): boolean {
   const sameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`;
   return sameOrigin && [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'] as string | undefined);
@@ -83,13 +83,13 @@ function isFromOwnOrigin(headers: IncomingHttpHeaders): boolean {
 /** The headers that only a webhook delivery has. */
 const DELIVERY_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
-/** Returns whether this is a delivery: a webhook with a control URL could reset the emulator or trigger itself. */
+/** Returns whether this is a delivery. A webhook with a control URL could reset the emulator or trigger itself. */
 function isDelivery(headers: IncomingHttpHeaders): boolean {
   return headers['user-agent'] === NAME || DELIVERY_HEADERS.some((name) => name in headers);
 }
 
 /** Compares secrets in constant time. */
-function isSame(one: string, other: string): boolean {
+function isSameSecret(one: string, other: string): boolean {
   // Only a server with a token needs this module of Node.
   const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto');
   // Hashes can be compared in constant time, whatever the lengths of the texts are.

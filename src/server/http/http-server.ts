@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import { CLOSE_MS, createListener, type Listener } from '../listener.ts';
-import { wrongMethod } from './guards.ts';
+import { createWrongMethodError } from './guards.ts';
 import { closeGracefully, type NodeRequestHandler, RequestQueue, UpgradableMessage } from './request-queue.ts';
 
 /** The time limits of a server, in milliseconds. */
@@ -18,10 +18,10 @@ export interface TimeLimits {
   readonly closeMs: number;
 }
 
-/** A connection may be idle as long as a request may take: a client that is busy would use one that has just ended. */
+/** A connection may be idle for a minute, so that a busy client does not use one that was just closed. */
 const TIME_LIMITS: TimeLimits = { requestMs: 60_000, idleMs: 60_000, checkMs: 1_000, closeMs: CLOSE_MS };
 
-/** Creates the HTTP server for an application. It has time limits: no client can block it or delay its shutdown. */
+/** Creates the HTTP server for an application. Because of its time limits, no client can block it or its shutdown. */
 export function createHttpServer(app: NodeRequestHandler, limits: TimeLimits = TIME_LIMITS): Listener {
   const server = createServer({
     IncomingMessage: UpgradableMessage,
@@ -92,7 +92,7 @@ function refuseMalformedRequest(problem: MalformedRequest, socket: Duplex, queue
 
 function toError(problem: MalformedRequest): ApiError {
   const method = problem.code === 'HPE_INVALID_METHOD' ? readMethod(problem) : undefined;
-  if (method) return wrongMethod(method);
+  if (method) return createWrongMethodError(method);
   return new ApiError(
     ...(ERRORS[problem.code ?? ''] ?? (['VALIDATION_ERROR', 'The request is not valid HTTP.'] as const)),
   );

@@ -20,7 +20,7 @@ export function readRequest(message: IncomingMessage): ApiRequest {
 /** Most requests share this query, because the journal keeps the query of each request. */
 const NO_QUERY = new URLSearchParams();
 
-/** A target that stands for itself: without a query, and without anything that a URL parser would change. */
+/** A target without a query that a URL parser would not change. */
 const PLAIN_TARGET = /^[\w/-]+$/;
 
 function parseTarget(target: string): Pick<ApiRequest, 'path' | 'query'> {
@@ -83,20 +83,20 @@ export async function sendReply(response: ServerResponse, reply: AnyReply, batch
 }
 
 /**
- * Sends each piece of a body when the client has room for it. A server with many feeds ends them all at once, so this
- * is plain.
+ * Sends each piece of a body when the client can receive it. It uses no pipeline, so that many feeds can end at once
+ * quickly.
  */
 async function sendPieces(response: ServerResponse, reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  let goOn = () => {};
-  response.on('drain', () => goOn());
+  let continueSending = () => {};
+  response.on('drain', () => continueSending());
   response.once('close', () => {
-    goOn();
+    continueSending();
     void reader.cancel();
   });
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     if (response.write(piece.value) || response.destroyed) continue;
     await new Promise<void>((resolve) => {
-      goOn = resolve;
+      continueSending = resolve;
     });
   }
   response.end();
@@ -110,8 +110,8 @@ export function releaseRequest(request: IncomingMessage): void {
 }
 
 /**
- * Sends the replies to all requests that arrived together, one after another. A reply that is sent alone wakes up its
- * client, which on a busy server takes longer than writing the reply; the clients of the next replies are awake then.
+ * Sends the replies to all requests that arrived together, one after another. A single reply wakes up its client, which
+ * on a busy machine takes longer than writing the reply. With more replies, the clients of the later ones are awake.
  */
 export class ReplyBatch {
   readonly #replies: { readonly response: ServerResponse; readonly body: ApiReply['body'] }[] = [];

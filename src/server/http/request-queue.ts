@@ -78,7 +78,7 @@ export class RequestQueue {
     const response = createResponse();
     this.#latestResponse = response;
     this.#isBusy = true;
-    // Both happen once. For each request, `once` would cost more than `on`.
+    // Both events happen once, but `once` would take more time for each request than `on`.
     response.on('finish', () => releaseRequest(request));
     response.on('close', () => {
       this.#isBusy = false;

@@ -31,7 +31,7 @@ const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
-  // A browser asks whether a file has changed, and gets it only then.
+  // A browser asks each time whether a file has changed, and loads the file only if it has.
   'cache-control': 'no-cache',
   vary: 'Accept',
 };

@@ -26,7 +26,7 @@ export function createStreamServer({ admit }: Streams, allowedOrigins: ReadonlyS
       server.handleUpgrade(message, message.socket, message.head ?? Buffer.alloc(0), (webSocket) => {
         connect(webSocket, accept);
         webSocket.once('close', () => {
-          // The log writes its line at the end of the upgrade request.
+          // The log writes its line when the response to the upgrade request is closed.
           response.statusCode = 101;
           response.emit('close');
         });

@@ -5,10 +5,10 @@ import type { Intake } from '../intake.ts';
 import { createListener, type Listener } from '../listener.ts';
 import { fileProblem, readRegularFile } from '../regular-file.ts';
 
-/** The certificate of the mail servers, and whether a login needs TLS. */
+/** The certificate of the mail servers, and its key. */
 export type MailTls = { readonly cert: Buffer; readonly key: Buffer; readonly context: SecureContext };
 
-/** What is wrong with files that were read, by the code of OpenSSL. */
+/** The problems of the files, by the error code of OpenSSL. */
 const TLS_PROBLEMS: Readonly<Record<string, string>> = {
   ERR_OSSL_X509_KEY_VALUES_MISMATCH: 'the key is not that of the certificate',
   ERR_OSSL_PEM_NO_START_LINE: 'one of them has no such PEM text',
@@ -53,13 +53,13 @@ export interface MailServerSettings {
 /** Starts the session of a client. */
 type Accept = (socket: Socket, isSecure: boolean) => void;
 
-/** Creates a server that accepts clients with and without TLS. `atEnd` is for the clients that do not end. */
+/** Creates a server that accepts clients with and without TLS. `atEnd` is called before the last ones are cut off. */
 export function createMailListener(tls: MailTls | undefined, accept: Accept, atEnd?: () => void): Listener {
-  const server = createServer((socket) => (tls ? awaitTls(socket, tls, accept) : accept(socket, false)));
+  const server = createServer((socket) => (tls ? detectTls(socket, tls, accept) : accept(socket, false)));
   return createListener(server, undefined, atEnd);
 }
 
-/** How long a client may take to begin with TLS. One that says nothing gets the greeting of the server. */
+/** The time in which a client must begin with TLS. A client that sends nothing gets the greeting without TLS. */
 const FIRST_BYTE_MS = 250;
 
 /** The first byte of TLS. */
@@ -69,7 +69,7 @@ const HANDSHAKE = 0x16;
  * Finds out whether a client begins with TLS, and encrypts the connection if it does. So one port serves clients with
  * TLS from the start, and those that use STARTTLS or no TLS.
  */
-function awaitTls(socket: Socket, tls: MailTls, accept: Accept): void {
+function detectTls(socket: Socket, tls: MailTls, accept: Accept): void {
   const decide = () => {
     clearTimeout(timer);
     socket.off('readable', decide);
@@ -78,7 +78,7 @@ function awaitTls(socket: Socket, tls: MailTls, accept: Accept): void {
     if (first?.[0] === HANDSHAKE) accept(encrypt(socket, tls), true);
     else accept(socket, false);
   };
-  // The bytes of a client that has sent some are read before the timer's second turn.
+  // Two further turns of the event loop let Node read bytes that have arrived already.
   const timer = setTimeout(() => setImmediate(() => setImmediate(decide)), FIRST_BYTE_MS);
   socket.on('readable', decide);
   socket.once('close', () => clearTimeout(timer));

@@ -55,12 +55,12 @@ function createOptions(internals: MailboxInternals, { intake, tls }: MailServerS
     onAuth(auth, _, done) {
       const user = logIn(internals.service, auth);
       if (user) done(null, { user: user as never });
-      else done(reply(535, `5.7.8 ${WRONG_LOGIN}`));
+      else done(createReply(535, `5.7.8 ${WRONG_LOGIN}`));
     },
     onMailFrom({ address }, session, done) {
       const principal = principalOf(session);
       const isAllowed = !principal || isOwnAddress(principal.world, principal.inboxId, address);
-      done(isAllowed ? null : reply(553, `5.7.1 This inbox does not have the address <${address}>.`));
+      done(isAllowed ? null : createReply(553, `5.7.1 This inbox does not have the address <${address}>.`));
     },
     onRcptTo({ address }, session, done) {
       done(findProblem(internals, address, session));
@@ -98,15 +98,15 @@ function principalOf({ user }: SMTPServerSession): InboxPrincipal | undefined {
 /** Returns the refusal of a recipient, or null. */
 function findProblem({ mailbox, takeSmtpFault }: MailboxInternals, address: string, session: SMTPServerSession) {
   if (session.envelope.rcptTo.length >= MAX_ADDRESSES) {
-    return reply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
+    return createReply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
   }
   if (principalOf(session)) {
-    if (!isBareAddress(address)) return reply(553, `5.1.3 ${address} is not an address.`);
+    if (!isBareAddress(address)) return createReply(553, `5.1.3 ${address} is not an address.`);
   } else if (!isBareAddress(address) || !mailbox.receives(address))
     // A tagged form of an address may have characters that no address of the service has.
-    return reply(550, `5.1.1 There is no inbox with the address ${address}.`);
+    return createReply(550, `5.1.1 There is no inbox with the address ${address}.`);
   const fault = takeSmtpFault(address);
-  return fault ? reply(fault.status, fault.message) : null;
+  return fault ? createReply(fault.status, fault.message) : null;
 }
 
 /** Returns the size that the client declared (RFC 1870), or 0. */
@@ -115,13 +115,13 @@ function declaredSize({ envelope: { mailFrom } }: SMTPServerSession): number {
   return Math.min(Number(SIZE) || 0, MAX_MAIL_BYTES);
 }
 
-/** Reads a mail to its end, also if it is refused: only then can the client read the reply. */
+/** Reads a mail to its end, also if it is refused, because the client reads the reply only after the end. */
 async function readData(stream: SMTPServerDataStream, held: HeldBytes, declaredBytes: number): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   let refusal: Error | undefined = held.add(declaredBytes);
   for await (const chunk of stream) {
     refusal ??= stream.sizeExceeded
-      ? reply(552, '5.3.4 The message is larger than 10 MiB.')
+      ? createReply(552, '5.3.4 The message is larger than 10 MiB.')
       : held.add(declaredBytes > 0 ? 0 : chunk.length);
     if (refusal) chunks.length = 0;
     else chunks.push(chunk as Buffer);
@@ -155,7 +155,7 @@ async function deliver(internals: MailboxInternals, bytes: Buffer, session: SMTP
   }
 }
 
-/** The reply to a mail that is refused with an error; others are replied to with 554 5.6.0. */
+/** The reply codes for a refused mail, by the code of the error. Any other error gets 554 5.6.0. */
 const REPLIES: { readonly [Code in ErrorCode]?: readonly [code: number, status: string] } = {
   STORAGE_FULL: [452, '4.3.1'],
   RELAY_FAILED: [451, '4.4.0'],
@@ -167,12 +167,12 @@ const REPLIES: { readonly [Code in ErrorCode]?: readonly [code: number, status: 
 function toReply(error: unknown): Error {
   if (error instanceof ApiError) {
     const [code, status] = REPLIES[error.code] ?? [554, '5.6.0'];
-    return reply(code, `${status} ${error.message}`);
+    return createReply(code, `${status} ${error.message}`);
   }
-  return error instanceof Error && 'responseCode' in error ? error : reply(451, '4.3.0 The emulator failed.');
+  return error instanceof Error && 'responseCode' in error ? error : createReply(451, '4.3.0 The emulator failed.');
 }
 
 /** Creates an error that is sent to the client with a reply code (RFC 5321, section 4.2). */
-function reply(responseCode: number, message: string): Error {
+function createReply(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }

@@ -1,14 +1,14 @@
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { sendInProcess } from '../../../src/cli/commands/verify/targets.ts';
-import type { Answer, Target } from '../../../src/cli/commands/verify/verify-session.ts';
-import { hold, linesWith } from './held.ts';
+import type { Reply, Target } from '../../../src/cli/commands/verify/verify-session.ts';
+import { compareServer, linesWith } from './compare-server.ts';
 
 /** Changes a reply. */
-type Break = (answer: Answer) => Answer;
+type Break = (answer: Reply) => Reply;
 
 const withBody =
-  (change: (body: Answer['body']) => unknown): Break =>
+  (change: (body: Reply['body']) => unknown): Break =>
   (answer) => {
     if (answer.status >= 300) return answer;
     const body = change(structuredClone(answer.body)) as object;
@@ -32,7 +32,7 @@ const withHeader =
   };
 const allowed: Break = (answer) => (answer.status === 403 ? { ...answer, status: 404 } : answer);
 const found: Break = (answer) => (answer.status === 404 ? { ...answer, status: 200 } : answer);
-const asAnswer = (body: object): Answer => ({ status: 200, headers: new Headers(), text: '', body });
+const asAnswer = (body: object): Reply => ({ status: 200, headers: new Headers(), text: '', body });
 
 /** What each proxy breaks: the call, the change, and the finding that names it. Those in a group break together. */
 const GROUPS: readonly (readonly (readonly [call: RegExp, change: Break, finding: string])[])[] = [
@@ -102,7 +102,7 @@ test.for(GROUPS.map((group, index) => [index === 0 ? 'replies' : 'tiers and isol
       const answer = await real(url, init);
       return group.filter(([pattern]) => pattern.test(call)).reduce((changed, [, change]) => change(changed), answer);
     };
-    const { findings } = await hold(server, { send });
+    const { findings } = await compareServer(server, { send });
     const differing = findings.filter(({ verdict }) => verdict === 'differs').map(({ id }) => id);
     const broken = group.map(([, , finding]) => finding);
     expect(differing).toEqual(expect.arrayContaining(broken));
@@ -114,7 +114,7 @@ test.for(GROUPS.map((group, index) => [index === 0 ? 'replies' : 'tiers and isol
 
 test('a rotation without an effect is named', async () => {
   await using server = await startServer({ port: 0 });
-  const { findings } = await hold(server, {
+  const { findings } = await compareServer(server, {
     send: async (url, init) => {
       const answer = await sendInProcess(server.mailbox)(url, init);
       const isOldKey = answer.status === 401 && new Headers(init.headers).get('X-API-Key')?.startsWith('ak_');

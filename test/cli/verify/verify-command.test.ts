@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test } from 'vitest';
 import type { Verification } from '../../../src/cli/commands/verify/run-verify.ts';
-import { CannotTellError, type Target } from '../../../src/cli/commands/verify/verify-session.ts';
+import { type Target, VerifyError } from '../../../src/cli/commands/verify/verify-session.ts';
 import { NEVER, runHere } from '../../support/command.ts';
-import { hold } from './held.ts';
+import { compareServer } from './compare-server.ts';
 
 const KEYS = ['--api-key', 'tk_acme_tenant_key'];
 const ALL_KEYS = [...KEYS, '--second-key', 'tk_globex_tenant_key', '--operator-key', 'sa_platform_operator_key'];
@@ -81,7 +81,7 @@ test('a run that is stopped deletes what it created', async () => {
   const before = await listAll(server);
   const controller = new AbortController();
   let count = 0;
-  const { findings, left } = await hold(server, { signal: controller.signal }, () => {
+  const { findings, left } = await compareServer(server, { signal: controller.signal }, () => {
     count += 1;
     if (count === 20) controller.abort();
   });
@@ -95,7 +95,7 @@ test('what could not be deleted is named', async () => {
   const controller = new AbortController();
   const target: Partial<Target> = {
     send: async (url, init) => {
-      if (controller.signal.aborted && init.method !== 'DELETE') throw new CannotTellError('the run was stopped');
+      if (controller.signal.aborted && init.method !== 'DELETE') throw new VerifyError('the run was stopped');
       const isKept = init.method === 'DELETE' && /workspaces\/[^/]+$/.test(url);
       const response = isKept ? new Response('{}', { status: 500 }) : await fetch(url, init);
       const text = await response.text();
@@ -107,7 +107,7 @@ test('what could not be deleted is named', async () => {
       };
     },
   };
-  const { left } = await hold(server, { ...target, signal: controller.signal }, () => controller.abort());
+  const { left } = await compareServer(server, { ...target, signal: controller.signal }, () => controller.abort());
   expect(left).toContainEqual(expect.stringMatching(/^\/v1\/workspaces\//));
 });
 

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { BEHAVIOURS } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import { EXPERIMENTS } from '../../../src/cli/commands/verify/run-verify.ts';
-import { startReceiver, startReference } from '../../../src/cli/commands/verify/targets.ts';
-import { Session, ToldValue } from '../../../src/cli/commands/verify/verify-session.ts';
+import { startEmulator, startReceiver } from '../../../src/cli/commands/verify/targets.ts';
+import { MeasuredValue, Session } from '../../../src/cli/commands/verify/verify-session.ts';
 import { BEHAVIOUR_IDS, CHANGEABLE_IDS, changeableDefinition } from '../../../src/contract/behaviours.ts';
 
 /** The limit of a call runs in real time, up to half a minute: its shorter values show that it is told. */
@@ -14,7 +14,7 @@ const told = CHANGEABLE_IDS.filter((id) => !BEHAVIOURS[id].told.startsWith('not 
 /** What an experiment observes of an emulator with one value. */
 async function observe(id: (typeof told)[number], value: string): Promise<unknown> {
   const receiver = await startReceiver(0);
-  const { target, close } = await startReference({ [id]: value }, receiver.local('value'));
+  const { target, close } = await startEmulator({ [id]: value }, receiver.forEmulator('value'));
   const session = new Session(target, 'same');
   try {
     await session.open();
@@ -30,7 +30,7 @@ async function tellApart(id: (typeof told)[number]): Promise<void> {
   const values = IN_REAL_TIME[id] ?? Object.keys(changeableDefinition(id).choices);
   const seen = await Promise.all(values.map(async (value) => ({ value, observed: await observe(id, value) })));
   for (const { value, observed } of seen) {
-    if (observed instanceof ToldValue) expect(observed.value).toBe(value);
+    if (observed instanceof MeasuredValue) expect(observed.value).toBe(value);
     const same = seen.filter((other) => isDeepStrictEqual(other.observed, observed));
     expect(same.map((other) => other.value)).toEqual([value]);
   }

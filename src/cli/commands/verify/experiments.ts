@@ -1,21 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import type { BehaviourId } from '../../../contract/behaviours.ts';
-import { type Answer, CannotTellError, type Session } from './verify-session.ts';
+import { type Reply, type Session, VerifyError } from './verify-session.ts';
 
 /**
- * An experiment: it sends requests and returns what it observed. The same experiment runs on the server and on
- * emulators with each value of the behaviour; the value with the same observation is the one that the server has.
+ * An experiment sends requests and returns what it observed. The same experiment runs on the server, and on an emulator
+ * with each value of the behaviour. The value that gives the same observation is the one that the server has.
  */
 export type Experiment = (s: Session) => Promise<unknown>;
 
-/** Experiments by the entry of the ledger that they tell. */
+/** Experiments, by the id of the behaviour whose value they find. */
 export type Experiments = { readonly [Id in BehaviourId]?: Experiment };
 
-/** The status of a reply. */
-export const status = (answer: Answer) => answer.status;
+export const status = (reply: Reply) => reply.status;
 
-/** The forms of texts that differ between two servers. */
-const FORMS: readonly (readonly [RegExp, string])[] = [
+/** Patterns of texts that differ between two servers, with the text that replaces each in a comparison. */
+const PLACEHOLDERS: readonly (readonly [RegExp, string])[] = [
   [/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/, '<id>'],
   [/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/, '<time>'],
   [/^sa_[\w-]{10,}$/, '<sa_ key>'],
@@ -24,55 +23,61 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/^ak_[\w-]{10,}$/, '<ak_ key>'],
 ];
 
-type Run = Pick<Session, 'run' | 'domain'>;
+type RunNames = Pick<Session, 'runId' | 'domain'>;
 
-function formOf(text: string, { run, domain }: Run): string {
-  const [, form] = FORMS.find(([pattern]) => pattern.test(text)) ?? [];
-  const own = domain === '' ? text : text.replaceAll(domain, '<domain>');
-  if (own.startsWith(`verify-${run}`)) return own.replace(/^verify-\w+-\w+-\d+/, '<own>');
-  return form ?? (/^[a-z]{1,12}$/.test(own) ? own : 'text');
+function shapeOfText(text: string, { runId, domain }: RunNames): string {
+  const [, placeholder] = PLACEHOLDERS.find(([pattern]) => pattern.test(text)) ?? [];
+  const masked = domain === '' ? text : text.replaceAll(domain, '<domain>');
+  if (masked.startsWith(`verify-${runId}`)) return masked.replace(/^verify-\w+-\w+-\d+/, '<own>');
+  return placeholder ?? (/^[a-z]{1,12}$/.test(masked) ? masked : 'text');
 }
 
-/** What does not differ between two servers: names of fields, types, and values of this run. */
-export function shapeOf(value: unknown, run: Run): unknown {
-  if (Array.isArray(value)) return value.map((item) => shapeOf(item, run));
+/**
+ * Returns a value without what differs between two servers: a number becomes `'number'`, and a text a placeholder or
+ * `'text'`. Names of fields, booleans, short words and the lengths of lists stay.
+ */
+export function shapeOf(value: unknown, names: RunNames): unknown {
+  if (Array.isArray(value)) return value.map((item) => shapeOf(item, names));
   if (typeof value === 'number') return 'number';
-  if (typeof value === 'string') return formOf(value, run);
+  if (typeof value === 'string') return shapeOfText(value, names);
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shapeOf(item, run)]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shapeOf(item, names)]));
 }
 
 /** The status and the shape of a reply. */
-export const reply = ({ status, text, body }: Answer, s: Session) => [status, text ? shapeOf(body, s) : 'no body'];
+export const reply = ({ status, text, body }: Reply, s: Session) => [status, text ? shapeOf(body, s) : 'no body'];
 
-/** The names of the fields of an object. */
-export const keysOf = (value: object) => Object.keys(value).toSorted();
+/** The subject of the last mail of an experiment. When it has arrived, no earlier mail can still arrive. */
+export const LAST_MAIL = 'last mail';
 
-/** Whether a list shows the first of two things before the other. */
-export function isFirst(list: readonly { readonly id: string }[], id: string, otherId: string): boolean {
+/** Returns the sorted names of the fields of an object. */
+export const fieldNames = (value: object) => Object.keys(value).toSorted();
+
+/** Whether a list shows one id before another. */
+export function isBefore(list: readonly { readonly id: string }[], id: string, otherId: string): boolean {
   const ids = list.map((item) => item.id);
-  if (!ids.includes(id) || !ids.includes(otherId)) throw new CannotTellError('the list does not show both');
+  if (!ids.includes(id) || !ids.includes(otherId)) throw new VerifyError('the list does not show both');
   return ids.indexOf(id) < ids.indexOf(otherId);
 }
 
-/** Makes something, sends a request that concerns it, and says what the reply shows. */
-const experiment =
-  (see: (answer: Answer, s: Session) => unknown) =>
-  <Made>(make: (s: Session) => Promise<Made>, ask: (made: Made, s: Session) => Promise<Answer>): Experiment =>
+/** Returns a function that makes experiments: each creates something, asks about it, and observes the reply. */
+const createExperiment =
+  (observe: (reply: Reply, s: Session) => unknown) =>
+  <Made>(create: (s: Session) => Promise<Made>, ask: (made: Made, s: Session) => Promise<Reply>): Experiment =>
   async (s) =>
-    see(await ask(await make(s), s), s);
+    observe(await ask(await create(s), s), s);
 
 /** Experiments that observe the status of a reply, its status and its shape, or the names of the fields of its body. */
-export const statusOf = experiment(status);
-export const replyOf = experiment(reply);
-export const fieldsOf = experiment(async (answer, s) => keysOf(await s.must(Promise.resolve(answer))));
+export const statusOf = createExperiment(status);
+export const replyOf = createExperiment(reply);
+export const fieldsOf = createExperiment(async (reply, s) => fieldNames(await s.must(Promise.resolve(reply))));
 
-/** Whether a list shows the first of two things that were made one after the other first. */
-export const isOldestFirst =
-  (make: (s: Session) => Promise<Item>, list: (s: Session) => Promise<readonly Item[]>): Experiment =>
+/** Returns an experiment that observes whether a list shows the older of two items before the newer one. */
+export const orderOf =
+  (create: (s: Session) => Promise<Item>, list: (s: Session) => Promise<readonly Item[]>): Experiment =>
   async (s) => {
-    const [first, second] = [await make(s), await make(s)];
-    return isFirst(await list(s), first.id, second.id);
+    const [older, newer] = [await create(s), await create(s)];
+    return isBefore(await list(s), older.id, newer.id);
   };
 
 type Item = { readonly id: string };
@@ -83,53 +88,55 @@ export const seenIn =
   async (s) =>
     see(await make(s), s);
 
-export const inbox = (s: Session) => s.inbox();
-const webhook = (s: Session) => s.webhook();
+export const createInbox = (s: Session) => s.createInbox();
+const createWebhook = (s: Session) => s.createWebhook();
 
-const unknown = () => randomUUID();
+const UNKNOWN_INBOX = `/v1/inboxes/${randomUUID()}`;
 
-/** The statuses of the replies to requests that do not depend on each other. */
-export const statuses = async (...answers: Promise<Answer>[]) => (await Promise.all(answers)).map(status);
+/** Returns the statuses of the replies to requests that run at the same time. */
+export const statuses = async (...replies: Promise<Reply>[]) => (await Promise.all(replies)).map(status);
 
-/** Creates a workspace of its own, with a key. */
-async function workspace(s: Session) {
+/** Creates a workspace besides that of the run, with a key. */
+async function createWorkspace(s: Session) {
   const { id } = await s.add('/v1/workspaces', { name: s.newName() });
   const key = await s.add(`/v1/workspaces/${id}/keys`, { name: 'verify' });
   return { id, path: `/v1/workspaces/${id}`, key: key.key, keyId: key.id };
 }
 
-/** Creates a tenant of its own. */
-async function tenant(s: Session) {
+/** Creates a tenant with the operator key. */
+async function createTenant(s: Session) {
   const key = s.target.operatorKey ?? '';
-  const answer = await s.post('/v1/tenants', { name: s.newName() }, { key });
-  const body = await s.must(Promise.resolve(answer));
-  return { answer, ...body, path: `/v1/tenants/${body.id}`, operator: { key } };
+  const reply = await s.post('/v1/tenants', { name: s.newName() }, { key });
+  const body = await s.must(Promise.resolve(reply));
+  return { reply, ...body, path: `/v1/tenants/${body.id}`, withOperatorKey: { key } };
 }
 
-/** Adds a domain of its own. */
-async function domain(s: Session, fields: object = {}) {
+/** Adds a new domain. */
+async function createDomain(s: Session, fields: object = {}) {
   const name = `${s.newName()}.example`;
   return { name, path: `/v1/domains/${name}`, body: await s.add('/v1/domains', { domain: name, ...fields }) };
 }
 
 const webhooksOf = async (s: Session, key = s.target.key) => (await s.read('/v1/webhooks', { key })).webhooks;
 
-/** Whether the key of the workspace of this run sees a webhook in the list. */
+/** Whether the list of webhooks shows a webhook to the key of the workspace of this run. */
 const isListed = async (s: Session, { id }: Item) =>
   (await webhooksOf(s, s.workspace.key)).some((listed: Item) => listed.id === id);
 
 /** The experiments on requests, keys, tenants, workspaces, webhooks and domains. */
 export const resourceExperiments: Experiments = {
   'auth.both-headers': async (s) => {
-    const headers = { Authorization: `Bearer ${(await s.inbox()).key}` };
+    const headers = { Authorization: `Bearer ${(await s.createInbox()).key}` };
     const { status, body } = await s.get('/v1/me', { headers });
     return [status, body.tier];
   },
-  'auth.wrong-tier': statusOf(inbox, ({ key }, s) => s.get('/v1/webhooks', { key })),
-  'errors.shape': async (s) => keysOf((await s.get(`/v1/inboxes/${unknown()}`)).body),
+  'auth.wrong-tier': statusOf(createInbox, ({ key }, s) => s.get('/v1/webhooks', { key })),
+  'errors.shape': async (s) => fieldNames((await s.get(UNKNOWN_INBOX)).body),
   'errors.statuses': (s) =>
-    statuses(s.post('/v1/webhooks', { url: 1 }), s.get('/v1/webhooks', { key: '' }), s.get(`/v1/inboxes/${unknown()}`)),
-  'errors.foreign-resource': statusOf(inbox, async ({ path }, s) => s.get(path, { key: (await workspace(s)).key })),
+    statuses(s.post('/v1/webhooks', { url: 1 }), s.get('/v1/webhooks', { key: '' }), s.get(UNKNOWN_INBOX)),
+  'errors.foreign-resource': statusOf(createInbox, async ({ path }, s) =>
+    s.get(path, { key: (await createWorkspace(s)).key }),
+  ),
   'requests.wrong-method': async (s) => status(await s.call('PUT', '/v1/webhooks', {})),
   'requests.check-order': async (s) => status(await s.get(`/v1/${s.newName()}`, { key: '' })),
   'requests.trailing-slash': async (s) => status(await s.get('/v1/me/')),
@@ -138,92 +145,92 @@ export const resourceExperiments: Experiments = {
   'requests.malformed-id': async (s) => status(await s.get('/v1/inboxes/not-an-id')),
   'requests.undecodable-path': async (s) => status(await s.get('/v1/inboxes/%E0%A4%A')),
   'requests.malformed-body': (s) => statuses(s.post('/v1/webhooks', '{"url":'), s.post('/v1/webhooks', '[]')),
-  'requests.unknown-fields': statusOf(inbox, ({ path }, s) => s.patch(path, { [s.newName()]: 1 })),
-  'requests.content-type': statusOf(inbox, ({ path }, s) =>
+  'requests.unknown-fields': statusOf(createInbox, ({ path }, s) => s.patch(path, { [s.newName()]: 1 })),
+  'requests.content-type': statusOf(createInbox, ({ path }, s) =>
     s.patch(path, { displayName: 'A' }, { headers: { 'Content-Type': 'text/plain' } }),
   ),
   'requests.query': async (s) => status(await s.get('/v1/me?unknown=1&unknown=2')),
-  'requests.letter-case': statusOf(inbox, ({ id }, s) => s.get(`/v1/inboxes/${id.toUpperCase()}`)),
+  'requests.letter-case': statusOf(createInbox, ({ id }, s) => s.get(`/v1/inboxes/${id.toUpperCase()}`)),
   'requests.selectors': async ({ get, workspace: { id, key } }) =>
     status(await get(`/v1/messages?workspace=${id}`, { key })),
 
-  'tenants.create.reply': async (s) => reply((await tenant(s)).answer, s),
+  'tenants.create.reply': async (s) => reply((await createTenant(s)).reply, s),
   'tenants.create.required': async (s) => status(await s.post('/v1/tenants', {}, { key: s.target.operatorKey ?? '' })),
   'tenants.create.workspace': async (s) => {
-    const { workspaces } = await s.read('/v1/workspaces', { key: (await tenant(s)).apiKey });
+    const { workspaces } = await s.read('/v1/workspaces', { key: (await createTenant(s)).apiKey });
     return workspaces.map(({ name, isDefault }: { name: string; isDefault: boolean }) => [name, isDefault]);
   },
-  'tenants.delete.body': replyOf(tenant, ({ path, operator }, s) => s.delete(path, operator)),
+  'tenants.delete.body': replyOf(createTenant, ({ path, withOperatorKey }, s) => s.delete(path, withOperatorKey)),
   'tenants.delete.cascade': async (s) => {
-    const { path, operator, apiKey } = await tenant(s);
-    await s.delete(path, operator);
+    const { path, withOperatorKey, apiKey } = await createTenant(s);
+    await s.delete(path, withOperatorKey);
     return status(await s.get('/v1/me', { key: apiKey }));
   },
 
   'webhooks.tiers': async (s) => status(await s.get('/v1/webhooks', { key: s.workspace.key })),
-  'webhooks.other-tiers': async (s) => status(await s.get('/v1/webhooks', { key: (await s.inbox()).key })) >= 400,
-  'webhooks.create.is-active': async (s) => (await s.webhook()).isActive,
-  'webhooks.create.secret': async (s) => /^whsec_[\w+/]{43}=$/.test((await s.webhook()).secret),
+  'webhooks.other-tiers': async (s) => status(await s.get('/v1/webhooks', { key: (await s.createInbox()).key })) >= 400,
+  'webhooks.create.is-active': async (s) => (await s.createWebhook()).isActive,
+  'webhooks.create.secret': async (s) => /^whsec_[\w+/]{43}=$/.test((await s.createWebhook()).secret),
   'webhooks.create.required': async (s) =>
     status(await s.post('/v1/webhooks', { url: 'https://verify.invalid/', workspaceId: s.workspace.id })),
   'webhooks.create.url': async (s) => status(await s.postWebhook({ url: 'http://verify.invalid/' })),
   'webhooks.create.events': async (s) => status(await s.postWebhook({ events: ['message.sent'] })),
   'webhooks.create.repeated-events': async (s) =>
-    (await s.webhook({ events: ['message.received', 'message.received'] })).events,
-  'webhooks.create.workspace': async (s) => isListed(s, await s.webhook()),
-  'webhooks.list.pages': async (s) => keysOf(await s.read('/v1/webhooks')),
-  'webhooks.list.order': isOldestFirst(webhook, webhooksOf),
-  'webhooks.list.secret': seenIn(webhook, async ({ id }, s) => {
+    (await s.createWebhook({ events: ['message.received', 'message.received'] })).events,
+  'webhooks.create.workspace': async (s) => isListed(s, await s.createWebhook()),
+  'webhooks.list.pages': async (s) => fieldNames(await s.read('/v1/webhooks')),
+  'webhooks.list.order': orderOf(createWebhook, webhooksOf),
+  'webhooks.list.secret': seenIn(createWebhook, async ({ id }, s) => {
     return 'secret' in (await webhooksOf(s)).find((listed: Item) => listed.id === id);
   }),
-  'webhooks.list.workspace-scope': async (s) => isListed(s, await s.webhook({ workspaceId: undefined })),
-  'webhooks.delete.body': replyOf(webhook, ({ path }, s) => s.delete(path)),
-  'webhooks.get.secret': async (s) => 'secret' in (await s.read((await s.webhook()).path)),
+  'webhooks.list.workspace-scope': async (s) => isListed(s, await s.createWebhook({ workspaceId: undefined })),
+  'webhooks.delete.body': replyOf(createWebhook, ({ path }, s) => s.delete(path)),
+  'webhooks.get.secret': async (s) => 'secret' in (await s.read((await s.createWebhook()).path)),
   'webhooks.update.reply': async (s) =>
-    'events' in (await s.must(s.patch((await s.webhook()).path, { isActive: false }))),
+    'events' in (await s.must(s.patch((await s.createWebhook()).path, { isActive: false }))),
 
-  'workspaces.keys.tiers': statusOf(workspace, ({ path, key }, s) => s.get(`${path}/keys`, { key })),
-  'workspaces.keys.create.reply': replyOf(workspace, ({ path }, s) => s.post(`${path}/keys`, { name: 'verify' })),
-  'workspaces.keys.list.reply': replyOf(workspace, ({ path }, s) => s.get(`${path}/keys`)),
-  'workspaces.keys.delete.body': replyOf(workspace, ({ path, keyId }, s) => s.delete(`${path}/keys/${keyId}`)),
+  'workspaces.keys.tiers': statusOf(createWorkspace, ({ path, key }, s) => s.get(`${path}/keys`, { key })),
+  'workspaces.keys.create.reply': replyOf(createWorkspace, ({ path }, s) => s.post(`${path}/keys`, { name: 'verify' })),
+  'workspaces.keys.list.reply': replyOf(createWorkspace, ({ path }, s) => s.get(`${path}/keys`)),
+  'workspaces.keys.delete.body': replyOf(createWorkspace, ({ path, keyId }, s) => s.delete(`${path}/keys/${keyId}`)),
   'workspaces.shape': async (s) => reply(await s.post('/v1/workspaces', { name: s.newName() }), s),
   'workspaces.read.tiers': async (s) => status(await s.get('/v1/workspaces', { key: s.workspace.key })),
-  'workspaces.delete.tiers': statusOf(workspace, ({ path, key }, s) => s.delete(path, { key })),
+  'workspaces.delete.tiers': statusOf(createWorkspace, ({ path, key }, s) => s.delete(path, { key })),
   'workspaces.create.slug': async (s) => (await s.add('/v1/workspaces', { name: `Verify ÄÖ ${s.newName()}` })).slug,
   'workspaces.create.slug-taken': async (s) => {
     const body = { name: s.newName(), slug: s.newName() };
     await s.add('/v1/workspaces', body);
     return status(await s.post('/v1/workspaces', body));
   },
-  'workspaces.list.order': isOldestFirst(workspace, async (s) => (await s.read('/v1/workspaces')).workspaces),
-  'workspaces.delete.default': statusOf(tenant, ({ defaultWorkspaceId, apiKey }, s) =>
+  'workspaces.list.order': orderOf(createWorkspace, async (s) => (await s.read('/v1/workspaces')).workspaces),
+  'workspaces.delete.default': statusOf(createTenant, ({ defaultWorkspaceId, apiKey }, s) =>
     s.delete(`/v1/workspaces/${defaultWorkspaceId}`, { key: apiKey }),
   ),
-  'workspaces.delete.body': replyOf(workspace, ({ path }, s) => s.delete(path)),
+  'workspaces.delete.body': replyOf(createWorkspace, ({ path }, s) => s.delete(path)),
   'workspaces.delete.cascade': async (s) => {
-    const { id, path } = await workspace(s);
-    const inbox = await s.inbox({ workspaceId: id });
+    const { id, path } = await createWorkspace(s);
+    const inbox = await s.createInbox({ workspaceId: id });
     await s.delete(path);
     return status(await s.get(inbox.path));
   },
 
   'domains.shape': async (s) => {
-    const { body } = await domain(s, { workspaceId: s.workspace.id });
-    return [keysOf(body), keysOf(body.domain)];
+    const { body } = await createDomain(s, { workspaceId: s.workspace.id });
+    return [fieldNames(body), fieldNames(body.domain)];
   },
   'domains.tiers': async (s) => status(await s.get('/v1/domains', { key: s.workspace.key })),
-  'domains.create.workspace': seenIn(domain, ({ body: { domain, workspaceId = domain.workspaceId } }) => {
+  'domains.create.workspace': seenIn(createDomain, ({ body: { domain, workspaceId = domain.workspaceId } }) => {
     return workspaceId === null;
   }),
-  'domains.create.taken': statusOf(domain, ({ name }, s) => s.post('/v1/domains', { domain: name })),
-  'domains.dns-records': seenIn(domain, ({ body }) =>
+  'domains.create.taken': statusOf(createDomain, ({ name }, s) => s.post('/v1/domains', { domain: name })),
+  'domains.dns-records': seenIn(createDomain, ({ body }) =>
     (body.dnsRecords ?? body.domain.records).map((record: { type: string }) => record.type).toSorted(),
   ),
-  'domains.delete.body': replyOf(domain, ({ path }, s) => s.delete(path)),
+  'domains.delete.body': replyOf(createDomain, ({ path }, s) => s.delete(path)),
   'health.body': async (s) => reply(await s.get('/health', { key: '' }), s),
-  'me.reply': replyOf(inbox, ({ key }, s) => s.get('/v1/me', { key })),
-  'metrics.reply': replyOf(inbox, ({ key }, s) => s.get('/v1/metrics', { key })),
+  'me.reply': replyOf(createInbox, ({ key }, s) => s.get('/v1/me', { key })),
+  'metrics.reply': replyOf(createInbox, ({ key }, s) => s.get('/v1/metrics', { key })),
   'metrics.window': (s) => statuses(s.get('/v1/metrics?from=2026-01-05'), s.get('/v1/metrics?from=1767603600')),
-  'verify.reply': replyOf(inbox, ({ email }, s) => s.post('/v1/verify-email', { email })),
-  'verify.tiers': statusOf(inbox, ({ key }, s) => s.post('/v1/verify-email', {}, { key })),
+  'verify.reply': replyOf(createInbox, ({ email }, s) => s.post('/v1/verify-email', { email })),
+  'verify.tiers': statusOf(createInbox, ({ key }, s) => s.post('/v1/verify-email', {}, { key })),
 };

@@ -4,7 +4,7 @@ import type { Finding, Verification } from './run-verify.ts';
 
 const MARKS = { agrees: '✓', differs: '✗', 'not compared': '·' } as const;
 
-/** Shows a finding in lines of 80 characters. */
+/** Returns a finding as lines of at most 80 characters. */
 export function findingLines({ id, verdict, stated, found, emulator }: Finding): string[] {
   const head = `${MARKS[verdict]} ${id}`;
   if (verdict === 'agrees') return [`${head}: agrees`.length > WIDTH ? head : `${head}: agrees`];
@@ -13,7 +13,7 @@ export function findingLines({ id, verdict, stated, found, emulator }: Finding):
   return [`${head}: differs`, ...facts.flatMap((fact) => indent(fact, 4))];
 }
 
-/** Says how many findings there are of each kind, and what could not be deleted. */
+/** Returns lines with the number of findings of each verdict, and with what could not be deleted. */
 export function summaryLines({ findings, left }: Verification): string[] {
   const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
   const total = `${count('agrees')} agree, ${count('differs')} differ, ${count('not compared')} not compared`;
@@ -22,18 +22,18 @@ export function summaryLines({ findings, left }: Verification): string[] {
 
 const toXml = (text: string) => maskText(text).replace(/[<>&"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** Writes the findings in the form of JUnit, which CI systems read. */
+/** Returns the findings as JUnit XML, which CI systems read. */
 export function junitOf({ findings }: Verification): string {
   const cases = findings.map(({ id, verdict, found, emulator }) => {
-    const inside = {
+    const content = {
       agrees: '',
       differs: `<failure message="${toXml(`found ${found}, the emulator: ${emulator}`)}"/>`,
       'not compared': `<skipped message="${toXml(found)}"/>`,
     }[verdict];
-    return `  <testcase classname="verify" name="${toXml(id)}">${inside}</testcase>`;
+    return `  <testcase classname="verify" name="${toXml(id)}">${content}</testcase>`;
   });
-  const of = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
-  const counts = `tests="${findings.length}" failures="${of('differs')}" skipped="${of('not compared')}"`;
+  const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
+  const counts = `tests="${findings.length}" failures="${count('differs')}" skipped="${count('not compared')}"`;
   const head = ['<?xml version="1.0" encoding="UTF-8"?>', `<testsuite name="verify" ${counts}>`];
   return [...head, ...cases, '</testsuite>', ''].join('\n');
 }

@@ -13,128 +13,127 @@ import { type Experiment, resourceExperiments } from './experiments.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
 import { STATEMENTS } from './statements.ts';
-import { type startReceiver, startReference } from './targets.ts';
-import { CannotTellError, type Need, Session, type Target, ToldValue } from './verify-session.ts';
+import { startEmulator, type startReceiver } from './targets.ts';
+import { MeasuredValue, type Need, Session, type Target, VerifyError } from './verify-session.ts';
 
-/** Every experiment on the ledger. */
+/** Every experiment, by the id of the behaviour whose value it finds. */
 export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mailExperiments, ...eventExperiments };
 
-/** What was found of one entry of the ledger, or of one statement. */
+/** The result for one entry of the ledger, or for one statement. */
 export interface Finding {
   readonly id: string;
-  /** What is stated: a question of the ledger, or a sentence. */
+  /** The question of the entry, or the sentence of the statement. */
   readonly stated: string;
   readonly verdict: 'agrees' | 'differs' | 'not compared';
-  /** The value, or what was observed; why not, if nothing was compared. */
+  /** The value of the server, or what was observed; the reason, if nothing was compared. */
   readonly found: string;
   /** What the emulator does. */
   readonly emulator: string;
 }
 
-/** A whole run. */
+/** The result of a whole run. */
 export interface Verification {
   readonly findings: readonly Finding[];
-  /** The values of the behaviours that were told. */
+  /** The values of the behaviours that were found. */
   readonly behaviours: BehaviourOptions;
-  /** What could not be deleted. */
+  /** The paths of what could not be deleted. */
   readonly left: readonly string[];
 }
 
-/** The field of the server that each need is, and what is said without it. */
+/** The field of the target that is set if a need is met, and the reason to print if it is not. */
 const NEEDS: Readonly<Record<Need, readonly [field: keyof Target, missing: string]>> = {
   'two tenants': ['secondKey', 'it needs --second-key, the key of another tenant'],
   operator: ['operatorKey', 'it needs --operator-key'],
-  receiver: ['receive', 'it needs --receiver-url, at which deliveries arrive'],
+  receiver: ['createReceiver', 'it needs --receiver-url, at which deliveries arrive'],
   'mail from outside': ['deliver', 'it needs a mail from outside, which verify does not send'],
-  time: ['advance', 'time must pass: --slow waits for it'],
+  time: ['advance', 'time must pass; allow it with --slow'],
 };
 
-/** What one experiment showed on one target: an observation, or why there is none. */
-type Seen = { readonly observed: unknown } | { readonly reason: string };
+/** What an experiment observed on one target, or the reason why it observed nothing. */
+type Observation = { readonly observed: unknown } | { readonly reason: string };
 
-async function observe(s: Session, name: string, experiment: Experiment): Promise<Seen> {
+async function observe(s: Session, name: string, experiment: Experiment): Promise<Observation> {
   s.begin(name);
   try {
     return { observed: await experiment(s) };
   } catch (error) {
-    // Anything else is a reply in a form that the experiment cannot read, such as HTML.
-    return { reason: error instanceof CannotTellError ? error.message : 'a reply did not have the form that it needs' };
+    // Any other error comes from a reply that the experiment cannot read, such as HTML.
+    return { reason: error instanceof VerifyError ? error.message : 'a reply did not have the expected form' };
   }
 }
 
 const NO_EXPERIMENT: Experiment = async () => {
-  throw new CannotTellError('there is no experiment for it');
+  throw new VerifyError('there is no experiment for this behaviour');
 };
 
 const show = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
 
-/** Holds a server against the emulator; see the page of the command. */
+/** Compares a server with emulators, as the README.md of this folder describes. */
 export class Verifier {
-  readonly #remote: Session;
+  readonly #server: Session;
   readonly #receiver: Awaited<ReturnType<typeof startReceiver>>;
   readonly #behaviours: Record<string, string> = {};
   readonly #findings: (Finding & { readonly calls: ReadonlySet<string>; readonly operation: string | undefined })[] =
     [];
-  #references = 0;
+  #emulatorCount = 0;
 
-  constructor(remote: Target, receiver: Awaited<ReturnType<typeof startReceiver>>) {
-    this.#remote = new Session(remote);
+  constructor(server: Target, receiver: Awaited<ReturnType<typeof startReceiver>>) {
+    this.#server = new Session(server);
     this.#receiver = receiver;
   }
 
-  /** Compares everything, and deletes what it created, also after an error. */
-  async run(tell: (finding: Finding) => void = () => {}): Promise<Verification> {
+  /** Compares everything, and then deletes what it created, also after an error. It reports each finding at once. */
+  async run(report: (finding: Finding) => void = () => {}): Promise<Verification> {
     try {
-      await this.#compareAll(tell);
+      await this.#compareAll(report);
     } catch (error) {
-      const rest = await this.#remote.close();
-      if (!(error instanceof CannotTellError)) throw error;
-      const hint = rest.length > 0 ? ` What could not be deleted: ${rest.join(', ')}.` : '';
-      throw new CannotTellError(`The command verify cannot begin: ${error.message}.${hint}`);
+      const left = await this.#server.close();
+      if (!(error instanceof VerifyError)) throw error;
+      const hint = left.length > 0 ? ` What could not be deleted: ${left.join(', ')}.` : '';
+      throw new VerifyError(`The command verify cannot begin: ${error.message}.${hint}`);
     }
-    const left = await this.#remote.close();
+    const left = await this.#server.close();
     return { findings: this.#explainDependent(), behaviours: this.#behaviours as BehaviourOptions, left };
   }
 
-  async #compareAll(tell: (finding: Finding) => void): Promise<void> {
-    await this.#remote.open();
-    for (const id of BEHAVIOUR_IDS.filter(isChangeable)) tell(this.#add(await this.#findValue(id)));
-    await using reference = await this.#reference();
+  async #compareAll(report: (finding: Finding) => void): Promise<void> {
+    await this.#server.open();
+    for (const id of BEHAVIOUR_IDS.filter(isChangeable)) report(this.#add(await this.#findValue(id)));
+    await using emulator = await this.#startEmulator();
     for (const id of BEHAVIOUR_IDS.filter((id) => !isChangeable(id))) {
       const entry: BehaviourDefinition = BEHAVIOURS[id];
-      const emulator = 'assumption' in entry ? entry.assumption : '';
-      const row = { id, stated: entry.question, emulator };
-      tell(this.#add(await this.#compare(reference.session, row, entry.told, EXPERIMENTS[id])));
+      const row = { id, stated: entry.question, emulator: 'assumption' in entry ? entry.assumption : '' };
+      report(this.#add(await this.#compare(emulator.session, row, entry.told, EXPERIMENTS[id])));
     }
     for (const statement of STATEMENTS) {
       const { id, text, needs = 'key', operation } = statement;
       const row = { id, stated: text, emulator: '' };
-      tell(this.#add(await this.#compare(reference.session, row, needs, statement.run), operation));
+      report(this.#add(await this.#compare(emulator.session, row, needs, statement.run), operation));
     }
   }
 
   #add(finding: Finding, operation?: string): Finding {
-    this.#findings.push({ ...finding, calls: new Set(this.#remote.calls), operation });
+    this.#findings.push({ ...finding, calls: new Set(this.#server.calls), operation });
     return finding;
   }
 
-  /** What an experiment shows on the server, or why it cannot. */
-  async #look(id: string, told: string, experiment: Experiment): Promise<Seen> {
-    if (told.startsWith('not from outside')) return { reason: told };
-    const [field, reason] = NEEDS[told as Need] ?? [];
-    if (field && reason && this.#remote.target[field] === undefined) return { reason };
-    return await observe(this.#remote, id, experiment);
+  /** Runs an experiment on the server, if what the experiment needs is there. */
+  async #observeServer(id: string, needs: string, experiment: Experiment): Promise<Observation> {
+    if (needs.startsWith('not from outside')) return { reason: needs };
+    const [field, reason] = NEEDS[needs as Need] ?? [];
+    if (field && reason && this.#server.target[field] === undefined) return { reason };
+    return await observe(this.#server, id, experiment);
   }
 
-  /** Starts an emulator with the values that were found and one more, and the part of this run on it. */
-  async #reference(value: BehaviourOptions = {}) {
-    this.#references += 1;
-    // The emulator on this machine calls a receiver over http, whatever the server accepts.
+  /** Starts an emulator with the values that were found so far and one more, and opens a session with it. */
+  async #startEmulator(value: BehaviourOptions = {}) {
+    this.#emulatorCount += 1;
+    // The receiver of an emulator has an http URL, which the emulator must accept even if the server does not.
     const all = { ...this.#behaviours, 'webhooks.create.url': 'http-or-https', ...value } as const;
-    const { target, close } = await startReference(all, this.#receiver.local(`emulator-${this.#references}`));
-    const { operatorKey, secondKey } = this.#remote.target;
-    const same = { operatorKey: operatorKey && target.operatorKey, secondKey: secondKey && target.secondKey };
-    const session = new Session({ ...target, ...same }, this.#remote.run);
+    const { target, close } = await startEmulator(all, this.#receiver.forEmulator(`emulator-${this.#emulatorCount}`));
+    const { operatorKey, secondKey } = this.#server.target;
+    const sameKeys = { operatorKey: operatorKey && target.operatorKey, secondKey: secondKey && target.secondKey };
+    const session = new Session({ ...target, ...sameKeys }, this.#server.runId);
     await session.open();
     return { session, [Symbol.asyncDispose]: close };
   }
@@ -143,58 +142,61 @@ export class Verifier {
     const { question, choices, default: emulator, told } = BEHAVIOURS[id];
     const row = { id, stated: question, emulator };
     const experiment = EXPERIMENTS[id] ?? NO_EXPERIMENT;
-    const seen = await this.#look(id, told, experiment);
-    if ('reason' in seen) return { ...row, verdict: 'not compared', found: seen.reason };
-    const matches = await this.#matching(id, Object.keys(choices), experiment, seen.observed);
+    const onServer = await this.#observeServer(id, told, experiment);
+    if ('reason' in onServer) return { ...row, verdict: 'not compared', found: onServer.reason };
+    const matches = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
     const [value] = matches;
     if (matches.length > 1)
-      return { ...row, verdict: 'not compared', found: `it cannot tell ${matches.join(' from ')}` };
-    if (value === undefined) return { ...row, verdict: 'differs', found: show(seen.observed) };
+      return { ...row, verdict: 'not compared', found: `the same is observed with ${matches.join(' and ')}` };
+    if (value === undefined) return { ...row, verdict: 'differs', found: show(onServer.observed) };
     this.#behaviours[id] = value;
     return { ...row, verdict: value === emulator ? 'agrees' : 'differs', found: value };
   }
 
-  /** The values under which an emulator shows the same. */
-  async #matching(id: string, values: readonly string[], experiment: Experiment, observed: unknown): Promise<string[]> {
-    if (observed instanceof ToldValue) return observed.value === undefined ? [] : [observed.value];
+  /** Returns the values with which an emulator gives the same observation. */
+  async #findMatches(id: string, values: readonly string[], experiment: Experiment, observed: unknown) {
+    if (observed instanceof MeasuredValue) return observed.value === undefined ? [] : [observed.value];
     const isSame = async (value: string) => {
-      await using reference = await this.#reference({ [id]: value });
-      const seen = await observe(reference.session, id, experiment);
-      return 'observed' in seen && isDeepStrictEqual(seen.observed, observed);
+      await using emulator = await this.#startEmulator({ [id]: value });
+      const onEmulator = await observe(emulator.session, id, experiment);
+      return 'observed' in onEmulator && isDeepStrictEqual(onEmulator.observed, observed);
     };
-    const same = await Promise.all(values.map(isSame));
-    return values.filter((_, index) => same[index]);
+    const areSame = await Promise.all(values.map(isSame));
+    return values.filter((_, index) => areSame[index]);
   }
 
-  async #compare(reference: Session, row: Row, told: string, run = NO_EXPERIMENT): Promise<Finding> {
+  async #compare(session: Session, row: Row, needs: string, experiment = NO_EXPERIMENT): Promise<Finding> {
     const { id, emulator } = row;
-    const there = await this.#look(id, told, run);
-    if ('reason' in there) return { ...row, verdict: 'not compared', found: there.reason };
-    const here = await observe(reference, id, run);
-    if ('reason' in here) return { ...row, verdict: 'not compared', found: `the emulator: ${here.reason}` };
-    if (isDeepStrictEqual(there.observed, here.observed))
+    const onServer = await this.#observeServer(id, needs, experiment);
+    if ('reason' in onServer) return { ...row, verdict: 'not compared', found: onServer.reason };
+    const onEmulator = await observe(session, id, experiment);
+    if ('reason' in onEmulator) return { ...row, verdict: 'not compared', found: `the emulator: ${onEmulator.reason}` };
+    if (isDeepStrictEqual(onServer.observed, onEmulator.observed))
       return { ...row, verdict: 'agrees', found: emulator || 'as stated' };
-    return { ...row, emulator: show(here.observed), verdict: 'differs', found: show(there.observed) };
+    return { ...row, emulator: show(onEmulator.observed), verdict: 'differs', found: show(onServer.observed) };
   }
 
-  /** What only follows from an operation that differs is not compared. */
+  /**
+   * Returns the findings. An assumption that differs becomes `not compared` if its experiment called an operation that
+   * differs, because that operation may be the cause.
+   */
   #explainDependent(): Finding[] {
     const differing = this.#findings.filter(({ verdict }) => verdict === 'differs');
     const rows = OPERATION_ROWS.filter(({ id }) => differing.some(({ operation }) => operation === id));
     return this.#findings.map(({ calls, operation, ...finding }) => {
       const isValue = finding.id in this.#behaviours;
       if (operation !== undefined || isValue || finding.verdict !== 'differs') return finding;
-      const cause = rows.find(({ method, path }) => [...calls].some((call) => matches(call, method, path)));
+      const cause = rows.find(({ method, path }) => [...calls].some((call) => isCallOf(call, method, path)));
       if (!cause) return finding;
-      return { ...finding, verdict: 'not compared' as const, found: `it depends on ${cause.id}, which differs` };
+      return { ...finding, verdict: 'not compared' as const, found: `the experiment uses ${cause.id}, which differs` };
     });
   }
 }
 
-/** What is known of a finding before it is compared. */
+/** The part of a finding that is known before the comparison. */
 type Row = Pick<Finding, 'id' | 'stated' | 'emulator'>;
 
-function matches(call: string, method: string, path: string): boolean {
+function isCallOf(call: string, method: string, path: string): boolean {
   const called = call.split('/');
   const parts = `${method} ${path}`.split('/');
   return parts.length === called.length && parts.every((part, index) => part.startsWith('{') || part === called[index]);

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
 import type { Tier } from '../../../contract/tiers.ts';
 import { type Experiment, reply, status } from './experiments.ts';
-import type { Answer, Need, Session } from './verify-session.ts';
+import type { Need, Reply, Session } from './verify-session.ts';
 
-/** Something that the document, or the reference, says of an operation. */
+/** A sentence of the service document, or of the reference, about an operation, with an experiment that checks it. */
 export interface Statement {
   readonly id: string;
   readonly operation: OperationId;
@@ -13,12 +13,12 @@ export interface Statement {
   readonly run: Experiment;
 }
 
-/** Things of this run, by the names of path parameters. */
-type Things = Readonly<Record<string, string>>;
+/** Values of path parameters, by the name of the parameter. */
+type PathValues = Readonly<Record<string, string>>;
 
-/** Creates one thing of each kind, in an inbox with a mail. */
-async function createThings(s: Session) {
-  const { to, from, message } = await s.mail();
+/** Creates one resource of each kind, and an inbox that has received a mail. */
+async function createResources(s: Session) {
+  const { to, from, message } = await s.createMail();
   const list = await s.add(`${to.path}/lists`, { name: 'Verify' });
   const entry = await s.add(`${to.path}/lists/${list.id}/entries`, { email: 'dana@verify.example' });
   const draft = await s.add(`${to.path}/drafts`, { to: from.email, subject: 'Verify', plainBody: 'Hi' });
@@ -30,20 +30,21 @@ async function createThings(s: Session) {
   const key = await s.add(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' });
   const ids = { messageId: message.id, threadId: message.threadId, listId: list.id, entryId: entry.id };
   const names = { draftId: draft.id, attachmentId: randomUUID(), domain, address };
-  return { to, from, workspace, key, webhook: await s.webhook(), things: { ...ids, ...names, id: to.id } };
+  return { to, from, workspace, key, webhook: await s.createWebhook(), pathValues: { ...ids, ...names, id: to.id } };
 }
 
-/** The path parameter `id` means what the path begins with. */
-function thingsFor(path: string, made: Awaited<ReturnType<typeof createThings>>): Things {
-  if (path.startsWith('/v1/webhooks')) return { ...made.things, id: made.webhook.id };
-  if (path.startsWith('/v1/workspaces')) return { ...made.things, id: made.workspace.id, key_id: made.key.id };
-  return made.things;
+/** Returns the values for a path. The parameter `id` is the id of a webhook, a workspace or an inbox. */
+function pathValuesFor(path: string, resources: Awaited<ReturnType<typeof createResources>>): PathValues {
+  const { pathValues, webhook, workspace, key } = resources;
+  if (path.startsWith('/v1/webhooks')) return { ...pathValues, id: webhook.id };
+  if (path.startsWith('/v1/workspaces')) return { ...pathValues, id: workspace.id, key_id: key.id };
+  return pathValues;
 }
 
-const fill = (path: string, things: Things) =>
-  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(things[name] ?? randomUUID()));
+const fillPath = (path: string, values: PathValues) =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? randomUUID()));
 
-/** The bodies with which operations succeed; those that are left out need none. */
+/** The bodies with which operations succeed. An operation that is not in this table needs no body. */
 const BODIES: { readonly [Id in OperationId]?: (s: Session, email: string) => object } = {
   createWebhook: (s) => ({ url: 'https://verify.invalid/', events: ['message.received'], workspaceId: s.workspace.id }),
   updateWebhook: () => ({ isActive: false }),
@@ -66,40 +67,40 @@ const BODIES: { readonly [Id in OperationId]?: (s: Session, email: string) => ob
   verifyEmail: (_, email) => ({ email }),
 };
 
-/** What has no reply that can be compared: bytes, and what depends on everything that the tenant has. */
-const NOT_REPEATABLE: readonly OperationId[] = ['getAttachment', 'verifyDomain', 'deleteTenant'];
+/** Operations whose replies are not compared: one returns bytes, the others depend on data outside of this run. */
+const NOT_COMPARED: readonly OperationId[] = ['getAttachment', 'verifyDomain', 'deleteTenant'];
 
-/** Lists of a whole tenant are read with the key of the workspace of this run. */
+/** A list of the whole tenant is read with the key of the workspace of this run, which shows only that workspace. */
 const isTenantWide = ({ method, path }: OperationRow) => method === 'GET' && !path.includes('{') && path !== '/health';
 
-/** What these operations change cannot serve another statement. */
-const USES_UP: readonly OperationId[] = ['rotateInboxKey', 'sendDraft'];
+/** Operations that change a resource so that no other statement can use it. */
+const NEED_NEW_RESOURCES: readonly OperationId[] = ['rotateInboxKey', 'sendDraft'];
 
-async function callOperation(s: Session, row: OperationRow): Promise<Answer> {
-  const isFresh = row.method === 'DELETE' || USES_UP.includes(row.id);
-  const made = await (isFresh ? createThings(s) : s.shared(createThings));
-  const path = fill(row.path, thingsFor(row.path, made));
-  const body = BODIES[row.id]?.(s, made.from.email);
+async function callOperation(s: Session, row: OperationRow): Promise<Reply> {
+  const needsNew = row.method === 'DELETE' || NEED_NEW_RESOURCES.includes(row.id);
+  const resources = await (needsNew ? createResources(s) : s.shared(createResources));
+  const path = fillPath(row.path, pathValuesFor(row.path, resources));
+  const body = BODIES[row.id]?.(s, resources.from.email);
   const key = isTenantWide(row) ? s.workspace.key : row.id === 'createTenant' ? s.target.operatorKey : undefined;
   return await s.call(row.method, path, body, key === undefined ? {} : { key });
 }
 
-/** A list shows one item, because another part of the run may have made others. */
-function firstOfEach(body: unknown): unknown {
-  if (Array.isArray(body)) return body.slice(0, 1).map(firstOfEach);
+/** Shortens each list of a body to its first item, because other statements may have added items. */
+function keepFirstItems(body: unknown): unknown {
+  if (Array.isArray(body)) return body.slice(0, 1).map(keepFirstItems);
   if (body === null || typeof body !== 'object') return body;
-  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, firstOfEach(value)]));
+  return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, keepFirstItems(value)]));
 }
 
-const ofReply = (row: OperationRow): Statement => ({
+const replyStatement = (row: OperationRow): Statement => ({
   id: `${row.id}: reply`,
   operation: row.id,
   text: `${row.method} ${row.path} is answered with ${row.status} and the documented fields`,
   ...(row.id === 'createTenant' && { needs: 'operator' as const }),
   run: async (s) => {
-    const answer = await callOperation(s, row);
-    const type = answer.headers.get('content-type')?.split(';')[0] ?? 'no content type';
-    return [type, ...reply({ ...answer, body: firstOfEach(answer.body) }, s)];
+    const complete = await callOperation(s, row);
+    const type = complete.headers.get('content-type')?.split(';')[0] ?? 'no content type';
+    return [type, ...reply({ ...complete, body: keepFirstItems(complete.body) }, s)];
   },
 });
 
@@ -108,55 +109,56 @@ const keysOfTiers = async (s: Session): Promise<readonly (readonly [Tier | 'none
   ['operator', s.target.operatorKey],
   ['tenant', s.target.key],
   ['workspace', s.workspace.key],
-  ['inbox', (await s.inbox()).key],
+  ['inbox', (await s.createInbox()).key],
 ];
 
-/** Whether each tier is refused: the request is for something that does not exist, so that it changes nothing. */
-const ofTiers = (row: OperationRow): Statement => ({
+/** Checks which tiers are refused. The request is for something that does not exist, so that it changes nothing. */
+const tiersStatement = (row: OperationRow): Statement => ({
   id: `${row.id}: tiers`,
   operation: row.id,
   text: 'these key tiers may call it, and no others',
   run: async (s) => {
-    const seen = (await keysOfTiers(s))
+    const results = (await keysOfTiers(s))
       .filter(([, key]) => key !== undefined)
       .map(async ([tier, key = '']) => {
         const body =
           row.method === 'POST' || row.method === 'PATCH' ? { email: 0, name: 0, username: 0, domain: 0 } : undefined;
-        const answer = await s.call(row.method, fill(row.path, {}), body, { key });
-        return [tier, [401, 403].includes(answer.status) ? answer.status : 'may call it'];
+        const { status } = await s.call(row.method, fillPath(row.path, {}), body, { key });
+        return [tier, [401, 403].includes(status) ? status : 'may call it'];
       });
-    return await Promise.all(seen);
+    return await Promise.all(results);
   },
 });
 
-/** Whether keys of another tenant, workspace and inbox reach what is not theirs. */
-const ofIsolation = (row: OperationRow, other: 'tenant' | 'workspace' | 'inbox'): Statement => ({
+/** Checks that a key of another tenant, workspace or inbox cannot reach a resource. */
+const isolationStatement = (row: OperationRow, other: Exclude<Tier, 'operator'>): Statement => ({
   id: `${row.id}: isolation from another ${other}`,
   operation: row.id,
   text: `a key of another ${other} does not reach it`,
   ...(other === 'tenant' && { needs: 'two tenants' as const }),
   run: async (s) => {
-    const made = await s.shared(createThings);
-    const foreign = { tenant: s.target.secondKey, workspace: made.key.key, inbox: made.from.key }[other];
-    const path = fill(row.path, thingsFor(row.path, { ...made, workspace: s.workspace }));
-    return status(await s.call(row.method, path, BODIES[row.id]?.(s, made.from.email), { key: foreign ?? '' }));
+    const resources = await s.shared(createResources);
+    const foreignKey = { tenant: s.target.secondKey, workspace: resources.key.key, inbox: resources.from.key }[other];
+    const path = fillPath(row.path, pathValuesFor(row.path, { ...resources, workspace: s.workspace }));
+    return status(await s.call(row.method, path, BODIES[row.id]?.(s, resources.from.email), { key: foreignKey ?? '' }));
   },
 });
 
-const written: readonly Statement[] = [
+/** The statements that are not made from the table of operations. */
+const FURTHER_STATEMENTS: readonly Statement[] = [
   {
     id: 'authentication: Authorization',
     operation: 'getMe',
     text: 'a key may be sent as Authorization: Bearer',
     run: async (s) =>
-      status(await s.get('/v1/me', { key: '', headers: { Authorization: `Bearer ${(await s.inbox()).key}` } })),
+      status(await s.get('/v1/me', { key: '', headers: { Authorization: `Bearer ${(await s.createInbox()).key}` } })),
   },
   {
     id: 'rotation: the old key of an inbox',
     operation: 'rotateInboxKey',
     text: 'rotating the key of an inbox invalidates the old key immediately, and the mail stays',
     run: async (s) => {
-      const { to } = await s.mail();
+      const { to } = await s.createMail();
       const { key } = await s.add(`${to.path}/keys`);
       const { messages } = await s.read(`${to.path}/messages`, { key });
       return [status(await s.get('/v1/me', { key: to.key })), messages.length, key.slice(0, 3), key !== to.key];
@@ -167,7 +169,7 @@ const written: readonly Statement[] = [
     operation: 'deleteWorkspaceKey',
     text: 'a removed workspace key is refused',
     run: async (s) => {
-      const { key, workspace } = await createThings(s);
+      const { key, workspace } = await createResources(s);
       await s.must(s.delete(`/v1/workspaces/${workspace.id}/keys/${key.id}`));
       return status(await s.get('/v1/me', { key: key.key }));
     },
@@ -175,30 +177,30 @@ const written: readonly Statement[] = [
   {
     id: 'delivery: message.received',
     operation: 'createWebhook',
-    text: 'a webhook is told of a mail that was received',
+    text: 'a received mail is delivered to a webhook',
     needs: 'receiver',
     run: async (s) => {
-      const receiver = await s.receiver();
-      const { message } = await s.mail();
-      const [call] = await receiver.arrived(1);
+      const receiver = await s.createReceiver();
+      const { message } = await s.createMail();
+      const [call] = await receiver.waitForCalls(1);
       const { event, messageId } = JSON.parse(call?.body ?? '{}') as { event?: string; messageId?: string };
       return [event, messageId === message.id];
     },
   },
 ];
 
-const others = ({ path }: OperationRow): ('tenant' | 'workspace' | 'inbox')[] => {
+const foreignScopes = ({ path }: OperationRow): Exclude<Tier, 'operator'>[] => {
   if (/^\/v1\/(?:tenants|domains)/.test(path)) return [];
   if (!path.startsWith('/v1/inboxes/{id}')) return ['tenant', 'workspace'];
   return ['tenant', 'workspace', 'inbox'];
 };
 
-/** Every statement: of each operation its reply, its tiers and its isolation, and what the document says besides. */
+/** Every statement: for each operation its reply, tiers and isolation, and further statements of the document. */
 export const STATEMENTS: readonly Statement[] = [
-  ...written,
-  ...OPERATION_ROWS.filter(({ id }) => !NOT_REPEATABLE.includes(id)).map(ofReply),
-  ...OPERATION_ROWS.filter(({ tiers }) => tiers !== 'public').map(ofTiers),
+  ...FURTHER_STATEMENTS,
+  ...OPERATION_ROWS.filter(({ id }) => !NOT_COMPARED.includes(id)).map(replyStatement),
+  ...OPERATION_ROWS.filter(({ tiers }) => tiers !== 'public').map(tiersStatement),
   ...OPERATION_ROWS.filter(({ path }) => path.includes('{')).flatMap((row) =>
-    others(row).map((other) => ofIsolation(row, other)),
+    foreignScopes(row).map((other) => isolationStatement(row, other)),
   ),
 ];

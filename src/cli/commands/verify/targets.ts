@@ -6,12 +6,15 @@ import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { type ControlClient, createControlClient } from '../../../control/table/client.ts';
 import { CONTROL_PATH } from '../../../control/table/control-path.ts';
 import { type MailboxServer, startServer } from '../../../server/index.ts';
-import { type Answer, CannotTellError, type HookReceiver, type ReceivedCall, type Target } from './verify-session.ts';
+import { type HookReceiver, type ReceivedCall, type Reply, type Target, VerifyError } from './verify-session.ts';
 
-/** The limits of a run: requests in all, the time of one, and the size of a reply. */
-const LIMITS = { requests: 5000, ms: 15_000, bytes: 4 * 1024 * 1024 };
+/** The number of requests of a run, the timeout of one request in milliseconds, and the size of a reply in bytes. */
+const LIMITS = { requests: 5000, timeoutMs: 15_000, replyBytes: 4 * 1024 * 1024 };
 
-/** Receives deliveries on loopback, each webhook at a path of its own. */
+/**
+ * Starts a receiver of deliveries on loopback, at which each webhook has its own path. The server may reach it at
+ * another URL, `publicUrl`.
+ */
 export async function startReceiver(port: number, publicUrl?: string) {
   const receivers = new Map<string, { calls: ReceivedCall[]; answers: HookReceiver['answers'] }>();
   const server = createServer(async (request, response) => {
@@ -29,7 +32,7 @@ export async function startReceiver(port: number, publicUrl?: string) {
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const receiveAt =
+  const receiversAt =
     (base: string, prefix: string) =>
     (name: string): HookReceiver => {
       const receiver = { calls: [], answers: [] };
@@ -40,7 +43,8 @@ export async function startReceiver(port: number, publicUrl?: string) {
     server.close();
     server.closeAllConnections();
   };
-  return { local: (prefix: string) => receiveAt(url, prefix), remote: receiveAt(publicUrl ?? url, 'server'), close };
+  const forEmulator = (prefix: string) => receiversAt(url, prefix);
+  return { forEmulator, forServer: receiversAt(publicUrl ?? url, 'server'), close };
 }
 
 function answerCall(response: ServerResponse, answer: HookReceiver['answers'][number]): void {
@@ -49,26 +53,26 @@ function answerCall(response: ServerResponse, answer: HookReceiver['answers'][nu
   response.writeHead(status, headers).end();
 }
 
-/** Sends a request over HTTP, with a limit of time and size. */
-async function send(url: string, init: RequestInit, signal?: AbortSignal): Promise<Answer> {
-  const timeout = AbortSignal.timeout(LIMITS.ms);
+/** Sends a request over HTTP, and limits the time and the size of the reply. */
+async function send(url: string, init: RequestInit, signal?: AbortSignal): Promise<Reply> {
+  const timeout = AbortSignal.timeout(LIMITS.timeoutMs);
   try {
-    return await readAnswer(
+    return await readReply(
       await fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }),
     );
   } catch (error) {
-    if (error instanceof CannotTellError) throw error;
-    if (signal?.aborted) throw new CannotTellError('the run was stopped');
+    if (error instanceof VerifyError) throw error;
+    if (signal?.aborted) throw new VerifyError('the run was stopped');
     const { pathname } = new URL(url);
     if (timeout.aborted)
-      throw new CannotTellError(`${init.method} ${pathname} was not answered within ${LIMITS.ms / 1000} s`);
+      throw new VerifyError(`${init.method} ${pathname} was not answered within ${LIMITS.timeoutMs / 1000} s`);
     const { cause } = error as { cause?: { code?: string; message?: string } };
-    throw new CannotTellError(`${init.method} ${pathname} failed: ${cause?.code || cause?.message || 'no connection'}`);
+    throw new VerifyError(`${init.method} ${pathname} failed: ${cause?.code || cause?.message || 'no connection'}`);
   }
 }
 
 /** Reads a whole reply. */
-async function readAnswer(response: Response): Promise<Answer> {
+async function readReply(response: Response): Promise<Reply> {
   const text = await readText(response);
   return { status: response.status, headers: response.headers, text, body: parseJson(text) };
 }
@@ -78,63 +82,62 @@ async function readText({ body }: Response): Promise<string> {
   let text = '';
   for await (const chunk of (body ?? []) as unknown as AsyncIterable<Uint8Array>) {
     text += decoder.decode(chunk, { stream: true });
-    if (text.length > LIMITS.bytes) throw new CannotTellError(`a reply was larger than ${LIMITS.bytes} bytes`);
+    if (text.length > LIMITS.replyBytes) throw new VerifyError(`a reply was larger than ${LIMITS.replyBytes} bytes`);
   }
   return text + decoder.decode();
 }
 
-/** An object in every case, so that an experiment can read a field of it. */
+/** Parses a body. `null`, and what is not JSON, becomes an empty object, so that a field of it can be read. */
 function parseJson(text: string): unknown {
   try {
     return (JSON.parse(text) as unknown) ?? {};
   } catch {
-    // What is no JSON is seen by its text.
+    // An experiment on a body that is not JSON reads `text`.
     return {};
   }
 }
 
-/** What the flags of `verify` say of the server. */
-interface RemoteOptions extends Omit<Target, 'send' | 'advance' | 'deliver'> {
-  /** Requests in a second. */
+/** The settings of the server, which come from the flags of `verify`. */
+interface ServerOptions extends Omit<Target, 'send' | 'advance' | 'deliver'> {
+  /** The highest number of requests in a second. */
   readonly rate?: number | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Returns a function that waits until a request may begin; deleting is always allowed. */
+/** Returns a function that waits until the next request may be sent. Only the number of a DELETE is not limited. */
 function limitRequests(rate = Number.POSITIVE_INFINITY) {
-  let [count, next] = [0, 0];
+  let [count, nextMs] = [0, 0];
   return async (method: string | undefined) => {
     count += 1;
-    if (count > LIMITS.requests && method !== 'DELETE') {
-      throw new CannotTellError(`a run sends at most ${LIMITS.requests} requests`);
-    }
+    if (count > LIMITS.requests && method !== 'DELETE')
+      throw new VerifyError(`a run sends at most ${LIMITS.requests} requests`);
     const now = performance.now();
-    const wait = next - now;
-    next = Math.max(next, now) + 1000 / rate;
-    if (wait > 0) await sleep(wait);
+    const waitMs = nextMs - now;
+    nextMs = Math.max(nextMs, now) + 1000 / rate;
+    if (waitMs > 0) await sleep(waitMs);
   };
 }
 
-/** Returns the server as a target. If it is an emulator, its control calls move its clock and bring mail. */
-export async function createRemote(options: RemoteOptions): Promise<Target> {
+/** Creates the target for the server. If the server is an emulator, control calls move its clock and deliver mail. */
+export async function createServerTarget(options: ServerOptions): Promise<Target> {
   const { baseUrl, rate, signal } = options;
-  const mayBegin = limitRequests(rate);
-  const limited: Target['send'] = async (url, init) => {
+  const waitForTurn = limitRequests(rate);
+  const sendInTurn: Target['send'] = async (url, init) => {
     const isCleanup = signal.aborted && init.method === 'DELETE';
-    await mayBegin(init.method);
+    await waitForTurn(init.method);
     return await send(url, init, isCleanup ? undefined : signal);
   };
-  const client = await findControl(baseUrl);
+  const client = await findControlClient(baseUrl);
   const moveClock = client && (async (ms: number) => void (await client.changeClock({ advance: ms })));
-  const advance = moveClock ?? (options.isSlow ? sleep : undefined);
+  const advance = moveClock ?? (options.mayWait ? sleep : undefined);
   const deliver: Target['deliver'] = client && (async (mail) => void (await client.receiveMessage(mail as never)));
-  return { ...options, send: limited, advance, deliver };
+  return { ...options, send: sendInTurn, advance, deliver };
 }
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Returns the control client of an emulator; `undefined` if the server is none. */
-async function findControl(baseUrl: string): Promise<ControlClient | undefined> {
+/** Returns a control client if the server is an emulator; otherwise `undefined`. */
+async function findControlClient(baseUrl: string): Promise<ControlClient | undefined> {
   const control = baseUrl + CONTROL_PATH;
   const health = await send(`${control}/health`, { method: 'GET', redirect: 'manual' }).catch(() => undefined);
   return health?.body?.status === 'ok' && health.body.version ? createControlClient({ control }) : undefined;
@@ -145,12 +148,12 @@ export function sendInProcess({ fetch }: Pick<MailboxServer['mailbox'], 'fetch'>
   return async (url, init) => {
     // Otherwise a run would keep the process from noticing the deliveries, whose times it measures.
     await setImmediate();
-    return await readAnswer(await fetch(new Request(url, init)));
+    return await readReply(await fetch(new Request(url, init)));
   };
 }
 
-/** Starts an emulator with some values of behaviours, as a target. */
-export async function startReference(behaviours: BehaviourOptions, receive: NonNullable<Target['receive']>) {
+/** Starts an emulator with some values of behaviours, and returns it as a target. */
+export async function startEmulator(behaviours: BehaviourOptions, createReceiver: Target['createReceiver']) {
   const { mailbox, url, close } = await startServer({ port: 0, behaviours, journalSize: 0, loopLimit: 1000 });
   const target: Target = {
     baseUrl: url,
@@ -158,8 +161,8 @@ export async function startReference(behaviours: BehaviourOptions, receive: NonN
     secondKey: mailbox.keys.globex.tenant,
     operatorKey: mailbox.keys.operator,
     send: sendInProcess(mailbox),
-    receive,
-    isSlow: true,
+    createReceiver,
+    mayWait: true,
     advance: async (ms) => void (await mailbox.clock.advance(ms)),
     deliver: async (mail) => void (await mailbox.receiveMessage(mail as never)),
   };

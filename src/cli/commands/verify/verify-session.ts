@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** What `verify` needs besides a tenant key to tell an entry of the ledger, or a statement of the document. */
+/** What `verify` needs besides a tenant key to find the value of a behaviour, or to check a statement. */
 export type Need = 'two tenants' | 'operator' | 'receiver' | 'mail from outside' | 'time';
 
 /** A mail from outside: the fields of the control call `receiveMessage`. */
@@ -10,7 +10,7 @@ export type OutsideMail = Readonly<Record<string, unknown>>;
 export interface ReceivedCall {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** When it arrived, and when its connection ended, in milliseconds. */
+  /** When the call arrived, and when its connection ended, in milliseconds of `performance.now()`. */
   readonly startMs: number;
   endMs?: number;
   /** Answers a call that hangs. */
@@ -21,41 +21,41 @@ export interface ReceivedCall {
 export interface HookReceiver {
   readonly url: string;
   readonly calls: readonly ReceivedCall[];
-  /** The answers to the next calls, in order; a later one is answered with 200. `hang` never answers. */
+  /** The answers to the next calls, in order. When they are used up, a call gets 200. `hang` never answers. */
   readonly answers: (number | 'hang' | { readonly status: number; readonly headers: Record<string, string> })[];
 }
 
-/** A server that is held against the emulator, or the emulator itself. */
+/** What a session sends its requests to: the server, or an emulator with which the server is compared. */
 export interface Target {
   readonly baseUrl: string;
   readonly key: string;
   readonly secondKey?: string | undefined;
   readonly operatorKey?: string | undefined;
-  /** Sends a request; the result is a complete reply. */
-  send(url: string, init: RequestInit): Promise<Answer>;
-  /** Makes an address at which deliveries arrive; missing if none can arrive. */
-  readonly receive?: ((name: string) => HookReceiver) | undefined;
-  /** Whether a run may wait for half a minute of real time. */
-  readonly isSlow?: boolean | undefined;
-  /** Lets time pass, in milliseconds; missing if `verify` may not wait. */
+  /** Sends a request, and returns the complete reply. */
+  send(url: string, init: RequestInit): Promise<Reply>;
+  /** Creates a receiver with a URL of its own; missing if no delivery can arrive. */
+  readonly createReceiver?: ((name: string) => HookReceiver) | undefined;
+  /** Whether an experiment may wait for half a minute of real time. */
+  readonly mayWait?: boolean | undefined;
+  /** Moves the clock, or waits, by a time in milliseconds; missing if neither is possible. */
   readonly advance?: ((ms: number) => Promise<void>) | undefined;
-  /** Delivers a mail from outside; missing if none can be sent. */
+  /** Delivers a mail from outside; missing if `verify` cannot send such a mail. */
   readonly deliver?: ((mail: OutsideMail) => Promise<void>) | undefined;
 }
 
-/** A reply. */
-export interface Answer {
+/** A complete reply of the server or of an emulator. */
+export interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The body as JSON; an empty object if it is none. */
+  /** The parsed body; an empty object if the body is not JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: an experiment reads what another server sends.
   readonly body: any;
 }
 
-/** What a request has besides its method, path and body. */
-interface Extra {
-  /** The key; the tenant key if it is left out, none if it is empty. */
+/** The options of a request besides its method, path and body. */
+interface RequestOptions {
+  /** The key to send. The default is the tenant key; with an empty text, no key is sent. */
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -63,113 +63,117 @@ interface Extra {
 /** An inbox of this run. */
 export type OwnInbox = { readonly id: string; readonly email: string; readonly key: string; readonly path: string };
 
-/** Thrown when an experiment cannot go on; the message says why. */
-export class CannotTellError extends Error {
-  override readonly name = 'CannotTellError';
+/** Thrown when an experiment, or the whole run, cannot continue; the message says why. */
+export class VerifyError extends Error {
+  override readonly name = 'VerifyError';
 }
 
-/** The observation of an experiment that knows the value itself; the emulators need not run it. */
-export class ToldValue {
+/** Returned by an experiment that finds the value of the behaviour itself; no emulator then needs to run it. */
+export class MeasuredValue {
   readonly value: string | undefined;
   constructor(value: string | undefined) {
     this.value = value;
   }
 }
 
-/** Collections whose items a run creates and must delete; what lies in an inbox goes with it. */
+/** Collections whose items a run creates and must delete. What an inbox contains is deleted with the inbox. */
 const COLLECTIONS = /^\/v1\/(?:webhooks|workspaces|inboxes|domains|tenants)$/;
 
-/** The time to wait for something that happens on the other side, and between two looks, in milliseconds. */
-const PATIENCE = { slow: 10_000, look: 10 };
+/** The longest wait for an effect of a request, and the first pause between two checks for it, in milliseconds. */
+const WAITS = { longest: 10_000, firstPause: 10 };
 
-/** The part of a run on one target: requests, and everything that they created, to be deleted at the end. */
+/** Sends the requests of a run to one target, and deletes everything that they created at the end. */
 export class Session {
   readonly target: Target;
-  /** The name of the experiment that runs; what it creates has a name that begins with it. */
-  name = '';
-  /** The workspace of this run, in which every inbox and webhook lies, and its key. */
+  /** The name of the current experiment. `newName()` derives the names of new resources from it. */
+  experimentName = '';
+  /** The workspace of this run, which contains its inboxes and webhooks, and a key of this workspace. */
   workspace = { id: '', key: '' };
   /** The domain of new inboxes. */
   domain = '';
-  /** The name of this run, which both sides have. */
-  readonly run: string;
-  /** The path of each thing that was created, with the key that may delete it. */
+  /** The id of this run. The server and the emulators get the same id, so that names are the same on all of them. */
+  readonly runId: string;
+  /** The paths of what was created, with the key that may delete it. */
   readonly #created = new Map<string, string>();
+  /** What `shared` has created, by the function that created it. */
   readonly #shared = new Map<unknown, unknown>();
-  /** The operations that the experiment has called, as `METHOD /path`. */
+  /** The requests of the current experiment, as `METHOD /path`. */
   readonly calls = new Set<string>();
-  #count = 0;
-  /** Whether the last wait for a delivery was in vain. */
+  #nameCount = 0;
+  /** Whether a wait for a call of a webhook was in vain. */
   #isUnreachable = false;
 
-  constructor(target: Target, run = randomBytes(4).toString('hex')) {
+  constructor(target: Target, runId = randomBytes(4).toString('hex')) {
     this.target = target;
-    this.run = run;
+    this.runId = runId;
   }
 
   /** Creates the workspace of this run. */
   async open(): Promise<void> {
     this.begin('setup');
-    const workspace = await this.add('/v1/workspaces', { name: `verify ${this.run}` });
+    const workspace = await this.add('/v1/workspaces', { name: `verify ${this.runId}` });
     const key = await this.add(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' });
     this.workspace = { id: workspace.id, key: key.key };
-    const { email, key: inboxKey } = await this.inbox();
+    const { email, key: inboxKey } = await this.createInbox();
     if (![workspace.id, key.key, email, inboxKey].every((text) => typeof text === 'string')) {
-      throw new CannotTellError('the replies to creating a workspace, a key and an inbox have no id, key and email');
+      throw new VerifyError('the replies to creating a workspace, a key and an inbox have no id, key and email');
     }
     this.domain = email.slice(email.lastIndexOf('@') + 1);
   }
 
   /** Begins an experiment. */
   begin(name: string): void {
-    this.name = name;
-    this.#count = 0;
+    this.experimentName = name;
+    this.#nameCount = 0;
     this.calls.clear();
   }
 
-  /** Returns what a function makes at its first call. */
-  async shared<T>(make: (s: Session) => Promise<T>): Promise<T> {
-    if (!this.#shared.has(make)) {
-      const { name } = this;
-      this.begin(make.name);
-      this.#shared.set(make, await make(this));
-      this.name = name;
+  /**
+   * Calls `create` once in this session, and returns its result to every caller. The new names are derived from the
+   * name of `create`, so that they do not depend on which experiment calls first.
+   */
+  async shared<T>(create: (s: Session) => Promise<T>): Promise<T> {
+    if (!this.#shared.has(create)) {
+      const { experimentName } = this;
+      this.begin(create.name);
+      this.#shared.set(create, await create(this));
+      this.experimentName = experimentName;
     }
-    return this.#shared.get(make) as T;
+    return this.#shared.get(create) as T;
   }
 
-  /** Returns a name that nothing else has, and that is the same on both sides. */
+  /** Returns a new name, which is the same on the server and on the emulators. */
   newName(): string {
-    this.#count += 1;
-    const experiment = [...this.name].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 2 ** 32, 7);
-    return `verify-${this.run}-${experiment.toString(36)}-${this.#count}`;
+    this.#nameCount += 1;
+    const hash = [...this.experimentName].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 2 ** 32, 7);
+    return `verify-${this.runId}-${hash.toString(36)}-${this.#nameCount}`;
   }
 
-  get = (path: string, extra?: Extra) => this.call('GET', path, undefined, extra);
-  post = (path: string, body: unknown = {}, extra?: Extra) => this.call('POST', path, body, extra);
-  patch = (path: string, body: unknown = {}, extra?: Extra) => this.call('PATCH', path, body, extra);
-  delete = (path: string, extra?: Extra) => this.call('DELETE', path, undefined, extra);
+  get = (path: string, extra?: RequestOptions) => this.call('GET', path, undefined, extra);
+  post = (path: string, body: unknown = {}, extra?: RequestOptions) => this.call('POST', path, body, extra);
+  patch = (path: string, body: unknown = {}, extra?: RequestOptions) => this.call('PATCH', path, body, extra);
+  delete = (path: string, extra?: RequestOptions) => this.call('DELETE', path, undefined, extra);
 
   /** Reads or adds something, which must be a success, and returns the body of the reply. */
-  read = (path: string, extra?: Extra) => this.must(this.get(path, extra));
-  add = (path: string, body?: unknown, extra?: Extra) => this.must(this.post(path, body, extra));
+  read = (path: string, extra?: RequestOptions) => this.must(this.get(path, extra));
+  add = (path: string, body?: unknown, extra?: RequestOptions) => this.must(this.post(path, body, extra));
 
-  /** Sends a request. A body that is no text is sent as JSON. What is created is remembered. */
-  async call(method: string, path: string, body?: unknown, { key = this.target.key, headers }: Extra = {}) {
+  /** Sends a request, and remembers what it created. A body that is not a text is sent as JSON. */
+  async call(method: string, path: string, body?: unknown, { key = this.target.key, headers }: RequestOptions = {}) {
     this.calls.add(`${method} ${path.replace(/\?.*/, '')}`);
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const type = text === undefined ? {} : { 'Content-Type': 'application/json' };
-    const answer = await this.target.send(this.target.baseUrl + path, {
+    const reply = await this.target.send(this.target.baseUrl + path, {
       method,
       redirect: 'manual',
       headers: { ...(key !== '' && { 'X-API-Key': key }), ...type, ...headers },
       ...(text !== undefined && { body: text }),
     });
-    this.#remember(method, path.replace(/\?.*/, ''), key, answer);
-    return answer;
+    this.#remember(method, path.replace(/\?.*/, ''), key, reply);
+    return reply;
   }
 
-  #remember(method: string, path: string, key: string, { status, body }: Answer): void {
+  #remember(method: string, path: string, key: string, { status, body }: Reply): void {
     const id = body.id ?? body.domain?.id;
     if (method === 'DELETE' && status < 300) this.#created.delete(path);
     if (method !== 'POST' || status !== 201 || !COLLECTIONS.test(path) || typeof id !== 'string') return;
@@ -177,27 +181,27 @@ export class Session {
   }
 
   /** Returns the body of a reply that must be a success. */
-  async must(reply: Promise<Answer>) {
+  async must(reply: Promise<Reply>) {
     const { status, body, text } = await reply;
     if (status >= 200 && status < 300) return body;
-    throw new CannotTellError(`a call that it needs was answered with ${status}: ${text.slice(0, 100)}`);
+    throw new VerifyError(`a request for this check was answered with ${status}: ${text.slice(0, 100)}`);
   }
 
   /** Creates an inbox in the workspace of this run. */
-  async inbox(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key): Promise<OwnInbox> {
+  async createInbox(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key): Promise<OwnInbox> {
     const place = key === this.target.key && this.workspace.id ? { workspaceId: this.workspace.id } : {};
     const body = await this.add('/v1/inboxes', { username: this.newName(), ...place, ...fields }, { key });
     return { id: body.id, email: body.email, key: body.apiKey, path: `/v1/inboxes/${body.id}` };
   }
 
-  /** Asks for a webhook of the workspace of this run. */
+  /** Sends the request that creates a webhook, and returns the reply, which may be a refusal. */
   postWebhook(fields: Readonly<Record<string, unknown>> = {}) {
     const webhook = { url: 'https://verify.invalid/', events: ['message.received'], workspaceId: this.workspace.id };
     return this.post('/v1/webhooks', { ...webhook, ...fields });
   }
 
-  /** Creates a webhook of the workspace of this run. */
-  async webhook(fields: Readonly<Record<string, unknown>> = {}) {
+  /** Creates a webhook in the workspace of this run, and returns the body of the reply. */
+  async createWebhook(fields: Readonly<Record<string, unknown>> = {}) {
     const body = await this.must(this.postWebhook(fields));
     return { ...body, path: `/v1/webhooks/${body.id}` };
   }
@@ -208,9 +212,9 @@ export class Session {
     return await this.add(`${from.path}/send`, mail, { key: from.key });
   }
 
-  /** Returns the messages of an inbox as soon as it has some number of them, by default one that came in. */
-  async messages(inbox: OwnInbox, count = 1, direction = 'inbound') {
-    return await this.until(`${count} mails in an inbox`, async () => {
+  /** Waits until an inbox has `count` messages of a direction, by default one inbound message, and returns them. */
+  async waitForMessages(inbox: OwnInbox, count = 1, direction = 'inbound') {
+    return await this.waitFor(`${count} mails in an inbox`, async () => {
       const { messages = [] } = await this.read(`${inbox.path}/messages`, { key: inbox.key });
       // biome-ignore lint/suspicious/noExplicitAny: as above.
       const found = messages.filter((message: any) => message.direction === direction);
@@ -218,51 +222,54 @@ export class Session {
     });
   }
 
-  /** Creates two inboxes, and a mail from the first to the second; returns its path in the second. */
-  async mail(fields: Readonly<Record<string, unknown>> = {}) {
-    const [from, to] = [await this.inbox(), await this.inbox()];
+  /** Creates two inboxes, and sends a mail from the first to the second. `path` is its path in the second. */
+  async createMail(fields: Readonly<Record<string, unknown>> = {}) {
+    const [from, to] = [await this.createInbox(), await this.createInbox()];
     const sent = await this.send(from, to, fields);
-    const [message] = await this.messages(to);
+    const [message] = await this.waitForMessages(to);
     return { from, to, sent, message, path: `${to.path}/messages/${message.id}` };
   }
 
-  /** Waits until a function returns something. */
-  async until<T>(what: string, look: () => Promise<T | undefined> | T | undefined, ms = PATIENCE.slow): Promise<T> {
+  /** Calls `find` until it returns something, and returns that. `what` names what is expected, for the error. */
+  async waitFor<T>(what: string, find: () => Promise<T | undefined> | T | undefined, ms = WAITS.longest): Promise<T> {
     const end = performance.now() + ms;
-    for (let pause = PATIENCE.look; ; pause = Math.min(1000, pause * 1.5)) {
-      const found = await look();
+    for (let pause = WAITS.firstPause; ; pause = Math.min(1000, pause * 1.5)) {
+      const found = await find();
       if (found !== undefined) return found;
       const left = end - performance.now();
-      if (left < 0) throw new CannotTellError(`it waited ${ms / 1000} s for ${what}`);
+      if (left < 0) throw new VerifyError(`${what} did not come within ${ms / 1000} s`);
       await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left + 1)));
     }
   }
 
-  /** Makes a receiver, with a webhook of the workspace that calls it. */
-  async receiver(events = ['message.received'], fields: Readonly<Record<string, unknown>> = {}) {
-    const receiver = this.target.receive?.(this.newName());
-    if (!receiver) throw new CannotTellError('there is no receiver');
-    const webhook = await this.webhook({ url: receiver.url, events, ...fields });
+  /**
+   * Creates a receiver, and a webhook in the workspace of this run that calls it. If one wait for calls was in vain,
+   * the next one throws at once, because a server that cannot reach the receiver would make every experiment wait.
+   */
+  async createReceiver(events = ['message.received'], fields: Readonly<Record<string, unknown>> = {}) {
+    const receiver = this.target.createReceiver?.(this.newName());
+    if (!receiver) throw new VerifyError('there is no receiver');
+    const webhook = await this.createWebhook({ url: receiver.url, events, ...fields });
     if (!webhook.isActive) await this.must(this.patch(webhook.path, { isActive: true }));
-    const arrived = async (count: number) => {
-      if (this.#isUnreachable) throw new CannotTellError('no delivery arrives at the receiver');
+    const waitForCalls = async (count: number) => {
+      if (this.#isUnreachable) throw new VerifyError('no delivery arrives at the receiver');
       this.#isUnreachable = true;
-      await this.until(`${count} deliveries`, () => receiver.calls.length >= count || undefined);
+      await this.waitFor(`${count} deliveries`, () => receiver.calls.length >= count || undefined);
       this.#isUnreachable = false;
       return receiver.calls;
     };
-    return { ...receiver, webhook, arrived };
+    return { ...receiver, webhook, waitForCalls };
   }
 
-  /** Deletes what was created, last first; returns what could not be deleted. */
+  /** Deletes what was created, the newest first, and returns the paths of what could not be deleted. */
   async close(): Promise<string[]> {
-    const left: string[] = [];
+    const kept: string[] = [];
     for (const [path, key] of [...this.#created].reverse()) {
       const init = { method: 'DELETE', headers: { 'X-API-Key': key } };
-      const answer = await this.target.send(this.target.baseUrl + path, init).catch(() => undefined);
-      if (answer?.status !== 404 && Math.floor((answer?.status ?? 0) / 100) !== 2) left.push(path);
+      const reply = await this.target.send(this.target.baseUrl + path, init).catch(() => undefined);
+      if (reply?.status !== 404 && Math.floor((reply?.status ?? 0) / 100) !== 2) kept.push(path);
     }
     this.#created.clear();
-    return left;
+    return kept;
   }
 }

@@ -11,34 +11,34 @@ import { writeProfile } from '../../profile-file.ts';
 import { parseOne } from '../start-settings.ts';
 import { findingLines, junitOf, summaryLines } from './findings-report.ts';
 import { type Finding, type Verification, Verifier } from './run-verify.ts';
-import { createRemote, startReceiver } from './targets.ts';
-import { CannotTellError } from './verify-session.ts';
+import { createServerTarget, startReceiver } from './targets.ts';
+import { VerifyError } from './verify-session.ts';
 
-/** Holds a server against the statements of the document and the ledger. The exit code is 1 if anything differs. */
+/** Compares a server with the statements of the document and the ledger. The exit code is 1 if anything differs. */
 export const verify: RunCommand = async (terminal, flags) => {
   const settings = parseSettings(flags);
   if (!settings.isLocal && flags.yes?.value !== true) await confirm(settings.baseUrl);
   const controller = new AbortController();
   void terminal.interrupted.then(() => controller.abort());
   const isJson = flags.json?.value === true;
-  const tell = (finding: Finding) => terminal.out(findingLines(finding).join('\n'));
-  const result = await compare(settings, controller.signal, isJson ? undefined : tell);
+  const print = (finding: Finding) => terminal.out(findingLines(finding).join('\n'));
+  const result = await compare(settings, controller.signal, isJson ? undefined : print);
   terminal.out(isJson ? JSON.stringify(result) : summaryLines(result).join('\n'));
   await writeFiles(flags, result, settings.baseUrl);
   return result.findings.some(({ verdict }) => verdict === 'differs') || controller.signal.aborted ? 1 : 0;
 };
 
-async function compare(settings: Settings, signal: AbortSignal, tell?: (finding: Finding) => void) {
+async function compare(settings: Settings, signal: AbortSignal, report?: (finding: Finding) => void) {
   const { receiverPort, receiverUrl, isLocal } = settings;
   const receiver = await startReceiver(receiverPort, receiverUrl).catch((error: Error) => {
     throw new CannotRunError(`The receiver cannot listen on port ${receiverPort}: ${error.message}.`);
   });
   try {
-    const receive = isLocal || receiverUrl !== undefined ? receiver.remote : undefined;
-    const remote = await createRemote({ ...settings, receive, signal });
-    return await new Verifier(remote, receiver).run(tell);
+    const createReceiver = isLocal || receiverUrl !== undefined ? receiver.forServer : undefined;
+    const server = await createServerTarget({ ...settings, createReceiver, signal });
+    return await new Verifier(server, receiver).run(report);
   } catch (error) {
-    throw error instanceof CannotTellError ? new CannotRunError(error.message) : error;
+    throw error instanceof VerifyError ? new CannotRunError(error.message) : error;
   } finally {
     receiver.close();
   }
@@ -66,7 +66,7 @@ function parseSettings(flags: GivenFlags) {
     receiverUrl: textOf(flags['receiver-url'])?.replace(/\/$/, ''),
     receiverPort: parseOne(VERIFY_FLAGS['receiver-port'], flags['receiver-port']) ?? 0,
     rate: parseOne(VERIFY_FLAGS.rate, flags.rate) ?? (isLocal ? undefined : 10),
-    isSlow: flags.slow?.value === true,
+    mayWait: flags.slow?.value === true,
   };
 }
 
@@ -78,7 +78,7 @@ function readKey(flags: GivenFlags, name: string, tier: Tier): string | undefine
   throw new UsageError(`${flag?.source} must be a key that begins with ${TIER_PREFIX[tier]}.`);
 }
 
-/** Asks before it writes to a server that is not on this machine. */
+/** Asks the user whether `verify` may write to a server that is not on this machine. */
 async function confirm(baseUrl: string): Promise<void> {
   const { host } = new URL(baseUrl);
   if (!process.stdin.isTTY) {
@@ -90,7 +90,7 @@ async function confirm(baseUrl: string): Promise<void> {
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new CannotRunError('Nothing was sent.');
 }
 
-async function writeFiles(flags: GivenFlags, result: Verification, on: string): Promise<void> {
+async function writeFiles(flags: GivenFlags, result: Verification, baseUrl: string): Promise<void> {
   const [junit, file] = [textOf(flags.junit), textOf(flags['write-profile'])];
   if (junit !== undefined) {
     await writeFile(junit, junitOf(result)).catch((error: unknown) => {
@@ -99,6 +99,6 @@ async function writeFiles(flags: GivenFlags, result: Verification, on: string): 
   }
   if (file === undefined) return;
   const at = new Date().toISOString();
-  const found = Object.fromEntries(Object.keys(result.behaviours).map((id) => [id, { at, on }]));
+  const found = Object.fromEntries(Object.keys(result.behaviours).map((id) => [id, { at, on: baseUrl }]));
   await writeProfile(file, { behaviours: result.behaviours, found });
 }

@@ -1,6 +1,6 @@
-/** The longest command without its literals, and the largest literals of a command that stores no mail. */
+/** The longest command without its literals, and the largest literals of a command that stores no mail, in bytes. */
 const MAX_LINE_BYTES = 64 * 1024;
-const MAX_TEXT_LITERALS = 64 * 1024;
+const MAX_LITERAL_BYTES = 64 * 1024;
 
 /** A command that a client sent. */
 interface ReadCommand {
@@ -15,12 +15,12 @@ export type ReadEvent = Readonly<ReadCommand> | 'continue';
 
 /** Reads the commands of a client from pieces of any size. Each byte is looked at once. */
 export class CommandReader {
-  /** Decides whether the literal of a mail may be stored; returns the reply if not. */
+  /** Returns the reply that refuses the literal of a mail; `undefined` if it may be stored. */
   readonly #admit: (bytes: number) => string | undefined;
   #command: ReadCommand = { line: '', literals: [], refusal: undefined };
-  /** The literal that arrives; `undefined` while its bytes are dropped. */
+  /** The literal that is being received; `undefined` if its bytes are dropped. */
   #literal: Uint8Array<ArrayBuffer> | undefined;
-  #missing = 0;
+  #missingBytes = 0;
   #literalBytes = 0;
 
   constructor(admit: (bytes: number) => string | undefined) {
@@ -29,10 +29,10 @@ export class CommandReader {
 
   *read(chunk: Buffer): Generator<ReadEvent> {
     for (let at = 0; at < chunk.length; ) {
-      if (this.#missing > 0) {
-        const piece = chunk.subarray(at, at + this.#missing);
-        this.#literal?.set(piece, this.#literal.length - this.#missing);
-        this.#missing -= piece.length;
+      if (this.#missingBytes > 0) {
+        const piece = chunk.subarray(at, at + this.#missingBytes);
+        this.#literal?.set(piece, this.#literal.length - this.#missingBytes);
+        this.#missingBytes -= piece.length;
         at += piece.length;
         continue;
       }
@@ -59,7 +59,7 @@ export class CommandReader {
       this.#literalBytes = 0;
       return { ...command, line: command.line.replace(/\r?\n$/, '') };
     }
-    this.#missing = bytes;
+    this.#missingBytes = bytes;
     this.#literal = command.refusal === undefined ? new Uint8Array(bytes) : undefined;
     if (this.#literal) command.literals.push(this.#literal);
     return plus === '' ? 'continue' : undefined;
@@ -68,6 +68,6 @@ export class CommandReader {
   #refuseLiteral(bytes: number): string | undefined {
     this.#literalBytes += bytes;
     if (/^\S+ append /i.test(this.#command.line.slice(0, 300))) return this.#admit(bytes);
-    return this.#literalBytes > MAX_TEXT_LITERALS ? 'BAD The literals of the command are too long.' : undefined;
+    return this.#literalBytes > MAX_LITERAL_BYTES ? 'BAD The literals of the command are too long.' : undefined;
   }
 }

@@ -21,8 +21,8 @@ import { type ImapInbox, SYSTEM_FLAGS } from '../../../service/imap/imap-inbox.t
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Account, CommandTable, Done, RunCommand, Session } from './session.ts';
 
-/** Refuses what the service has nothing for. */
-function refusing(explain: (name: string) => string): RunCommand {
+/** Returns a command that is always refused, because the service has nothing like it. */
+function createRefusal(explain: (name: string) => string): RunCommand {
   return (_, [name]) => {
     throw new RefusedCommand(explain(decodeName(textOf(name, 'The folder')).slice(0, 100)), 'CANNOT');
   };
@@ -31,25 +31,25 @@ function refusing(explain: (name: string) => string): RunCommand {
 /** The commands about folders. */
 export const FOLDER_COMMANDS: CommandTable = {
   login: {
-    NAMESPACE: (session) => session.untagged('NAMESPACE (("" "/")) NIL NIL'),
+    NAMESPACE: (session) => session.sendUntagged('NAMESPACE (("" "/")) NIL NIL'),
     LIST: list,
     LSUB(session, [reference, pattern]) {
       for (const name of matchFolders(`${textOf(reference, 'The reference')}${textOf(pattern, 'The pattern')}`)) {
-        session.untagged(`LSUB (${attributesOf(name)}) "/" ${writeString(name)}`);
+        session.sendUntagged(`LSUB (${attributesOf(name)}) "/" ${writeString(name)}`);
       }
     },
-    SELECT: openWith(false),
-    EXAMINE: openWith(true),
+    SELECT: createOpenCommand(false),
+    EXAMINE: createOpenCommand(true),
     STATUS(session, [name, items]) {
       const { inbox } = session.needAccount();
       checkId(session);
       sendStatus(session, inbox.folders[findFolderName(textOf(name, 'The folder'))], items);
     },
-    CREATE: refusing((name) => `The service has no folders of its own, so ${name} cannot be created.`),
-    DELETE: refusing((name) => `The folder ${name} cannot be deleted.`),
-    RENAME: refusing((name) => `The folder ${name} cannot be renamed.`),
-    SUBSCRIBE: refusing((name) => `Every folder is subscribed to, and no other can be: ${name}.`),
-    UNSUBSCRIBE: refusing((name) => `Every folder stays subscribed to, also ${name}.`),
+    CREATE: createRefusal((name) => `The service has no folders of its own, so ${name} cannot be created.`),
+    DELETE: createRefusal((name) => `The folder ${name} cannot be deleted.`),
+    RENAME: createRefusal((name) => `The folder ${name} cannot be renamed.`),
+    SUBSCRIBE: createRefusal((name) => `Every folder is subscribed to, and no other can be: ${name}.`),
+    UNSUBSCRIBE: createRefusal((name) => `Every folder stays subscribed to, also ${name}.`),
   },
   folder: {
     CHECK() {},
@@ -69,7 +69,7 @@ function attributesOf(name: FolderName): string {
   return ['\\HasNoChildren', FOLDERS[name]].filter(Boolean).join(' ');
 }
 
-/** LIST with its extensions (RFC 5258, RFC 5819): options, several patterns, and what to return. */
+/** Runs LIST with its extensions (RFC 5258, RFC 5819): options, several patterns, and what to return. */
 function list(session: Session, args: readonly Argument[]): void {
   const selection = isList(args[0]) ? optionsOf(args[0]) : [];
   const [reference, patterns, word, wanted] = isList(args[0]) ? args.slice(1) : args;
@@ -77,7 +77,7 @@ function list(session: Session, args: readonly Argument[]): void {
   const prefix = textOf(reference, 'The reference');
   const texts = itemsOf(patterns, 'The pattern').map((pattern) => prefix + textOf(pattern, 'The pattern'));
   if (texts.length === 1 && texts[0] === '') {
-    session.untagged('LIST (\\Noselect) "/" ""');
+    session.sendUntagged('LIST (\\Noselect) "/" ""');
     return;
   }
   const matched = new Set(texts.flatMap(matchFolders));
@@ -87,7 +87,7 @@ function list(session: Session, args: readonly Argument[]): void {
   const subscribed = [...selection, ...optionsOf(returned)].includes('SUBSCRIBED') ? ' \\Subscribed' : '';
   const status = returned.findIndex((each) => !isList(each) && textOf(each, '').toUpperCase() === 'STATUS');
   for (const name of names) {
-    session.untagged(`LIST (${attributesOf(name)}${subscribed}) "/" ${writeString(name)}`);
+    session.sendUntagged(`LIST (${attributesOf(name)}${subscribed}) "/" ${writeString(name)}`);
     if (status >= 0) sendStatus(session, session.needAccount().inbox.folders[name], returned[status + 1]);
   }
 }
@@ -123,25 +123,25 @@ function sendStatus(session: Session, folder: Folder, wanted: Argument | undefin
     if (value === undefined) throw new CommandError(`There is no STATUS item ${name.slice(0, 100)}.`);
     return `${name} ${value}`;
   });
-  session.untagged(`STATUS ${writeString(folder.name)} (${values.join(' ')})`);
+  session.sendUntagged(`STATUS ${writeString(folder.name)} (${values.join(' ')})`);
 }
 
-/** Under the fault `id-required`, refuses what needs ID. */
+/** Refuses the command under the fault `id-required`, if the client has not sent ID. */
 function checkId(session: Session): void {
   if (!session.faults.has('id-required') || session.hasSentId) return;
   throw new RefusedCommand('Unsafe login: send ID first.');
 }
 
-/** Opens a folder. CONDSTORE is accepted and changes nothing. */
-function openWith(isReadOnly: boolean): RunCommand {
+/** Returns the command that opens a folder. CONDSTORE is accepted and has no effect. */
+function createOpenCommand(isReadOnly: boolean): RunCommand {
   return (session, [name, options]) => {
     session.close();
     checkId(session);
     const wanted = options === undefined ? [] : optionsOf(itemsOf(options, 'The options'));
     if (wanted.some((option) => option !== 'CONDSTORE')) throw new CommandError('The only option is CONDSTORE.');
     const view = session.open(findFolderName(textOf(name, 'The folder')), isReadOnly);
-    for (const line of describeFolder(view)) session.untagged(line);
-    if (wanted.length > 0) session.untagged('OK [NOMODSEQ] Changes have no numbers.');
+    for (const line of describeFolder(view)) session.sendUntagged(line);
+    if (wanted.length > 0) session.sendUntagged('OK [NOMODSEQ] Changes have no numbers.');
     return { text: `[${isReadOnly ? 'READ-ONLY' : 'READ-WRITE'}] ${view.folder.name} is open.` };
   };
 }

@@ -16,7 +16,7 @@ import { type Connection, createImapContext, type ImapContext, Session } from '.
 const LOGIN_MS = 60_000;
 const IDLE_MS = 30 * 60_000;
 
-/** How long a client has to receive the end of a session, and how much is collected before it is sent. */
+/** The time for a client to receive the end of a session, and how much output is collected before it is sent. */
 const GRACE_MS = 30_000;
 const PIECE_BYTES = 64 * 1024;
 
@@ -49,7 +49,7 @@ class ImapClient implements Connection {
   #held: HeldBytes;
   #reader: CommandReader;
   #socket: Socket;
-  /** What was not sent yet, with the texts that follow each other in one. */
+  /** The output that was not sent yet. Texts that follow each other are joined. */
   #output: Output = [];
   #outputBytes = 0;
   #isEnding = false;
@@ -162,14 +162,14 @@ class ImapClient implements Connection {
 
   /** Handles what a client has sent, one command after the other. */
   async #read(chunk: Buffer, reader: CommandReader): Promise<void> {
-    const wasIn = this.#session.account;
+    const wasLoggedIn = this.#session.account;
     for (const event of reader.read(chunk)) {
       await this.#handle(event);
-      // What came before TLS is dropped.
+      // The bytes that were sent before TLS are dropped.
       if (this.#isEnding || this.#reader !== reader) return;
     }
     await this.flush();
-    if (!wasIn && this.#session.account) this.#socket.setTimeout(IDLE_MS);
+    if (!wasLoggedIn && this.#session.account) this.#socket.setTimeout(IDLE_MS);
   }
 
   async #handle(event: ReadEvent): Promise<void> {
@@ -183,7 +183,7 @@ class ImapClient implements Connection {
     this.#held = this.#settings.intake.hold();
   }
 
-  /** Sends what was collected. */
+  /** Sends the output that was collected. */
   #write(): void {
     const output = this.#output;
     this.#output = [];

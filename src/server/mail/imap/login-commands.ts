@@ -9,7 +9,7 @@ const CAPABILITIES =
   'IMAP4rev1 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN SPECIAL-USE LIST-EXTENDED LIST-STATUS UNSELECT ' +
   'UIDPLUS MOVE ESEARCH OBJECTID STATUS=SIZE';
 
-/** Returns what the server can do at this moment. */
+/** Returns what the server can do in the current state of the session. */
 export function capabilitiesOf({ account, connection }: Session): string {
   if (account) return CAPABILITIES;
   const tls = connection.mayStartTls && !connection.isSecure ? ' STARTTLS' : '';
@@ -19,10 +19,10 @@ export function capabilitiesOf({ account, connection }: Session): string {
 /** The commands that need no open folder and change no mail. */
 export const LOGIN_COMMANDS: CommandTable = {
   any: {
-    CAPABILITY: (session) => session.untagged(`CAPABILITY ${capabilitiesOf(session)}`),
+    CAPABILITY: (session) => session.sendUntagged(`CAPABILITY ${capabilitiesOf(session)}`),
     NOOP() {},
     LOGOUT(session, _, { tag }) {
-      session.untagged('BYE See you.');
+      session.sendUntagged('BYE See you.');
       session.connection.send(`${tag} OK LOGOUT is done.\r\n`);
       session.connection.end();
       return 'replied';
@@ -31,7 +31,7 @@ export const LOGIN_COMMANDS: CommandTable = {
       if (session.takeFault('id-refused')) throw new CommandError('There is no command ID.');
       if (given === undefined) throw new CommandError('ID needs a list or NIL.');
       session.hasSentId = true;
-      session.untagged(`ID ("name" ${writeString(NAME)} "version" ${writeString(VERSION)})`);
+      session.sendUntagged(`ID ("name" ${writeString(NAME)} "version" ${writeString(VERSION)})`);
     },
   },
   before: {
@@ -48,7 +48,7 @@ export const LOGIN_COMMANDS: CommandTable = {
   login: {
     ENABLE(session, args) {
       if (args.length === 0) throw new CommandError('ENABLE needs the name of a capability.');
-      session.untagged('ENABLED');
+      session.sendUntagged('ENABLED');
     },
     IDLE(session, _, command) {
       session.connection.send('+ idling\r\n');
@@ -97,7 +97,7 @@ function authenticate(session: Session, args: Command['args'], command: Command)
   return first === undefined ? ask(session, command, 'Username:', askPassword) : askPassword(first);
 }
 
-/** Asks for a line, with which the command goes on. */
+/** Asks for a line, with which the command continues. */
 function ask(session: Session, command: Command, question: string, next: (line: string) => Outcome): 'replied' {
   session.connection.send(`+ ${Buffer.from(question).toString('base64')}\r\n`);
   session.continuation = (line) =>

@@ -27,8 +27,8 @@ import type { FolderView } from '../../../service/imap/view.ts';
 import type { Command } from './parse-command.ts';
 import type { CommandTable, Done, Session } from './session.ts';
 
-/** Returns what a command for messages needs: the open folder, the inbox, and whether it names messages by UIDs. */
-function openedBy(session: Session, { isUid }: Command) {
+/** Returns what a command for messages needs: the open folder, the account, and whether it names messages by UIDs. */
+function needOpenFolder(session: Session, { isUid }: Command) {
   return { view: session.needView(), ...session.needAccount(), isUid };
 }
 
@@ -52,7 +52,7 @@ export const MESSAGE_COMMANDS: CommandTable = {
 };
 
 async function fetchMessages(session: Session, args: Command['args'], command: Command): Promise<Done> {
-  const { inbox, reader, view, isUid } = openedBy(session, command);
+  const { inbox, reader, view, isUid } = needOpenFolder(session, command);
   const selected = view.select(args[0], isUid);
   const parsed = parseFetch(args.length > 2 ? args.slice(1) : args[1]);
   const wanted = isUid ? [createSimpleItem('UID'), ...parsed.filter(({ name }) => name !== 'UID')] : parsed;
@@ -66,10 +66,10 @@ async function fetchMessages(session: Session, args: Command['args'], command: C
   }
   const messageIds = wanted.some((each) => each.readsContent) ? { messageIds: idsOf(present) } : {};
   if (present.length === selected.length) return messageIds;
-  throw goneError();
+  throw createGoneError();
 }
 
-function goneError(): RefusedCommand {
+function createGoneError(): RefusedCommand {
   return new RefusedCommand('Some of the messages no longer exist.', 'EXPUNGEISSUED');
 }
 
@@ -79,7 +79,7 @@ interface Fetched {
   readonly marksRead: boolean;
 }
 
-/** Sends what is wanted of a message, and its flags if it becomes read by that. */
+/** Sends the wanted items of a message, and also its flags if that marks the message as read. */
 function sendItem(session: Session, view: FolderView, item: Item, { wanted, context, marksRead }: Fetched): void {
   const { inbox, folder } = view;
   const flags = inbox.flagsOf(item);
@@ -92,7 +92,7 @@ function sendItem(session: Session, view: FolderView, item: Item, { wanted, cont
   sendFetch(session, [`* ${view.numberOf(item)} FETCH (`, ...output, ')\r\n']);
 }
 
-/** Sends a FETCH reply; under the fault `cut-literal`, it ends in the middle of its content. */
+/** Sends a FETCH reply. Under the fault `cut-literal`, the connection ends in the middle of the content. */
 function sendFetch({ connection, takeFault }: Session, output: Output): void {
   const index = output.findIndex((piece) => typeof piece !== 'string');
   const content = output[index];
@@ -103,7 +103,7 @@ function sendFetch({ connection, takeFault }: Session, output: Output): void {
 }
 
 function storeFlags(session: Session, args: Command['args'], command: Command): Done {
-  const { inbox, view, isUid } = openedBy(session, command);
+  const { inbox, view, isUid } = needOpenFolder(session, command);
   const [set, how, first, ...rest] = args;
   const selected = view.select(set, isUid);
   const [name = '', silent] = textOf(how, 'How to change the flags')
@@ -123,19 +123,19 @@ function storeFlags(session: Session, args: Command['args'], command: Command): 
 }
 
 function searchMessages(session: Session, args: Command['args'], command: Command): void {
-  const { reader, view, isUid } = openedBy(session, command);
+  const { reader, view, isUid } = needOpenFolder(session, command);
   const returns = args[0] !== undefined && !isList(args[0]) && textOf(args[0], '').toUpperCase() === 'RETURN';
   const found = search({ view, reader }, returns ? args.slice(2) : args);
   const numbers = found.map(({ item, number }) => (isUid ? item.uid : number));
   if (!returns) {
-    session.untagged(['SEARCH', ...numbers].join(' '));
+    session.sendUntagged(['SEARCH', ...numbers].join(' '));
     return;
   }
   const options = itemsOf(args[1], 'What to return').map((each) => textOf(each, 'An option').toUpperCase());
-  session.untagged(`ESEARCH (TAG "${command.tag}")${isUid ? ' UID' : ''}${describeFound(options, numbers)}`);
+  session.sendUntagged(`ESEARCH (TAG "${command.tag}")${isUid ? ' UID' : ''}${describeFound(options, numbers)}`);
 }
 
-/** What SEARCH can return of the numbers that it found (RFC 4731); all but COUNT only if there are any. */
+/** What SEARCH can return (RFC 4731). If it has found no message, only COUNT has a result. */
 const RETURNED: Readonly<Record<string, (numbers: readonly number[]) => string | number | undefined>> = {
   MIN: (numbers) => numbers[0],
   MAX: (numbers) => numbers.at(-1),
@@ -154,7 +154,7 @@ function describeFound(options: readonly string[], numbers: readonly number[]): 
   return results.join('');
 }
 
-/** Returns the folder to which messages go. */
+/** Returns the folder into which messages are copied, moved or stored. */
 function targetOf(inbox: ImapInbox, to: Argument | undefined): Folder {
   try {
     return inbox.folders[findFolderName(textOf(to, 'The folder'))];
@@ -164,13 +164,13 @@ function targetOf(inbox: ImapInbox, to: Argument | undefined): Folder {
   }
 }
 
-/** COPY and MOVE. */
+/** Runs COPY and MOVE. */
 function transfer(session: Session, args: Command['args'], command: Command): Done {
-  const { inbox, context, view, isUid } = openedBy(session, command);
+  const { inbox, context, view, isUid } = needOpenFolder(session, command);
   const { name } = command;
   const items = view.select(args[0], isUid);
   const to = targetOf(inbox, args[1]);
-  if (items.some(({ isGone }) => isGone)) throw goneError();
+  if (items.some(({ isGone }) => isGone)) throw createGoneError();
   if (name === 'MOVE') checkWritable(view);
   const messageIds = idsOf(items);
   const moved = { inbox, from: view.folder, items, to };
@@ -179,12 +179,12 @@ function transfer(session: Session, args: Command['args'], command: Command): Do
   const [before, after] = [0, 1].map((side) => writeSequence(pairs.map((pair) => pair[side] ?? 0)));
   const code = `[COPYUID ${to.uidValidity} ${before} ${after}]`;
   if (name === 'COPY') return { text: `${code} COPY is done.`, messageIds };
-  session.untagged(`OK ${code} The messages were moved.`);
+  session.sendUntagged(`OK ${code} The messages were moved.`);
   return { messageIds };
 }
 
 function expunge(session: Session, [set]: Command['args'], command: Command): Done {
-  const { inbox, view, isUid } = openedBy(session, command);
+  const { inbox, view, isUid } = needOpenFolder(session, command);
   checkWritable(view);
   const last = view.items.at(-1)?.uid ?? 0;
   const ranges = isUid ? parseSequence(textOf(set, 'The UIDs'), last) : [[0, Number.POSITIVE_INFINITY] as const];

@@ -18,9 +18,9 @@ const MAX_DEPTH = 50;
 const HEAD = /^([^\s(){%*"\\+]{1,200}) (?:(uid) )?([a-z]{1,30})(?= |$)/i;
 
 /**
- * Parses a command. Each literal stands in the line as `{5}` and a line break.
+ * Parses a command. In the line, the size of each literal is followed by a line break, such as `{5}`.
  *
- * @throws {CommandError} if it is not one.
+ * @throws {CommandError} if the line is not a command.
  */
 export function parseCommand(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Command {
   const [head, tag = '*', uid, name = ''] = HEAD.exec(line) ?? [];
@@ -29,7 +29,7 @@ export function parseCommand(line: string, literals: readonly Uint8Array<ArrayBu
   return { tag, name: name.toUpperCase(), isUid: uid !== undefined, args };
 }
 
-/** Returns the tag of a line that may not be a command, with `*` if it has none, and nothing else. */
+/** Returns a command that has only the tag of a line. The tag is `*` if the line has none. */
 export function parseTag(line: string): Command {
   return { tag: /^[^\s(){%*"\\+]{1,200}(?= )/.exec(line)?.[0] ?? '*', name: '', isUid: false, args: [] };
 }
@@ -78,12 +78,12 @@ class ArgumentReader {
     this.#match(/\{\d+\+?\}\r?\n/y, 'A literal must be written as {5}, a line break and five bytes.');
     const bytes = this.#literals[this.#nextLiteral] ?? new Uint8Array();
     this.#nextLiteral += 1;
-    // Only a mail is longer, and its bytes are used.
+    // A longer literal is a mail, of which only the bytes are used.
     const text = bytes.length > 64 * 1024 ? '' : Buffer.from(bytes.buffer).toString('latin1');
     return { text, isAtom: false, bytes };
   }
 
-  /** Reads an atom. In a section, `]` ends it; behind BODY, `[` begins one. */
+  /** Reads an atom. In a section, `]` ends the atom. After BODY, `[` begins a section. */
   #readAtom(depth: number, isInSection: boolean): Word {
     const pattern = isInSection ? /[^\s(){"\]]+/y : /(?:body(?:\.peek)?(?=\[)|[^\s(){"]+)/iy;
     const [text] = this.#match(pattern, 'The command has a wrong sign.');

@@ -15,7 +15,7 @@ import { type Command, parseCommand, parseTag } from './parse-command.ts';
 /** Creates what the sessions of a server share. */
 export function createImapContext({ service, environment, report }: MailboxInternals) {
   let lastValidity = 0;
-  /** Returns a number that no UIDVALIDITY had. */
+  /** Returns a UIDVALIDITY that was not used before. */
   const nextUidValidity = () => {
     lastValidity = Math.max(lastValidity + 1, Math.floor(environment.now().getTime() / 1000));
     return lastValidity;
@@ -36,17 +36,17 @@ export type ImapContext = ReturnType<typeof createImapContext>;
 
 /** The connection of a session. */
 export interface Connection {
-  /** Whether it is encrypted, and whether it can be. */
+  /** Whether the connection is encrypted, and whether STARTTLS is possible. */
   readonly isSecure: boolean;
   readonly mayStartTls: boolean;
-  /** Whether a login is refused now, because it is not encrypted. */
+  /** Whether a login is refused now, because the connection is not encrypted. */
   readonly refusesLogin: boolean;
   send(...output: Output): void;
   /** Sends what was collected, and waits like `drain`. */
   flush(): Promise<void>;
-  /** Resolves when the client has received enough to be sent more. */
+  /** Waits until the client can receive more. */
   drain(): Promise<void>;
-  /** Ends the connection after what was sent. */
+  /** Ends the connection after everything was sent. */
   end(): void;
   /** Ends the connection at once. */
   cut(): void;
@@ -61,7 +61,7 @@ export interface Account {
   readonly reader: MailReader;
 }
 
-/** What a command returns: the text behind OK, and what the journal shows of it. */
+/** The result of a command: the text after OK, and the messages that the journal shows. */
 export interface Done {
   /** The text, after a response code if there is one: `[READ-WRITE] SELECT is done.` */
   readonly text?: string;
@@ -77,7 +77,7 @@ export type RunCommand = ((...args: Arguments) => Outcome | Promise<Outcome>) | 
 /** `replied` for a command that has replied already, or waits for another line. */
 export type Outcome = Done | 'replied';
 
-/** Commands that can be used at any time, before the login, after it, with an open folder, and so also with UIDs. */
+/** Commands by the state that they need: any, before the login, after it, or an open folder; `messages` allow UIDs. */
 export type CommandTable = Readonly<Partial<Record<keyof typeof CHECKS, Readonly<Record<string, RunCommand>>>>>;
 
 /** Checks that a command can be used now. */
@@ -94,7 +94,7 @@ const CHECKS = {
 /** How many wrong commands a client may send before its login. */
 const MAX_WRONG = 20;
 
-/** The commands that must not tell of removed messages, because they name messages by their numbers. */
+/** The commands whose reply must not report removed messages, because they name messages by their numbers. */
 const KEEPS_NUMBERS = new Set(['FETCH', 'STORE', 'SEARCH']);
 
 /** The session of an IMAP client. */
@@ -103,7 +103,7 @@ export class Session {
   readonly connection: Connection;
   account: Account | undefined;
   view: FolderView | undefined;
-  /** Takes the next line, which is no command, while a command waits for it. */
+  /** Handles the next line, if a command waits for it; this line is not a command. */
   continuation: ((line: string) => Promise<void>) | undefined;
   /** Whether the client waits for changes. */
   isIdle = false;
@@ -115,7 +115,7 @@ export class Session {
   #commandCount = 0;
   #isFlushPlanned = false;
   #hasEnded = false;
-  /** What to do when the connection has ended. */
+  /** The functions to call when the connection has ended. */
   readonly #endings: (() => void)[] = [];
 
   constructor(server: ImapContext, connection: Connection, commands: readonly CommandTable[]) {
@@ -124,7 +124,7 @@ export class Session {
     this.#commands = commands;
   }
 
-  untagged(line: string): void {
+  sendUntagged(line: string): void {
     this.connection.send(`* ${line}\r\n`);
   }
 
@@ -136,7 +136,7 @@ export class Session {
     if (next) await next(line);
     else await this.attempt(command, line, () => this.#run(Object.assign(command, parseCommand(line, literals))));
     await this.connection.flush();
-    // Commands that arrived before the end of the connection are still done after it.
+    // A command that arrived before the end of the connection may run after it, and what it opened must be closed.
     if (this.#hasEnded) this.leave();
   }
 
@@ -145,7 +145,7 @@ export class Session {
     this.#reply(parseTag(line), line, reply);
   }
 
-  /** Does the work of a command, or the rest of it, and replies to it. It never rejects. */
+  /** Runs a command, or the rest of it, and replies to it. It never rejects. */
   async attempt(command: Command, line: string, work: () => unknown): Promise<void> {
     try {
       const done = ((await work()) ?? {}) as Outcome;
@@ -201,12 +201,12 @@ export class Session {
 
   /** Ends the session with a reason. */
   readonly bye = (reason: string): void => {
-    this.untagged(`BYE ${reason}.`);
+    this.sendUntagged(`BYE ${reason}.`);
     this.connection.end();
     this.leave();
   };
 
-  /** Releases what the session has; the connection has ended. */
+  /** Releases everything that the session uses, after the connection has ended. */
   leave(): void {
     this.#hasEnded = true;
     this.close();
@@ -220,9 +220,9 @@ export class Session {
   /** Sends the changes of the open folder. */
   sendUpdates(mayExpunge: boolean): void {
     for (const line of this.view?.takeUpdates(mayExpunge) ?? []) {
-      this.untagged(line);
+      this.sendUntagged(line);
       const isRepeated = / EXISTS$/.test(line) && this.takeFault('repeated-exists');
-      if (isRepeated) for (let count = 0; count < 2; count += 1) this.untagged(line);
+      if (isRepeated) for (let count = 0; count < 2; count += 1) this.sendUntagged(line);
     }
   }
 
@@ -239,7 +239,7 @@ export class Session {
     throw new CommandError('Open a folder by SELECT or EXAMINE first.');
   }
 
-  /** Lets the faults of the session happen before a command. */
+  /** Applies the faults of the session before a command. */
   async #applyFaults(): Promise<void> {
     const slow = this.faults.get('slow');
     if (slow) await this.server.service.faults.wait(slow.delayMs, this.account?.principal.world);
@@ -249,7 +249,7 @@ export class Session {
     const { folder } = this.view ?? {};
     if (folder && this.takeFault('new-uidvalidity')) {
       folder.uidValidity = this.server.nextUidValidity();
-      this.untagged(`OK [UIDVALIDITY ${folder.uidValidity}] The UIDs are no longer valid.`);
+      this.sendUntagged(`OK [UIDVALIDITY ${folder.uidValidity}] The UIDs are no longer valid.`);
     }
   }
 
@@ -263,7 +263,7 @@ export class Session {
     if (this.#wrongCount >= MAX_WRONG) this.bye('Too many wrong commands');
   }
 
-  /** Tells the journal of a command, without the password of a login. */
+  /** Records a command in the journal, without the password of a login. */
   #record(command: Command, line: string, reply: string, messageIds: readonly string[]): void {
     const isLogin = command.name === 'LOGIN' || command.name === 'AUTHENTICATE';
     const [kind = ''] = reply.split(' ');
@@ -283,7 +283,7 @@ export class Session {
     return 'NO [SERVERBUG] The emulator failed because of a bug in it.';
   }
 
-  /** Sends changes to a client that waits for them, those of one moment together. */
+  /** Sends changes to a client that waits for them. Changes of the same moment are sent together. */
   #planFlush(): void {
     if (!this.isIdle || this.#isFlushPlanned) return;
     this.#isFlushPlanned = true;
@@ -295,7 +295,7 @@ export class Session {
   }
 }
 
-/** The commands that the journal shows also if they are refused. */
+/** The commands that the journal shows even if they are refused. */
 const RECORDED = new Set(['LOGIN', 'AUTHENTICATE', 'APPEND', 'CLOSE', 'EXPUNGE', 'STORE', 'COPY', 'MOVE']);
 
 function fullName({ name, isUid }: Command): string {

@@ -1,38 +1,40 @@
 import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { type Finding, Verifier } from '../../../src/cli/commands/verify/run-verify.ts';
-import { createRemote, sendInProcess, startReceiver } from '../../../src/cli/commands/verify/targets.ts';
+import { createServerTarget, sendInProcess, startReceiver } from '../../../src/cli/commands/verify/targets.ts';
 import type { Target } from '../../../src/cli/commands/verify/verify-session.ts';
 
-/** Holds a server against the emulator. `send` stands between them: it can change a request or a reply. */
-export async function hold(
+/** Compares a server with emulators. `send` takes the place of the function that sends a request to the server. */
+export async function compareServer(
   server: MailboxServer,
   { send, signal, ...target }: Partial<Target> & { readonly signal?: AbortSignal } = {},
-  tell?: (finding: Finding) => void,
+  report?: (finding: Finding) => void,
 ) {
   const { keys } = server.mailbox as never as {
     keys: Record<'acme' | 'globex', { tenant: string }> & { operator: string };
   };
   const receiver = await startReceiver(0);
   try {
-    const remote = await createRemote({
+    const compared = await createServerTarget({
       baseUrl: server.url,
       key: keys.acme.tenant,
       secondKey: keys.globex.tenant,
       operatorKey: keys.operator,
-      receive: receiver.remote,
+      createReceiver: receiver.forServer,
       signal: signal ?? new AbortController().signal,
     });
-    return await new Verifier({ ...remote, advance: undefined, ...target, ...(send && { send }) }, receiver).run(tell);
+    return await new Verifier({ ...compared, advance: undefined, ...target, ...(send && { send }) }, receiver).run(
+      report,
+    );
   } finally {
     receiver.close();
   }
 }
 
-/** Starts an emulator with some values, and holds it against one with the defaults. */
-export async function holdEmulator(behaviours: BehaviourOptions = {}) {
+/** Starts an emulator with some values, and compares it with emulators that have the defaults. */
+export async function compareEmulator(behaviours: BehaviourOptions = {}) {
   await using server = await startServer({ port: 0, behaviours });
-  return await hold(server, { send: sendInProcess(server.mailbox) });
+  return await compareServer(server, { send: sendInProcess(server.mailbox) });
 }
 
 /** The findings with a verdict, as `id: what was found`. */
