@@ -1,15 +1,4 @@
-import {
-  ArrowLeftRight,
-  CircleHelp,
-  Clock,
-  Database,
-  type IconNode,
-  KeyRound,
-  Mail,
-  MessagesSquare,
-  SlidersHorizontal,
-  Webhook,
-} from 'lucide';
+import * as icons from 'lucide';
 import type { ComponentType, RefObject } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ControlClient } from '../control/table/client.ts';
@@ -36,20 +25,20 @@ interface View {
   /** The first part of its URLs. */
   readonly path: string;
   readonly title: string;
-  readonly icon: IconNode;
+  readonly icon: icons.IconNode;
   readonly Component: ComponentType<{ readonly route: Route }>;
 }
 
 /** The views, in the order of the navigation. */
 const VIEWS: readonly View[] = [
-  { path: 'run', title: 'Run', icon: MessagesSquare, Component: RunView },
-  { path: 'mail', title: 'Mail', icon: Mail, Component: MailView },
-  { path: 'webhooks', title: 'Webhooks', icon: Webhook, Component: WebhooksView },
-  { path: 'requests', title: 'Requests', icon: ArrowLeftRight, Component: RequestsView },
-  { path: 'keys', title: 'Keys', icon: KeyRound, Component: KeysView },
-  { path: 'time', title: 'Time and faults', icon: Clock, Component: TimeView },
-  { path: 'choices', title: 'Behaviours', icon: SlidersHorizontal, Component: ChoicesView },
-  { path: 'state', title: 'State', icon: Database, Component: StateView },
+  { path: 'run', title: 'Run', icon: icons.MessagesSquare, Component: RunView },
+  { path: 'mail', title: 'Mail', icon: icons.Mail, Component: MailView },
+  { path: 'webhooks', title: 'Webhooks', icon: icons.Webhook, Component: WebhooksView },
+  { path: 'requests', title: 'Requests', icon: icons.ArrowLeftRight, Component: RequestsView },
+  { path: 'keys', title: 'Keys', icon: icons.KeyRound, Component: KeysView },
+  { path: 'time', title: 'Time and faults', icon: icons.Clock, Component: TimeView },
+  { path: 'choices', title: 'Behaviours', icon: icons.SlidersHorizontal, Component: ChoicesView },
+  { path: 'state', title: 'State', icon: icons.Database, Component: StateView },
 ];
 
 /** The whole page: the header, the navigation, and the view that the URL names. */
@@ -74,7 +63,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
             {STATES[connection]}
           </span>
           <button type="button" class="quiet" aria-label="Help" onClick={() => help.current?.showModal()}>
-            <Icon of={CircleHelp} />
+            <Icon of={icons.CircleHelp} />
           </button>
         </header>
         <Navigation current={view?.path} />
@@ -203,8 +192,7 @@ function ClockState({ now: { offsetMs, isFrozen, differ, realMs } }: { readonly 
   return (
     <a class="clock" href={linkTo('time')} title={`The time of the emulator: ${at}`}>
       {isFrozen && <Chip tone="warn" text="Frozen" />} <time>{isReal ? at.slice(11) : at.slice(0, 19)}</time>
-      {!isReal && !isFrozen && <Chip tone="warn" text={offset} />}
-      {differ && <Chip tone="warn" text="Clocks differ" />}
+      {differ ? <Chip tone="warn" text="Clocks differ" /> : !isReal && !isFrozen && <Chip tone="warn" text={offset} />}
     </a>
   );
 }

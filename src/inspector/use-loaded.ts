@@ -156,21 +156,14 @@ async function update<Item extends { readonly id: string }>(
   for (const item of items) if (item) known.set(item.id, item);
 }
 
-/** The result of what a person did on the page. */
-export interface Action {
-  /** Runs something and keeps its error. Resolves to whether it succeeded. */
-  run(work: Call<unknown>): Promise<boolean>;
-  /** Why the latest one failed; `undefined` if it succeeded. */
-  readonly error: string | undefined;
-  /** Whether one is running. */
-  readonly isRunning: boolean;
-}
+/** The result of what a person did on the page: why the latest one failed, and whether one is running. */
+export type Action = ReturnType<typeof useAction>;
 
-/** Runs what buttons and forms do. */
-export function useAction(): Action {
+/** Runs what buttons and forms do, and keeps its error. `run` resolves to whether it succeeded. */
+export function useAction() {
   const [state, setState] = useState<{ error?: string; isRunning: boolean }>({ isRunning: false });
   const { client } = useInspector();
-  const run = async (work: Call<unknown>) => {
+  const run = async (work: Call<unknown>): Promise<boolean> => {
     setState({ isRunning: true });
     try {
       await work(client);

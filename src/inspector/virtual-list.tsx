@@ -5,10 +5,7 @@ import { ScrollBox } from './parts.tsx';
 import { useShortcuts } from './shortcuts.ts';
 
 /** The items of a list; one whose data are not there yet is `undefined`. */
-interface Items<Item> {
-  readonly length: number;
-  at(index: number): Item | undefined;
-}
+type Items<Item> = { readonly length: number; at(index: number): Item | undefined };
 
 interface VirtualListProps<Item> {
   /** What the list contains, for screen readers. */

@@ -15,6 +15,8 @@ import { defineControl, idOf } from './row.ts';
 
 const requestsReply = z.strictObject({ requests: z.array(requestReply()) });
 
+const summariesReply = z.strictObject({ requests: z.array(requestReply().omit({ request: true, reply: true })) });
+
 /** An event of the feed; its other fields depend on the kind. */
 const feedEventReply = z
   .custom<FeedEvent>(
@@ -69,11 +71,13 @@ export const TRAFFIC_ROWS = {
     run: (mailbox, { body }) => mailbox.addWebhook(body),
   }),
   listRequests: defineControl(
-    'Lists the requests that the service has handled, oldest first; also as a HAR document.',
+    'Lists the requests that the service has handled, oldest first; also as a HAR document, or without headers, ' +
+      'queries and bodies.',
     {
       query: requestQuery(),
-      reply: z.union([requestsReply, harReply()]),
+      reply: z.union([requestsReply, harReply(), summariesReply]),
       run(mailbox, { query: { format, ...filter } }) {
+        if (format === 'summary') return { requests: mailbox.requestSummaries(filter) };
         const requests = inParts<RequestEntry>(filter.limit, (limit, _, last) =>
           mailbox.requests({ ...filter, limit, after: last?.id ?? filter.after }),
         );

@@ -56,7 +56,8 @@ const CLEARING: ReadonlySet<FeedEvent['kind']> = new Set(['journal', 'reset', 'g
 /** Loads the journal, and adds each request that the feed reports. */
 function useRequests() {
   return useLog<RequestSummary>({
-    loadAll: async (client) => ((await client.listRequests()) as { requests: RequestSummary[] }).requests,
+    loadAll: async (client) =>
+      ((await client.listRequests({ format: 'summary' })) as { requests: RequestSummary[] }).requests,
     loadOne: async () => undefined,
     changeOf(event) {
       if (event.kind === 'request') return [event.request.id, event.request];
