@@ -8,7 +8,7 @@ import { linkTo, open, type Route, useRoute } from './page-route.ts';
 import { Button, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
-import { formatSpan, fullTime, type Now, NowContext } from './time.tsx';
+import { formatSpan, fullTime, type Now, NowContext } from './text.tsx';
 import { never, type Test, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
@@ -49,9 +49,9 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const [undo, setUndo] = useState<Undo>();
   const scope = useChosenScope(route);
   const now = useClock(scope);
-  const view = VIEWS.find(({ path }) => path === route.view);
-  useView(route, view, help);
+  const view = useView(route, help);
   const connection = useConnection();
+  const showHelp = () => help.current?.showModal();
   return (
     <ScopeContext.Provider value={scope}>
       <NowContext.Provider value={now}>
@@ -62,9 +62,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
           <span class={`connection ${connection}`} role="status">
             {STATES[connection]}
           </span>
-          <button type="button" class="quiet" aria-label="Help" onClick={() => help.current?.showModal()}>
-            <Icon of={icons.CircleHelp} />
-          </button>
+          <Button icon={icons.CircleHelp} text="" class="quiet" aria-label="Help" onClick={showHelp} />
         </header>
         <Navigation current={view?.path} />
         <UndoContext.Provider value={setUndo}>
@@ -87,8 +85,9 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
 
 type HelpDialog = RefObject<HTMLDialogElement | null>;
 
-/** Opens the first view if the URL names none, sets the title of the tab, and adds the keys of the page. */
-function useView(route: Route, view: View | undefined, help: HelpDialog): void {
+/** Returns the view of the URL, or opens the first one; sets the title of the tab, and adds the keys of the page. */
+function useView(route: Route, help: HelpDialog): View | undefined {
+  const view = VIEWS.find(({ path }) => path === route.view);
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
   }, [route.view]);
@@ -101,6 +100,7 @@ function useView(route: Route, view: View | undefined, help: HelpDialog): void {
     '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
     ...Object.fromEntries(VIEWS.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
   });
+  return view;
 }
 
 /** The mark, the name and the version. */

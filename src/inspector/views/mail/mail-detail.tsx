@@ -1,10 +1,8 @@
 import * as icons from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { mailLink } from '../../links.ts';
-import { linkTo, type Route, useTitle } from '../../page-route.ts';
+import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, countOf, Facts, Loading, type Tone } from '../../parts.tsx';
-import { UserText } from '../../text.tsx';
-import { Time } from '../../time.tsx';
+import { Time, UserText } from '../../text.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
 import { MAIL_TABS, SaveButton } from './mail-tabs.tsx';
