@@ -1,7 +1,8 @@
 import { ChevronLeft, type IconNode, Inbox } from 'lucide';
-import type { ComponentChildren } from 'preact';
-import { open } from './page-route.ts';
-import { Icon, type Tone } from './parts.tsx';
+import type { ComponentChildren, RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { open, parseRoute } from './page-route.ts';
+import { Icon, ScrollBox, type Tone } from './parts.tsx';
 import { useShortcuts } from './shortcuts.ts';
 
 interface ListViewProps {
@@ -88,4 +89,148 @@ export function Row({ href, isOpen, isNew, icon, tone, who, when, what, state, m
       <span class="more">{more}</span>
     </a>
   );
+}
+
+/** The items of a list; an item is `undefined` until it is loaded. */
+type Items<Item> = { readonly length: number; at(index: number): Item | undefined };
+
+interface VirtualListProps<Item> {
+  /** What the list contains, for screen readers. */
+  readonly label: string;
+  readonly items: Items<Item>;
+  /** The index of the open item, -1 if none is open. Default: it is looked up. */
+  readonly selected?: number;
+  /** The id of the open item, as the route names it; `undefined` if none is open. */
+  readonly openId: string | undefined;
+  readonly row: (item: Item | undefined) => ComponentChildren;
+  /** Returns the link to an item, which the keys `j` and `k` and the arrows open. */
+  readonly link: (id: string) => string;
+  /** Said in place of the list if it has no items. */
+  readonly empty: string;
+  /** Receives the indexes of the first and last row that are shown. */
+  readonly shown?: (first: number, last: number) => void;
+}
+
+/** The height of each row, in pixels. */
+const ROW_HEIGHT = 76;
+
+/** How many rows above and below the visible ones are rendered. */
+const MARGIN = 8;
+
+/** A list of any length, of which only the visible rows are rendered. */
+export function VirtualList<Item extends { readonly id: string }>(props: VirtualListProps<Item>) {
+  const { label, items, selected = indexOf(items, props.openId), row, shown } = props;
+  const total = items.length;
+  const box = useRef<HTMLElement>(null);
+  const { firstVisible, visible } = useVisibleRows(box);
+  const first = Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
+  const last = Math.min(total, firstVisible + visible + MARGIN);
+  useEffect(() => shown?.(first, last), [first, last, shown]);
+  useFixedRow(box, firstVisible, items);
+  useEffect(() => scrollTo(box.current, selected * ROW_HEIGHT), [selected]);
+  const press = useListKeys(box, props, selected);
+  const indexes = Array.from({ length: Math.max(0, last - first) }, (_, position) => first + position);
+  return (
+    <>
+      {total === 0 && <p class="hint empty">{props.empty}</p>}
+      <ScrollBox className="list" box={box} label={label} press={press}>
+        <ul style={{ height: `${total * ROW_HEIGHT}px` }}>
+          {indexes.map((index) => (
+            <li
+              key={index}
+              style={{ top: `${index * ROW_HEIGHT}px`, height: `${ROW_HEIGHT}px` }}
+              aria-setsize={total}
+              aria-posinset={index + 1}
+            >
+              {row(items.at(index))}
+            </li>
+          ))}
+        </ul>
+      </ScrollBox>
+    </>
+  );
+}
+
+/** Adds the keys `j` and `k`, and returns the handler of the keys that are pressed in the list. */
+function useListKeys<Item extends { readonly id: string }>(
+  box: { readonly current: HTMLElement | null },
+  { items, openId, link }: Pick<VirtualListProps<Item>, 'items' | 'openId' | 'link'>,
+  selected: number,
+): (event: KeyboardEvent) => void {
+  const target = useRef(selected);
+  const move = (step: number) => {
+    // Somebody may press a key several times before the item of the first press is shown.
+    const from = parseRoute(location.hash).id === openId ? selected : target.current;
+    const next = Math.max(0, Math.min(items.length - 1, from + step));
+    if (items.length === 0 || next === from) return;
+    target.current = next;
+    const { id } = items.at(next) ?? {};
+    if (id !== undefined) open(link(id), { replace: true });
+  };
+  useShortcuts({ j: () => move(1), k: () => move(-1) });
+  return (event: KeyboardEvent) => {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined && event.key !== 'Enter') return;
+    event.preventDefault();
+    if (step !== undefined) move(step);
+    else if (selected < 0) move(1);
+    else box.current?.closest('.columns')?.querySelector<HTMLElement>('.detail')?.focus();
+  };
+}
+
+/** Returns the index of the first visible row, and how many rows are visible. */
+function useVisibleRows(box: RefObject<HTMLElement | null>) {
+  const [firstVisible, setFirstVisible] = useState(0);
+  const [visible, setVisible] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const update = () => {
+      setFirstVisible(Math.floor(element.scrollTop / ROW_HEIGHT));
+      setVisible(Math.ceil(element.clientHeight / ROW_HEIGHT) + 1);
+    };
+    const observer = new ResizeObserver(update);
+    observer.observe(element);
+    element.addEventListener('scroll', update, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener('scroll', update);
+    };
+  }, [box]);
+  return { firstVisible, visible };
+}
+
+/** Keeps the first visible row in place when rows are added above it, unless the reader is at the start of the list. */
+function useFixedRow(
+  box: RefObject<HTMLElement | null>,
+  firstVisible: number,
+  items: Items<{ readonly id: string }>,
+): void {
+  const idAt = (index: number) => items.at(index)?.id;
+  const fixed = useRef<{ index: number; id: string | undefined }>({ index: 0, id: undefined });
+  useLayoutEffect(() => {
+    const { index, id } = fixed.current;
+    if (id !== undefined && index > 0 && box.current && idAt(index) !== id) {
+      const last = Math.min(items.length, index + MAX_NEW_ROWS);
+      let place = Math.max(0, index - MAX_NEW_ROWS);
+      while (place < last && idAt(place) !== id) place += 1;
+      if (place < last) box.current.scrollTop += (place - index) * ROW_HEIGHT;
+    }
+    fixed.current = { index: firstVisible, id: idAt(firstVisible) };
+  });
+}
+
+/** How far away, in rows, the first visible row is looked for after a change of the list. */
+const MAX_NEW_ROWS = 1_000;
+
+/** Scrolls no further than is needed to show a row. */
+function scrollTo(box: HTMLElement | null, top: number): void {
+  if (!box || top < 0) return;
+  if (top < box.scrollTop) box.scrollTop = top;
+  else if (top + ROW_HEIGHT > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW_HEIGHT - box.clientHeight;
+}
+
+function indexOf(items: Items<{ readonly id: string }>, id: string | undefined): number {
+  for (let index = 0; index < items.length; index += 1) if (items.at(index)?.id === id) return index;
+  return -1;
 }

@@ -1,15 +1,4 @@
-import {
-  ArrowLeftRight,
-  CircleHelp,
-  Clock,
-  Database,
-  type IconNode,
-  KeyRound,
-  Mail,
-  MessagesSquare,
-  SlidersHorizontal,
-  Webhook,
-} from 'lucide';
+import * as icons from 'lucide';
 import type { ComponentType, RefObject } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ControlClient } from '../control/table/client.ts';
@@ -19,7 +8,7 @@ import { linkTo, open, type Route, useRoute } from './page-route.ts';
 import { Button, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
-import { formatSpan, fullTime, type Now, NowContext } from './time.tsx';
+import { formatSpan, fullTime, type Now, NowContext } from './text.tsx';
 import { never, type Test, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
@@ -36,20 +25,20 @@ interface View {
   /** The first part of its URLs. */
   readonly path: string;
   readonly title: string;
-  readonly icon: IconNode;
+  readonly icon: icons.IconNode;
   readonly Component: ComponentType<{ readonly route: Route }>;
 }
 
 /** The views, in the order of the navigation. */
 const VIEWS: readonly View[] = [
-  { path: 'run', title: 'Run', icon: MessagesSquare, Component: RunView },
-  { path: 'mail', title: 'Mail', icon: Mail, Component: MailView },
-  { path: 'webhooks', title: 'Webhooks', icon: Webhook, Component: WebhooksView },
-  { path: 'requests', title: 'Requests', icon: ArrowLeftRight, Component: RequestsView },
-  { path: 'keys', title: 'Keys', icon: KeyRound, Component: KeysView },
-  { path: 'time', title: 'Time and faults', icon: Clock, Component: TimeView },
-  { path: 'choices', title: 'Behaviours', icon: SlidersHorizontal, Component: ChoicesView },
-  { path: 'state', title: 'State', icon: Database, Component: StateView },
+  { path: 'run', title: 'Run', icon: icons.MessagesSquare, Component: RunView },
+  { path: 'mail', title: 'Mail', icon: icons.Mail, Component: MailView },
+  { path: 'webhooks', title: 'Webhooks', icon: icons.Webhook, Component: WebhooksView },
+  { path: 'requests', title: 'Requests', icon: icons.ArrowLeftRight, Component: RequestsView },
+  { path: 'keys', title: 'Keys', icon: icons.KeyRound, Component: KeysView },
+  { path: 'time', title: 'Time and faults', icon: icons.Clock, Component: TimeView },
+  { path: 'choices', title: 'Behaviours', icon: icons.SlidersHorizontal, Component: ChoicesView },
+  { path: 'state', title: 'State', icon: icons.Database, Component: StateView },
 ];
 
 /** The whole page: the header, the navigation, and the view that the URL names. */
@@ -60,9 +49,9 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const [undo, setUndo] = useState<Undo>();
   const scope = useChosenScope(route);
   const now = useClock(scope);
-  const view = VIEWS.find(({ path }) => path === route.view);
-  useView(route, view, help);
+  const view = useView(route, help);
   const connection = useConnection();
+  const showHelp = () => help.current?.showModal();
   return (
     <ScopeContext.Provider value={scope}>
       <NowContext.Provider value={now}>
@@ -73,9 +62,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
           <span class={`connection ${connection}`} role="status">
             {STATES[connection]}
           </span>
-          <button type="button" class="quiet" aria-label="Help" onClick={() => help.current?.showModal()}>
-            <Icon of={CircleHelp} />
-          </button>
+          <Button icon={icons.CircleHelp} text="" class="quiet" aria-label="Help" onClick={showHelp} />
         </header>
         <Navigation current={view?.path} />
         <UndoContext.Provider value={setUndo}>
@@ -98,8 +85,9 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
 
 type HelpDialog = RefObject<HTMLDialogElement | null>;
 
-/** Opens the first view if the URL names none, sets the title of the tab, and adds the keys of the page. */
-function useView(route: Route, view: View | undefined, help: HelpDialog): void {
+/** Returns the view of the URL, or opens the first one; sets the title of the tab, and adds the keys of the page. */
+function useView(route: Route, help: HelpDialog): View | undefined {
+  const view = VIEWS.find(({ path }) => path === route.view);
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
   }, [route.view]);
@@ -112,6 +100,7 @@ function useView(route: Route, view: View | undefined, help: HelpDialog): void {
     '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
     ...Object.fromEntries(VIEWS.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
   });
+  return view;
 }
 
 /** The logo, the name and the version. */
@@ -203,8 +192,7 @@ function ClockState({ now: { offsetMs, isFrozen, differ, realMs } }: { readonly 
   return (
     <a class="clock" href={linkTo('time')} title={`The time of the emulator: ${at}`}>
       {isFrozen && <Chip tone="warn" text="Frozen" />} <time>{isReal ? at.slice(11) : at.slice(0, 19)}</time>
-      {!isReal && !isFrozen && <Chip tone="warn" text={offset} />}
-      {differ && <Chip tone="warn" text="Clocks differ" />}
+      {differ ? <Chip tone="warn" text="Clocks differ" /> : !isReal && !isFrozen && <Chip tone="warn" text={offset} />}
     </a>
   );
 }

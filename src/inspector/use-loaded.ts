@@ -156,21 +156,14 @@ async function update<Item extends { readonly id: string }>(
   for (const item of items) if (item) known.set(item.id, item);
 }
 
-/** Runs what a person does on the page, and shows its result. */
-export interface Action {
-  /** Runs something and keeps its error. Resolves to whether it succeeded. */
-  run(work: Call<unknown>): Promise<boolean>;
-  /** Why the latest run failed; `undefined` if it succeeded. */
-  readonly error: string | undefined;
-  /** Whether something is running. */
-  readonly isRunning: boolean;
-}
+/** The result of what a person did on the page: why the latest run failed, and whether one is running. */
+export type Action = ReturnType<typeof useAction>;
 
-/** Returns an action for a button or a form. */
-export function useAction(): Action {
+/** Returns an action for a button or a form. Its `run` keeps the error, and resolves to whether it succeeded. */
+export function useAction() {
   const [state, setState] = useState<{ error?: string; isRunning: boolean }>({ isRunning: false });
   const { client } = useInspector();
-  const run = async (work: Call<unknown>) => {
+  const run = async (work: Call<unknown>): Promise<boolean> => {
     setState({ isRunning: true });
     try {
       await work(client);

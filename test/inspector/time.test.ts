@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatSpan } from '../../src/inspector/time.tsx';
+import { formatSpan } from '../../src/inspector/text.tsx';
 
 test.for<[ms: number, text: string]>([
   [-5_000, '0 s'],

@@ -1,6 +1,7 @@
 import type { ControlScope } from '../control-scope.ts';
 import type { FeedEvent, FeedOptions } from './feed-event.ts';
-import type { RequestEntry, RequestFilter } from './request-entry.ts';
+import type { RequestEntry, RequestFilter, RequestSummary } from './request-entry.ts';
+import { showRequest, showSummary } from './show-request.ts';
 
 /** The control methods for the journal of requests and the live feed. */
 export interface JournalControls {
@@ -16,6 +17,8 @@ export interface JournalControls {
    * refused?.reason;
    */
   requests(filter?: RequestFilter): RequestEntry[];
+  /** Returns the same in one line each, without headers, queries and bodies. @throws {ApiError} VALIDATION_ERROR */
+  requestSummaries(filter?: RequestFilter): RequestSummary[];
   /** Returns one request. @throws {ApiError} NOT_FOUND if the journal does not have it. */
   request(id: string): RequestEntry;
   /** Removes every request from the journal. `restoreRequests` brings them back. */
@@ -39,7 +42,8 @@ export function createJournalControls({ recorder, worlds, publishChange }: Contr
   const feed = recorder.feedOf(worlds);
   return {
     journalSize: journal.size,
-    requests: (filter) => journal.list(worlds.owners(), filter),
+    requests: (filter) => journal.list(worlds.owners(), filter, showRequest),
+    requestSummaries: (filter) => journal.list(worlds.owners(), filter, showSummary),
     request: (id) => journal.find(worlds.owners(), id),
     clearRequests() {
       journal.clear(worlds.owners());

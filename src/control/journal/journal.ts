@@ -90,12 +90,12 @@ export class Journal {
   }
 
   /** Returns the requests of some owners that match a filter, oldest first. @throws {ApiError} VALIDATION_ERROR */
-  list(owners: readonly Owner[], filter: RequestFilter = {}): RequestEntry[] {
+  list<Shown>(owners: readonly Owner[], filter: RequestFilter = {}, show: (kept: KeptRequest) => Shown): Shown[] {
     const parsed = parseOrRefuse('The filter', requestFilter(), filter);
     const after = Number(parsed.after?.slice('req_'.length) ?? 0);
     const later = this.#kept(owners).filter(({ number }) => number > after);
     const matching = later.filter((kept) => matches(kept, parsed)).sort((a, b) => a.number - b.number);
-    return matching.slice(0, parsed.limit).map((kept) => showRequest(kept));
+    return matching.slice(0, parsed.limit).map(show);
   }
 
   /** Returns a request of some owners. @throws {ApiError} NOT_FOUND if the journal does not have it. */

@@ -161,7 +161,7 @@ export const requestQuery = () =>
   requestFilter().extend({
     status: z.preprocess((value) => (/^\d{3}$/.test(String(value)) ? Number(value) : value), filterFields().status),
     since: timeText().optional(),
-    format: z.literal('har', 'must be har').optional(),
+    format: z.enum(['har', 'summary'], 'must be har or summary').optional(),
   });
 
 /** Selects requests. A request must match every field that is given; without fields, all match. */

@@ -14,6 +14,8 @@ import { defineControl, idOf } from './row.ts';
 
 const requestsReply = z.strictObject({ requests: z.array(requestReply()) });
 
+const summariesReply = z.strictObject({ requests: z.array(requestReply().omit({ request: true, reply: true })) });
+
 /** An event of the feed; its other fields depend on the kind. */
 const feedEventReply = z
   .custom<FeedEvent>(
@@ -67,9 +69,11 @@ export const TRAFFIC_ROWS = {
     (mailbox, { body }) => mailbox.addWebhook(body),
   ),
   listRequests: defineControl(
-    'Lists the requests that the service has handled, oldest first; also as a HAR document.',
-    { query: requestQuery(), reply: z.union([requestsReply, harReply()]) },
+    'Lists the requests that the service has handled, oldest first; also as a HAR document, or without headers, ' +
+      'queries and bodies.',
+    { query: requestQuery(), reply: z.union([requestsReply, harReply(), summariesReply]) },
     (mailbox, { query: { format, ...filter } }) => {
+      if (format === 'summary') return { requests: mailbox.requestSummaries(filter) };
       const requests = createListInParts<RequestEntry>(filter.limit, (limit, _, last) =>
         mailbox.requests({ ...filter, limit, after: last?.id ?? filter.after }),
       );

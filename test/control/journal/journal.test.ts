@@ -243,6 +243,17 @@ test('the journal of a deleted tenant is removed', async () => {
   expect(mailbox.requests().map(({ operation }) => operation)).toEqual(['createTenant', 'deleteTenant']);
 });
 
+test('format=summary lists requests without what they and their replies carried', async () => {
+  await using server = await startServer({ port: 0 });
+  const headers = { 'X-API-Key': server.mailbox.keys.acme.tenant };
+  for (const path of ['me', 'inboxes/unknown']) await fetch(`${server.url}/v1/${path}?q=secret`, { headers });
+  const { json } = await sendControl(`${server.control}/requests?format=summary&after=req_1`, 'GET');
+  const expected = server.mailbox.requests().map(({ request: _, reply: __, ...summary }) => summary);
+  expect(expected).toHaveLength(2);
+  expect(json).toEqual({ requests: expected.slice(1) });
+  expect(server.mailbox.requestSummaries()).toEqual(expected);
+});
+
 test('format=har gives a document in HAR 1.2', async () => {
   await using server = await startServer({ port: 0 });
   const json = { subject: 'Hello' };

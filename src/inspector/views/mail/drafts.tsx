@@ -1,14 +1,11 @@
 import { FilePen, Save, Send } from 'lucide';
 import { useRef } from 'preact/hooks';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
-import { listOptions, mailLink } from '../../links.ts';
-import { ListView, Row } from '../../list-view.tsx';
-import { open, type Route, useTitle } from '../../page-route.ts';
+import { ListView, Row, VirtualList } from '../../list-view.tsx';
+import { listOptions, mailLink, open, type Route, useTitle } from '../../page-route.ts';
 import { Button, Chip, Facts, Failure, Form, Loading, TextField } from '../../parts.tsx';
-import { UserText, wordsOf } from '../../text.tsx';
-import { Time } from '../../time.tsx';
+import { Time, UserText, wordsOf } from '../../text.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
-import { VirtualList } from '../../virtual-list.tsx';
 import { ListTools } from './mail-list.tsx';
 import { nameOf } from './mail-types.ts';
 import { MailboxTree } from './mailbox-tree.tsx';

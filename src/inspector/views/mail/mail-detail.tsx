@@ -1,26 +1,8 @@
-import {
-  Archive,
-  ArrowLeftRight,
-  type IconNode,
-  MailOpen,
-  MessagesSquare,
-  Reply,
-  Send,
-  Shield,
-  ShieldAlert,
-  ShieldCheck,
-  ShieldX,
-  Star,
-  Trash,
-  TriangleAlert,
-  Webhook,
-} from 'lucide';
+import * as icons from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { mailLink } from '../../links.ts';
-import { linkTo, type Route, useTitle } from '../../page-route.ts';
+import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, countOf, Facts, Loading, type Tone } from '../../parts.tsx';
-import { UserText } from '../../text.tsx';
-import { Time } from '../../time.tsx';
+import { Time, UserText } from '../../text.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
 import { MAIL_TABS, SaveButton } from './mail-tabs.tsx';
@@ -42,7 +24,7 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
       <p class="buttons">
         {answersTo(mail).map((start, index) => (
           <Button
-            icon={start.isReply ? Reply : Send}
+            icon={start.isReply ? icons.Reply : icons.Send}
             text={start.title}
             key={start.title}
             class={start.isReply && index === 0 ? 'primary' : ''}
@@ -131,12 +113,12 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
   const { direction, isRead, isStarred, isArchived, bouncedAt, deletedAt } = mail;
   return (
     <>
-      {direction === 'inbound' && !isRead && <Chip icon={MailOpen} text="Unread" />}
-      {direction === 'outbound' && <Chip icon={Send} text="Sent" />}
-      {isStarred && <Chip icon={Star} text="Starred" />}
-      {isArchived && <Chip icon={Archive} text="Archived" />}
+      {direction === 'inbound' && !isRead && <Chip icon={icons.MailOpen} text="Unread" />}
+      {direction === 'outbound' && <Chip icon={icons.Send} text="Sent" />}
+      {isStarred && <Chip icon={icons.Star} text="Starred" />}
+      {isArchived && <Chip icon={icons.Archive} text="Archived" />}
       {bouncedAt !== null && <Chip tone="bad" text="Bounced" />}
-      {deletedAt !== null && <Chip tone="warn" icon={Trash} text="In the trash" />}
+      {deletedAt !== null && <Chip tone="warn" icon={icons.Trash} text="In the trash" />}
     </>
   );
 }
@@ -145,15 +127,15 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
 function Related({ mail: { id, direction, from, to, request, deliveries } }: { readonly mail: MailDetails }) {
   const other = bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
   const links = [
-    request !== null && ([ArrowLeftRight, linkTo('requests', request), 'The request that made it'] as const),
-    [ArrowLeftRight, linkTo('requests', undefined, { search: id }), 'Requests that name it'] as const,
+    request !== null && ([icons.ArrowLeftRight, linkTo('requests', request), 'The request that made it'] as const),
+    [icons.ArrowLeftRight, linkTo('requests', undefined, { search: id }), 'Requests that name it'] as const,
     deliveries.length > 0 &&
       ([
-        Webhook,
+        icons.Webhook,
         linkTo('webhooks', deliveries.length === 1 ? deliveries[0] : undefined, { search: id }),
         countOf(deliveries.length, 'delivery', 'deliveries'),
       ] as const),
-    [MessagesSquare, linkTo('run', undefined, { counterpart: other }), `Run with ${other}`] as const,
+    [icons.MessagesSquare, linkTo('run', undefined, { counterpart: other }), `Run with ${other}`] as const,
   ];
   return (
     <>
@@ -224,9 +206,9 @@ function quote(text: string): string {
 }
 
 /** How a result is shown. Other results, such as `softfail`, are shown as a warning. */
-const RESULTS: Readonly<Record<string, readonly [tone: Tone, icon: IconNode]>> = {
-  pass: ['good', ShieldCheck],
-  fail: ['bad', ShieldX],
+const RESULTS: Readonly<Record<string, readonly [tone: Tone, icon: icons.IconNode]>> = {
+  pass: ['good', icons.ShieldCheck],
+  fail: ['bad', icons.ShieldX],
 };
 
 /** The results of SPF, DKIM and DMARC, and a warning about links that do not lead where their text says. */
@@ -239,11 +221,13 @@ function AuthChips({ mail }: { readonly mail: MailDetails }) {
     <>
       {results.map(({ method, result }) => {
         if (result === undefined) return null;
-        const [tone, icon] = RESULTS[result] ?? ['warn', ShieldAlert];
+        const [tone, icon] = RESULTS[result] ?? ['warn', icons.ShieldAlert];
         return <Chip key={method} tone={tone} icon={icon} text={`${method} ${result}`} />;
       })}
-      {unchecked.length > 0 && <Chip icon={Shield} text={`${unchecked.join(', ')} not checked`} />}
-      {misleadingLinks.length > 0 && <Chip tone="bad" icon={TriangleAlert} text={`${misleading} another address`} />}
+      {unchecked.length > 0 && <Chip icon={icons.Shield} text={`${unchecked.join(', ')} not checked`} />}
+      {misleadingLinks.length > 0 && (
+        <Chip tone="bad" icon={icons.TriangleAlert} text={`${misleading} another address`} />
+      )}
     </>
   );
 }

@@ -1,12 +1,9 @@
 import { ArrowDownLeft, ArrowUpRight, type IconNode, MessagesSquare, Paperclip, SquarePen, Star } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import { mailLink } from '../../links.ts';
-import { Row } from '../../list-view.tsx';
-import { open, type Route } from '../../page-route.ts';
+import { Row, VirtualList } from '../../list-view.tsx';
+import { mailLink, open, type Route } from '../../page-route.ts';
 import { CheckBox, Chip, countOf, Failure, Icon, Loading, SearchField, Select } from '../../parts.tsx';
-import { UserText } from '../../text.tsx';
-import { Time } from '../../time.tsx';
-import { VirtualList } from '../../virtual-list.tsx';
+import { Time, UserText } from '../../text.tsx';
 import { FOLDERS, type MailPages } from './mail-pages.ts';
 import { type MailLine, nameOf } from './mail-types.ts';
 import { ClearButton } from './removal.tsx';

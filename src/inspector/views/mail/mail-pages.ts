@@ -1,8 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
-import { listOptions } from '../../links.ts';
-import type { Route } from '../../page-route.ts';
+import { listOptions, type Route } from '../../page-route.ts';
 import { changesData, useFeedChange, useLoaded } from '../../use-loaded.ts';
 import type { MailLine } from './mail-types.ts';
 

@@ -1,6 +1,5 @@
-import { mailLink } from '../../links.ts';
 import { ListView } from '../../list-view.tsx';
-import type { Route } from '../../page-route.ts';
+import { mailLink, type Route } from '../../page-route.ts';
 import { type Tenant, useScope } from '../../scope.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
 import { Drafts } from './drafts.tsx';

@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ControlClient } from '../../../control/table/client.ts';
-import { mailLink } from '../../links.ts';
-import { linkTo, open, type Route } from '../../page-route.ts';
+import { linkTo, mailLink, open, type Route } from '../../page-route.ts';
 import { Failure, toBase64 } from '../../parts.tsx';
 import { type Tenant, useScope } from '../../scope.ts';
 import { type Action, useAction } from '../../use-loaded.ts';

@@ -1,6 +1,5 @@
 import type { ControlClient, InputTo } from '../../../control/table/client.ts';
-import { listOptions, mailLink } from '../../links.ts';
-import { open, type Route } from '../../page-route.ts';
+import { listOptions, mailLink, open, type Route } from '../../page-route.ts';
 import { countOf } from '../../parts.tsx';
 import { useScope } from '../../scope.ts';
 import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';

@@ -2,8 +2,7 @@ import { useState } from 'preact/hooks';
 import type { RequestContent, RequestEntry, RequestSummary } from '../../../control/journal/request-entry.ts';
 import type { ControlClient } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
-import { requestLink } from '../../links.ts';
-import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
+import { linkTo, open, type Route, requestLink, useTitle } from '../../page-route.ts';
 import {
   Button,
   Chip,
@@ -19,8 +18,7 @@ import {
   textIn,
 } from '../../parts.tsx';
 import { namesIn, useScope } from '../../scope.ts';
-import { indentJson, shortenIds, UserText } from '../../text.tsx';
-import { FullTime } from '../../time.tsx';
+import { FullTime, indentJson, shortenIds, UserText } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { errorOf, type KnownKey, partsOf, writeCurl, writeFetch, writePython, writeTest } from './request-as-code.ts';
 import { ShapingBehaviours } from './shaping-behaviours.tsx';

@@ -2,15 +2,12 @@ import { ArrowLeftRight, Server } from 'lucide';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
-import { requestLink } from '../../links.ts';
-import { ListView, Row } from '../../list-view.tsx';
-import { open, type Route } from '../../page-route.ts';
+import { ListView, Row, VirtualList } from '../../list-view.tsx';
+import { open, type Route, requestLink } from '../../page-route.ts';
 import { Chip, countOf, Loading, SearchField, Select } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
-import { shortenIds, UserText, wordsOf } from '../../text.tsx';
-import { Time } from '../../time.tsx';
+import { shortenIds, Time, UserText, wordsOf } from '../../text.tsx';
 import { ALL, useLog } from '../../use-loaded.ts';
-import { VirtualList } from '../../virtual-list.tsx';
 import { RemovingButton } from '../settings/undo.tsx';
 import { nameOf, RequestDetail, toneOf } from './request-detail.tsx';
 
@@ -56,7 +53,8 @@ const CLEARING: ReadonlySet<FeedEvent['kind']> = new Set(['journal', 'reset', 'g
 /** Loads the journal, and adds each request that the feed reports. */
 function useRequests() {
   return useLog<RequestSummary>({
-    loadAll: async (client) => ((await client.listRequests()) as { requests: RequestSummary[] }).requests,
+    loadAll: async (client) =>
+      ((await client.listRequests({ format: 'summary' })) as { requests: RequestSummary[] }).requests,
     loadOne: async () => undefined,
     changeOf(event) {
       if (event.kind === 'request') return [event.request.id, event.request];

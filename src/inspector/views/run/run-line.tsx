@@ -1,8 +1,7 @@
 import { ArrowDownLeft, ArrowUpRight, Clock, FlaskConical, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
 import { linkTo } from '../../page-route.ts';
 import { Chip, countOf, FaultLink, Icon, type Tone } from '../../parts.tsx';
-import { shortenIds, UserText } from '../../text.tsx';
-import { formatSpan, Time } from '../../time.tsx';
+import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
 import { nameOf, toneOf } from '../requests/request-detail.tsx';
 import type { RunItem, Sample, ShownEvent } from './timeline.ts';
 

@@ -1,14 +1,27 @@
-import { History } from 'lucide';
+import { ArrowDownLeft, FlaskConical, History, Trash2, UserPlus } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
-import type { ControlClient } from '../../../control/table/client.ts';
+import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
+import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { Button, countOf, Failure, Loading, Select } from '../../parts.tsx';
+import {
+  Button,
+  ButtonLink,
+  CopyButton,
+  countOf,
+  Facts,
+  Failure,
+  Form,
+  Icon,
+  Loading,
+  Select,
+  TextField,
+  textIn,
+} from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
-import { useLoaded } from '../../use-loaded.ts';
-import { Correspondents } from './correspondents.tsx';
+import { formatSpan, UserText } from '../../text.tsx';
+import { useAction, useLoaded } from '../../use-loaded.ts';
 import { RunLine } from './run-line.tsx';
-import { StartPage } from './start-page.tsx';
 import { counterpartOf, createTimeline } from './timeline.ts';
 
 /** The most items that are shown at once; older ones are behind a button. */
@@ -104,4 +117,119 @@ async function readKept(feed: Promise<AsyncIterable<FeedEvent>>): Promise<FeedEv
   const events: FeedEvent[] = [];
   for await (const event of await feed) events.push(event);
   return events;
+}
+
+type Correspondent = ReplyTo<'listCorrespondents'>['correspondents'][number];
+
+/** The correspondents, each with its next reply. A correspondent can be added and removed. */
+export function Correspondents({ correspondents }: { readonly correspondents: readonly Correspondent[] }) {
+  const action = useAction();
+  return (
+    <details class="card">
+      <summary>{countOf(correspondents.length, 'correspondent', 'correspondents')}</summary>
+      <ul class="rows">
+        {correspondents.map((one) => (
+          <li key={one.id}>
+            <UserText inside="strong" text={one.address} /> <span class="soft">{one.kind}</span>{' '}
+            <UserText text={describeReplies(one)} />
+            <span class="buttons">
+              <button
+                type="button"
+                class="quiet danger"
+                onClick={() => action.run((client) => client.removeCorrespondent({ id: one.id }))}
+              >
+                <Icon of={Trash2} /> Remove <span class="hidden">{one.address}</span>
+              </button>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <AddForm action={action} />
+      <Failure error={action.error} />
+    </details>
+  );
+}
+
+function AddForm({ action }: { readonly action: ReturnType<typeof useAction> }) {
+  const { client } = useInspector();
+  const add = async (data: FormData, form: HTMLFormElement) => {
+    await client.addCorrespondent({ address: textIn(data, 'address'), replies: [textIn(data, 'reply')] });
+    form.reset();
+  };
+  return (
+    <Form className="inline" submit={(data, { currentTarget }) => action.run(() => add(data, currentTarget))}>
+      <TextField label="Address" name="address" required />
+      <TextField label="Answer to the next mail" name="reply" required />
+      <Button icon={UserPlus} text="Add a correspondent" type="submit" />
+    </Form>
+  );
+}
+
+/** Returns how many replies are left, and what the next one says. */
+function describeReplies({ replies, received, afterMs }: Correspondent): string {
+  if (replies === null) return 'answered by a function';
+  const left = Math.max(0, replies.length - received);
+  const next = replies[received];
+  if (!next) return `no reply left of ${replies.length}`;
+  return `${countOf(left, 'reply', 'replies')} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
+}
+
+/** What a person does first: a request with a key of an inbox, a mail, or a sample. */
+export function StartPage() {
+  const { tenant } = useScope();
+  const { value } = useLoaded((client) => client.listKeys({ tenant }), `start-key ${tenant}`);
+  const key = value?.keys.find(({ tier }) => tier === 'inbox')?.text;
+  const copied = (text: string | undefined) =>
+    text && (
+      <>
+        <code>{text}</code> <CopyButton text={text} />
+      </>
+    );
+  return (
+    <section class="card start" aria-label="Start here">
+      <h2>Nothing has happened yet</h2>
+      <p>Let your agent call the API, or deliver a mail. Both appear here at once.</p>
+      <Facts
+        facts={[
+          ['URL of the API', copied(location.origin)],
+          ['A key of an inbox', copied(key)],
+          ['A first request', copied(key && `curl ${location.origin}/v1/messages -H 'X-API-Key: ${key}'`)],
+        ]}
+      />
+      <p class="buttons">
+        <ButtonLink
+          icon={ArrowDownLeft}
+          text="Deliver a first mail"
+          isPrimary
+          href={linkTo('mail', undefined, { compose: 'true' })}
+        />
+      </p>
+      <SampleForm />
+      <p class="small">
+        <a href="/__mock/openapi.json">OpenAPI document of the API</a> ·{' '}
+        <a href="/__mock/control.json">OpenAPI document of the control calls</a> ·{' '}
+        <a href="https://www.npmjs.com/package/agent-mailbox-mock">README</a>
+      </p>
+    </section>
+  );
+}
+
+/** Delivers a sample: a mail that agents have difficulties with. */
+export function SampleForm() {
+  const scope = useScope();
+  const { sandbox } = scope;
+  const action = useAction();
+  const [inbox] = scope.tenants
+    .filter(({ id }) => scope.tenant === undefined || id === scope.tenant)
+    .flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes));
+  if (!inbox) return null;
+  const deliver = (data: FormData) =>
+    action.run((client) => client.receiveMessage({ sample: textIn(data, 'sample'), to: inbox.address }, { sandbox }));
+  return (
+    <Form className="inline" submit={deliver}>
+      <TextField label={`Sample, to ${inbox.address}`} name="sample" required defaultValue="out-of-office" />
+      <Button icon={FlaskConical} text="Deliver a sample" type="submit" disabled={action.isRunning} />
+      <Failure error={action.error} />
+    </Form>
+  );
 }

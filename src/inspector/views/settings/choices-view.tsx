@@ -85,7 +85,10 @@ function Choice({ behaviour, words }: { readonly behaviour: Behaviour; readonly 
   return (
     <li class="block">
       <h3>
-        <UserText text={question} find={words} /> <a href={linkTo('choices', id)}>{id}</a>
+        <UserText text={question} find={words} />{' '}
+        <small>
+          <a href={linkTo('choices', id)}>{id}</a>
+        </small>
       </h3>
       {'choices' in behaviour ? <Values behaviour={behaviour} /> : <p class="soft">{behaviour.assumption}</p>}
       <p class="small soft">{describeOrigin(behaviour)}</p>
@@ -114,7 +117,7 @@ function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
               onChange={() => choose(name)}
             />
             <code>{name}</code> <span>{meaning}</span> {name === value && <strong>Now</strong>}
-            {name === usual && <span class="small soft">default</span>}
+            {name === usual && <small class="soft">default</small>}
           </label>
         ),
       )}

@@ -1,10 +1,9 @@
-import { Ban, Clock, Copy, type IconNode, PlugZap, Plus, Trash2, Zap } from 'lucide';
+import { Ban, Clock, Copy, type IconNode, PlugZap, Trash2, Zap } from 'lucide';
 import { useState } from 'preact/hooks';
 import { type ControlClient, type InputTo, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
-import { useInspector } from '../../inspector.ts';
-import { Button, Chip, Failure, Field, Form, Icon, Loading, Select, textIn } from '../../parts.tsx';
+import { Button, Chip, Failure, Field, Form, Loading, Select, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
-import { formatSpan } from '../../time.tsx';
+import { formatSpan } from '../../text.tsx';
 import { type Action, never, useAction, useLoaded } from '../../use-loaded.ts';
 
 type Fault = ReplyTo<'listFaults'>['faults'][number];
@@ -167,7 +166,6 @@ function fieldsOf({ properties = {} }: Schema, kind: string): Fields {
 
 /** A form for a new fault, made from the schema that the control plane describes. */
 function FaultForm() {
-  const { client } = useInspector();
   const { tenant } = useScope();
   const { value: schemas, error } = useLoaded(loadSchemas, 'schemas', never);
   const [on, setOn] = useState('request');
@@ -177,17 +175,15 @@ function FaultForm() {
   const kinds = on === 'request' ? Object.keys(REQUEST_KINDS) : (schema.properties?.kind?.enum ?? []);
   const kind = kinds.includes(chosenKind) ? chosenKind : (kinds[0] ?? '');
   const fields = fieldsOf(schema, kind);
-  const add = async (data: FormData) => {
+  const add = (data: FormData) => (client: ControlClient) => {
     const isCut = on === 'request' && REQUEST_KINDS[kind]?.includes('cut');
     const own = { ...(isCut && { cut: true }), ...(on !== 'request' && kind && { kind }) };
-    await client.addFault({ on, ...own, tenant, ...readFields(data, fields) } as InputTo<'addFault'>);
+    return client.addFault({ on, ...own, tenant, ...readFields(data, fields) } as InputTo<'addFault'>);
   };
   return (
     <details>
-      <summary>
-        <Icon of={Plus} /> More: any fault
-      </summary>
-      <Form className="fields narrow" label="New fault" submit={(data) => action.run(() => add(data))}>
+      <summary>More: any fault</summary>
+      <Form className="fields narrow" label="New fault" submit={(data) => action.run(add(data))}>
         <Failure error={action.error ?? error} />
         <Field label="What it strikes">
           <Select label="What it strikes" value={on} options={[...(schemas?.keys() ?? [])]} choose={setOn} />

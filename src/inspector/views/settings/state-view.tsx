@@ -15,8 +15,7 @@ import {
   TextField,
   textIn,
 } from '../../parts.tsx';
-import { UserText } from '../../text.tsx';
-import { Time } from '../../time.tsx';
+import { Time, UserText } from '../../text.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { RemovingButton, useUndoableChange } from './undo.tsx';
 

@@ -1,9 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
-import { webhookLink } from '../../links.ts';
-import { linkTo, type Route, useTitle } from '../../page-route.ts';
+import { linkTo, type Route, useTitle, webhookLink } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLink, Form, TextField, textIn } from '../../parts.tsx';
-import { indentJson } from '../../text.tsx';
-import { FullTime, formatSpan, fullTime, Time } from '../../time.tsx';
+import { FullTime, formatSpan, fullTime, indentJson, Time } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import {
   type Attempt,

@@ -1,19 +1,15 @@
 import { Play, ShieldCheck, Webhook as WebhookIcon, Zap } from 'lucide';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { undefinedIfRefused } from '../../../control/table/client.ts';
-import { webhookLink } from '../../links.ts';
-import { ListView, Row } from '../../list-view.tsx';
-import { open, type Route } from '../../page-route.ts';
+import { ListView, Row, VirtualList } from '../../list-view.tsx';
+import { open, type Route, webhookLink } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Failure, Loading, SearchField, Select } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
-import { UserText, wordsOf } from '../../text.tsx';
-import { Time } from '../../time.tsx';
+import { Time, UserText, wordsOf } from '../../text.tsx';
 import { ALL, useAction, useLoaded, useLog } from '../../use-loaded.ts';
-import { VirtualList } from '../../virtual-list.tsx';
 import { DeliveryDetail } from './delivery-detail.tsx';
-import { EventForm } from './event-form.tsx';
 import { type Delivery, type DeliveryListProps, MARK_TEXTS, markOf, summarise, urlOf } from './explain-delivery.ts';
-import { SignatureForm } from './signature-form.tsx';
+import { EventForm, SignatureForm } from './signature-form.tsx';
 
 /** The deliveries to webhooks: a list, and what is open: a delivery, or a form. */
 export function WebhooksView({ route }: { readonly route: Route }) {
