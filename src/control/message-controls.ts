@@ -6,15 +6,8 @@ import { removeMessage } from '../world/store/removal.ts';
 import type { MessageRow } from '../world/store/rows.ts';
 import { ofTenant, type World } from '../world/store/world.ts';
 import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
-import {
-  isSelected,
-  type MailFilter,
-  mailFilter,
-  type ParsedMailFilter,
-  selectMail,
-  type WaitOptions,
-  waitOptions,
-} from './journal/mail-filter.ts';
+import type { MailFilter, ParsedMailFilter, WaitOptions } from './journal/mail-filter.ts';
+import { isSelected, mailFilter, selectMail, waitOptions } from './journal/mail-filter.ts';
 import { findMail, type MailSelection, mailSelection } from './journal/mail-search.ts';
 import type { LoggedMail, MailListener } from './journal/recorder.ts';
 

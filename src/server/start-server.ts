@@ -5,14 +5,8 @@ import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { defaultFixture } from '../fixture/default-fixture.ts';
 import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
-import {
-  buildMailbox,
-  explainMissingMsw,
-  type Mailbox,
-  type MailboxInternals,
-  type MailboxOptions,
-  SHARED_OPTION_NAMES,
-} from '../mailbox/mailbox.ts';
+import type { Mailbox, MailboxInternals, MailboxOptions } from '../mailbox/mailbox.ts';
+import { buildMailbox, explainMissingMsw, SHARED_OPTION_NAMES } from '../mailbox/mailbox.ts';
 import { parseDuration } from '../world/clock.ts';
 import { createEnvironment, memoryForMail } from '../world/environment.ts';
 import { App } from './http/app.ts';

@@ -3,10 +3,8 @@ import { toJsonPieces } from '../../basics/json-pieces.ts';
 import { createSilentReader, parseBehaviours } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { filenameParameters } from '../../contract/header-fields.ts';
+import type { AnyReply, ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
 import {
-  type AnyReply,
-  type ApiRequest,
-  type ApiResult,
   bytesReply,
   optionsReply,
   streamReply,

@@ -2,11 +2,8 @@ import { z } from 'zod';
 import { fromBase64, isBytes } from '../../basics/base64.ts';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
-import {
-  anyCorrespondent,
-  type CorrespondentOptions,
-  correspondentBody,
-} from '../../service/mail/correspondents/correspondent.ts';
+import type { CorrespondentOptions } from '../../service/mail/correspondents/correspondent.ts';
+import { anyCorrespondent, correspondentBody } from '../../service/mail/correspondents/correspondent.ts';
 import { inlineImages } from '../../service/mail/html.ts';
 import { receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import { type Mail, mailReply } from '../../service/mail/show-mail.ts';

@@ -4,12 +4,8 @@ import { VERSION } from '../../basics/version.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import { createDocument, type DescribedRow, type OpenApiDocument } from '../../contract/openapi/document.ts';
 import { type BehaviourChanges, behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
-import {
-  type ControllableMailbox,
-  type SandboxOptions,
-  type SandboxSummary,
-  sandboxOptions,
-} from '../controllable-mailbox.ts';
+import type { ControllableMailbox, SandboxOptions, SandboxSummary } from '../controllable-mailbox.ts';
+import { sandboxOptions } from '../controllable-mailbox.ts';
 import { CONTROL_CALLS } from './calls.ts';
 import { MAIL_ROWS } from './mail-rows.ts';
 import { type ControlRow, createRows, defineControl, idOf, json, markEach, type OwnProcess } from './row.ts';

@@ -1,11 +1,6 @@
 import type { Socket } from 'node:net';
-import {
-  SMTPServer,
-  type SMTPServerAuthentication,
-  type SMTPServerDataStream,
-  type SMTPServerOptions,
-  type SMTPServerSession,
-} from 'smtp-server';
+import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
+import { SMTPServer } from 'smtp-server';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';

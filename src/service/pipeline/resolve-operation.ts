@@ -1,12 +1,6 @@
 import type { OperationPart } from '../../contract/behaviour.ts';
-import {
-  type AssumptionId,
-  affectsPart,
-  type BehaviourValues,
-  type ChangeableId,
-  changeableDefinition,
-  type ReadBehaviour,
-} from '../../contract/behaviours.ts';
+import type { AssumptionId, BehaviourValues, ChangeableId, ReadBehaviour } from '../../contract/behaviours.ts';
+import { affectsPart, changeableDefinition } from '../../contract/behaviours.ts';
 import type { OperationDefinition } from '../../contract/operation.ts';
 
 /** A part of an operation, such as the schema of its body, under the current behaviours of one mailbox. */

@@ -1,13 +1,6 @@
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
-import {
-  type Candidate,
-  describeRequest,
-  listRequests,
-  type Observed,
-  observe,
-  readRequests,
-  SEARCHES,
-} from './candidates.ts';
+import type { Candidate, Observed } from './candidates.ts';
+import { describeRequest, listRequests, observe, readRequests, SEARCHES } from './candidates.ts';
 import { count, createResult, describeSearch, listLines } from './describe-result.ts';
 import type { ExpectedDelivery, ExpectedMail, ExpectedRequest, RefusalOptions } from './expectations.ts';
 import { findMatches } from './find-matches.ts';

@@ -1,12 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  BEHAVIOUR_IDS,
-  BEHAVIOURS,
-  type BehaviourDefinition,
-  type BehaviourId,
-  type BehaviourOptions,
-  isChangeable,
-} from '../../../contract/behaviours.ts';
+import type { BehaviourDefinition, BehaviourId, BehaviourOptions } from '../../../contract/behaviours.ts';
+import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../../../contract/behaviours.ts';
 import { OPERATION_ROWS } from '../../../contract/operations.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, resourceExperiments } from './experiments.ts';

@@ -3,12 +3,8 @@ import { linkTo, open, type Route } from '../../page-route.ts';
 import { Button, Chip, countOf, Failure, Loading, SearchField } from '../../parts.tsx';
 import { UserText, wordsOf } from '../../text.tsx';
 import { useAction } from '../../use-loaded.ts';
-import {
-  type Behaviour,
-  type ChangeableBehaviour,
-  describeOrigin,
-  useBehaviours,
-} from '../requests/shaping-behaviours.tsx';
+import type { Behaviour, ChangeableBehaviour } from '../requests/shaping-behaviours.tsx';
+import { describeOrigin, useBehaviours } from '../requests/shaping-behaviours.tsx';
 
 /** The ledger: every point at which the service could behave in more than one way, by what it is about. */
 export function ChoicesView({ route: { id: chosen, options } }: { readonly route: Route }) {

@@ -3,19 +3,8 @@ import { linkTo, type Route, useTitle, webhookLink } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLink, Form, TextField, textIn } from '../../parts.tsx';
 import { FullTime, formatSpan, fullTime, indentJson, Time } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
-import {
-  type Attempt,
-  causeOf,
-  countBytes,
-  type Delivery,
-  type DeliveryListProps,
-  explainEarlier,
-  markOf,
-  summarise,
-  urlOf,
-  type Webhook,
-  writeHeaders,
-} from './explain-delivery.ts';
+import type { Attempt, Delivery, DeliveryListProps, Webhook } from './explain-delivery.ts';
+import { causeOf, countBytes, explainEarlier, markOf, summarise, urlOf, writeHeaders } from './explain-delivery.ts';
 import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
 import { SignatureResult } from './signature-form.tsx';
 

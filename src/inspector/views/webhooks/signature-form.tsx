@@ -4,13 +4,8 @@ import { open, webhookLink } from '../../page-route.ts';
 import { Button, Failure, Field, Form, Select, TextField, textIn } from '../../parts.tsx';
 import { useAction } from '../../use-loaded.ts';
 import { type Delivery, type DeliveryListProps, type Webhook, writeHeaders } from './explain-delivery.ts';
-import {
-  explainComputed,
-  explainSignature,
-  type SentRequest,
-  type SignatureCheck,
-  type SignatureInput,
-} from './signature/explain-signature.ts';
+import type { SentRequest, SignatureCheck, SignatureInput } from './signature/explain-signature.ts';
+import { explainComputed, explainSignature } from './signature/explain-signature.ts';
 
 type Texts = Readonly<Record<'headers' | 'body' | 'secret' | 'computed', string>>;
 

@@ -1,22 +1,8 @@
-import {
-  type Argument,
-  CommandError,
-  isList,
-  itemsOf,
-  RefusedCommand,
-  textOf,
-  writeString,
-} from '../../../service/imap/argument.ts';
+import type { Argument } from '../../../service/imap/argument.ts';
+import { CommandError, isList, itemsOf, RefusedCommand, textOf, writeString } from '../../../service/imap/argument.ts';
 import { expungeItems } from '../../../service/imap/change-folders.ts';
-import {
-  decodeName,
-  FOLDER_NAMES,
-  FOLDERS,
-  type Folder,
-  type FolderName,
-  findFolderName,
-  matchFolders,
-} from '../../../service/imap/folder.ts';
+import type { Folder, FolderName } from '../../../service/imap/folder.ts';
+import { decodeName, FOLDER_NAMES, FOLDERS, findFolderName, matchFolders } from '../../../service/imap/folder.ts';
 import { type ImapInbox, SYSTEM_FLAGS } from '../../../service/imap/imap-inbox.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Account, CommandTable, Done, RunCommand, Session } from './session.ts';
