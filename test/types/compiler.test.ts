@@ -32,7 +32,7 @@ const PARTS: ReadonlySet<string> = new Set([
   'it has a mail of …, and the limit is …',
   'must be the path of a mail or of an mbox: …',
   'BADCHARSET (US-ASCII UTF-8)',
-  'there is no experiment for it',
+  'there is no experiment for this behaviour',
 ]);
 
 /** The files whose errors are reasons, which complete a sentence that begins with what was not compared. */
