@@ -88,7 +88,7 @@ const fromCommonJs: Plugin = {
 const FILES_OF_A_START = [
   {
     name: 'options',
-    test: /\/src\/(?:basics\/(?:nearest|number-options|size|version)|control\/table\/control-path|server\/(?:loopback|regular-file|server-settings)|fixture\/fixture-error)\.ts$|\/usingCtx\.js$/,
+    test: /\/src\/(?:basics\/(?:json-path|nearest|number-options|size|version)|control\/table\/control-path|server\/(?:loopback|regular-file|server-settings)|fixture\/fixture-part)\.ts$|\/usingCtx\.js$/,
     priority: 4,
   },
   { name: 'command', test: /\/src\/cli\/(?:run|command|files|commands\/connection-variables)\.ts$/, priority: 3 },
