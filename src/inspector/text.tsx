@@ -122,18 +122,14 @@ export function fullTime(at: string): string {
   return `${at.replace('T', ' ').replace(/(?:\.\d+)?Z$/, '')} UTC`;
 }
 
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const;
+/** The units of a span of time, in milliseconds, the largest first. */
+const UNITS = { d: 86_400_000, h: 3_600_000, min: 60_000, s: 1_000 };
 
 /** Formats a span of time by its two largest units, such as `4 min 55 s`. */
 export function formatSpan(spanMs: number): string {
   let rest = Math.max(0, Math.ceil(spanMs / 1_000) * 1_000);
   const parts: string[] = [];
-  for (const [name, size] of UNITS) {
+  for (const [name, size] of Object.entries(UNITS)) {
     const count = Math.floor(rest / size);
     rest -= count * size;
     if (count > 0) parts.push(`${count} ${name}`);

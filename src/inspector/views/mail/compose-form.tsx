@@ -1,6 +1,6 @@
 import { Send } from 'lucide';
 import { useState } from 'preact/hooks';
-import type { ControlClient, InputTo } from '../../../control/table/client.ts';
+import type { InputTo } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { mailLink, open, type Route } from '../../page-route.ts';
 import { Button, ButtonLink, CheckBox, Failure, Field, Form, TextField, textIn, toBase64 } from '../../parts.tsx';
@@ -29,8 +29,7 @@ type ComposeProps = { readonly start: NewMail; readonly route: Route; readonly c
  * `Cancel` leads to the present page.
  */
 export function ComposeForm({ start, route, cancel }: ComposeProps) {
-  const { client } = useInspector();
-  const { tenants } = useScope();
+  const deliver = useDelivery(route);
   const action = useAction();
   const [isRaw, setRaw] = useState(false);
   const send = async (data: FormData) => {
@@ -38,7 +37,7 @@ export function ComposeForm({ start, route, cancel }: ComposeProps) {
       .split(',')
       .map((recipient) => recipient.trim());
     const body = { ...(isRaw ? { eml: await toBase64(data.get('eml') as File) } : await readParts(data, start)), to };
-    open(mailLink(route, await deliver(client, tenants, body, start.tenant), { folder: undefined }));
+    await deliver(body, start.tenant);
   };
   return (
     <Form label="New mail" submit={(data) => action.run(() => send(data))}>
@@ -96,19 +95,18 @@ async function readParts(data: FormData, { inReplyTo, references }: NewMail) {
 type Delivery = InputTo<'receiveMessage'> & { readonly to: readonly string[] };
 
 /**
- * Delivers a mail from outside, and resolves with the id of the first message. For an address of a domain that a
+ * Returns a function that delivers a mail from outside, and opens the first message. For an address of a domain that a
  * sandbox has registered, the call must name the sandbox, so this function finds the sandbox. `tenant` is the id of the
  * tenant whose inbox was chosen, if any.
  */
-export async function deliver(
-  client: ControlClient,
-  tenants: readonly Tenant[],
-  body: Delivery,
-  tenant: string | undefined,
-): Promise<string | undefined> {
-  const sandbox = findSandbox(tenants, body.to.map(bareAddress), tenant);
-  const { messages } = await client.receiveMessage(body, { sandbox });
-  return messages[0]?.id;
+export function useDelivery(route: Route): (body: Delivery, tenant: string | undefined) => Promise<void> {
+  const { client } = useInspector();
+  const { tenants } = useScope();
+  return async (body, tenant) => {
+    const sandbox = findSandbox(tenants, body.to.map(bareAddress), tenant);
+    const { messages } = await client.receiveMessage(body, { sandbox });
+    open(mailLink(route, messages[0]?.id, { folder: undefined }));
+  };
 }
 
 /**

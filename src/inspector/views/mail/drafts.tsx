@@ -80,6 +80,7 @@ function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: 
   const action = useAction();
   const form = useFormOf(draft, action.isRunning);
   const { subject, inbox, replyToMessageId, updatedAt } = draft;
+  const answered = replyToMessageId && mailLink(route, replyToMessageId, { folder: undefined });
   useTitle(subject || '(no subject)');
   return (
     <>
@@ -91,12 +92,7 @@ function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: 
         facts={[
           ['Inbox', inbox],
           ['Changed', <Time key="changed" at={updatedAt} />],
-          [
-            'Answers',
-            replyToMessageId !== null && (
-              <a href={mailLink(route, replyToMessageId, { folder: undefined })}>the mail that it replies to</a>
-            ),
-          ],
+          ['Answers', answered && <a href={answered}>the mail that it replies to</a>],
         ]}
       />
       <DraftForm key={form.version} draft={draft} saved={form.saved} route={route} action={action} />
@@ -146,24 +142,16 @@ function DraftForm({ draft, saved, route, action: { run, error, isRunning } }: D
   );
 }
 
-function Inputs({ start }: { readonly start: DraftFields }) {
+function Inputs({ start: { plainBody, htmlBody, ...lines } }: { readonly start: DraftFields }) {
   return (
     <>
-      {(['to', 'cc', 'bcc', 'subject'] as const).map((name) => (
-        <TextField key={name} label={titleOf(name)} name={name} dir="auto" defaultValue={start[name]} />
+      {Object.entries(lines).map(([name, text]) => (
+        <TextField key={name} label={titleOf(name)} name={name} dir="auto" defaultValue={text} />
       ))}
-      <TextField
-        label="Text"
-        isLong
-        class="prose"
-        name="plainBody"
-        dir="auto"
-        rows={10}
-        defaultValue={start.plainBody}
-      />
-      <details open={start.htmlBody !== ''}>
+      <TextField label="Text" isLong class="prose" name="plainBody" dir="auto" rows={10} defaultValue={plainBody} />
+      <details open={htmlBody !== ''}>
         <summary>HTML</summary>
-        <TextField label="HTML of the draft" isLong name="htmlBody" defaultValue={start.htmlBody} />
+        <TextField label="HTML of the draft" isLong name="htmlBody" defaultValue={htmlBody} />
       </details>
     </>
   );
@@ -192,32 +180,24 @@ async function saveDraft(client: ControlClient, draft: Draft, fields: DraftField
   const changed = Object.entries(fields).filter(([name, value]) => value !== before[name as keyof DraftFields]);
   if (changed.length === 0) return;
   const body = Object.fromEntries(changed.map(([name, value]) => [name, value === '' ? null : value]));
-  await callService(client, draft, 'PATCH', '', body);
+  await callService(client, draft, '', { method: 'PATCH', body: JSON.stringify(body) });
 }
 
 /** Sends a draft, as a client with the key of its inbox does, and resolves with the id of the sent mail. */
 async function sendDraft(client: ControlClient, draft: Draft): Promise<string | undefined> {
-  await callService(client, draft, 'POST', '/send');
+  await callService(client, draft, '/send', { method: 'POST' });
   const { messages } = await client.searchMail({ inbox: draft.inboxId, folder: 'sent', limit: 1 });
   return messages[0]?.id;
 }
 
 /** Calls an operation on a draft; faults apply to it as to any request. @throws {Error} if the service refuses it. */
-async function callService(
-  client: ControlClient,
-  { id, inboxId, tenantId }: Draft,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<void> {
+async function callService(client: ControlClient, draft: Draft, path: string, call: RequestInit): Promise<void> {
+  const { id, inboxId, tenantId } = draft;
   const { keys } = await client.listKeys({ tenant: tenantId });
   const able = keys.filter(({ inboxes }) => inboxes.includes(inboxId));
   const key = able.find(({ tier }) => tier === 'inbox') ?? able[0];
-  const response = await fetch(`/v1/inboxes/${inboxId}/drafts/${id}${path}`, {
-    method,
-    headers: { 'X-API-Key': key?.text ?? '', 'Content-Type': 'application/json' },
-    ...(body && { body: JSON.stringify(body) }),
-  });
+  const headers = { 'X-API-Key': key?.text ?? '', 'Content-Type': 'application/json' };
+  const response = await fetch(`/v1/inboxes/${inboxId}/drafts/${id}${path}`, { ...call, headers });
   if (response.ok) return;
   const { code, error } = (await response.json().catch(() => ({}))) as { code?: string; error?: string };
   throw new Error([response.status, code, error].filter(Boolean).join(' '));

@@ -5,7 +5,7 @@ import { Button, ButtonLink, Chip, countOf, Facts, Loading, type Tone } from '..
 import { Time, UserText } from '../../text.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
-import { MAIL_TABS, SaveButton } from './mail-tabs.tsx';
+import { SaveButton, tabsOf } from './mail-tabs.tsx';
 import { bareAddress, type MailDetails, nameOf } from './mail-types.ts';
 import { DeleteButton } from './removal.tsx';
 
@@ -42,7 +42,7 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
 }
 
 function Tabs({ mail, words, route }: PartProps) {
-  const tabs = MAIL_TABS.filter(({ isUseful }) => isUseful(mail));
+  const tabs = tabsOf(mail);
   const tab = tabs.find(({ name }) => name === route.options.tab) ?? tabs[0];
   return (
     <>
@@ -53,7 +53,7 @@ function Tabs({ mail, words, route }: PartProps) {
             href={mailLink(route, mail.id, { tab: name })}
             aria-current={name === tab?.name ? 'true' : undefined}
           >
-            {title(mail)}
+            {title}
           </a>
         ))}
       </nav>
@@ -126,16 +126,12 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
 /** Links to the request that created the mail, to its deliveries, and to other requests and mail that concern it. */
 function Related({ mail: { id, direction, from, to, request, deliveries } }: { readonly mail: MailDetails }) {
   const other = bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
-  const links = [
-    request !== null && ([icons.ArrowLeftRight, linkTo('requests', request), 'The request that made it'] as const),
-    [icons.ArrowLeftRight, linkTo('requests', undefined, { search: id }), 'Requests that name it'] as const,
-    deliveries.length > 0 &&
-      ([
-        icons.Webhook,
-        linkTo('webhooks', deliveries.length === 1 ? deliveries[0] : undefined, { search: id }),
-        countOf(deliveries.length, 'delivery', 'deliveries'),
-      ] as const),
-    [icons.MessagesSquare, linkTo('run', undefined, { counterpart: other }), `Run with ${other}`] as const,
+  const toDeliveries = linkTo('webhooks', deliveries.length === 1 ? deliveries[0] : undefined, { search: id });
+  const links: readonly (readonly [icon: icons.IconNode, href: string, text: string] | false)[] = [
+    request !== null && [icons.ArrowLeftRight, linkTo('requests', request), 'The request that made it'],
+    [icons.ArrowLeftRight, linkTo('requests', undefined, { search: id }), 'Requests that name it'],
+    deliveries.length > 0 && [icons.Webhook, toDeliveries, countOf(deliveries.length, 'delivery', 'deliveries')],
+    [icons.MessagesSquare, linkTo('run', undefined, { counterpart: other }), `Run with ${other}`],
   ];
   return (
     <>
@@ -173,15 +169,11 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
   );
 }
 
-/** A mail that somebody outside could write now; its title is the text of the button. */
-interface Answer extends NewMail {
-  readonly title: string;
-  /** Whether it answers a mail that an inbox has sent. */
-  readonly isReply: boolean;
-}
-
-/** Returns the mails that the people outside could answer: as a recipient of sent mail, or as the sender once more. */
-function answersTo(mail: MailDetails): Answer[] {
+/**
+ * Returns the mails that the people outside could answer: as a recipient of sent mail, or as the sender once more. The
+ * title of each is the text of its button.
+ */
+function answersTo(mail: MailDetails) {
   const { direction, from, inbox, subject, messageIdHeader: inReplyTo, references, tenantId: tenant } = mail;
   const isReply = direction === 'outbound';
   const people = isReply ? [...mail.to, ...mail.cc, ...mail.bcc] : [from];
@@ -191,14 +183,9 @@ function answersTo(mail: MailDetails): Answer[] {
     ...(isReply && { text: `\n\n${from} wrote:\n${quote(mail.plainBody)}` }),
     ...{ inReplyTo, references, tenant, isReply },
   };
+  const title = isReply ? 'Answer as' : 'Write again as';
   // A mail may have no sender.
-  return people
-    .filter(Boolean)
-    .map((person) => ({
-      ...shared,
-      from: person,
-      title: `${isReply ? 'Answer' : 'Write again'} as ${bareAddress(person)}`,
-    }));
+  return people.filter(Boolean).map((from) => ({ ...shared, from, title: `${title} ${bareAddress(from)}` }));
 }
 
 function quote(text: string): string {
@@ -232,14 +219,10 @@ function AuthChips({ mail }: { readonly mail: MailDetails }) {
   );
 }
 
-const METHODS = [
-  ['SPF', /; spf=(\w+)/i],
-  ['DKIM', /; dkim=(\w+)/i],
-  ['DMARC', /; dmarc=(\w+)/i],
-] as const;
+const METHODS = { SPF: /; spf=(\w+)/i, DKIM: /; dkim=(\w+)/i, DMARC: /; dmarc=(\w+)/i };
 
 /** Reads the results from the header field that the emulator added, because the sender may have written another one. */
 function resultsOf({ headers }: MailDetails) {
   const field = headers.find(({ name, isTrace }) => isTrace && name === 'Authentication-Results')?.value ?? '';
-  return METHODS.map(([method, result]) => ({ method, result: result.exec(field)?.[1] }));
+  return Object.entries(METHODS).map(([method, result]) => ({ method, result: result.exec(field)?.[1] }));
 }

@@ -2,7 +2,7 @@ import { ArrowDownLeft, ArrowUpRight, type IconNode, MessagesSquare, Paperclip, 
 import type { ComponentChildren } from 'preact';
 import { Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, type Route } from '../../page-route.ts';
-import { CheckBox, Chip, countOf, Failure, Icon, Loading, SearchField, Select } from '../../parts.tsx';
+import { ButtonLink, CheckBox, Chip, countOf, Failure, Icon, Loading, SearchField, Select } from '../../parts.tsx';
 import { Time, UserText } from '../../text.tsx';
 import { FOLDERS, type MailPages } from './mail-pages.ts';
 import { type MailLine, nameOf } from './mail-types.ts';
@@ -37,6 +37,7 @@ export function ListTools({ route }: { readonly route: Route }) {
   const { search = '', folder, threads } = route.options;
   const isDrafts = folder === 'drafts';
   const isFree = route.id === undefined && route.options.compose === undefined;
+  const compose = mailLink(route, undefined, { compose: 'true', folder: isDrafts ? undefined : folder });
   return (
     <div class="tools" title={SEARCH_HINT}>
       <SearchField
@@ -57,12 +58,7 @@ export function ListTools({ route }: { readonly route: Route }) {
           change={(isOn) => open(mailLink(route, route.id, { threads: isOn ? 'true' : undefined }))}
         />
       )}
-      <a
-        class={isFree ? 'button primary' : 'button'}
-        href={mailLink(route, undefined, { compose: 'true', folder: isDrafts ? undefined : folder })}
-      >
-        <Icon of={SquarePen} /> New mail
-      </a>
+      <ButtonLink icon={SquarePen} text="New mail" isPrimary={isFree} href={compose} />
     </div>
   );
 }

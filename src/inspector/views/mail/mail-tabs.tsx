@@ -9,30 +9,20 @@ import type { MailDetails } from './mail-types.ts';
 
 type TabProps = { readonly mail: MailDetails; readonly words: readonly string[] };
 
-/** A way to look at a mail. */
-interface MailTab {
-  /** The value of the option `tab` of the URL. */
-  readonly name: string;
-  title(mail: MailDetails): string;
-  /** Whether the mail has such a part. */
-  isUseful(mail: MailDetails): boolean;
-  readonly Component: ComponentType<TabProps>;
-}
+/** A way to look at a mail; its name is the value of the option `tab` of the URL. */
+type MailTab = { readonly name: string; readonly title: string; readonly Component: ComponentType<TabProps> };
 
-/** The ways to look at a mail; the first useful one is the default. */
-export const MAIL_TABS: readonly MailTab[] = [
-  { name: 'html', title: () => 'HTML', isUseful: ({ htmlBody }) => htmlBody !== null, Component: HtmlTab },
-  { name: 'text', title: () => 'Text', isUseful: () => true, Component: TextTab },
-  { name: 'headers', title: () => 'Headers', isUseful: () => true, Component: HeadersTab },
-  { name: 'source', title: () => 'Source', isUseful: () => true, Component: SourceTab },
-  {
-    name: 'files',
-    title: ({ files }) => `Files (${files.length})`,
-    isUseful: ({ files }) => files.length > 0,
-    Component: FilesTab,
-  },
-  { name: 'json', title: () => 'JSON', isUseful: () => true, Component: JsonTab },
-];
+/** Returns the ways to look at a mail; the first one is the default. */
+export function tabsOf({ htmlBody, files }: MailDetails): MailTab[] {
+  return [
+    ...(htmlBody === null ? [] : [{ name: 'html', title: 'HTML', Component: HtmlTab }]),
+    { name: 'text', title: 'Text', Component: TextTab },
+    { name: 'headers', title: 'Headers', Component: HeadersTab },
+    { name: 'source', title: 'Source', Component: SourceTab },
+    ...(files.length === 0 ? [] : [{ name: 'files', title: `Files (${files.length})`, Component: FilesTab }]),
+    { name: 'json', title: 'JSON', Component: JsonTab },
+  ];
+}
 
 function HtmlTab({ mail }: TabProps) {
   return (
@@ -109,13 +99,10 @@ function SourceTab({ mail: { id } }: TabProps) {
 /** Saves a mail as a file. */
 export function SaveButton({ mail: { id } }: Pick<TabProps, 'mail'>) {
   const action = useAction();
+  const save = async (client: ControlClient) => saveFile(`${id}.eml`, await client.getMailSource({ id }));
   return (
     <>
-      <Button
-        icon={Download}
-        text="Save as .eml"
-        onClick={() => action.run(async (client) => saveFile(`${id}.eml`, await client.getMailSource({ id })))}
-      />
+      <Button icon={Download} text="Save as .eml" onClick={() => action.run(save)} />
       <Failure error={action.error} />
     </>
   );
@@ -123,8 +110,8 @@ export function SaveButton({ mail: { id } }: Pick<TabProps, 'mail'>) {
 
 function FilesTab({ mail: { id, files } }: TabProps) {
   const action = useAction();
-  const save = async (client: ControlClient, fileId: string, filename: string) =>
-    saveFile(filename, await client.getMailFile({ id, fileId }));
+  const save = (fileId: string, filename: string) =>
+    action.run(async (client) => saveFile(filename, await client.getMailFile({ id, fileId })));
   return (
     <>
       <Failure error={action.error} />
@@ -137,11 +124,7 @@ function FilesTab({ mail: { id, files } }: TabProps) {
               <UserText text={file.contentType} />, {file.sizeBytes.toLocaleString('en')} bytes
             </span>
             <span class="buttons">
-              <Button
-                icon={Download}
-                text="Save"
-                onClick={() => action.run((client) => save(client, file.id, file.filename))}
-              />
+              <Button icon={Download} text="Save" onClick={() => save(file.id, file.filename)} />
             </span>
           </li>
         ))}

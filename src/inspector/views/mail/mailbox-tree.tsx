@@ -1,11 +1,10 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ControlClient } from '../../../control/table/client.ts';
-import { linkTo, mailLink, open, type Route } from '../../page-route.ts';
+import { linkTo, type Route } from '../../page-route.ts';
 import { Failure, toBase64 } from '../../parts.tsx';
 import { type Tenant, useScope } from '../../scope.ts';
 import { type Action, useAction } from '../../use-loaded.ts';
-import { deliver } from './compose-form.tsx';
+import { useDelivery } from './compose-form.tsx';
 
 /** The tenants, workspaces and inboxes, and the sandboxes, with how much mail is unread. */
 export function MailboxTree({ route }: { readonly route: Route }) {
@@ -95,12 +94,9 @@ type DropTargetProps = PartProps & { address: string; tenant: string; children: 
 
 /** An inbox in the tree. A file that is dropped on it is delivered to it. */
 function DropTarget({ address, tenant, route, action, children }: DropTargetProps) {
-  const { tenants } = useScope();
+  const deliver = useDelivery(route);
   const [isTarget, setTarget] = useState(false);
-  const drop = async (client: ControlClient, file: File) => {
-    const body = { eml: await toBase64(file), to: [address] };
-    open(mailLink(route, await deliver(client, tenants, body, tenant), { folder: undefined }));
-  };
+  const drop = async (file: File) => deliver({ eml: await toBase64(file), to: [address] }, tenant);
   return (
     <li
       class={isTarget ? 'target' : undefined}
@@ -113,7 +109,7 @@ function DropTarget({ address, tenant, route, action, children }: DropTargetProp
         event.preventDefault();
         setTarget(false);
         const [file] = event.dataTransfer?.files ?? [];
-        if (file) void action.run((client) => drop(client, file));
+        if (file) void action.run(() => drop(file));
       }}
     >
       {children}

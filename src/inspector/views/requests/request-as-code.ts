@@ -42,10 +42,9 @@ function writeKeyForShell({ text, variable }: KeyPart): string {
 /** Writes statements of JavaScript. */
 export const writeFetch: Writer = (entry, baseUrl, known) => {
   const { notes, target } = partsOf(entry, known);
-  const lines = linesOfFetch(entry, quoteForCode(baseUrl + target), known);
-  return [...notes.map((note) => `// ${note}`), ...lines, 'console.log(reply.status, await reply.text());', ''].join(
-    '\n',
-  );
+  const call = linesOfFetch(entry, quoteForCode(baseUrl + target), known);
+  const lines = [...notes.map((note) => `// ${note}`), ...call, 'console.log(reply.status, await reply.text());', ''];
+  return lines.join('\n');
 };
 
 function linesOfFetch(entry: RequestEntry, url: string, known?: KnownKey): string[] {
@@ -130,29 +129,7 @@ function quoteForCode(text: string): string {
   return `'${inner}'`;
 }
 
-/** Where a request has its key. */
-interface KeyPart {
-  readonly header: string;
-  /** What the header has before the key. */
-  readonly before: string;
-  /** The key; `undefined` if the page does not know it. */
-  readonly text: string | undefined;
-  /** The environment variable that may have it. */
-  readonly variable: string | undefined;
-}
-
-/** A request of the journal in a form that can be sent again. */
-export interface RequestParts {
-  /** The path and query. */
-  readonly target: string;
-  /** The headers that matter, without the key. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** `undefined` if no key was sent. */
-  readonly key: KeyPart | undefined;
-  readonly body: string | null;
-  /** What is missing, because the journal does not keep it. */
-  readonly notes: readonly string[];
-}
+type KeyPart = NonNullable<ReturnType<typeof partsOf>['key']>;
 
 /** Headers that a client sets on its own, and those with the key, which the journal masks. */
 const LEFT_OUT = [
@@ -163,24 +140,24 @@ const LEFT_OUT = [
 const isLeftOut = (name: string) => LEFT_OUT.includes(name) || name.startsWith('sec-');
 
 /** Splits a request into the parts that are needed to send it again. */
-export function partsOf({ path, key, principal, request }: RequestEntry, known?: KnownKey): RequestParts {
+export function partsOf({ path, key, principal, request }: RequestEntry, known?: KnownKey) {
   const { query, headers, body, bodyBytes } = request;
   const search = new URLSearchParams(query.map((pair) => [...pair])).toString();
   const isBearer = headers['x-api-key'] === undefined;
   const place = isBearer ? { header: 'Authorization', before: 'Bearer ' } : { header: 'X-API-Key', before: '' };
-  const variable = `MAILBOX_${principal?.tier.toUpperCase() ?? 'API'}_KEY`;
+  // A key that is not the first of its tier is in no variable.
+  const variable = known?.isFirst === false ? undefined : `MAILBOX_${principal?.tier.toUpperCase() ?? 'API'}_KEY`;
   return {
     target: path + (search && `?${search}`),
     headers: Object.entries(headers).filter(([name, value]) => !isLeftOut(name) && value !== '*/*'),
-    key:
-      key === null
-        ? undefined
-        : { ...place, text: known?.text, variable: known?.isFirst === false ? undefined : variable },
+    // The page may not know the text of the key.
+    key: key === null ? undefined : { ...place, text: known?.text, variable },
     body,
     notes: findNotes(body, bodyBytes),
   };
 }
 
+/** Says what is missing, because the journal does not keep it. */
 function findNotes(body: string | null, bodyBytes: number | null): string[] {
   if (bodyBytes === null || (body === null && bodyBytes > 0)) return ['The body is not in the journal.'];
   if (body === null) return [];

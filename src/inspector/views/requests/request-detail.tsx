@@ -3,20 +3,7 @@ import type { RequestContent, RequestEntry, RequestSummary } from '../../../cont
 import type { ControlClient } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route, requestLink, useTitle } from '../../page-route.ts';
-import {
-  Button,
-  Chip,
-  Code,
-  CopyButton,
-  Facts,
-  Failure,
-  FaultLink,
-  Form,
-  Loading,
-  TextField,
-  type Tone,
-  textIn,
-} from '../../parts.tsx';
+import { Button, Chip, Code, CopyButton, Facts, Failure, FaultLink, Form, Loading, TextField } from '../../parts.tsx';
 import { namesIn, useScope } from '../../scope.ts';
 import { FullTime, indentJson, shortenIds, UserText } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
@@ -24,7 +11,7 @@ import { errorOf, type KnownKey, partsOf, writeCurl, writeFetch, writePython, wr
 import { ShapingBehaviours } from './shaping-behaviours.tsx';
 
 /** Returns the colour of a status. */
-export function toneOf(status: number): Tone {
+export function toneOf(status: number) {
   return status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good';
 }
 
@@ -72,12 +59,7 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
   );
 }
 
-const WRITERS = [
-  ['curl', writeCurl],
-  ['fetch', writeFetch],
-  ['Python', writePython],
-  ['Test', writeTest],
-] as const;
+const WRITERS = { curl: writeCurl, fetch: writeFetch, Python: writePython, Test: writeTest };
 
 /** Buttons that send the request again with its key, also edited, or copy it as code. */
 function Again({ entry, known, route }: { entry: RequestEntry; known: KnownKey | undefined; route: Route }) {
@@ -86,7 +68,7 @@ function Again({ entry, known, route }: { entry: RequestEntry; known: KnownKey |
   const { target, headers, key, body } = partsOf(entry, known);
   const [isEdited, setEdited] = useState(false);
   const send = async (data: FormData) => {
-    const [path, text] = isEdited ? [textIn(data, 'path'), textIn(data, 'body')] : [target, body ?? ''];
+    const [path, text] = isEdited ? [String(data.get('path')), String(data.get('body'))] : [target, body ?? ''];
     const own = key && { [key.header]: `${key.before}${key.text ?? ''}` };
     const init = { method: entry.method, headers: { ...Object.fromEntries(headers), ...own } };
     await fetch(new URL(path, location.origin), { ...init, ...(text !== '' && { body: text }) });
@@ -104,7 +86,7 @@ function Again({ entry, known, route }: { entry: RequestEntry; known: KnownKey |
       <div class="buttons">
         <Button text="Send again" type="submit" class="primary" disabled={action.isRunning || (key && !key.text)} />
         {!isEdited && <Button text="Edit" onClick={() => setEdited(true)} />}
-        {WRITERS.map(([name, write]) => (
+        {Object.entries(WRITERS).map(([name, write]) => (
           <CopyButton key={name} label={name} text={write(entry, location.origin, known)} />
         ))}
       </div>

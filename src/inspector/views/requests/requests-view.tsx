@@ -117,6 +117,7 @@ function textOf({ id, method, path, operation, key, status, code, reason }: Requ
 /** One request of the list. */
 function RequestRow({ request, words, route }: { request: RequestSummary; words: readonly string[]; route: Route }) {
   const { id, protocol, method, path, status, code, key, reason, realTime, faults } = request;
+  const more = [key ?? 'no key', code, faults.length > 0 && 'struck by a fault'];
   return (
     <Row
       href={requestLink(route, id)}
@@ -127,12 +128,7 @@ function RequestRow({ request, words, route }: { request: RequestSummary; words:
       when={<Time at={realTime} isReal />}
       what={<UserText text={shortenIds(reason ?? `${method} ${path}`)} find={words} />}
       state={<Chip tone={toneOf(status)} text={status} />}
-      more={
-        <UserText
-          text={[key ?? 'no key', code, faults.length > 0 && 'struck by a fault'].filter(Boolean).join(' · ')}
-          find={words}
-        />
-      }
+      more={<UserText text={more.filter(Boolean).join(' · ')} find={words} />}
     />
   );
 }

@@ -28,12 +28,13 @@ export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {
 /** One of these behaviours; `used` is its value at the time of the request, `undefined` for an assumption. */
 function ShapingBehaviour({ behaviour, used = '' }: { behaviour: Behaviour; used: string | undefined }) {
   const { id, question } = behaviour;
+  const isChangeable = 'choices' in behaviour;
   return (
     <details>
       <summary>
         {question} <code>{id}</code>
       </summary>
-      {'choices' in behaviour ? (
+      {isChangeable ? (
         <p>
           Here: <code>{used}</code>, {behaviour.choices[used] ?? 'a value of your own'}
         </p>
@@ -43,11 +44,7 @@ function ShapingBehaviour({ behaviour, used = '' }: { behaviour: Behaviour; used
       <p class="soft">
         {describeOrigin(behaviour)} <a href={linkTo('choices', undefined, { search: id })}>Show it in Behaviours</a>
       </p>
-      {'choices' in behaviour ? (
-        <OtherValues behaviour={behaviour} used={used} />
-      ) : (
-        <p class="soft">It cannot be changed.</p>
-      )}
+      {isChangeable ? <OtherValues behaviour={behaviour} used={used} /> : <p class="soft">It cannot be changed.</p>}
     </details>
   );
 }

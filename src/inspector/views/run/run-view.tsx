@@ -71,7 +71,8 @@ function Choices({ data, options: { counterpart = '', since = '' } }: { data: Ru
     event.kind === 'checkpoint' && event.action === 'added' ? [[event.id, `Since ${event.name}`] as const] : [],
   );
   const isKnown = since === '' || checkpoints.some(([id]) => id === since);
-  const moments = isKnown ? checkpoints : [...checkpoints, [since, 'Since a chosen moment'] as const];
+  const chosen = isKnown ? [] : [[since, 'Since a chosen moment'] as const];
+  const moments = [['', 'Since the start'] as const, ...checkpoints, ...chosen];
   const change = (changes: Record<string, string | undefined>) =>
     open(linkTo('run', undefined, { counterpart, since, ...changes }), { replace: true });
   return (
@@ -82,12 +83,7 @@ function Choices({ data, options: { counterpart = '', since = '' } }: { data: Ru
         options={[['', 'Every counterpart'], ...new Set(mail.map(counterpartOf))]}
         choose={(counterpart) => change({ counterpart })}
       />
-      <Select
-        label="Since"
-        value={since}
-        options={[['', 'Since the start'], ...moments]}
-        choose={(since) => change({ since })}
-      />
+      <Select label="Since" value={since} options={moments} choose={(since) => change({ since })} />
       <Button icon={History} text="From now" onClick={() => change({ since: data.events.at(-1)?.id })} />
     </>
   );
@@ -179,6 +175,7 @@ export function StartPage() {
   const { tenant } = useScope();
   const { value } = useLoaded((client) => client.listKeys({ tenant }), `start-key ${tenant}`);
   const key = value?.keys.find(({ tier }) => tier === 'inbox')?.text;
+  const compose = linkTo('mail', undefined, { compose: 'true' });
   const copied = (text: string | undefined) =>
     text && (
       <>
@@ -197,12 +194,7 @@ export function StartPage() {
         ]}
       />
       <p class="buttons">
-        <ButtonLink
-          icon={ArrowDownLeft}
-          text="Deliver a first mail"
-          isPrimary
-          href={linkTo('mail', undefined, { compose: 'true' })}
-        />
+        <ButtonLink icon={ArrowDownLeft} text="Deliver a first mail" isPrimary href={compose} />
       </p>
       <SampleForm />
       <p class="small">

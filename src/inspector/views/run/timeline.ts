@@ -44,15 +44,11 @@ export interface RunData {
   readonly samples: readonly Sample[];
 }
 
-/** What a timeline is limited to. */
-export interface RunFilter {
-  /** The id of a tenant or a sandbox. */
-  readonly tenant?: string | undefined;
-  /** The bare address of a counterpart. */
-  readonly counterpart?: string | undefined;
-  /** The id of the event after which the timeline starts. */
-  readonly since?: string | undefined;
-}
+/**
+ * What a timeline is limited to: the id of a tenant or a sandbox, the bare address of a counterpart, and what came
+ * after the event with an id.
+ */
+export type RunFilter = { readonly [Name in 'tenant' | 'counterpart' | 'since']: string | undefined };
 
 /** Returns the bare address of the other side of a mail. */
 export function counterpartOf({ direction, from, to }: Pick<Mail, 'direction' | 'from' | 'to'>): string {

@@ -11,6 +11,7 @@ export function ChoicesView({ route: { id: chosen, options } }: { readonly route
   const { behaviours, error } = useBehaviours();
   const { search = '' } = options;
   const words = wordsOf(search);
+  const find = (search: string) => open(linkTo('choices', undefined, { search }), { replace: true });
   const shown = behaviours?.filter(
     (each) => (chosen ?? each.id) === each.id && words.every((word) => textOf(each).includes(word)),
   );
@@ -21,11 +22,7 @@ export function ChoicesView({ route: { id: chosen, options } }: { readonly route
       <div class="head">
         <h1>Behaviours</h1>
         {chosen !== undefined && <a href={linkTo('choices')}>All behaviours</a>}
-        <SearchField
-          label="Search behaviours"
-          value={search}
-          search={(text) => open(linkTo('choices', undefined, { search: text }), { replace: true })}
-        />
+        <SearchField label="Search behaviours" value={search} search={find} />
       </div>
       <p class="hint">
         Where the service document is silent, the emulator behaves as listed here. A change holds at once, and until a
@@ -97,21 +94,15 @@ const SOURCES = { changed: 'changed here', option: 'set at the start', profile: 
 /** The values of a behaviour, of which a person can choose another one. */
 function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
   const { id, choices, value, default: usual, otherValues, source, start, isPinned } = behaviour;
-  const action = useAction();
-  const choose = (value: string | null) => action.run((client) => client.changeBehaviours({ [id]: value }));
+  const { run, error, isRunning } = useAction();
+  const choose = (value: string | null) => run((client) => client.changeBehaviours({ [id]: value }));
   return (
     <fieldset>
       <legend class="hidden">{id}</legend>
       {Object.entries({ ...(!(value in choices) && { [value]: 'a value of your own' }), ...choices }).map(
         ([name, meaning]) => (
           <label key={name} class="choice">
-            <input
-              type="radio"
-              name={id}
-              checked={name === value}
-              disabled={action.isRunning}
-              onChange={() => choose(name)}
-            />
+            <input type="radio" name={id} checked={name === value} disabled={isRunning} onChange={() => choose(name)} />
             <code>{name}</code> <span>{meaning}</span> {name === value && <strong>Now</strong>}
             {name === usual && <small class="soft">default</small>}
           </label>
@@ -125,7 +116,7 @@ function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
           <Button icon={RotateCcw} text="As at the start" class="quiet" onClick={() => choose(null)} />
         )}
       </p>
-      <Failure error={action.error} />
+      <Failure error={error} />
     </fieldset>
   );
 }

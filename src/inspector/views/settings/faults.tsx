@@ -61,17 +61,13 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
 }
 
 function FaultRow({ fault, isChosen, run }: { fault: Fault; isChosen: boolean; run: Action['run'] }) {
+  const remove = (client: ControlClient) => client.removeFault({ id: fault.id });
   return (
     <li aria-current={isChosen ? 'true' : undefined}>
       <Chip tone="warn" text={fault.on} />
       <span>{describeFault(fault)}</span>
       <span class="buttons">
-        <Button
-          icon={Trash2}
-          text="Remove"
-          class="quiet danger"
-          onClick={() => run((client) => client.removeFault({ id: fault.id }))}
-        />
+        <Button icon={Trash2} text="Remove" class="quiet danger" onClick={() => run(remove)} />
       </span>
     </li>
   );
@@ -111,8 +107,10 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   headers: '{"Retry-After":"2"}',
 };
 
+type FieldNames = Readonly<Record<string, readonly string[]>>;
+
 /** What can go wrong with a request, and the fields that belong to it. */
-const REQUEST_KINDS: Readonly<Record<string, readonly string[]>> = {
+const REQUEST_KINDS: FieldNames = {
   'another reply': ['status', 'body', 'headers', 'latency', 'effect'],
   'a slow reply': ['latency'],
   'no reply: the connection is cut': ['cut', 'effect'],
@@ -120,11 +118,7 @@ const REQUEST_KINDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Fields that only some kinds of faults have, each with its kinds. */
-const ONLY_FOR: Readonly<Record<string, readonly string[]>> = {
-  delay: ['delay', 'disconnect', 'slow'],
-  code: ['close'],
-  commands: ['disconnect'],
-};
+const ONLY_FOR: FieldNames = { delay: ['delay', 'disconnect', 'slow'], code: ['close'], commands: ['disconnect'] };
 
 /** The label of a field whose name is not clear. */
 const LABELS: Readonly<Record<string, string>> = {

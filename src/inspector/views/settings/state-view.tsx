@@ -25,6 +25,7 @@ export function StateView({ route }: { readonly route: Route }) {
   const { run } = action;
   const { value, error } = useLoaded((client) => client.listCheckpoints(), 'checkpoints');
   const reset = useUndoableChange('Before the reset', (client) => client.reset());
+  const names = value?.checkpoints.map(({ name }) => name) ?? [];
   return (
     <div class="page">
       <div class="head">
@@ -35,10 +36,7 @@ export function StateView({ route }: { readonly route: Route }) {
       <Failure error={action.error} />
       <section class="card" aria-label="Checkpoints">
         <h2>Checkpoints</h2>
-        <Form
-          className="inline"
-          submit={(data, { currentTarget }) => run((client) => save(client, data, currentTarget))}
-        >
+        <Form className="inline" submit={(data, { currentTarget }) => run(saver(data, currentTarget))}>
           <TextField label="Name" name="name" required />
           <Button text="Save a checkpoint" type="submit" class="primary" />
         </Form>
@@ -50,13 +48,7 @@ export function StateView({ route }: { readonly route: Route }) {
           ))}
         </ul>
       </section>
-      {route.id !== undefined && (
-        <Difference
-          from={route.id}
-          to={route.options.to ?? 'now'}
-          names={value?.checkpoints.map(({ name }) => name) ?? []}
-        />
-      )}
+      {route.id !== undefined && <Difference from={route.id} to={route.options.to ?? 'now'} names={names} />}
     </div>
   );
 }
@@ -72,25 +64,16 @@ async function exportState(client: ControlClient): Promise<void> {
   saveFile('mailbox.json', new Blob([JSON.stringify(fixture, null, 2)]));
 }
 
-async function save(client: ControlClient, data: FormData, form: HTMLFormElement): Promise<void> {
+const saver = (data: FormData, form: HTMLFormElement) => async (client: ControlClient) => {
   await client.addCheckpoint({ name: textIn(data, 'name') });
   form.reset();
-}
+};
 
-function Checkpoint({
-  name,
-  createdAt,
-  run,
-  isOpen,
-}: {
-  name: string;
-  createdAt: string;
-  isOpen: boolean;
-  run: Action['run'];
-}) {
-  const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, (client) =>
-    client.restoreCheckpoint({ name }),
-  );
+type CheckpointProps = { name: string; createdAt: string; isOpen: boolean; run: Action['run'] };
+
+function Checkpoint({ name, createdAt, isOpen, run }: CheckpointProps) {
+  const change = (client: ControlClient) => client.restoreCheckpoint({ name });
+  const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, change);
   return (
     <li aria-current={isOpen ? 'true' : undefined}>
       <Icon of={Bookmark} />

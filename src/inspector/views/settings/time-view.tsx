@@ -27,14 +27,8 @@ export function TimeView({ route }: { readonly route: Route }) {
 
 const DAY_MS = 86_400_000;
 
-const STEPS: readonly (readonly [text: string, ms: number])[] = [
-  ['1m', 60_000],
-  ['10m', 600_000],
-  ['1h', 3_600_000],
-  ['1d', DAY_MS],
-  ['3d', 3 * DAY_MS],
-  ['30d', 30 * DAY_MS],
-];
+/** By how much the clock can be advanced, in milliseconds. */
+const STEPS = { '1m': 60_000, '10m': 600_000, '1h': 3_600_000, '1d': DAY_MS, '3d': 3 * DAY_MS, '30d': 30 * DAY_MS };
 
 /** In how many parts the clock is advanced if much falls due meanwhile, so that somebody can stop it. */
 const PARTS = 20;
@@ -59,7 +53,7 @@ function Clock({ waiting }: { readonly waiting: number }) {
           text={isFrozen ? 'Resume' : 'Freeze'}
           onClick={() => change(isFrozen ? { resume: true } : { freeze: true })}
         />
-        {STEPS.map(([text, ms]) => (
+        {Object.entries(STEPS).map(([text, ms]) => (
           <button key={text} type="button" disabled={done !== undefined} onClick={() => advance(ms)}>
             <Icon of={FastForward} /> <span class="hidden">Advance</span> {text}
           </button>

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { linkTo, type Route, useTitle, webhookLink } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLink, Form, TextField, textIn } from '../../parts.tsx';
 import { FullTime, formatSpan, fullTime, indentJson, Time } from '../../text.tsx';
-import { useAction, useLoaded } from '../../use-loaded.ts';
+import { type Test, useAction, useLoaded } from '../../use-loaded.ts';
 import type { Attempt, Delivery, DeliveryListProps, Webhook } from './explain-delivery.ts';
 import { causeOf, countBytes, explainEarlier, markOf, summarise, urlOf, writeHeaders } from './explain-delivery.ts';
 import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
@@ -94,22 +94,17 @@ function Reason({ delivery, secret, route }: { delivery: Delivery; secret: strin
 /** The label of the button that sends the delivery. In the other states, the delivery has ended. */
 const SEND_LABELS: Partial<Record<Delivery['state'], string>> = { pending: 'Send now', held: 'Release' };
 
+/** Where a receiver on the machine of a developer often listens. */
+const EXAMPLE_URL = 'http://127.0.0.1:3000/';
+
 function Actions({ delivery: { id, state }, route }: { readonly delivery: Delivery; readonly route: Route }) {
   const { run, error, isRunning } = useAction();
   const [isElsewhere, setElsewhere] = useState(false);
+  const send = (data: FormData) => run((client) => client.redeliver({ id, url: textIn(data, 'url') || undefined }));
   return (
-    <Form
-      className=""
-      submit={(data) => run((client) => client.redeliver({ id, url: textIn(data, 'url') || undefined }))}
-    >
+    <Form className="" submit={send}>
       {isElsewhere && (
-        <TextField
-          label="URL, only for this time"
-          name="url"
-          type="url"
-          required
-          defaultValue="http://127.0.0.1:3000/"
-        />
+        <TextField label="URL, only for this time" name="url" type="url" required defaultValue={EXAMPLE_URL} />
       )}
       <p class="buttons">
         <Button text={SEND_LABELS[state] ?? 'Send again'} type="submit" class="primary" disabled={isRunning} />
@@ -122,16 +117,14 @@ function Actions({ delivery: { id, state }, route }: { readonly delivery: Delive
   );
 }
 
+const isClock: Test = ({ kind }) => kind === 'clock';
+
 /** When the next attempt is due, by the clock of the tenant, and a button that moves the clock there. */
 function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
   const { run, error, isRunning } = useAction();
   const { tenantId: tenant, nextAttemptAt, attempts } = delivery;
   const key = `${delivery.id} ${nextAttemptAt}`;
-  const { value: clock } = useLoaded(
-    (client) => client.getClock({ tenant }),
-    key,
-    ({ kind }) => kind === 'clock',
-  );
+  const { value: clock } = useLoaded((client) => client.getClock({ tenant }), key, isClock);
   if (nextAttemptAt === null || !clock) return null;
   const leftMs = Date.parse(nextAttemptAt) - Date.parse(clock.now);
   const advance = () => run((client) => client.changeClock({ advance: Math.max(leftMs, 0), tenant }));

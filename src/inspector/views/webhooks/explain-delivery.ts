@@ -80,18 +80,14 @@ export function explainEarlier({ attempts }: Delivery): string[] {
   });
 }
 
-/** What often causes a failure, and what to do about it. */
-interface Cause {
-  readonly advice: string;
-  /** Whether the signature may be the cause. */
-  readonly isAboutSignature: boolean;
-}
-
 const REFUSED = 'Receivers answer like this if the signature does not verify, or if they need a login.';
 const NOT_ACCEPTED =
   'The receiver did not accept the body, or the signature did not verify. Its answer below may say why.';
 
-/** The causes, by the status of the answer or, without an answer, by the error. */
+/**
+ * What to do about a failure, and whether the signature may be its cause, by the status of the answer or, without an
+ * answer, by the error.
+ */
 const CAUSES: readonly (readonly [pattern: RegExp, advice: string, isAboutSignature?: boolean])[] = [
   [/^40[13]$/, REFUSED, true],
   [/^4(?:00|22)$/, NOT_ACCEPTED, true],
@@ -105,7 +101,7 @@ const CAUSES: readonly (readonly [pattern: RegExp, advice: string, isAboutSignat
 ];
 
 /** Returns what may have caused the failure of an attempt; `undefined` after a success, and for anything unusual. */
-export function causeOf({ status, error }: Attempt): Cause | undefined {
+export function causeOf({ status, error }: Attempt) {
   const found = error === null ? undefined : CAUSES.find(([pattern]) => pattern.test(String(status ?? error)));
   return found && { advice: found[1], isAboutSignature: found[2] ?? false };
 }

@@ -18,12 +18,12 @@ const FIELDS = [
 ] as const;
 
 /** A form that says why a signature does not verify; at first, it has the last attempt of `start`. */
-export function SignatureForm({ deliveries, webhooks, start }: DeliveryListProps & { start: Delivery | undefined }) {
-  const [texts] = useState(() => textsFrom(start, webhooks));
+export function SignatureForm({ start, ...log }: DeliveryListProps & { start: Delivery | undefined }) {
+  const [texts] = useState(() => textsFrom(start, log.webhooks));
   const [result, setResult] = useState<{ checks: readonly SignatureCheck[]; computed: string | undefined }>();
   const check = (data: FormData) => {
     const { computed, ...request } = Object.fromEntries(data) as Texts;
-    const input = { ...request, now: new Date(), sent: findSent(request.headers, deliveries, webhooks) };
+    const input = { ...request, now: new Date(), sent: findSent(request.headers, log) };
     setResult({ checks: explainSignature(input), computed: describeComputed(computed, input) });
   };
   return (
@@ -51,6 +51,7 @@ export function SignatureForm({ deliveries, webhooks, start }: DeliveryListProps
   );
 }
 
+/** Returns what the fields contain at first. */
 function textsFrom(start: Delivery | undefined, webhooks: readonly Webhook[]): Texts {
   const attempt = start?.attempts.at(-1);
   const webhook = webhooks.find(({ id }) => id === start?.webhookId);
@@ -63,27 +64,17 @@ function textsFrom(start: Delivery | undefined, webhooks: readonly Webhook[]): T
 }
 
 /** Finds the attempt whose signature is among pasted headers, or else the latest one of the same event. */
-function findSent(
-  headers: string,
-  deliveries: readonly Delivery[],
-  webhooks: readonly Webhook[],
-): SentRequest | undefined {
+function findSent(pasted: string, { deliveries, webhooks }: DeliveryListProps): SentRequest | undefined {
   const attempts = deliveries.flatMap(({ webhookId, attempts }) => attempts.map((attempt) => ({ webhookId, attempt })));
-  const has = (name: string) => {
-    return attempts.findLast(({ attempt: { requestHeaders } }) => {
+  const findBy = (name: string) =>
+    attempts.findLast(({ attempt: { requestHeaders } }) => {
       const value = requestHeaders[name];
-      return value !== undefined && headers.includes(value);
+      return value !== undefined && pasted.includes(value);
     });
-  };
-  const found = has('webhook-signature') ?? has('webhook-id');
-  return (
-    found && {
-      headers: found.attempt.requestHeaders,
-      body: found.attempt.requestBody,
-      fault: found.attempt.fault,
-      secret: webhooks.find(({ id }) => id === found.webhookId)?.secret,
-    }
-  );
+  const found = findBy('webhook-signature') ?? findBy('webhook-id');
+  if (!found) return undefined;
+  const { requestHeaders: headers, requestBody: body, fault } = found.attempt;
+  return { headers, body, fault, secret: webhooks.find(({ id }) => id === found.webhookId)?.secret };
 }
 
 function describeComputed(computed: string, input: SignatureInput): string | undefined {

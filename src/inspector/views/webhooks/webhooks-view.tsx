@@ -38,22 +38,13 @@ export function WebhooksView({ route }: { readonly route: Route }) {
 /** The actions for which no delivery must be open. */
 function Actions({ held, route }: { readonly held: number; readonly route: Route }) {
   const { run, error, isRunning } = useAction();
+  const release = () => run((client) => client.releaseDeliveries({}));
+  const linkToForm = (open: string) => webhookLink(route, undefined, { open });
   return (
     <div class="tools">
-      <ButtonLink icon={Zap} text="Trigger an event" href={webhookLink(route, undefined, { open: 'event' })} />
-      <ButtonLink
-        icon={ShieldCheck}
-        text="Check a signature"
-        href={webhookLink(route, undefined, { open: 'signature' })}
-      />
-      {held > 0 && (
-        <Button
-          icon={Play}
-          text={`Release ${held} held`}
-          disabled={isRunning}
-          onClick={() => run((client) => client.releaseDeliveries({}))}
-        />
-      )}
+      <ButtonLink icon={Zap} text="Trigger an event" href={linkToForm('event')} />
+      <ButtonLink icon={ShieldCheck} text="Check a signature" href={linkToForm('signature')} />
+      {held > 0 && <Button icon={Play} text={`Release ${held} held`} disabled={isRunning} onClick={release} />}
       <Failure error={error} />
     </div>
   );
@@ -144,18 +135,10 @@ function isChosen(delivery: Delivery, url: string, words: readonly string[], opt
   return words.every((word) => text.includes(word));
 }
 
+type RowProps = { delivery: Delivery; url: string; find: readonly string[]; route: Route };
+
 /** One delivery of the list. */
-function DeliveryRow({
-  delivery,
-  url,
-  find,
-  route,
-}: {
-  delivery: Delivery;
-  url: string;
-  find: string[];
-  route: Route;
-}) {
+function DeliveryRow({ delivery, url, find, route }: RowProps) {
   const { id, event, createdAt } = delivery;
   const { text, tone } = markOf(delivery);
   return (

@@ -1,5 +1,4 @@
-import { findMistakes, signCorrectly } from './find-mistakes.ts';
-import { decodeBase64, type Scheme, type SignedParts } from './signature-forms.ts';
+import { decodeBase64, findMistakes, type Scheme, type SignedParts, signCorrectly } from './find-mistakes.ts';
 
 /** A request that the emulator sent, which helps to find what was changed in a copy of it. */
 export interface SentRequest {

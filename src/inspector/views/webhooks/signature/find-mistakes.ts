@@ -1,8 +1,107 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { Form, Scheme, SignedParts } from './signature-forms.ts';
-import { CONTENT_MISTAKES, CONTENTS, KEY_MISTAKES, KEYS, utf8 } from './signature-forms.ts';
+
+/** What a signature is made of. */
+export interface SignedParts {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly body: string;
+  readonly secret: string;
+}
+
+/** The two ways in which a delivery is signed: by Standard Webhooks, and with the hex HMAC of the body. */
+export type Scheme = 'standard' | 'hex';
+
+/** One way to write a part of what is signed. */
+interface Form<Value> {
+  /** Returns `undefined` if the part cannot be written in this way. */
+  write(parts: SignedParts): Value | undefined;
+  /** What is wrong if a signature that was received fits this form instead of the correct one. */
+  readonly received: string;
+  /** What the code of the receiver did if it computed a signature in this form. */
+  readonly computed: string;
+}
+
+/** The bytes of the key. Which one is correct depends on the scheme. */
+const KEYS: Readonly<Record<'decoded' | 'whole', Form<Uint8Array>>> = {
+  decoded: {
+    write: ({ secret }) => decodeBase64(secret.replace(/^whsec_/, '')),
+    received: 'The key of this signature is the secret decoded from base64, instead of its whole text.',
+    computed: 'Your code used the secret decoded from base64 as the key; use its whole text, with whsec_.',
+  },
+  whole: {
+    write: ({ secret }) => utf8(secret),
+    received: 'The key of this signature is the whole text of the secret, instead of its part after whsec_ in base64.',
+    computed: 'Your code used the text of the secret as the key; decode the part after whsec_ from base64.',
+  },
+};
+
+const TIDIED = {
+  received: 'The secret has spaces, line breaks or quotes around it.',
+  computed: 'Your code removed spaces, line breaks or quotes from the secret.',
+};
+
+const KEY_MISTAKES: readonly Form<Uint8Array>[] = [
+  {
+    write: ({ secret }) => utf8(secret.replace(/^whsec_/, '')),
+    received: 'The key of this signature is the text of the secret without whsec_.',
+    computed: 'Your code used the text of the secret without whsec_ as the key.',
+  },
+  { ...TIDIED, write: ({ secret }) => decodeBase64(tidy(secret).replace(/^whsec_/, '')) },
+  { ...TIDIED, write: ({ secret }) => utf8(tidy(secret)) },
+  {
+    write: ({ secret }) => utf8(`whsec_${tidy(secret)}`),
+    received: 'The secret lacks its prefix whsec_, which is part of the key of this signature.',
+    computed: 'Your code added whsec_ to the secret.',
+  },
+];
+
+/** The text around the body that is signed. */
+const CONTENTS: Readonly<Record<'full' | 'body', Form<string>>> = {
+  full: {
+    write: ({ id, timestamp, body }) => `${id}.${timestamp}.${body}`,
+    received: 'This signature is that of id.timestamp.body, instead of the body alone.',
+    computed: 'Your code signed id.timestamp.body; for this header, sign the body alone.',
+  },
+  body: {
+    write: ({ body }) => body,
+    received: 'This signature is that of the body alone, instead of id.timestamp.body.',
+    computed: 'Your code signed the body alone; sign id.timestamp.body, joined with full stops.',
+  },
+};
+
+const CONTENT_MISTAKES: readonly Form<string>[] = [
+  {
+    write: ({ timestamp, body }) => `${timestamp}.${body}`,
+    received: 'This signature is that of timestamp.body, without the id.',
+    computed: 'Your code signed timestamp.body, as for Stripe; sign id.timestamp.body.',
+  },
+  {
+    write: ({ id, timestamp, body }) => `${id}${timestamp}${body}`,
+    received: 'This signature is that of the id, timestamp and body without full stops between them.',
+    computed: 'Your code joined the id, timestamp and body without full stops; join them with full stops.',
+  },
+];
+
+/** Decodes a text from base64; `undefined` if it is not base64. */
+export function decodeBase64(text: string): Uint8Array | undefined {
+  if (text === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Encodes a text. */
+function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+function tidy(secret: string): string {
+  return secret.trim().replace(/^(['"`])(.*)\1$/, '$2');
+}
 
 /** Which forms are correct. */
 const CORRECT = {
@@ -17,16 +116,10 @@ const ENCODINGS: Readonly<Record<'base64' | 'hex', Mac>> = {
   hex: bytesToHex,
 };
 
-const ENCODING_MISTAKES = {
-  standard: {
-    received: 'The signature is written in hex; it must be base64.',
-    computed: 'Your code wrote the signature in hex; write it in base64.',
-  },
-  hex: {
-    received: 'The signature is written in base64; it must be hex.',
-    computed: 'Your code wrote the signature in base64; write it in hex.',
-  },
-} as const;
+const encodingMistake = (found: string, correct: string) => ({
+  received: `The signature is written in ${found}; it must be ${correct}.`,
+  computed: `Your code wrote the signature in ${found}; write it in ${correct}.`,
+});
 
 /** Computes the correct signature; `undefined` if the secret cannot be decoded. */
 export function signCorrectly(parts: SignedParts, scheme: Scheme): string | undefined {
@@ -64,10 +157,10 @@ export function findMistakes(
 function encodingOf(signature: string, key: Uint8Array | undefined, signed: string | undefined, scheme: Scheme) {
   if (!key || signed === undefined) return undefined;
   const mac = hmac(sha256, key, utf8(signed));
-  const texts = { base64: ENCODINGS.base64(mac), hex: ENCODINGS.hex(mac) };
   const correct = CORRECT[scheme].encoding;
-  if (signature === texts[correct]) return [];
-  return Object.values(texts).includes(signature) ? [ENCODING_MISTAKES[scheme]] : undefined;
+  const found = (['base64', 'hex'] as const).find((encoding) => signature === ENCODINGS[encoding](mac));
+  if (found === undefined) return undefined;
+  return found === correct ? [] : [encodingMistake(found, correct)];
 }
 
 /** Combines all forms. The first of each kind is the correct one; the others are mistakes. */
