@@ -165,8 +165,8 @@ function describeBody(body: z.ZodType, isStrict = false, example?: unknown): Jso
 const SUCCESS = { 200: 'OK', 201: 'Created' };
 
 /**
- * Returns a status and what it means. A body that is not JSON has no schema, because OpenAPI 3.1 describes bytes in that
- * way.
+ * Returns a status and what it means. A body that is not JSON has no schema, because OpenAPI 3.1 describes bytes in
+ * that way.
  */
 function describeSuccess({ status, schema, content, headers }: DescribedSuccess, example: unknown) {
   const described =
