@@ -70,10 +70,8 @@ function pick(value: Fields, names: readonly string[] = Object.keys(value)): Fie
   const entries = names.map((name) => {
     const [list = '', itemFields] = name.split('.');
     const field = value[list];
-    return [
-      list,
-      itemFields === undefined ? field : (field as readonly Fields[]).map((item) => pick(item, itemFields.split(','))),
-    ];
+    const fields = itemFields?.split(',');
+    return [list, fields ? (field as readonly Fields[]).map((item) => pick(item, fields)) : field];
   });
   return Object.fromEntries(entries.filter(([, field]) => field !== undefined));
 }

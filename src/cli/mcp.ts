@@ -14,9 +14,7 @@ const PROTOCOLS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 const MAX_LINE = 1024 * 1024;
 
 /** Creates a JSON-RPC error. */
-function rpcError(code: number, message: string): Error {
-  return Object.assign(new Error(message), { code });
-}
+const rpcError = (code: number, message: string) => Object.assign(new Error(message), { code });
 
 type Fields = Readonly<Record<string, unknown>>;
 

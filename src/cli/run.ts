@@ -158,9 +158,7 @@ function parseTopic([topic, ...more]: readonly string[]): CommandName | undefine
   return topic === undefined || topic === HELP ? undefined : parseCommandName(topic);
 }
 
-function isCommand(name: string): name is CommandName {
-  return Object.hasOwn(COMMANDS, name);
-}
+const isCommand = (name: string): name is CommandName => Object.hasOwn(COMMANDS, name);
 
 function parseStrictly(args: readonly string[]) {
   const flags: Flags = Object.assign({}, ...Object.values(COMMANDS).map((command) => command.flags), COMMON_FLAGS);

@@ -53,10 +53,7 @@ export async function lockFile(file: string) {
     if (holder === undefined) await takeLock(path, own, file);
     else if (holder.token !== own.token) throw createInUseError(file, holder);
   };
-  const touch = async () => {
-    await check();
-    await utimes(path, new Date(), new Date());
-  };
+  const touch = () => check().then(() => utimes(path, new Date(), new Date()));
   // An error is not reported here, because the next write fails with the same error and reports it.
   const timer = setInterval(() => Promise.allSettled([touch()]), TOUCH_INTERVAL_MS).unref();
   return {

@@ -185,9 +185,7 @@ function isLocal(host: string, address: Address | undefined): boolean {
   return LOCAL_NAME.test(host) ? !address || isLoopback(address) : ipaddr.isValid(host) && isLoopback(address);
 }
 
-function isLoopback(address: Address | undefined): boolean {
-  return address?.range() === 'loopback';
-}
+const isLoopback = (address: Address | undefined) => address?.range() === 'loopback';
 
 type Matcher = (host: string, address: Address | undefined) => boolean;
 

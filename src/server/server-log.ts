@@ -34,16 +34,11 @@ const STYLE_OPTIONS = { validateStream: false };
 /** The colour of a status, by its first digit. */
 const COLOURS = ['red', 'cyan', 'green', 'cyan', 'yellow', 'red'] as const;
 
-/** Options of a log. */
-interface LogOptions {
-  write(line: string): void;
-  readonly isColoured: boolean;
-  /** Receives each error that `write` throws. */
-  report(error: unknown): void;
-}
-
-/** Creates a log whose lines begin with the time of day, have columns, and contain no secrets. It never throws. */
-export function createLog({ write, isColoured, report }: LogOptions): Log {
+/**
+ * Creates a log whose lines begin with the time of day, have columns, and contain no secrets. It never throws: `report`
+ * receives each error that `write` throws.
+ */
+export function createLog(write: (line: string) => void, isColoured: boolean, report: (error: unknown) => void): Log {
   const colourise = (format: Parameters<typeof styleText>[0], text: string) =>
     isColoured ? styleText(format, text, STYLE_OPTIONS) : text;
 
@@ -210,11 +205,8 @@ const REFUSED: readonly unknown[] = [401, 403];
 /** Formats the reason of a refusal, and the parts of the request that the operation did not read. */
 function formatNotes({ error, ignored = [] }: Partial<ApiResult>): string {
   const reason = error?.internalReason?.() ?? (REFUSED.includes(error?.status) ? error?.message : undefined);
-  const notes = [reason, ...ignored.map((part) => `ignored: ${part}`)];
-  return notes
-    .filter((note) => note !== undefined)
-    .map((note) => ` (${note.slice(0, 300)})`)
-    .join('');
+  const notes = [reason ?? [], ignored.map((part) => `ignored: ${part}`)].flat();
+  return notes.map((note) => ` (${note.slice(0, 300)})`).join('');
 }
 
 /** Returns the API key of a request. Other credentials, such as a password, are not shown at all. */

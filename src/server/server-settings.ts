@@ -77,7 +77,7 @@ const PORT = {
   value: '<port>',
   expected: 'a whole number from 0 to 65535',
   fromText: toWholeNumber,
-  parse: (value: unknown) => (isPort(value) ? value : undefined),
+  parse: (value: unknown) => (isPort(value) ? Number(value) : undefined),
 } as const;
 
 const FILE = {
@@ -203,9 +203,7 @@ export function parseListOption(name: keyof SettingOptions, items: unknown): str
   });
 }
 
-function isPort(value: unknown): value is number {
-  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65535;
-}
+const isPort = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65535;
 
 /** Returns a host name as URLs have it; `undefined` for anything else, such as a host name with a port. */
 function toHostname(host: string): string | undefined {
@@ -242,6 +240,4 @@ function isMappedIPv4(address: string): boolean {
 }
 
 /** Formats a value of any type for a message. */
-function quote(value: unknown): string {
-  return typeof value === 'number' ? String(value) : JSON.stringify(value);
-}
+const quote = (value: unknown) => (typeof value === 'number' ? String(value) : JSON.stringify(value));

@@ -219,7 +219,7 @@ async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, 
 /** Starts the server's log, or returns `undefined` without a `log` option. An error of the log itself is not logged. */
 function startLog({ activity }: MailboxInternals, options: ServerOptions, inspector: () => string): Log | undefined {
   const { log: write, colour = false, environment } = options;
-  const log = write && createLog({ write, isColoured: colour, report: createEnvironment(environment).report });
+  const log = write && createLog(write, colour, createEnvironment(environment).report);
   if (log) logActivity(activity, log, inspector);
   return log;
 }

@@ -169,7 +169,7 @@ function emulatedTable(): string {
   const values = parseBehaviours();
   const rows = OPERATION_IDS.map((id): Cells => {
     const { origin }: OperationDefinition = OPERATIONS[id];
-    const described = describeOperation(id, OPERATIONS[id], values).description ?? '';
+    const described = describeOperation(id, values).description ?? '';
     const named = [...described.matchAll(/`([a-z-]+(?:\.[a-z-]+)+)(?:=[^`]*)?`/g)].map(([, name = '']) => name);
     const ids = [...new Set([...named, ...(RECORDED[id]?.assumed ?? [])])].toSorted();
     const rests = ids.map((name) => `\`${name}\``).join(', ');

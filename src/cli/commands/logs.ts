@@ -19,7 +19,7 @@ export const logs = untilInterrupted(async (terminal, flags, _, __, signal) => {
 
 function printLine({ out, err, colour, columns }: Terminal): (event: FeedEvent) => void {
   const write = (line: string) => out(fitIds(line, columns));
-  const log = createLog({ write, isColoured: colour, report: (error) => err(String(error)) });
+  const log = createLog(write, colour, (error) => err(String(error)));
   return (event) => {
     const line = describeEvent(event);
     if (line) log(line, new Date(event.realTime));

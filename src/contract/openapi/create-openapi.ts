@@ -25,7 +25,7 @@ export function createOpenApi(behaviours: BehaviourValues): OpenApiDocument {
     title: 'Agent Mailbox Service (emulated)',
     description: DESCRIPTION,
     tags: TAGS,
-    rows: OPERATION_IDS.map((id) => describeOperation(id, OPERATIONS[id], behaviours)),
+    rows: OPERATION_IDS.map((id) => describeOperation(id, behaviours)),
     securitySchemes: {
       apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
       bearer: { type: 'http', scheme: 'bearer' },
@@ -75,11 +75,8 @@ function describeEvents(behaviours: BehaviourValues): Json {
 }
 
 /** Describes one row of the operation table under these behaviours. */
-export function describeOperation(
-  id: OperationId,
-  row: OperationDefinition,
-  behaviours: BehaviourValues,
-): DescribedRow {
+export function describeOperation(id: OperationId, behaviours: BehaviourValues): DescribedRow {
+  const row: OperationDefinition = OPERATIONS[id];
   const { readBehaviour, assume, usedBehaviours } = new RecordingReader(behaviours);
   const isDefault = (id: BehaviourId) => !isChangeable(id) || behaviours[id] === changeableDefinition(id).default;
   const query = row.query?.(readBehaviour);
@@ -182,7 +179,6 @@ export const TAGS = Object.entries(GROUPS).map(([name, [description]]) => ({ nam
  */
 export function tagOf(path: string): string {
   const parts = path.split('/');
-  return (
-    Object.keys(GROUPS).findLast((name) => GROUPS[name]?.slice(1).some((segment) => parts.includes(segment))) ?? path
-  );
+  const hasPath = (name: string) => GROUPS[name]?.slice(1).some((segment) => parts.includes(segment));
+  return Object.keys(GROUPS).findLast(hasPath) ?? path;
 }

@@ -120,6 +120,10 @@ export interface DescribedSuccess {
 function describeRow(row: DescribedRow): Json {
   const { id, summary, description, tag, security, successes, errors, example = {} } = row;
   const parameters = [...pathParameters(row), ...queryParameters(row)];
+  const responses = [
+    ...successes.map((success, index) => describeSuccess(success, index === 0 ? example.reply : undefined)),
+    ...groupByStatus(errors).map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }] as const),
+  ];
   return {
     operationId: id,
     summary,
@@ -128,17 +132,7 @@ function describeRow(row: DescribedRow): Json {
     security,
     ...(parameters.length > 0 && { parameters }),
     ...(row.body && { requestBody: describeBody(row.body, row.isBodyStrict, example.body) }),
-    responses: {
-      ...Object.fromEntries(
-        successes.map((success, index) => [
-          success.status,
-          describeSuccess(success, index === 0 ? example.reply : undefined),
-        ]),
-      ),
-      ...Object.fromEntries(
-        groupByStatus(errors).map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }]),
-      ),
-    },
+    responses: Object.fromEntries(responses),
   };
 }
 
@@ -170,11 +164,15 @@ function describeBody(body: z.ZodType, isStrict = false, example?: unknown): Jso
 
 const SUCCESS = { 200: 'OK', 201: 'Created' };
 
-/** A body that is not JSON has no schema, because OpenAPI 3.1 describes bytes in that way. */
-function describeSuccess({ status, schema, content, headers }: DescribedSuccess, example: unknown): Json {
+/**
+ * Returns a status and what it means. A body that is not JSON has no schema, because OpenAPI 3.1 describes bytes in
+ * that way.
+ */
+function describeSuccess({ status, schema, content, headers }: DescribedSuccess, example: unknown) {
   const described =
     content === undefined ? schema && jsonContent(toJsonSchema(schema, 'output'), example) : { [content]: {} };
-  return { description: SUCCESS[status], ...(headers && { headers }), ...(schema && { content: described }) };
+  const body = schema && { content: described };
+  return [status, { description: SUCCESS[status], ...(headers && { headers }), ...body }] as const;
 }
 
 /** The form of the errors in a document. */
@@ -198,9 +196,10 @@ function groupByStatus(listed: readonly ErrorCode[]) {
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 function errorResponse(codes: readonly ErrorCode[], { headers }: ErrorForm): Json {
+  const challenge = codes.includes('UNAUTHORIZED') && { 'WWW-Authenticate': CHALLENGE };
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
-    ...(headers && { headers: { ...headers, ...(codes.includes('UNAUTHORIZED') && CHALLENGE) } }),
+    ...(headers && { headers: { ...headers, ...challenge } }),
     content: jsonContent(ERROR),
   };
 }
@@ -210,13 +209,7 @@ const ERROR = { $ref: '#/components/schemas/Error' };
 /** The header that every reply of an operation can have. */
 export const ASSUMED_HEADER: Json = { 'X-Mock-Assumed': { $ref: '#/components/headers/X-Mock-Assumed' } };
 
-const CHALLENGE: Json = {
-  'WWW-Authenticate': {
-    description: 'How to send a key.',
-    required: true,
-    schema: { const: 'Bearer', type: 'string' },
-  },
-};
+const CHALLENGE = { description: 'How to send a key.', required: true, schema: { const: 'Bearer', type: 'string' } };
 
 /** A part of an OpenAPI document. */
 export type Json = Readonly<Record<string, unknown>>;

@@ -173,15 +173,11 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
 
 function showTenant(world: World, isSandbox: boolean): TenantSummary {
   const inboxes = world.inboxes.all().filter(({ deletedAt }) => deletedAt === null);
-  return {
-    ...{ id: world.id, name: world.tenants.get(world.id)?.name ?? '', isSandbox },
-    workspaces: world.workspaces
-      .all()
-      .map(({ id, name }) => ({
-        ...{ id, name },
-        inboxes: inboxes.filter(({ workspaceId }) => workspaceId === id).map((inbox) => showInbox(world, inbox)),
-      })),
-  };
+  const workspaces = world.workspaces.all().map(({ id, name }) => {
+    const own = inboxes.filter(({ workspaceId }) => workspaceId === id);
+    return { id, name, inboxes: own.map((inbox) => showInbox(world, inbox)) };
+  });
+  return { id: world.id, name: world.tenants.get(world.id)?.name ?? '', isSandbox, workspaces };
 }
 
 function showInbox(world: World, inbox: InboxRow): InboxSummary {

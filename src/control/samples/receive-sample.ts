@@ -5,7 +5,7 @@ import { acceptMessage, type ReceivedMessage } from '../../service/mail/incoming
 import type { MailContext } from '../../service/mail/store-message.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
-import type { World } from '../../world/store/world.ts';
+import { canonicalAddress, type World } from '../../world/store/world.ts';
 import type { DeliveredSample } from './delivered-samples.ts';
 import type { IncomingSample } from './incoming-sample.ts';
 import type { Sample, SampleMail } from './sample.ts';
@@ -61,7 +61,8 @@ const CUSTOMER = { display: 'Dana Reyes <dana@customer.test>', address: 'dana@cu
 /** Creates a message for an event that a test triggers; it is not stored. */
 export function createSampleMessage(world: World, inboxId: string, kind: EventKind, id: string): MessageRow {
   const { environment } = world;
-  const address = addressOf(world, inboxId);
+  const inbox = world.inboxes.get(inboxId);
+  const address = inbox ? canonicalAddress(inbox) : CUSTOMER.address;
   const isInbound = kind === 'message.received';
   const now = timestampNow(environment);
   return {
@@ -76,9 +77,4 @@ export function createSampleMessage(world: World, inboxId: string, kind: EventKi
     messageIdHeader: `<${id}@customer.test>`,
     ...{ inReplyTo: null, references: [], headers: null, raw: null, receivedAt: now },
   };
-}
-
-function addressOf({ inboxes }: World, inboxId: string): string {
-  const inbox = inboxes.get(inboxId);
-  return inbox ? `${inbox.username}@${inbox.domain}` : CUSTOMER.address;
 }

@@ -28,6 +28,9 @@ export interface AttemptResult extends Omit<Attempt, 'nextAttemptAt'> {
 /** The result of a call to a receiver. */
 type CallResult = Pick<AttemptResult, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused'>;
 
+/** What an attempt sends. */
+type AttemptInput = Pick<Job, 'content' | 'fault' | 'faultId'>;
+
 const TIMEOUTS_MS = { '15s': 15_000, '30s': 30_000, '5s': 5_000, '1s': 1_000, '100ms': 100 };
 
 /** Sends the attempts of one tenant and tracks those in flight. */
@@ -49,7 +52,7 @@ export class AttemptSender {
   }
 
   /** Sends a delivery once. Returns `undefined` if `end` was called meanwhile. */
-  async send(delivery: Delivery, webhook: WebhookRow, input: Pick<Job, 'content' | 'fault' | 'faultId'>) {
+  async send(delivery: Delivery, webhook: WebhookRow, input: AttemptInput): Promise<AttemptResult | undefined> {
     const call = this.#preparedCalls.pop() ?? new AbortableCall();
     this.#calls.set(call, delivery.id);
     try {
@@ -68,21 +71,16 @@ export class AttemptSender {
     for (const call of this.#calls.keys()) call.abort(new Error('The deliveries were reset.'));
   }
 
-  async #call(
-    call: AbortableCall,
-    { id, eventId }: Delivery,
-    { url, secret }: WebhookRow,
-    { content, fault, faultId = '' }: Pick<Job, 'content' | 'fault' | 'faultId'>,
-  ): Promise<AttemptResult> {
+  async #call(call: AbortableCall, { id, eventId }: Delivery, { url, secret }: WebhookRow, input: AttemptInput) {
+    const { content, fault, faultId = '' } = input;
     const { realEnvironment, behaviours } = this.context;
     const { clock, environment } = this.world;
     const now = clock.now();
     const { href, login } = splitLogin(url);
     const sentId = behaviours['deliveries.id'] === 'event' ? eventId : id;
     const newSecret = () => newWebhookSecret(environment);
-    const request = createRequest({ id: sentId, secret, content, now, fault, newSecret, behaviours });
-    const { body } = request;
-    const headers = { ...request.headers, ...login };
+    const { headers: signed, body } = createRequest({ id: sentId, secret, content, now, fault, newSecret, behaviours });
+    const headers = { ...signed, ...login };
     const startedMs = realEnvironment.now().getTime();
     const timeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];
     const init = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal } as const;

@@ -6,6 +6,9 @@ import type { Attempt, Delivery } from './delivery.ts';
 const MAX_DELIVERIES = 10_000;
 const MAX_CHARACTERS = 64 * 1024 * 1024;
 
+/** The effect of an attempt on its delivery. */
+export type AttemptOutcome = Pick<Delivery, 'state' | 'reason' | 'nextAttemptAt'>;
+
 /** The deliveries of one tenant. When the log is full, the delivery that ended first is removed. */
 export class DeliveryLog {
   readonly #deliveries = new Map<string, Delivery>();
@@ -47,11 +50,7 @@ export class DeliveryLog {
   }
 
   /** Adds an attempt to a delivery and changes its state; does nothing if the log does not have it any more. */
-  addAttempt(
-    id: string,
-    { isRefused: _, ...result }: AttemptResult,
-    changes: Pick<Delivery, 'state' | 'reason' | 'nextAttemptAt'>,
-  ): void {
+  addAttempt(id: string, { isRefused: _, ...result }: AttemptResult, changes: AttemptOutcome): void {
     const previous = this.#deliveries.get(id);
     if (!previous) return;
     const attempt = Object.freeze({ ...result, nextAttemptAt: changes.nextAttemptAt });
@@ -97,11 +96,8 @@ export class DeliveryLog {
 }
 
 function lengthOfFields(fields: object): number {
-  return Object.entries(fields).reduce((sum, [field, value]) => sum + field.length + lengthOfValue(value), 0);
-}
-
-function lengthOfValue(value: unknown): number {
-  return typeof value === 'string' ? value.length : (JSON.stringify(value)?.length ?? 0);
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+  return Object.entries(fields).reduce((sum, [field, value]) => sum + field.length + textOf(value).length, 0);
 }
 
 function lengthOfAttempt({ requestHeaders, requestBody, responseHeaders, responseBody, error }: Attempt): number {

@@ -26,6 +26,9 @@ export interface Job {
   cancel(): void;
 }
 
+/** What the creator of a job decides. */
+type JobOptions = Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId'>;
+
 /** The deliveries of a tenant that have not ended, by id. */
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
@@ -35,10 +38,7 @@ export class Jobs {
   #created = 0;
 
   /** Creates the job of a delivery. It replaces an earlier job of the same delivery. */
-  create(
-    { id, webhookId, event, attempts }: Delivery,
-    how: Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId'>,
-  ): Job {
+  create({ id, webhookId, event, attempts }: Delivery, how: JobOptions): Job {
     this.end(id);
     this.#created += 1;
     const job: Job = { id, webhookId, event, order: this.#created, ...how, failures: 0, cancel: () => {} };

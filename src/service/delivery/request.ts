@@ -99,23 +99,16 @@ export function createRequest({ id, secret, fault, content, now, newSecret, beha
     'user-agent': NAME,
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    ...sign({ id, timestamp, secrets, body: encoder.encode(body) }, behaviours),
+    ...sign(`${id}.${timestamp}.`, encoder.encode(body), secrets, behaviours),
   };
   return { headers, body: fault === 'truncated-body' ? cut(body, Math.floor(body.length / 2)) : body };
 }
 
-interface SignedContent {
-  readonly id: string;
-  readonly timestamp: number;
-  readonly secrets: readonly string[];
-  readonly body: Uint8Array;
-}
-
-/** Returns the headers with a signature by each secret. */
-function sign({ id, timestamp, secrets, body }: SignedContent, behaviours: BehaviourValues): Record<string, string> {
+/** Returns the headers with a signature by each secret. `head` is what Standard Webhooks signs before the body. */
+function sign(head: string, body: Uint8Array, secrets: readonly string[], behaviours: BehaviourValues) {
   const kinds = behaviours['deliveries.signature'];
   const prefix = HEX_PREFIXES[behaviours['deliveries.signature.form']];
-  const standard = () => secrets.map((secret) => signStandard(secret, id, timestamp, body)).join(' ');
+  const standard = () => secrets.map((secret) => signStandard(secret, head, body)).join(' ');
   // The HMAC-SHA256 of the raw body in hex. The key is the whole text of the secret.
   const hex = () => secrets.map((secret) => prefix + toHex(hmacSha256(encoder.encode(secret), body))).join(',');
   return {
@@ -130,12 +123,12 @@ const HEX_PREFIXES = { v1: 'v1=', sha256: 'sha256=', bare: '' };
  * Signs a delivery by Standard Webhooks: `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`. The key is the
  * part of the secret after `whsec_`, decoded from base64.
  */
-function signStandard(secret: string, id: string, timestampSeconds: number, body: Uint8Array): string {
+function signStandard(secret: string, head: string, body: Uint8Array): string {
   const key = fromBase64(secret.replace(/^whsec_/, ''));
-  const head = encoder.encode(`${id}.${timestampSeconds}.`);
-  const content = new Uint8Array(head.length + body.length);
-  content.set(head);
-  content.set(body, head.length);
+  const start = encoder.encode(head);
+  const content = new Uint8Array(start.length + body.length);
+  content.set(start);
+  content.set(body, start.length);
   return `v1,${toBase64(hmacSha256(key, content))}`;
 }
 
@@ -163,10 +156,7 @@ function findNodeHmac(): Hmac | undefined {
 }
 
 /** Splits a URL from its user name and password. They are sent as a header, because `fetch` refuses them in a URL. */
-export function splitLogin(url: string): {
-  readonly href: string;
-  readonly login?: { readonly authorization: string };
-} {
+export function splitLogin(url: string): { href: string; login?: { authorization: string } } {
   if (!url.includes('@')) return { href: url };
   const { username, password } = new URL(url);
   if (username === '' && password === '') return { href: url };

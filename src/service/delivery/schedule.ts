@@ -9,7 +9,7 @@ import type { WebhookRow } from '../../world/store/rows.ts';
 import { ofTenant, type Part, type World } from '../../world/store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
-import { DeliveryLog } from './log.ts';
+import { type AttemptOutcome, DeliveryLog } from './log.ts';
 import { type Job, Jobs, Queues } from './queue.ts';
 import { type DeliveryPayload, withoutSecrets } from './request.ts';
 
@@ -253,11 +253,11 @@ export class Schedule implements Part {
 
   /** Decides the outcome of an attempt; `failures` counts the failed attempts in a row, including this one. */
   #outcomeOf({ error, isRefused, responseHeaders }: AttemptResult, failures: number): AttemptOutcome {
-    if (error === null) return { state: 'delivered', reason: null, nextAttemptAt: null };
-    if (isRefused) return { state: 'refused', reason: error, nextAttemptAt: null };
+    if (error === null) return lastOutcome('delivered', null);
+    if (isRefused) return lastOutcome('refused', error);
     const { behaviours } = this.#context;
     const stepMs = STEPS_MS[behaviours['deliveries.retry']][failures - 1];
-    if (stepMs === undefined) return { state: 'exhausted', reason: 'Its last attempt failed.', nextAttemptAt: null };
+    if (stepMs === undefined) return lastOutcome('exhausted', 'Its last attempt failed.');
     const isRespected = behaviours['deliveries.retry-after'] === 'respected';
     const wantedMs = isRespected ? readRetryAfterMs(responseHeaders['retry-after'], this.#world.clock.now()) : 0;
     return { state: 'pending', reason: null, nextAttemptAt: this.#timeAfter(Math.max(stepMs, wantedMs)).toISOString() };
@@ -299,14 +299,10 @@ export class Schedule implements Part {
   }
 }
 
-/** The effect of an attempt on its delivery. */
-type AttemptOutcome = Pick<Delivery, 'state' | 'reason' | 'nextAttemptAt'>;
+/** The outcome of an attempt that is the last one. */
+const lastOutcome = (state: DeliveryState, reason: string | null) => ({ state, reason, nextAttemptAt: null });
 
-const GONE: AttemptOutcome = {
-  state: 'exhausted',
-  reason: 'The receiver answered 410, so its webhook is not active any more.',
-  nextAttemptAt: null,
-};
+const GONE = lastOutcome('exhausted', 'The receiver answered 410, so its webhook is not active any more.');
 
 /** The delays after each failed attempt in a row; after the last one, a delivery is exhausted. */
 const STEPS_MS: Record<BehaviourValues['deliveries.retry'], readonly number[]> = {

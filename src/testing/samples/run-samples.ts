@@ -152,6 +152,4 @@ function toTable({ results, utility, attackSuccess }: Pick<SamplesReport, 'resul
   return [head, ...body, '', ...totals].join('\n');
 }
 
-function cut(call: string): string {
-  return call.length > WIDTH - 2 ? `${call.slice(0, WIDTH - 3)}…` : call;
-}
+const cut = (call: string) => (call.length > WIDTH - 2 ? `${call.slice(0, WIDTH - 3)}…` : call);

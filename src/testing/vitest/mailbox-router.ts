@@ -21,7 +21,11 @@ export class MailboxRouter {
   constructor(fallback: RoutedMailbox) {
     this.#fallback = fallback;
     this.handlers = createHandlers(fallback.baseUrl, {
-      fetch: (request) => this.#answer(request),
+      fetch: async (request) => {
+        const mailbox = this.#find(request);
+        // Only a fault that cuts the connection can cause an error here.
+        return await mailbox.fetch(request).catch(() => Response.error());
+      },
       connect: (request) => this.#find(request, new URL(request.url).searchParams.get('api_key')).stream(request),
       // A mailbox reports its failures itself.
       report: () => undefined,
@@ -34,16 +38,6 @@ export class MailboxRouter {
 
   remove(mailbox: RoutedMailbox): void {
     this.#mailboxes.delete(mailbox);
-  }
-
-  async #answer(request: Request): Promise<Response> {
-    const mailbox = this.#find(request);
-    try {
-      return await mailbox.fetch(request);
-    } catch {
-      // Only a fault that cuts the connection can cause an error here.
-      return Response.error();
-    }
   }
 
   /** @throws {Error} if several tests have a mailbox with this key. */

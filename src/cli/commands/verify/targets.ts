@@ -57,9 +57,8 @@ function answerCall(response: ServerResponse, answer: HookReceiver['answers'][nu
 async function send(url: string, init: RequestInit, signal?: AbortSignal): Promise<Reply> {
   const timeout = AbortSignal.timeout(LIMITS.timeoutMs);
   try {
-    return await readReply(
-      await fetch(url, { ...init, signal: signal ? AbortSignal.any([signal, timeout]) : timeout }),
-    );
+    const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    return await readReply(await fetch(url, { ...init, signal: either }));
   } catch (error) {
     if (error instanceof VerifyError) throw error;
     if (signal?.aborted) throw new VerifyError('the run was stopped');

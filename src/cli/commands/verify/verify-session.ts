@@ -70,10 +70,7 @@ export class VerifyError extends Error {
 
 /** Returned by an experiment that finds the value of the behaviour itself; no emulator then needs to run it. */
 export class MeasuredValue {
-  readonly value: string | undefined;
-  constructor(value: string | undefined) {
-    this.value = value;
-  }
+  constructor(readonly value: string | undefined) {}
 }
 
 /** Collections whose items a run creates and must delete. What an inbox contains is deleted with the inbox. */
@@ -84,15 +81,12 @@ const WAITS = { longest: 10_000, firstPause: 10 };
 
 /** Sends the requests of a run to one target, and deletes everything that they created at the end. */
 export class Session {
-  readonly target: Target;
   /** The name of the current experiment. `newName()` derives the names of new resources from it. */
   experimentName = '';
   /** The workspace of this run, which contains its inboxes and webhooks, and a key of this workspace. */
   workspace = { id: '', key: '' };
   /** The domain of new inboxes. */
   domain = '';
-  /** The id of this run. The server and the emulators get the same id, so that names are the same on all of them. */
-  readonly runId: string;
   /** The paths of what was created, with the key that may delete it. */
   readonly #created = new Map<string, string>();
   /** What `shared` has created, by the function that created it. */
@@ -103,10 +97,11 @@ export class Session {
   /** Whether a wait for a call of a webhook was in vain. */
   #isUnreachable = false;
 
-  constructor(target: Target, runId = randomBytes(4).toString('hex')) {
-    this.target = target;
-    this.runId = runId;
-  }
+  constructor(
+    readonly target: Target,
+    /** The id of this run. The server and the emulators get the same id, so that names are the same on all of them. */
+    readonly runId = randomBytes(4).toString('hex'),
+  ) {}
 
   /** Creates the workspace of this run. */
   async open(): Promise<void> {

@@ -24,10 +24,8 @@ type BounceReport = NonNullable<ReturnType<typeof readBounceReport>>;
 function failuresOf({ failures, isExact }: BounceReport, mail: MessageRow): readonly Mention[] {
   if (failures.length === 0) return mail.to.map((recipient) => ({ recipient, statusCode: undefined }));
   if (isExact) return failures;
-  return prefer(
-    prefer(failures, ({ recipient }) => isSentTo(mail, new Set([recipient]))),
-    hasStatus,
-  );
+  const sentTo = prefer(failures, ({ recipient }) => isSentTo(mail, new Set([recipient])));
+  return prefer(sentTo, hasStatus);
 }
 
 /** Returns the items that match, or all of them if none does. */
@@ -36,9 +34,7 @@ function prefer<T>(items: readonly T[], matches: (item: T) => boolean): readonly
   return found.length > 0 ? found : items;
 }
 
-function hasStatus({ statusCode }: Mention): boolean {
-  return statusCode !== undefined;
-}
+const hasStatus = ({ statusCode }: Mention) => statusCode !== undefined;
 
 function isSentTo({ to, cc, bcc }: MessageRow, addresses: ReadonlySet<string>): boolean {
   return [...to, ...cc, ...bcc].some((recipient) => addresses.has(toBareAddress(recipient)));
@@ -60,8 +56,10 @@ function findReportedMail(world: World, inboxId: string, { messageIds, failures 
 
 /**
  * Reads an inbound message as a report of a failed delivery: by RFC 3464, or in free text. Returns `undefined` for any
- * other message, also for a report of a delay, of a success, or that a mail was read. `messageIds` are the Message-IDs
- * that the reported mail can have, the most certain first.
+ * other message, also for a report of a delay, of a success, or that a mail was read. `failures` are the addresses that
+ * it names, with or without a status; `isExact` if they are the recipients that failed, and no other addresses, such as
+ * that of a help desk. `statusCode` is the status of a recipient that has none of its own. `messageIds` are the
+ * Message-IDs that the reported mail can have, the most certain first.
  */
 export function readBounceReport(message: MessageRow, listFiles: () => readonly AttachmentRow[]) {
   // Mail between inboxes of this emulator has neither raw bytes nor stored headers, and is never a report.
@@ -80,13 +78,11 @@ export function readBounceReport(message: MessageRow, listFiles: () => readonly 
 /** The media types of a returned mail, or of its header. */
 const RETURNED_TYPE = /^(?:message\/(?:rfc822|global)|text\/rfc822-headers|message\/global-headers)\b/i;
 
-function textOf({ content }: AttachmentRow): string {
-  return new TextDecoder().decode(content);
-}
+const textOf = ({ content }: AttachmentRow) => new TextDecoder().decode(content);
 
 /** Reads the failures from the part of a report for programs; `undefined` if it names none (RFC 3464, section 2.3). */
-function readStatus(text: string): FailureReport | undefined {
-  const failures = text
+function readStatus(text: string) {
+  const failures: Mention[] = text
     .split(/(?:\r?\n){2,}/)
     .map((group) => readFields(group.split(/\r?\n(?![ \t])/)))
     .filter(({ action }) => /^failed\b/i.test(action ?? ''))
@@ -99,11 +95,8 @@ function readStatus(text: string): FailureReport | undefined {
 
 /** Reads an address with its type, such as `rfc822; dana@customer.test`, or one escaped as RFC 6533 says. */
 function readTypedAddress(field: string): string {
-  const address = field
-    .replace(/^[^;]*;/, '')
-    .trim()
-    .replace(/^<(.*)>$/, '$1');
-  return address.replace(/\\x\{([0-9a-f]{1,6})\}/gi, (escaped, hex: string) => {
+  const address = field.replace(/^[^;]*;/, '').trim();
+  return address.replace(/^<(.*)>$/, '$1').replace(/\\x\{([0-9a-f]{1,6})\}/gi, (escaped, hex: string) => {
     const code = Number.parseInt(hex, 16);
     return code <= 0x10ffff ? String.fromCodePoint(code) : escaped;
   });
@@ -111,17 +104,10 @@ function readTypedAddress(field: string): string {
 
 /** Finds the Message-ID of the returned mail, then those that the report answers, then those in its text. */
 function findMessageIds(message: MessageRow, returned: readonly AttachmentRow[]): string[] {
-  const texts = [...returned.map((file) => textOf(file).split(/\r?\n\r?\n/, 1)[0] ?? ''), bodyOf(message)];
-  const [fromFiles, fromText] = [texts.slice(0, -1), texts.slice(-1)].map((parts) =>
-    parts.flatMap((text) => Array.from(text.matchAll(/^message-id:\s*(<[^<>\s]+>)/gim), ([, id = '']) => id)),
-  );
+  const idsIn = (text: string) => Array.from(text.matchAll(/^message-id:\s*(<[^<>\s]+>)/gim), ([, id = '']) => id);
+  const headers = returned.map((file) => textOf(file).split(/\r?\n\r?\n/, 1)[0] ?? '');
   const { inReplyTo, references } = message;
-  return [
-    ...(fromFiles ?? []),
-    ...(inReplyTo === null ? [] : [inReplyTo]),
-    ...references.toReversed(),
-    ...(fromText ?? []),
-  ];
+  return [headers.flatMap(idsIn), inReplyTo ?? [], references.toReversed(), idsIn(bodyOf(message))].flat();
 }
 
 /** An address that a report names. */
@@ -130,16 +116,6 @@ interface Mention {
   readonly recipient: string;
   /** The status code (RFC 3463), such as `5.1.1`; `undefined` if none is next to the address. */
   readonly statusCode: string | undefined;
-}
-
-/** What a report says about a failed delivery. */
-interface FailureReport {
-  /** The addresses that it names, with or without a status. */
-  readonly failures: readonly Mention[];
-  /** Whether the failures are the recipients that failed, and no other addresses, such as that of a help desk. */
-  readonly isExact: boolean;
-  /** The status of a recipient that has none of its own. */
-  readonly statusCode: string;
 }
 
 /** The status code of a failure for which a report names no other. */
@@ -217,15 +193,12 @@ function bodyOf({ plainBody, htmlBody }: MessageRow): string {
 }
 
 /** Returns whether the mail came from the null sender (RFC 5321, section 4.5.5). */
-function isNullSender(headers: Readonly<Record<string, string>>): boolean {
-  return headers['return-path'] === '<>';
-}
+const isNullSender = (headers: Readonly<Record<string, string>>) => headers['return-path'] === '<>';
 
 /** Returns whether the sender calls itself a mail system. */
 function isMailSystem({ from, fromAddress }: MessageRow): boolean {
-  return (
-    /^(?:mailer-daemon|postmaster|mail-?daemon)@/.test(fromAddress) || /^"?mail delivery (?:sub)?system\b/i.test(from)
-  );
+  const isDaemon = /^(?:mailer-daemon|postmaster|mail-?daemon)@/.test(fromAddress);
+  return isDaemon || /^"?mail delivery (?:sub)?system\b/i.test(from);
 }
 
 /** Returns the recipients that the header field names, or else every address in the text. */
@@ -233,10 +206,8 @@ function listFailures(failedField: string, mentions: readonly Mention[]) {
   const statusOf = new Map(mentions.map(({ recipient, statusCode }) => [recipient, statusCode]));
   const named = failedField.toLowerCase().match(ADDRESS) ?? [];
   if (named.length === 0) return { failures: mentions, isExact: false };
-  return {
-    failures: [...new Set(named)].map((recipient) => ({ recipient, statusCode: statusOf.get(recipient) })),
-    isExact: true,
-  };
+  const failures = [...new Set(named)].map((recipient) => ({ recipient, statusCode: statusOf.get(recipient) }));
+  return { failures, isExact: true };
 }
 
 const ADDRESS =
