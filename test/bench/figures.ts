@@ -112,7 +112,7 @@ printFigure(
 );
 printFigure('folders with more than 20 files', crowdedFolders().length, 0);
 printFigure('source files', FILES.length, 420);
-printFigure('lines of code', codeLinesOf(texts.join('\n')), 27_000);
+printFigure('lines of code', codeLinesOf(texts.join('\n')), 33_600);
 printFigure(
   'tenantId outside of contract and feed',
   FILES.filter(({ fileName }) => roomOf(fileName) !== 'contract' && !fileName.includes('feed')).reduce(
