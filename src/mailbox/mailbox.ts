@@ -229,8 +229,8 @@ function refuseHandlers(): never {
 /** Returns an error that says how to get the `handlers` of a mailbox if msw could not be loaded. */
 export function explainMsw(error: unknown): Error {
   const advice =
-    'From CommonJS, Jest cannot load msw, because msw depends on ES modules. Use Node 24.9 or newer with ' +
-    'NODE_OPTIONS=--experimental-vm-modules, or start a server in the test with agent-mailbox-mock/server.';
+    'The handlers of a mailbox need msw, which Jest can load from CommonJS only in Node 24.9 or newer with ' +
+    'NODE_OPTIONS=--experimental-vm-modules; without that, start a server by agent-mailbox-mock/server inside the test.';
   return explainMissingMsw('The handlers of a mailbox', error) ?? new Error(advice, { cause: error });
 }
 
