@@ -14,8 +14,11 @@ export async function benchStart(): Promise<Row[]> {
   const rows = [
     toRow(1, 'first answer ÷ that of emulate', await compare(sampleStart(ours), sampleStart(emulate), ROUNDS)),
   ];
-  for (const flag of ['--version', '--help']) {
-    rows.push(toRow(1.3, `${flag} ÷ bare Node`, await compare(sampleRun([command, flag]), bareNode, ROUNDS)));
+  for (const [flag, most] of [
+    ['--version', 1.2],
+    ['--help', 1.3],
+  ] as const) {
+    rows.push(toRow(most, `${flag} ÷ bare Node`, await compare(sampleRun([command, flag]), bareNode, ROUNDS)));
   }
   return rows;
 }
