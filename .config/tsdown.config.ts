@@ -83,7 +83,7 @@ const fromCommonJs: Plugin = {
 
 /**
  * A start loads these five files, each with what its modules import, instead of thirty. The first is enough for
- * `--version`, and three are for help. What the library shares with the command is in `options`, so that the library does not reach the command.
+ * `--version`, and the first three for help. What the library shares with the command is in `options`, so that the library does not reach the command.
  */
 const FILES_OF_A_START = [
   { name: 'version', test: /\/src\/basics\/version\.ts$/, priority: 5 },
