@@ -230,7 +230,7 @@ function refuseHandlers(): never {
 export function explainMsw(error: unknown): Error {
   const advice =
     'The handlers of a mailbox need msw, which Jest can load from CommonJS only in Node 24.9 or newer with ' +
-    'NODE_OPTIONS=--experimental-vm-modules; without that, start a server by agent-mailbox-mock/server inside the test.';
+    'NODE_OPTIONS=--experimental-vm-modules; else, start a server by agent-mailbox-mock/server inside the test.';
   return explainMissingMsw('The handlers of a mailbox', error) ?? new Error(advice, { cause: error });
 }
 
