@@ -14,7 +14,7 @@ import { createSandboxControls, Sandboxes } from '../control/sandboxes.ts';
 import { Checkpoints } from '../control/state/checkpoints.ts';
 import { keepInPage, type Persistence } from '../control/state/page-storage.ts';
 import { readKeysAndIds } from '../control/state/saved-state.ts';
-import { StateKeeper, type StateParts } from '../control/state/state-keeper.ts';
+import { StateKeeper, type WholeParts } from '../control/state/state-keeper.ts';
 import { checkedDefaultFixture, defaultFixture } from '../fixture/default-fixture.ts';
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import { type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
@@ -111,7 +111,7 @@ export interface MailboxInternals extends Streams {
   /** Ends the live feed of every reader, and every wait for mail. */
   endWaits(): void;
   /** The parts whose state can be saved to a file or a page. */
-  readonly stateParts: StateParts;
+  readonly stateParts: WholeParts;
   /** Reports a failure of the emulator and publishes it as an activity. */
   readonly report: Environment['report'];
 }

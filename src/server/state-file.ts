@@ -3,7 +3,7 @@ import { readdir, readlink, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { toJsonPieces } from '../basics/json-pieces.ts';
 import { messageOf } from '../basics/named-error.ts';
-import { createWholeState, type StateParts, type WholeState, watchChanges } from '../control/state/state-keeper.ts';
+import { createWholeState, type WholeParts, type WholeState, watchChanges } from '../control/state/state-keeper.ts';
 import { FixtureError } from '../fixture/fixture-part.ts';
 import { type FileLock, lockFile, StateFileError } from './file-lock.ts';
 import { fileProblem, openRegularFile, readRegularFile } from './regular-file.ts';
@@ -18,7 +18,7 @@ const WRITE_DELAY_MS = 100;
  *
  * @throws {StateFileError} if the file cannot be read or written, or if another server has it.
  */
-export async function keepInFile(context: StateParts, file: string) {
+export async function keepInFile(context: WholeParts, file: string) {
   const state = createWholeState(context);
   // What cannot be a state file is refused before a lock file is created.
   await readExisting(file, async (path) => (await openRegularFile(path)).close());

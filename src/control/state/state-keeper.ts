@@ -141,7 +141,7 @@ export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }:
 }
 
 /** The parts of a mailbox that have its state. */
-export interface StateParts {
+export interface WholeParts {
   readonly state: StateKeeper;
   readonly worlds: Worlds;
   readonly sandboxes: Sandboxes;
@@ -162,7 +162,7 @@ export type WholeFixture = FixtureInput & {
 export type WholeState = ReturnType<typeof createWholeState>;
 
 /** Creates an object that exports and restores the whole state of a mailbox. */
-export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }: StateParts) {
+export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }: WholeParts) {
   const owners = () => [['', worlds] as const, ...worlds.ownWorlds().map((world) => [world.id, world] as const)];
   return {
     export: (): WholeFixture => ({
