@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { type ControlClient, createControlClient } from '../../../control/table/client.ts';
 import { CONTROL_PATH } from '../../../control/table/control-path.ts';
@@ -132,8 +132,6 @@ export async function createServerTarget(options: ServerOptions): Promise<Target
   const deliver: Target['deliver'] = client && (async (mail) => void (await client.receiveMessage(mail as never)));
   return { ...options, send: sendInTurn, advance, deliver };
 }
-
-const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Returns a control client if the server is an emulator; otherwise `undefined`. */
 async function findControlClient(baseUrl: string): Promise<ControlClient | undefined> {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** What `verify` needs besides a tenant key to find the value of a behaviour, or to check a statement. */
 export type Need = 'two tenants' | 'operator' | 'receiver' | 'mail from outside' | 'time';
@@ -233,7 +234,7 @@ export class Session {
       if (found !== undefined) return found;
       const left = end - performance.now();
       if (left < 0) throw new VerifyError(`${what} did not come within ${ms / 1000} s`);
-      await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left + 1)));
+      await sleep(Math.min(pause, left + 1));
     }
   }
 
