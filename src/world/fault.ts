@@ -255,5 +255,6 @@ const TARGETS = { request: REQUEST, delivery: DELIVERY, stream: STREAM, smtp: SM
 
 /** Creates a fault from its options. */
 export function createFault(options: z.output<ReturnType<typeof faultOptions>>, identity: FaultIdentity): Fault {
-  return { ...identity, ...TARGETS[options.on].create({ after: 0, times: 1, ...options } as never) };
+  const { after = 0, times = 1 } = options;
+  return { ...identity, ...TARGETS[options.on].create({ ...options, after, times } as never) };
 }

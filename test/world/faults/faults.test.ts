@@ -1,5 +1,5 @@
-import type { Fault } from 'agent-mailbox-mock';
-import { expect } from 'vitest';
+import { createMailbox, type Fault } from 'agent-mailbox-mock';
+import { expect, test } from 'vitest';
 import { control } from '../../support/control.ts';
 import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
 import { addFault, askForFault, listFaults, release, seenBy, target } from '../../support/faults.ts';
@@ -34,6 +34,12 @@ everywhere('a fault happens as many times as it is set to, and is listed while t
   expect(await listFaults(service)).toEqual([]);
   await service.mailbox.settled();
   expect(one.received()).toEqual(['e']);
+});
+
+test('an option of a fault that is undefined has its default', () => {
+  const mailbox = createMailbox();
+  const fault = mailbox.addFault({ on: 'delivery', kind: 'drop', times: undefined, after: undefined });
+  expect(fault).toMatchObject({ times: 1, after: 0 });
 });
 
 everywhere('a fault leaves some events alone first, and counts those of other faults too', async (service) => {
