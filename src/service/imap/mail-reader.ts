@@ -47,7 +47,9 @@ export class MailReader {
     const message = this.inbox.messageOf(item);
     if (message) {
       const files = world.attachments.by('messageId', message.id);
-      return composeMail(message, files, writeShownTrace(message, this.readBehaviour));
+      const trace = writeShownTrace(message, this.readBehaviour);
+      // Without a trace the stored bytes are returned, because nobody changes them here.
+      return composeMail(message, files, trace.length === 0 ? undefined : trace);
     }
     const draft = this.inbox.draftOf(item);
     return draft && (draft.raw ?? composeMail(toMessage(world, draft), []));

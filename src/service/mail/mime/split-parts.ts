@@ -247,16 +247,21 @@ function withoutComments(field: string): string {
 
 /** Lists the parameters behind a value as they are written, without quotes. */
 export function listParameters(field: string): [name: string, value: string][] {
-  return Array.from(withoutComments(field).matchAll(PARAMETER), ([, name = '', quoted, token = '']) => {
+  return parametersIn(withoutComments(field));
+}
+
+function parametersIn(text: string): [name: string, value: string][] {
+  return Array.from(text.matchAll(PARAMETER), ([, name = '', quoted, token = '']) => {
     return [name, quoted?.replace(/\\(.)/gs, '$1') ?? token.trim()];
   });
 }
 
 /** Reads a value with parameters (RFC 2045, section 5.1), which may be encoded and in pieces (RFC 2231). */
 export function parseParameters(field = ''): ParameterisedValue {
+  const text = withoutComments(field);
   const plain = new Map<string, string>();
   const pieces = new Map<string, Piece[]>();
-  for (const [written, value] of listParameters(field)) {
+  for (const [written, value] of parametersIn(text)) {
     const [, name = written, at = '0', mark] = /^([^*]+)(?=\*)(?:\*(\d+))?(\*)?$/.exec(written) ?? [];
     const key = name.toLowerCase();
     const list = pieces.get(key) ?? [];
@@ -266,7 +271,7 @@ export function parseParameters(field = ''): ParameterisedValue {
   }
   const joined = Array.from(pieces, ([name, list]) => [name, joinPieces(list)] as const);
   return {
-    value: /^[^\s;(]*/.exec(withoutComments(field).trimStart())?.[0].toLowerCase() ?? '',
+    value: /^[^\s;(]*/.exec(text.trimStart())?.[0].toLowerCase() ?? '',
     parameters: Object.fromEntries([...plain, ...joined]),
   };
 }
