@@ -21,7 +21,7 @@ export function parseRoute(hash: string): Route {
  * Returns the hash of a route. Options that are `undefined` or empty are left out. The chosen tenant stays, unless the
  * options name one.
  */
-export function linkTo(view: string, id?: string, options: Readonly<Record<string, string | undefined>> = {}): string {
+export function linkTo(view: string, id?: string, options: Options = {}): string {
   const { tenant } = parseRoute(location.hash).options;
   const given = Object.entries({ tenant, ...options }).filter((option): option is [string, string] =>
     Boolean(option[1]),

@@ -159,7 +159,7 @@ function useClock({ tenant, tenants }: Scope): Now {
     return { nowMs: Date.parse(now), frozen, readMs: (startedMs + Date.now()) / 2 };
   };
   const { value: clock } = useLoaded(load, `clock ${tenant}`, changesClock);
-  const others = tenant === undefined ? tenants.slice(0, MAX_CLOCKS).map(({ id }) => id) : [];
+  const others = tenant === undefined && tenants.length > 1 ? tenants.slice(0, MAX_CLOCKS).map(({ id }) => id) : [];
   const loadOthers = (client: ControlClient) => Promise.all(others.map((tenant) => client.getClock({ tenant })));
   const { value: clocks = [] } = useLoaded(loadOthers, `clocks ${others}`, changesClock);
   const differ = clocks.some(

@@ -118,12 +118,13 @@ export function useLog<Item extends { readonly id: string }>(log: Log<Item>): Lo
         timer = changed.size > 0 ? setTimeout(load) : undefined;
       }, pauseAfter(startedMs));
     };
-    const noteChange = ([id, item]: Change<Item> = ALL, delayMs = RELOAD_INTERVAL_MS) => {
-      changed.set(id, item);
+    const noteChange = (change: Change<Item> | undefined, delayMs = RELOAD_INTERVAL_MS) => {
+      if (!change) return;
+      changed.set(...change);
       timer ??= setTimeout(load, delayMs);
     };
     const stop = feed.subscribe({
-      event: (event) => log.changeOf(event) && noteChange(log.changeOf(event)),
+      event: (event) => noteChange(log.changeOf(event)),
       // While the connection was lost, anything may have happened.
       state: (state) => state === 'live' && noteChange(ALL, 0),
     });

@@ -3,7 +3,19 @@ import type { RequestContent, RequestEntry, RequestSummary } from '../../../cont
 import type { ControlClient } from '../../../control/table/client.ts';
 import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route, requestLink, useTitle } from '../../page-route.ts';
-import { Button, Chip, Code, CopyButton, Facts, Failure, FaultLink, Form, Loading, TextField } from '../../parts.tsx';
+import {
+  Button,
+  Chip,
+  Code,
+  CopyButton,
+  Facts,
+  Failure,
+  FaultLink,
+  Form,
+  Loading,
+  TextField,
+  textIn,
+} from '../../parts.tsx';
 import { namesIn, useScope } from '../../scope.ts';
 import { FullTime, indentJson, shortenIds, UserText } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
@@ -68,7 +80,7 @@ function Again({ entry, known, route }: { entry: RequestEntry; known: KnownKey |
   const { target, headers, key, body } = partsOf(entry, known);
   const [isEdited, setEdited] = useState(false);
   const send = async (data: FormData) => {
-    const [path, text] = isEdited ? [String(data.get('path')), String(data.get('body'))] : [target, body ?? ''];
+    const [path, text] = isEdited ? [textIn(data, 'path'), textIn(data, 'body')] : [target, body ?? ''];
     const own = key && { [key.header]: `${key.before}${key.text ?? ''}` };
     const init = { method: entry.method, headers: { ...Object.fromEntries(headers), ...own } };
     await fetch(new URL(path, location.origin), { ...init, ...(text !== '' && { body: text }) });

@@ -2,7 +2,6 @@ import { ArrowDownLeft, FlaskConical, History, Trash2, UserPlus } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
-import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import {
   Button,
@@ -20,7 +19,7 @@ import {
 } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatSpan, UserText } from '../../text.tsx';
-import { useAction, useLoaded } from '../../use-loaded.ts';
+import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { RunLine } from './run-line.tsx';
 import { counterpartOf, createTimeline } from './timeline.ts';
 
@@ -118,7 +117,7 @@ async function readKept(feed: Promise<AsyncIterable<FeedEvent>>): Promise<FeedEv
 type Correspondent = ReplyTo<'listCorrespondents'>['correspondents'][number];
 
 /** The correspondents, each with its next reply. A correspondent can be added and removed. */
-export function Correspondents({ correspondents }: { readonly correspondents: readonly Correspondent[] }) {
+function Correspondents({ correspondents }: { readonly correspondents: readonly Correspondent[] }) {
   const action = useAction();
   return (
     <details class="card">
@@ -146,14 +145,16 @@ export function Correspondents({ correspondents }: { readonly correspondents: re
   );
 }
 
-function AddForm({ action }: { readonly action: ReturnType<typeof useAction> }) {
-  const { client } = useInspector();
-  const add = async (data: FormData, form: HTMLFormElement) => {
+function AddForm({ action }: { readonly action: Action }) {
+  const add = async (client: ControlClient, data: FormData, form: HTMLFormElement) => {
     await client.addCorrespondent({ address: textIn(data, 'address'), replies: [textIn(data, 'reply')] });
     form.reset();
   };
   return (
-    <Form className="inline" submit={(data, { currentTarget }) => action.run(() => add(data, currentTarget))}>
+    <Form
+      className="inline"
+      submit={(data, { currentTarget }) => action.run((client) => add(client, data, currentTarget))}
+    >
       <TextField label="Address" name="address" required />
       <TextField label="Answer to the next mail" name="reply" required />
       <Button icon={UserPlus} text="Add a correspondent" type="submit" />
@@ -171,7 +172,7 @@ function describeReplies({ replies, received, afterMs }: Correspondent): string 
 }
 
 /** What a person does first: a request with a key of an inbox, a mail, or a sample. */
-export function StartPage() {
+function StartPage() {
   const { tenant } = useScope();
   const { value } = useLoaded((client) => client.listKeys({ tenant }), `start-key ${tenant}`);
   const key = value?.keys.find(({ tier }) => tier === 'inbox')?.text;
@@ -207,7 +208,7 @@ export function StartPage() {
 }
 
 /** Delivers a sample: a mail that agents have difficulties with. */
-export function SampleForm() {
+function SampleForm() {
   const scope = useScope();
   const { sandbox } = scope;
   const action = useAction();

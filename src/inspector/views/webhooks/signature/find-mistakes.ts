@@ -57,7 +57,7 @@ const KEY_MISTAKES: readonly Form<Uint8Array>[] = [
   },
 ];
 
-/** The text around the body that is signed. */
+/** The content that is signed. */
 const CONTENTS: Readonly<Record<'full' | 'body', Form<string>>> = {
   full: {
     write: ({ id, timestamp, body }) => `${id}.${timestamp}.${body}`,
