@@ -49,7 +49,10 @@ export function createMailboxCorrespondents(scope: ControlScope): MailboxCorresp
       correspondents.add(entry);
       return correspondents.show(entry);
     },
-    correspondents: () => correspondents.list(worlds).map((entry) => correspondents.show(entry)),
+    correspondents() {
+      const due = correspondents.due();
+      return correspondents.list(worlds).map((entry) => correspondents.show(entry, due));
+    },
     removeCorrespondent(id) {
       const removed = correspondents.list(worlds).find(({ shown }) => shown.id === String(id).toLowerCase());
       if (!removed) throw notFound('correspondent');

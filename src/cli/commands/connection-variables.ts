@@ -16,9 +16,10 @@ export type Variables = Readonly<Record<string, string | undefined>>;
  */
 export function connectionVariables(server: AnyServer): Variables {
   const { url, controlToken, smtp, imap } = server;
-  const { tenant, workspace, inbox } = findExampleKeys(server);
+  const state = server.mailbox.snapshot();
+  const { tenant, workspace, inbox } = findExampleKeys(server, state);
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
-  const inboxes = server.mailbox.snapshot().tenants.flatMap((tenant) => tenant.inboxes);
+  const inboxes = state.tenants.flatMap((tenant) => tenant.inboxes);
   const login = inbox && inboxes.find(({ id }) => id === inbox.ownerId);
   return {
     ...serviceVariables(url, [tenant?.key, workspace?.key, inbox?.key, inbox?.ownerId]),

@@ -25,7 +25,7 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   const output = { print: err, reportLoaded: err, showStatus, ...(flags.log?.value === true && { log: err }) };
   await using server = await startWithData({ ...settings, port: flags.port ? port : 0, fixtures }, output);
   const variables = connectionVariables(server);
-  await using _file = envFile === undefined ? undefined : await writeVariables(envFile, server);
+  await using _file = envFile === undefined ? undefined : await writeVariables(envFile, variables);
   let exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
   if (exitCode !== 0 && report !== undefined) {
     // A report that cannot be written does not change the exit code.

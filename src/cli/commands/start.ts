@@ -12,7 +12,7 @@ import { explainFixtureError, findFixtureFile } from '../files.ts';
 import { variableOf } from '../flags.ts';
 import { fitIds } from '../layout.ts';
 import { bannerText, describeLoaded, readyLine } from './banner.ts';
-import { type AnyServer, connectionVariables } from './connection-variables.ts';
+import { type AnyServer, connectionVariables, type Variables } from './connection-variables.ts';
 import { parseStartSettings, type StartSettings } from './start-settings.ts';
 
 /** Runs the emulator until it is interrupted. Code that only some flags need is loaded only for them. */
@@ -25,7 +25,7 @@ export const start: RunCommand = async (terminal, flags) => {
   const output = { print: err, showStatus, reportLoaded: json ? err : undefined };
   const logged = quiet ? {} : { log, colour: colour && !json };
   await using server = await startWithData({ ...settings, fixtures }, { ...output, ...logged });
-  await using _ = envFile === undefined ? undefined : await writeVariables(envFile, server);
+  await using _ = envFile === undefined ? undefined : await writeVariables(envFile, connectionVariables(server));
   const started = { server, fixtures, isTokenSet: controlToken !== undefined };
   out(json ? readyLine(started) : bannerText(started, colour));
   if (opensInspector) (await import('./open-browser.ts')).openBrowser(`${server.control}/`, env, err);
@@ -39,8 +39,8 @@ async function followTerminal(server: AnyServer, terminal: Terminal) {
 }
 
 /** Writes the connection variables into a file. The code for that is loaded only if it is needed. */
-export async function writeVariables(path: string, server: AnyServer): Promise<AsyncDisposable> {
-  return (await import('../env-file.ts')).writeEnvFile(path, connectionVariables(server));
+export async function writeVariables(path: string, variables: Variables): Promise<AsyncDisposable> {
+  return (await import('../env-file.ts')).writeEnvFile(path, variables);
 }
 
 /** Where the lines of the log and those about the start go. */

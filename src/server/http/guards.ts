@@ -54,8 +54,8 @@ export function guardControl(headers: IncomingHttpHeaders, token: string | undef
   const sent = headers[CONTROL_TOKEN_HEADER];
   // To a host name that is not a loopback name, a foreign page can send a GET without a header that shows its origin. A
   // required custom header prevents this, because the browser then sends a preflight, which fails.
-  const isLocal = isLoopbackHost(hostnameOf(headers.host ?? '') ?? '');
-  if (token === undefined ? sent !== undefined || isLocal : isSameSecret(String(sent), token)) return;
+  const isLocal = () => isLoopbackHost(hostnameOf(headers.host ?? '') ?? '');
+  if (token === undefined ? sent !== undefined || isLocal() : isSameSecret(String(sent), token)) return;
   const anyToken = `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token`;
   const itsToken = 'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.';
   throw new ApiError('UNAUTHORIZED', token === undefined ? `${anyToken}, with any value.` : itsToken);

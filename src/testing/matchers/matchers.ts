@@ -1,3 +1,4 @@
+import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
 import type { Candidate, Observed } from './candidates.ts';
 import { describeRequest, listRequests, observe, readRequests, SEARCHES } from './candidates.ts';
@@ -30,7 +31,7 @@ export const matchers = {
     const exceptions = parseExceptions(options);
     const mailbox = observe(received);
     const requests = readRequests(mailbox);
-    const unexpected = findUnexpected(this, mailbox, exceptions);
+    const unexpected = findUnexpected(this, mailbox, requests, exceptions);
     const besides = exceptions.length > 0 ? ' besides those in except' : '';
     const wanted = `Expected ${this.isNot ? 'a' : 'no'} refusal${besides}`;
     const { length } = unexpected;
@@ -45,14 +46,12 @@ export const matchers = {
 };
 
 /** Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals. */
-function findUnexpected(context: MatcherContext, mailbox: Observed, exceptions: readonly Parsed[]) {
+function findUnexpected(context: MatcherContext, mailbox: Observed, requests: RequestEntry[], exceptions: Parsed[]) {
   const allowed = exceptions.map(({ expected, times = Number.POSITIVE_INFINITY }) => {
     const { matching } = findMatches(context, listRequests(mailbox, expected), expected);
     return { labels: matching.map(labelOf), left: times };
   });
-  const refusals = readRequests(mailbox)
-    .filter(({ status }) => status >= 400)
-    .map((entry) => describeRequest(entry));
+  const refusals = requests.filter(({ status }) => status >= 400).map((entry) => describeRequest(entry));
   return refusals.filter(({ label }) => {
     const exception = allowed.find(({ labels, left }) => left > 0 && labels.includes(label));
     if (exception) exception.left -= 1;
@@ -77,10 +76,10 @@ function search(
   const pending = isOnce ? [] : mailbox.deliveries({ state: 'pending' });
   const untried = pending.filter(({ attempts }) => attempts.length === 0).length;
   const { length } = comparison.matching;
-  const sent = isOnce ? comparison.matching.flatMap(({ mail }) => mail ?? []) : [];
+  const sent = comparison.matching.flatMap(({ mail }) => mail ?? []);
   const pass = times === undefined ? length > 0 : length === times;
   return createResult(context, matcher, pass, () => [
     ...describeSearch(context, { noun, expected, times, untried }, comparison),
-    ...listRequestsOf(mailbox, sent),
+    ...(isOnce ? listRequestsOf(mailbox, sent) : []),
   ]);
 }

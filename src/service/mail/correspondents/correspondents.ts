@@ -124,9 +124,13 @@ export class Correspondents implements OutsideAddresses {
     return all.sort((one, other) => one.order - other.order).map(({ entry }) => entry);
   }
 
-  /** Shows a correspondent with its answers that are due later. */
-  show({ shown }: Entry): Correspondent {
-    const due = this.#answersTo.in(this.context.worlds.all()).flatMap((answers) => answers.save());
+  /** Returns the answers of all correspondents that are due later. */
+  due(): Pending[] {
+    return this.#answersTo.in(this.context.worlds.all()).flatMap((answers) => answers.save());
+  }
+
+  /** Shows a correspondent with those of the answers that are its own. */
+  show({ shown }: Entry, due: readonly Pending[] = this.due()): Correspondent {
     const own = due.filter(({ entryId }) => entryId === shown.id).sort((one, other) => one.dueMs - other.dueMs);
     return structuredClone({
       ...shown,
