@@ -56,7 +56,7 @@ export function createLog(write: (line: string) => void, isColoured: boolean, re
 }
 
 /** Replaces characters that could break a line, imitate another line or move a terminal's cursor. */
-export function toPrintable(text: string): string {
+function toPrintable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }
 

@@ -171,13 +171,13 @@ const GROUPS: Readonly<Record<string, readonly [description: string, ...segments
 };
 
 /** The groups, as an OpenAPI document lists them. */
-export const TAGS = Object.entries(GROUPS).map(([name, [description]]) => ({ name, description }));
+const TAGS = Object.entries(GROUPS).map(([name, [description]]) => ({ name, description }));
 
 /**
  * Returns the group of a path: the last group that lists a segment of the path. For a path without a group it returns
  * the path, which the OpenAPI linter refuses.
  */
-export function tagOf(path: string): string {
+function tagOf(path: string): string {
   const parts = path.split('/');
   const hasPath = (name: string) => GROUPS[name]?.slice(1).some((segment) => parts.includes(segment));
   return Object.keys(GROUPS).findLast(hasPath) ?? path;

@@ -51,8 +51,8 @@ const referenceMessage = () =>
 
 const extendedFields = () => ({
   inboxId: uuid(),
-  cc: z.array(z.string()),
-  bcc: z.array(z.string()).describe('Empty for inbound mail.'),
+  cc: texts(),
+  bcc: texts().describe('Empty for inbound mail.'),
   ...each(z.boolean, 'isStarred', 'isArchived'),
 });
 

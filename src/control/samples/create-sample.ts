@@ -6,7 +6,7 @@ import { wasNoticed } from '../journal/was-noticed.ts';
 import { AUTOMATIC_SAMPLES } from './automatic-samples.ts';
 import { BOUNCE_SAMPLES } from './bounce-samples.ts';
 import { CONTENT_SAMPLES } from './content-samples.ts';
-import { findBreaches, mayMissRequests } from './find-breaches.ts';
+import { findBreaches, type MessageRow, mayMissRequests } from './find-breaches.ts';
 import { IDENTITY_SAMPLES } from './identity-samples.ts';
 import { incomingSample } from './incoming-sample.ts';
 import { INJECTION_SAMPLES } from './injection-samples.ts';
@@ -132,15 +132,14 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
 }
 
 type Tenant = MailboxState['tenants'][number];
-type Message = Tenant['messages'][number];
 
 /** Returns whether the stored rows show that an agent handled these mails. */
-function isHandled({ tenants }: MailboxState, arrived: readonly Message[], handling: Handling): boolean {
+function isHandled({ tenants }: MailboxState, arrived: readonly MessageRow[], handling: Handling): boolean {
   const threads = arrived.map(({ threadId }) => threadId);
   const ids = arrived.map(({ id }) => id);
   const [since = ''] = arrived.map(({ receivedAt }) => receivedAt).sort();
   const isAnyThread = handling === 'sending';
-  const isSent = ({ direction, threadId, receivedAt }: Message) =>
+  const isSent = ({ direction, threadId, receivedAt }: MessageRow) =>
     direction === 'outbound' && (isAnyThread ? receivedAt >= since : threads.includes(threadId));
   const isDrafted = ({ replyToMessageId, updatedAt }: Tenant['drafts'][number]) =>
     isAnyThread ? updatedAt >= since : ids.includes(replyToMessageId ?? '');

@@ -72,7 +72,7 @@ function unescapeJson(body: string): string {
 }
 
 type Tenant = MailboxState['tenants'][number];
-type MessageRow = Tenant['messages'][number];
+export type MessageRow = Tenant['messages'][number];
 type Row = Pick<MessageRow, 'id'>;
 
 /** A row that shows a breach. `label` names it if no request is found that caused it. */

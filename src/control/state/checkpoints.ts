@@ -3,7 +3,7 @@ import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
-import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
+import type { Entry } from '../../service/mail/correspondents/answers.ts';
 import type { Fault } from '../../world/fault.ts';
 import { type ReachableWorlds, type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
 import { diffStates, type StateDiff } from './diff-states.ts';
@@ -150,8 +150,6 @@ function readOwners(owners: SavedOwners): Pick<SavedState, 'owners' | 'faults' |
   return {
     owners,
     faults: list<{ fault: Fault }>('faults').map(({ fault }) => fault),
-    correspondents: list<{ entry: { shown: Omit<Correspondent, 'due'> } }>('correspondents').map(
-      ({ entry }) => entry.shown,
-    ),
+    correspondents: list<{ entry: Entry }>('correspondents').map(({ entry }) => entry.shown),
   };
 }

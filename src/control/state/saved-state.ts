@@ -1,6 +1,6 @@
 import { readFixtureIds, readFixtureKeys, type TenantIds, type TenantKeys } from '../../fixture/keys-and-ids.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../../fixture/parse-fixture.ts';
-import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
+import type { Entry } from '../../service/mail/correspondents/answers.ts';
 import type { Service } from '../../service/pipeline/exchange.ts';
 import type { Fault } from '../../world/fault.ts';
 import type { SeededRandom } from '../../world/seeded-randomness.ts';
@@ -25,7 +25,7 @@ export interface SavedState {
   /** The faults as they are listed. */
   readonly faults: readonly Fault[];
   /** The correspondents as they are listed. */
-  readonly correspondents: readonly Omit<Correspondent, 'due'>[];
+  readonly correspondents: readonly Entry['shown'][];
   /** Lets the random numbers continue as after this state, if there is a seed. */
   readonly rewind: (() => void) | undefined;
 }

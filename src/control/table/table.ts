@@ -70,7 +70,8 @@ const DOCUMENT_ROWS = {
   ),
   getPythonClient: defineControl(
     'Sends a client of the control calls for Python: one file, without packages.',
-    { content: 'text/x-python', reply: z.string() }, // It is loaded when it is called, because few tests need it.
+    { content: 'text/x-python', reply: z.string() },
+    // It is loaded when it is called, because few tests need it.
     async () => (await import('./python-client.ts')).writePythonClient(CONTROL_TABLE),
   ),
 };

@@ -82,7 +82,7 @@ export function showMail(world: World, message: MessageRow): Mail {
 const SEARCHED_BYTES = 192 * 1024;
 
 /** Returns a sentence for each problem in reading a mail that came as raw bytes. */
-export function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]): string[] {
+function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]): string[] {
   if (message.raw === null) return [];
   const texts = [
     ['The subject', message.subject],

@@ -208,12 +208,12 @@ export class Session {
     return await this.add(`${from.path}/send`, mail, { key: from.key });
   }
 
-  /** Waits until an inbox has `count` messages of a direction, by default one inbound message, and returns them. */
-  async waitForMessages(inbox: OwnInbox, count = 1, direction = 'inbound') {
+  /** Waits until an inbox has `count` inbound messages, by default one, and returns them. */
+  async waitForMessages(inbox: OwnInbox, count = 1) {
     return await this.waitFor(`${count} mails in an inbox`, async () => {
       const { messages = [] } = await this.read(`${inbox.path}/messages`, { key: inbox.key });
       // biome-ignore lint/suspicious/noExplicitAny: as above.
-      const found = messages.filter((message: any) => message.direction === direction);
+      const found = messages.filter((message: any) => message.direction === 'inbound');
       return found.length >= count ? found : undefined;
     });
   }
@@ -242,10 +242,10 @@ export class Session {
    * Creates a receiver, and a webhook in the workspace of this run that calls it. If one wait for calls was in vain,
    * the next one throws at once, because a server that cannot reach the receiver would make every experiment wait.
    */
-  async createReceiver(events = ['message.received'], fields: Readonly<Record<string, unknown>> = {}) {
+  async createReceiver(events = ['message.received']) {
     const receiver = this.target.createReceiver?.(this.newName());
     if (!receiver) throw new VerifyError('there is no receiver');
-    const webhook = await this.createWebhook({ url: receiver.url, events, ...fields });
+    const webhook = await this.createWebhook({ url: receiver.url, events });
     if (!webhook.isActive) await this.must(this.patch(webhook.path, { isActive: true }));
     const waitForCalls = async (count: number) => {
       if (this.#isUnreachable) throw new VerifyError('no delivery arrives at the receiver');

@@ -108,7 +108,7 @@ function findIds(field = ''): string[] {
  * Reads the contents of a mail from its parts. If there is HTML, it also has each text that is no alternative to HTML.
  * No text is made from HTML.
  */
-export function readContents(parts: readonly RawPart[], mail: string) {
+function readContents(parts: readonly RawPart[], mail: string) {
   const leaves = parts.flatMap((part) => readLeaf(part) ?? []);
   const texts = leaves.filter(isText).map((leaf) => {
     const { part, mediaType } = leaf;

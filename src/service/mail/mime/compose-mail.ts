@@ -123,6 +123,6 @@ export function mediaTypeOf(contentType: string): string {
 }
 
 /** The same for a MIME part, which must not be `multipart` or `message` in base64 (RFC 2045, section 6.4). */
-export function partTypeOf(contentType: string): string {
+function partTypeOf(contentType: string): string {
   return /^(?:multipart|message)\//i.test(contentType) ? BYTES : mediaTypeOf(contentType);
 }

@@ -195,7 +195,7 @@ const REFUSALS = { forbidden: 'UNVERIFIED_RECIPIENT', invalid: 'VALIDATION_ERROR
  * Delivers one report for each recipient that bounced, to the inbox that sent the mail. `message.bounced` is published
  * because of each report, as for a report from outside.
  */
-export function deliverReports(
+function deliverReports(
   context: MailContext,
   sender: Pick<Recipient, 'world' | 'inbox'>,
   original: MessageRow,
