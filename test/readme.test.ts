@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { build, preview } from 'vite';
@@ -26,17 +26,6 @@ const BLOCKS = PAGES.flatMap(findBlocks);
 const { scripts: SCRIPTS, version: VERSION }: { scripts: Record<string, string>; version: string } = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 );
-
-const ALIAS = {
-  'agent-mailbox-mock/server': join(ROOT, 'src/server/index.ts'),
-  'agent-mailbox-mock/express': join(ROOT, 'src/server/express.ts'),
-  'agent-mailbox-mock/receiver': join(ROOT, 'src/testing/receiver/index.ts'),
-  'agent-mailbox-mock/matchers': join(ROOT, 'src/testing/matchers/index.ts'),
-  'agent-mailbox-mock/samples': join(ROOT, 'src/testing/samples/index.ts'),
-  'agent-mailbox-mock/playwright': join(ROOT, 'src/testing/playwright/index.ts'),
-  'agent-mailbox-mock/vitest': join(ROOT, 'src/testing/vitest/index.ts'),
-  'agent-mailbox-mock': join(ROOT, 'src/mailbox/index.ts'),
-};
 
 /** The commands on the pages that no test of its block runs, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
@@ -93,9 +82,11 @@ const PICTURES = ['src/inspector/run.png'];
 /** What the package has besides its build, by the beginning of the path. */
 const SHIPPED: readonly string[] = [...PAGES, ...PICTURES, 'CHANGELOG.md', 'LICENSE', 'fixtures/'];
 
+/** Runs the tests on the pages; what is installed is loaded as it is. */
+const TESTS = { resolve: { preserveSymlinks: true }, test: { include: ['*.test.ts'] } };
+
 /** Runs the recipe for Jest: vitest has the same globals, and the same set-up before all tests. */
 const JEST_LIKE = {
-  resolve: { alias: ALIAS },
   test: { globals: true, globalSetup: './like-jest.mjs', include: ['inbox.test.cjs'] },
 };
 
@@ -130,7 +121,7 @@ const SLOW = { timeout: 240_000 };
 
 const openProfile = useBrowser();
 
-/** A folder as a reader of the pages would have one: its files in it, and the packages that they import. */
+/** A folder as a reader of the pages would have one: its files in it, and the packages that they import, ours as built. */
 const FOLDER = createFolder();
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 
@@ -219,7 +210,7 @@ test('the web page of the README shows what its worker answers', SLOW, async (co
   const page = await (await openProfile(context)).newPage();
   await runToEnd(context, 'npx msw init public --save');
   const config = { configFile: false, root: FOLDER, logLevel: 'error' } as const;
-  await build({ ...config, resolve: { alias: ALIAS }, build: { target: 'es2022' } });
+  await build({ ...config, build: { target: 'es2022' } });
   const { httpServer, resolvedUrls } = await preview({ ...config, preview: { host: '127.0.0.1', port: 0 } });
   context.onTestFinished(() => void httpServer.close());
   await page.goto(String(resolvedUrls?.local[0]));
@@ -236,7 +227,7 @@ function createFolder(): string {
       include: ['*.ts'],
       exclude: ['playwright.config.ts', 'inbox.spec.ts', 'agent.jest.ts'],
     }),
-    'vitest.config.mjs': `export default ${JSON.stringify({ resolve: { alias: ALIAS }, test: { include: ['*.test.ts'] } })};`,
+    'vitest.config.mjs': `export default ${JSON.stringify(TESTS)};`,
     'like-jest.mjs': LIKE_JEST,
     'jest-like.config.mjs': `export default ${JSON.stringify(JEST_LIKE)};`,
     npx: NPX,
@@ -244,7 +235,12 @@ function createFolder(): string {
     ...Object.fromEntries(BLOCKS.flatMap((block) => (block.file ? [[block.file, block.text]] : []))),
   };
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content, { mode: 0o755 });
-  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  const packages = join(folder, 'node_modules');
+  mkdirSync(packages);
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    symlinkSync(join(ROOT, 'node_modules', name), join(packages, name));
+  }
+  symlinkSync(ROOT, join(packages, 'agent-mailbox-mock'));
   return folder;
 }
 

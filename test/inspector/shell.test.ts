@@ -1,6 +1,6 @@
-import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { describe, type ExpectStatic, test } from 'vitest';
+import { findViolations } from './find-violations.ts';
 import { startBuiltServer, useInspector } from './open-inspector.ts';
 
 const open = useInspector();
@@ -24,12 +24,6 @@ const PAGES = [
   ['nowhere', 'There is no view'],
 ] as const;
 
-async function violationsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-}
-
 /** Fails if the page is wider than the window. */
 async function expectToFit(page: Page, expect: ExpectStatic): Promise<void> {
   const { scrollWidth, clientWidth } = await page.evaluate(() => {
@@ -48,7 +42,7 @@ describe('the inspector', () => {
         for (const [path, text] of PAGES) {
           await page.goto(`${server.control}/#/${path}`);
           await page.getByText(text).first().waitFor({ state: 'attached' });
-          context.expect(await violationsOf(page), path).toEqual([]);
+          context.expect(await findViolations(page), path).toEqual([]);
           await expectToFit(page, context.expect);
         }
       });
