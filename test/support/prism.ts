@@ -50,7 +50,8 @@ export async function startProxy(document: object): Promise<CheckingProxy> {
     announce(exchange) {
       const id = randomUUID();
       exchanges.set(id, exchange);
-      return { [EXCHANGE_HEADER]: id };
+      // Prism ends a connection that was idle for five seconds, and a busy process would send on it before it knows.
+      return { [EXCHANGE_HEADER]: id, connection: 'close' };
     },
   };
 }
