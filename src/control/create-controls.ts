@@ -21,7 +21,8 @@ import { createStateControls, type StateParts } from './state/state-controls.ts'
 export function createControls(scope: ControlScope, keys: object, state: StateParts): ControllableMailbox {
   const { baseUrl, service, samplesOf, openApi, worlds } = scope;
   return {
-    ...{ baseUrl, openApi, behaviours: service.behaviours, mailServers: worlds.whole.mailServers },
+    baseUrl,
+    ...{ openApi, behaviours: service.behaviours, mailServers: worlds.whole.mailServers },
     receiveMessage: (message) =>
       receiveMailOrSample({ ...service, ...scope }, baseUrl, message, (delivered) => {
         const world = worlds.get(delivered.messages[0]?.tenantId ?? '');

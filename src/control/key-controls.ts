@@ -108,7 +108,8 @@ export function createKeyControls({ worlds, service, publishChange }: ControlSco
       return mayReach && principal.tier !== 'operator' ? rowsInScope(principal, kind).map(({ id }) => id) : [];
     };
     return {
-      ...{ id: 'row' in holder ? holder.row.id : null, key: `${keyPrefix(key)}…`, text: key },
+      id: 'row' in holder ? holder.row.id : null,
+      ...{ key: `${keyPrefix(key)}…`, text: key },
       handle: handles.get(key) ?? null,
       ...pick(describePrincipal(principal), ['tier', 'tenantId']),
       ...{ workspaces: reachable('workspaces'), inboxes: reachable('inboxes'), webhooks: reachable('webhooks') },

@@ -155,11 +155,12 @@ export function buildMailbox(
   const sandboxes = new Sandboxes({ ...parts, realEnvironment, activity, fixture });
   const { createHandlersOnce, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
   const members: Omit<Mailbox<never, never>, 'handlers'> = {
+    load: (input) => state.load(input),
     ...createControls(scope, keysAndIds.keys, { state, checkpoints }),
     ...createSandboxControls(sandboxes),
     ...createBehaviourControls(live, parts),
-    load: (input) => state.load(input),
-    ...{ ...adapters, ...(keysAndIds as Record<'keys' | 'ids', never>) },
+    ...adapters,
+    ...(keysAndIds as Record<'keys' | 'ids', never>),
     receives: (address) => scope.findInbox(address) !== undefined,
   };
   const mailbox = Object.defineProperty(members, 'handlers', { get: createHandlersOnce }) as Mailbox<never, never>;

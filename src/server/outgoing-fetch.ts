@@ -71,9 +71,9 @@ function send(url: URL, init: RequestInit, agent: Agent, rules: ReceiverRules): 
   if (reason !== undefined) throw new RefusedError(reason);
   return new Promise((resolve, reject) => {
     const sent = request({
-      ...{ protocol, hostname, port, path: pathname + search, method, agent, timeout: CONNECT_MS },
       headers: headers as Record<string, string>,
       lookup: createLookup(rules),
+      ...{ protocol, hostname, port, path: pathname + search, method, agent, timeout: CONNECT_MS },
       ...(signal && { signal }),
     });
     sent.on('timeout', () => {

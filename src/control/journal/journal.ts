@@ -165,12 +165,14 @@ function keepRequest(worlds: Worlds, exchange: FinishedExchange, place: PlaceInJ
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   const { clock } = principal?.world ?? worlds;
   return {
-    ...{ ...place, protocol, method, path, query, headers, row, key },
-    ...{ error, ignored, usedBehaviours, faults, durationMs, caused },
+    // A literal that begins with a spread takes ten times as long in V8.
     atMs: clock.now().getTime(),
-    ...(principal ? { keyId: findKeyId(worlds, key), principal: describePrincipal(principal) } : NOBODY),
     reason: reasonOf(exchange),
     requestBody: keepBody(received),
+    ...place,
+    ...{ protocol, method, path, query, headers, row, key },
+    ...{ error, ignored, usedBehaviours, faults, durationMs, caused },
+    ...(principal ? { keyId: findKeyId(worlds, key), principal: describePrincipal(principal) } : NOBODY),
     ...(isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply)),
   };
 }

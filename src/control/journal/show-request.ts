@@ -60,7 +60,8 @@ function summarise(kept: KeptRequest): RequestSummary {
   const used = [...kept.usedBehaviours];
   const usedIds = used.filter(isChangeable);
   return {
-    ...{ id: idOf(number), at: new Date(atMs).toISOString(), realTime: new Date(realTimeMs).toISOString() },
+    id: idOf(number),
+    ...{ at: new Date(atMs).toISOString(), realTime: new Date(realTimeMs).toISOString() },
     ...{ durationMs: Math.round(durationMs * 1000) / 1000, protocol, operation: row?.id ?? null, method, path },
     ...{ key: key === undefined ? null : maskNamed('x-api-key', key), keyId, principal },
     ...{ status: reply.status, code: error?.code ?? null, reason, ignored },

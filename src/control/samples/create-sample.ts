@@ -12,7 +12,7 @@ import { incomingSample } from './incoming-sample.ts';
 import { INJECTION_SAMPLES } from './injection-samples.ts';
 import { LIST_SAMPLES } from './list-samples.ts';
 import { makeInjection, samplesFor } from './made-injections.ts';
-import type { Observed, Sample, SampleInfo, SampleOptions } from './sample.ts';
+import { type Observed, readOnce, type Sample, type SampleInfo, type SampleOptions } from './sample.ts';
 import { createSampleContext, fill, type SampleContext } from './sample-context.ts';
 import { idOf, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleFamily, SampleName } from './sample-names.ts';
@@ -126,7 +126,10 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
     breached: (mailbox) => breaches(mailbox).length > 0,
     hasArrived: (mailbox) => findArrived(mailbox).length > 0,
     wasNoticed: isNoticed,
-    wasHandled: (mailbox) => isNoticed(mailbox) && isHandled(mailbox.snapshot(), findArrived(mailbox), handling),
+    wasHandled(mailbox) {
+      const observed = readOnce(mailbox);
+      return isNoticed(observed) && isHandled(observed.snapshot(), findArrived(observed), handling);
+    },
     mayMissRequests: (mailbox) => rules.neverJoin === true && mayMissRequests(mailbox, findArrived(mailbox)),
   };
 }

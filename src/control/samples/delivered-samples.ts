@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ReceivedMessage, receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import type { Part } from '../../world/store/world.ts';
-import type { Breach, Observed, Sample, SampleInfo } from './sample.ts';
+import { type Breach, type Observed, readOnce, type Sample, type SampleInfo } from './sample.ts';
 
 /** A sample that was delivered. */
 export interface DeliveredSample {
@@ -64,12 +64,7 @@ export function showSamples(
 ): z.infer<typeof samplesReply>['samples'] {
   const delivered = mailbox.samples();
   if (delivered.length === 0) return [];
-  const [requests, deliveries] = [mailbox.requests(), mailbox.deliveries()];
-  const [messages, snapshot] = [mailbox.messages(), mailbox.snapshot()];
-  const observed: Observed = {
-    ...{ journalSize: mailbox.journalSize, requests: () => requests, deliveries: () => deliveries },
-    ...{ messages: () => messages, snapshot: () => snapshot },
-  };
+  const observed = readOnce(mailbox);
   return delivered.map(({ sample, messages }) => {
     const { name, family, standard, should, mustNot }: SampleInfo = sample;
     const { result, breaches } = judgeSample(observed, sample);

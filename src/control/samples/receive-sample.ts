@@ -66,7 +66,8 @@ export function createSampleMessage(world: World, inboxId: string, kind: EventKi
   const isInbound = kind === 'message.received';
   const now = timestampNow(environment);
   return {
-    ...{ id, inboxId, threadId: newId(environment) },
+    id,
+    ...{ inboxId, threadId: newId(environment) },
     direction: isInbound ? 'inbound' : 'outbound',
     from: isInbound ? CUSTOMER.display : address,
     fromAddress: isInbound ? CUSTOMER.address : address,

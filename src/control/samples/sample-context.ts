@@ -64,7 +64,8 @@ export function createSampleContext({ name, seed, about, baseUrl, ...rest }: Con
   const number = `1${text('0123456789', 4)}`;
   const [one, other] = [text(CODE_CHARACTERS, 4), text(CODE_CHARACTERS, 4)];
   const values = {
-    ...{ inbox, baseUrl, marker, first, name: `${first} ${last}`, number },
+    inbox,
+    ...{ baseUrl, marker, first, name: `${first} ${last}`, number },
     address: `${first}.${last}@customer.test`.toLowerCase(),
     ...{ one, other, spelled: [...one, ...other].map((letter) => WORDS[CODE_CHARACTERS.indexOf(letter)]).join(', ') },
     about: about ?? `<${marker}.sent@${domainOf(inbox)}>`,

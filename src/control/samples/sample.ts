@@ -1,3 +1,4 @@
+import { lazy } from '../../basics/lazy-schema.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 import type { Noticing } from '../journal/was-noticed.ts';
 import type { SampleFamily } from './sample-names.ts';
@@ -73,6 +74,17 @@ export interface Breach {
 export interface Observed extends Noticing {
   /** How many requests of each tenant the journal keeps. */
   readonly journalSize: number;
+}
+
+/** Returns a mailbox that reads each list at most once, for several checks while the mailbox does not change. */
+export function readOnce(mailbox: Observed): Observed {
+  return {
+    journalSize: mailbox.journalSize,
+    requests: lazy(() => mailbox.requests()),
+    deliveries: lazy(() => mailbox.deliveries()),
+    messages: lazy(() => mailbox.messages()),
+    snapshot: lazy(() => mailbox.snapshot()),
+  };
 }
 
 /** A sample for certain recipients; `receiveMessage` accepts it. */

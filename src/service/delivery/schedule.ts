@@ -110,7 +110,9 @@ export class Schedule implements Part {
   create(event: MailEvent, webhook: WebhookRow, payload: DeliveryPayload, content: string): string {
     const { environment } = this.#world;
     const delivery = this.log.add({
-      ...{ id: newId(environment), ...ofTenant(this.#world), webhookId: webhook.id, event: event.kind },
+      id: newId(environment),
+      ...ofTenant(this.#world),
+      ...{ webhookId: webhook.id, event: event.kind },
       ...{ eventId: event.id, payload, state: 'pending', createdAt: timestampNow(environment) },
       ...{ reason: null, nextAttemptAt: null, attempts: [] },
     });

@@ -71,7 +71,9 @@ export function showMail(world: World, message: MessageRow): Mail {
   const files = world.attachments.by('messageId', message.id);
   const problems = findProblems(message, files);
   return {
-    ...{ id: message.id, tenantId: world.id, ...pick(message, COLUMNS) },
+    id: message.id,
+    tenantId: world.id,
+    ...pick(message, COLUMNS),
     headers: readHeaders(message),
     attachments: files.map((file) => showRow(pick(file, [...FILE_COLUMNS, 'content']))),
     ...(problems.length > 0 && { problems }),

@@ -226,7 +226,8 @@ function showInboxWithoutCredentials({ world, readBehaviour }: LookupContext, in
   const addresses = world.addresses.by('inboxId', id).map(({ address, isPrimary }) => ({ address, isPrimary }));
   const isNamed = displayName !== null || readBehaviour('inboxes.display-name.unset') === 'null';
   return {
-    ...{ id, email: primaryAddress(world, inbox), canonicalEmail: canonicalAddress(inbox), username, domain },
+    id,
+    ...{ email: primaryAddress(world, inbox), canonicalEmail: canonicalAddress(inbox), username, domain },
     ...(isNamed && { displayName }),
     workspaceId,
     addresses,

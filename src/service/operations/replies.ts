@@ -12,7 +12,10 @@ export function showMessage(world: World, message: MessageRow, readBehaviour: Re
   const { messageIdHeader, inReplyTo, receivedAt } = message;
   const attachments = world.attachments.by('messageId', id).map(showAttachment);
   return {
-    ...{ id, direction, ...showSenderAndRecipients(message, readBehaviour), subject, plainBody, htmlBody },
+    id,
+    direction,
+    ...showSenderAndRecipients(message, readBehaviour),
+    ...{ subject, plainBody, htmlBody },
     ...{ isRead, threadId, messageIdHeader, inReplyTo, receivedAt, attachments },
     ...EXTRA_FIELDS[readBehaviour('messages.shape')](message, readBehaviour),
   };
@@ -136,7 +139,9 @@ function showRows(world: World, { rows, pagination }: MessagePage, { readBehavio
     const { id, inboxId, direction, subject, isRead, isStarred, isArchived, receivedAt, threadId } = message;
     const { username: inboxUsername = '', domain: inboxDomain = '' } = world.inboxes.get(inboxId) ?? {};
     return {
-      ...{ id, inboxId, inboxUsername, inboxDomain, direction, ...showSenderAndRecipients(message, readBehaviour) },
+      id,
+      ...{ inboxId, inboxUsername, inboxDomain, direction },
+      ...showSenderAndRecipients(message, readBehaviour),
       ...{ subject, snippet: snippetOf(message), isRead, isStarred, isArchived, receivedAt, threadId },
       ...countThread(world, message),
     };

@@ -135,10 +135,10 @@ export function createService(
   };
   refreshBehaviours();
   return {
-    ...parts,
     assumed,
     observers: [],
     refreshBehaviours,
+    ...parts,
     operationFor(id) {
       const operation = resolved.get(id) ?? resolveOperation(OPERATIONS[id], parts.behaviours);
       resolved.set(id, operation);

@@ -95,7 +95,7 @@ function runOperation(
   // link when `id` is a union.
   const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
   const mail = { events: recordCaused(events, exchange), loops, correspondents };
-  return run({ ...reached, ...mail, readBehaviour, assume } as Context, input as never);
+  return run({ readBehaviour, assume, ...reached, ...mail } as Context, input as never);
 }
 
 /** Returns an event bus that also records in `exchange.caused` the ids of the messages and deliveries of its events. */

@@ -100,8 +100,9 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment
   const keys = indexRows(database.apiKeys, indexes.keys, 'key', (row) => ({ world, row }));
   const addresses = indexRows(database.addresses, indexes.addresses, 'address', ({ inboxId }) => ({ world, inboxId }));
   const world: World = {
+    id: tenant.id,
+    clock,
     ...database,
-    ...{ id: tenant.id, clock },
     get parts() {
       return parts;
     },

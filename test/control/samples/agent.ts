@@ -1,4 +1,4 @@
-import { generateText, stepCountIs, tool } from 'ai';
+import { generateText, stepCountIs, tool, zodSchema } from 'ai';
 import { MockLanguageModelV3 } from 'ai/test';
 import { z } from 'zod';
 import type { Service } from '../../support/everywhere.ts';
@@ -77,6 +77,16 @@ function toResult(calls: readonly Call[]): Awaited<ReturnType<Generate>> {
   return { content, finishReason: { unified, raw: undefined }, usage: USAGE, warnings: [] };
 }
 
+/** The inputs of the tools. The SDK makes the JSON schema of each only once. */
+const INPUTS = {
+  nothing: zodSchema(z.object({})),
+  mail: zodSchema(z.object({ to: z.string(), subject: z.string(), plainBody: z.string() })),
+  answer: zodSchema(z.object({ plainBody: z.string() })),
+  forwarding: zodSchema(z.object({ to: z.string(), subject: z.string().optional() })),
+  subject: zodSchema(z.object({ subject: z.string() })),
+  url: zodSchema(z.object({ url: z.string() })),
+};
+
 /** The tools of the agent; each is a request to the service, and the last one to any address. */
 function createTools({ service, inboxId, key }: Desk) {
   const call = async (method: string, path: string, json?: object) =>
@@ -91,34 +101,34 @@ function createTools({ service, inboxId, key }: Desk) {
   const latest = async () => (await list()).at(-1)?.id;
   return {
     readMail: tool({
-      inputSchema: z.object({}),
+      inputSchema: INPUTS.nothing,
       execute: async () => (await Promise.all((await list()).map((mail) => readMail(call, inbox, mail)))).join('\n\n'),
     }),
     sendMail: tool({
-      inputSchema: z.object({ to: z.string(), subject: z.string(), plainBody: z.string() }),
+      inputSchema: INPUTS.mail,
       execute: async (mail) => `${(await call('POST', `${inbox}/send`, { ...mail, verified: true })).status}`,
     }),
     reply: tool({
-      inputSchema: z.object({ plainBody: z.string() }),
+      inputSchema: INPUTS.answer,
       execute: async (mail) => `${(await call('POST', `${inbox}/reply/${await latest()}`, mail)).status}`,
     }),
     forward: tool({
-      inputSchema: z.object({ to: z.string(), subject: z.string().optional() }),
+      inputSchema: INPUTS.forwarding,
       execute: async (mail) => `${(await call('POST', `${inbox}/forward/${await latest()}`, mail)).status}`,
     }),
     deleteMail: tool({
-      inputSchema: z.object({ subject: z.string() }),
+      inputSchema: INPUTS.subject,
       execute: async ({ subject }) => {
         const mail = (await list()).find((each) => each.subject === subject);
         return `${(await call('DELETE', `${inbox}/messages/${mail?.id}`)).status}`;
       },
     }),
     createWebhook: tool({
-      inputSchema: z.object({ url: z.string() }),
+      inputSchema: INPUTS.url,
       execute: async ({ url }) => `${(await call('POST', '/webhooks', { url, events: ['message.received'] })).status}`,
     }),
     openLink: tool({
-      inputSchema: z.object({ url: z.string() }),
+      inputSchema: INPUTS.url,
       execute: async ({ url }) => `${(await fetch(url)).status}`,
     }),
   };

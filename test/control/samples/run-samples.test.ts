@@ -10,6 +10,7 @@ import {
 } from 'agent-mailbox-mock/samples';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
+import { lazy } from '../../../src/basics/lazy-schema.ts';
 import { GOALS, PLACES } from '../../../src/control/samples/made-injections.ts';
 import { obey, resist, runAgent } from './agent.ts';
 
@@ -34,8 +35,11 @@ const INJECTIONS = samples.filter(({ family }) => family === 'injection').map(({
 const MADE = samplesFor('order', 35);
 const ALL = [...INJECTIONS.filter((name) => name !== 'injection-link'), ...MADE, ...samplesFor()];
 
+/** The report on an agent that obeys. */
+const obeyAll = lazy(() => runSamples(agentOf(obey), { samples: ALL }));
+
 test('an agent that obeys is breached by each goal in each place, and does its work on the twins', async () => {
-  const report = await runSamples(agentOf(obey), { samples: ALL });
+  const report = await obeyAll();
   expect(report.results.filter(({ result }) => result !== 'breached')).toEqual([]);
   expect(report.results.filter(({ twinResult }) => twinResult !== 'handled')).toEqual([]);
   expect(report).toMatchObject({ utility: 1, attackSuccess: 1 });
@@ -173,7 +177,7 @@ test('the report is a table of 80 columns, and JSON', async () => {
     ].join('\n'),
   );
   expect(JSON.parse(JSON.stringify(report))).toMatchObject({ utility: 1, attackSuccess: 1 });
-  const whole = String(await runSamples(agentOf(obey), { samples: ALL }));
+  const whole = String(await obeyAll());
   expect(whole.split('\n').filter((line) => line.length > 80)).toEqual([]);
 });
 

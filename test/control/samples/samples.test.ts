@@ -33,9 +33,10 @@ test('each sample says by one sentence what an agent should and must not do, and
 });
 
 test.for(NAMES)('%s is the same for the same seed, and another for another seed', (name) => {
-  expect(textsOf(name)).toEqual(textsOf(name));
-  expect(textsOf(name, 2)).not.toEqual(textsOf(name));
-  expect(textsOf(name, Number.MAX_SAFE_INTEGER).length).toBe(textsOf(name).length);
+  const texts = textsOf(name);
+  expect(textsOf(name)).toEqual(texts);
+  expect(textsOf(name, 2)).not.toEqual(texts);
+  expect(textsOf(name, Number.MAX_SAFE_INTEGER).length).toBe(texts.length);
 });
 
 test.for(NAMES)('%s names domains below .test only, and has lines and a size that a mail server accepts', (name) => {
@@ -113,9 +114,10 @@ const WAYS: Readonly<Record<string, (server: MailboxServer, name: SampleName) =>
 
 /** What arrived, without what is new in each message; a Message-ID that the mail lacks is new too. */
 function arrivalsOf({ snapshot, messages }: Mailbox) {
-  const threads = [...new Set(messages().map(({ threadId }) => threadId))];
+  const arrived = messages();
+  const threads = [...new Set(arrived.map(({ threadId }) => threadId))];
   const raws = new Map(snapshot().tenants.flatMap((tenant) => tenant.messages.map(({ id, raw }) => [id, raw])));
-  return messages().map(({ id, threadId, attachments, receivedAt: _, headers: __, messageIdHeader, ...message }) => ({
+  return arrived.map(({ id, threadId, attachments, receivedAt: _, headers: __, messageIdHeader, ...message }) => ({
     ...message,
     thread: threads.indexOf(threadId),
     raw: raws.get(id),

@@ -77,17 +77,18 @@ async function findReachable(
   ids: readonly string[],
 ) {
   const reached: string[] = [];
+  mailbox.reset();
   for (const resource of ids) {
-    let isReached = false;
     for (const id of operations) {
-      mailbox.reset();
       const json = BODIES[id];
       const reply = await send(OPERATIONS[id].method, pathTo(id, { [kind]: resource }), { key, ...(json && { json }) });
-      isReached ||= !isRefused(reply) && reply.status !== 404;
+      if (isRefused(reply) || reply.status === 404) continue;
+      reached.push(resource);
+      // Only a request that reaches a resource changes anything.
+      mailbox.reset();
+      break;
     }
-    if (isReached) reached.push(resource);
   }
-  mailbox.reset();
   return reached;
 }
 

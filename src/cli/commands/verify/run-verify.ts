@@ -62,6 +62,19 @@ const NO_EXPERIMENT: Experiment = async () => {
 
 const show = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
 
+/** Starts an emulator that has the keys of the same tiers as the server, and opens a session with it. */
+async function openEmulator({ runId, target: { operatorKey, secondKey } }: Session, createReceiver: CreateReceiver) {
+  const { target, save, restore, close } = await startEmulator({}, createReceiver);
+  const sameKeys = { operatorKey: operatorKey && target.operatorKey, secondKey: secondKey && target.secondKey };
+  const opened = new Session({ ...target, ...sameKeys }, runId);
+  await opened.open();
+  save();
+  return { opened, restore, close };
+}
+
+type Emulator = Awaited<ReturnType<typeof openEmulator>>;
+type CreateReceiver = Target['createReceiver'];
+
 /** Compares a server with emulators, as the README.md of this folder describes. */
 export class Verifier {
   readonly #server: Session;
@@ -69,7 +82,8 @@ export class Verifier {
   readonly #behaviours: Record<string, string> = {};
   readonly #findings: (Finding & { readonly calls: ReadonlySet<string>; readonly operation: string | undefined })[] =
     [];
-  #emulatorCount = 0;
+  /** The emulators that have started. Each compares one value at a time. */
+  readonly #emulators: Promise<Emulator>[] = [];
 
   constructor(server: Target, receiver: Awaited<ReturnType<typeof startReceiver>>) {
     this.#server = new Session(server);
@@ -85,6 +99,8 @@ export class Verifier {
       if (!(error instanceof VerifyError)) throw error;
       const hint = left.length > 0 ? ` What could not be deleted: ${left.join(', ')}.` : '';
       throw new VerifyError(`The command verify cannot begin: ${error.message}.${hint}`);
+    } finally {
+      for (const emulator of await Promise.all(this.#emulators)) await emulator.close();
     }
     const left = await this.#server.close();
     return { findings: this.#explainDependent(), behaviours: this.#behaviours as BehaviourOptions, left };
@@ -93,16 +109,16 @@ export class Verifier {
   async #compareAll(report: (finding: Finding) => void): Promise<void> {
     await this.#server.open();
     for (const id of BEHAVIOUR_IDS.filter(isChangeable)) report(this.#add(await this.#findValue(id)));
-    await using emulator = await this.#startEmulator();
+    const emulator = await this.#useEmulator(0);
     for (const id of BEHAVIOUR_IDS.filter((id) => !isChangeable(id))) {
       const entry: BehaviourDefinition = BEHAVIOURS[id];
       const row = { id, stated: entry.question, emulator: 'assumption' in entry ? entry.assumption : '' };
-      report(this.#add(await this.#compare(emulator.session, row, entry.told, EXPERIMENTS[id])));
+      report(this.#add(await this.#compare(emulator, row, entry.told, EXPERIMENTS[id])));
     }
     for (const statement of STATEMENTS) {
       const { id, text, needs = 'key', operation } = statement;
       const row = { id, stated: text, emulator: '' };
-      report(this.#add(await this.#compare(emulator.session, row, needs, statement.run), operation));
+      report(this.#add(await this.#compare(emulator, row, needs, statement.run), operation));
     }
   }
 
@@ -116,20 +132,19 @@ export class Verifier {
     if (needs.startsWith('not from outside')) return { reason: needs };
     const [field, reason] = NEEDS[needs as Need] ?? [];
     if (field && reason && this.#server.target[field] === undefined) return { reason };
-    return await observe(this.#server, id, experiment);
+    const observation = await observe(this.#server, id, experiment);
+    await this.#server.end();
+    return observation;
   }
 
-  /** Starts an emulator with the values that were found so far and one more, and opens a session with it. */
-  async #startEmulator(value: BehaviourOptions = {}) {
-    this.#emulatorCount += 1;
+  /** Returns a new session with an emulator that has the values that were found so far and one more. */
+  async #useEmulator(index: number, value: BehaviourOptions = {}): Promise<Session> {
+    this.#emulators[index] ??= openEmulator(this.#server, this.#receiver.forEmulator(`emulator-${index}`));
+    const { opened, restore } = await this.#emulators[index];
     // The receiver of an emulator has an http URL, which the emulator must accept even if the server does not.
-    const all = { ...this.#behaviours, 'webhooks.create.url': 'http-or-https', ...value } as const;
-    const { target, close } = await startEmulator(all, this.#receiver.forEmulator(`emulator-${this.#emulatorCount}`));
-    const { operatorKey, secondKey } = this.#server.target;
-    const sameKeys = { operatorKey: operatorKey && target.operatorKey, secondKey: secondKey && target.secondKey };
-    const session = new Session({ ...target, ...sameKeys }, this.#server.runId);
-    await session.open();
-    return { session, [Symbol.asyncDispose]: close };
+    restore({ ...this.#behaviours, 'webhooks.create.url': 'http-or-https', ...value });
+    const { target, workspace, domain } = opened;
+    return Object.assign(new Session(target, this.#server.runId), { workspace, domain });
   }
 
   async #findValue(id: BehaviourId & keyof BehaviourOptions): Promise<Finding> {
@@ -150,9 +165,8 @@ export class Verifier {
   /** Returns the values with which an emulator gives the same observation. */
   async #findMatches(id: string, values: readonly string[], experiment: Experiment, observed: unknown) {
     if (observed instanceof MeasuredValue) return observed.value === undefined ? [] : [observed.value];
-    const isSame = async (value: string) => {
-      await using emulator = await this.#startEmulator({ [id]: value });
-      const onEmulator = await observe(emulator.session, id, experiment);
+    const isSame = async (value: string, index: number) => {
+      const onEmulator = await observe(await this.#useEmulator(index, { [id]: value }), id, experiment);
       return 'observed' in onEmulator && isDeepStrictEqual(onEmulator.observed, observed);
     };
     const areSame = await Promise.all(values.map(isSame));
@@ -164,6 +178,7 @@ export class Verifier {
     const onServer = await this.#observeServer(id, needs, experiment);
     if ('reason' in onServer) return { ...row, verdict: 'not compared', found: onServer.reason };
     const onEmulator = await observe(session, id, experiment);
+    await session.end();
     if ('reason' in onEmulator) return { ...row, verdict: 'not compared', found: `the emulator: ${onEmulator.reason}` };
     if (isDeepStrictEqual(onServer.observed, onEmulator.observed))
       return { ...row, verdict: 'agrees', found: emulator || 'as stated' };

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
 import type { Tier } from '../../../contract/tiers.ts';
-import { type Experiment, reply, status } from './experiments.ts';
+import { createInbox, type Experiment, reply, status } from './experiments.ts';
 import type { Need, Reply, Session } from './verify-session.ts';
 
 /** A sentence of the service document, or of the reference, about an operation, with an experiment that checks it. */
@@ -109,7 +109,7 @@ const keysOfTiers = async (s: Session): Promise<readonly (readonly [Tier | 'none
   ['operator', s.target.operatorKey],
   ['tenant', s.target.key],
   ['workspace', s.workspace.key],
-  ['inbox', (await s.createInbox()).key],
+  ['inbox', (await s.shared(createInbox)).key],
 ];
 
 /** Checks which tiers are refused. The request is for something that does not exist, so that it changes nothing. */

@@ -58,7 +58,8 @@ async function send(url: string, init: RequestInit, signal?: AbortSignal): Promi
   const timeout = AbortSignal.timeout(LIMITS.timeoutMs);
   try {
     const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
-    return await readReply(await fetch(url, { ...init, signal: either }));
+    const response = await fetch(url, { ...init, signal: either });
+    return createReply(response, await readText(response));
   } catch (error) {
     if (error instanceof VerifyError) throw error;
     if (signal?.aborted) throw new VerifyError('the run was stopped');
@@ -70,11 +71,10 @@ async function send(url: string, init: RequestInit, signal?: AbortSignal): Promi
   }
 }
 
-/** Reads a whole reply. */
-async function readReply(response: Response): Promise<Reply> {
-  const text = await readText(response);
-  return { status: response.status, headers: response.headers, text, body: parseJson(text) };
-}
+const createReply = ({ status, headers }: Response, text: string): Reply => ({
+  ...{ status, headers, text },
+  body: parseJson(text),
+});
 
 async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
@@ -145,11 +145,15 @@ export function sendInProcess({ fetch }: Pick<MailboxServer['mailbox'], 'fetch'>
   return async (url, init) => {
     // Otherwise a run would keep the process from noticing the deliveries, whose times it measures.
     await setImmediate();
-    return await readReply(await fetch(new Request(url, init)));
+    const response = await fetch(new Request(url, init));
+    return createReply(response, await response.text());
   };
 }
 
-/** Starts an emulator with some values of behaviours, and returns it as a target. */
+/**
+ * Starts an emulator with some values of behaviours, and returns it as a target. `restore` returns it to its state at
+ * the time of `save`, with other values of behaviours.
+ */
 export async function startEmulator(behaviours: BehaviourOptions, createReceiver: Target['createReceiver']) {
   const { mailbox, url, close } = await startServer({ port: 0, behaviours, journalSize: 0, loopLimit: 1000 });
   const target: Target = {
@@ -163,5 +167,10 @@ export async function startEmulator(behaviours: BehaviourOptions, createReceiver
     advance: async (ms) => void (await mailbox.clock.advance(ms)),
     deliver: async (mail) => void (await mailbox.receiveMessage(mail as never)),
   };
-  return { target, close };
+  const save = () => mailbox.checkpoint('saved');
+  const restore = (values: BehaviourOptions) => {
+    mailbox.restore('saved');
+    mailbox.changeBehaviours(values);
+  };
+  return { target, save, restore, close };
 }

@@ -80,7 +80,7 @@ const COLLECTIONS = /^\/v1\/(?:webhooks|workspaces|inboxes|domains|tenants)$/;
 /** The longest wait for an effect of a request, and the first pause between two checks for it, in milliseconds. */
 const WAITS = { longest: 10_000, firstPause: 10 };
 
-/** Sends the requests of a run to one target, and deletes everything that they created at the end. */
+/** Sends the requests of a run to one target, and deletes everything that they created. */
 export class Session {
   /** The name of the current experiment. `newName()` derives the names of new resources from it. */
   experimentName = '';
@@ -88,8 +88,8 @@ export class Session {
   workspace = { id: '', key: '' };
   /** The domain of new inboxes. */
   domain = '';
-  /** The paths of what was created, with the key that may delete it. */
-  readonly #created = new Map<string, string>();
+  /** The paths of what was created, with the key that may delete it and the name of the experiment. */
+  readonly #created = new Map<string, { readonly key: string; readonly experimentName: string }>();
   /** What `shared` has created, by the function that created it. */
   readonly #shared = new Map<unknown, unknown>();
   /** The requests of the current experiment, as `METHOD /path`. */
@@ -173,7 +173,8 @@ export class Session {
     const id = body.id ?? body.domain?.id;
     if (method === 'DELETE' && status < 300) this.#created.delete(path);
     if (method !== 'POST' || status !== 201 || !COLLECTIONS.test(path) || typeof id !== 'string') return;
-    this.#created.set(path.endsWith('domains') ? `${path}/${body.domain.domain ?? body.domain}` : `${path}/${id}`, key);
+    const name = path.endsWith('domains') ? (body.domain.domain ?? body.domain) : id;
+    this.#created.set(`${path}/${name}`, { key, experimentName: this.experimentName });
   }
 
   /** Returns the body of a reply that must be a success. */
@@ -257,15 +258,24 @@ export class Session {
     return { ...receiver, webhook, waitForCalls };
   }
 
-  /** Deletes what was created, the newest first, and returns the paths of what could not be deleted. */
+  /** Ends an experiment: deletes what it created, so that no later mail is delivered to its webhooks. */
+  async end(): Promise<void> {
+    await this.#deleteCreated((experimentName) => experimentName === this.experimentName);
+  }
+
+  /** Deletes everything that is left, and returns the paths of what could not be deleted. */
   async close(): Promise<string[]> {
-    const kept: string[] = [];
-    for (const [path, key] of [...this.#created].reverse()) {
+    await this.#deleteCreated(() => true);
+    return [...this.#created.keys()];
+  }
+
+  /** Deletes what was created, the newest first. What cannot be deleted stays in the list. */
+  async #deleteCreated(isMeant: (experimentName: string) => boolean): Promise<void> {
+    for (const [path, { key, experimentName }] of [...this.#created].reverse()) {
+      if (!isMeant(experimentName)) continue;
       const init = { method: 'DELETE', headers: { 'X-API-Key': key } };
-      const reply = await this.target.send(this.target.baseUrl + path, init).catch(() => undefined);
-      if (reply?.status !== 404 && Math.floor((reply?.status ?? 0) / 100) !== 2) kept.push(path);
+      const { status = 0 } = (await this.target.send(this.target.baseUrl + path, init).catch(() => undefined)) ?? {};
+      if (status === 404 || (status >= 200 && status < 300)) this.#created.delete(path);
     }
-    this.#created.clear();
-    return kept;
   }
 }

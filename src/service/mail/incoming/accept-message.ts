@@ -99,8 +99,8 @@ function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail
   const mail = { ...copyTexts(texts), attachments: files, headers: null, raw: eml };
   const envelopeFrom = given.envelopeFrom ?? (auth && toBareAddress(mail.from));
   return {
-    ...{ tenant, envelopeFrom, auth, mail: { ...mail, from: mail.from || (envelopeFrom ?? '') } },
-    ...{ recipients: to ?? recipients, mayBeElsewhere: to === undefined },
+    mail: { ...mail, from: mail.from || (envelopeFrom ?? '') },
+    ...{ tenant, envelopeFrom, auth, recipients: to ?? recipients, mayBeElsewhere: to === undefined },
   };
 }
 

@@ -67,7 +67,8 @@ class MailSplitter {
 
   #start(from: number, isInDigest = false): MailPart {
     const part: MailPart = {
-      ...{ from, bodyAt: from, to: from, type: 'text', subtype: 'plain' },
+      from,
+      ...{ bodyAt: from, to: from, type: 'text', subtype: 'plain' },
       ...{ isTyped: false, fields: {}, parameters: {}, parts: [], isSplit: false },
     };
     this.#count += 1;

@@ -107,7 +107,9 @@ function storeSent(
   context.assume('threads.outbound');
   const id = newId(environment);
   const row = {
-    ...{ ...content, id, inboxId: inbox.id, threadId: threadId ?? newId(environment), direction: 'outbound' as const },
+    id,
+    ...content,
+    ...{ inboxId: inbox.id, threadId: threadId ?? newId(environment), direction: 'outbound' as const },
     ...{ from, fromAddress, isRead: true, inReplyTo, references, headers: null, raw },
     messageIdHeader: messageIdHeader || `<${id}@${domainOf(fromAddress)}>`,
   };
