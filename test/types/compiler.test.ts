@@ -15,10 +15,13 @@ const ENTRIES = [
   'src/testing/playwright/index.ts',
 ];
 
+/** Packages whose types make no difference to these tests: half of all the text that the compiler would read. */
+const UNREAD = /\/node_modules\/(?:lucide|@playwright|playwright|playwright-core|type-fest|graphql)\//;
+
 // The compiler reads the source once for all tests of this file.
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
 const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, include: ['src/**/*.ts'] }, ts.sys, ROOT);
-const editor = openEditor(join(ROOT, 'test/types'), options, fileNames);
+const editor = openEditor(join(ROOT, 'test/types'), options, fileNames, UNREAD);
 const { program } = editor;
 const checker = program.getTypeChecker();
 
