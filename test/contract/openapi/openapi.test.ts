@@ -218,8 +218,8 @@ const externalRefResolver = new BaseResolver();
 
 /** The problems that the linter finds in a document, with warnings, each with its rule and location. */
 async function lint(document: OpenApiDocument, config = LINT): Promise<string[]> {
-  const text = JSON.stringify(document);
-  const parsed = { source: new Source('openapi.json', text), parsed: JSON.parse(text) };
+  // The text would only be read to print a problem.
+  const parsed = { source: new Source('openapi.json', ''), parsed: document };
   const problems = await lintDocument({ document: parsed, config: await config, externalRefResolver });
   return problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer ?? ''} ${message}`);
 }
