@@ -18,3 +18,16 @@ function placeOf(text: string): number {
   if (characterAt(place) !== text) throw new Error(`${JSON.stringify(text)} is not a character.`);
   return place;
 }
+
+const LETTERS_AND_DIGITS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+
+const encoded = anyCharacter.map((character) => {
+  const text = encodeURIComponent(character);
+  return text === character ? `%${character.charCodeAt(0).toString(16)}` : text;
+});
+
+/** A text in a URL, with encoded characters. `fc.webSegment()` means the same, but lists all characters too. */
+export function urlText(punctuation: string): fc.Arbitrary<string> {
+  const plain = fc.constantFrom(...LETTERS_AND_DIGITS, ...punctuation);
+  return fc.string({ unit: fc.oneof({ arbitrary: plain, weight: 10 }, { arbitrary: encoded, weight: 1 }) });
+}
