@@ -120,11 +120,12 @@ export const MAX_SUBJECT_LENGTH = 998;
 export const subject = lazy(() => line(MAX_SUBJECT_LENGTH));
 
 /** The body of every error reply; `code` is absent under `errors.shape=error-only`. */
-export const errorBody = () =>
+export const errorBody = lazy(() =>
   z.strictObject({
     error: z.string().describe('A description in one sentence.'),
     code: z.string().optional().describe('The error code in upper snake case.'),
-  });
+  }),
+);
 
 /** The reply of most deletes (reference). */
 const deletedReply = () => z.strictObject({ deleted: z.literal(true), id: uuid() });

@@ -9,7 +9,7 @@ import { PriorityQueue } from '../../src/world/priority-queue.ts';
 import { sendControl } from '../support/control.ts';
 import { senderTo } from '../support/sender.ts';
 
-const body = 'x'.repeat(20_000);
+const body = 'x'.repeat(8_000);
 
 test('a journal of many large requests is sent in parts, whole and as HAR, and can be read from a request on', async () => {
   await using server = await startServer({ port: 0 });
@@ -136,10 +136,12 @@ test('a priority queue compares few items although it has many', () => {
     for (let item = 0; item < count; item += 1) queue.add(item, rank(item));
     for (let item = 0; item < count / 2; item += 1) queue.remove(item);
     let last = Number.NEGATIVE_INFINITY;
+    const misplaced: number[] = [];
     for (let item = queue.take(); item !== undefined; item = queue.take()) {
-      expect((item * 7_919) % count).toBeGreaterThanOrEqual(last);
+      if ((item * 7_919) % count < last) misplaced.push(item);
       last = (item * 7_919) % count;
     }
+    expect(misplaced).toEqual([]);
     return steps / count;
   };
   expect(stepsFor(8_000)).toBeLessThan(stepsFor(1_000) * 2);

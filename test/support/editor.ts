@@ -51,14 +51,19 @@ export interface Editor {
   problem(type: string, marked: string): string;
 }
 
-/** Opens an editor in a project that uses the library, and has more files. */
-export function openEditor(project: string, options: ts.CompilerOptions, files: readonly string[] = []): Editor {
+/** Opens an editor in a project that uses the library, and has more files. No `unread` file is found in it. */
+export function openEditor(
+  project: string,
+  options: ts.CompilerOptions,
+  files: readonly string[] = [],
+  unread = /^$/,
+): Editor {
   const probes = [...HOVERS, ...MISTAKES].map(([type, marked], index) => ({
     file: join(project, `probe-${index}.ts`),
     text: `${IMPORTS}export const value: library.${type} = ${marked}`,
   }));
   const service = ts.createLanguageService({
-    fileExists: ts.sys.fileExists,
+    fileExists: (file) => !unread.test(file) && ts.sys.fileExists(file),
     readFile: ts.sys.readFile,
     directoryExists: ts.sys.directoryExists,
     getCompilationSettings: () => options,

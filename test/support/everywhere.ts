@@ -57,7 +57,14 @@ async function inProcess(task: Task, options: Options, body: Body): Promise<void
 }
 
 function interceptTheirs(): void {
-  interceptor.resetHandlers(...[...mailboxes].flatMap(({ handlers }) => handlers));
+  const { stackTraceLimit } = Error;
+  // msw reads the stack at which each handler was created, and Vitest takes a millisecond to write one.
+  Error.stackTraceLimit = 0;
+  try {
+    interceptor.resetHandlers(...[...mailboxes].flatMap(({ handlers }) => handlers));
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 async function overHttp(task: Task, options: Options, body: Body): Promise<void> {

@@ -54,17 +54,22 @@ function orderOf(path: string): number {
   return Object.keys(ROOMS).indexOf(roomOf(path));
 }
 
+/** Parses a file without its comments, which take as long as the rest. */
 export function parseText(path: string, text: string): ts.SourceFile {
-  return ts.createSourceFile(path, text, ts.ScriptTarget.ES2022, true);
+  const jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
+  return ts.createSourceFile(path, text, { languageVersion: ts.ScriptTarget.ES2022, jsDocParsingMode }, true);
 }
 
 /** A node, and every node below it. */
 export function nodesOf(node: ts.Node): ts.Node[] {
-  const children: ts.Node[] = [];
-  ts.forEachChild(node, (child) => {
-    children.push(...nodesOf(child));
-  });
-  return [node, ...children];
+  const nodes = [node];
+  // The list grows while it is read.
+  for (const each of nodes) {
+    ts.forEachChild(each, (child) => {
+      nodes.push(child);
+    });
+  }
+  return nodes;
 }
 
 /** Every import of a file: static, re-exporting, dynamic, and inside a type. */

@@ -1,6 +1,7 @@
 import type { MailboxServer } from 'agent-mailbox-mock/server';
 import { expect } from 'vitest';
 import { checkReply } from './check-reply.ts';
+import { expectEqual } from './expect-equal.ts';
 import { exchange, type RawReply, request } from './raw-http.ts';
 
 export const KEY = 'X-API-Key: tk_acme_tenant_key';
@@ -11,7 +12,7 @@ export type Served = Pick<MailboxServer, 'port' | 'mailbox'>;
 export async function expectNoHarm(server: Served, act: () => Promise<void>): Promise<void> {
   const before = server.mailbox.snapshot();
   await act();
-  expect(server.mailbox.snapshot()).toEqual(before);
+  expectEqual(server.mailbox.snapshot(), before);
   expect((await exchange(server, request('GET /v1/webhooks', [KEY]))).status).toBe(200);
 }
 

@@ -15,10 +15,13 @@ const ENTRIES = [
   'src/testing/playwright/index.ts',
 ];
 
+/** All packages but zod: their types make no difference here, and are two thirds of what would be read. */
+const UNREAD = /\/node_modules\/(?!zod\/|typescript\/)/;
+
 // The compiler reads the source once for all tests of this file.
 const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);
 const { options, fileNames } = ts.parseJsonConfigFileContent({ ...config, include: ['src/**/*.ts'] }, ts.sys, ROOT);
-const editor = openEditor(join(ROOT, 'test/types'), options, fileNames);
+const editor = openEditor(join(ROOT, 'test/types'), options, fileNames, UNREAD);
 const { program } = editor;
 const checker = program.getTypeChecker();
 

@@ -71,6 +71,8 @@ export class Stream {
 
   /** Handles a frame from the client. A frame that is not text gets an error frame. */
   receive(data: unknown): void {
+    // A client that does not read may have sent many more frames before the stream was closed.
+    if (!this.#isOpen) return;
     if (typeof data === 'string' && data.length > MAX_FRAME_BYTES) {
       this.close(CLOSE_CODES.tooLarge, 'The frame is larger than 64 KiB.');
       return;

@@ -50,7 +50,7 @@ function distinctDocuments(): [title: string, document: OpenApiDocument][] {
     const shape = withoutDescriptions(document);
     if (!documents.has(shape)) documents.set(shape, [title, document]);
   };
-  add('the defaults', openApi());
+  add('the defaults', DEFAULT);
   for (const id of behavioursRead()) {
     const { choices, default: usual } = changeableDefinition(id);
     for (const current of Object.keys(choices))
@@ -70,6 +70,8 @@ function behavioursRead(): ChangeableId[] {
   return [...read];
 }
 
+const DEFAULT = openApi();
+
 const DOCUMENTS = distinctDocuments();
 
 test.each(DOCUMENTS)('the document under %s passes the linter', async (title, document) => {
@@ -84,8 +86,11 @@ test.each(DOCUMENTS)('the document under %s is valid OpenAPI 3.1', async (_, doc
 
 test.each(DOCUMENTS)('under %s no resource is written out in place of its name', (_, document) => {
   const { schemas } = document.components as { schemas: Record<string, object> };
+  const fieldsOf = (value: unknown) => Object.keys(value ?? {}).join();
+  const fields = new Set(Object.values(schemas).map(fieldsOf));
   const written = walk({ paths: document.paths, schemas: Object.values(schemas).flatMap(Object.values) });
-  const bodies = new Set(written.map(([, value]) => JSON.stringify(value)));
+  const alike = written.filter(([, value]) => typeof value === 'object' && fields.has(fieldsOf(value)));
+  const bodies = new Set(alike.map(([, value]) => JSON.stringify(value)));
   expect(Object.keys(schemas).filter((name) => bodies.has(JSON.stringify(schemas[name])))).toEqual([]);
 });
 
@@ -119,14 +124,14 @@ test('each operation with a body or a reply has an example, which a call to the 
 });
 
 test('the resources have names, and an error may have a code of a later version', () => {
-  const { schemas } = openApi().components as { schemas: Record<string, object> };
+  const { schemas } = DEFAULT.components as { schemas: Record<string, object> };
   const names = ['Webhook', 'Inbox', 'Message', 'Thread', 'Draft', 'List', 'Domain', 'Workspace', 'Tenant', 'Error'];
   expect(Object.keys(schemas)).toEqual(expect.arrayContaining(names));
   expect(ajv.validate(schemas.Error ?? {}, { error: 'x', code: 'NEW_CODE' })).toBe(true);
 });
 
 test('the linter refuses a document that names no group and one path twice', async () => {
-  const document = JSON.parse(JSON.stringify(openApi()));
+  const document = JSON.parse(JSON.stringify(DEFAULT));
   document.paths['/health'].get.tags = ['Nowhere'];
   document.paths['/v1/webhooks/{other}'] = { get: { ...document.paths['/health'].get, operationId: 'other' } };
   const rules = (await lint(document)).map((problem) => problem.split(' ')[0]);
@@ -139,7 +144,7 @@ test('every operation is described once, and nothing of the control plane', () =
 });
 
 test('no two path templates match the same path', () => {
-  const shapes = Object.keys(openApi().paths).map((path) => path.replaceAll(/\{[^}]+\}/g, '{}'));
+  const shapes = Object.keys(DEFAULT.paths).map((path) => path.replaceAll(/\{[^}]+\}/g, '{}'));
   expect(shapes).toEqual([...new Set(shapes)]);
 });
 
@@ -194,7 +199,7 @@ test('under requests.unknown-fields=refused a body takes no other field', () => 
 const readDefault = <Id extends ChangeableId>(id: Id) => changeableDefinition(id).default as never;
 
 function operations(): (Described & { readonly method: string; readonly path: string })[] {
-  return Object.entries(openApi().paths).flatMap(([path, methods]) =>
+  return Object.entries(DEFAULT.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
       ...(described as unknown as Described),
       method: method.toUpperCase(),
@@ -213,8 +218,8 @@ const externalRefResolver = new BaseResolver();
 
 /** The problems that the linter finds in a document, with warnings, each with its rule and location. */
 async function lint(document: OpenApiDocument, config = LINT): Promise<string[]> {
-  const text = JSON.stringify(document);
-  const parsed = { source: new Source('openapi.json', text), parsed: JSON.parse(text) };
+  // The text would only be read to print a problem.
+  const parsed = { source: new Source('openapi.json', ''), parsed: document };
   const problems = await lintDocument({ document: parsed, config: await config, externalRefResolver });
   return problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer ?? ''} ${message}`);
 }

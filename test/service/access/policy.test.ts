@@ -43,12 +43,15 @@ describe('policy', () => {
       const { mailbox } = service;
       for (const [index, target] of TARGETS.entries()) {
         let things = await begin(service, id, target);
+        let before = mailbox.snapshot();
         for (const caller of CALLERS) {
-          const before = mailbox.snapshot();
           const { status } = await call(service, id, caller, things);
           expect(status, `${id} by ${caller} on ${target}`).toBe(POLICY[id][caller][index]);
           if (status >= 400) expectEqual(mailbox.snapshot(), before);
-          else things = await begin(service, id, target);
+          else {
+            things = await begin(service, id, target);
+            before = mailbox.snapshot();
+          }
         }
       }
     });

@@ -16,9 +16,11 @@ async function answerEachOther({ mailbox, send }: Service, atMost = 200): Promis
   const keys: Record<string, string> = { [helpdesk]: mailbox.keys.acme.tenant, [info]: mailbox.keys.globex.tenant };
   const json = { to: 'info@globex.test', subject: 'Hello', plainBody: 'Hello', verified: true };
   await send('POST', `/v1/inboxes/${helpdesk}/send`, { key: mailbox.keys.acme.tenant, json });
+  let since: string | undefined;
   for (let count = 0; ; count += 1) {
-    const mail = mailbox.messages({ direction: 'inbound' }).slice(count)[0];
+    const [mail] = mailbox.messages({ direction: 'inbound', since });
     if (!mail || count === atMost) return count;
+    since = mail.id;
     const key = keys[mail.inboxId] ?? '';
     await send('POST', `/v1/inboxes/${mail.inboxId}/reply/${mail.id}`, { key, json: { plainBody: 'Thanks!' } });
   }

@@ -27,7 +27,7 @@ type Ask = (path: string, query?: Record<string, string | number>) => Promise<Re
 function asker(send: Send, key: string): Ask {
   return async (path, query) => {
     const reply = await send('GET', path, { key, ...(query && { query }) });
-    expect(`${path} ${reply.status}`).toBe(`${path} 200`);
+    if (reply.status !== 200) throw new Error(`GET ${path} answered ${reply.status}.`);
     return reply.json;
   };
 }
@@ -115,11 +115,12 @@ async function allPages(ask: Ask, path: string, list: string, query: Record<stri
   for (let total = 1; rows.length < total; ) {
     const page = await ask(path, { ...query, limit, offset: rows.length });
     total = page.pagination.total;
-    expect(page[list].length).toBe(Math.min(limit, total - rows.length));
+    const length = Math.min(limit, total - rows.length);
+    if (page[list].length !== length) throw new Error(`${path} has ${page[list].length} rows, not ${length}.`);
     rows.push(...page[list]);
   }
   const names = rows.map(({ id, threadId }) => id ?? threadId);
-  expect(new Set(names).size).toBe(names.length);
+  if (new Set(names).size !== names.length) throw new Error(`${path} has a row twice.`);
   return rows;
 }
 

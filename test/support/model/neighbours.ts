@@ -1,5 +1,4 @@
 import type { MailboxState, TenantState } from 'agent-mailbox-mock';
-import { expect } from 'vitest';
 import { expectEqual } from '../expect-equal.ts';
 import type { Reply } from '../send.ts';
 
@@ -22,7 +21,10 @@ export function expectNothingForeign(reply: Reply, tenantId: string | undefined,
     ...tenant.inboxes.map(({ imapPassword }) => imapPassword),
   ]);
   const text = reply.text.replace(MESSAGE_ID, '');
-  expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
+  expectEqual(
+    secrets.filter((secret) => text.includes(secret)),
+    [],
+  );
 }
 
 /** Nothing changes in any tenant but the one that was touched, except for mail that comes. */

@@ -111,10 +111,15 @@ export function isLong(word: string): boolean {
 function toEncodedWords(text: string): string[] {
   const encoder = new TextEncoder();
   const words = [''];
+  let size = 0;
   for (const character of text) {
-    const longer = words.at(-1) + character;
-    if (encoder.encode(longer).byteLength > ENCODED_WORD_BYTES) words.push(character);
-    else words[words.length - 1] = longer;
+    const bytes = character < '\x80' ? 1 : encoder.encode(character).byteLength;
+    size += bytes;
+    if (size <= ENCODED_WORD_BYTES) words[words.length - 1] += character;
+    else {
+      words.push(character);
+      size = bytes;
+    }
   }
   return words.map((word) => `=?UTF-8?B?${toBase64(encoder.encode(word))}?=`);
 }
