@@ -64,7 +64,8 @@ export async function sendReply(response: ServerResponse, reply: AnyReply, batch
     return;
   }
   response.writeHead(status, headers);
-  if (!(body instanceof ReadableStream)) {
+  // `ReadableStream` is not named, because Node loads it at its first use.
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
     if (batch) batch.end(response, body);
     else response.end(body);
     return;
