@@ -1,20 +1,9 @@
 import { z } from 'zod';
+import { isUrlWithProtocol, MAX_URL_LENGTH } from '../../basics/url.ts';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
 import { chosenBy, defineOperations } from '../operation.ts';
-import {
-  deleteReplies,
-  expected,
-  flag,
-  idInRequest,
-  isUrlWithProtocol,
-  MAX_URL_LENGTH,
-  named,
-  text,
-  timestamp,
-  updatedReply,
-  uuid,
-} from '../schemas.ts';
+import { deleteReplies, expected, flag, idInRequest, named, text, timestamp, updatedReply, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const URL_RULES = {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
+import { isUrlWithProtocol, MAX_URL_LENGTH } from '../../basics/url.ts';
 import { messageId, recipients, tenant } from '../../contract/incoming-message.ts';
-import { isUrlWithProtocol, MAX_URL_LENGTH, text } from '../../contract/schemas.ts';
+import { text } from '../../contract/schemas.ts';
 
 const SEED_RULE = 'must be a whole number from 0 to 9007199254740991';
 
