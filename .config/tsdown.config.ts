@@ -89,7 +89,7 @@ const FILES_OF_A_START = [
   { name: 'version', test: /\/src\/basics\/version\.ts$/, priority: 5 },
   {
     name: 'options',
-    test: /\/src\/(?:basics\/(?:duration|json-path|nearest|number-options|size|url)|control\/table\/control-path|server\/(?:loopback|regular-file|server-settings)|fixture\/fixture-part)\.ts$|\/usingCtx\.js$/,
+    test: /\/src\/(?:basics\/(?:duration|json-path|nearest|number-options|size|text)|control\/table\/control-path|server\/(?:loopback|regular-file|server-settings)|fixture\/fixture-part)\.ts$|\/usingCtx\.js$/,
     priority: 4,
   },
   { name: 'command', test: /\/src\/cli\/(?:run|command|files|commands\/connection-variables)\.ts$/, priority: 3 },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
-import { isUrlWithProtocol } from '../basics/url.ts';
+import { isUrlWithProtocol } from '../basics/text.ts';
 import { parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import type { Delivery, DeliveryFilter, DeliveryLosses } from '../service/delivery/delivery.ts';

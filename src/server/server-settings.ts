@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { type Duration, isDuration, isShortWait } from '../basics/duration.ts';
 import { toWholeNumber } from '../basics/number-options.ts';
-import { isUrlWithProtocol } from '../basics/url.ts';
+import { isUrlWithProtocol } from '../basics/text.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, hostnameOf } from './loopback.ts';
 
 /** The options of `startServer` that are also flags of the command. */

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { z } from 'zod';
 import { countBytes } from '../../src/basics/base64.ts';
-import { isUrlWithProtocol } from '../../src/basics/url.ts';
+import { isUrlWithProtocol } from '../../src/basics/text.ts';
 import { parseJsonc } from '../../src/cli/read-fixture.ts';
 import { createSilentReader, parseBehaviours } from '../../src/contract/behaviours.ts';
 import { parseAddress, splitAddresses } from '../../src/contract/email-address.ts';

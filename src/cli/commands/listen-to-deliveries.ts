@@ -1,4 +1,4 @@
-import { isUrlWithProtocol } from '../../basics/url.ts';
+import { isUrlWithProtocol } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
 import { undefinedIfRefused } from '../../control/table/client.ts';
 import type { Attempt, Delivery } from '../../mailbox/without-msw.ts';

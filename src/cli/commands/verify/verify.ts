@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { isUrlWithProtocol } from '../../../basics/url.ts';
+import { isUrlWithProtocol } from '../../../basics/text.ts';
 import { NAME } from '../../../basics/version.ts';
 import { isKeyOfTier, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
 import { isLoopbackHost } from '../../../server/loopback.ts';
