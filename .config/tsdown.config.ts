@@ -82,14 +82,13 @@ const fromCommonJs: Plugin = {
 };
 
 /**
- * A start loads these five files, each with what its modules import, instead of thirty. The first is enough for
- * `--version`, and the first three for help. What the library shares with the command is in `options`, so that the library does not reach the command.
+ * A start loads these four files, each with what its modules import, instead of thirty. The first two are enough for
+ * help. What the library shares with the command is in `options`, so that the library does not reach the command.
  */
 const FILES_OF_A_START = [
-  { name: 'version', test: /\/src\/basics\/version\.ts$/, priority: 5 },
   {
     name: 'options',
-    test: /\/src\/(?:basics\/(?:json-path|nearest|number-options|size)|control\/table\/control-path|server\/(?:loopback|regular-file|server-settings)|fixture\/fixture-part)\.ts$|\/usingCtx\.js$/,
+    test: /\/src\/(?:basics\/(?:duration|json-path|nearest|number-options|size|text|version)|control\/table\/control-path|server\/(?:loopback|regular-file|server-settings)|fixture\/fixture-part)\.ts$|\/usingCtx\.js$/,
     priority: 4,
   },
   { name: 'command', test: /\/src\/cli\/(?:run|command|files|commands\/connection-variables)\.ts$/, priority: 3 },

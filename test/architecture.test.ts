@@ -39,7 +39,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^ws$/, allowed: ['src/server/', 'src/cli/commands/verify/event-experiments.ts'] },
   { packages: /^standardwebhooks$/, allowed: ['src/testing/receiver/receiver.ts'] },
   { packages: new RegExp(`^${COMPUTED}$`), allowed: ['src/cli/load-handlers.ts'] },
-  { packages: /^ms$/, allowed: ['src/world/clock.ts'] },
+  { packages: /^ms$/, allowed: ['src/basics/duration.ts'] },
   { packages: /^vitest$/, allowed: ['src/testing/vitest/'] },
   { packages: /^@(?:playwright\/test|msw\/playwright)$/, allowed: ['src/testing/playwright/'] },
   { packages: /^preact(\/|$)/, allowed: ['src/inspector/'] },

@@ -15,3 +15,22 @@ export function slugOf(name: string, maxLength: number, fallback: string): strin
 export function cut(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '');
 }
+
+/** Maximum length of a URL, in characters. */
+export const MAX_URL_LENGTH = 2048;
+
+/**
+ * Returns whether a text is an absolute URL of valid length, with both slashes and without characters that a URL
+ * parser would trim.
+ */
+export function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
+  const scheme = /^([a-z]+):\/\/[^\s/\\][^\s\\]*$/i.exec(url)?.[1];
+  // The parser of URLs takes quadratic time for a long host name of many different letters.
+  const isShort = url.length <= MAX_URL_LENGTH;
+  return isShort && scheme !== undefined && protocol.test(scheme.toLowerCase()) && URL.canParse(url);
+}
+
+/** Returns whether a text is a domain name with at least two labels. */
+export function isDomainName(value: string): boolean {
+  return /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(value);
+}

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { isUrlWithProtocol } from '../contract/schemas.ts';
+import { isUrlWithProtocol } from '../basics/text.ts';
 import { type ControlClient, createControlClient } from '../control/table/client.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 import * as nodeModule from 'node:module';
-import { VERSION } from '../basics/version.ts';
 import { watchRunner } from './package-runner.ts';
 
 /** The time that the reader of stdout has to read the last lines. */
@@ -19,8 +18,6 @@ const signalled = new Promise<NodeJS.Signals>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, resolve);
 });
 async function main(): Promise<void> {
-  // The version is printed without loading anything else, so that this takes little more time than Node itself.
-  if (argv.length === 3 && argv[2] === '--version') return void stdout.write(`${VERSION}\n`);
   // `run.ts` is loaded after `watchRunner()`, so that the end of a package runner during the loading is noticed.
   const runner = await watchRunner(env);
   const { run } = await import('./run.ts');

@@ -9,7 +9,6 @@ import { type Entry, toList, WIDTH, wrap } from './layout.ts';
 /** Runs a command to its end and returns its exit code. */
 export async function run(terminal: Terminal): Promise<number> {
   try {
-    checkNodeVersion();
     const code = await runCommand(terminal, parseCommandLine(terminal.args, terminal.env));
     return typeof code === 'number' ? code : 0;
   } catch (error) {
@@ -20,8 +19,9 @@ export async function run(terminal: Terminal): Promise<number> {
 }
 
 async function runCommand(terminal: Terminal, line: CommandLine): Promise<unknown> {
-  if (line.action === 'help') return void terminal.out((line.topic ? commandHelp(line.topic) : overview()).join('\n'));
   if (line.action === 'version') return void terminal.out(VERSION);
+  checkNodeVersion();
+  if (line.action === 'help') return void terminal.out((line.topic ? commandHelp(line.topic) : overview()).join('\n'));
   const command: Command = COMMANDS[line.action];
   return await (await command.load())(terminal, line.flags, line.argument, line.other ?? []);
 }

@@ -1,5 +1,5 @@
 import { addressParser } from 'postal-mime';
-import { isDomainName } from './schemas.ts';
+import { isDomainName } from '../basics/text.ts';
 
 /** A sender or recipient of mail. */
 interface EmailAddress {

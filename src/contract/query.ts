@@ -70,8 +70,8 @@ export function moment(day: 'begin' | 'end') {
     .meta({
       type: 'string',
       description:
-        'A time in ISO 8601; or a whole number since 1970: of seconds if it is below ' +
-        `${LEAST_MILLISECONDS.toLocaleString('en')}, else of milliseconds; or a day, which means the ` +
+        'A time in ISO 8601; or a whole number since 1970: of seconds if it is below 100,000,000,000, else of ' +
+        'milliseconds; or a day, which means the ' +
         `${day === 'begin' ? 'beginning' : 'end'} of that day in UTC.`,
     });
 }

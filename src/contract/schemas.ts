@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isBytes } from '../basics/base64.ts';
 import { lazy } from '../basics/lazy-schema.ts';
+import { isDomainName, isUrlWithProtocol, MAX_URL_LENGTH } from '../basics/text.ts';
 
 /** An id assigned by the service (service document, section 2). */
 export const uuid = lazy(() => z.uuid());
@@ -27,18 +28,11 @@ export function text(maxLength: number) {
   return z.string({ error: expected('a string') }).max(maxLength, tooLong);
 }
 
-/** Maximum length of a URL, in characters. */
-export const MAX_URL_LENGTH = 2048;
-
-/**
- * Returns whether a text is an absolute URL of valid length, with both slashes and without characters that a URL
- * parser would trim.
- */
-export function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
-  const scheme = /^([a-z]+):\/\/[^\s/\\][^\s\\]*$/i.exec(url)?.[1];
-  // The parser of URLs takes quadratic time for a long host name of many different letters.
-  const isShort = url.length <= MAX_URL_LENGTH;
-  return isShort && scheme !== undefined && protocol.test(scheme.toLowerCase()) && URL.canParse(url);
+/** A URL in a request body; `protocol` matches the protocols that it may have. */
+export function url(protocol: RegExp, message: string) {
+  return text(MAX_URL_LENGTH)
+    .refine((value) => isUrlWithProtocol(value, protocol), message)
+    .meta({ format: 'uri' });
 }
 
 /** A text on one line, with a maximum length, which is safe in a mail header. */
@@ -88,11 +82,6 @@ export const domainStatus = lazy(() => z.enum(['pending', 'verifying', 'verified
 
 /** The direction of a message, as seen from its inbox. */
 export const direction = lazy(() => z.enum(['inbound', 'outbound']));
-
-/** Returns whether a text is a domain name with at least two labels. */
-export function isDomainName(value: string): boolean {
-  return /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(value);
-}
 
 /** The user name of an inbox (reference, "Inboxes"); it is always a valid local part of an address. */
 export const username = lazy(() =>

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
+import { isUrlWithProtocol } from '../basics/text.ts';
 import { parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
-import { isUrlWithProtocol } from '../contract/schemas.ts';
 import type { Delivery, DeliveryFilter, DeliveryLosses } from '../service/delivery/delivery.ts';
 import { deliveryFilter } from '../service/delivery/delivery.ts';
 import type { WebhookRow } from '../world/store/rows.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
+import type { Duration } from '../basics/duration.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { ApiError } from '../contract/errors.ts';
-import { type Clock, type Duration, parseDuration } from '../world/clock.ts';
+import { type Clock, parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { type ControlScope, notFound } from './control-scope.ts';
 import type { ClockFeedItem } from './journal/feed-event.ts';

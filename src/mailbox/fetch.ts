@@ -1,4 +1,4 @@
-import { type ApiRequest, type ApiResult, ConnectionCutError, isCut } from '../service/pipeline/exchange.ts';
+import { type ApiRequest, type ApiResult, ConnectionCutError, isCut, NO_QUERY } from '../service/pipeline/exchange.ts';
 import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 
 /** Handles a fetch `Request` whose URL starts with `prefix`; by default, the origin of the URL. */
@@ -45,12 +45,13 @@ export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>)
 }
 
 function toApiRequest(request: Request, prefix: string): ApiRequest {
-  const [target = ''] = request.url.slice(prefix.length).split('#', 1);
+  const url = request.url.slice(prefix.length);
+  const target = url.includes('#') ? url.slice(0, url.indexOf('#')) : url;
   const queryStart = target.indexOf('?');
   return {
     method: request.method,
     path: queryStart < 0 ? target : target.slice(0, queryStart),
-    query: new URLSearchParams(queryStart < 0 ? '' : target.slice(queryStart)),
+    query: queryStart < 0 ? NO_QUERY : new URLSearchParams(target.slice(queryStart)),
     headers: request.headers,
     body: request.body === null ? null : readChunks(request),
   };

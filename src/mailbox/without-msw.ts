@@ -1,6 +1,7 @@
 // All exports of the main entry, except what imports msw. Node loads one copy of this file for `import` and `require`;
 // `index.ts` exists twice, because each module system has its own copy of msw.
 
+export type { Duration } from '../basics/duration.ts';
 export type { BehaviourId, BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
 export { BEHAVIOURS, BehaviourError } from '../contract/behaviours.ts';
 export { ERRORS, type ErrorCode } from '../contract/errors.ts';
@@ -104,7 +105,6 @@ export type { HeldMail } from '../service/mail/outgoing/loop-guard.ts';
 export type { Mail, MailAttachment } from '../service/mail/show-mail.ts';
 export type { StreamConnection } from '../service/stream/stream.ts';
 export type { AcceptStream, StreamSession } from '../service/stream/streams.ts';
-export type { Duration } from '../world/clock.ts';
 export type { Environment, EnvironmentOverrides } from '../world/environment.ts';
 export type {
   DeliveryFault,

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { styleText } from 'node:util';
+import { formatDuration } from '../basics/duration.ts';
 import { messageOf } from '../basics/named-error.ts';
 import { cut } from '../basics/text.ts';
 import { maskText } from '../contract/mask.ts';
@@ -7,7 +8,6 @@ import { isStreamPath } from '../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
 import { type ApiResult, type ExchangeObserver, isCut } from '../service/pipeline/exchange.ts';
-import { formatDuration } from '../world/clock.ts';
 import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../world/event-bus.ts';
 import { FAVICON_PATH } from './http/guards.ts';
 

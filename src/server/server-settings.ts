@@ -1,7 +1,7 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
+import { type Duration, isDuration, isShortWait } from '../basics/duration.ts';
 import { toWholeNumber } from '../basics/number-options.ts';
-import { isUrlWithProtocol } from '../contract/schemas.ts';
-import { type Duration, timeoutField } from '../world/clock.ts';
+import { isUrlWithProtocol } from '../basics/text.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, hostnameOf } from './loopback.ts';
 
 /** The options of `startServer` that are also flags of the command. */
@@ -121,7 +121,7 @@ export const SERVER_SETTINGS = {
     value: '<time>',
     help: 'After a signal, keep running for this time, such as 10s; GET /__mock/ready then answers 503 (default: 0s)',
     expected: 'a time of at most 1h, such as 10s',
-    parse: (value: unknown) => timeoutField().safeParse(value).data,
+    parse: (value: unknown) => (isDuration(value) && isShortWait(value) ? value : undefined),
   },
   corsOrigins: {
     multiple: true,

@@ -1,5 +1,5 @@
+import { isUrlWithProtocol } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
-import { isUrlWithProtocol } from '../../contract/schemas.ts';
 import { undefinedIfRefused } from '../../control/table/client.ts';
 import type { Attempt, Delivery } from '../../mailbox/without-msw.ts';
 import { createOutgoingFetch, createReceiverRules } from '../../server/outgoing-fetch.ts';

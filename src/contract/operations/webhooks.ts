@@ -2,19 +2,7 @@ import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
 import { chosenBy, defineOperations } from '../operation.ts';
-import {
-  deleteReplies,
-  expected,
-  flag,
-  idInRequest,
-  isUrlWithProtocol,
-  MAX_URL_LENGTH,
-  named,
-  text,
-  timestamp,
-  updatedReply,
-  uuid,
-} from '../schemas.ts';
+import { deleteReplies, expected, flag, idInRequest, named, timestamp, updatedReply, url, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const URL_RULES = {
@@ -29,9 +17,7 @@ const EVENT_RULES = { known: EVENT_KINDS, 'received-only': ['message.received'] 
 
 function webhookUrl(readBehaviour: ReadBehaviour) {
   const { protocol, message } = URL_RULES[readBehaviour('webhooks.create.url')];
-  return text(MAX_URL_LENGTH)
-    .refine((url) => isUrlWithProtocol(url, protocol), message)
-    .meta({ format: 'uri' });
+  return url(protocol, message);
 }
 
 function listedEvents(readBehaviour: ReadBehaviour) {

@@ -164,20 +164,34 @@ function keepRequest(worlds: Worlds, exchange: FinishedExchange, place: PlaceInJ
   const key = sentKey(headers) ?? ((query.has('api_key') && isStreamPath(path) && query.get('api_key')) || undefined);
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   const { clock } = principal?.world ?? worlds;
+  const { reply: keptReply, replyBytes } = isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply);
+  // Without spreads, which would take longer than all else here.
   return {
-    // A literal that begins with a spread takes ten times as long in V8.
+    number: place.number,
+    realTimeMs: place.realTimeMs,
+    behaviours: place.behaviours,
+    protocol,
+    method,
+    path,
+    query,
+    headers,
+    row,
+    key,
+    error,
+    ignored,
+    usedBehaviours,
+    faults,
+    durationMs,
+    caused,
     atMs: clock.now().getTime(),
+    keyId: principal ? findKeyId(worlds, key) : null,
+    principal: principal ? describePrincipal(principal) : null,
     reason: reasonOf(exchange),
     requestBody: keepBody(received),
-    ...place,
-    ...{ protocol, method, path, query, headers, row, key },
-    ...{ error, ignored, usedBehaviours, faults, durationMs, caused },
-    ...(principal ? { keyId: findKeyId(worlds, key), principal: describePrincipal(principal) } : NOBODY),
-    ...(isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply)),
+    reply: keptReply,
+    replyBytes,
   };
 }
-
-const NOBODY = { keyId: null, principal: null };
 
 /** Says why a request was refused: by the fault that decided the reply, or else by the service. */
 function reasonOf({ faults, reply, error, refusal }: FinishedExchange): string | null {

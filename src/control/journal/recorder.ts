@@ -72,7 +72,8 @@ export class Recorder {
 
   /** Returns the feeds for the events of a tenant: that of the mailbox and, for a sandbox, also its own. */
   #feedsFor(tenant: string | null | undefined): Feed[] {
-    return this.feedOf.in([this.#worlds, this.#worlds.get(tenant ?? '') ?? []].flat());
+    const world = this.#worlds.get(tenant ?? '');
+    return this.feedOf.in(world ? [this.#worlds, world] : [this.#worlds]);
   }
 }
 

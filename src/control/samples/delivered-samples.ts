@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { lazy } from '../../basics/lazy-schema.ts';
 import { type ReceivedMessage, receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import type { Part } from '../../world/store/world.ts';
 import { type Breach, type Observed, readOnce, type Sample, type SampleInfo } from './sample.ts';
@@ -41,27 +42,29 @@ export function judgeSample(mailbox: Observed, sample: Sample): Judgement {
 }
 
 /** Samples that were delivered, with what the agent did. */
-export const samplesReply = z.strictObject({
-  samples: z.array(
-    z.strictObject({
-      ...{ name: z.string(), family: z.string(), standard: z.string(), should: z.string(), mustNot: z.string() },
-      messages: z.array(receivedMessage()),
-      result: z.enum(SAMPLE_RESULTS).describe('`unknown` without an oracle, or if the journal may miss requests.'),
-      breaches: z.array(
-        z.strictObject({
-          call: z.string().describe('What the agent did that it must not do.'),
-          shown: z.string().describe('The part of it that shows that.'),
-          requestId: z.string().nullable().describe('Null if the journal no longer has it.'),
-        }),
-      ),
-    }),
-  ),
-});
+export const samplesReply = lazy(() =>
+  z.strictObject({
+    samples: z.array(
+      z.strictObject({
+        ...{ name: z.string(), family: z.string(), standard: z.string(), should: z.string(), mustNot: z.string() },
+        messages: z.array(receivedMessage()),
+        result: z.enum(SAMPLE_RESULTS).describe('`unknown` without an oracle, or if the journal may miss requests.'),
+        breaches: z.array(
+          z.strictObject({
+            call: z.string().describe('What the agent did that it must not do.'),
+            shown: z.string().describe('The part of it that shows that.'),
+            requestId: z.string().nullable().describe('Null if the journal no longer has it.'),
+          }),
+        ),
+      }),
+    ),
+  }),
+);
 
 /** Shows samples with their results. It reads the mailbox once for all of them, because the mailbox may be large. */
 export function showSamples(
   mailbox: Observed & { samples(): readonly DeliveredSample[] },
-): z.infer<typeof samplesReply>['samples'] {
+): z.infer<ReturnType<typeof samplesReply>>['samples'] {
   const delivered = mailbox.samples();
   if (delivered.length === 0) return [];
   const observed = readOnce(mailbox);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { messageId, recipients, tenant } from '../../contract/incoming-message.ts';
-import { isUrlWithProtocol, MAX_URL_LENGTH, text } from '../../contract/schemas.ts';
+import { url } from '../../contract/schemas.ts';
 
 const SEED_RULE = 'must be a whole number from 0 to 9007199254740991';
 
@@ -17,10 +17,7 @@ const sampleFields = () => ({
    */
   inReplyTo: messageId().optional(),
   /** The URL of the emulator, to which the link of `injection-link` leads. Default: the one that was called. */
-  baseUrl: text(MAX_URL_LENGTH)
-    .refine((url) => isUrlWithProtocol(url, /^https?$/), 'must be an http or https URL')
-    .meta({ format: 'uri' })
-    .optional(),
+  baseUrl: url(/^https?$/, 'must be an http or https URL').optional(),
   /** The id of a tenant. If set, every recipient must be an inbox of this tenant. */
   tenant: tenant(),
 });

@@ -69,7 +69,7 @@ export const MAIL_ROWS = {
   listSamples: defineControl(
     'Lists the latest 20 samples that each tenant, or the sandbox, got since the start, a reset or a restore, oldest ' +
       'first, with what the agent did.',
-    { reply: samplesReply },
+    { reply: samplesReply() },
     (mailbox) => ({ samples: showSamples(mailbox) }),
   ),
   listMail: defineControl(

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderReader } from '../../contract/header-fields.ts';
-import { type AnyReply, type ApiReply, type ApiRequest, isCut } from '../../service/pipeline/exchange.ts';
+import { type AnyReply, type ApiReply, type ApiRequest, isCut, NO_QUERY } from '../../service/pipeline/exchange.ts';
 
 /**
  * Converts a request of Node whose target is a path. As in fetch, `.` and `..` segments are resolved, so that a guard
@@ -16,9 +16,6 @@ export function readRequest(message: IncomingMessage): ApiRequest {
     body: method === 'GET' || method === 'HEAD' ? null : message.iterator({ destroyOnReturn: false }),
   };
 }
-
-/** Most requests share this query, because the journal keeps the query of each request. */
-const NO_QUERY = new URLSearchParams();
 
 /** A target without a query that a URL parser would not change. */
 const PLAIN_TARGET = /^[\w/-]+$/;
@@ -64,7 +61,8 @@ export async function sendReply(response: ServerResponse, reply: AnyReply, batch
     return;
   }
   response.writeHead(status, headers);
-  if (!(body instanceof ReadableStream)) {
+  // `ReadableStream` is not named, because Node loads it at its first use.
+  if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
     if (batch) batch.end(response, body);
     else response.end(body);
     return;

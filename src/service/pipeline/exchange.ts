@@ -158,6 +158,9 @@ export interface ApiRequest {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
+/** The query of every request without one; it is shared, because the journal keeps the query of each request. */
+export const NO_QUERY = new URLSearchParams();
+
 /** A received body: its bytes, or the reason why there are none. */
 export type ReceivedBody = Uint8Array | 'empty' | 'too-large' | 'truncated';
 
@@ -296,7 +299,7 @@ export interface MailCommand {
 /** Notifies the observers of exchanges about a command. */
 export function recordCommand({ behaviours, observers }: Service, command: MailCommand): void {
   const { protocol, principal, name: method, path, text, status, reply, messageIds } = command;
-  const request = { method, path, query: new URLSearchParams(), headers: new Headers(), body: null };
+  const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null };
   const exchange = new Exchange(behaviours, request, protocol);
   exchange.principal = principal;
   exchange.received = encoder.encode(text);

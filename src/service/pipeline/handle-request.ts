@@ -42,9 +42,12 @@ const router = createRouter<Row>([...OPERATION_ROWS, ...STREAM_ROWS]);
  */
 export async function handleRequest(service: Service, request: ApiRequest): Promise<FinishedExchange> {
   const exchange = new Exchange(service.behaviours, request);
-  const reply = await runStages(service, exchange).catch((thrown: unknown) =>
-    refuse(exchange, thrown, service.worlds.environment.report),
-  );
+  let reply: ApiReply;
+  try {
+    reply = await runStages(service, exchange);
+  } catch (thrown) {
+    reply = refuse(exchange, thrown, service.worlds.environment.report);
+  }
   const sent = stripBodyForHead(request.method, addAssumedHeader(service, exchange, reply));
   return finishExchange(exchange, sent, service.observers);
 }
@@ -61,7 +64,7 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
     throw new ApiError('UPGRADE_REQUIRED', message, { headers: { upgrade: 'websocket' } });
   }
   exchange.row = row;
-  exchange.received = await readBody(exchange.request);
+  exchange.received = exchange.request.body ? await readBody(exchange.request) : 'empty';
   // Everything below is synchronous, so no other request can revoke the key meanwhile.
   const operation = service.operationFor(row.id);
   authorise(service, exchange, row, operation);
@@ -90,18 +93,27 @@ function runOperation(
 ): Outcome {
   const { principal, readBehaviour, assume } = exchange;
   const world = principal?.world;
-  const reached = { principal, world, worlds: world ? worlds.reachableFrom(world) : worlds };
+  const reached = world ? worlds.reachableFrom(world) : worlds;
   // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
   // link when `id` is a union.
   const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
-  const mail = { events: recordCaused(events, exchange), loops, correspondents };
-  return run({ readBehaviour, assume, ...reached, ...mail } as Context, input as never);
+  const context = {
+    principal,
+    world,
+    worlds: reached,
+    events: recordCaused(events, exchange),
+    loops,
+    correspondents,
+    readBehaviour,
+    assume,
+  };
+  return run(context as Context, input as never);
 }
 
 /** Returns an event bus that also records in `exchange.caused` the ids of the messages and deliveries of its events. */
 function recordCaused(events: EventBus, exchange: Exchange): EventBus {
   return {
-    ...events,
+    subscribe: events.subscribe,
     publish(event) {
       events.publish(event);
       const { messages = [], deliveries = [] } = exchange.caused ?? {};
@@ -189,6 +201,7 @@ export function splitPath(path: string): string[] {
 /** Reads the parameters of a row's path from the decoded segments of a request. */
 function readParams(row: Routable, segments: readonly string[]): Record<string, string> {
   const params: Record<string, string> = {};
+  if (!row.path.includes('{')) return params;
   for (const [index, segment] of splitPath(row.path).entries()) {
     const [, name, ending = ''] = PARAMETER.exec(segment) ?? [];
     if (name !== undefined) params[name] = (segments[index] ?? '').slice(0, -ending.length || undefined);
@@ -268,7 +281,7 @@ function explainMissingVersion(path: string, router: Router<Routable>): string {
 
 /** Removes a trailing slash, if that leads to a row. Only then does the reply depend on `requests.trailing-slash`. */
 function stripTrailingSlash(path: string, router: Router<Routable>, readBehaviour: ReadBehaviour): string {
-  const trimmed = path.replace(/\/$/, '');
+  const trimmed = path.endsWith('/') ? path.slice(0, -1) : path;
   if (trimmed === path || !router(splitPath(trimmed))) return path;
   return readBehaviour('requests.trailing-slash') === 'ignored' ? trimmed : path;
 }

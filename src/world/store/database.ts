@@ -75,7 +75,9 @@ class Collection<Kind extends RowKind> {
 
   /** Returns every row, in the order of insertion. */
   all(): Rows[Kind][] {
-    return Array.from(this.#entries.values(), ({ row }) => row);
+    const rows: Rows[Kind][] = [];
+    for (const { row } of this.#entries.values()) rows.push(row);
+    return rows;
   }
 
   /** Returns the rows whose property has this value, in the order of insertion. */

@@ -290,9 +290,15 @@ export function addPart<Type extends Part, Of extends Owner>(
 ): PartOf<Type, Of> {
   table.set(id, create);
   const partOf = (owner: Owner) => owner.parts.get(id) as Type;
-  return Object.assign(partOf, {
-    in: (owners: readonly Owner[]) => owners.flatMap(({ parts }) => (parts.find(id) as Type | undefined) ?? []),
-  });
+  const used = (owners: readonly Owner[]) => {
+    const found: Type[] = [];
+    for (const { parts } of owners) {
+      const part = parts.find(id) as Type | undefined;
+      if (part) found.push(part);
+    }
+    return found;
+  };
+  return Object.assign(partOf, { in: used });
 }
 
 /** Returns the first address of an inbox, which never changes. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
+import { isUrlWithProtocol } from '../../../basics/text.ts';
 import { NAME } from '../../../basics/version.ts';
-import { isUrlWithProtocol } from '../../../contract/schemas.ts';
 import { isKeyOfTier, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
 import { isLoopbackHost } from '../../../server/loopback.ts';
 import { CannotRunError, type GivenFlags, quote, type RunCommand, textOf, UsageError } from '../../command.ts';
