@@ -3,7 +3,7 @@ import { domainOf, formatAddress } from '../../contract/email-address.ts';
 import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
 import { primaryAddress, type World } from '../../world/store/world.ts';
 import { composeMail } from '../mail/mime/compose-mail.ts';
-import { headerEnd, toBinary } from '../mail/mime/decode.ts';
+import { findHeaderEnd, toBinary } from '../mail/mime/decode.ts';
 import { writeShownTrace } from '../mail/mime/header.ts';
 import { type MailPart, splitMail } from '../mail/mime/split-parts.ts';
 import type { Item } from './folder.ts';
@@ -76,7 +76,7 @@ export class MailReader {
     const bytes = this.bytesOf(item) ?? new Uint8Array();
     item.known.set('size', String(bytes.length));
     const start = toBinary(bytes.subarray(0, HEADER_BYTES));
-    return start.slice(0, headerEnd(start));
+    return start.slice(0, findHeaderEnd(start));
   }
 
   #remember(item: Item, what: string, compute: () => string): string {

@@ -9,7 +9,7 @@ import { type RawPart, splitParts } from './mime/split-parts.ts';
 /** The columns of a file of a mail, except for its bytes. */
 export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
 
-/** Returns the schemas of these columns. */
+/** Returns the schemas of the columns in `FILE_COLUMNS`. */
 export const fileFields = (): ShownFields<AttachmentRow, (typeof FILE_COLUMNS)[number]> =>
   shownFields('attachments', FILE_COLUMNS);
 
@@ -80,10 +80,10 @@ export function showMail(world: World, message: MessageRow): Mail {
   };
 }
 
-/** How much of a raw mail is searched. */
+/** How many bytes of a raw mail are searched for problems. */
 const SEARCHED_BYTES = 192 * 1024;
 
-/** Returns a sentence for each problem in reading a mail that came as raw bytes. */
+/** Returns a sentence for each problem that reading the raw bytes of a mail had; none if it has no raw bytes. */
 function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]): string[] {
   if (message.raw === null) return [];
   const texts = [
@@ -133,13 +133,13 @@ function encodingOf({ fields }: RawPart): string {
 
 /** Finds the charsets that the header fields of the mail and of its parts name, and that the parser does not know. */
 function findUnknownCharsets(parts: readonly RawPart[]): string[] {
-  const named = parts.flatMap(({ fields }) => {
+  const inParameters = parts.flatMap(({ fields }) => {
     const { 'content-type': type = '', 'content-disposition': disposition = '' } = fields;
-    const inNames = /name\*(?:0\*)?\s*=\s*"?([^\s"';]{1,40})'[^']*'/gi;
-    return [...type.matchAll(/\bcharset\s*=\s*"?([^\s";]+)/gi), ...`${type};${disposition}`.matchAll(inNames)];
+    const charsetOfName = /name\*(?:0\*)?\s*=\s*"?([^\s"';]{1,40})'[^']*'/gi;
+    return [...type.matchAll(/\bcharset\s*=\s*"?([^\s";]+)/gi), ...`${type};${disposition}`.matchAll(charsetOfName)];
   });
   const inWords = parts.flatMap(({ head }) => Array.from(head.matchAll(/=\?([^?\s*]+)(?:\*[^?\s]*)?\?[QB]\?/gi)));
-  const names = [...named, ...inWords].map(([, name = '']) => name.toLowerCase());
+  const names = [...inParameters, ...inWords].map(([, name = '']) => name.toLowerCase());
   return [...new Set(names)].filter((name) => !isKnown(name));
 }
 

@@ -48,7 +48,7 @@ export const correspondentReply = lazy(() =>
 /** One answer of a correspondent: its text, or an object with its parts. */
 export type CorrespondentReply = string | InputOf<ReturnType<typeof replyFields>>;
 
-/** Writes the answer to a mail; without a result there is none. */
+/** Writes the answer to a mail. If it returns null or `undefined`, there is no answer. */
 export type ReplyFunction = (
   mail: Mail,
 ) => CorrespondentReply | null | undefined | Promise<CorrespondentReply | null | undefined>;
@@ -59,7 +59,7 @@ const listOf = <Reply extends z.ZodType>(reply: Reply) =>
   z.array(reply, REPLIES_RULE).min(1, REPLIES_RULE).max(MAX_REPLIES, REPLIES_RULE);
 const parsedReplyList = lazy(() => listOf(correspondentReply()));
 
-/** Parses a list of replies, with the place of each problem; a function stays as it is. */
+/** Parses a list of replies, and reports each problem with its path. A function is returned unchanged. */
 const replies = lazy(() =>
   z.custom<readonly CorrespondentReply[] | ReplyFunction>().transform((given, { issues }) => {
     if (typeof given === 'function') return given;
@@ -181,7 +181,7 @@ const listedReplyFields = () => ({
 });
 
 const dueFields = () => ({
-  /** The address of who gets it. */
+  /** The address of the recipient. */
   to: z.string(),
   /** The subject of the mail that it answers. */
   subject: z.string(),
@@ -227,7 +227,7 @@ export type Correspondent = OutputOf<ReturnType<typeof listedFields>>;
 /** The options after they are parsed. */
 export type ParsedCorrespondent = z.output<ReturnType<typeof correspondentOptions>>;
 
-/** Says why a correspondent did not answer: its function failed, or its mail does not fit in the storage. */
+/** The error of a correspondent that did not answer: its function failed, or its mail does not fit in the storage. */
 export class CorrespondentError extends Error {
   /** Recognises the error by its name, also if it comes from a second copy of this package. */
   static override readonly [Symbol.hasInstance] = createNameCheck('CorrespondentError');
