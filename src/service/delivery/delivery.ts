@@ -20,7 +20,7 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 const attemptFields = () => ({
   /** When it was made, by the tenant's clock. */
   at: timestamp(),
-  /** The URL to which the request was sent: that of the webhook at that time, or the one given to `redeliver`. */
+  /** The URL to which the request was sent: the URL of the webhook at that time, or the URL given to `redeliver`. */
   url: z.string(),
   /** The request headers that the emulator set, by lower-case name, with the signatures. */
   requestHeaders: z.record(z.string(), z.string()),

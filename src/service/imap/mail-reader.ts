@@ -21,7 +21,7 @@ export interface OpenMail {
 /** How much of a mail is searched for the end of its header. */
 const HEADER_BYTES = 256 * 1024;
 
-/** Reads the mails of an inbox. It keeps the last one, because clients read a mail in several steps. */
+/** Reads the mails of an inbox. It keeps the mail that was read last, because clients read a mail in several steps. */
 export class MailReader {
   #last: { readonly item: Item; readonly mail: OpenMail } | undefined;
 
@@ -41,7 +41,7 @@ export class MailReader {
     return mail;
   }
 
-  /** Returns the bytes of a mail: of a message those of its raw form, of a draft those that a client stored. */
+  /** Returns the bytes of a mail: the raw form of a message, or the bytes of a draft as a client has stored it. */
   bytesOf(item: Item): Uint8Array<ArrayBuffer> | undefined {
     const { world } = this.inbox;
     const message = this.inbox.messageOf(item);
@@ -70,7 +70,7 @@ export class MailReader {
     });
   }
 
-  /** Returns the header of a mail with the empty line. */
+  /** Returns the header of a mail, including the empty line after it. */
   headerOf(item: Item): string {
     if (this.#last?.item === item) return this.#last.mail.text.slice(0, this.#last.mail.root.bodyAt);
     const bytes = this.bytesOf(item) ?? new Uint8Array();

@@ -252,7 +252,7 @@ export function submitMail(
   const { from, to, cc, headers: _, ...parsed } = { headers: null, ...parseEml(raw, fallbackId).mail };
   const address = toBareAddress(from);
   if (!isOwnAddress(world, inboxId, address)) {
-    throw new ApiError('FORBIDDEN', `This inbox does not have the address ${address || '<>'}, from which the mail is.`);
+    throw new ApiError('FORBIDDEN', `The mail is from ${address || '<>'}, which is not an address of this inbox.`);
   }
   const recipients = [...new Set(mail.recipients.map(toBareAddress))];
   const named = new Set([...to, ...cc].map(toBareAddress));
