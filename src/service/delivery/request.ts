@@ -155,7 +155,7 @@ function findNodeHmac(): Hmac | undefined {
   return crypto && ((key, data) => crypto.createHmac('sha256', key).update(data).digest());
 }
 
-/** Splits a URL from its user name and password. A header contains these, because `fetch` refuses them in a URL. */
+/** Splits a URL from its user name and password. They are sent as a header, because `fetch` refuses them in a URL. */
 export function splitLogin(url: string): { href: string; login?: { authorization: string } } {
   if (!url.includes('@')) return { href: url };
   const { username, password } = new URL(url);

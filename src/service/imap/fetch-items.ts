@@ -6,7 +6,7 @@ import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
 import type { MailReader, OpenMail } from './mail-reader.ts';
 
-/** Texts, in which one character stands for each byte, and bytes, to be sent one after the other. */
+/** Texts and bytes that are sent one after the other. In a text, one character stands for each byte. */
 export type Output = (string | Uint8Array)[];
 
 /** One item that a FETCH asks for, such as `FLAGS` or `BODY[TEXT]`. */

@@ -76,7 +76,7 @@ export interface Item {
   /** Whether it is no longer in the folder. */
   isGone: boolean;
   /** Results that were computed from its bytes, by name. They stay valid, because the bytes never change. */
-  readonly known: Map<string, string>;
+  readonly computed: Map<string, string>;
 }
 
 /** A session that has a folder open. */
@@ -108,7 +108,7 @@ export class Folder {
   /** Adds a row, unless it is in the folder. */
   add(id: string, flags: Iterable<string>): void {
     if (this.#byId.has(id)) return;
-    const item = { uid: this.uidNext, id, flags: new Set(flags), isGone: false, known: new Map() };
+    const item = { uid: this.uidNext, id, flags: new Set(flags), isGone: false, computed: new Map() };
     this.uidNext += 1;
     this.items.push(item);
     this.#byId.set(id, item);

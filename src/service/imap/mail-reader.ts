@@ -41,7 +41,7 @@ export class MailReader {
     return mail;
   }
 
-  /** Returns the bytes of a mail: the raw form of a message, or the bytes of a draft as a client has stored it. */
+  /** Returns the bytes of a mail: the raw form of a message, or the stored or composed bytes of a draft. */
   bytesOf(item: Item): Uint8Array<ArrayBuffer> | undefined {
     const { world } = this.inbox;
     const message = this.inbox.messageOf(item);
@@ -74,14 +74,14 @@ export class MailReader {
   headerOf(item: Item): string {
     if (this.#last?.item === item) return this.#last.mail.text.slice(0, this.#last.mail.root.bodyAt);
     const bytes = this.bytesOf(item) ?? new Uint8Array();
-    item.known.set('size', String(bytes.length));
+    item.computed.set('size', String(bytes.length));
     const start = toBinary(bytes.subarray(0, HEADER_BYTES));
     return start.slice(0, findHeaderEnd(start));
   }
 
   #remember(item: Item, what: string, compute: () => string): string {
-    const known = item.known.get(what) ?? compute();
-    item.known.set(what, known);
+    const known = item.computed.get(what) ?? compute();
+    item.computed.set(what, known);
     return known;
   }
 }

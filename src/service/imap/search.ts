@@ -178,7 +178,7 @@ function byRecent({ view }: SearchContext): Criterion {
   return { cost: 0, matches: (item) => view.recent.has(item) };
 }
 
-/** Returns the parser of a key with one word. `what` names the word in an error. `create` makes the word a test. */
+/** Returns the parser of a key with one word. Errors call the word `what`. `create` creates the test for the word. */
 function by(
   cost: Criterion['cost'],
   what: string,

@@ -4,7 +4,7 @@ import { writeNString, writeString } from './argument.ts';
 /** The header fields with addresses. If a mail has several fields with the same name, their addresses are joined. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc']);
 
-/** Returns the header fields for an ENVELOPE by lower-case name. Of other fields with one name, the last is used. */
+/** Returns the fields for an ENVELOPE by lower-case name. If other fields have the same name, the last is used. */
 export function envelopeFields(header: string): Record<string, string> {
   const fields: Record<string, string> = {};
   for (const { name, value } of unfold(header)) {
@@ -37,7 +37,7 @@ const TOKEN = /"((?:[^"\\]|\\.)*)"?|\(((?:[^()\\]|\\.)*)\)?|<([^<>]*)>?|([,;:@])
 function writeAddresses(field = ''): string {
   const writer = new AddressWriter();
   for (const [token, quoted, comment, angle, separator] of field.matchAll(TOKEN)) {
-    if (separator !== undefined && separator !== '@') writer.separate(separator);
+    if (separator !== undefined && separator !== '@') writer.endAddress(separator);
     else if (comment === undefined && angle === undefined) writer.words.push(unescapeQuoted(quoted ?? token));
     else {
       writer.comment = comment?.trim() ?? writer.comment;
@@ -55,7 +55,7 @@ class AddressWriter {
   readonly #addresses: string[] = [];
   #isInGroup = false;
 
-  separate(separator: string): void {
+  endAddress(separator: string): void {
     if (separator === ':' && !this.#isInGroup) {
       this.#addresses.push(`(NIL NIL ${writeString(this.words.join(' '))} NIL)`);
       this.words = [];
@@ -75,8 +75,8 @@ class AddressWriter {
   }
 
   end(): string {
-    this.separate(',');
-    if (this.#isInGroup) this.separate(';');
+    this.endAddress(',');
+    if (this.#isInGroup) this.endAddress(';');
     return this.#addresses.length === 0 ? 'NIL' : `(${this.#addresses.join('')})`;
   }
 }
@@ -102,7 +102,7 @@ function unescapeQuoted(text: string): string {
 /** Writes the BODYSTRUCTURE of a mail, or its BODY, which has no extension data (RFC 3501, section 7.4.2). */
 export function writeStructure(part: MailPart, text: string, isExtended: boolean): string {
   const { type, subtype, parts, fields } = part;
-  const parameters = part.isTyped ? readParameters(fields['content-type']) : {};
+  const parameters = part.hasMediaType ? readParameters(fields['content-type']) : {};
   const extension = isExtended ? ` ${writeExtension(part)}` : '';
   if (type !== 'multipart') return `(${writeLeaf(part, text, parameters, isExtended)}${extension})`;
   const inner =

@@ -91,7 +91,7 @@ function toWebUrl(text: string): string | undefined {
   return url && /^https?:$/.test(url.protocol) ? url.href : undefined;
 }
 
-/** How many characters of images are put into one HTML body. It may name the same image many times. */
+/** How many characters of images are put into one HTML body. A limit is needed, because it may repeat an image. */
 const MAX_INLINED_LENGTH = 32 * 1024 * 1024;
 
 /** Replaces each `cid:` address of an image that the raw mail contains by the image itself, as a `data:` URL. */

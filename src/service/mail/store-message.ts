@@ -38,7 +38,7 @@ export function storeMessage(
   return message;
 }
 
-/** Publishes an event of a message; `bounce` is what a report says about a message that bounced. */
+/** Publishes an event about a message. For a message that bounced, `bounce` is what the delivery report says. */
 export function publish(
   { events }: MailContext,
   world: World,

@@ -61,7 +61,7 @@ export function acceptMail(entry: Entry, mail: Mail): Accepted {
 const ACCEPT: Readonly<Record<CorrespondentKind, (entry: Entry, mail: Mail) => Accepted>> = {
   person: (entry) => ({ entry, turn: findTurn(entry, entry.shown.received) }),
   'out-of-office': acceptOnce,
-  // Like many programs, it ignores RFC 3834: it answers every mail, also that of programs.
+  // Like many programs, it ignores RFC 3834: it answers every mail, also mail from programs.
   autoresponder: (entry) => ({ entry, turn: { reply: 0 } }),
   'ticket-system': acceptTicket,
   'mailing-list': acceptUnlessAutomatic,
@@ -136,7 +136,7 @@ export type Answer = {
   readonly envelopeFrom: string;
 } & ({ readonly mail: IncomingMail } | { readonly eml: Uint8Array });
 
-/** The mail to answer, and what an answer to it is written from. */
+/** What an answer is written from: the mail, the correspondent that answers, and which reply the mail gets. */
 interface AnswerInput {
   readonly entry: Entry;
   readonly mail: Mail;
@@ -144,23 +144,23 @@ interface AnswerInput {
   readonly environment: Environment;
 }
 
-/** Writes the mails that a correspondent sends after a mail. @throws what its function throws, or {@link ApiError} */
+/** Writes the mails with which a correspondent answers a mail. @throws what its function throws, or {@link ApiError} */
 export async function composeAnswers(input: AnswerInput): Promise<Answer[]> {
   return COMPOSE[input.entry.shown.kind](input);
 }
 
 const COMPOSE: Readonly<Record<CorrespondentKind, (input: AnswerInput) => Answer[] | Promise<Answer[]>>> = {
   person: (input) => writeAnswer(input),
-  'out-of-office': (input) => writeAnswer(input, ABSENT, true),
-  autoresponder: (input) => writeAnswer(input, RECEIVED),
+  'out-of-office': (input) => writeAnswer(input, ABSENT_TEXT, true),
+  autoresponder: (input) => writeAnswer(input, RECEIVED_TEXT),
   'ticket-system': answerTicket,
-  'mailing-list': distribute,
+  'mailing-list': copyToMembers,
   bounces: writeBounce,
 };
 
-const ABSENT = 'Thank you for your mail. I am out of the office, and will answer when I am back.';
+const ABSENT_TEXT = 'Thank you for your mail. I am out of the office, and will answer when I am back.';
 
-const RECEIVED = 'Thank you for your mail. We have received it and will answer soon.';
+const RECEIVED_TEXT = 'Thank you for your mail. We have received it and will answer soon.';
 
 /** The header fields of an automatic answer: the field of RFC 3834, and the field that Microsoft Exchange reads. */
 const AUTOMATIC_HEADERS = { 'Auto-Submitted': 'auto-replied', 'X-Auto-Response-Suppress': 'All' };
@@ -216,10 +216,10 @@ function readReferences({ headers }: Mail): string[] {
 }
 
 /**
- * Creates a copy of a mail for each member of a mailing list. From is the address of the list, because DMARC would
- * refuse a copy from the author. Reply-To still names the author.
+ * Creates a copy of a mail for each member of a mailing list. From is the address of the list, because a copy with the
+ * author in From would fail DMARC. Reply-To still names the author.
  */
-function distribute({ entry: { shown, address }, mail }: AnswerInput): Answer[] {
+function copyToMembers({ entry: { shown, address }, mail }: AnswerInput): Answer[] {
   const author = parseAddress(mail.from, isIncomingAddress);
   const name = parseAddress(shown.address, isIncomingAddress)?.name || address.slice(0, address.lastIndexOf('@'));
   const { plainBody, htmlBody, to, cc, subject, messageIdHeader, inReplyTo, attachments } = mail;

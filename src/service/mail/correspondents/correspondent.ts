@@ -26,7 +26,7 @@ const replyFields = () => ({
   text: composedMessage().shape.text,
   /** The answer as HTML. Default: no HTML part. */
   html: composedMessage().shape.html,
-  /** The subject. Default: that of the mail, with `Re:`. */
+  /** The subject. Default: the subject of the mail, with `Re:`. */
   subject: line(MAX_SUBJECT_LENGTH).optional(),
   /** Further header fields. */
   headers: composedMessage().shape.headers,
@@ -71,7 +71,7 @@ const replies = lazy(() =>
 );
 
 const commonFields = () => ({
-  /** The address, bare or in display form: `Dana Reyes <dana@customer.test>`. It must not be that of an inbox. */
+  /** The address, bare or in display form: `Dana Reyes <dana@customer.test>`. No inbox may have it. */
   address: incomingAddress(),
   /** The id of the only tenant whose mail it answers. Default: any tenant. */
   tenant: tenantField().optional(),
@@ -97,8 +97,8 @@ const automaticFields = () => ({
    */
   kind: z.enum(['out-of-office', 'autoresponder', 'ticket-system']),
   /**
-   * The text of the notice, which is the first of these; the others are not used. For a ticket system, the answers to
-   * later mails of a ticket. Default: a usual text, or none.
+   * The text of the notice; only the first text is used. For a ticket system: the answers to later mails of a ticket.
+   * Default: a usual text; for a ticket system, later mails are not answered.
    */
   replies: replies().optional(),
   /** The mail client whose quoting style the answers have. Default: `none`, no quote. */
@@ -124,7 +124,7 @@ const bouncesFields = () => ({
     .string(STATUS_RULE)
     .regex(/^5\.\d{1,3}\.\d{1,3}$/, STATUS_RULE)
     .default('5.1.1'),
-  /** What the mail server of the address replies. Default: that there is no such mailbox. */
+  /** What the mail server of the address replies. Default: a usual reply, such as `There is no such mailbox`. */
   diagnostic: line(MAX_SUBJECT_LENGTH).min(1, 'must not be empty').nullable().default(null),
 });
 
@@ -172,7 +172,7 @@ const listedReplyFields = () => ({
   text: z.string(),
   /** The answer as HTML; null or left out if it has no HTML part. */
   html: z.string().nullish(),
-  /** The subject; left out if it is that of the mail, with `Re:`. */
+  /** The subject; left out if it is the subject of the mail, with `Re:`. */
   subject: z.string().optional(),
   /** Further header fields. */
   headers: z.record(z.string(), z.string()),

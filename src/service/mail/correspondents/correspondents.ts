@@ -26,7 +26,7 @@ interface Context {
 }
 
 /** An answer that is due later. */
-interface Pending {
+interface PendingAnswer {
   readonly entryId: string;
   readonly dueMs: number;
   readonly mail: Mail;
@@ -34,7 +34,7 @@ interface Pending {
 }
 
 /** A correspondent, and its place in the order in which the correspondents of the mailbox were added. */
-interface Ordered {
+interface OrderedEntry {
   readonly entry: Entry;
   readonly order: number;
 }
@@ -42,20 +42,20 @@ interface Ordered {
 /** The correspondents that are bound to one tenant, or all that are bound to no tenant. */
 class CorrespondentList implements Part {
   /** The correspondents, by id. */
-  readonly entries = new Map<string, Ordered>();
+  readonly entries = new Map<string, OrderedEntry>();
 
   end(): void {}
 
-  save(): Ordered[] {
+  save(): OrderedEntry[] {
     return [...this.entries.values()];
   }
 
-  restore(saved: readonly Ordered[]): void {
+  restore(saved: readonly OrderedEntry[]): void {
     for (const ordered of saved) this.entries.set(ordered.entry.shown.id, ordered);
   }
 
   /** Returns the correspondents that answer without a function, because a function cannot be stored. */
-  keep(): Ordered[] {
+  keep(): OrderedEntry[] {
     return this.save().filter(({ entry }) => entry.write === undefined);
   }
 
@@ -65,14 +65,14 @@ class CorrespondentList implements Part {
 /** The answers that are due later, for one tenant. */
 class DueAnswers implements Part {
   /** Each answer, with the function that cancels it. */
-  readonly #pending = new Map<Pending, () => void>();
+  readonly #pending = new Map<PendingAnswer, () => void>();
 
   constructor(
     readonly clock: Clock,
-    readonly answer: (pending: Pending) => Promise<void>,
+    readonly answer: (pending: PendingAnswer) => Promise<void>,
   ) {}
 
-  add(pending: Pending): void {
+  add(pending: PendingAnswer): void {
     const cancel = this.clock.schedule(new Date(pending.dueMs), async () => {
       if (this.#pending.delete(pending)) await this.answer(pending);
     });
@@ -92,11 +92,11 @@ class DueAnswers implements Part {
     this.cancel();
   }
 
-  save(): Pending[] {
+  save(): PendingAnswer[] {
     return [...this.#pending.keys()];
   }
 
-  restore(saved: readonly Pending[]): void {
+  restore(saved: readonly PendingAnswer[]): void {
     for (const pending of saved) this.add(pending);
   }
 
@@ -125,12 +125,12 @@ export class Correspondents implements OutsideAddresses {
   }
 
   /** Returns the answers of all correspondents that are due later. */
-  due(): Pending[] {
+  due(): PendingAnswer[] {
     return this.#answersTo.in(this.context.worlds.all()).flatMap((answers) => answers.save());
   }
 
   /** Shows a correspondent with its own answers among those in `due`. */
-  show({ shown }: Entry, due: readonly Pending[] = this.due()): Correspondent {
+  show({ shown }: Entry, due: readonly PendingAnswer[] = this.due()): Correspondent {
     const own = due.filter(({ entryId }) => entryId === shown.id).sort((one, other) => one.dueMs - other.dueMs);
     return structuredClone({
       ...shown,
@@ -167,7 +167,7 @@ export class Correspondents implements OutsideAddresses {
     this.#accept(world, showMail(world, message), address);
   }
 
-  /** Returns the list that has a correspondent: of the tenant to which it is bound, or the list for no tenant. */
+  /** Returns the list that contains a correspondent: the list of its tenant, or the list without a tenant. */
   #listWith({ shown }: Entry): CorrespondentList {
     const { worlds } = this.context;
     return this.#listOf(worlds.get(shown.tenantId ?? '') ?? worlds);
@@ -189,7 +189,7 @@ export class Correspondents implements OutsideAddresses {
     if (turn) this.#answersTo(world).add({ entryId: id, dueMs: world.clock.now().getTime() + afterMs, mail, turn });
   }
 
-  async #answer(world: World, pending: Pending): Promise<void> {
+  async #answer(world: World, pending: PendingAnswer): Promise<void> {
     const lists = this.#listOf.in([world, this.context.worlds]);
     const entry = lists.map(({ entries }) => entries.get(pending.entryId)?.entry).find((found) => found);
     if (!entry) return;

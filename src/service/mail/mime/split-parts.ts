@@ -17,7 +17,7 @@ export interface MailPart {
   /** The header fields by lower-case name, unfolded. If several have the same name, the first is used. */
   fields: Readonly<Record<string, string>>;
   /** Whether the header names the media type, and the parameters of the media type. */
-  isTyped: boolean;
+  hasMediaType: boolean;
   parameters: Readonly<Record<string, string>>;
   /** The parts of a `multipart`, and whether its boundary was found. */
   readonly parts: MailPart[];
@@ -72,7 +72,7 @@ class MailSplitter {
     const part: MailPart = {
       from,
       ...{ bodyAt: from, to: from, type: 'text', subtype: 'plain' },
-      ...{ isTyped: false, fields: {}, parameters: {}, parts: [], isSplit: false },
+      ...{ hasMediaType: false, fields: {}, parameters: {}, parts: [], isSplit: false },
     };
     this.#count += 1;
     this.#open.push({ part, isInHeader: true, isInDigest });
@@ -128,8 +128,8 @@ class MailSplitter {
     const [, type, subtype] = /^([^/\s]+)\/([^/\s]+)$/.exec(value) ?? [];
     part.type = type ?? (isInDigest ? 'message' : 'text');
     part.subtype = subtype ?? (isInDigest ? 'rfc822' : 'plain');
-    part.isTyped = subtype !== undefined;
-    part.parameters = part.isTyped ? parameters : {};
+    part.hasMediaType = subtype !== undefined;
+    part.parameters = part.hasMediaType ? parameters : {};
     return value.startsWith('multipart/') ? (parameters.boundary?.trimEnd() ?? '') : '';
   }
 
@@ -172,7 +172,7 @@ const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_DEPTH = 256;
 const MAX_PARTS = 1_000;
 
-/** Its limits are a little higher than those of `splitParts`, which must see whether a mail exceeds them. */
+/** The options of `splitParts`. The limits are a little higher than its own, so that it can detect a larger mail. */
 const RAW_OPTIONS: SplitOptions = {
   ...{ maxDepth: MAX_DEPTH + 2, maxParts: MAX_PARTS + 2, splitsMessages: false, emptyLine: /^\r*\n$/ },
   listFields: (header) => listFields(linesOf(header)),

@@ -105,9 +105,9 @@ export class LoopGuard {
     const [oldest] = latest;
     if (!oldest || latest.length < this.#limit) return false;
     if (oldest.clock.now().getTime() - oldest.atMs >= MINUTE_MS) return false;
-    const own = latest.filter((mail) => mail.from === from).length;
+    const sentCount = latest.filter((mail) => mail.from === from).length;
     const minimum = this.#limit * MIN_SHARE;
-    return from === to || (own + 1 >= minimum && latest.length - own >= minimum);
+    return from === to || (sentCount + 1 >= minimum && latest.length - sentCount >= minimum);
   }
 
   #hold(world: World, mail: GuardedMail): HeldMail {

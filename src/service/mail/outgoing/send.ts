@@ -129,7 +129,7 @@ function newFields(world: World, inbox: InboxRow, originalMessage: MessageRow | 
 
 const MAX_REFERENCES = 20;
 
-/** Returns the references of a reply: the first message of the conversation, and the latest ones. */
+/** Returns the references of a reply: the first message of the conversation, and its latest messages. */
 export function referencesTo({
   references,
   messageIdHeader,
@@ -255,12 +255,12 @@ export function submitMail(
     throw new ApiError('FORBIDDEN', `The mail is from ${address || '<>'}, which is not an address of this inbox.`);
   }
   const recipients = [...new Set(mail.recipients.map(toBareAddress))];
-  const named = new Set([...to, ...cc].map(toBareAddress));
+  const inHeader = new Set([...to, ...cc].map(toBareAddress));
   const threadId = findThread(world, inboxId, parsed);
   const mustHaveWritten = context.readBehaviour('submission.verified') === 'checked';
   return sendMail(context, world, inbox, {
     ...parsed,
-    ...{ to, cc, bcc: recipients.filter((recipient) => !named.has(recipient)), originalMessage: null },
+    ...{ to, cc, bcc: recipients.filter((recipient) => !inHeader.has(recipient)), originalMessage: null },
     recipientCheck: { recipients: mustHaveWritten ? recipients : [] },
     submission: { recipients, from, fromAddress: address || primaryAddress(world, inbox), raw, threadId, ...parsed },
   });

@@ -83,15 +83,15 @@ function isRowInScope<Kind extends ScopedKind>(principal: TenantPrincipal, kind:
 }
 
 /** A kind of resource that `rowsInScope` can list. */
-type ListableKind = Exclude<ScopedKind, 'apiKeys'>;
+type ListedKind = Exclude<ScopedKind, 'apiKeys'>;
 
 /** Returns all rows of a kind within the scope of a principal's key, oldest first. */
-export function rowsInScope<Kind extends ListableKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
+export function rowsInScope<Kind extends ListedKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
   return findCandidates(principal, kind).filter((row) => isRowInScope(principal, kind, row));
 }
 
 /** Returns the rows that can be in the scope of a principal's key. Only a tenant key needs to search all rows. */
-function findCandidates<Kind extends ListableKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
+function findCandidates<Kind extends ListedKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
   const rows: Collections[Kind] = principal.world[kind];
   if (principal.tier === 'tenant') return rows.all();
   if (principal.tier === 'workspace' && kind !== 'workspaces') return rows.by('workspaceId', principal.workspaceId);

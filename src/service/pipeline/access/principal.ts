@@ -78,7 +78,7 @@ function findRotation(worlds: ReachableWorlds, key: string): Rotation | undefine
   return found?.rotationOf(key);
 }
 
-/** Returns the tier of a principal and the ids of its tenant, workspace and inbox. An id is null if it has none. */
+/** Returns the tier of a principal, and the ids of its tenant, workspace and inbox, each null if there is none. */
 export function describePrincipal({ tier, world, workspaceId, inboxId }: Principal) {
   return { tier, tenantId: world?.id ?? null, workspaceId, inboxId };
 }
