@@ -19,7 +19,7 @@ export interface DeliveryContext {
   readonly faults: Faults;
 }
 
-/** The result of an attempt; the time of the next one is not decided yet. */
+/** The result of an attempt, before the time of the next attempt is decided. */
 export interface AttemptResult extends Omit<Attempt, 'nextAttemptAt'> {
   /** True if the emulator refused to call the receiver, because its address is not allowed. */
   readonly isRefused: boolean;
@@ -37,7 +37,7 @@ const TIMEOUTS_MS = { '15s': 15_000, '30s': 30_000, '5s': 5_000, '1s': 1_000, '1
 export class AttemptSender {
   /** Each call in flight, with the id of its delivery. */
   readonly #calls = new Map<AbortableCall, string>();
-  /** Unused calls with the signal of an ended call, because creating a signal is slow (see CALLS_PER_SIGNAL). */
+  /** Unused calls that share the signal of an ended call, because creating a signal is slow (see CALLS_PER_SIGNAL). */
   readonly #preparedCalls: AbortableCall[] = [];
   #isEnded = false;
 
@@ -96,8 +96,8 @@ export class AttemptSender {
 }
 
 /**
- * How many calls reuse one abort signal. Creating a signal is slow, but each call leaves a listener on the signal, so
- * reuse is limited.
+ * How many calls share one abort signal. They share it because creating a signal is slow. The number is limited because
+ * each call leaves a listener on the signal.
  */
 const CALLS_PER_SIGNAL = 5;
 

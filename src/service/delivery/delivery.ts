@@ -20,7 +20,7 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 const attemptFields = () => ({
   /** When it was made, by the tenant's clock. */
   at: timestamp(),
-  /** The URL to which the request was sent: that of the webhook at that time, or the one given to `redeliver`. */
+  /** The URL to which the request was sent: the URL of the webhook at that time, or the URL given to `redeliver`. */
   url: z.string(),
   /** The request headers that the emulator set, by lower-case name, with the signatures. */
   requestHeaders: z.record(z.string(), z.string()),
@@ -40,7 +40,7 @@ const attemptFields = () => ({
   error: z.string().nullable(),
   /** How long it took, in milliseconds of real time. */
   durationMs: z.number(),
-  /** When the next attempt is due after this one; null if this is the last one. */
+  /** When the next attempt after this attempt is due; null if this is the last attempt. */
   nextAttemptAt: timestamp().nullable(),
 });
 
@@ -56,9 +56,9 @@ const deliveryFields = () => ({
   webhookId: z.string(),
   /** The kind of the event. */
   event: z.enum(EVENT_KINDS),
-  /** The id of the event; all deliveries of one event have the same. */
+  /** The id of the event. All deliveries of one event have the same event id. */
   eventId: z.string(),
-  /** The body of the request as an object, the same in every attempt; frozen. */
+  /** The body of the request as an object. It is frozen, and the same in every attempt. */
   payload: z
     // A triggered event can replace any field.
     .custom<DeliveryPayload>((value) => typeof value === 'object' && value !== null)

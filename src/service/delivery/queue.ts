@@ -26,7 +26,7 @@ export interface Job {
   cancel(): void;
 }
 
-/** What the creator of a job decides. */
+/** The fields of a job that its creator decides. */
 type JobOptions = Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId'>;
 
 /** The deliveries of a tenant that have not ended, by id. */
@@ -38,10 +38,10 @@ export class Jobs {
   #created = 0;
 
   /** Creates the job of a delivery. It replaces an earlier job of the same delivery. */
-  create({ id, webhookId, event, attempts }: Delivery, how: JobOptions): Job {
+  create({ id, webhookId, event, attempts }: Delivery, options: JobOptions): Job {
     this.end(id);
     this.#created += 1;
-    const job: Job = { id, webhookId, event, order: this.#created, ...how, failures: 0, cancel: () => {} };
+    const job: Job = { id, webhookId, event, order: this.#created, ...options, failures: 0, cancel: () => {} };
     this.#jobs.set(id, job);
     if (attempts.length > 0) this.setWaitsForAttempt(job, true);
     return job;
@@ -68,8 +68,8 @@ export class Jobs {
     this.#waitingForNext.set(job.webhookId, waiting.add(job));
   }
 
-  /** Stops the wait of a job for the next delivery. */
-  stopWaiting(job: Job): void {
+  /** Makes a job no longer wait for the next delivery to the same webhook. */
+  stopWaitingForNext(job: Job): void {
     this.#waitingForNext.get(job.webhookId)?.delete(job);
   }
 
@@ -80,14 +80,14 @@ export class Jobs {
   }
 
   /** The oldest job that waits for a further attempt. */
-  get oldestWaiting(): Job | undefined {
+  get oldestWaitingForAttempt(): Job | undefined {
     return this.#waitingForAttempt.first;
   }
 
-  /** Removes and returns the older jobs that wait for this one, latest first. */
-  takeWaiting({ webhookId, order }: Job): Job[] {
+  /** Removes the older jobs that wait for this job, and returns them, the latest first. */
+  takeWaitingForNext({ webhookId, order }: Job): Job[] {
     const taken = [...(this.#waitingForNext.get(webhookId) ?? [])].filter((job) => job.order < order);
-    for (const job of taken) this.stopWaiting(job);
+    for (const job of taken) this.stopWaitingForNext(job);
     return taken.reverse();
   }
 
@@ -97,7 +97,7 @@ export class Jobs {
     if (!job) return;
     job.cancel();
     this.#jobs.delete(id);
-    this.stopWaiting(job);
+    this.stopWaitingForNext(job);
     this.#waitingForAttempt.remove(job);
   }
 }

@@ -144,7 +144,7 @@ export const portableHmac: Hmac = (key, data) => hmac(sha256, new Uint8Array(key
 /** The implementation of Node if available, because it is several times faster. It is loaded for the first delivery. */
 export const hmacSha256: Hmac = (key, data) => (findNodeHmac() ?? portableHmac)(key, data);
 
-/** The used part of `node:crypto`. It is not imported, because this file also runs in browsers. */
+/** The part of `node:crypto` that this file uses. It is not imported, because this file also runs in browsers. */
 interface NodeCrypto {
   createHmac(algorithm: 'sha256', key: Uint8Array): { update(data: Uint8Array): { digest(): Uint8Array } };
 }
@@ -165,7 +165,7 @@ export function splitLogin(url: string): { href: string; login?: { authorization
   return { href, login: { authorization: `Basic ${toBase64(login)}` } };
 }
 
-/** Returns a URL without what may be secret: its login, its query and its fragment. */
+/** Returns a URL without the parts that may be secret: its login, its query and its fragment. */
 export function withoutSecrets(url: string): string {
   return splitLogin(url).href.replace(/[?#].*$/s, '');
 }

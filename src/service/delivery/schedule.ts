@@ -43,7 +43,7 @@ export class Schedule implements Part {
   }
 
   /**
-   * Sends a delivery again at once. With `url`, sends it once to this URL, and keeps its state and its retries.
+   * Sends a delivery again at once. With `url`, sends it once to this URL, and does not change its state and retries.
    *
    * @throws {ApiError} CONFLICT if it is in flight or its webhook was deleted.
    */
@@ -52,9 +52,9 @@ export class Schedule implements Part {
     if (!webhook) throw new ApiError('CONFLICT', 'The webhook of this delivery was deleted.');
     if (this.#sender.inFlight().has(delivery.id))
       throw new ApiError('CONFLICT', 'This delivery is already being sent.');
-    const how = { isRequested: true, content: JSON.stringify(delivery.payload), fault: undefined };
-    if (url === undefined) this.#release(this.#jobs.create(delivery, how));
-    else this.#queues.run(webhook.id, () => this.#sendOnce(delivery.id, { ...webhook, url }, how));
+    const options = { isRequested: true, content: JSON.stringify(delivery.payload), fault: undefined };
+    if (url === undefined) this.#release(this.#jobs.create(delivery, options));
+    else this.#queues.run(webhook.id, () => this.#sendOnce(delivery.id, { ...webhook, url }, options));
   }
 
   /** Sends at most `count` held deliveries, oldest first, and returns them. */
@@ -91,8 +91,8 @@ export class Schedule implements Part {
 
   /** Continues the deliveries of an earlier process. A delivery that was in flight is sent again. */
   resume(kept: readonly KeptDelivery[]): void {
-    for (const { delivery, failures, ...how } of kept) {
-      const job = this.#jobs.create(this.log.add(delivery), how);
+    for (const { delivery, failures, ...options } of kept) {
+      const job = this.#jobs.create(this.log.add(delivery), options);
       job.failures = failures;
       if (delivery.nextAttemptAt !== null) this.#scheduleAttempt(job, new Date(delivery.nextAttemptAt));
       else if (delivery.state === 'pending') this.#attemptNow(job);
@@ -152,7 +152,7 @@ export class Schedule implements Part {
     }
   }
 
-  /** How a delivery starts with a fault that changes more than the first request. */
+  /** Functions that start a delivery with a fault, if the fault changes more than the first request. */
   readonly #startWithFault: Partial<Record<DeliveryFaultKind, (job: Job, fault: DeliveryFault) => void>> = {
     duplicate: (job) => {
       this.#attemptNow(job);
@@ -174,7 +174,7 @@ export class Schedule implements Part {
 
   #release(job: Job): void {
     job.cancel();
-    this.#jobs.stopWaiting(job);
+    this.#jobs.stopWaitingForNext(job);
     this.log.update(job.id, { state: 'pending', reason: null, nextAttemptAt: null });
     this.#attemptNow(job);
   }
@@ -196,12 +196,12 @@ export class Schedule implements Part {
     if (!result) return;
     if (this.#jobs.has(job)) this.#applyResult(job, result);
     else this.#recordAttempt(job, result);
-    for (const each of this.#jobs.takeWaiting(job)) this.#release(each);
+    for (const each of this.#jobs.takeWaitingForNext(job)) this.#release(each);
   }
 
   /** Ends the oldest delivery that waits for a further attempt, so that the full log can remove it. */
   #dropOldest(): void {
-    const waiting = this.#jobs.oldestWaiting;
+    const waiting = this.#jobs.oldestWaitingForAttempt;
     if (!waiting) return;
     this.#dropped += 1;
     this.#endWithoutAttempt(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
@@ -240,9 +240,9 @@ export class Schedule implements Part {
     this.#publishAttempt(job, result, outcome);
   }
 
-  async #sendOnce(id: string, webhook: WebhookRow, how: Pick<Job, 'content' | 'fault'>): Promise<void> {
+  async #sendOnce(id: string, webhook: WebhookRow, input: Pick<Job, 'content' | 'fault'>): Promise<void> {
     const delivery = this.log.get(id);
-    const result = delivery && (await this.#sender.send(delivery, webhook, how));
+    const result = delivery && (await this.#sender.send(delivery, webhook, input));
     if (result) this.#recordAttempt(delivery, result);
   }
 
@@ -258,11 +258,11 @@ export class Schedule implements Part {
     if (error === null) return lastOutcome('delivered', null);
     if (isRefused) return lastOutcome('refused', error);
     const { behaviours } = this.#context;
-    const stepMs = STEPS_MS[behaviours['deliveries.retry']][failures - 1];
-    if (stepMs === undefined) return lastOutcome('exhausted', 'Its last attempt failed.');
+    const delayMs = RETRY_DELAYS_MS[behaviours['deliveries.retry']][failures - 1];
+    if (delayMs === undefined) return lastOutcome('exhausted', 'Its last attempt failed.');
     const isRespected = behaviours['deliveries.retry-after'] === 'respected';
-    const wantedMs = isRespected ? readRetryAfterMs(responseHeaders['retry-after'], this.#world.clock.now()) : 0;
-    return { state: 'pending', reason: null, nextAttemptAt: this.#timeAfter(Math.max(stepMs, wantedMs)).toISOString() };
+    const askedMs = isRespected ? readRetryAfterMs(responseHeaders['retry-after'], this.#world.clock.now()) : 0;
+    return { state: 'pending', reason: null, nextAttemptAt: this.#timeAfter(Math.max(delayMs, askedMs)).toISOString() };
   }
 
   #finish({ id }: Job, state: DeliveryState, reason: string | null): void {
@@ -301,13 +301,13 @@ export class Schedule implements Part {
   }
 }
 
-/** The outcome of an attempt that is the last one. */
+/** Creates the outcome of the last attempt of a delivery. */
 const lastOutcome = (state: DeliveryState, reason: string | null) => ({ state, reason, nextAttemptAt: null });
 
 const GONE = lastOutcome('exhausted', 'The receiver answered 410, so its webhook is not active any more.');
 
-/** The delays after each failed attempt in a row; after the last one, a delivery is exhausted. */
-const STEPS_MS: Record<BehaviourValues['deliveries.retry'], readonly number[]> = {
+/** The delay after each failed attempt in a row. After more failed attempts than delays, the delivery is exhausted. */
+const RETRY_DELAYS_MS: Record<BehaviourValues['deliveries.retry'], readonly number[]> = {
   'standard-webhooks': ['5s', '5m', '30m', '2h', '5h', '10h', '14h', '20h', '24h'].map(parseDuration),
   never: [],
 };

@@ -5,7 +5,7 @@ export interface Word {
   readonly isAtom: boolean;
   /** The bytes of a literal. */
   readonly bytes?: Uint8Array<ArrayBuffer>;
-  /** What is in the brackets after an atom, as in `BODY[HEADER]`. */
+  /** The arguments in brackets after an atom, as in `BODY[HEADER]`. */
   readonly section?: readonly Argument[];
   /** The range after the brackets, such as `0.100`. */
   readonly partial?: string;
@@ -14,12 +14,12 @@ export interface Word {
 /** An argument of a command: a word, or a list in parentheses. */
 export type Argument = Word | readonly Argument[];
 
-/** An error in a command, which is answered with BAD. */
+/** An error for an invalid command. The reply is BAD. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-/** A command that cannot be done, which is answered with NO; `code` is the response code, such as `CANNOT`. */
+/** An error for a valid command that is refused. The reply is NO with the response code `code`, such as `CANNOT`. */
 export class RefusedCommand extends Error {
   override readonly name = 'RefusedCommand';
   readonly code: string | undefined;
@@ -40,7 +40,7 @@ export function textOf(argument: Argument | undefined, what: string): string {
   throw new CommandError(`${what} is missing.`);
 }
 
-/** Returns the items of a list, or the argument alone. */
+/** Returns the items of a list, or a list that contains only the argument. */
 export function itemsOf(argument: Argument | undefined, what: string): readonly Argument[] {
   if (argument === undefined) throw new CommandError(`${what} is missing.`);
   return isList(argument) ? argument : [argument];
@@ -67,7 +67,7 @@ export function parseSequence(text: string, last: number): [from: number, to: nu
   return merged;
 }
 
-/** Writes numbers in order as a sequence set. */
+/** Writes ascending numbers as a sequence set. */
 export function writeSequence(numbers: readonly number[]): string {
   const ranges: [number, number][] = [];
   for (const number of numbers) {
@@ -98,7 +98,7 @@ export function formatInternalDate(time: string): string {
   return `${day}-${MONTHS[date.getUTCMonth()]}-${date.getUTCFullYear()} ${date.toISOString().slice(11, 19)} +0000`;
 }
 
-/** Reads an INTERNALDATE, or returns `undefined`. */
+/** Parses an INTERNALDATE, and returns the time as ISO 8601. Returns `undefined` if it is invalid. */
 export function parseInternalDate(text: string): string | undefined {
   const [, day, month, year, time, zone] = /^([ \d]\d)-(\w{3})-(\d{4}) (\d\d:\d\d:\d\d) ([+-]\d{4})$/.exec(text) ?? [];
   const date = new Date(`${day} ${month} ${year} ${time} ${zone}`);
@@ -119,7 +119,7 @@ export function epochDayOf(time: string): number {
   return Math.floor(Date.parse(time) / DAY_MS);
 }
 
-/** Returns the same number for the day that a Date field names, in its own time zone, or `undefined`. */
+/** Returns the day in a Date field, in the time zone of the field, as the number of days since 1970-01-01. */
 export function epochDayOfField(field: string | undefined): number | undefined {
   const [, day, month, year] = /(\d{1,2})\s+([A-Za-z]{3})[a-z]*\s+(\d{4})/.exec(field?.slice(0, 200) ?? '') ?? [];
   return month === undefined ? undefined : parseEpochDay(`${day}-${month}-${year}`);

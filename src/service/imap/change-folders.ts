@@ -16,7 +16,7 @@ import { type ImapInbox, SYSTEM_FLAGS } from './imap-inbox.ts';
 const MAX_KEYWORDS = 100;
 const MAX_KEYWORD_LENGTH = 100;
 
-/** Returns the flags that a client has named, each as it was first written. */
+/** Returns the flags that a client has named. Each is spelled as it was first written in this inbox. */
 export function readFlags(inbox: ImapInbox, argument: Argument | undefined): string[] {
   return itemsOf(argument, 'The flags').map((each) => {
     const flag = textOf(each, 'A flag');
@@ -45,7 +45,7 @@ export const FLAG_CHANGES: Readonly<Record<string, (flags: Set<string>, given: r
   '-FLAGS': (flags, given) => new Set([...flags].filter((flag) => !given.includes(flag))),
 };
 
-/** Sets the flags of an item. Those that the API shows, `\Seen` and `\Flagged`, are stored in the row of a message. */
+/** Sets the flags of an item. The row of a message has `\Seen` and `\Flagged`, because the API shows these, too. */
 export function setFlags(inbox: ImapInbox, folder: Folder, item: Item, flags: ReadonlySet<string>): void {
   const message = inbox.messageOf(item);
   const own = [...flags].filter((flag) => !message || (flag !== '\\Seen' && flag !== '\\Flagged'));
@@ -63,7 +63,7 @@ export interface AppendedMail {
   readonly folder: FolderName;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly flags: readonly string[];
-  /** When it arrived, as the client says. */
+  /** When the mail arrived, according to the client. */
   readonly time: string | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface AppendedMail {
  * Stores a mail with exactly its bytes: in Drafts as a draft, elsewhere as a message. A mail in Sent that was just sent
  * is not stored again.
  *
- * @throws {RefusedCommand} if the folder cannot have it. @throws {ApiError} VALIDATION_ERROR, STORAGE_FULL
+ * @throws {RefusedCommand} if the folder cannot contain the mail. @throws {ApiError} VALIDATION_ERROR, STORAGE_FULL
  */
 export function appendMail(context: MailContext, inbox: ImapInbox, appended: AppendedMail): Item | undefined {
   const { folder: name, bytes, flags } = appended;
@@ -140,7 +140,7 @@ interface Transfer {
   readonly to: Folder;
 }
 
-/** The UIDs of items, before and after. */
+/** The UIDs of messages in the folder from which they come, and in the folder to which they go. */
 export type Transferred = [from: number, to: number][];
 
 /** Returns the state that a message has in a folder. */
@@ -151,7 +151,7 @@ export function stateIn(folder: FolderName, now: string): Pick<MessageRow, 'isAr
 /**
  * Moves items to another folder, as the API archives and deletes messages. A draft that is moved to Trash is deleted.
  *
- * @throws {RefusedCommand} if one of them cannot be in that folder; then nothing is moved.
+ * @throws {RefusedCommand} if one of the items cannot be in that folder. In this case nothing is moved.
  */
 export function moveItems({ inbox, from, items, to }: Transfer): Transferred {
   const { world } = inbox;
@@ -170,10 +170,10 @@ export function moveItems({ inbox, from, items, to }: Transfer): Transferred {
 }
 
 /**
- * Copies items to another folder. Each copy is a second message. If the first message is expunged later, it replaces
- * its copy.
+ * Copies items to another folder. Each copy is a message of its own. If the original message is expunged later, it
+ * replaces its copy: the client has moved the message in two steps.
  *
- * @throws {RefusedCommand} if one of them cannot be in that folder, or if `imap.copy` refuses copies.
+ * @throws {RefusedCommand} if one of the items cannot be in that folder, or if `imap.copy` refuses copies.
  * @throws {ApiError} STORAGE_FULL
  */
 export function copyItems(context: MailContext, { inbox, items, to }: Transfer): Transferred {
@@ -222,7 +222,7 @@ function checkTarget(inbox: ImapInbox, item: Item, to: FolderName, command: 'MOV
   }
 }
 
-/** Removes items for good. A message that a client has copied before is kept: it replaces its copy. */
+/** Removes items for good. A message that a client has copied before is kept, and replaces its copy. */
 export function expungeItems(inbox: ImapInbox, folder: Folder, items: readonly Item[]): void {
   const { world } = inbox;
   for (const item of items) {

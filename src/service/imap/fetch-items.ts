@@ -6,12 +6,12 @@ import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
 import type { MailReader, OpenMail } from './mail-reader.ts';
 
-/** Texts, in which one character stands for each byte, and bytes, to be sent one after the other. */
+/** Texts and bytes that are sent one after the other. In a text, one character stands for each byte. */
 export type Output = (string | Uint8Array)[];
 
 /** One item that a FETCH asks for, such as `FLAGS` or `BODY[TEXT]`. */
 export interface FetchItem {
-  /** How the reply names it. */
+  /** The name of the item in the reply. */
   readonly name: string;
   /** Whether it reads the content of the mail. The journal names the mail only then. */
   readonly readsContent: boolean;
@@ -49,15 +49,15 @@ const SIMPLE_ITEMS: Readonly<Record<string, (item: Item, context: FetchContext) 
   },
 };
 
-/** The older names of sections. */
-const SECTIONS: Readonly<Record<string, string>> = { RFC822: '', 'RFC822.HEADER': 'HEADER', 'RFC822.TEXT': 'TEXT' };
+/** The section that each item with an older name reads. */
+const OLDER_ITEMS: Readonly<Record<string, string>> = { RFC822: '', 'RFC822.HEADER': 'HEADER', 'RFC822.TEXT': 'TEXT' };
 
 /** Returns when a message arrived, or when a draft was changed. */
 export function timeOf(inbox: ImapInbox, item: Item): string {
   return inbox.messageOf(item)?.receivedAt ?? inbox.draftOf(item)?.updatedAt ?? '1970-01-01T00:00:00.000Z';
 }
 
-/** Returns the thread of a message, or that of the message that a draft replies to. */
+/** Returns the id of the thread of a message, or of the message that a draft replies to. */
 export function threadIdOf(inbox: ImapInbox, item: Item): string | undefined {
   const repliesTo = inbox.draftOf(item)?.replyToMessageId ?? '';
   return (inbox.messageOf(item) ?? inbox.world.messages.get(repliesTo))?.threadId;
@@ -81,7 +81,7 @@ export function createSimpleItem(name: string): FetchItem {
 function parseItem(argument: Argument): FetchItem {
   const name = textOf(argument, 'The FETCH item').toUpperCase();
   const { section, partial } = argument as Word;
-  const older = SECTIONS[name];
+  const older = OLDER_ITEMS[name];
   if (older !== undefined) return createSectionItem(name, [{ text: older, isAtom: true }], name === 'RFC822.HEADER');
   if (section === undefined) return createSimpleItem(name);
   if (name !== 'BODY' && name !== 'BODY.PEEK')
@@ -139,7 +139,7 @@ function parseSection([specifier, list]: readonly Argument[]): (mail: OpenMail) 
   };
 }
 
-/** Returns the text, the header, or fields of the header of a mail, or of a mail within another one. */
+/** Returns the text, the header, or some header fields of `message`: the whole mail, or a mail within it. */
 function readMessage(
   { bytes, text }: OpenMail,
   message: MailPart | undefined,
@@ -152,7 +152,7 @@ function readMessage(
   return selectFields(text.slice(message.from, message.bodyAt), isWanted);
 }
 
-/** Returns the fields of a header that are wanted, as they are written, and the empty line. */
+/** Returns the wanted fields of a header as they are written, and the empty line after them. */
 function selectFields(header: string, isWanted: (name: string) => boolean): Uint8Array {
   const fields = splitHeader(header).filter((field) => {
     const [, name] = /^([!-9;-~]+)[ \t]*:/.exec(field) ?? [];
@@ -162,8 +162,8 @@ function selectFields(header: string, isWanted: (name: string) => boolean): Uint
 }
 
 /**
- * Finds a part by its numbers, such as `1.2`: in a `multipart` they count its parts, and what has no parts is its own
- * part 1.
+ * Finds a part by its numbers, such as `1.2` for the second part of the first part. If a mail or a part contains no
+ * parts, its part 1 is itself.
  */
 export function findPart(root: MailPart, numbers: readonly number[]): MailPart | undefined {
   let found: MailPart | undefined;

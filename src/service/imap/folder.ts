@@ -18,7 +18,7 @@ export type FolderName = keyof typeof FOLDERS;
 /** The names of the folders. */
 export const FOLDER_NAMES = Object.keys(FOLDERS) as FolderName[];
 
-/** Decodes a name in modified UTF-7 (RFC 3501, section 5.1.3). What is not valid stays as it is. */
+/** Decodes a name in modified UTF-7 (RFC 3501, section 5.1.3). Invalid parts of the name stay as they are. */
 export function decodeName(name: string): string {
   return name.replace(/&([A-Za-z\d+,]*)-/g, (written, base64: string) => {
     if (base64 === '') return '&';
@@ -71,12 +71,12 @@ export interface Item {
   readonly uid: number;
   /** The id of its row. */
   id: string;
-  /** Its flags, without those that the row of a message has: `\Seen` and `\Flagged`. */
+  /** Its flags. For a message, `\Seen` and `\Flagged` are not among them, because they are stored in its row. */
   readonly flags: Set<string>;
   /** Whether it is no longer in the folder. */
   isGone: boolean;
   /** Results that were computed from its bytes, by name. They stay valid, because the bytes never change. */
-  readonly known: Map<string, string>;
+  readonly computed: Map<string, string>;
 }
 
 /** A session that has a folder open. */
@@ -108,7 +108,7 @@ export class Folder {
   /** Adds a row, unless it is in the folder. */
   add(id: string, flags: Iterable<string>): void {
     if (this.#byId.has(id)) return;
-    const item = { uid: this.uidNext, id, flags: new Set(flags), isGone: false, known: new Map() };
+    const item = { uid: this.uidNext, id, flags: new Set(flags), isGone: false, computed: new Map() };
     this.uidNext += 1;
     this.items.push(item);
     this.#byId.set(id, item);
@@ -126,7 +126,7 @@ export class Folder {
     return item.flags;
   }
 
-  /** Gives an item another row. */
+  /** Makes an item stand for another row. */
   replace(item: Item, id: string): void {
     this.#byId.delete(item.id);
     item.id = id;

@@ -4,7 +4,7 @@ import type { Part, World } from '../../world/store/world.ts';
 
 import { FOLDER_NAMES, Folder, type FolderName, folderOf, type Item } from './folder.ts';
 
-/** The flags of a new draft. With them, IMAP clients show it like a draft of their own. */
+/** The flags of a new draft. With these flags, IMAP clients show it like a draft that they have created. */
 const DRAFT_FLAGS = ['\\Draft', '\\Seen'];
 
 /** The flags that a client may set, besides keywords. */
@@ -18,7 +18,7 @@ export class ImapInbox {
   readonly world: World;
   readonly id: string;
   readonly folders: Readonly<Record<FolderName, Folder>>;
-  /** Called with the reason when the inbox ends. */
+  /** The functions that are called with the reason when the inbox ends. */
   readonly endings = new Set<(reason: string) => void>();
   /** The id of the latest copy that an IMAP client made of a message, by the id of that message. */
   readonly copies = new Map<string, string>();
@@ -81,7 +81,7 @@ export class ImapInbox {
 /** The flags of messages and drafts that only IMAP has, by their ids. */
 type SavedFlags = ReadonlyMap<string, readonly string[]>;
 
-/** The inboxes of a tenant that IMAP clients have opened. The collections notify it of every change of their rows. */
+/** The inboxes of a tenant that IMAP clients have opened. Every change of a message, draft or inbox updates them. */
 export class ImapInboxes implements Part {
   readonly #world: World;
   readonly #uidValidity: number;
@@ -104,7 +104,7 @@ export class ImapInboxes implements Part {
     );
   }
 
-  /** Returns an inbox. Its messages get their UIDs the first time. */
+  /** Returns an inbox. When it is opened for the first time, its messages get their UIDs. */
   open(id: string): ImapInbox {
     const inbox = this.#inboxes.get(id) ?? new ImapInbox(this.#world, id, this.#uidValidity, this.#saved);
     this.#inboxes.set(id, inbox);

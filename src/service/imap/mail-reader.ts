@@ -3,7 +3,7 @@ import { domainOf, formatAddress } from '../../contract/email-address.ts';
 import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
 import { primaryAddress, type World } from '../../world/store/world.ts';
 import { composeMail } from '../mail/mime/compose-mail.ts';
-import { headerEnd, toBinary } from '../mail/mime/decode.ts';
+import { findHeaderEnd, toBinary } from '../mail/mime/decode.ts';
 import { writeShownTrace } from '../mail/mime/header.ts';
 import { type MailPart, splitMail } from '../mail/mime/split-parts.ts';
 import type { Item } from './folder.ts';
@@ -21,7 +21,7 @@ export interface OpenMail {
 /** How much of a mail is searched for the end of its header. */
 const HEADER_BYTES = 256 * 1024;
 
-/** Reads the mails of an inbox. It keeps the last one, because clients read a mail in several steps. */
+/** Reads the mails of an inbox. It keeps the mail that was read last, because clients read a mail in several steps. */
 export class MailReader {
   #last: { readonly item: Item; readonly mail: OpenMail } | undefined;
 
@@ -41,7 +41,7 @@ export class MailReader {
     return mail;
   }
 
-  /** Returns the bytes of a mail: of a message those of its raw form, of a draft those that a client stored. */
+  /** Returns the bytes of a mail: the raw form of a message, or the stored or composed bytes of a draft. */
   bytesOf(item: Item): Uint8Array<ArrayBuffer> | undefined {
     const { world } = this.inbox;
     const message = this.inbox.messageOf(item);
@@ -70,18 +70,18 @@ export class MailReader {
     });
   }
 
-  /** Returns the header of a mail with the empty line. */
+  /** Returns the header of a mail, including the empty line after it. */
   headerOf(item: Item): string {
     if (this.#last?.item === item) return this.#last.mail.text.slice(0, this.#last.mail.root.bodyAt);
     const bytes = this.bytesOf(item) ?? new Uint8Array();
-    item.known.set('size', String(bytes.length));
+    item.computed.set('size', String(bytes.length));
     const start = toBinary(bytes.subarray(0, HEADER_BYTES));
-    return start.slice(0, headerEnd(start));
+    return start.slice(0, findHeaderEnd(start));
   }
 
   #remember(item: Item, what: string, compute: () => string): string {
-    const known = item.known.get(what) ?? compute();
-    item.known.set(what, known);
+    const known = item.computed.get(what) ?? compute();
+    item.computed.set(what, known);
     return known;
   }
 }

@@ -55,7 +55,7 @@ function withoutCharset(keys: readonly Argument[]): readonly Argument[] {
   throw new RefusedCommand('A search can be in US-ASCII or UTF-8.', 'BADCHARSET (US-ASCII UTF-8)');
 }
 
-/** Returns the criterion that all criteria match. The cheapest tests run first. */
+/** Returns a criterion that matches if all of the given criteria match. The cheapest tests run first. */
 function allOf(criteria: readonly Criterion[]): Criterion {
   const sorted = criteria.toSorted((a, b) => a.cost - b.cost);
   return {
@@ -115,7 +115,7 @@ class SearchParser {
   }
 }
 
-/** What a key reads: the words after it, or another key. */
+/** What a search key is parsed from: the words or the keys after it. */
 interface KeyInput extends SearchContext {
   next(what: string): string;
   key(): Criterion;
@@ -178,7 +178,7 @@ function byRecent({ view }: SearchContext): Criterion {
   return { cost: 0, matches: (item) => view.recent.has(item) };
 }
 
-/** Returns the key that reads one word, whose name is `what`; `create` makes of the word what tests an item. */
+/** Returns the parser of a key with one word. Errors call the word `what`. `create` creates the test for the word. */
 function by(
   cost: Criterion['cost'],
   what: string,
@@ -219,7 +219,7 @@ function bySize(compare: Compare) {
   });
 }
 
-/** Finds a text in the header fields with a name; with an empty text, the field must exist. */
+/** Returns the parser of a key that searches the fields with a name. An empty text matches if there is such a field. */
 function byField(name: string) {
   const start = `${name.toLowerCase()}:`;
   return by(2, 'The text', (word, { reader }) => {
@@ -246,18 +246,18 @@ function linesOf(header: string): string[] {
   return header.split(/\r?\n(?![ \t])/);
 }
 
-/** Makes letter case and the kind of white space irrelevant. */
+/** Returns a text in a form in which letter case and the kind of white space do not matter. */
 function toSearchable(text: string): string {
   return text.toLowerCase().replace(/\s+/g, ' ');
 }
 
-/** Decodes a header, in which one character stands for each byte; encoded words, too. */
+/** Decodes a header in which one character stands for each byte. Encoded words are decoded, too. */
 function decodeHeader(header: string): string {
   const text = decodeText(bytesOf(header));
   return text.includes('=?') ? linesOf(text).map(decodeWords).join('\n') : text;
 }
 
-/** Returns the decoded texts of a mail, with those of mails in it. */
+/** Returns the decoded texts of a mail, including the texts of the mails within it. */
 function bodyOf({ text, root }: OpenMail): string {
   const texts: string[] = [];
   const pending: MailPart[] = [root];
@@ -275,7 +275,7 @@ function bodyOf({ text, root }: OpenMail): string {
   return texts.join('\n');
 }
 
-/** Returns a function that returns whether a number is in one of the ranges, which are in order. */
+/** Returns a function that checks whether a number is in one of the ranges. The ranges must be in ascending order. */
 export function contains(ranges: readonly (readonly [number, number])[]): (number: number) => boolean {
   return (number) => {
     const [from] = ranges[countStart(ranges, ([, to]) => to < number)] ?? [Number.POSITIVE_INFINITY];

@@ -1,15 +1,15 @@
 import { listParameters, type MailPart, unfold } from '../mail/mime/split-parts.ts';
 import { writeNString, writeString } from './argument.ts';
 
-/** The fields whose addresses go together if there are several. */
-const LISTS: ReadonlySet<string> = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc']);
+/** The header fields with addresses. If a mail has several fields with the same name, their addresses are joined. */
+const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc']);
 
-/** Returns what an ENVELOPE is written from: all addresses of each field, and the last of each other field. */
+/** Returns the fields for an ENVELOPE by lower-case name. If other fields have the same name, the last is used. */
 export function envelopeFields(header: string): Record<string, string> {
   const fields: Record<string, string> = {};
   for (const { name, value } of unfold(header)) {
     const key = name.toLowerCase();
-    fields[key] = LISTS.has(key) && fields[key] !== undefined ? `${fields[key]}, ${value}` : value;
+    fields[key] = ADDRESS_FIELDS.has(key) && fields[key] !== undefined ? `${fields[key]}, ${value}` : value;
   }
   return fields;
 }
@@ -30,14 +30,14 @@ export function writeEnvelope(fields: Readonly<Record<string, string>>): string 
   return `(${[date, subject, from, ...['sender', 'reply-to', 'to', 'cc', 'bcc'].map(list), ...ids].join(' ')})`;
 }
 
-/** A piece of an address list: a quoted text, a comment, an address in brackets, a separator, or an atom. */
+/** Matches a piece of an address list: a quoted text, a comment, an address in brackets, a separator, or an atom. */
 const TOKEN = /"((?:[^"\\]|\\.)*)"?|\(((?:[^()\\]|\\.)*)\)?|<([^<>]*)>?|([,;:@])|([^\s",;:@<>()]+)|[()>]/gs;
 
-/** Writes a list of addresses, with the groups that it has. */
+/** Writes a list of addresses, which may contain groups. */
 function writeAddresses(field = ''): string {
   const writer = new AddressWriter();
   for (const [token, quoted, comment, angle, separator] of field.matchAll(TOKEN)) {
-    if (separator !== undefined && separator !== '@') writer.separate(separator);
+    if (separator !== undefined && separator !== '@') writer.endAddress(separator);
     else if (comment === undefined && angle === undefined) writer.words.push(unescapeQuoted(quoted ?? token));
     else {
       writer.comment = comment?.trim() ?? writer.comment;
@@ -47,7 +47,7 @@ function writeAddresses(field = ''): string {
   return writer.end();
 }
 
-/** Writes addresses, each from what came since the separator before. */
+/** Writes addresses. At each separator, it writes an address from the pieces since the separator before. */
 class AddressWriter {
   words: string[] = [];
   comment: string | undefined;
@@ -55,7 +55,7 @@ class AddressWriter {
   readonly #addresses: string[] = [];
   #isInGroup = false;
 
-  separate(separator: string): void {
+  endAddress(separator: string): void {
     if (separator === ':' && !this.#isInGroup) {
       this.#addresses.push(`(NIL NIL ${writeString(this.words.join(' '))} NIL)`);
       this.words = [];
@@ -75,13 +75,13 @@ class AddressWriter {
   }
 
   end(): string {
-    this.separate(',');
-    if (this.#isInGroup) this.separate(';');
+    this.endAddress(',');
+    if (this.#isInGroup) this.endAddress(';');
     return this.#addresses.length === 0 ? 'NIL' : `(${this.#addresses.join('')})`;
   }
 }
 
-/** Writes an address: `angle` is what was in brackets, and `words` what was outside of them. */
+/** Writes an address. `angle` is the text in angle brackets, and `words` are the words outside of them. */
 function writeAddress(words: readonly string[], angle: string | undefined, comment: string | undefined): string {
   const isBare = angle === undefined;
   const address = isBare ? words.join('').trim() : angle;
@@ -102,7 +102,7 @@ function unescapeQuoted(text: string): string {
 /** Writes the BODYSTRUCTURE of a mail, or its BODY, which has no extension data (RFC 3501, section 7.4.2). */
 export function writeStructure(part: MailPart, text: string, isExtended: boolean): string {
   const { type, subtype, parts, fields } = part;
-  const parameters = part.isTyped ? readParameters(fields['content-type']) : {};
+  const parameters = part.hasMediaType ? readParameters(fields['content-type']) : {};
   const extension = isExtended ? ` ${writeExtension(part)}` : '';
   if (type !== 'multipart') return `(${writeLeaf(part, text, parameters, isExtended)}${extension})`;
   const inner =
@@ -111,7 +111,7 @@ export function writeStructure(part: MailPart, text: string, isExtended: boolean
   return `(${inner} ${writeString(subtype)}${isExtended ? ` ${writeParameters(parameters)}` : ''}${extension})`;
 }
 
-/** A `multipart` without parts is shown with one that is empty, because a list of parts cannot be. */
+/** A `multipart` without parts is shown with this empty part, because IMAP has no empty list of parts. */
 const EMPTY_PART = '"text" "plain" ("charset" "us-ascii") NIL NIL "7bit" 0 0';
 
 function writeLeaf(
@@ -150,7 +150,7 @@ function writeExtension({ fields }: MailPart): string {
   return `${disposition} ${language} ${writeNString(fields['content-location'])}`;
 }
 
-/** Reads parameters as they are written; only the pieces of one (RFC 2231) are joined. */
+/** Reads parameters as they are written. Only the pieces of a parameter (RFC 2231) are joined. */
 function readParameters(field = ''): Record<string, string> {
   const parameters = new Map<string, string>();
   for (const [name, value] of listParameters(field)) addParameter(parameters, name.toLowerCase(), value);

@@ -2,11 +2,11 @@ import { type Argument, CommandError, parseSequence, textOf } from './argument.t
 import { type Folder, type FolderWatcher, type Item, indexOfUid } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
 
-/** What one session knows of a folder: its messages by sequence number. Changes wait until a reply may report them. */
+/** The messages of a folder as one session knows them. Changes wait until a reply of the session may report them. */
 export class FolderView implements FolderWatcher {
   /** The items in the order of their sequence numbers, which start with 1. */
   readonly items: Item[];
-  /** The items that were in no session before. */
+  /** The items that no session has shown before this one. They have the flag `\Recent`. */
   readonly recent = new Set<Item>();
   readonly #removed = new Set<Item>();
   readonly #changed = new Set<Item>();
@@ -32,7 +32,7 @@ export class FolderView implements FolderWatcher {
     this.onChange();
   }
 
-  /** Notes that the client knows the flags of an item. */
+  /** Drops a change of flags that the client knows already, so that no later reply reports it. */
   forgetChange(item: Item): void {
     this.#changed.delete(item);
   }

@@ -23,7 +23,7 @@ function unescapeHtml(text: string): string {
   return text.replace(/&(#?\w{2,4});/g, (entity, name: string) => ENTITIES[name.toLowerCase()] ?? entity);
 }
 
-/** Reads the text of HTML, with a line for each block. */
+/** Returns the text of HTML, with each block on its own line. */
 export function toPlainText(html: string): string {
   const text = html
     .replace(/<(?:style|script|title)\b[^<>]*>[^<]*/gi, '')
@@ -35,18 +35,18 @@ export function toPlainText(html: string): string {
 /** How many links of a mail are listed. */
 const MAX_LINKS = 200;
 
-/** Longer bodies are not searched to their end. */
-const MAX_LENGTH = 200_000;
+/** How many characters of a body are searched for links. */
+const MAX_SEARCHED = 200_000;
 
 const HREF = /\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
 const WEB_URL = /\bhttps?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}]/gi;
 
 /** Returns the web addresses that a mail links to or contains as text, each once, in the order of the mail. */
 export function linksOf({ plainBody, htmlBody }: { readonly plainBody: string; readonly htmlBody: string | null }) {
-  const targets = Array.from((htmlBody ?? '').slice(0, MAX_LENGTH).matchAll(HREF), ([, a, b, c]) =>
+  const targets = Array.from((htmlBody ?? '').slice(0, MAX_SEARCHED).matchAll(HREF), ([, a, b, c]) =>
     unescapeHtml(a ?? b ?? c ?? ''),
   );
-  const written = Array.from(plainBody.slice(0, MAX_LENGTH).matchAll(WEB_URL), ([url]) => url);
+  const written = Array.from(plainBody.slice(0, MAX_SEARCHED).matchAll(WEB_URL), ([url]) => url);
   const links = [...targets, ...written].flatMap((text) => toWebUrl(text) ?? []);
   return [...new Set(links)].slice(0, MAX_LINKS);
 }
@@ -61,13 +61,13 @@ export interface ShownLink {
 
 const ANCHOR = /<a\b([^<>]*)>([^<]*(?:<(?!\/?a\b)[^<]*)*)/gi;
 
-/** A text that is nothing but an address; a name such as `report.pdf` or `Node.js` is not one. */
+/** Matches a text that is only a web address. A name such as `report.pdf` or `Node.js` is not a web address. */
 const SHOWN_ADDRESS =
   /^(?:https?:\/\/)?(?:[\p{L}\p{N}-]{1,63}\.){1,9}(?!(?:pdf|docx?|xlsx?|js|txt)$)\p{L}{2,63}(?:[:/?#]\S*)?$/iu;
 
 /** Returns the links of HTML whose text shows an address of another host. */
 export function misleadingLinksOf({ htmlBody }: { readonly htmlBody: string | null }): ShownLink[] {
-  const anchors = Array.from((htmlBody ?? '').slice(0, MAX_LENGTH).matchAll(ANCHOR));
+  const anchors = Array.from((htmlBody ?? '').slice(0, MAX_SEARCHED).matchAll(ANCHOR));
   const links = anchors.flatMap(([, attributes = '', content = '']) => {
     const [[, a, b, c] = []] = attributes.matchAll(HREF);
     const url = toWebUrl(unescapeHtml(a ?? b ?? c ?? ''));
@@ -91,7 +91,7 @@ function toWebUrl(text: string): string | undefined {
   return url && /^https?:$/.test(url.protocol) ? url.href : undefined;
 }
 
-/** How many characters of images are put into one HTML, because it may name the same image many times. */
+/** How many characters of images are put into one HTML body. A limit is needed, because it may repeat an image. */
 const MAX_INLINED_LENGTH = 32 * 1024 * 1024;
 
 /** Replaces each `cid:` address of an image that the raw mail contains by the image itself, as a `data:` URL. */
@@ -106,7 +106,7 @@ export function inlineImages(html: string, mail: Uint8Array): string {
   });
 }
 
-/** Returns the image that a part is, by each form in which a URL can write its id (RFC 2392). */
+/** Returns the image in a part as a `data:` URL, once for each form in which a URL can write its id (RFC 2392). */
 function toImage({ fields, body }: RawPart): [id: string, image: string][] {
   const [, id] = /^<([^<>]+)>/.exec(fields['content-id'] ?? '') ?? [];
   const [type] = /^image\/[\w.+-]+/i.exec(fields['content-type'] ?? '') ?? [];

@@ -9,7 +9,7 @@ import { type RawPart, splitParts } from './mime/split-parts.ts';
 /** The columns of a file of a mail, except for its bytes. */
 export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
 
-/** Returns the schemas of these columns. */
+/** Returns the schemas of the columns in `FILE_COLUMNS`. */
 export const fileFields = (): ShownFields<AttachmentRow, (typeof FILE_COLUMNS)[number]> =>
   shownFields('attachments', FILE_COLUMNS);
 
@@ -37,10 +37,10 @@ export const ownerField = () => ({
   tenantId: z.string(),
 });
 
-const ownFields = () => ({
+const otherFields = () => ({
   /**
-   * The header fields by lower-case name, as the raw mail has them. If several have the same name, this is the one of
-   * the emulator, or else the last one.
+   * The header fields by lower-case name, as the raw mail has them. If several have the same name, this is the field
+   * that the emulator added, or else the last one.
    */
   headers: z.record(z.string(), z.string()).describe('By lower-case name.'),
   /** The files, with their bytes. */
@@ -59,12 +59,12 @@ const ownFields = () => ({
 export const mailReply = lazy(() => {
   const { id, receivedAt, ...columns } = columnFields();
   const shown = { ...columns, receivedAt: receivedAt.describe("By the tenant's clock.") };
-  return z.strictObject({ id, ...ownerField(), ...shown, ...ownFields() });
+  return z.strictObject({ id, ...ownerField(), ...shown, ...otherFields() });
 });
 
 /** A mail that arrived in an inbox or was sent by one, with everything that it contains. */
 export interface Mail
-  extends OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof ownerField> & ReturnType<typeof ownFields>> {}
+  extends OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof ownerField> & ReturnType<typeof otherFields>> {}
 
 /** Shows a message with its header fields and files. */
 export function showMail(world: World, message: MessageRow): Mail {
@@ -80,10 +80,10 @@ export function showMail(world: World, message: MessageRow): Mail {
   };
 }
 
-/** How much of a raw mail is searched. */
+/** How many bytes of a raw mail are searched for problems. */
 const SEARCHED_BYTES = 192 * 1024;
 
-/** Returns a sentence for each problem in reading a mail that came as raw bytes. */
+/** Returns a sentence for each problem with the raw bytes of a mail. A mail without raw bytes has no problems. */
 function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]): string[] {
   if (message.raw === null) return [];
   const texts = [
@@ -96,19 +96,19 @@ function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]
   const damaged = texts.filter(([, text]) => text.includes('\uFFFD'));
   const start = repairLineEnds(message.raw.subarray(0, SEARCHED_BYTES));
   const parts = splitParts(new TextDecoder('windows-1252').decode(start));
-  const unopened = attachments.filter(({ contentType }) => /^application\/(?:vnd\.)?ms-tnef/i.test(contentType));
+  const tnefFiles = attachments.filter(({ contentType }) => /^application\/(?:vnd\.)?ms-tnef/i.test(contentType));
   return [
     ...damaged.map(([part]) => `${part} has characters that could not be decoded, shown as U+FFFD.`),
-    ...new Set(CHECKS.flatMap((check) => parts.flatMap((part) => check(part) || []))),
+    ...new Set(PART_CHECKS.flatMap((check) => parts.flatMap((part) => check(part) || []))),
     ...findUnknownCharsets(parts).map((name) => `The charset ${name} is unknown; its text is read as windows-1252.`),
-    ...unopened.map(({ filename }) => `The attachment ${filename} is in the format TNEF, which is not unpacked.`),
+    ...tnefFiles.map(({ filename }) => `The attachment ${filename} is in the format TNEF, which is not unpacked.`),
   ];
 }
 
 const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/;
 
 /** The checks of a part. Each returns a sentence if it finds something that cannot be decoded. */
-const CHECKS: readonly ((part: RawPart) => string | false)[] = [
+const PART_CHECKS: readonly ((part: RawPart) => string | false)[] = [
   ({ fields, body }) => {
     const [type] = /^multipart\/[\w.+-]+/i.exec(fields['content-type'] ?? '') ?? [];
     return (
@@ -133,13 +133,13 @@ function encodingOf({ fields }: RawPart): string {
 
 /** Finds the charsets that the header fields of the mail and of its parts name, and that the parser does not know. */
 function findUnknownCharsets(parts: readonly RawPart[]): string[] {
-  const named = parts.flatMap(({ fields }) => {
+  const inParameters = parts.flatMap(({ fields }) => {
     const { 'content-type': type = '', 'content-disposition': disposition = '' } = fields;
-    const inNames = /name\*(?:0\*)?\s*=\s*"?([^\s"';]{1,40})'[^']*'/gi;
-    return [...type.matchAll(/\bcharset\s*=\s*"?([^\s";]+)/gi), ...`${type};${disposition}`.matchAll(inNames)];
+    const charsetOfName = /name\*(?:0\*)?\s*=\s*"?([^\s"';]{1,40})'[^']*'/gi;
+    return [...type.matchAll(/\bcharset\s*=\s*"?([^\s";]+)/gi), ...`${type};${disposition}`.matchAll(charsetOfName)];
   });
   const inWords = parts.flatMap(({ head }) => Array.from(head.matchAll(/=\?([^?\s*]+)(?:\*[^?\s]*)?\?[QB]\?/gi)));
-  const names = [...named, ...inWords].map(([, name = '']) => name.toLowerCase());
+  const names = [...inParameters, ...inWords].map(([, name = '']) => name.toLowerCase());
   return [...new Set(names)].filter((name) => !isKnown(name));
 }
 

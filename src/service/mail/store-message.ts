@@ -18,8 +18,8 @@ export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'siz
 type SetFields = 'isStarred' | 'isArchived' | 'deletedAt' | 'bouncedAt' | 'receivedAt';
 
 /**
- * Stores a message that arrives or is sent now, with its attachments. `state` replaces the initial values of its
- * fields.
+ * Stores a message that arrives or is sent now, with its attachments. `state` replaces the initial values of the fields
+ * that are not in `fields`.
  */
 export function storeMessage(
   world: World,
@@ -38,7 +38,7 @@ export function storeMessage(
   return message;
 }
 
-/** Publishes an event of a message; `bounce` is what a report says about a message that bounced. */
+/** Publishes an event about a message. For a message that bounced, `bounce` is what the delivery report says. */
 export function publish(
   { events }: MailContext,
   world: World,
@@ -52,7 +52,7 @@ export function publish(
   events.publish({ id, kind, world, workspaceId, inboxId, message, ...(bounce && { bounce }) });
 }
 
-/** Marks a message as bounced, unless it already is, and publishes that. */
+/** Marks a message as bounced, unless it is marked already. Publishes `message.bounced` in both cases. */
 export function markBounced(context: MailContext, world: World, { id }: MessageRow, details?: BounceDetails): void {
   const known = world.messages.get(id)?.bouncedAt ?? null;
   const bounced = world.messages.update(id, { bouncedAt: known ?? timestampNow(world.environment) });
@@ -82,9 +82,9 @@ export function sizeOfMail<Mail extends { readonly attachments: readonly Attache
   return attachments.reduce((sum, file) => sum + sizeOfMailRow(file), sizeOfMailRow(message));
 }
 
-/** The addresses outside of the inboxes at which somebody answers. */
+/** The addresses that belong to no inbox, and at which a correspondent answers. */
 export interface OutsideAddresses {
-  /** Returns whether somebody reads the mail of a tenant to this bare address. */
+  /** Returns whether a correspondent reads the mail that a tenant sends to this bare address. */
   has(address: string, world: World): boolean;
   /** Accepts a mail that an inbox has sent to this bare address. */
   receive(world: World, message: MessageRow, address: string): void;
@@ -98,7 +98,7 @@ export interface MailContext extends BehaviourReader {
   readonly correspondents: OutsideAddresses;
 }
 
-/** Returns the context for mail of a tenant outside of a request. It does not record which behaviours are used. */
+/** Creates the context for mail of a tenant outside of a request. It does not record which behaviours are used. */
 export function mailContextOf(
   service: Omit<MailContext, 'worlds' | keyof BehaviourReader> & {
     readonly worlds: Worlds;

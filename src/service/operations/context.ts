@@ -10,7 +10,7 @@ export interface Context<Id extends OperationId = OperationId> extends Omit<Mail
   readonly principal: Extract<Principal, { tier: TierOf<Id> }>;
   /** The world of the caller's tenant; the operator has none. */
   readonly world: Context<Id>['principal']['world'];
-  /** What the caller can reach; for the operator, every tenant. */
+  /** The tenants that the caller can reach. The operator can reach every tenant. */
   readonly worlds: TierOf<Id> extends 'operator' ? Worlds : ReachableWorlds;
 }
 

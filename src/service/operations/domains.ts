@@ -71,7 +71,7 @@ function outcomeOf(domain: string): DomainRow['status'] {
   return name === 'fail' ? 'failed' : name;
 }
 
-/** Refuses a domain that another tenant has verified, without naming that tenant: its mail already goes there. */
+/** Refuses a domain that another tenant has verified, because that tenant gets its mail. Does not name that tenant. */
 function checkNotVerifiedElsewhere(context: Context<'verifyDomain'>, domain: string): void {
   const { world: own, worlds, readBehaviour } = context;
   const isTaken = worlds.ownWorlds().some((world) => world !== own && hasVerifiedDomain(world, domain));
@@ -99,7 +99,7 @@ function showDomain({ readBehaviour }: LookupContext, row: DomainRow) {
 
 function showFlat(row: DomainRow, readBehaviour: ReadBehaviour) {
   const { id, domain, workspaceId, updatedAt } = row;
-  // The reference has fewer statuses.
+  // The reference has fewer statuses, so any other status is shown as `pending`.
   const status = row.status === 'verified' || row.status === 'failed' ? row.status : ('pending' as const);
   const dnsRecords = recordsOf(row, readBehaviour).map((record) => ({ ...record, status }));
   return { id, domain, status, workspaceId, dnsRecords, ...verificationOf(row), updatedAt };
@@ -139,7 +139,7 @@ function recordsOf({ id, domain }: DomainRow, readBehaviour: ReadBehaviour): Dns
   ];
   if (readBehaviour('domains.dns-records') === 'mx-spf-dkim')
     return [...forMail, txt(`_mailbox-verification.${domain}`, `mailbox-verification=${token}`)];
-  // The last one directs bounces back to the service.
+  // The CNAME record directs bounces to the service.
   const bounce = { name: `bounce.${domain}`, value: `bounce.${DEFAULT_DOMAIN}` };
   return [...forMail, txt(`_dmarc.${domain}`, 'v=DMARC1; p=none'), { type: 'CNAME', ...bounce, priority: null }];
 }

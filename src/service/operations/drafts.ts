@@ -99,7 +99,7 @@ export const sendDraft: Run<'sendDraft'> = (context, { params }) => {
 };
 
 function toMail(context: SendingContext, inbox: InboxRow, draft: DraftRow): OutgoingMail {
-  // The message may have been deleted since.
+  // The message to which the draft replies may have been removed after the draft was written.
   const originalMessage = context.world.messages.get(draft.replyToMessageId ?? '') ?? null;
   const recipients = recipientsOf(context, inbox, draft, originalMessage);
   const { to, cc, bcc } = recipients;

@@ -74,8 +74,8 @@ function checkDomain(
 }
 
 /**
- * Returns whether another inbox already gets the mail to an address. That inbox has the address itself, or the same
- * address without its plus tag or with one. An inbox may take the address only if this is false.
+ * Returns whether another inbox already gets the mail to an address. The other inbox has this address itself, the
+ * address without its plus tag, or the address with a plus tag. An inbox may take only an address that is not taken.
  */
 function isAddressTaken({ worlds, readBehaviour }: LookupContext, address: string, inboxId?: string): boolean {
   if (worlds.findAddress(address)) return true;
@@ -114,7 +114,7 @@ type CreateContext = Context<'createInbox'>;
 
 /**
  * Creates an inbox with an address, a key and a password. If an inbox in the caller's scope already has this address,
- * it returns that inbox without credentials. If an inbox outside that scope has it, it appends a number to the name
+ * it returns that inbox without credentials. If an inbox outside of that scope has it, it appends a number to the name
  * (reference; see src/contract/README.md, "The sources").
  */
 export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
@@ -146,7 +146,7 @@ function workspaceFor(context: CreateContext, workspaceId?: string | null): Work
   throw new ApiError('CONFLICT', 'This tenant has no workspace; create one before you create an inbox.');
 }
 
-/** Generates a user name from the name of the tenant, cut to the length that an address at this domain may have. */
+/** Generates a user name from the name of the tenant, shortened so that the address at this domain is not too long. */
 function generateUsername({ world, assume }: CreateContext, domain: string): string {
   assume('inboxes.create.generated-name');
   const ending = `-${newHex(world.environment, 4)}`;
@@ -183,8 +183,8 @@ function pickName(context: CreateContext, username: string, domain: string, isSt
   const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
   assume('inboxes.create.taken');
-  // Assumed for every workspace key, whoever has the name. Otherwise the header X-Mock-Assumed would reveal that
-  // another workspace has it.
+  // Assumed for every workspace key, no matter which inbox has the name. Otherwise the header X-Mock-Assumed would
+  // reveal that an inbox of another workspace has it.
   if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
   if (isStrict) throw usernameTaken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);

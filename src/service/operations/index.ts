@@ -14,7 +14,7 @@ import * as threads from './threads.ts';
 import * as webhooks from './webhooks.ts';
 import * as workspaces from './workspaces.ts';
 
-/** The function of every operation: all exports of these files. If an operation has none, this does not compile. */
+/** The function of every operation: all exports of these files. If a function is missing, this does not compile. */
 export const OPERATION_FUNCTIONS: { readonly [Id in OperationId]: Run<Id> } = {
   ...domains,
   ...drafts,

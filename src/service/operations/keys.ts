@@ -4,7 +4,7 @@ import { findInScope, notFound } from '../pipeline/access/find-in-scope.ts';
 import { createKey } from '../pipeline/access/principal.ts';
 import type { Run } from './context.ts';
 
-/** Creates a key for an inbox and revokes the previous one; the mail stays (service document, section 4.4). */
+/** Creates a key for an inbox and revokes the previous key. The mail is kept (service document, section 4.4). */
 export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {
   const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);

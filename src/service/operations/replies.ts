@@ -52,7 +52,7 @@ export function showAttachment({ id, filename, contentType, sizeBytes }: Attachm
 /** The maximum total length of all bodies of one reply, in characters of JSON. */
 const MAX_TOTAL_LENGTH = 16 * 1024 * 1024;
 
-/** The length to which a body is cut when the total is exceeded, in characters. */
+/** The length to which a body is shortened when the total is exceeded, in characters. */
 const CUT_LENGTH = 1000;
 
 /** The maximum number of JSON characters that encode one character of text. */
@@ -65,7 +65,8 @@ interface WithBodies {
 }
 
 /**
- * Cuts bodies if all together would make the reply too large. The first items stay complete, and later ones are cut.
+ * Shortens bodies if all of them together would make the reply too large. The first items stay complete; only later
+ * items are shortened.
  */
 export function limitBodies<Item extends WithBodies>(items: readonly Item[], assume: Assume): readonly Item[] {
   const lengthOf = ({ plainBody, htmlBody }: Item) => (plainBody?.length ?? 0) + (htmlBody?.length ?? 0);
@@ -116,10 +117,10 @@ function textOf(html: string): string {
   return html
     .slice(0, MAX_HTML_LENGTH)
     .replace(MARKUP, ' ')
-    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));/gi, decode);
+    .replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|([a-z]+));/gi, decodeEntity);
 }
 
-function decode(entity: string, decimal?: string, hex?: string, name?: string): string {
+function decodeEntity(entity: string, decimal?: string, hex?: string, name?: string): string {
   if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? entity;
   const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
   return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : entity;

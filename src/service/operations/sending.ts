@@ -10,7 +10,7 @@ import { showSent } from './replies.ts';
 /** The context of every operation that sends mail. */
 export type SendingContext = MailContext & LookupContext;
 
-/** What the bodies of all requests that send mail have. */
+/** The fields that the bodies of all requests that send mail have. */
 interface SentBody {
   readonly plainBody?: string | null | undefined;
   readonly htmlBody?: string | null | undefined;

@@ -37,15 +37,15 @@ export class Exchange extends RecordingReader {
   error: ApiError | undefined;
   /** Why a command of SMTP or IMAP was refused. */
   refusal: string | undefined;
-  /** The names of what the request has and the operation does not read, each with what may have been meant. */
+  /** The fields and query parameters that the operation does not know, each with similar names that it knows. */
   readonly ignored: string[] = [];
-  /** The ids of the messages and deliveries that it has created or changed; `undefined` if there are none. */
+  /** The ids of the messages and deliveries that the request has created or changed; `undefined` if there are none. */
   caused: Caused | undefined;
   reply: ApiReply | undefined;
   /** The duration in milliseconds; 0 until it is finished. */
   durationMs = 0;
 
-  /** `protocol` says how the request came; for SMTP and IMAP it stands for a command. */
+  /** `protocol` says how the request came. With SMTP and IMAP, the request is a command. */
   constructor(
     behaviours: BehaviourValues,
     readonly request: ApiRequest,
@@ -158,7 +158,7 @@ export interface ApiRequest {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** The query of every request without one; it is shared, because the journal keeps the query of each request. */
+/** The query of every request without a query. It is shared, because the journal keeps the query of each request. */
 export const NO_QUERY = new URLSearchParams();
 
 /** A received body: its bytes, or the reason why there are none. */
@@ -202,7 +202,7 @@ export function isCut({ status }: Pick<ApiReply, 'status'>): boolean {
   return status === CUT_REPLY.status;
 }
 
-/** The error of a call in process whose connection is cut. It is a `TypeError`, like that of `fetch`. */
+/** The error of a call in process if the connection is cut. It is a `TypeError`, like the network errors of `fetch`. */
 export class ConnectionCutError extends TypeError {
   constructor() {
     super('A fault cut the connection before the reply.');
@@ -258,7 +258,7 @@ export function streamReply(status: number, texts: AsyncIterable<string>, conten
       await iterator.return?.();
     },
   };
-  // Without a buffer, nothing is read for a client that does not read, or that sent HEAD.
+  // There is no buffer, so that no text is created for a client that does not read, or that sent HEAD.
   const body = new ReadableStream(source, { highWaterMark: 0 });
   return { status, headers: { 'content-type': contentType, 'cache-control': 'no-store' }, body };
 }

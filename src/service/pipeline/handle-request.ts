@@ -23,7 +23,7 @@ import { parseInput, readBody } from './parse-input.ts';
 import type { ResolvedOperation } from './resolve-operation.ts';
 import { runWithFaults } from './run-with-faults.ts';
 
-/** A segment with a parameter, and the text after it, such as `{id}.html`. */
+/** Matches a segment with a parameter and the text after the parameter, such as `{id}.html`. */
 const PARAMETER = /^\{(\w+)\}(.*)$/;
 
 /**
@@ -93,15 +93,15 @@ function runOperation(
 ): Outcome {
   const { principal, readBehaviour, assume } = exchange;
   const world = principal?.world;
-  const reached = world ? worlds.reachableFrom(world) : worlds;
+  const reachable = world ? worlds.reachableFrom(world) : worlds;
   // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
   // link when `id` is a union.
   const run = OPERATION_FUNCTIONS[id] as (context: Context, input: Input<never>) => Outcome;
   const context = {
     principal,
     world,
-    worlds: reached,
-    events: recordCaused(events, exchange),
+    worlds: reachable,
+    events: createRecordingBus(events, exchange),
     loops,
     correspondents,
     readBehaviour,
@@ -111,7 +111,7 @@ function runOperation(
 }
 
 /** Returns an event bus that also records in `exchange.caused` the ids of the messages and deliveries of its events. */
-function recordCaused(events: EventBus, exchange: Exchange): EventBus {
+function createRecordingBus(events: EventBus, exchange: Exchange): EventBus {
   return {
     subscribe: events.subscribe,
     publish(event) {
@@ -266,20 +266,20 @@ export function findRow<Row extends Routable>(
   throw new ApiError('METHOD_NOT_ALLOWED', message, { headers: { allow } });
 }
 
-/** Creates the error for an unknown path. `reason` is for the log, if the path exists but the reply must hide it. */
+/** Creates the error for an unknown path. If the path exists but the reply must hide it, `reason` is for the log. */
 export function routeNotFound(path: string, hint = '', reason?: string): ApiError {
   const message = `There is no route ${path.slice(0, 200) || '/'}${hint}.`;
   return new ApiError('NOT_FOUND', message, reason === undefined ? {} : { internalReason: () => reason });
 }
 
-/** Says that a path needs the version of the service before it, if that leads to a row. */
+/** Returns a hint to put the version of the service before a path if this leads to a row; otherwise an empty text. */
 function explainMissingVersion(path: string, router: Router<Routable>): string {
   const whole = VERSION_PATH + path;
   const hint = `; paths of the service begin with ${VERSION_PATH}, as in ${whole.slice(0, 200)}`;
   return router(splitPath(whole)) ? hint : '';
 }
 
-/** Removes a trailing slash, if that leads to a row. Only then does the reply depend on `requests.trailing-slash`. */
+/** Removes a trailing slash if there is a row without it. Only then the reply depends on `requests.trailing-slash`. */
 function stripTrailingSlash(path: string, router: Router<Routable>, readBehaviour: ReadBehaviour): string {
   const trimmed = path.endsWith('/') ? path.slice(0, -1) : path;
   if (trimmed === path || !router(splitPath(trimmed))) return path;

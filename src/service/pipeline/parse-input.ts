@@ -5,7 +5,7 @@ import { ApiError, createValidationError } from '../../contract/errors.ts';
 import type { ApiRequest, Exchange, ReceivedBody } from './exchange.ts';
 import type { Resolved, ResolvedOperation } from './resolve-operation.ts';
 
-/** Reads behaviours, and collects the names of unknown fields and query parameters in `ignored`. */
+/** A reader of behaviours that also collects the names of unknown fields and query parameters in `ignored`. */
 interface InputReader extends BehaviourReader {
   readonly ignored?: string[];
 }
@@ -28,7 +28,7 @@ export function parseInput(operation: ResolvedOperation, params: Record<string, 
 }
 
 /**
- * Parses the path parameters of an operation. Records an assumption if that changes the letter case of an id.
+ * Parses the path parameters of an operation. Records an assumption if parsing changes the letter case of an id.
  *
  * @throws {ApiError} NOT_FOUND or VALIDATION_ERROR, depending on `requests.malformed-id`.
  */
@@ -59,7 +59,7 @@ export function parseQuery(resolved: ResolvedSchema | undefined, query: URLSearc
   const known = Object.keys(resolved?.value.shape ?? {}).filter((name) => query.has(name));
   if (query.size !== known.length) {
     reader.assume('requests.query');
-    findIgnored(resolved, new Set(query.keys()), reader);
+    addUnknown(resolved, new Set(query.keys()), reader);
   }
   const fields = Object.fromEntries(known.map((name) => [name, query.get(name)]));
   return resolved ? parse('The query', resolved, fields, reader) : {};
@@ -77,7 +77,7 @@ export function parseBody(
   reader: InputReader,
 ): Fields {
   const body = readObject(received, contentType, reader);
-  const unknown = findIgnored(resolved, Object.keys(body), reader);
+  const unknown = addUnknown(resolved, Object.keys(body), reader);
   if (unknown.length > 0 && reader.readBehaviour('requests.unknown-fields') !== 'ignored') {
     const names = unknown.map((field) => JSON.stringify(field.slice(0, 100)));
     throw new ApiError('VALIDATION_ERROR', `The body has unknown fields: ${names.join(', ')}.`);
@@ -85,7 +85,7 @@ export function parseBody(
   return resolved ? parse('The body', resolved, body, reader) : {};
 }
 
-/** The types whose maximum is a length. For a number, the maximum is a value, which `requests.limits` is not about. */
+/** The types whose maximum is a length, to which `requests.limits` applies. The maximum of a number is a value. */
 const KINDS_WITH_LENGTH: ReadonlySet<string> = new Set(['string', 'array']);
 
 /** Parses fields, and records the behaviours that decided whether they are valid. */
@@ -137,8 +137,8 @@ function malformed(message: string, reader: BehaviourReader): ApiError {
 /** Maximum number of unknown names that are shown. */
 const MAX_SHOWN = 5;
 
-/** Records the names that are not in a schema, and returns the first of them. */
-function findIgnored(resolved: ResolvedSchema | undefined, sent: Iterable<string>, { ignored }: InputReader): string[] {
+/** Records the names that are not in a schema, and returns at most MAX_SHOWN of them. */
+function addUnknown(resolved: ResolvedSchema | undefined, sent: Iterable<string>, { ignored }: InputReader): string[] {
   const shape = resolved?.value.shape ?? {};
   const unknown = [...sent].filter((name) => !Object.hasOwn(shape, name)).slice(0, MAX_SHOWN);
   ignored?.push(...unknown.map((name) => name.slice(0, 100) + didYouMean(name, Object.keys(shape))));
@@ -149,7 +149,8 @@ function findIgnored(resolved: ResolvedSchema | undefined, sent: Iterable<string
 export const MAX_BODY_BYTES = 1024 * 1024;
 
 /**
- * Reads a body up to the limit. A wrong body is not an error yet, because the key must be checked before it is refused.
+ * Reads a body up to the limit. A body that is too large or truncated is not an error yet, because the key must be
+ * checked before the body is refused.
  *
  * @throws {ApiError} STORAGE_FULL if there is no memory for it.
  */

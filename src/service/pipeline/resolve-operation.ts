@@ -45,7 +45,7 @@ function resolve<Value>(
   return { value, assumes, alternatives };
 }
 
-/** What a function built, with the values of the behaviours that it read. */
+/** The value that a function built, and the values of the behaviours that the function read. */
 interface Built<Value> {
   readonly value: Value;
   readonly read: ReadonlyMap<ChangeableId, unknown>;
@@ -53,12 +53,12 @@ interface Built<Value> {
 
 const builtBy = new WeakMap<object, Built<unknown>[]>();
 
-/** How many results of one function are kept: behaviours with free values could make any number of them. */
+/** How many results of one function are kept. Behaviours with free values could cause any number of results. */
 const MAX_KEPT = 100;
 
 /**
- * Calls `build`, unless it was called for the same values before. All mailboxes share what it returned, because
- * building a schema takes longer than using it.
+ * Calls `build`, unless it was called for the same values of behaviours before. All mailboxes share the results,
+ * because building a schema takes longer than using it.
  */
 export function buildOnce<Value>(
   build: (readBehaviour: ReadBehaviour) => Value,

@@ -7,8 +7,8 @@ import type { ApiReply, Exchange, Service } from './exchange.ts';
 import { CUT_REPLY, FAULT_HEADER, isCut, jsonReply, refuse, textReply } from './exchange.ts';
 
 /**
- * Runs an operation under the faults that apply to its request: every rate limit, and unless one of them refuses the
- * request, one fault that decides the reply and one that only delays it.
+ * Runs an operation with the faults that apply to its request. Every rate limit counts the request. If none of them
+ * refuses it, at most one other fault decides the reply, and at most one delays the reply.
  */
 export async function runWithFaults(service: Service, exchange: Exchange, run: () => ApiReply): Promise<ApiReply> {
   const { faults, worlds } = service;
@@ -17,7 +17,7 @@ export async function runWithFaults(service: Service, exchange: Exchange, run: (
   const key = principal && readKey(request, readBehaviour);
   const due = faults.findDue({ on: 'request', world, operation: row?.id, key, tier });
   const limits = due.filter(({ kind }) => kind === 'rate-limit');
-  // The state of the tightest limit.
+  // The state of the strictest limit.
   const limit = limits.length === 0 ? undefined : faults.rateLimitsOf(world).count(limits, (world ?? worlds).clock);
   const counted = limit?.isExceeded ? [] : pickFaults(due);
   for (const fault of counted) faults.use(fault);
@@ -50,18 +50,18 @@ function refuseByLimit({ limit, perSeconds, resetSeconds }: RateLimitState): nev
   throw new ApiError('RATE_LIMITED', message);
 }
 
-/** Returns the reply that a fault decides, or else that of the operation. */
+/** Returns the reply that a fault decides, or else the reply of the operation. */
 function applyFault(faults: readonly RequestFault[], exchange: Exchange, attempt: () => ApiReply): ApiReply {
   const fault = faults.find(({ kind }) => kind !== 'latency');
   if (!fault) return attempt();
-  const own = fault.effect === 'applied' ? attempt() : CUT_REPLY;
+  const original = fault.effect === 'applied' ? attempt() : CUT_REPLY;
   if (fault.kind === 'cut') return CUT_REPLY;
-  const { status = own.status, body } = fault;
-  const reply = body === undefined && fault.status === undefined ? own : createReply(status, body, exchange);
+  const { status = original.status, body } = fault;
+  const reply = body === undefined && fault.status === undefined ? original : createReply(status, body, exchange);
   return { ...reply, headers: { ...reply.headers, ...fault.headers } };
 }
 
-/** Creates a reply with a body; without one, the body of an error status is an error in the shape of the service. */
+/** Creates a reply. If it has an error status but no body, its body is an error in the shape of the service. */
 function createReply(status: number, body: unknown, { readBehaviour }: Exchange): ApiReply {
   if (typeof body === 'string') return textReply(status, body, 'text/plain; charset=utf-8');
   if (body !== undefined || status < 400) return jsonReply(status, body);
@@ -73,11 +73,11 @@ function createReply(status: number, body: unknown, { readBehaviour }: Exchange)
 /** Returns how long the faults delay the reply, in milliseconds of real time. */
 function durationOf(applied: readonly RequestFault[], environment: Environment): number {
   const latencies = applied.flatMap(({ latency }) => latency ?? []);
-  const lengthOf = (jitterMs: number) => Math.floor(newFraction(environment) * (jitterMs + 1));
-  return latencies.reduce((sum, { ms, jitterMs }) => sum + ms + lengthOf(jitterMs), 0);
+  const pickJitter = (jitterMs: number) => Math.floor(newFraction(environment) * (jitterMs + 1));
+  return latencies.reduce((sum, { ms, jitterMs }) => sum + ms + pickJitter(jitterMs), 0);
 }
 
-/** Adds the header that names the faults, and those of the tightest rate limit. */
+/** Adds the header that names the faults, and the headers of the strictest rate limit. */
 function withFaultHeaders(reply: ApiReply, { faults, assume }: Exchange, limit: RateLimitState | undefined): ApiReply {
   if (faults.length === 0 || isCut(reply)) return reply;
   if (limit) assume('requests.rate-limits');

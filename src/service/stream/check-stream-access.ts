@@ -25,7 +25,7 @@ export interface StreamAccess {
  * Checks that a client may open a stream.
  *
  * @throws {ApiError} UNAUTHORIZED without a valid key, FORBIDDEN for an operator key, NOT_FOUND for an inbox out of
- *   scope. Behaviours can change the last two, as for any request.
+ *   scope. Behaviours can change FORBIDDEN and NOT_FOUND, as for any request.
  */
 export function checkStreamAccess(
   { worlds, readBehaviour }: Pick<LookupContext, 'worlds' | 'readBehaviour'>,

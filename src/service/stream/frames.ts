@@ -16,9 +16,9 @@ export type ServerFrame =
 /** A frame as text and as bytes in UTF-8. Each form is created when it is first read, and then shared by clients. */
 export type EncodedFrame = ReturnType<typeof encodeFrame>;
 
-/** Encodes a frame. `make` is called when the text or the bytes are first read. */
-export function encodeFrame(make: () => ServerFrame) {
-  const text = lazy(() => JSON.stringify(make()));
+/** Encodes a frame. `create` is called when the text or the bytes are first read. */
+export function encodeFrame(create: () => ServerFrame) {
+  const text = lazy(() => JSON.stringify(create()));
   return { text, bytes: lazy(() => new TextEncoder().encode(text())) };
 }
 
@@ -69,7 +69,8 @@ function readJson(data: unknown): unknown {
 }
 
 /**
- * The events that a client subscribes to. Two empty lists of ids stand for every inbox in the scope of its key.
+ * The events to which a client subscribes. If both lists of ids are empty, it gets the events of every inbox in the
+ * scope of its key.
  */
 export interface Subscription {
   readonly kinds: readonly EventKind[];
@@ -77,7 +78,7 @@ export interface Subscription {
   readonly workspaceIds: readonly string[];
 }
 
-/** Creates a subscription to every kind of event, of one inbox or of all in the scope of the key. */
+/** Creates a subscription to every kind of event, of one inbox or of all inboxes in the scope of the key. */
 export function subscribeToAll(inboxId?: string): Subscription {
   return { kinds: EVENT_KINDS, inboxIds: inboxId === undefined ? [] : [inboxId], workspaceIds: [] };
 }

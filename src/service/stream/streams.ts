@@ -61,7 +61,7 @@ export function createStreams(context: StreamContext): Streams['admit'] {
 
 const SWITCHING_PROTOCOLS: ApiReply = { status: 101, headers: {}, body: null };
 
-/** Checks a request. The observers get each handshake, also one that fails. */
+/** Checks a request, and returns the function that starts its stream. The observers also get a handshake that fails. */
 function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, request: StreamRequest): AcceptStream {
   const { worlds, behaviours, observers } = context;
   const exchange = new Exchange(behaviours, { ...request, method: 'GET', body: null });

@@ -27,12 +27,12 @@ export interface Entry {
   readonly write: ReplyFunction | undefined;
   /** The bare addresses to which an absent person has sent the notice. */
   readonly notified: readonly string[];
-  /** How many tickets there are, and how many later mails the tickets have. */
+  /** How many tickets there are, and how many later mails belong to these tickets. */
   readonly tickets: number;
   readonly followUps: number;
 }
 
-/** How a mail is answered. */
+/** Which reply a mail gets, and which ticket it belongs to. */
 export interface Turn {
   /** The index in the list of replies. */
   readonly reply: number;
@@ -42,13 +42,13 @@ export interface Turn {
   readonly isNewTicket?: boolean;
 }
 
-/** The new state of a correspondent that a mail has reached; without a turn it does not answer. */
+/** The new state of a correspondent after a mail has reached it. Without `turn`, the correspondent does not answer. */
 interface Accepted {
   readonly entry: Entry;
   readonly turn?: Turn | undefined;
 }
 
-/** The number before that of the first ticket. */
+/** The numbers of the tickets begin after this number. */
 const TICKET_BASE = 1_000;
 
 /** Counts a mail that reaches a correspondent, and decides whether it is answered. */
@@ -61,7 +61,7 @@ export function acceptMail(entry: Entry, mail: Mail): Accepted {
 const ACCEPT: Readonly<Record<CorrespondentKind, (entry: Entry, mail: Mail) => Accepted>> = {
   person: (entry) => ({ entry, turn: findTurn(entry, entry.shown.received) }),
   'out-of-office': acceptOnce,
-  // Like many programs, it ignores RFC 3834: it answers every mail, also that of programs.
+  // Like many programs, it ignores RFC 3834: it answers every mail, also mail from programs.
   autoresponder: (entry) => ({ entry, turn: { reply: 0 } }),
   'ticket-system': acceptTicket,
   'mailing-list': acceptUnlessAutomatic,
@@ -108,7 +108,7 @@ function findTicket({ tickets }: Entry, { subject, headers }: Mail): number | un
 /** The part of a mail that says whether a program sent it. */
 type SenderFields = Pick<Mail, 'from' | 'headers'>;
 
-/** Names of senders that no automatic mail may answer (RFC 3834, section 2, and those of common use). */
+/** Matches senders that no program may answer: those of RFC 3834, section 2, and other usual ones. */
 const UNATTENDED_SENDER = /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply|owner-.*|.*-(?:request|bounces?))@/;
 
 /** Returns whether a mail comes from a program, so that no program may answer it (RFC 3834, section 2). */
@@ -129,80 +129,80 @@ export function isAutomatic({ from, headers }: SenderFields): boolean {
   );
 }
 
-/** A mail that a correspondent sends, by its parts or as raw bytes. */
+/** A mail that a correspondent sends, as its fields or as raw bytes. */
 export type Answer = {
   readonly to: string;
   /** The sender in the envelope; empty for the null sender. */
   readonly envelopeFrom: string;
 } & ({ readonly mail: IncomingMail } | { readonly eml: Uint8Array });
 
-/** What an answer is written from. */
-interface Occasion {
+/** What an answer is written from: the mail, the correspondent that answers, and which reply the mail gets. */
+interface AnswerInput {
   readonly entry: Entry;
   readonly mail: Mail;
   readonly turn: Turn;
   readonly environment: Environment;
 }
 
-/** Writes what a correspondent sends because of a mail. @throws what its function throws, and {@link ApiError} */
-export async function composeAnswers(occasion: Occasion): Promise<Answer[]> {
-  return COMPOSE[occasion.entry.shown.kind](occasion);
+/** Writes the mails with which a correspondent answers a mail. @throws what its function throws, or {@link ApiError} */
+export async function composeAnswers(input: AnswerInput): Promise<Answer[]> {
+  return COMPOSE[input.entry.shown.kind](input);
 }
 
-const COMPOSE: Readonly<Record<CorrespondentKind, (occasion: Occasion) => Answer[] | Promise<Answer[]>>> = {
-  person: (occasion) => writeAnswer(occasion),
-  'out-of-office': (occasion) => writeAnswer(occasion, ABSENT, true),
-  autoresponder: (occasion) => writeAnswer(occasion, RECEIVED),
+const COMPOSE: Readonly<Record<CorrespondentKind, (input: AnswerInput) => Answer[] | Promise<Answer[]>>> = {
+  person: (input) => writeAnswer(input),
+  'out-of-office': (input) => writeAnswer(input, ABSENT_TEXT, true),
+  autoresponder: (input) => writeAnswer(input, RECEIVED_TEXT),
   'ticket-system': answerTicket,
-  'mailing-list': distribute,
+  'mailing-list': copyToMembers,
   bounces: writeBounce,
 };
 
-const ABSENT = 'Thank you for your mail. I am out of the office, and will answer when I am back.';
+const ABSENT_TEXT = 'Thank you for your mail. I am out of the office, and will answer when I am back.';
 
-const RECEIVED = 'Thank you for your mail. We have received it and will answer soon.';
+const RECEIVED_TEXT = 'Thank you for your mail. We have received it and will answer soon.';
 
-/** The header fields of an automatic answer: that of RFC 3834, and the one that Microsoft Exchange reads. */
+/** The header fields of an automatic answer: the field of RFC 3834, and the field that Microsoft Exchange reads. */
 const AUTOMATIC_HEADERS = { 'Auto-Submitted': 'auto-replied', 'X-Auto-Response-Suppress': 'All' };
 
 /** Writes the next reply, or the usual text if there are no replies. */
-async function writeAnswer(occasion: Occasion, usualText?: string, isAutomatic = false): Promise<Answer[]> {
-  const { entry, mail, turn, environment } = occasion;
+async function writeAnswer(input: AnswerInput, usualText?: string, isAutomatic = false): Promise<Answer[]> {
+  const { entry, mail, turn, environment } = input;
   const { shown, address } = entry;
   const given = entry.write ? await entry.write(mail) : (shown.replies?.[turn.reply] ?? usualText);
   if (given === null || given === undefined) return [];
   const reply = parseOrRefuse('The reply', correspondentReply(), given);
   // An automatic answer has the null sender, so that nothing answers it (RFC 3834, section 3.3).
-  const manner = isAutomatic
+  const sendOptions = isAutomatic
     ? { target: mail.from, envelopeFrom: '', headers: AUTOMATIC_HEADERS }
     : { target: mail.replyTo ?? mail.from, envelopeFrom: address, headers: {} };
   const prefix = turn.ticket === undefined ? '' : `ticket-${turn.ticket}.`;
   const answer = {
     ...quoteBelow(shown.quoting, { plainBody: reply.text, htmlBody: reply.html ?? null }, mail),
     from: shown.address,
-    to: [manner.target],
+    to: [sendOptions.target],
     cc: [],
     replyTo: null,
     subject: reply.subject ?? subjectOf(mail, turn),
     messageIdHeader: `<${prefix}${newId(environment)}@${domainOf(address)}>`,
     inReplyTo: mail.messageIdHeader,
     references: referencesTo({ messageIdHeader: mail.messageIdHeader, references: readReferences(mail) }),
-    headers: { ...manner.headers, ...reply.headers },
+    headers: { ...sendOptions.headers, ...reply.headers },
     raw: null,
     attachments: composedMessage().shape.attachments.parse(reply.attachments),
   };
-  return [{ to: manner.target, envelopeFrom: manner.envelopeFrom, mail: answer }];
+  return [{ to: sendOptions.target, envelopeFrom: sendOptions.envelopeFrom, mail: answer }];
 }
 
 /** Acknowledges a new ticket; a later mail of the ticket gets the next reply. */
-function answerTicket(occasion: Occasion): Promise<Answer[]> {
-  const { entry, turn } = occasion;
-  if (!turn.isNewTicket) return writeAnswer(occasion);
+function answerTicket(input: AnswerInput): Promise<Answer[]> {
+  const { entry, turn } = input;
+  if (!turn.isNewTicket) return writeAnswer(input);
   const usualText =
     `We have received your message. Its ticket has the number ${turn.ticket}. Please keep [#${turn.ticket}] in ` +
     'the subject when you answer.';
   const withoutReplies = { ...entry, write: undefined, shown: { ...entry.shown, replies: null } };
-  return writeAnswer({ ...occasion, entry: withoutReplies }, usualText, true);
+  return writeAnswer({ ...input, entry: withoutReplies }, usualText, true);
 }
 
 /** Returns the subject of an answer: `Re: Order`, or `Re: [#1001] Order` for a ticket. */
@@ -216,10 +216,10 @@ function readReferences({ headers }: Mail): string[] {
 }
 
 /**
- * Sends a copy of a mail to each member of a mailing list. The list is the sender, as lists do because of DMARC; the
- * answer still goes to the author.
+ * Creates a copy of a mail for each member of a mailing list. From is the address of the list, because a copy with the
+ * author in From would fail DMARC. Reply-To still names the author.
  */
-function distribute({ entry: { shown, address }, mail }: Occasion): Answer[] {
+function copyToMembers({ entry: { shown, address }, mail }: AnswerInput): Answer[] {
   const author = parseAddress(mail.from, isIncomingAddress);
   const name = parseAddress(shown.address, isIncomingAddress)?.name || address.slice(0, address.lastIndexOf('@'));
   const { plainBody, htmlBody, to, cc, subject, messageIdHeader, inReplyTo, attachments } = mail;
@@ -228,7 +228,7 @@ function distribute({ entry: { shown, address }, mail }: Occasion): Answer[] {
     from: formatAddress({ name: `${author?.name || author?.address} via ${name}`, address }),
     replyTo: mail.replyTo ?? mail.from,
     references: readReferences(mail),
-    headers: listHeaders(address, name),
+    headers: createListHeaders(address, name),
     raw: null,
     attachments: attachments.map((file) => ({ ...file, content: fromBase64(file.content) })),
   };
@@ -237,8 +237,8 @@ function distribute({ entry: { shown, address }, mail }: Occasion): Answer[] {
   return members.map((member) => ({ to: member, envelopeFrom: `${local}-bounces@${domain}`, mail: copy }));
 }
 
-/** Returns the header fields of a list: RFC 2919, RFC 2369, and RFC 8058 for unsubscribing by one click. */
-function listHeaders(address: string, name: string): Record<string, string> {
+/** Creates the header fields of a mailing list: RFC 2919, RFC 2369, and RFC 8058 for unsubscribing by one click. */
+function createListHeaders(address: string, name: string): Record<string, string> {
   const [local = '', domain = ''] = address.split('@');
   return {
     'List-Id': `${name} <${local}.${domain}>`,
@@ -252,8 +252,8 @@ function listHeaders(address: string, name: string): Record<string, string> {
   };
 }
 
-/** Writes a delivery report to the sender, from the null sender. */
-function writeBounce({ entry: { shown, address }, mail, environment }: Occasion): Answer[] {
+/** Writes a delivery report for the sender of a mail. It comes from the null sender. */
+function writeBounce({ entry: { shown, address }, mail, environment }: AnswerInput): Answer[] {
   const status = shown.status ?? '5.1.1';
   const diagnostic =
     shown.diagnostic ?? `550 ${status} ${status === '5.1.1' ? 'There is no such mailbox' : 'The mail is refused'}.`;

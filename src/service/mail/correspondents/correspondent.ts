@@ -26,7 +26,7 @@ const replyFields = () => ({
   text: composedMessage().shape.text,
   /** The answer as HTML. Default: no HTML part. */
   html: composedMessage().shape.html,
-  /** The subject. Default: that of the mail, with `Re:`. */
+  /** The subject. Default: the subject of the mail, with `Re:`. */
   subject: line(MAX_SUBJECT_LENGTH).optional(),
   /** Further header fields. */
   headers: composedMessage().shape.headers,
@@ -48,7 +48,7 @@ export const correspondentReply = lazy(() =>
 /** One answer of a correspondent: its text, or an object with its parts. */
 export type CorrespondentReply = string | InputOf<ReturnType<typeof replyFields>>;
 
-/** Writes the answer to a mail; without a result there is none. */
+/** Writes the answer to a mail. If it returns null or `undefined`, there is no answer. */
 export type ReplyFunction = (
   mail: Mail,
 ) => CorrespondentReply | null | undefined | Promise<CorrespondentReply | null | undefined>;
@@ -59,7 +59,7 @@ const listOf = <Reply extends z.ZodType>(reply: Reply) =>
   z.array(reply, REPLIES_RULE).min(1, REPLIES_RULE).max(MAX_REPLIES, REPLIES_RULE);
 const parsedReplyList = lazy(() => listOf(correspondentReply()));
 
-/** Parses a list of replies, with the place of each problem; a function stays as it is. */
+/** Parses a list of replies, and reports each problem with its path. A function is returned unchanged. */
 const replies = lazy(() =>
   z.custom<readonly CorrespondentReply[] | ReplyFunction>().transform((given, { issues }) => {
     if (typeof given === 'function') return given;
@@ -71,7 +71,7 @@ const replies = lazy(() =>
 );
 
 const commonFields = () => ({
-  /** The address, bare or in display form: `Dana Reyes <dana@customer.test>`. It must not be that of an inbox. */
+  /** The address, bare or in display form: `Dana Reyes <dana@customer.test>`. No inbox may have it. */
   address: incomingAddress(),
   /** The id of the only tenant whose mail it answers. Default: any tenant. */
   tenant: tenantField().optional(),
@@ -97,8 +97,8 @@ const automaticFields = () => ({
    */
   kind: z.enum(['out-of-office', 'autoresponder', 'ticket-system']),
   /**
-   * The text of the notice, which is the first of these; the others are not used. For a ticket system, the answers to
-   * later mails of a ticket. Default: a usual text, or none.
+   * The text of the notice; only the first text is used. For a ticket system: the answers to later mails of a ticket.
+   * Default: a usual text; for a ticket system, later mails are not answered.
    */
   replies: replies().optional(),
   /** The mail client whose quoting style the answers have. Default: `none`, no quote. */
@@ -124,7 +124,7 @@ const bouncesFields = () => ({
     .string(STATUS_RULE)
     .regex(/^5\.\d{1,3}\.\d{1,3}$/, STATUS_RULE)
     .default('5.1.1'),
-  /** What the mail server of the address replies. Default: that there is no such mailbox. */
+  /** What the mail server of the address replies. Default: a usual reply, such as `There is no such mailbox`. */
   diagnostic: line(MAX_SUBJECT_LENGTH).min(1, 'must not be empty').nullable().default(null),
 });
 
@@ -172,7 +172,7 @@ const listedReplyFields = () => ({
   text: z.string(),
   /** The answer as HTML; null or left out if it has no HTML part. */
   html: z.string().nullish(),
-  /** The subject; left out if it is that of the mail, with `Re:`. */
+  /** The subject; left out if it is the subject of the mail, with `Re:`. */
   subject: z.string().optional(),
   /** Further header fields. */
   headers: z.record(z.string(), z.string()),
@@ -181,7 +181,7 @@ const listedReplyFields = () => ({
 });
 
 const dueFields = () => ({
-  /** The address of who gets it. */
+  /** The address of the recipient. */
   to: z.string(),
   /** The subject of the mail that it answers. */
   subject: z.string(),
@@ -227,7 +227,7 @@ export type Correspondent = OutputOf<ReturnType<typeof listedFields>>;
 /** The options after they are parsed. */
 export type ParsedCorrespondent = z.output<ReturnType<typeof correspondentOptions>>;
 
-/** Says why a correspondent did not answer: its function failed, or its mail does not fit in the storage. */
+/** The error of a correspondent that did not answer: its function failed, or its mail does not fit in the storage. */
 export class CorrespondentError extends Error {
   /** Recognises the error by its name, also if it comes from a second copy of this package. */
   static override readonly [Symbol.hasInstance] = createNameCheck('CorrespondentError');

@@ -26,60 +26,60 @@ interface Context {
 }
 
 /** An answer that is due later. */
-interface Pending {
+interface PendingAnswer {
   readonly entryId: string;
   readonly dueMs: number;
   readonly mail: Mail;
   readonly turn: Turn;
 }
 
-/** A correspondent, and its place in the order in which those of the mailbox were added. */
-interface Ordered {
+/** A correspondent, and its place in the order in which the correspondents of the mailbox were added. */
+interface OrderedEntry {
   readonly entry: Entry;
   readonly order: number;
 }
 
-/** The correspondents that are bound to one tenant, or to none. */
+/** The correspondents that are bound to one tenant, or all that are bound to no tenant. */
 class CorrespondentList implements Part {
   /** The correspondents, by id. */
-  readonly entries = new Map<string, Ordered>();
+  readonly entries = new Map<string, OrderedEntry>();
 
   end(): void {}
 
-  save(): Ordered[] {
+  save(): OrderedEntry[] {
     return [...this.entries.values()];
   }
 
-  restore(saved: readonly Ordered[]): void {
+  restore(saved: readonly OrderedEntry[]): void {
     for (const ordered of saved) this.entries.set(ordered.entry.shown.id, ordered);
   }
 
-  /** Returns the correspondents that are not functions, because a function cannot be stored. */
-  keep(): Ordered[] {
+  /** Returns the correspondents that answer without a function, because a function cannot be stored. */
+  keep(): OrderedEntry[] {
     return this.save().filter(({ entry }) => entry.write === undefined);
   }
 
   readonly resume = this.restore;
 }
 
-/** The answers that one tenant gets later. */
+/** The answers that are due later, for one tenant. */
 class DueAnswers implements Part {
   /** Each answer, with the function that cancels it. */
-  readonly #pending = new Map<Pending, () => void>();
+  readonly #pending = new Map<PendingAnswer, () => void>();
 
   constructor(
     readonly clock: Clock,
-    readonly answer: (pending: Pending) => Promise<void>,
+    readonly answer: (pending: PendingAnswer) => Promise<void>,
   ) {}
 
-  add(pending: Pending): void {
+  add(pending: PendingAnswer): void {
     const cancel = this.clock.schedule(new Date(pending.dueMs), async () => {
       if (this.#pending.delete(pending)) await this.answer(pending);
     });
     this.#pending.set(pending, cancel);
   }
 
-  /** Cancels the answers of one correspondent, or all. */
+  /** Cancels the answers of one correspondent, or all answers. */
   cancel(entryId?: string): void {
     for (const [pending, cancel] of this.#pending) {
       if (entryId !== undefined && pending.entryId !== entryId) continue;
@@ -92,11 +92,11 @@ class DueAnswers implements Part {
     this.cancel();
   }
 
-  save(): Pending[] {
+  save(): PendingAnswer[] {
     return [...this.#pending.keys()];
   }
 
-  restore(saved: readonly Pending[]): void {
+  restore(saved: readonly PendingAnswer[]): void {
     for (const pending of saved) this.add(pending);
   }
 
@@ -108,7 +108,7 @@ class DueAnswers implements Part {
 export class Correspondents implements OutsideAddresses {
   readonly #listOf: PartOf<CorrespondentList>;
   readonly #answersTo: PartOf<DueAnswers, World>;
-  /** Each answer that is being written or delivered: the address of its correspondent, and who gets it. */
+  /** Each answer that is being written or delivered: the address of its correspondent, and the tenant that gets it. */
   readonly #writing = new Set<{ readonly world: World; readonly address: string }>();
 
   constructor(readonly context: Context) {
@@ -118,19 +118,19 @@ export class Correspondents implements OutsideAddresses {
     });
   }
 
-  /** Returns every correspondent, oldest first; of a sandbox, those that are bound to it. */
+  /** Returns every correspondent, oldest first. For a sandbox, returns only those that are bound to the sandbox. */
   list(worlds: ReachableWorlds = this.context.worlds): Entry[] {
     const all = this.#listOf.in(worlds.owners()).flatMap(({ entries }) => [...entries.values()]);
     return all.sort((one, other) => one.order - other.order).map(({ entry }) => entry);
   }
 
   /** Returns the answers of all correspondents that are due later. */
-  due(): Pending[] {
+  due(): PendingAnswer[] {
     return this.#answersTo.in(this.context.worlds.all()).flatMap((answers) => answers.save());
   }
 
-  /** Shows a correspondent with those of the answers that are its own. */
-  show({ shown }: Entry, due: readonly Pending[] = this.due()): Correspondent {
+  /** Shows a correspondent with its own answers among those in `due`. */
+  show({ shown }: Entry, due: readonly PendingAnswer[] = this.due()): Correspondent {
     const own = due.filter(({ entryId }) => entryId === shown.id).sort((one, other) => one.dueMs - other.dueMs);
     return structuredClone({
       ...shown,
@@ -167,13 +167,13 @@ export class Correspondents implements OutsideAddresses {
     this.#accept(world, showMail(world, message), address);
   }
 
-  /** Returns the list of the tenant to which a correspondent is bound, or of those that are bound to none. */
+  /** Returns the list that contains a correspondent: the list of its tenant, or the list without a tenant. */
   #listWith({ shown }: Entry): CorrespondentList {
     const { worlds } = this.context;
     return this.#listOf(worlds.get(shown.tenantId ?? '') ?? worlds);
   }
 
-  /** Finds who reads the mail of a tenant to an address: one of this tenant, or else one that is bound to none. */
+  /** Finds the correspondent with an address: one that is bound to this tenant, or else one that is bound to none. */
   #find(address: string, world: World): Entry | undefined {
     const entries = this.#listOf.in([world, this.context.worlds]).flatMap((list) => [...list.entries.values()]);
     return entries.find(({ entry }) => entry.address === address)?.entry;
@@ -189,7 +189,7 @@ export class Correspondents implements OutsideAddresses {
     if (turn) this.#answersTo(world).add({ entryId: id, dueMs: world.clock.now().getTime() + afterMs, mail, turn });
   }
 
-  async #answer(world: World, pending: Pending): Promise<void> {
+  async #answer(world: World, pending: PendingAnswer): Promise<void> {
     const lists = this.#listOf.in([world, this.context.worlds]);
     const entry = lists.map(({ entries }) => entries.get(pending.entryId)?.entry).find((found) => found);
     if (!entry) return;
@@ -208,7 +208,7 @@ export class Correspondents implements OutsideAddresses {
     }
   }
 
-  /** Delivers an answer to an inbox or to a correspondent. Mail to anybody else leaves the emulator. */
+  /** Delivers an answer to an inbox or to a correspondent. An answer to any other address is not delivered. */
   async #deliver(world: World, cause: Mail, { address: from }: Entry, answer: Answer): Promise<void> {
     const context = mailContextOf({ ...this.context, correspondents: this }, world);
     const route = findRoute(context, toBareAddress(answer.to), world);
@@ -227,7 +227,7 @@ export class Correspondents implements OutsideAddresses {
   }
 }
 
-/** Adds the trace that mail from outside has. */
+/** Adds the trace, the header fields that a server adds to mail from outside. */
 function withTrace(mail: IncomingMail, { to, envelopeFrom }: Answer, { clock }: World): IncomingMail {
   const envelope = { from: envelopeFrom, to: toBareAddress(to), auth: {} };
   const trace = createTrace(envelope, toBareAddress(mail.from), clock.now());

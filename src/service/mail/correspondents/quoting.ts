@@ -69,7 +69,7 @@ export function quoteBelow(quoting: Quoting, answer: Bodies, mail: Quoted): Bodi
   };
 }
 
-/** Marks each line as quoted; a line that is quoted already needs no space. */
+/** Marks each line as quoted. A line that is quoted already gets `>` without a space. */
 function quoteText(text: string): string {
   return text
     .trimEnd()
@@ -79,27 +79,27 @@ function quoteText(text: string): string {
 }
 
 function gmailLine({ from, receivedAt }: Quoted): string {
-  const { weekday, month, day, year, hour, minute, half } = partsOf(receivedAt);
+  const { weekday, month, day, year, hour, minute, period } = partsOf(receivedAt);
   const date = `${weekday.slice(0, 3)}, ${month.slice(0, 3)} ${day}, ${year}`;
-  return `On ${date} at ${hour}:${minute} ${half} ${formatQuotedAddress(from)} wrote:`;
+  return `On ${date} at ${hour}:${minute} ${period} ${formatQuotedAddress(from)} wrote:`;
 }
 
 function appleLine({ from, receivedAt }: Quoted): string {
-  const { month, day, year, hour, minute, half } = partsOf(receivedAt);
-  return `On ${month.slice(0, 3)} ${day}, ${year}, at ${hour}:${minute} ${half}, ${formatQuotedAddress(from)} wrote:`;
+  const { month, day, year, hour, minute, period } = partsOf(receivedAt);
+  return `On ${month.slice(0, 3)} ${day}, ${year}, at ${hour}:${minute} ${period}, ${formatQuotedAddress(from)} wrote:`;
 }
 
 function thunderbirdLine({ from, receivedAt }: Quoted): string {
-  const { monthNumber, day, year, hour, minute, half } = partsOf(receivedAt);
+  const { monthNumber, day, year, hour, minute, period } = partsOf(receivedAt);
   const name = parseAddress(from, isIncomingAddress)?.name || from;
-  return `On ${monthNumber}/${day}/${String(year % 100).padStart(2, '0')} ${hour}:${minute} ${half}, ${name} wrote:`;
+  return `On ${monthNumber}/${day}/${String(year % 100).padStart(2, '0')} ${hour}:${minute} ${period}, ${name} wrote:`;
 }
 
 function outlookHeader({ from, to, cc, subject, receivedAt }: Quoted): [name: string, value: string][] {
-  const { weekday, month, day, year, hour, minute, half } = partsOf(receivedAt);
+  const { weekday, month, day, year, hour, minute, period } = partsOf(receivedAt);
   return [
     ['From', formatQuotedAddress(from)],
-    ['Sent', `${weekday}, ${month} ${day}, ${year} ${hour}:${minute} ${half}`],
+    ['Sent', `${weekday}, ${month} ${day}, ${year} ${hour}:${minute} ${period}`],
     ['To', to.map(formatQuotedAddress).join('; ')],
     ...(cc.length > 0 ? ([['Cc', cc.map(formatQuotedAddress).join('; ')]] as [string, string][]) : []),
     ['Subject', subject],
@@ -127,6 +127,6 @@ function partsOf(timestamp: string) {
     year: date.getUTCFullYear(),
     hour: date.getUTCHours() % 12 || 12,
     minute: String(date.getUTCMinutes()).padStart(2, '0'),
-    half: date.getUTCHours() < 12 ? 'AM' : 'PM',
+    period: date.getUTCHours() < 12 ? 'AM' : 'PM',
   };
 }

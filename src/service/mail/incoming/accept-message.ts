@@ -59,7 +59,7 @@ export function showReceived(world: World, { id, inboxId, threadId }: MessageRow
   return { id, inboxId, threadId, ...ofTenant(world) };
 }
 
-/** A parsed mail, with the recipients to which it is delivered and the only tenant that may receive it, if any. */
+/** A parsed mail and its recipients. If `tenant` is set, only this tenant may receive the mail. */
 interface AddressedMail {
   readonly tenant: string | undefined;
   readonly mail: IncomingMail;
@@ -88,7 +88,7 @@ function parseComposed({ worlds }: MailContext, message: IncomingMessage): Addre
 function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail {
   const { eml, tenant, to, auth, ...given } = parseOrRefuse('The message', rawMessage(), message);
   checkSize(eml.byteLength);
-  // The room is checked before parsing, because parsing needs time and memory.
+  // The free space is checked before parsing, because parsing needs time and memory.
   checkRoom(context, eml.byteLength);
   context.assume('messages.inbound.limits');
   context.assume('messages.inbound.sender');
@@ -104,7 +104,7 @@ function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail
   };
 }
 
-/** Copies texts that may be parts of a much longer text, because V8 keeps that text as long as its parts. */
+/** Copies texts that may be parts of a much longer text. Without copies, V8 would keep the longer text in memory. */
 function copyTexts<Texts extends object>(texts: Texts): Texts {
   return JSON.parse(JSON.stringify(texts));
 }
@@ -126,7 +126,7 @@ function checkSize(bytes: number): void {
   throw new ApiError('PAYLOAD_TOO_LARGE', 'The message is larger than 10 MiB.');
 }
 
-/** Finds the inboxes of the recipients, each once. @throws {ApiError} NOT_FOUND if a recipient has no inbox. */
+/** Finds the inboxes of the recipients, without duplicates. @throws {ApiError} NOT_FOUND for one without an inbox. */
 function findTargets(context: MailContext, { tenant, recipients, mayBeElsewhere }: AddressedMail): Recipient[] {
   if (tenant !== undefined && !context.worlds.get(tenant)) {
     throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
@@ -145,9 +145,9 @@ function findTargets(context: MailContext, { tenant, recipients, mayBeElsewhere 
 }
 
 /**
- * Stores a mail in an inbox, in the thread that it replies to or in a new one, and publishes `message.received`. If it
- * reports that a mail of the inbox bounced, also publishes `message.bounced` for that mail. Returns `undefined` if the
- * inbox does not exist any more.
+ * Stores a mail in an inbox, in the thread that it replies to or in a new thread, and publishes `message.received`. If
+ * the mail reports that a mail of the inbox bounced, also publishes `message.bounced` for the bounced mail. Returns
+ * `undefined` if the inbox does not exist any more.
  */
 export function receiveMail(
   context: MailContext,

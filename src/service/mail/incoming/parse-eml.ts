@@ -15,12 +15,12 @@ import { toHtml } from '../html.ts';
 import {
   bytesOf,
   decodeBody,
-  decodeField,
+  decodeRawField,
   decodeText,
   decodeWords,
   repairWindows1252,
   toBinary,
-  toSingleLine,
+  toCleanLine,
 } from '../mime/decode.ts';
 import { type MailHeader, repairLineEnds } from '../mime/header.ts';
 import { listFields, parseParameters, type RawPart, splitParts } from '../mime/split-parts.ts';
@@ -46,8 +46,8 @@ export interface ParsedMail {
 }
 
 /**
- * Parses an RFC 5322 message with MIME parts. Each part is cut to the limits of a composed mail. A sender that is
- * missing is empty, and a Message-ID that is missing is the given one.
+ * Parses an RFC 5322 message with MIME parts. What exceeds the limits of a composed mail is shortened or left out. If
+ * the sender is missing, `from` is empty. If the Message-ID is missing, it is `fallbackId`.
  *
  * @throws {ApiError} VALIDATION_ERROR if it cannot be parsed.
  */
@@ -56,13 +56,13 @@ export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
   const parts = splitParts(text);
   const fields = listFields(parts[0]?.head ?? '').map(({ name, value }) => ({ name: name.toLowerCase(), value }));
   const first = (name: string) => fields.find((field) => field.name === name)?.value;
-  const addresses = (values: readonly string[]) => toAddresses(decodeField(values.join('\n,'), text));
+  const addresses = (values: readonly string[]) => toAddresses(decodeRawField(values.join('\n,'), text));
   const firstAddress = (name: string) => addresses([first(name) ?? '']).slice(0, 1);
   // A list of recipients may be in several fields.
   const list = (name: string) => addresses(fields.filter((field) => field.name === name).map(({ value }) => value));
   const [to, cc, bcc] = [list('to'), list('cc'), list('bcc')];
   const [from = ''] = [...firstAddress('from'), ...firstAddress('sender')];
-  const subject = decodeField(first('subject') ?? '', text);
+  const subject = decodeRawField(first('subject') ?? '', text);
   return {
     recipients: [...to, ...cc, ...bcc],
     bcc: bcc.slice(0, MAX_ADDRESSES),
@@ -73,7 +73,7 @@ export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
       to: to.slice(0, MAX_ADDRESSES),
       cc: cc.slice(0, MAX_ADDRESSES),
       replyTo: list('reply-to')[0] ?? null,
-      subject: cut(toSingleLine(decodeWords(subject) || subject), MAX_SUBJECT_LENGTH),
+      subject: cut(toCleanLine(decodeWords(subject) || subject), MAX_SUBJECT_LENGTH),
       ...readContents(parts, text),
       messageIdHeader: findIds(first('message-id'))[0] ?? fallbackId,
       inReplyTo: findIds(first('in-reply-to'))[0] ?? null,
@@ -91,7 +91,7 @@ function readDate(text: string | undefined): string | undefined {
 /** Returns the display forms of all valid addresses of a list; a group is replaced by its members. */
 function toAddresses(list: string): string[] {
   return parseAddressList(list).flatMap(({ name, address }) => {
-    const forms = [formatAddress({ name: toSingleLine(name), address }), address];
+    const forms = [formatAddress({ name: toCleanLine(name), address }), address];
     return (
       forms.find((text) => text.length <= MAX_ADDRESS_LENGTH && parseAddress(text, isIncomingAddress) !== undefined) ??
       []
@@ -105,8 +105,8 @@ function findIds(field = ''): string[] {
 }
 
 /**
- * Reads the contents of a mail from its parts. If there is HTML, it also has each text that is no alternative to HTML.
- * No text is made from HTML.
+ * Reads the bodies and the files of a mail from its parts. If there is HTML, the HTML body also contains each plain
+ * text that has no HTML alternative. The plain body is never made from HTML.
  */
 function readContents(parts: readonly RawPart[], mail: string) {
   const leaves = parts.flatMap((part) => readLeaf(part) ?? []);
@@ -114,11 +114,11 @@ function readContents(parts: readonly RawPart[], mail: string) {
     const { part, mediaType } = leaf;
     return { text: readText(leaf), isHtml: mediaType === 'text/html', alternative: alternativeOf(part) };
   });
-  const withHtml = new Set(texts.flatMap(({ isHtml, alternative }) => (isHtml ? alternative : [])));
+  const alternativesWithHtml = new Set(texts.flatMap(({ isHtml, alternative }) => (isHtml ? alternative : [])));
   const plain = texts.flatMap(({ isHtml, text }) => (isHtml ? [] : text));
   const html = texts.flatMap(({ isHtml, text, alternative }) => {
     if (isHtml) return text;
-    return withHtml.size === 0 || withHtml.has(alternative) ? [] : toHtml(text.trim());
+    return alternativesWithHtml.size === 0 || alternativesWithHtml.has(alternative) ? [] : toHtml(text.trim());
   });
   const bodyOf = (list: readonly string[]) => cut(repairWindows1252(list.join('\n')), MAIL_LIMITS.body);
   const files = leaves.filter((leaf) => !isText(leaf)).slice(0, MAIL_LIMITS.attachments);
@@ -129,7 +129,7 @@ function readContents(parts: readonly RawPart[], mail: string) {
   };
 }
 
-/** A part that has no parts, with its media type and the parameters of that. A `multipart` without parts is a text. */
+/** Returns a part that contains no parts, with its media type. A `multipart` that was not split counts as text. */
 function readLeaf(part: RawPart) {
   const { value, parameters } = parseParameters(part.fields['content-type']);
   const isMultipart = value.startsWith('multipart/');
@@ -157,7 +157,7 @@ function alternativeOf(part: RawPart): RawPart {
 function readText({ part, parameters }: Leaf): string {
   const text = decodeText(decodeBody(part), parameters.charset);
   if (parameters.format?.toLowerCase() !== 'flowed') return text;
-  // A line that ends with a space goes on, unless it is the mark before a signature (RFC 3676).
+  // A line that ends with a space continues on the next line, unless it is the `-- ` before a signature (RFC 3676).
   return text.replace(/^ /gm, '').replace(/(?<!^--) \n/gm, parameters.delsp?.toLowerCase() === 'yes' ? '' : ' ');
 }
 
@@ -171,7 +171,7 @@ const FILE_NAMES: Readonly<Record<string, string>> = {
   'application/ms-tnef': 'winmail.dat',
 };
 
-/** Returns the name of a file of a mail that comes without a name. */
+/** Returns a name for a file of a mail that has no name of its own. */
 export function fileNameOf(mediaType: string): string {
   return FILE_NAMES[mediaType] ?? 'attachment';
 }
@@ -179,14 +179,14 @@ export function fileNameOf(mediaType: string): string {
 function toFile({ part, parameters, mediaType }: Leaf, mail: string): AttachedFile {
   const isCalendar = mediaType === 'text/calendar' || mediaType === 'application/ics';
   const [disposition, type] = ['content-disposition', 'content-type'].map(
-    (name) => parseParameters(decodeField(part.fields[name] ?? '', mail)).parameters,
+    (name) => parseParameters(decodeRawField(part.fields[name] ?? '', mail)).parameters,
   );
   let bytes = decodeBody(part);
   if (isCalendar) bytes = new TextEncoder().encode(`${decodeText(bytes, parameters.charset).trimEnd()}\n`);
-  // A mail keeps the line ends of mail.
+  // The lines of an attached mail must end as the lines of a mail do.
   if (mediaType === 'message/rfc822') bytes = bytesOf(toBinary(bytes).replace(/\r?\n/g, '\r\n'));
   const method = isCalendar && parameters.method ? `; method=${parameters.method.toUpperCase()}` : '';
-  const name = toSingleLine(decodeWords(disposition?.filename ?? type?.name ?? ''));
+  const name = toCleanLine(decodeWords(disposition?.filename ?? type?.name ?? ''));
   return {
     filename: cut(name, MAIL_LIMITS.filename) || fileNameOf(mediaType),
     contentType: cut(mediaType + method, MAIL_LIMITS.contentType),

@@ -20,7 +20,7 @@ export function reportBounce(context: MailContext, world: World, message: Messag
 
 type BounceReport = NonNullable<ReturnType<typeof readBounceReport>>;
 
-/** Returns the recipients that failed: those that the report says, or else every one in To. */
+/** Returns the recipients that failed: those that the report names, or else all recipients in To. */
 function failuresOf({ failures, isExact }: BounceReport, mail: MessageRow): readonly Mention[] {
   if (failures.length === 0) return mail.to.map((recipient) => ({ recipient, statusCode: undefined }));
   if (isExact) return failures;
@@ -40,7 +40,7 @@ function isSentTo({ to, cc, bcc }: MessageRow, addresses: ReadonlySet<string>): 
   return [...to, ...cc, ...bcc].some((recipient) => addresses.has(toBareAddress(recipient)));
 }
 
-/** Finds the mail by the Message-IDs in the report, or else the latest mail of the inbox to a recipient of it. */
+/** Finds the reported mail by the Message-IDs in the report, or else the latest mail to an address in the report. */
 function findReportedMail(world: World, inboxId: string, { messageIds, failures }: BounceReport) {
   for (const messageId of messageIds) {
     const mail = world.messages
@@ -56,10 +56,13 @@ function findReportedMail(world: World, inboxId: string, { messageIds, failures 
 
 /**
  * Reads an inbound message as a report of a failed delivery: by RFC 3464, or in free text. Returns `undefined` for any
- * other message, also for a report of a delay, of a success, or that a mail was read. `failures` are the addresses that
- * it names, with or without a status; `isExact` if they are the recipients that failed, and no other addresses, such as
- * that of a help desk. `statusCode` is the status of a recipient that has none of its own. `messageIds` are the
- * Message-IDs that the reported mail can have, the most certain first.
+ * other message, also for a report of a delay, of a success, or that a mail was read. The result has these fields:
+ *
+ * - `failures`: the addresses in the report, with or without a status code.
+ * - `isExact`: whether all `failures` are recipients that failed. Otherwise others, such as a help desk, may be among
+ *   them.
+ * - `statusCode`: the status code for each recipient without a status code of its own.
+ * - `messageIds`: the Message-IDs that the reported mail can have, the most likely one first.
  */
 export function readBounceReport(message: MessageRow, listFiles: () => readonly AttachmentRow[]) {
   // Mail between inboxes of this emulator has neither raw bytes nor stored headers, and is never a report.
@@ -93,7 +96,7 @@ function readStatus(text: string) {
   return failures.length > 0 ? { failures, isExact: true, statusCode: UNKNOWN_STATUS } : undefined;
 }
 
-/** Reads an address with its type, such as `rfc822; dana@customer.test`, or one escaped as RFC 6533 says. */
+/** Reads an address with its type, such as `rfc822; dana@customer.test`, and resolves the escapes of RFC 6533. */
 function readTypedAddress(field: string): string {
   const address = field.replace(/^[^;]*;/, '').trim();
   return address.replace(/^<(.*)>$/, '$1').replace(/\\x\{([0-9a-f]{1,6})\}/gi, (escaped, hex: string) => {
@@ -102,7 +105,7 @@ function readTypedAddress(field: string): string {
   });
 }
 
-/** Finds the Message-ID of the returned mail, then those that the report answers, then those in its text. */
+/** Finds the Message-IDs of the returned mail, then those that the report replies to, then those in its text. */
 function findMessageIds(message: MessageRow, returned: readonly AttachmentRow[]): string[] {
   const idsIn = (text: string) => Array.from(text.matchAll(/^message-id:\s*(<[^<>\s]+>)/gim), ([, id = '']) => id);
   const headers = returned.map((file) => textOf(file).split(/\r?\n\r?\n/, 1)[0] ?? '');
@@ -118,7 +121,7 @@ interface Mention {
   readonly statusCode: string | undefined;
 }
 
-/** The status code of a failure for which a report names no other. */
+/** The status code of a failure if the report names no status code for it. */
 const UNKNOWN_STATUS = '5.0.0';
 
 const FAILURES = [
@@ -139,15 +142,15 @@ const VERDICTS: readonly (readonly [words: RegExp, isFailure: boolean])[] = [
   ...FAILURES.map((words) => [words, true] as const),
 ];
 
-/** Beginnings of the subject of an answer, which repeats the subject of the mail. */
+/** Matches the subject of an answer. The rest of such a subject repeats the subject of the answered mail. */
 const ANSWER = /^(?:re|aw|auto(?:matic)?[ -]?reply|out of (?:the )?office)\b/i;
 
-/** The line with which a report in free text begins to quote the mail. */
+/** Matches the line with which a report in free text begins to quote the reported mail. */
 const QUOTE = /^(?:-{3}.*\b(?:original|copy|returned|below|message|header)|(?:return-path|received|message-id): )/im;
-/** A line that only a returned mail has. */
+/** Matches a line that only a returned mail has. */
 const RETURNED = /^(?:return-path|received|message-id): /im;
 
-/** Each row lists signs that together show a report. One sign alone is weak, because people write such words too. */
+/** Each row lists signs that together show a report. One sign alone is not enough: people write such words, too. */
 const EVIDENCE = [
   ['nullSender', 'subject'],
   ['nullSender', 'mailSystem', 'words'],
@@ -160,13 +163,13 @@ const EVIDENCE = [
 ] as const;
 
 /** Reads a free text as a report of a failed delivery; `undefined` if the evidence is not enough. */
-export function readFreeText(message: MessageRow, headers: Readonly<Record<string, string>>, returnsMail: boolean) {
+export function readFreeText(message: MessageRow, headers: Readonly<Record<string, string>>, hasReturnedMail: boolean) {
   const { subject } = message;
   const body = bodyOf(message);
   const [text = ''] = body.split(QUOTE, 1);
   const own = new Set(message.to.map(toBareAddress));
-  const isForeign = ({ recipient, statusCode }: Mention) => !own.has(recipient) && !statusCode?.startsWith('2');
-  const mentions = findMentions(text).filter(isForeign);
+  const mayHaveFailed = ({ recipient, statusCode }: Mention) => !own.has(recipient) && !statusCode?.startsWith('2');
+  const mentions = findMentions(text).filter(mayHaveFailed);
   const statusCode = findStatusCode(text);
   const failedField = headers['x-failed-recipients'] ?? '';
   const signs: Readonly<Record<(typeof EVIDENCE)[number][number], boolean>> = {
@@ -177,7 +180,7 @@ export function readFreeText(message: MessageRow, headers: Readonly<Record<strin
     code: statusCode !== undefined,
     codeOfAddress: mentions.some((mention) => mention.statusCode !== undefined),
     failedField: failedField.includes('@'),
-    returnedMail: returnsMail || RETURNED.test(body),
+    returnedMail: hasReturnedMail || RETURNED.test(body),
   };
   const isReport = EVIDENCE.some((combination) => combination.every((sign) => signs[sign]));
   const codes = [statusCode, ...mentions.map((mention) => mention.statusCode)];
@@ -201,7 +204,7 @@ function isMailSystem({ from, fromAddress }: MessageRow): boolean {
   return isDaemon || /^"?mail delivery (?:sub)?system\b/i.test(from);
 }
 
-/** Returns the recipients that the header field names, or else every address in the text. */
+/** Returns the recipients in the field X-Failed-Recipients, or else all addresses in the text. */
 function listFailures(failedField: string, mentions: readonly Mention[]) {
   const statusOf = new Map(mentions.map(({ recipient, statusCode }) => [recipient, statusCode]));
   const named = failedField.toLowerCase().match(ADDRESS) ?? [];
@@ -213,15 +216,15 @@ function listFailures(failedField: string, mentions: readonly Mention[]) {
 const ADDRESS =
   /(?<![^\s<>()[\]"',;:*|])[^\s<>()[\]"',;:@*|][^\s<>()[\]",;:@*|]{0,63}@[^\s<>()[\]"',;:@*|]{1,254}(?<![.!?])/g;
 
-/** Finds the addresses in a text, each once, with the status code after it. Addresses in a row have the same status. */
+/** Finds the addresses in a text, each once, with the status code after it. Addresses in a list share a status code. */
 function findMentions(text: string): Mention[] {
   const found = new Map<string, string | undefined>();
   let end = text.length;
   let next: string | undefined;
   for (const { 0: address, index } of Array.from(text.matchAll(ADDRESS)).toReversed()) {
     const after = text.slice(index + address.length, end);
-    const isRow = end < text.length && /^\W*(?:(?:and|or)\W*)?$/i.test(after.slice(0, 50));
-    next = findStatusCode(after) ?? (isRow ? next : undefined);
+    const isInList = end < text.length && /^\W*(?:(?:and|or)\W*)?$/i.test(after.slice(0, 50));
+    next = findStatusCode(after) ?? (isInList ? next : undefined);
     const recipient = address.toLowerCase();
     found.set(recipient, next ?? found.get(recipient));
     end = index;

@@ -4,8 +4,9 @@ import { CRLF, fieldsOf, isLong, LINE_LENGTH, writeField } from './header.ts';
 
 /**
  * Writes a message as RFC 5322 with MIME parts: text, then HTML, then attachments. Bcc is left out. The same message
- * gives the same bytes every time; a message that was received as raw bytes gives those bytes. With a trace, even an
- * empty one, its fields come first, and the result is a copy: without one, it may be what the message shares.
+ * gives the same bytes every time; a message that was received as raw bytes gives those bytes. If `trace` is given, its
+ * fields come first, and the result is a copy, even if `trace` is empty. Without `trace`, the result may be `raw` of
+ * the message itself.
  */
 export function composeMail(message: MessageRow, attachments: readonly AttachmentRow[], trace?: readonly string[]) {
   const mail = message.raw ?? compose(message, attachments);
@@ -56,8 +57,8 @@ function toQuotedPrintable(line: string): string {
   for (let start = 0; start === 0 || start < quoted.length; ) {
     const end = start + LINE_LENGTH - 1;
     // The three characters of a quoted byte must stay together.
-    const cut = end < quoted.length ? quoted.slice(end - 2, end).indexOf('=') : -1;
-    const stop = cut < 0 ? end : end - 2 + cut;
+    const equalsAt = end < quoted.length ? quoted.slice(end - 2, end).indexOf('=') : -1;
+    const stop = equalsAt < 0 ? end : end - 2 + equalsAt;
     lines.push(quoted.slice(start, stop));
     start = stop;
   }
@@ -81,7 +82,7 @@ export function filePart(type: string, filename: string, base64: string): MimePa
   };
 }
 
-/** Writes the file name, encoded by RFC 2231 if needed. */
+/** Writes the parameters for a file name. The name is encoded as RFC 2231 says, if it needs that. */
 function fileNameParameters(filename: string): string[] {
   if (/^[\w.-]+(?: [\w.-]+)*$/.test(filename) && !isLong(filename)) return [`filename="${filename}"`];
   const encoded = filename.replace(/[^A-Za-z0-9._-]/gu, (character) => quote(character).replaceAll('=', '%'));
@@ -90,8 +91,8 @@ function fileNameParameters(filename: string): string[] {
 }
 
 /**
- * Creates a part that contains others, which are encoded or ASCII. Their lines cannot equal the boundary, because no
- * encoding produces `=_`.
+ * Creates a part that contains other parts, which must be encoded or ASCII. None of their lines can equal the boundary,
+ * because no encoding produces `=_`.
  */
 export function multipart(
   kind: 'mixed' | 'alternative' | 'report',
@@ -100,12 +101,12 @@ export function multipart(
   parameters: readonly string[] = [],
 ): MimePart {
   const boundary = `=_${kind}_${id}`;
-  // An empty part has no blank line after its header, because parsers read it as a newline of the content.
+  // An empty part has no blank line after its header, because parsers would read that line as a part of the content.
   const write = (part: MimePart) => (part.content === '' ? part.head.join(CRLF) + CRLF : writePart(part));
-  const opened = parts.map((part) => `--${boundary}${CRLF}${write(part)}${CRLF}`).join('');
+  const written = parts.map((part) => `--${boundary}${CRLF}${write(part)}${CRLF}`).join('');
   return {
     head: [writeField('Content-Type', [`multipart/${kind};`, ...parameters, `boundary="${boundary}"`])],
-    content: `${opened}--${boundary}--${CRLF}`,
+    content: `${written}--${boundary}--${CRLF}`,
   };
 }
 
@@ -114,15 +115,15 @@ export function writePart({ head, content }: MimePart): string {
   return [...head, '', content].join(CRLF);
 }
 
-/** The media type of a file whose own type is not usable. */
-const BYTES = 'application/octet-stream';
+/** The media type of a file whose own media type cannot be used. */
+const BINARY = 'application/octet-stream';
 
-/** Returns a sender's media type if it is valid and safe in a header, otherwise the type of plain bytes. */
+/** Returns a media type from a sender if it is valid and safe in a header; otherwise `application/octet-stream`. */
 export function mediaTypeOf(contentType: string): string {
-  return /^[\w.+-]+\/[\w.+-]+(?:;[\x20-\x7e]*)?$/.test(contentType) && contentType.length <= 200 ? contentType : BYTES;
+  return /^[\w.+-]+\/[\w.+-]+(?:;[\x20-\x7e]*)?$/.test(contentType) && contentType.length <= 200 ? contentType : BINARY;
 }
 
-/** The same for a MIME part, which must not be `multipart` or `message` in base64 (RFC 2045, section 6.4). */
+/** Returns the media type of a file in base64, which must not be `multipart` or `message` (RFC 2045, section 6.4). */
 function partTypeOf(contentType: string): string {
-  return /^(?:multipart|message)\//i.test(contentType) ? BYTES : mediaTypeOf(contentType);
+  return /^(?:multipart|message)\//i.test(contentType) ? BINARY : mediaTypeOf(contentType);
 }

@@ -1,34 +1,35 @@
-import { decodeWords as decode } from 'postal-mime';
+import { decodeWords as decodeWithPostalMime } from 'postal-mime';
 import { toBase64 } from '../../../basics/base64.ts';
 
-/** What the bytes 0x80 to 0x9F are in windows-1252; five of them are nothing. */
-const CHARACTERS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ';
+/** The characters of the bytes 0x80 to 0x9F in windows-1252. It has none for five of them, which stay as they are. */
+const WINDOWS_1252_CHARACTERS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ';
 
 /**
- * Corrects a text that the decoder of the runtime may have read as windows-1252. Some versions of Node 20 and 22 read
- * it as ISO-8859-1, in which typographic quotes and the euro sign are control characters. Correct decoders change
- * nothing.
+ * Corrects a text in windows-1252 that the runtime has decoded as ISO-8859-1, as some versions of Node 20 and 22 do.
+ * Typographic quotes and the euro sign are then control characters. If the runtime decodes correctly, the text is
+ * returned unchanged.
  */
 export function repairWindows1252(text: string): string {
   if (new TextDecoder('windows-1252').decode(Uint8Array.of(0x80)) === '€') return text;
-  return text.replace(/[\x80-\x9F]/g, (character) => CHARACTERS.charAt(character.charCodeAt(0) - 0x80));
+  return text.replace(/[\x80-\x9F]/g, (character) => WINDOWS_1252_CHARACTERS.charAt(character.charCodeAt(0) - 0x80));
 }
 
 /** Returns a text in which one character stands for each byte. */
 export function toBinary(bytes: Uint8Array): string {
-  // No charset of TextDecoder is that of single bytes, but in UTF-16 each number below 0x100 is that character.
+  // TextDecoder has no charset in which each byte is the character with the same number: its `latin1` is windows-1252.
+  // UTF-16 does this, after each byte has become a number of 16 bits.
   return new TextDecoder('utf-16le').decode(new Uint16Array(bytes));
 }
 
-/** Returns the bytes of such a text. */
+/** Returns the bytes of a text in which one character stands for each byte. */
 export function bytesOf(binary: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(binary.length);
   for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
   return bytes;
 }
 
-/** Returns the end of the header of a mail, behind the empty line. */
-export function headerEnd(text: string): number {
+/** Finds where the header of a mail ends: after the empty line. */
+export function findHeaderEnd(text: string): number {
   const { index, 0: found } = /(?:^|\n)\r?\n/.exec(text) ?? { index: text.length, 0: '' };
   return index + found.length;
 }
@@ -44,7 +45,7 @@ interface EncodedBody {
   readonly body: string;
 }
 
-/** Returns the bytes of a body without its encoding; in an unknown encoding, as they are written. */
+/** Decodes the transfer encoding of a body. A body in an unknown encoding is returned as it is. */
 export function decodeBody({ fields, body }: EncodedBody): Uint8Array<ArrayBuffer> {
   const encoding = fields['content-transfer-encoding'] ?? '';
   if (/base64/i.test(encoding)) return decodeBase64(body);
@@ -53,7 +54,7 @@ export function decodeBody({ fields, body }: EncodedBody): Uint8Array<ArrayBuffe
 
 const EQUALS = 0x3d;
 
-/** Decodes quoted-printable, in which `=` at the end of a line joins it to the next. */
+/** Decodes quoted-printable. A `=` at the end of a line joins this line to the next line. */
 function decodeQuoted(text: string): Uint8Array<ArrayBuffer> {
   const values = valuesOf('0123456789ABCDEF');
   values.set(values.subarray(0x41, 0x47), 0x61);
@@ -61,13 +62,13 @@ function decodeQuoted(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length);
   let size = 0;
   for (let at = 0; at < text.length; at += 1) {
-    const isMark = text.charCodeAt(at) === EQUALS;
-    if (isMark && text[at + 1] === '\n') {
+    const isEquals = text.charCodeAt(at) === EQUALS;
+    if (isEquals && text[at + 1] === '\n') {
       at += 1;
       continue;
     }
-    // It is negative if one of the two is no digit.
-    const byte = isMark ? (valueAt(at + 1) << 4) | valueAt(at + 2) : -1;
+    // `byte` is negative if one of the two characters after `=` is no hexadecimal digit.
+    const byte = isEquals ? (valueAt(at + 1) << 4) | valueAt(at + 2) : -1;
     bytes[size] = byte < 0 ? text.charCodeAt(at) : byte;
     size += 1;
     if (byte >= 0) at += 2;
@@ -77,7 +78,7 @@ function decodeQuoted(text: string): Uint8Array<ArrayBuffer> {
 
 const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** Decodes base64, in which each `=` ends a piece, and any other character is left out. */
+/** Decodes base64. After a `=`, another base64 text may begin. A character that base64 does not use is ignored. */
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   const values = valuesOf(BASE64);
   const bytes = new Uint8Array(Math.ceil((text.length * 3) / 4));
@@ -103,17 +104,20 @@ function valuesOf(digits: string): Int8Array {
   return values;
 }
 
-/** The charset of a text that does not name one and is not UTF-8, as in the usual mail programs. */
+/** The charset of a text that names no charset and is not UTF-8. The usual mail programs assume the same charset. */
 const DEFAULT_CHARSET = 'windows-1252';
 
-/** Decodes a text in a charset; without one in UTF-8, or else as `otherwise`. */
-export function decodeText(bytes: Uint8Array, charset?: string, otherwise = DEFAULT_CHARSET): string {
-  if (charset === undefined) return decodeUtf8(bytes) ?? decodeText(bytes, otherwise);
+/**
+ * Decodes a text in `charset`. Without a charset, decodes it as UTF-8 or, if it is not valid UTF-8, in the charset
+ * `fallback`.
+ */
+export function decodeText(bytes: Uint8Array, charset?: string, fallback = DEFAULT_CHARSET): string {
+  if (charset === undefined) return decodeUtf8(bytes) ?? decodeText(bytes, fallback);
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    // The package knows more names of charsets, and reads a text in an unknown one as windows-1252.
-    return decode(`=?${charset.replace(/[?*\s]+/g, '') || DEFAULT_CHARSET}?B?${toBase64(bytes)}?=`);
+    // postal-mime knows more names of charsets than TextDecoder. It reads a text in an unknown charset as windows-1252.
+    return decodeWithPostalMime(`=?${charset.replace(/[?*\s]+/g, '') || DEFAULT_CHARSET}?B?${toBase64(bytes)}?=`);
   }
 }
 
@@ -125,20 +129,23 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** What begins Japanese in ISO-2022-JP, whose bytes are all ASCII. */
-const ISO_SHIFT = '\x1b$';
+/** The escape sequence that switches to Japanese characters in ISO-2022-JP. All bytes of this charset are ASCII. */
+const ISO_2022_JP_ESCAPE = '\x1b$';
 
 /** How much of a mail is searched for a charset, in bytes. */
 const SEARCHED_BYTES = 64 * 1024;
 
-/** Decodes what a header has without encoding: in UTF-8, or else in the first charset that the mail names. */
-export function decodeField(field: string, mail: string): string {
-  const isShifted = field.includes(ISO_SHIFT);
-  if (!isShifted && /^[\0-\x7f]*$/.test(field)) return field;
+/**
+ * Decodes the text of a header field that is not written as encoded words: as UTF-8, or else in the first charset that
+ * the mail names.
+ */
+export function decodeRawField(field: string, mail: string): string {
+  const hasEscape = field.includes(ISO_2022_JP_ESCAPE);
+  if (!hasEscape && /^[\0-\x7f]*$/.test(field)) return field;
   const start = mail.slice(0, SEARCHED_BYTES);
   const [, named] = /charset\s*=\s*"?([\w.:-]+)/i.exec(start) ?? [];
-  const charset = start.includes(ISO_SHIFT) ? 'iso-2022-jp' : named;
-  return decodeText(bytesOf(field), isShifted ? charset : undefined, charset);
+  const charset = start.includes(ISO_2022_JP_ESCAPE) ? 'iso-2022-jp' : named;
+  return decodeText(bytesOf(field), hasEscape ? charset : undefined, charset);
 }
 
 /** How much of a header field is searched for encoded words: more than the longest subject can be. */
@@ -146,10 +153,10 @@ const MAX_WORDS_LENGTH = 16_000;
 
 /** Decodes the encoded words in a header field (RFC 2047). */
 export function decodeWords(field: string): string {
-  return decode(field.slice(0, MAX_WORDS_LENGTH));
+  return decodeWithPostalMime(field.slice(0, MAX_WORDS_LENGTH));
 }
 
-/** Replaces line breaks, which decoded header fields may contain. */
-export function toSingleLine(text: string): string {
+/** Corrects windows-1252 in a decoded header field, and replaces line breaks and NUL by spaces. */
+export function toCleanLine(text: string): string {
   return repairWindows1252(text).replace(/[\r\n\0]+/g, ' ');
 }

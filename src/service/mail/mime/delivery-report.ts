@@ -4,14 +4,14 @@ import { CRLF, fieldsOf, formatDate, type MailHeader, writeField } from './heade
 
 /** What happened to a mail for one recipient, with the subject and the sentence of its report. */
 const ACTIONS = {
-  failed: ['Undelivered Mail Returned to Sender', 'Your message could not be delivered. Nobody tries it again.'],
+  failed: ['Undelivered Mail Returned to Sender', 'Your message could not be delivered. It is not sent again.'],
   delayed: ['Delayed Mail (still being retried)', 'Your message was not delivered yet. You need not send it again.'],
   delivered: ['Successful Mail Delivery Report', 'Your message was delivered.'],
 } as const;
 
 /** The content of a delivery report. */
 export interface DeliveryReport {
-  /** An id that no other report has, for its Message-ID and its boundary. */
+  /** An id that no other report has, for the Message-ID and the boundary of the report. */
   readonly id: string;
   /** When the report is written. */
   readonly at: Date;
@@ -25,19 +25,19 @@ export interface DeliveryReport {
   readonly status: string;
   /** The reply of the mail server of the recipient, such as `550 5.1.1 There is no such mailbox.` */
   readonly diagnostic: string;
-  /** The mail that the report is about; its header is returned, and its sender gets the report. */
+  /** The mail that the report is about. The report contains its header and goes to its sender. */
   readonly original: MailHeader;
 }
 
 /**
  * Writes a delivery report: a text for people, the status for programs (RFC 3464), and the header of the mail, in a
  * `multipart/report` (RFC 6522). It is itself an automatic mail (RFC 3834); deliver it from the null sender.
- * Returns its bytes, and its parts: the subject, the text for people, and as files the other two.
+ * Returns the bytes of the report, and its parts: the subject, the text for people, and the other two as files.
  */
 export function createDeliveryReport(report: DeliveryReport) {
   const { id, at, reportingMta, recipient, action = 'failed', original } = report;
   const [subject, sentence] = ACTIONS[action];
-  // A header field may not have line breaks, for example.
+  // The diagnostic goes into a header field, which must be printable ASCII without line breaks.
   const diagnostic = report.diagnostic.replace(/[^ -~]+/g, ' ').trim();
   const text = [`This is the mail system at ${reportingMta}.`, sentence, `<${recipient}>: ${diagnostic}`, ''].join(
     `${CRLF}${CRLF}`,
@@ -67,7 +67,7 @@ export function createDeliveryReport(report: DeliveryReport) {
   return { bytes, subject, text, files };
 }
 
-/** Writes the status for programs: fields of the whole mail, and after an empty line those of the recipient. */
+/** Writes the status for programs: fields about the whole mail, an empty line, and fields about the recipient. */
 function writeStatus({ reportingMta, recipient, action, status, diagnostic, original }: DeliveryReport): string {
   const fields = [
     `Reporting-MTA: dns; ${reportingMta}`,
@@ -81,7 +81,7 @@ function writeStatus({ reportingMta, recipient, action, status, diagnostic, orig
   return `${fields.join(CRLF)}${CRLF}`;
 }
 
-/** Writes an address with its type; one that is not ASCII is escaped as RFC 6533 says. */
+/** Writes an address with its type. An address that is not ASCII is escaped as RFC 6533 says. */
 function toTypedAddress(address: string): string {
   if (/^[!-~]*$/.test(address)) return `rfc822; ${address}`;
   return `utf-8; ${address.replace(/[^!-~]/gu, (character) => `\\x{${character.codePointAt(0)?.toString(16)}}`)}`;

@@ -14,16 +14,16 @@ import type { MessageRow } from '../../../world/store/rows.ts';
 /** The line ending of a mail. */
 export const CRLF = '\r\n';
 
-/** The maximum length of a line; only a word that cannot be broken may be longer. */
+/** The maximum length of a line. Only a line with a word that cannot be broken may be longer. */
 export const LINE_LENGTH = 76;
 
 /** The maximum length of a word without encoding, so that it fits on a line with its field name. */
 const WORD_LENGTH = 50;
 
-/** The maximum size of the content of an encoded word, so that it fits on such a line too. */
+/** The maximum size of the content of an encoded word, so that the word fits on a line with its field name, too. */
 const ENCODED_WORD_BYTES = 39;
 
-/** The part of a message that its header fields are written from. */
+/** The columns of a message from which its header fields are written. */
 export type MailHeader = Pick<
   MessageRow,
   | 'from'
@@ -38,7 +38,7 @@ export type MailHeader = Pick<
   | 'headers'
 >;
 
-/** Writes the header fields of a message that was not received as raw bytes, each folded. */
+/** Writes the header fields of a message that was not received as raw bytes. Each field is folded. */
 export function fieldsOf(message: MailHeader): string[] {
   const fields: [name: string, words: string[]][] = [
     ['From', message.from === '' ? [] : toAddresses([message.from])],
@@ -69,7 +69,10 @@ function toAddress(text: string): string[] {
   return name === '' || isPlain(name) ? formatAddress(parsed).split(' ') : [...toWords(name), `<${address}>`];
 }
 
-/** Adds missing angle brackets, because Message-IDs in a fixture may lack them, and splits off other characters. */
+/**
+ * Splits texts into Message-IDs at spaces and at characters that are not ASCII. Adds missing angle brackets, because
+ * Message-IDs in a fixture may lack them.
+ */
 function toMessageIds(texts: readonly string[]): string[] {
   const ids = texts.flatMap((text) => text.split(/[^!-~]+/)).filter((id) => id !== '');
   return ids.map((id) => (/^<.*>$/.test(id) ? id : `<${id}>`));
@@ -87,17 +90,17 @@ export function writeField(name: string, words: readonly string[]): string {
   return lines.join(CRLF);
 }
 
-/** Writes a time as a header field has it. */
+/** Writes a time in the format of the Date field. */
 export function formatDate(date: Date): string {
   return date.toUTCString().replace('GMT', '+0000');
 }
 
-/** Splits a text into words for a header field; encodes it unless the plain text is valid and unambiguous there. */
+/** Splits a text into words for a header field. Encodes a text that would be invalid or ambiguous without encoding. */
 export function toWords(text: string): string[] {
   return isPlain(text) ? text.split(' ') : toEncodedWords(text);
 }
 
-/** Returns whether a text needs no encoding in a header field: short ASCII words with single spaces between them. */
+/** Returns whether a text needs no encoding in a header field: it is short ASCII words with single spaces between. */
 export function isPlain(text: string): boolean {
   return /^[!-~]+(?: [!-~]+)*$/.test(text) && !text.includes('=?') && !text.split(' ').some(isLong);
 }
@@ -107,7 +110,7 @@ export function isLong(word: string): boolean {
   return word.length > WORD_LENGTH;
 }
 
-/** Encodes a text as words of RFC 2047 without splitting a character. */
+/** Encodes a text as encoded words (RFC 2047). No character is split between two words. */
 function toEncodedWords(text: string): string[] {
   const encoder = new TextEncoder();
   const words = [''];
@@ -138,7 +141,10 @@ const TRACE_FIELDS = ['Return-Path', 'Authentication-Results', 'Received'] as co
 
 type Trace = Record<(typeof TRACE_FIELDS)[number], string>;
 
-/** Creates the trace of a mail (RFC 5321, section 4.4, and RFC 8601). `fromAddress` is the bare address in From. */
+/**
+ * Creates the trace of a mail: the header fields that a receiving server adds (RFC 5321, section 4.4, and RFC 8601).
+ * `fromAddress` is the bare address in From.
+ */
 export function createTrace({ from, to, auth }: Envelope, fromAddress: string, at: Date): Trace {
   // RFC 8601 demands the name of the server that checked; the comment says that it is this emulator.
   const server = `${DEFAULT_DOMAIN} (${NAME})`;
@@ -157,7 +163,7 @@ export function createTrace({ from, to, auth }: Envelope, fromAddress: string, a
   };
 }
 
-/** Writes the trace of a message, each field folded; nothing if the message came without an envelope. */
+/** Writes the trace of a message, each field folded. Returns no fields if the message came without an envelope. */
 export function writeTrace({ headers }: Pick<MessageRow, 'headers'>): string[] {
   return TRACE_FIELDS.flatMap((name) => {
     const value = headers?.[name];
@@ -165,13 +171,13 @@ export function writeTrace({ headers }: Pick<MessageRow, 'headers'>): string[] {
   });
 }
 
-/** Writes the trace that the raw form of a message begins with; nothing under `messages.raw.trace=hidden`. */
+/** Writes the trace with which the raw form of a message begins. It is empty if `messages.raw.trace` is `hidden`. */
 export function writeShownTrace(message: Pick<MessageRow, 'headers'>, readBehaviour: ReadBehaviour): string[] {
   const trace = writeTrace(message);
   return trace.length === 0 || readBehaviour('messages.raw.trace') === 'shown' ? trace : [];
 }
 
-/** Returns the further header fields of a message without its trace. */
+/** Returns the header fields in `headers` of a message that are not part of its trace. */
 export function headersWithoutTrace({ headers }: Pick<MessageRow, 'headers'>): Record<string, string> {
   const trace: readonly string[] = TRACE_FIELDS;
   return Object.fromEntries(Object.entries(headers ?? {}).filter(([name]) => !trace.includes(name)));
@@ -181,12 +187,12 @@ export function headersWithoutTrace({ headers }: Pick<MessageRow, 'headers'>): R
 const MAX_HEADER_BYTES = 192 * 1024;
 
 /**
- * Returns the header fields of a message by lower-case name, unfolded; of fields with one name, that of the trace, or
- * else the last.
+ * Returns the values of the header fields of a message by lower-case name, unfolded. If several fields have the same
+ * name, the field of the trace is used, or else the last field.
  */
 export function readHeaders(message: MessageRow): Record<string, string> {
   const { raw } = message;
-  const own = raw === null ? fieldsOf(message) : splitHeader(raw);
+  const own = raw === null ? fieldsOf(message) : splitRawHeader(raw);
   return readFields([...own, ...writeTrace(message)]);
 }
 
@@ -202,15 +208,15 @@ export interface HeaderField {
 
 /** Returns every header field of the raw form of a mail, in order: the fields of the trace, then those of the mail. */
 export function listHeaders(trace: readonly string[], mail: Uint8Array): HeaderField[] {
-  return [...splitFields(trace, true), ...splitFields(splitHeader(mail))];
+  return [...splitFields(trace, true), ...splitFields(splitRawHeader(mail))];
 }
 
-/** Returns the values of header fields by lower-case name, unfolded; of fields with one name, the last. */
+/** Returns the unfolded values of header fields by lower-case name. If several have the same name, the last is used. */
 export function readFields(fields: readonly string[]): Record<string, string> {
   return Object.fromEntries(splitFields(fields).map(({ name, value }) => [name.toLowerCase(), value]));
 }
 
-/** Reads header fields; what is none is left out. */
+/** Parses header fields. A text that is not a header field is left out. */
 export function splitFields(fields: readonly string[], isTrace = false): HeaderField[] {
   return fields.flatMap((field) => {
     const [, name, value] = /^([!-9;-~]+)[ \t]*:\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
@@ -218,8 +224,8 @@ export function splitFields(fields: readonly string[], isTrace = false): HeaderF
   });
 }
 
-/** Splits the header of a raw mail, or of its first part, into its fields. */
-function splitHeader(mail: Uint8Array): string[] {
+/** Splits the header of a raw mail into its fields. Of a header that is too long, only the beginning is read. */
+function splitRawHeader(mail: Uint8Array): string[] {
   const bytes = repairLineEnds(mail.subarray(0, MAX_HEADER_BYTES));
   const text = new TextDecoder().decode(bytes).replace(/\r?\n/g, CRLF);
   const [header = ''] = text.split(CRLF + CRLF, 1);
@@ -228,7 +234,7 @@ function splitHeader(mail: Uint8Array): string[] {
 
 const [LF, CR] = [0x0a, 0x0d];
 
-/** Makes CR a line end of a mail that has no LF. */
+/** Replaces each CR by LF in a mail without any LF, so that its lines can be found. */
 export function repairLineEnds(mail: Uint8Array): Uint8Array {
   return mail.includes(LF) ? mail : mail.map((byte) => (byte === CR ? LF : byte));
 }

@@ -2,19 +2,22 @@ import { ApiError } from '../../../contract/errors.ts';
 import { bytesOf, decodeText } from './decode.ts';
 import { type HeaderField, splitFields } from './header.ts';
 
-/** A mail or a part of it, by its place in the text of the mail, in which one character stands for each byte. */
+/**
+ * A mail or a part of a mail. Its positions count characters in the text of the whole mail, in which one character
+ * stands for each byte.
+ */
 export interface MailPart {
-  /** Where its header begins, where its body begins, and where that ends. */
+  /** Where the header begins, where the body begins, and where the body ends. */
   readonly from: number;
   bodyAt: number;
   to: number;
   /** The media type, in lower case, such as `text` and `plain`. */
   type: string;
   subtype: string;
-  /** The header fields by lower-case name, unfolded; of fields with one name, the first. */
+  /** The header fields by lower-case name, unfolded. If several have the same name, the first is used. */
   fields: Readonly<Record<string, string>>;
-  /** Whether its header names the media type, and the parameters of that. */
-  isTyped: boolean;
+  /** Whether the header names the media type, and the parameters of the media type. */
+  hasMediaType: boolean;
   parameters: Readonly<Record<string, string>>;
   /** The parts of a `multipart`, and whether its boundary was found. */
   readonly parts: MailPart[];
@@ -23,18 +26,18 @@ export interface MailPart {
   message?: MailPart;
 }
 
-/** What of a mail is split, and how its headers are read. What is beyond a limit stays in the body of its part. */
-interface Manner {
+/** How a mail is split into parts. A part beyond a limit is not split off, but stays in the body that contains it. */
+interface SplitOptions {
   readonly maxDepth: number;
   readonly maxParts: number;
   /** Whether mails within the mail are split, too. */
   readonly splitsMessages: boolean;
-  /** The line after a header. */
+  /** Matches the line that ends a header. */
   readonly emptyLine: RegExp;
   listFields(header: string): HeaderField[];
 }
 
-/** A part that has not ended. `boundary` is that of a `multipart`. */
+/** A part whose end has not been read yet. Only a `multipart` has a `boundary`. */
 interface OpenPart {
   readonly part: MailPart;
   isInHeader: boolean;
@@ -46,16 +49,16 @@ interface OpenPart {
 class MailSplitter {
   readonly root: MailPart;
   readonly #text: string;
-  readonly #manner: Manner;
+  readonly #options: SplitOptions;
   readonly #open: OpenPart[] = [];
   readonly #boundaries = new Set<string>();
   #count = 0;
   /** Where the latest boundary ends. */
   #boundaryEnd = -1;
 
-  constructor(text: string, manner: Manner) {
+  constructor(text: string, options: SplitOptions) {
     this.#text = text;
-    this.#manner = manner;
+    this.#options = options;
     this.root = this.#start(0);
     for (let at = 0; at < text.length; ) {
       const next = text.indexOf('\n', at) + 1 || text.length;
@@ -69,7 +72,7 @@ class MailSplitter {
     const part: MailPart = {
       from,
       ...{ bodyAt: from, to: from, type: 'text', subtype: 'plain' },
-      ...{ isTyped: false, fields: {}, parameters: {}, parts: [], isSplit: false },
+      ...{ hasMediaType: false, fields: {}, parameters: {}, parts: [], isSplit: false },
     };
     this.#count += 1;
     this.#open.push({ part, isInHeader: true, isInDigest });
@@ -79,7 +82,7 @@ class MailSplitter {
   #readLine(at: number, next: number): void {
     if (this.#text.startsWith('--', at) && this.#boundaries.size > 0 && this.#readBoundary(at, next)) return;
     const open = this.#open.at(-1);
-    if (open?.isInHeader && this.#manner.emptyLine.test(this.#text.slice(at, next))) this.#endHeader(open, at, next);
+    if (open?.isInHeader && this.#options.emptyLine.test(this.#text.slice(at, next))) this.#endHeader(open, at, next);
   }
 
   /** Reads a line that begins with two dashes. Returns whether it is a boundary. */
@@ -90,18 +93,18 @@ class MailSplitter {
     if (!this.#boundaries.has(name)) return false;
     const level = this.#open.findLastIndex(({ boundary }) => boundary === name);
     const owner = this.#open[level];
-    if (!owner || (!isEnd && this.#count >= this.#manner.maxParts)) return false;
+    if (!owner || (!isEnd && this.#count >= this.#options.maxParts)) return false;
     owner.part.isSplit = true;
-    // The line break between two boundaries is that of the first.
+    // If one boundary follows directly on another, the line break between them belongs to the first one.
     const breakLength = this.#text.startsWith('\r\n', at - 2) ? 2 : 1;
     this.#end(level + 1, at === this.#boundaryEnd ? at : Math.max(0, at - breakLength));
     this.#boundaryEnd = next;
-    if (isEnd) this.#forget(owner);
+    if (isEnd) this.#removeBoundary(owner);
     else owner.part.parts.push(this.#start(next, owner.part.subtype === 'digest'));
     return true;
   }
 
-  #forget(open: OpenPart): void {
+  #removeBoundary(open: OpenPart): void {
     const { boundary } = open;
     delete open.boundary;
     if (boundary !== undefined && !this.#open.some((other) => other.boundary === boundary)) {
@@ -109,29 +112,29 @@ class MailSplitter {
     }
   }
 
-  /** Ends the open parts from a level on. */
+  /** Ends the open parts of this level and of the levels below it. */
   #end(level: number, at: number): void {
     for (const open of this.#open.splice(level).reverse()) {
       if (open.isInHeader) this.#readHeader(open, at, at);
       open.part.to = Math.max(at, open.part.bodyAt);
-      this.#forget(open);
+      this.#removeBoundary(open);
     }
   }
 
   #readHeader({ part, isInDigest }: OpenPart, headerEnd: number, bodyAt: number): string {
     part.bodyAt = Math.max(bodyAt, part.from);
-    part.fields = firstOf(this.#manner.listFields(this.#text.slice(part.from, Math.max(headerEnd, part.from))));
+    part.fields = firstByName(this.#options.listFields(this.#text.slice(part.from, Math.max(headerEnd, part.from))));
     const { value, parameters } = parseParameters(part.fields['content-type']);
     const [, type, subtype] = /^([^/\s]+)\/([^/\s]+)$/.exec(value) ?? [];
     part.type = type ?? (isInDigest ? 'message' : 'text');
     part.subtype = subtype ?? (isInDigest ? 'rfc822' : 'plain');
-    part.isTyped = subtype !== undefined;
-    part.parameters = part.isTyped ? parameters : {};
+    part.hasMediaType = subtype !== undefined;
+    part.parameters = part.hasMediaType ? parameters : {};
     return value.startsWith('multipart/') ? (parameters.boundary?.trimEnd() ?? '') : '';
   }
 
   #endHeader(open: OpenPart, at: number, next: number): void {
-    const { maxDepth, maxParts, splitsMessages } = this.#manner;
+    const { maxDepth, maxParts, splitsMessages } = this.#options;
     const boundary = this.#readHeader(open, at, next);
     const { part } = open;
     open.isInHeader = false;
@@ -143,10 +146,10 @@ class MailSplitter {
   }
 }
 
-/** Splits a mail, also the mails within it, as IMAP shows it. */
+/** Splits a mail and the mails within it into parts, as IMAP shows them. */
 export function splitMail(text: string): MailPart {
-  const manner = { maxDepth: 100, maxParts: 10_000, splitsMessages: true, emptyLine: /^\r?\n$/, listFields: unfold };
-  return new MailSplitter(text, manner).root;
+  const options = { maxDepth: 100, maxParts: 10_000, splitsMessages: true, emptyLine: /^\r?\n$/, listFields: unfold };
+  return new MailSplitter(text, options).root;
 }
 
 /** Returns the header fields, each on one line. */
@@ -154,9 +157,9 @@ export function unfold(header: string): HeaderField[] {
   return listFields(header.replace(/\r?\n[ \t]+/g, ' ').replaceAll('\r\n', '\n'));
 }
 
-/** A mail or a part of it, as it is written: one character stands for each byte, and lines end with `\n`. */
+/** A mail or a part of a mail as it is written. One character stands for each byte, and lines end with `\n`. */
 export interface RawPart extends Pick<MailPart, 'fields'> {
-  /** The `multipart` that contains it. */
+  /** The `multipart` that contains this part. */
   readonly parent: RawPart | undefined;
   /** The header lines. */
   readonly head: string;
@@ -164,13 +167,13 @@ export interface RawPart extends Pick<MailPart, 'fields'> {
   readonly body: string;
 }
 
-/** How large the header of a mail or of a part may be, how deep parts may be nested, and how many are read. */
+/** How large the header of a mail or of a part may be, how deep parts may be nested, and how many parts are read. */
 const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_DEPTH = 256;
 const MAX_PARTS = 1_000;
 
-/** One more than is read of each, so that what is beyond the limits is seen. */
-const RAW: Manner = {
+/** The options of `splitParts`. The limits are a little higher than its own, so that it can detect a larger mail. */
+const RAW_OPTIONS: SplitOptions = {
   ...{ maxDepth: MAX_DEPTH + 2, maxParts: MAX_PARTS + 2, splitsMessages: false, emptyLine: /^\r*\n$/ },
   listFields: (header) => listFields(linesOf(header)),
 };
@@ -182,7 +185,7 @@ const RAW: Manner = {
  * @throws {ApiError} VALIDATION_ERROR if a header is too large or parts are nested too deeply.
  */
 export function splitParts(mail: string): RawPart[] {
-  return listRaw(mail, new MailSplitter(mail, RAW).root, undefined, []).slice(0, MAX_PARTS + 1);
+  return listRaw(mail, new MailSplitter(mail, RAW_OPTIONS).root, undefined, []).slice(0, MAX_PARTS + 1);
 }
 
 function listRaw(mail: string, part: MailPart, parent: RawPart | undefined, list: RawPart[], depth = 0): RawPart[] {
@@ -194,59 +197,59 @@ function listRaw(mail: string, part: MailPart, parent: RawPart | undefined, list
   const body = part.isSplit ? '' : contentOf(mail, part);
   const raw = { parent, head: linesOf(mail.slice(from, bodyAt)), fields, body };
   list.push(raw);
-  // Without a line break behind it, the last boundary begins no part.
+  // A boundary at the end of the mail begins a part only if a line break follows it.
   const parts = part.parts.filter((each) => each.from < mail.length || mail.endsWith('\n'));
   for (const each of parts) listRaw(mail, each, raw, list, depth + 1);
   return list;
 }
 
-/** Returns the body of a part, in which each line ends with `\n`; it is empty if not even an empty line is in it. */
+/** Returns the body of a part. Each line of it ends with `\n`. The body is empty if it has no line at all. */
 function contentOf(mail: string, { bodyAt, to }: MailPart): string {
   if (bodyAt === to && !/^\n\r*\n/.test(mail.slice(to - 1, to + 100))) return '';
   const isWhole = to === mail.length && mail.endsWith('\n');
   return linesOf(mail.slice(bodyAt, isWhole ? to - 1 : to));
 }
 
-/** Makes `\n` the end of each line. */
+/** Ends each line with `\n`, also the last one. */
 function linesOf(text: string): string {
   return `${text}\n`.replace(/(?<!\r)\r+\n/g, '\n');
 }
 
-/** Returns the fields of such a header, in order. */
+/** Parses the fields of a header in which each line ends with `\n`, in order. */
 export function listFields(head: string): HeaderField[] {
   return splitFields(head.split(/\n(?![ \t])/));
 }
 
-function firstOf(fields: readonly HeaderField[]): Record<string, string> {
+function firstByName(fields: readonly HeaderField[]): Record<string, string> {
   return Object.fromEntries(fields.toReversed().map(({ name, value }) => [name.toLowerCase(), value]));
 }
 
 /** The value of a header field such as Content-Type. */
 interface ParameterisedValue {
-  /** What comes before the parameters, in lower case. */
+  /** The text before the parameters, in lower case. */
   readonly value: string;
-  /** The parameters by lower-case name, each in one piece; of parameters with one name, the first. */
+  /** The parameters by lower-case name, joined from their pieces. If several have the same name, the first is used. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** A piece of a parameter. */
+/** A piece of a parameter, because RFC 2231 splits long parameters. `at` is the number of the piece. */
 interface Piece {
   readonly text: string;
   readonly at: number;
   readonly isEncoded: boolean;
 }
 
-/** A quoted text, or a comment where one may stand. */
+/** Matches a quoted text, or a comment in a place where a comment is allowed. */
 const QUOTED_OR_COMMENT = /"(?:[^"\\]|\\.)*"?|(?<![^\s;])\((?:[^()\\]|\\.)*\)/gs;
 
-/** A parameter behind a value; in quotes, or as a token. */
+/** Matches a parameter after the value of a field. The value of the parameter is in quotes or a token. */
 const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"?|([^;"]*))/gs;
 
 function withoutComments(field: string): string {
   return field.replace(QUOTED_OR_COMMENT, (found) => (found.startsWith('"') ? found : ''));
 }
 
-/** Lists the parameters behind a value as they are written, without quotes. */
+/** Lists the parameters after the value of a field as they are written, but without quotes. */
 export function listParameters(field: string): [name: string, value: string][] {
   return parametersIn(withoutComments(field));
 }

@@ -15,9 +15,10 @@ const DEFAULT_LIMIT = 50;
 const MINUTE_MS = 60_000;
 
 /**
- * The share of the mail that each of the two must have written. Otherwise it is much mail in one direction, not a loop.
+ * The share of the mails that each of the two addresses must have sent. With less, it is not a loop, but much mail in
+ * one direction.
  */
-const LEAST_SHARE = 1 / 4;
+const MIN_SHARE = 1 / 4;
 
 /** How many pairs of addresses are remembered, and how many held mails are listed. */
 const MAX_PAIRS = 10_000;
@@ -46,7 +47,7 @@ export const heldMail = lazy(() => z.strictObject(heldFields()));
 /** A mail that did not arrive, because its sender and its recipient exchange too many mails. */
 export interface HeldMail extends OutputOf<ReturnType<typeof heldFields>> {}
 
-/** What the guard has to know about a mail. */
+/** The fields of a mail that the guard needs. */
 type GuardedMail = Pick<HeldMail, 'from' | 'to' | 'subject' | 'messageIdHeader'>;
 
 /** A mail of the past, with the clock by which its age is measured. */
@@ -56,15 +57,15 @@ interface PastMail {
   readonly clock: Clock;
 }
 
-/** The mail between addresses that can reach each other: those of a sandbox, or all others of the mailbox. */
+/** The mail between addresses that can reach each other: those of one sandbox, or those outside of all sandboxes. */
 class Traffic implements Part {
-  /** The latest mails of each pair of addresses; the pair that wrote last is the last. */
+  /** The latest mails of each pair of addresses. The pair with the latest mail of all comes last. */
   readonly pairs = new Map<string, PastMail[]>();
   readonly held: HeldMail[] = [];
   end(): void {}
 }
 
-/** Stops loops of mail: it holds the mail of two addresses that exchange too many within a minute. */
+/** Stops loops of mail: it holds the mail of two addresses that exchange too many mails within a minute. */
 export class LoopGuard {
   readonly #limit: number;
   readonly #activity: Activity;
@@ -77,7 +78,7 @@ export class LoopGuard {
     this.#trafficOf = worlds.addPart('mail between addresses', () => new Traffic());
   }
 
-  /** Counts a mail that a tenant, or somebody who writes to it, sends now. Returns whether it may arrive. */
+  /** Counts a mail that a tenant or a correspondent of the tenant sends now. Returns whether the mail may arrive. */
   admit(worlds: ReachableWorlds, world: World, mail: GuardedMail): boolean {
     const { pairs, held } = this.#trafficOf(worlds);
     const pair = [mail.from, mail.to].sort().join(' ');
@@ -104,9 +105,9 @@ export class LoopGuard {
     const [oldest] = latest;
     if (!oldest || latest.length < this.#limit) return false;
     if (oldest.clock.now().getTime() - oldest.atMs >= MINUTE_MS) return false;
-    const own = latest.filter((mail) => mail.from === from).length;
-    const least = this.#limit * LEAST_SHARE;
-    return from === to || (own + 1 >= least && latest.length - own >= least);
+    const sentCount = latest.filter((mail) => mail.from === from).length;
+    const minimum = this.#limit * MIN_SHARE;
+    return from === to || (sentCount + 1 >= minimum && latest.length - sentCount >= minimum);
   }
 
   #hold(world: World, mail: GuardedMail): HeldMail {

@@ -7,8 +7,8 @@ import type { LookupContext } from '../../pipeline/access/find-in-scope.ts';
 import { escapeHtml, toHtml } from '../html.ts';
 
 /**
- * Finds the recipients of a reply: the sender of the message, or its recipients if the inbox sent it itself.
- * `cc` is for a reply to all only.
+ * Finds the recipients of a reply: the sender of the message, or, if the inbox itself sent the message, the recipients
+ * of the message. Use `cc` only for a reply to all.
  *
  * @throws {ApiError} VALIDATION_ERROR if there is no recipient.
  */
@@ -24,13 +24,13 @@ export function recipientsOfReply(
     const missing = isOwn ? 'recipient in To' : 'sender';
     throw new ApiError('VALIDATION_ERROR', `This message cannot be replied to: it has no ${missing}.`);
   }
-  const known = [...to, ...world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
-  return { to, cc: excludeKnown(isOwn ? message.cc : [...message.to, ...message.cc], known) };
+  const excluded = [...to, ...world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
+  return { to, cc: withoutAddresses(isOwn ? message.cc : [...message.to, ...message.cc], excluded) };
 }
 
-/** Removes the addresses that are in `known`, and duplicates. */
-function excludeKnown(addresses: readonly string[], known: readonly string[]): string[] {
-  const seen = new Set(known.map(toBareAddress));
+/** Removes the addresses that are in `excluded`, and duplicates. */
+function withoutAddresses(addresses: readonly string[], excluded: readonly string[]): string[] {
+  const seen = new Set(excluded.map(toBareAddress));
   return addresses.filter((address) => {
     const bare = toBareAddress(address);
     return !seen.has(bare) && seen.add(bare);

@@ -43,7 +43,7 @@ export type Route =
 
 type InboxContext = Pick<MailContext, 'worlds' | 'readBehaviour'>;
 
-/** Finds the inbox of a bare address in lower case, with its tag or without; `undefined` if there is none. */
+/** Finds the inbox of a bare address in lower case, with or without its plus-tag; `undefined` if there is none. */
 export function findInbox({ worlds, readBehaviour }: InboxContext, recipient: string): Recipient | undefined {
   if (findSimulator(recipient, readBehaviour) === 'bounce') return undefined;
   const exact = worlds.findAddress(recipient);
@@ -69,7 +69,7 @@ export function findRoute(
   return { kind: isBounced ? 'bounced' : 'external', recipient };
 }
 
-/** Removes recipients with the same inbox, after the first of them. A mail can name several addresses of one inbox. */
+/** Keeps only the first recipient of each inbox, because a mail can name several addresses of one inbox. */
 export function uniqueInboxes<Each extends Recipient>(recipients: readonly Each[]): Each[] {
   const known = new Set<string>();
   return recipients.filter(({ inbox }) => !known.has(inbox.id) && known.add(inbox.id));

@@ -7,7 +7,7 @@ import { isOwnAddress, primaryAddress, type World } from '../../../world/store/w
 import type { InboxPrincipal } from '../../pipeline/access/principal.ts';
 import { findThread, receiveMail } from '../incoming/accept-message.ts';
 import { fileNameOf, type IncomingMail, parseEml } from '../incoming/parse-eml.ts';
-import { bytesOf, headerEnd, splitHeader, toBinary } from '../mime/decode.ts';
+import { bytesOf, findHeaderEnd, splitHeader, toBinary } from '../mime/decode.ts';
 import { createDeliveryReport } from '../mime/delivery-report.ts';
 import { CRLF, createTrace, formatDate } from '../mime/header.ts';
 import type { AttachedFile, MailContext } from '../store-message.ts';
@@ -17,25 +17,25 @@ import { findRoute, findSimulator, type Recipient, type Route, uniqueInboxes } f
 /** Which recipients must have written to the inbox before. */
 export interface RecipientCheck {
   readonly recipients: readonly string[];
-  /** The values of `sending.verified.scope` for which this is checked. If left out, it is always checked. */
+  /** The values of `sending.verified.scope` with which the recipients are checked. If left out: with every value. */
   readonly onlyIfVerifiedScopeIs?: readonly BehaviourValue<'sending.verified.scope'>[];
 }
 
-/** The part of an outgoing mail that is stored, and that counts towards the storage limit. */
+/** The fields of an outgoing mail that are stored and that count towards the storage limit. */
 interface StoredMail extends Pick<MessageRow, 'to' | 'cc' | 'bcc' | 'replyTo' | 'subject' | 'plainBody' | 'htmlBody'> {
   readonly attachments: readonly AttachedFile[];
 }
 
 /** A mail for `sendMail`. */
 export interface OutgoingMail extends StoredMail {
-  /** The message that it replies to; null if it starts a thread. */
+  /** The message that this mail replies to; null if this mail starts a thread. */
   readonly originalMessage: MessageRow | null;
   readonly recipientCheck: RecipientCheck;
-  /** Only for a mail that a program submitted: what it has of its own, and the recipients of its envelope. */
+  /** Only for a mail that a program submitted: the fields that it has itself, and the recipients of its envelope. */
   readonly submission?: Submission;
 }
 
-/** The fields that a submitted mail has of its own. Any other mail gets them from `newFields`. */
+/** The fields that a submitted mail has itself. For any other mail, `newFields` creates them. */
 interface Submission
   extends Pick<MessageRow, 'from' | 'fromAddress' | 'raw' | 'messageIdHeader' | 'inReplyTo' | 'references'> {
   readonly recipients: readonly string[];
@@ -46,7 +46,7 @@ interface Submission
  * Sends a mail: stores it as an outbound message, delivers it to inboxes of all tenants of this emulator, and detects
  * bounces. Publishes `message.sent`, then `message.received` for each inbox, then `message.bounced`.
  *
- * @throws {ApiError} as `checkSending` does, or STORAGE_FULL; then nothing is stored.
+ * @throws {ApiError} as `checkSending` does, or STORAGE_FULL. In these cases nothing is stored.
  */
 export function sendMail(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
   const { originalMessage, recipientCheck, submission, ...stored } = mail;
@@ -67,7 +67,7 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   return world.messages.get(message.id) ?? message;
 }
 
-/** Delivers a mail to inboxes and to correspondents, except for what is held. */
+/** Delivers a mail to inboxes and to correspondents, unless the mail is held because of a loop. */
 function deliverAll(
   context: MailContext,
   world: World,
@@ -116,7 +116,7 @@ function storeSent(
   return storeMessage(world, row, attachments);
 }
 
-/** Creates these fields for a mail that was not submitted. */
+/** Creates the fields of {@link Submission} for a mail that was not submitted. */
 function newFields(world: World, inbox: InboxRow, originalMessage: MessageRow | null): Omit<Submission, 'recipients'> {
   const address = primaryAddress(world, inbox);
   return {
@@ -129,7 +129,7 @@ function newFields(world: World, inbox: InboxRow, originalMessage: MessageRow | 
 
 const MAX_REFERENCES = 20;
 
-/** Returns the references of a reply: the first message of the conversation, and the latest ones. */
+/** Returns the references of a reply: the first message of the conversation, and its latest messages. */
 export function referencesTo({
   references,
   messageIdHeader,
@@ -139,9 +139,9 @@ export function referencesTo({
 }
 
 /**
- * Refuses mail before it is stored if its inbox is paused, if a recipient must have written to the inbox but has not,
- * or if it is to a simulator that refuses it. Mail to `pause@simulator.test` pauses the inbox; mail to
- * `resume@simulator.test` ends that.
+ * Refuses a mail before anything is stored: if its inbox is paused, if a recipient must have written to the inbox
+ * before and has not, or if a simulator among the recipients refuses the mail. Mail to `pause@simulator.test` pauses
+ * the inbox; mail to `resume@simulator.test` ends the pause.
  *
  * @throws {ApiError} INBOX_PAUSED, RELAY_FAILED, or UNVERIFIED_RECIPIENT (or VALIDATION_ERROR, by `sending.verified`).
  */
@@ -186,16 +186,16 @@ function checkVerifiedRecipients(
   if (unverified === undefined || scopes?.includes(readBehaviour('sending.verified.scope')) === false) return;
   const value = readBehaviour('sending.verified');
   if (value === 'sent') return;
-  // Only a plain send, which is always checked, has the field `verified`.
+  // Only a plain send has the field `verified`, and a plain send has no `scopes`.
   const advice = scopes ? '' : '; send with "verified": true if you know the address to be right';
-  throw new ApiError(REFUSALS[value], `${unverified} has never written to this inbox${advice}.`);
+  throw new ApiError(REFUSAL_CODES[value], `${unverified} has never written to this inbox${advice}.`);
 }
 
-const REFUSALS = { forbidden: 'UNVERIFIED_RECIPIENT', invalid: 'VALIDATION_ERROR' } as const;
+const REFUSAL_CODES = { forbidden: 'UNVERIFIED_RECIPIENT', invalid: 'VALIDATION_ERROR' } as const;
 
 /**
- * Delivers one report for each recipient that bounced, to the inbox that sent the mail. `message.bounced` is published
- * because of each report, as for a report from outside.
+ * Delivers one report for each recipient that bounced, to the inbox that sent the mail. Each report publishes
+ * `message.bounced`, as a report from outside does.
  */
 function deliverReports(
   context: MailContext,
@@ -234,8 +234,8 @@ function toFile(contentType: string, text: string): AttachedFile {
 }
 
 /**
- * Sends a mail that a program submits for an inbox, as the API does, to the recipients of its envelope. The sent mail
- * has the bytes of the submitted mail, without Bcc. A missing Date or Message-ID is added.
+ * Sends a mail that a program submits for an inbox to the recipients of its envelope, in the same way as the API sends
+ * a mail. The sent mail has the bytes of the submitted mail, without Bcc. A missing Date or Message-ID is added.
  *
  * @throws {ApiError} as `sendMail` does; FORBIDDEN if the inbox does not have the address in From.
  */
@@ -252,15 +252,15 @@ export function submitMail(
   const { from, to, cc, headers: _, ...parsed } = { headers: null, ...parseEml(raw, fallbackId).mail };
   const address = toBareAddress(from);
   if (!isOwnAddress(world, inboxId, address)) {
-    throw new ApiError('FORBIDDEN', `This inbox does not have the address ${address || '<>'}, from which the mail is.`);
+    throw new ApiError('FORBIDDEN', `The mail is from ${address || '<>'}, which is not an address of this inbox.`);
   }
   const recipients = [...new Set(mail.recipients.map(toBareAddress))];
-  const named = new Set([...to, ...cc].map(toBareAddress));
+  const inHeader = new Set([...to, ...cc].map(toBareAddress));
   const threadId = findThread(world, inboxId, parsed);
   const mustHaveWritten = context.readBehaviour('submission.verified') === 'checked';
   return sendMail(context, world, inbox, {
     ...parsed,
-    ...{ to, cc, bcc: recipients.filter((recipient) => !named.has(recipient)), originalMessage: null },
+    ...{ to, cc, bcc: recipients.filter((recipient) => !inHeader.has(recipient)), originalMessage: null },
     recipientCheck: { recipients: mustHaveWritten ? recipients : [] },
     submission: { recipients, from, fromAddress: address || primaryAddress(world, inbox), raw, threadId, ...parsed },
   });
@@ -269,7 +269,7 @@ export function submitMail(
 /** Returns the bytes of a mail without Bcc. A missing Date or Message-ID is added. */
 function completeHeader(bytes: Uint8Array, messageId: string, date: Date): Uint8Array<ArrayBuffer> {
   const text = toBinary(bytes);
-  const end = headerEnd(text);
+  const end = findHeaderEnd(text);
   const fields = splitHeader(text.slice(0, end));
   const has = (name: string) => fields.some((field) => field.toLowerCase().startsWith(`${name}:`));
   const added = [

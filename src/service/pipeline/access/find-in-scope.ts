@@ -41,7 +41,7 @@ type InboxContentKind = 'messages' | 'drafts' | 'lists';
  * Finds a resource by its id within the scope of the principal. Each tenant has its own database, so the search never
  * reads the data of another tenant.
  *
- * @throws {ApiError} NOT_FOUND, or FORBIDDEN under `errors.foreign-resource=forbidden` if it exists elsewhere.
+ * @throws {ApiError} NOT_FOUND, or FORBIDDEN if it exists elsewhere and `errors.foreign-resource` is `forbidden`.
  */
 export function findInScope<Kind extends ScopedKind>(context: LookupContext, kind: Kind, id: string): Rows[Kind] {
   const row = getRow(context.world, kind, id);
@@ -82,16 +82,16 @@ function isRowInScope<Kind extends ScopedKind>(principal: TenantPrincipal, kind:
   return scope !== undefined && isInScope(principal, scope);
 }
 
-/** A kind of resource that the exposure of a key lists. */
-type ExposedKind = Exclude<ScopedKind, 'apiKeys'>;
+/** A kind of resource that `rowsInScope` can list. */
+type ListedKind = Exclude<ScopedKind, 'apiKeys'>;
 
 /** Returns all rows of a kind within the scope of a principal's key, oldest first. */
-export function rowsInScope<Kind extends ExposedKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
+export function rowsInScope<Kind extends ListedKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
   return findCandidates(principal, kind).filter((row) => isRowInScope(principal, kind, row));
 }
 
 /** Returns the rows that can be in the scope of a principal's key. Only a tenant key needs to search all rows. */
-function findCandidates<Kind extends ExposedKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
+function findCandidates<Kind extends ListedKind>(principal: TenantPrincipal, kind: Kind): Rows[Kind][] {
   const rows: Collections[Kind] = principal.world[kind];
   if (principal.tier === 'tenant') return rows.all();
   if (principal.tier === 'workspace' && kind !== 'workspaces') return rows.by('workspaceId', principal.workspaceId);
@@ -159,14 +159,14 @@ export function notFound(kind: ScopedKind | InboxContentKind, reason?: string): 
   return new ApiError('NOT_FOUND', message, reason === undefined ? {} : { internalReason: () => reason });
 }
 
-/** Names a scope: its workspace and its inbox, or the tenant. */
+/** Returns the names of a scope: its workspace and its inbox, or the tenant. */
 function namesOf(worlds: ReachableWorlds, world: World, { workspaceId, inboxId }: RowScope): string {
   const inbox = world.inboxes.get(inboxId ?? '');
   const names = [world.workspaces.get(workspaceId ?? '')?.name, inbox && canonicalAddress(inbox)];
   return names.filter((name) => name !== undefined).join(' / ') || tenantName(world, worlds);
 }
 
-/** Names a tenant; a sandbox has the name of the tenant that it is a copy of, so its id is shown, too. */
+/** Returns the name of a tenant. A sandbox has the same name as the tenant that it copies, so its id is added. */
 function tenantName({ id, tenants }: World, worlds: ReachableWorlds): string {
   const isSandbox = worlds.sandboxDomain !== undefined || !worlds.ownWorlds().some((world) => world.id === id);
   return `${tenants.get(id)?.name ?? id}${isSandbox ? ` (sandbox ${id})` : ''}`;
@@ -204,7 +204,7 @@ export function selectInboxes(
 }
 
 /**
- * Finds a message of an inbox. `behaviour` decides whether a deleted one is found.
+ * Finds a message of an inbox. `behaviour` decides whether a deleted message is found.
  *
  * @throws {ApiError} NOT_FOUND, or FORBIDDEN as `findInScope` does.
  */

@@ -20,7 +20,7 @@ export type TenantPrincipal = Exclude<Principal, { tier: 'operator' }>;
 /** Who has logged in to IMAP or SMTP: an inbox, and its world. */
 export type InboxPrincipal = Extract<Principal, { tier: 'inbox' }>;
 
-/** The workspace and the inbox that a resource belongs to. An id is null if it belongs to none, or to several. */
+/** The workspace and the inbox of a resource. An id is null if the resource belongs to none or to several. */
 export interface RowScope {
   readonly workspaceId: string | null;
   readonly inboxId?: string | null;
@@ -66,7 +66,7 @@ function toPrincipal(holder: KeyHolder): Principal {
   return { tier, world, workspaceId: world.inboxes.get(ownerId)?.workspaceId ?? '', inboxId: ownerId };
 }
 
-/** Returns the id of a key, which may have been rotated meanwhile; null for the operator's or an unknown key. */
+/** Returns the id of a key, also of a key that was rotated; null for an operator key or an unknown key. */
 export function findKeyId(worlds: ReachableWorlds, key = ''): string | null {
   const keyHolder = worlds.findKey(key);
   if (!keyHolder) return findRotation(worlds, key)?.keyId ?? null;
@@ -78,7 +78,7 @@ function findRotation(worlds: ReachableWorlds, key: string): Rotation | undefine
   return found?.rotationOf(key);
 }
 
-/** Returns the tier of a principal and the ids that its key is bound to, each null if it is bound to none. */
+/** Returns the tier of a principal, and the ids of its tenant, workspace and inbox, each null if there is none. */
 export function describePrincipal({ tier, world, workspaceId, inboxId }: Principal) {
   return { tier, tenantId: world?.id ?? null, workspaceId, inboxId };
 }
@@ -125,7 +125,7 @@ export function readStreamKey({ headers, query }: CredentialSource, readBehaviou
   throw unauthorized(`The request has no API key; ${HOW_TO_SEND}${isQueryAllowed ? ', or as ?api_key=<key>' : ''}.`);
 }
 
-/** Returns the key that the headers of a request contain, valid or not. */
+/** Returns the key in the headers of a request, whether it is valid or not. */
 export function sentKey(headers: HeaderReader): string | undefined {
   return headers.get('x-api-key') || readBearer(headers);
 }
