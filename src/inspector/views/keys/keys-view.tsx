@@ -2,8 +2,8 @@ import { KeyRound } from 'lucide';
 import type { ReplyTo } from '../../../control/table/client.ts';
 import { ListView } from '../../list-view.tsx';
 import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
-import { ButtonLink, Chip, CopyButton, countOf, Loading } from '../../parts.tsx';
-import { namesIn, type Tenant, useScope } from '../../scope.ts';
+import { ButtonLink, Chip, CopyButton, formatCount, Loading } from '../../parts.tsx';
+import { createNameFinder, type Tenant, useScope } from '../../scope.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
 
@@ -88,7 +88,7 @@ const ROTATION =
 
 /** What a leak of one key exposes, and a button that rotates it. */
 function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: { readonly apiKey: Key }) {
-  const nameOf = namesIn(useScope());
+  const nameOf = createNameFinder(useScope());
   const rotate = useUndoableChange('Before the rotation', async (client) => {
     const next = await client.rotateKey({ id: String(id) });
     open(linkTo('keys', next.id), { replace: true });
@@ -121,7 +121,7 @@ function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: {
 function Reach({ noun, items }: { noun: readonly [one: string, many: string]; items: readonly string[] }) {
   return (
     <details open={items.length > 0 && items.length < 20}>
-      <summary>{countOf(items.length, ...noun)}</summary>
+      <summary>{formatCount(items.length, ...noun)}</summary>
       <ul>
         {items.map((item, index) => (
           <li key={`${index} ${item}`}>{item}</li>

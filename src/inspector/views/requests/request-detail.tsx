@@ -16,7 +16,7 @@ import {
   TextField,
   textIn,
 } from '../../parts.tsx';
-import { namesIn, useScope } from '../../scope.ts';
+import { createNameFinder, useScope } from '../../scope.ts';
 import { FullTime, indentJson, shortenIds, UserText } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { errorOf, type KnownKey, partsOf, writeCurl, writeFetch, writePython, writeTest } from './request-as-code.ts';
@@ -143,7 +143,7 @@ function calledBy({ protocol, operation, key, keyId, principal }: RequestEntry) 
 
 function Details({ entry }: { readonly entry: RequestEntry }) {
   const { id, principal, at, realTime, durationMs } = entry;
-  const nameOf = namesIn(useScope());
+  const nameOf = createNameFinder(useScope());
   const named = (id: string | null | undefined) => nameOf(id) ?? id;
   return (
     <Facts

@@ -4,7 +4,7 @@ import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
 import { ListView, Row, VirtualList } from '../../list-view.tsx';
 import { open, type Route, requestLink } from '../../page-route.ts';
-import { Chip, countOf, Loading, SearchField, Select } from '../../parts.tsx';
+import { Chip, formatCount, Loading, SearchField, Select } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { shortenIds, Time, UserText, wordsOf } from '../../text.tsx';
 import { ALL, useLog } from '../../use-loaded.ts';
@@ -21,7 +21,7 @@ export function RequestsView({ route }: { readonly route: Route }) {
         <>
           {(!list || error) && <Loading error={error} />}
           {list && <RequestList requests={list} route={route} />}
-          {list && <ClearButton count={countOf(list.length, 'request', 'requests')} />}
+          {list && <ClearButton count={formatCount(list.length, 'request', 'requests')} />}
         </>
       }
       detailLabel="Open request"

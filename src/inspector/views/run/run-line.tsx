@@ -1,6 +1,6 @@
 import { ArrowDownLeft, ArrowUpRight, Clock, FlaskConical, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
 import { linkTo } from '../../page-route.ts';
-import { Chip, countOf, FaultLink, Icon, type Tone } from '../../parts.tsx';
+import { Chip, FaultLink, formatCount, Icon, type Tone } from '../../parts.tsx';
 import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
 import { nameOf, toneOf } from '../requests/request-detail.tsx';
 import type { RunItem, Sample, ShownEvent } from './timeline.ts';
@@ -67,7 +67,7 @@ function Requests({ requests, read }: RequestsItem) {
       <details open={refused > 0 && lines.length < 6}>
         <summary>
           <Chip tone={refused > 0 ? 'warn' : 'good'} text={refused > 0 ? `${refused} refused` : 'done'} />{' '}
-          {countOf(lines.length, 'request', 'requests')}{' '}
+          {formatCount(lines.length, 'request', 'requests')}{' '}
           <span class="soft">{names.slice(0, 4).join(', ') + (names.length > 4 ? ', …' : '')}</span>
         </summary>
         {lines}
@@ -97,7 +97,7 @@ function Request({ request, read }: Pick<RequestsItem, 'read'> & { readonly requ
           ,{' '}
         </>
       ))}
-      {more > 0 && countOf(more, 'mail', 'mails')} <FaultLink ids={faults} /> <Time at={realTime} isReal />
+      {more > 0 && formatCount(more, 'mail', 'mails')} <FaultLink ids={faults} /> <Time at={realTime} isReal />
     </p>
   );
 }

@@ -7,10 +7,10 @@ import {
   Button,
   ButtonLink,
   CopyButton,
-  countOf,
   Facts,
   Failure,
   Form,
+  formatCount,
   Icon,
   Loading,
   Select,
@@ -43,7 +43,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
       <Failure error={error} />
       {items.length > limit && (
         <button type="button" onClick={() => setLimit(limit + MAX_ITEMS)}>
-          Show {countOf(items.length - limit, 'earlier item', 'earlier items')}
+          Show {formatCount(items.length - limit, 'earlier item', 'earlier items')}
         </button>
       )}
       {items.length > 0 ? (
@@ -121,7 +121,7 @@ function Correspondents({ correspondents }: { readonly correspondents: readonly 
   const action = useAction();
   return (
     <details class="card">
-      <summary>{countOf(correspondents.length, 'correspondent', 'correspondents')}</summary>
+      <summary>{formatCount(correspondents.length, 'correspondent', 'correspondents')}</summary>
       <ul class="rows">
         {correspondents.map((one) => (
           <li key={one.id}>
@@ -168,7 +168,7 @@ function describeReplies({ replies, received, afterMs }: Correspondent): string 
   const left = Math.max(0, replies.length - received);
   const next = replies[received];
   if (!next) return `no reply left of ${replies.length}`;
-  return `${countOf(left, 'reply', 'replies')} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
+  return `${formatCount(left, 'reply', 'replies')} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
 }
 
 /** What a person does first: a request with a key of an inbox, a mail, or a sample. */

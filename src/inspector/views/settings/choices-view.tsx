@@ -1,6 +1,6 @@
 import { Pin, RotateCcw } from 'lucide';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { Button, Chip, countOf, Failure, Loading, SearchField } from '../../parts.tsx';
+import { Button, Chip, Failure, formatCount, Loading, SearchField } from '../../parts.tsx';
 import { UserText, wordsOf } from '../../text.tsx';
 import { useAction } from '../../use-loaded.ts';
 import type { Behaviour, ChangeableBehaviour } from '../requests/shaping-behaviours.tsx';
@@ -45,7 +45,7 @@ export function ChoicesView({ route: { id: chosen, options } }: { readonly route
 function Counts({ shown, changed }: { readonly shown: number; readonly changed: number }) {
   return (
     <p class="buttons">
-      <span role="status">{countOf(shown, 'behaviour', 'behaviours')}</span>
+      <span role="status">{formatCount(shown, 'behaviour', 'behaviours')}</span>
       {changed > 0 && (
         <a href={linkTo('choices', undefined, { search: 'is:changed' })}>
           <Chip tone="warn" text={`${changed} changed`} />

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { linkTo, type Route, useTitle, webhookLink } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLink, Form, TextField, textIn } from '../../parts.tsx';
 import { FullTime, formatSpan, fullTime, indentJson, Time } from '../../text.tsx';
-import { type Test, useAction, useLoaded } from '../../use-loaded.ts';
+import { type EventFilter, useAction, useLoaded } from '../../use-loaded.ts';
 import type { Attempt, Delivery, DeliveryListProps, Webhook } from './explain-delivery.ts';
 import { causeOf, countBytes, explainEarlier, markOf, summarise, urlOf, writeHeaders } from './explain-delivery.ts';
 import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
@@ -117,7 +117,7 @@ function Actions({ delivery: { id, state }, route }: { readonly delivery: Delive
   );
 }
 
-const isClock: Test = ({ kind }) => kind === 'clock';
+const isClock: EventFilter = ({ kind }) => kind === 'clock';
 
 /** When the next attempt is due, by the clock of the tenant, and a button that moves the clock there. */
 function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
