@@ -14,7 +14,7 @@ import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
 import { RequestsView } from './views/requests/requests-view.tsx';
 import { RunView } from './views/run/run-view.tsx';
-import { ChoicesView } from './views/settings/choices-view.tsx';
+import { BehavioursView } from './views/settings/behaviours-view.tsx';
 import { StateView } from './views/settings/state-view.tsx';
 import { TimeView } from './views/settings/time-view.tsx';
 import { type Undo, UndoBar, UndoContext } from './views/settings/undo.tsx';
@@ -37,7 +37,7 @@ const VIEWS: readonly View[] = [
   { path: 'requests', title: 'Requests', icon: icons.ArrowLeftRight, Component: RequestsView },
   { path: 'keys', title: 'Keys', icon: icons.KeyRound, Component: KeysView },
   { path: 'time', title: 'Time and faults', icon: icons.Clock, Component: TimeView },
-  { path: 'choices', title: 'Behaviours', icon: icons.SlidersHorizontal, Component: ChoicesView },
+  { path: 'choices', title: 'Behaviours', icon: icons.SlidersHorizontal, Component: BehavioursView },
   { path: 'state', title: 'State', icon: icons.Database, Component: StateView },
 ];
 

@@ -5,7 +5,7 @@ import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
 import { ButtonLink, Chip, CopyButton, formatCount, Loading } from '../../parts.tsx';
 import { createNameFinder, type Tenant, useScope } from '../../scope.ts';
 import { useLoaded } from '../../use-loaded.ts';
-import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
+import { ConfirmButton, useUndoableChange } from '../settings/undo.tsx';
 
 /** The keys as a tree, and what a leak of the chosen one exposes. */
 export function KeysView({ route }: { readonly route: Route }) {
@@ -36,8 +36,8 @@ export function KeysView({ route }: { readonly route: Route }) {
   );
 }
 
-/** Returns the owners of keys in the order of the tree: the operator, then each tenant with what belongs to it. */
-function branchesOf(keys: readonly Key[], tenants: readonly Tenant[]) {
+/** Returns the owners of keys, in the order of the tree: the operator, then each tenant with what belongs to it. */
+function listOwners(keys: readonly Key[], tenants: readonly Tenant[]) {
   const keysOf = (tier: Key['tier'], isOwner: (key: Key) => boolean) =>
     keys.filter((key) => key.tier === tier && isOwner(key));
   return [
@@ -56,10 +56,10 @@ function branchesOf(keys: readonly Key[], tenants: readonly Tenant[]) {
 
 /** The keys, each below its owner. An owner without keys is left out. */
 function KeyTree({ keys, chosen }: { readonly keys: readonly Key[]; readonly chosen: string | undefined }) {
-  const branches = branchesOf(keys, useScope().tenants).filter(({ keys }) => keys.length > 0);
+  const owners = listOwners(keys, useScope().tenants).filter(({ keys }) => keys.length > 0);
   return (
     <ul>
-      {branches.map(({ depth, name, keys }, index) => (
+      {owners.map(({ depth, name, keys }, index) => (
         <li key={`${index} ${name}`} class={`depth depth-${depth}`}>
           {keys.map((key) => (
             <a
@@ -106,7 +106,7 @@ function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: {
       </p>
       <div class="buttons">
         <CopyButton text={text} />
-        {id !== null && <RemovingButton label="Rotate" warning={ROTATION} change={rotate} />}
+        {id !== null && <ConfirmButton label="Rotate" warning={ROTATION} change={rotate} />}
         <ButtonLink text="Its requests" href={linkTo('requests', undefined, { search: text.slice(0, 9) })} />
       </div>
       <h2>Whoever has this key can reach</h2>
@@ -134,5 +134,5 @@ function Reach({ noun, items }: { noun: readonly [one: string, many: string]; it
 /** A key, and what its leak exposes. */
 export type Key = ReplyTo<'listKeys'>['keys'][number];
 
-/** The id of a key in the URL. */
+/** Returns the id of a key in the URL. */
 export const linkIdOf = ({ id }: Key) => id ?? 'operator';

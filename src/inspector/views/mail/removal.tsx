@@ -2,7 +2,7 @@ import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { mailLink, open, pickMailOptions, type Route } from '../../page-route.ts';
 import { formatCount } from '../../parts.tsx';
 import { useScope } from '../../scope.ts';
-import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
+import { ConfirmButton, useUndoableChange } from '../settings/undo.tsx';
 import type { MailDetails } from './mail-types.ts';
 
 /** A button that deletes a mail for good. */
@@ -12,7 +12,7 @@ export function DeleteButton({ mail: { id, tenantId, inboxId }, route }: { mail:
     open(mailLink(route, undefined), { replace: true });
   };
   const change = useUndoableChange('Before the mail was deleted', remove, useSandboxOf([tenantId, inboxId]));
-  return <RemovingButton label="Delete" warning="This removes the mail for good." change={change} />;
+  return <ConfirmButton label="Delete" warning="This removes the mail for good." change={change} />;
 }
 
 /**
@@ -29,7 +29,7 @@ export function ClearButton({ total, route }: { total: number; route: Route }) {
   const listed = threads ? formatCount(total, 'thread', 'threads') : formatCount(total, 'message', 'messages');
   return (
     <p class="tools">
-      <RemovingButton
+      <ConfirmButton
         label={`Delete ${listed}`}
         warning={`This removes ${listed} for good: all that the list shows, and nothing else.`}
         change={change}

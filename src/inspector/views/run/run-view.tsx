@@ -38,7 +38,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
     <div class="page run">
       <div class="head">
         <h1>Run</h1>
-        <Choices data={data} options={options} />
+        <RunFilters data={data} options={options} />
       </div>
       <Failure error={error} />
       {items.length > limit && (
@@ -63,7 +63,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
 }
 
 /** The filters of the timeline: a counterpart, and the moment at which it starts. */
-function Choices({ data, options: { counterpart = '', since = '' } }: { data: Run; options: Route['options'] }) {
+function RunFilters({ data, options: { counterpart = '', since = '' } }: { data: Run; options: Route['options'] }) {
   const scope = useScope();
   const mail = data.mail.filter((one) => isInScope(scope, one));
   const checkpoints = data.events.flatMap((event) =>
@@ -94,7 +94,7 @@ type Run = NonNullable<ReturnType<typeof useRun>['data']>;
 function useRun(sandbox: string | undefined) {
   const load = async (client: ControlClient) => {
     const [events, { messages: mail }, { deliveries }, { correspondents }, { samples }] = await Promise.all([
-      readKept(client.readFeed({ lastEventId: '0', follow: false })),
+      readKeptEvents(client.readFeed({ lastEventId: '0', follow: false })),
       client.listMail(),
       client.listDeliveries(),
       client.listCorrespondents(),
@@ -108,7 +108,7 @@ function useRun(sandbox: string | undefined) {
   return { data, error };
 }
 
-async function readKept(feed: Promise<AsyncIterable<FeedEvent>>): Promise<FeedEvent[]> {
+async function readKeptEvents(feed: Promise<AsyncIterable<FeedEvent>>): Promise<FeedEvent[]> {
   const events: FeedEvent[] = [];
   for await (const event of await feed) events.push(event);
   return events;
@@ -139,13 +139,13 @@ function Correspondents({ correspondents }: { readonly correspondents: readonly 
           </li>
         ))}
       </ul>
-      <AddForm action={action} />
+      <CorrespondentForm action={action} />
       <Failure error={action.error} />
     </details>
   );
 }
 
-function AddForm({ action }: { readonly action: Action }) {
+function CorrespondentForm({ action }: { readonly action: Action }) {
   const add = async (client: ControlClient, data: FormData, form: HTMLFormElement) => {
     await client.addCorrespondent({ address: textIn(data, 'address'), replies: [textIn(data, 'reply')] });
     form.reset();
@@ -177,7 +177,7 @@ function StartPage() {
   const { value } = useLoaded((client) => client.listKeys({ tenant }), `start-key ${tenant}`);
   const key = value?.keys.find(({ tier }) => tier === 'inbox')?.text;
   const compose = linkTo('mail', undefined, { compose: 'true' });
-  const copied = (text: string | undefined) =>
+  const withCopyButton = (text: string | undefined) =>
     text && (
       <>
         <code>{text}</code> <CopyButton text={text} />
@@ -189,9 +189,9 @@ function StartPage() {
       <p>Let your agent call the API, or deliver a mail. Both appear here at once.</p>
       <Facts
         facts={[
-          ['URL of the API', copied(location.origin)],
-          ['A key of an inbox', copied(key)],
-          ['A first request', copied(key && `curl ${location.origin}/v1/messages -H 'X-API-Key: ${key}'`)],
+          ['URL of the API', withCopyButton(location.origin)],
+          ['A key of an inbox', withCopyButton(key)],
+          ['A first request', withCopyButton(key && `curl ${location.origin}/v1/messages -H 'X-API-Key: ${key}'`)],
         ]}
       />
       <p class="buttons">
