@@ -200,7 +200,7 @@ export function toBase64(file: Blob): Promise<string> {
   });
 }
 
-/** Lets the browser save bytes or a text as a file. The type is binary, so that the browser does not show it as a page. */
+/** Lets the browser save bytes or a text as a file. The type is binary, so that the browser shows no page instead. */
 export function saveFile(name: string, content: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content.slice(0, content.size, 'application/octet-stream'));
@@ -290,7 +290,7 @@ const COPIED = 'Copied';
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [note, setNote] = useState('');
   useEffect(() => {
-    // After a while, the label returns, because it tells several such buttons apart.
+    // After a while, the label returns, because it distinguishes this button from others like it.
     const timer = note === COPIED ? setTimeout(() => setNote(''), 3_000) : undefined;
     return () => clearTimeout(timer);
   }, [note]);

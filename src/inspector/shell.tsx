@@ -239,9 +239,10 @@ function useConnection(): FeedState {
   return state;
 }
 
+/** Returns whether the server has refused the token. */
 function useRefusal(refusals: EventTarget): boolean {
   const [isRefused, setRefused] = useState(false);
-  // The feed may be refused before other effects run.
+  // It is a layout effect, because the server may refuse the feed before other effects run.
   useLayoutEffect(() => {
     const refuse = () => setRefused(true);
     refusals.addEventListener('refused', refuse);

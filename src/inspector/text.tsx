@@ -143,7 +143,7 @@ export function formatSpan(spanMs: number): string {
   return parts.slice(0, 2).join(' ') || '0 s';
 }
 
-/** Formats a time relative to `now`, such as `12 s ago` or `in 5 min`. If it is more than a day away, shows its date. */
+/** Formats a time relative to `now`, such as `12 s ago` or `in 5 min`. A time more than a day away is a date. */
 function formatRelative(ms: number, now: number): string {
   const distance = Math.floor(Math.abs(now - ms) / 1_000) * 1_000;
   if (distance >= 86_400_000) return formatDate(ms, now);

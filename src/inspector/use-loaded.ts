@@ -161,7 +161,7 @@ async function update<Item extends { readonly id: string }>(
 /** What a button or a form does: `run`, the error of its latest run, and whether a run is in progress. */
 export type Action = ReturnType<typeof useAction>;
 
-/** Returns an action for a button or a form. Its `run` keeps the error, and resolves with whether the work succeeded. */
+/** Returns an action for a button or a form. `run` keeps the error, and resolves with whether the work succeeded. */
 export function useAction() {
   const [state, setState] = useState<{ error?: string; isRunning: boolean }>({ isRunning: false });
   const { client } = useInspector();

@@ -110,15 +110,16 @@ function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: {
         <ButtonLink text="Its requests" href={linkTo('requests', undefined, { search: text.slice(0, 9) })} />
       </div>
       <h2>Whoever has this key can reach</h2>
-      <Reach noun={['workspace', 'workspaces']} items={reach.workspaces.map((each) => nameOf(each) ?? each)} />
-      <Reach noun={['inbox', 'inboxes']} items={reach.inboxes.map((each) => nameOf(each) ?? each)} />
-      <Reach noun={['webhook', 'webhooks']} items={reach.webhooks} />
-      <Reach noun={['operation', 'operations']} items={reach.operations} />
+      <ReachList noun={['workspace', 'workspaces']} items={reach.workspaces.map((each) => nameOf(each) ?? each)} />
+      <ReachList noun={['inbox', 'inboxes']} items={reach.inboxes.map((each) => nameOf(each) ?? each)} />
+      <ReachList noun={['webhook', 'webhooks']} items={reach.webhooks} />
+      <ReachList noun={['operation', 'operations']} items={reach.operations} />
     </>
   );
 }
 
-function Reach({ noun, items }: { noun: readonly [one: string, many: string]; items: readonly string[] }) {
+/** The items of one kind that a key can reach, with their number. */
+function ReachList({ noun, items }: { noun: readonly [one: string, many: string]; items: readonly string[] }) {
   return (
     <details open={items.length > 0 && items.length < 20}>
       <summary>{formatCount(items.length, ...noun)}</summary>

@@ -192,7 +192,7 @@ async function sendDraft(client: ControlClient, draft: Draft): Promise<string | 
   return messages[0]?.id;
 }
 
-/** Calls an operation on a draft. Faults apply as to any request. @throws {Error} if the service refuses the request. */
+/** Calls an operation on a draft. Faults apply as to any request. @throws {Error} if the service refuses it. */
 async function callService(client: ControlClient, draft: Draft, path: string, call: RequestInit): Promise<void> {
   const { id, inboxId, tenantId } = draft;
   const { keys } = await client.listKeys({ tenant: tenantId });

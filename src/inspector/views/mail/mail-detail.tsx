@@ -170,8 +170,8 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
 }
 
 /**
- * Returns, for each person outside who takes part in a mail, what the form for the next mail of this person contains at
- * first. Recipients of sent mail answer it; the sender of received mail writes again. `title` is the text of a button.
+ * Returns what the form contains at first for each mail that may follow: an answer of each recipient of a sent mail, or
+ * another mail of the sender of a received mail. `title` is the text of the button.
  */
 function createAnswers(mail: MailDetails) {
   const { direction, from, inbox, subject, messageIdHeader: inReplyTo, references, tenantId: tenant } = mail;

@@ -51,10 +51,11 @@ export function MailFrame({ id }: { readonly id: string }) {
   );
 }
 
-/** Makes a frame as high as its content. Without access to the content, it keeps the height that the style sheet gives it. */
+/** Makes a frame as high as its content. Without access to the content, its height is that in the style sheet. */
 function fitHeight(frame: HTMLIFrameElement): void {
   const content = frame.contentDocument;
-  // An element whose name is that of a method hides the method of the document, but not that of the prototype.
+  // An element of the mail can hide a method of its document, if its name is that of the method. So the method of the
+  // prototype is called.
   const root = content && Document.prototype.querySelector.call(content, ':root');
   if (!root) return;
   // `scrollHeight` is never less than the height of the frame, so the frame is made small first.

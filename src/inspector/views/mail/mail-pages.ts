@@ -32,10 +32,12 @@ export interface MailPages {
 /** What is known of a list. It is changed in place, because the pages arrive in any order. */
 class LoadedPages {
   readonly mails = new Map<number, MailSummary>();
+  /** The numbers of the pages that were requested. */
   readonly requested = new Set<number>();
   total: number | undefined;
   error: string | undefined;
   words: readonly string[] = [];
+  /** The range that the list shows, as for `loadRange`. */
   shown: readonly [first: number, last: number] = [0, 1];
 
   add(offset: number, { total, words, messages }: ReplyTo<'searchMail'>): void {
@@ -47,7 +49,7 @@ class LoadedPages {
   }
 }
 
-/** Loads the pages of the list that are shown. A new query starts a new list; a change of data loads the pages again. */
+/** Loads the pages that the list shows. A new query starts a new list. A change of data loads the pages again. */
 export function useMailPages(route: Route): MailPages {
   const { client, feed } = useInspector();
   const query = queryOf(route);

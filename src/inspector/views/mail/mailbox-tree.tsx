@@ -71,12 +71,12 @@ interface TreeLinkProps extends TreeProps {
 
 /** The link to the mail of a tenant, a workspace or an inbox, with how much is unread. */
 function TreeLink({ option, item: { id, messages, unread = 0 }, name, route }: TreeLinkProps) {
-  const { folder, threads, tenant, workspace = tenant, inbox = workspace } = route.options;
+  const { folder, threads, tenant, workspace = tenant, inbox: chosen = workspace } = route.options;
   return (
     <a
       class={`branch ${option}`}
       href={linkTo('mail', undefined, { folder, threads, [option]: id })}
-      aria-current={inbox === id ? 'true' : undefined}
+      aria-current={chosen === id ? 'true' : undefined}
       title={messages === undefined ? undefined : `${name}: ${messages} messages, ${unread} unread`}
     >
       <bdi class={option === 'workspace' ? 'small soft' : ''}>{name}</bdi>

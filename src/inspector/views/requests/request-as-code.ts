@@ -9,8 +9,8 @@ export interface KnownKey {
 }
 
 /**
- * Writes code that sends a request again, to the server at `baseUrl`. If the key is unknown, the code reads a key from an
- * environment variable.
+ * Writes code that sends a request again, to the server at `baseUrl`. If the key is unknown, the code reads a key from
+ * an environment variable.
  */
 type Writer = (entry: RequestEntry, baseUrl: string, known?: KnownKey) => string;
 

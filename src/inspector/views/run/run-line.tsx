@@ -116,7 +116,7 @@ function Event({ event, fault }: Extract<RunItem, { kind: 'event' }>) {
 /** What the line of an event shows, and where it links to. */
 interface Line {
   readonly tone?: Tone;
-  /** Default: that of the tone. */
+  /** Default: the icon of the tone. */
   readonly icon?: IconNode;
   readonly state: string;
   readonly text: string;

@@ -165,10 +165,10 @@ function CorrespondentForm({ action }: { readonly action: Action }) {
 /** Returns how many replies are left, and what the next one says. */
 function describeReplies({ replies, received, afterMs }: Correspondent): string {
   if (replies === null) return 'answered by a function';
-  const left = Math.max(0, replies.length - received);
+  const left = formatCount(Math.max(0, replies.length - received), 'reply', 'replies');
   const next = replies[received];
   if (!next) return `no reply left of ${replies.length}`;
-  return `${formatCount(left, 'reply', 'replies')} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
+  return `${left} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
 }
 
 /** What a person does first: a request with a key of an inbox, a mail, or a sample. */

@@ -50,7 +50,7 @@ export interface RunData {
  */
 export type RunFilter = { readonly [Name in 'tenant' | 'counterpart' | 'since']: string | undefined };
 
-/** Returns the bare address of the other side of a mail. */
+/** Returns the bare address of the other side: the sender of a received mail, or the first recipient of a sent mail. */
 export function counterpartOf({ direction, from, to }: Pick<Mail, 'direction' | 'from' | 'to'>): string {
   return bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
 }
@@ -102,11 +102,11 @@ function createRowFunction({ mail, deliveries, correspondents, samples }: RunDat
   };
   const rowOfEvent = (event: ShownEvent): Row => {
     const { payload, attempts } = ('deliveryId' in event && deliveryOf.get(event.deliveryId)) || {};
-    const other = others.get(payload?.messageId ?? '');
+    const counterpart = others.get(payload?.messageId ?? '');
     const fault = 'attempt' in event ? attempts?.[event.attempt - 1]?.faultId : undefined;
     const item: RunItem = { kind: 'event', id: event.id, event, fault };
     const tenantId = 'tenantId' in event ? event.tenantId : undefined;
-    return { item, tenantId, counterparts: other === undefined ? undefined : [other] };
+    return { item, tenantId, counterparts: counterpart === undefined ? undefined : [counterpart] };
   };
   return (event) => {
     if (event.kind === 'delivery-created') return [];

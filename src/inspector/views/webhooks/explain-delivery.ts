@@ -86,8 +86,8 @@ const NOT_ACCEPTED =
   'The receiver did not accept the body, or the signature did not verify. Its answer below may say why.';
 
 /**
- * What to do about a failure, and whether the signature may be its cause. The pattern is for the status of the answer or,
- * if there was no answer, for the error.
+ * What to do about a failure, and whether the signature may be its cause. The pattern is for the status of the answer
+ * or, if there was no answer, for the error.
  */
 const CAUSES: readonly (readonly [pattern: RegExp, advice: string, isAboutSignature?: boolean])[] = [
   [/^40[13]$/, REFUSED, true],

@@ -63,7 +63,10 @@ function initialTexts(start: Delivery | undefined, webhooks: readonly Webhook[])
   };
 }
 
-/** Finds the attempt whose signature is in the pasted headers or, if there is none, the latest attempt with their id. */
+/**
+ * Finds the attempt whose signature is in the pasted headers. If there is none, finds the latest attempt whose
+ * `webhook-id` is in them.
+ */
 function findSent(pasted: string, { deliveries, webhooks }: DeliveryListProps): SentRequest | undefined {
   const attempts = deliveries.flatMap(({ webhookId, attempts }) => attempts.map((attempt) => ({ webhookId, attempt })));
   const findBy = (name: string) =>

@@ -108,7 +108,7 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
         label={`Deliveries, ${chosen.length} of ${deliveries.length}`}
         items={chosen}
         openId={route.id}
-        empty={deliveries.length > 0 ? NO_MATCH : NONE}
+        empty={deliveries.length > 0 ? NO_MATCH : NO_DELIVERY}
         row={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} find={words} route={route} />}
         link={(id) => webhookLink(route, id)}
       />
@@ -117,7 +117,7 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
 }
 
 const NO_MATCH = 'No delivery matches the search and the filters.';
-const NONE = 'There is no delivery yet. Create a webhook, then send or receive a mail, or trigger an event.';
+const NO_DELIVERY = 'There is no delivery yet. Create a webhook, then send or receive a mail, or trigger an event.';
 
 /** Returns the text of a delivery in which a search looks for words. */
 function textOf(delivery: Delivery, url: string): string {

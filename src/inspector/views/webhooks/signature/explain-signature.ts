@@ -158,16 +158,16 @@ interface Signed {
 function completeCheck(steps: readonly SignatureStep[], problems: readonly string[], signed: Signed): SignatureCheck {
   const { scheme, parts, signatures } = signed;
   const expected = signCorrectly(parts, scheme);
-  const fits = expected !== undefined && signatures.some((each) => withoutPrefix(each, scheme) === expected);
+  const isCorrect = expected !== undefined && signatures.some((each) => withoutPrefix(each, scheme) === expected);
   const prefixed = `${scheme === 'standard' ? 'v1,' : ''}${expected}`;
   const result = expected === undefined ? 'There is no key.' : prefixed;
-  const reasons = fits ? [] : findReasons(signed);
+  const reasons = isCorrect ? [] : findReasons(signed);
   return {
     scheme,
     steps: [
       ...steps,
       createStep(`Compute the HMAC-SHA256 in ${ENCODING_NAMES[scheme]}`, result, expected !== undefined),
-      createStep('Compare', fits ? 'The same.' : `It differs from ${signatures.join(' ')}`, fits),
+      createStep('Compare', isCorrect ? 'The same.' : `It differs from ${signatures.join(' ')}`, isCorrect),
     ],
     problems: [...problems, ...new Set(reasons)],
   };
@@ -239,8 +239,8 @@ export function explainComputed(computed: string, input: SignatureInput): readon
 }
 
 /**
- * The forms in which people paste headers: an object in JSON, JavaScript or Python; a map as Go prints it; lines with one
- * header each, which may be options of curl. The first form that finds a header is used.
+ * The forms in which people paste headers: an object in JSON, JavaScript or Python; a map as Go prints it; lines with
+ * one header each, which may be options of curl. The first form that finds a header is used.
  */
 const HEADER_FORMS: readonly RegExp[] = [
   /['"]([\w-]+)['"]\s*:\s*(?:\[\s*)?['"]([^'"]*)['"]/g,

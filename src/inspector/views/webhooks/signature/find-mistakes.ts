@@ -154,7 +154,7 @@ export function findMistakes(
   return undefined;
 }
 
-/** Returns the mistake in the encoding of a signature, if any; `undefined` if the signature is wrong in any encoding. */
+/** Returns the mistake in the encoding, if there is one; `undefined` if the signature is wrong in every encoding. */
 function checkEncoding(signature: string, key: Uint8Array | undefined, signed: string | undefined, scheme: Scheme) {
   if (!key || signed === undefined) return undefined;
   const mac = hmac(sha256, key, encodeText(signed));
@@ -239,6 +239,7 @@ const BODIES: readonly Form<string>[] = [
   ),
 ];
 
+/** Calls `use` with the value of a JSON text. Returns `undefined` if the text is not JSON. */
 function ifJson<Result>(text: string, use: (value: unknown) => Result): Result | undefined {
   try {
     return use(JSON.parse(text));
