@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { getToken } from '../../inspector.ts';
 import { Button, ButtonLink } from '../../parts.tsx';
 
-/** The greatest height of the frame, in pixels, so that no mail can make the page endless. */
+/** The greatest height of the frame, in pixels, so that a mail cannot make the page too long. */
 const MAX_HEIGHT = 20_000;
 
 /** Shows the HTML of a mail in a frame that is as high as its content. The frame runs, loads and opens nothing. */

@@ -23,7 +23,7 @@ import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { RunLine } from './run-line.tsx';
 import { counterpartOf, createTimeline } from './timeline.ts';
 
-/** The most items that are shown at once; older ones are behind a button. */
+/** How many items are shown at first. A button shows as many earlier ones each time. */
 const MAX_ITEMS = 300;
 
 /** What an agent did, as one timeline: mail, deliveries, requests, time and faults, newest last. */
@@ -103,6 +103,7 @@ function useRun(sandbox: string | undefined) {
     return { events, mail, deliveries, correspondents, samples };
   };
   const { value, error } = useLoaded(load, `run ${sandbox}`, () => true);
+  // The data of the previous scope stay until those of the new one are loaded.
   const [data, setData] = useState(value);
   useEffect(() => value && setData(value), [value]);
   return { data, error };
@@ -171,7 +172,7 @@ function describeReplies({ replies, received, afterMs }: Correspondent): string 
   return `${left} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
 }
 
-/** What a person does first: a request with a key of an inbox, a mail, or a sample. */
+/** Shows what a person can do first: send a request with the key of an inbox, or deliver a mail or a sample. */
 function StartPage() {
   const { tenant } = useScope();
   const { value } = useLoaded((client) => client.listKeys({ tenant }), `start-key ${tenant}`);
@@ -207,7 +208,7 @@ function StartPage() {
   );
 }
 
-/** Delivers a sample: a mail that agents have difficulties with. */
+/** A form that delivers a sample: a mail that agents often handle wrongly. */
 function SampleForm() {
   const scope = useScope();
   const { sandbox } = scope;

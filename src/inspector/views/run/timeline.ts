@@ -14,6 +14,7 @@ export type RunItem = { readonly id: string } & (
       readonly mail: Mail;
       /** When it arrived or was sent, in real time. */
       readonly realTime: string;
+      /** Whether it is the answer of a correspondent to a mail that was sent. */
       readonly isAnswer: boolean;
       readonly sample: Sample | undefined;
     }

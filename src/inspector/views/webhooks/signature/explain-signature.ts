@@ -42,6 +42,7 @@ export interface SignatureCheck {
   readonly problems: readonly string[];
 }
 
+/** Headers by lower-case name. */
 type Headers = ReadonlyMap<string, string>;
 
 /** Verifies the signatures of a request step by step, and says why one does not verify. */
@@ -61,6 +62,7 @@ function isHexHeader(name: string, value: string): boolean {
 
 const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
+/** Checks the signatures of Standard Webhooks. */
 function checkStandard(input: SignatureInput, headers: Headers): SignatureCheck {
   const [id = '', timestamp = '', header = ''] = STANDARD_HEADERS.map((name) => headers.get(name));
   const missing = STANDARD_HEADERS.filter((name) => !headers.get(name));
@@ -82,6 +84,7 @@ function checkStandard(input: SignatureInput, headers: Headers): SignatureCheck 
   return completeCheck(steps, late ? [late] : [], { scheme: 'standard', parts, signatures, sent: input.sent });
 }
 
+/** Checks the hex HMAC of the body, in the header with this name and value. */
 function checkHex(input: SignatureInput, headers: Headers, [name, value]: readonly [string, string]): SignatureCheck {
   const { body, secret, sent } = input;
   const [id = '', timestamp = ''] = STANDARD_HEADERS.map((each) => headers.get(each));
