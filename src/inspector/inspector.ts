@@ -7,11 +7,11 @@ import type { LiveFeed } from './live-feed.ts';
 export interface Inspector {
   /** Calls the control plane. */
   readonly client: ControlClient;
-  /** What happens in the emulator. */
+  /** Reports what happens in the emulator. */
   readonly feed: LiveFeed;
 }
 
-/** Gives the parts of the page their `Inspector`. */
+/** Provides the `Inspector` to the parts of the page. */
 export const InspectorContext = createContext<Inspector | undefined>(undefined);
 
 /** Returns the client and the feed of the page. */
@@ -24,8 +24,11 @@ export function useInspector(): Inspector {
 /** The name under which the token is stored until the tab is closed. */
 const TOKEN_KEY = 'agent-mailbox-mock.token';
 
-/** Returns the token to send. A server without a token needs any value if its host name is not a loopback name. */
-export function tokenToSend(): string {
+/**
+ * Returns the token for the control plane. A server without a token accepts any value, but refuses a call without one
+ * if its host name is not a loopback name.
+ */
+export function getToken(): string {
   return sessionStorage.getItem(TOKEN_KEY) ?? 'inspector';
 }
 
@@ -35,21 +38,21 @@ export function hasToken(): boolean {
 }
 
 /**
- * Keeps the token of the control plane for this tab. Characters that a header cannot have are removed; the server then
- * refuses the rest.
+ * Keeps the token of the control plane for this tab. Characters that a header cannot contain are removed; the server
+ * then refuses the token as a wrong one.
  */
 export function keepToken(token: string): void {
   sessionStorage.setItem(TOKEN_KEY, token.replace(/[^\x21-\x7e]/g, ''));
 }
 
-/** Creates the client of the page. `refused` is called when the server needs another token. */
-export function createInspectorClient(refused: () => void): ControlClient {
+/** Creates the client of the page. `onRefused` is called when the server refuses the token. */
+export function createInspectorClient(onRefused: () => void): ControlClient {
   return createControlClient({
     control: '/__mock',
-    token: tokenToSend(),
+    token: getToken(),
     async send(...call) {
       const response = await fetch(...call);
-      if (response.status === 401) refused();
+      if (response.status === 401) onRefused();
       return response;
     },
   });

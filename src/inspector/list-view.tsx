@@ -65,13 +65,16 @@ interface RowProps {
   readonly who: ComponentChildren;
   readonly when: ComponentChildren;
   readonly what: ComponentChildren;
-  /** The state, to the right of what happened. */
+  /** The state, to the right of `what`. */
   readonly state?: ComponentChildren;
-  /** More about it, in a line of its own. */
+  /** More about the item, in a line of its own. */
   readonly more?: ComponentChildren;
 }
 
-/** A row of a list: who and when; what and its state; more. The keys of the list open it. */
+/**
+ * A row of a list with three lines: who and when, what and its state, and more. The Tab key skips it, because the keys
+ * of the list open it.
+ */
 export function Row({ href, isOpen, isNew, icon, tone, who, when, what, state, more }: RowProps) {
   return (
     <a class={isNew ? 'row new' : 'row'} href={href} aria-current={isOpen ? 'true' : undefined} tabIndex={-1}>
@@ -98,17 +101,17 @@ interface VirtualListProps<Item> {
   /** What the list contains, for screen readers. */
   readonly label: string;
   readonly items: Items<Item>;
-  /** The index of the open item, -1 if none is open. Default: it is looked up. */
-  readonly selected?: number;
+  /** The index of the open item, -1 if none is open. Default: the index of the item with the id `openId`. */
+  readonly openIndex?: number;
   /** The id of the open item, as the route names it; `undefined` if none is open. */
   readonly openId: string | undefined;
   readonly row: (item: Item | undefined) => ComponentChildren;
   /** Returns the link to an item, which the keys `j` and `k` and the arrows open. */
   readonly link: (id: string) => string;
-  /** Said in place of the list if it has no items. */
+  /** The text that is shown if the list has no items. */
   readonly empty: string;
-  /** Receives the indexes of the first and last row that are shown. */
-  readonly shown?: (first: number, last: number) => void;
+  /** Receives the index of the first row that is rendered, and the index after the last one. */
+  readonly onRowsChange?: (first: number, last: number) => void;
 }
 
 /** The height of each row, in pixels. */
@@ -119,21 +122,21 @@ const MARGIN = 8;
 
 /** A list of any length, of which only the visible rows are rendered. */
 export function VirtualList<Item extends { readonly id: string }>(props: VirtualListProps<Item>) {
-  const { label, items, selected = indexOf(items, props.openId), row, shown } = props;
+  const { label, items, openIndex = indexOf(items, props.openId), row, onRowsChange } = props;
   const total = items.length;
   const box = useRef<HTMLElement>(null);
   const { firstVisible, visible } = useVisibleRows(box);
   const first = Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
   const last = Math.min(total, firstVisible + visible + MARGIN);
-  useEffect(() => shown?.(first, last), [first, last, shown]);
+  useEffect(() => onRowsChange?.(first, last), [first, last, onRowsChange]);
   useFixedRow(box, firstVisible, items);
-  useEffect(() => scrollTo(box.current, selected * ROW_HEIGHT), [selected]);
-  const press = useListKeys(box, props, selected);
+  useEffect(() => scrollToRow(box.current, openIndex * ROW_HEIGHT), [openIndex]);
+  const handleKey = useListKeys(box, props, openIndex);
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, position) => first + position);
   return (
     <>
       {total === 0 && <p class="hint empty">{props.empty}</p>}
-      <ScrollBox className="list" box={box} label={label} press={press}>
+      <ScrollBox className="list" box={box} label={label} handleKey={handleKey}>
         <ul style={{ height: `${total * ROW_HEIGHT}px` }}>
           {indexes.map((index) => (
             <li
@@ -155,12 +158,12 @@ export function VirtualList<Item extends { readonly id: string }>(props: Virtual
 function useListKeys<Item extends { readonly id: string }>(
   box: { readonly current: HTMLElement | null },
   { items, openId, link }: Pick<VirtualListProps<Item>, 'items' | 'openId' | 'link'>,
-  selected: number,
+  openIndex: number,
 ): (event: KeyboardEvent) => void {
-  const target = useRef(selected);
+  const target = useRef(openIndex);
   const move = (step: number) => {
     // Somebody may press a key several times before the item of the first press is shown.
-    const from = parseRoute(location.hash).id === openId ? selected : target.current;
+    const from = parseRoute(location.hash).id === openId ? openIndex : target.current;
     const next = Math.max(0, Math.min(items.length - 1, from + step));
     if (items.length === 0 || next === from) return;
     target.current = next;
@@ -173,7 +176,7 @@ function useListKeys<Item extends { readonly id: string }>(
     if (step === undefined && event.key !== 'Enter') return;
     event.preventDefault();
     if (step !== undefined) move(step);
-    else if (selected < 0) move(1);
+    else if (openIndex < 0) move(1);
     else box.current?.closest('.columns')?.querySelector<HTMLElement>('.detail')?.focus();
   };
 }
@@ -211,8 +214,8 @@ function useFixedRow(
   useLayoutEffect(() => {
     const { index, id } = fixed.current;
     if (id !== undefined && index > 0 && box.current && idAt(index) !== id) {
-      const last = Math.min(items.length, index + MAX_NEW_ROWS);
-      let place = Math.max(0, index - MAX_NEW_ROWS);
+      const last = Math.min(items.length, index + MAX_MOVED_ROWS);
+      let place = Math.max(0, index - MAX_MOVED_ROWS);
       while (place < last && idAt(place) !== id) place += 1;
       if (place < last) box.current.scrollTop += (place - index) * ROW_HEIGHT;
     }
@@ -220,11 +223,11 @@ function useFixedRow(
   });
 }
 
-/** How far away, in rows, the first visible row is looked for after a change of the list. */
-const MAX_NEW_ROWS = 1_000;
+/** After a change of the list, the row that was the first visible one is looked for at most this many rows away. */
+const MAX_MOVED_ROWS = 1_000;
 
-/** Scrolls no further than is needed to show a row. */
-function scrollTo(box: HTMLElement | null, top: number): void {
+/** Scrolls just far enough to show the row that begins at `top`. */
+function scrollToRow(box: HTMLElement | null, top: number): void {
   if (!box || top < 0) return;
   if (top < box.scrollTop) box.scrollTop = top;
   else if (top + ROW_HEIGHT > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW_HEIGHT - box.clientHeight;

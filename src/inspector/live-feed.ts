@@ -1,10 +1,10 @@
 import type { FeedEvent } from '../control/journal/feed-event.ts';
 import { type ControlClient, RefusedError } from '../control/table/client.ts';
 
-/** The state of the connection to the feed; only while it is `live`, the page is up to date. */
+/** The state of the connection to the feed. The page is up to date only while it is `live`. */
 export type FeedState = 'connecting' | 'live' | 'lost';
 
-/** What a reader of the feed receives. */
+/** Functions that receive what the feed reports. */
 export interface FeedReader {
   /** Receives each event. */
   event?(event: FeedEvent): void;
@@ -12,7 +12,7 @@ export interface FeedReader {
   state?(state: FeedState): void;
 }
 
-/** How long the feed waits before it connects again; after each refusal twice as long, up to the maximum. */
+/** How long the feed waits before it connects again. Each refusal doubles this time, up to the maximum. */
 const [RETRY_MS, MAX_RETRY_MS] = [1_000, 60_000];
 
 /** Reads the feed of the emulator, and connects again when the connection is lost. */
@@ -22,12 +22,12 @@ export class LiveFeed {
   readonly #client: Pick<ControlClient, 'readFeed'>;
   #state: FeedState = 'connecting';
 
-  /** Creates a feed that is not read yet. */
+  /** Creates a feed. `follow()` starts to read it. */
   constructor(client: Pick<ControlClient, 'readFeed'>) {
     this.#client = client;
   }
 
-  /** Whether the feed is connected. */
+  /** The state of the connection. */
   get state(): FeedState {
     return this.#state;
   }
@@ -42,16 +42,19 @@ export class LiveFeed {
   async follow(): Promise<never> {
     for (let waitMs = RETRY_MS; ; ) {
       const isRefused = await this.#read().catch((error) => error instanceof RefusedError);
-      this.#change('lost');
+      this.#setState('lost');
       waitMs = isRefused ? Math.min(waitMs * 2, MAX_RETRY_MS) : RETRY_MS;
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
   }
 
-  /** Reads until the connection is lost. Returns false: not refused. @throws {RefusedError} if the call is refused. */
+  /**
+   * Reads until the connection is lost. Resolves with false, because the call was not refused.
+   * @throws {RefusedError} if the call is refused.
+   */
   async #read(): Promise<false> {
     const events = await this.#client.readFeed({ lastEventId: this.#lastEventId });
-    this.#change('live');
+    this.#setState('live');
     for await (const event of events) {
       this.#lastEventId = event.id;
       for (const reader of [...this.#readers]) reader.event?.(event);
@@ -59,7 +62,7 @@ export class LiveFeed {
     return false;
   }
 
-  #change(state: FeedState): void {
+  #setState(state: FeedState): void {
     this.#state = state;
     for (const reader of [...this.#readers]) reader.state?.(state);
   }

@@ -30,7 +30,7 @@ export function linkTo(view: string, id?: string, options: Options = {}): string
   return `#/${view}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${query && `?${query}`}`;
 }
 
-/** Opens a route. With `replace`, the back button does not return to the present one. */
+/** Opens a route. With `replace`, the back button does not return to the present route. */
 export function open(link: string, { replace = false } = {}): void {
   if (replace) location.replace(link);
   else location.hash = link;
@@ -47,10 +47,10 @@ export function useRoute(): Route {
   return route;
 }
 
-/** Adds the name of what is open to the title of the tab, until it is closed. A name can be unknown at first. */
+/** Puts the name of the open item before the title of the tab. The name is `undefined` until the item is loaded. */
 export function useTitle(name: string | undefined): void {
   useEffect(() => {
-    // The title may still have the name of what was open before.
+    // The title may still begin with the name of the item that was open before.
     const view = document.title.split(' · ').slice(-2).join(' · ');
     if (name !== undefined) document.title = `${name} · ${view}`;
     const shown = document.title;
@@ -61,7 +61,7 @@ export function useTitle(name: string | undefined): void {
   }, [name]);
 }
 
-/** Decodes a part of a path; an invalid one, which somebody typed, is used as it is. */
+/** Decodes a part of a path. If somebody typed a part that cannot be decoded, the part is used as it is. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -72,25 +72,28 @@ function decode(text: string): string {
 
 type Options = Readonly<Record<string, string | undefined>>;
 
-/** Returns a function that returns the link to an item of a list, or to the list alone, with the same filters. */
-function createLinker(view: string, names: readonly string[]) {
+/**
+ * Creates a function that returns the link to an item of a list, or to the list alone. The options of the route that
+ * `names` lists stay in the link.
+ */
+function createLinkFunction(view: string, names: readonly string[]) {
   return ({ options }: Route, id: string | undefined, changes: Options = {}): string =>
     linkTo(view, id, { ...Object.fromEntries(names.map((name) => [name, options[name]])), ...changes });
 }
 
 /** Returns the link to a request, or to the list of requests alone. The filters stay, apart from `changes`. */
-export const requestLink = createLinker('requests', ['search', 'status']);
+export const requestLink = createLinkFunction('requests', ['search', 'status']);
 
 /** Returns the link to a delivery, or to the list of deliveries alone. The filters stay, apart from `changes`. */
-export const webhookLink = createLinker('webhooks', ['search', 'state', 'webhook']);
+export const webhookLink = createLinkFunction('webhooks', ['search', 'state', 'webhook']);
 
 /** The options that choose which mail is listed. */
 const MAIL_OPTIONS = ['tenant', 'workspace', 'inbox', 'folder', 'search', 'threads'] as const;
 
 /** Returns the link to a mail, or to the list of mail alone. The filters stay, apart from `changes`. */
-export const mailLink = createLinker('mail', MAIL_OPTIONS);
+export const mailLink = createLinkFunction('mail', MAIL_OPTIONS);
 
 /** Returns the options of a route that choose which mail is listed. */
-export function listOptions({ options }: Route): Partial<Record<(typeof MAIL_OPTIONS)[number], string>> {
+export function pickMailOptions({ options }: Route): Partial<Record<(typeof MAIL_OPTIONS)[number], string>> {
   return Object.fromEntries(MAIL_OPTIONS.flatMap((name) => (options[name] ? [[name, options[name]]] : [])));
 }

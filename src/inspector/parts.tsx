@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { linkTo, parseRoute } from './page-route.ts';
 import { UserText } from './text.tsx';
 
-/** A drawing of the icon set; screen readers skip it. */
+/** An icon of the icon set. Screen readers skip it. */
 export function Icon({ of }: { readonly of: IconNode }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
@@ -13,7 +13,7 @@ export function Icon({ of }: { readonly of: IconNode }) {
   );
 }
 
-/** Shows why something failed; nothing without an error. */
+/** Shows why something failed, or nothing if there is no error. */
 export function Failure({ error }: { readonly error: string | undefined }) {
   return error === undefined ? null : (
     <p class="error" role="alert">
@@ -23,19 +23,19 @@ export function Failure({ error }: { readonly error: string | undefined }) {
 }
 
 interface ScrollBoxProps {
-  /** What it contains, for screen readers. */
+  /** What the box contains, for screen readers. */
   readonly label: string;
   readonly className: string;
   readonly box?: Ref<HTMLElement>;
-  readonly press?: (event: KeyboardEvent) => void;
+  readonly handleKey?: (event: KeyboardEvent) => void;
   readonly children: ComponentChildren;
 }
 
-/** A part that can be scrolled, by keys too. */
-export function ScrollBox({ label, className, box = null, press, children }: ScrollBoxProps) {
+/** A box that can be scrolled, also with the keyboard. */
+export function ScrollBox({ label, className, box = null, handleKey, children }: ScrollBoxProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: without focus, keys could not scroll it.
-    <section class={className} ref={box} tabIndex={0} aria-label={label} onKeyDown={press}>
+    <section class={className} ref={box} tabIndex={0} aria-label={label} onKeyDown={handleKey}>
       {children}
     </section>
   );
@@ -58,7 +58,7 @@ export function Json({ value, label }: { readonly value: unknown; readonly label
 }
 
 /** Returns a number with its noun, such as `1 inbox`. */
-export function countOf(count: number, one: string, many: string): string {
+export function formatCount(count: number, one: string, many: string): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
@@ -92,7 +92,7 @@ interface FormProps {
   readonly children: ComponentChildren;
 }
 
-/** A form that the page handles. */
+/** A form whose content goes to `submit`. The browser does not send it. */
 export function Form({ label, className = 'fields', submit, change, children }: FormProps) {
   const handle = (event: TargetedSubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -131,7 +131,7 @@ function withIcon(icon: IconNode | undefined, text: ComponentChildren) {
   );
 }
 
-/** A button of the page; one that sends a form has the type `submit`. */
+/** A button. A button that submits a form needs the type `submit`. */
 export function Button({ icon, text, ...attributes }: ButtonProps & JSX.IntrinsicElements['button']) {
   return (
     <button type="button" {...attributes}>
@@ -153,7 +153,7 @@ type LinkProps = JSX.IntrinsicElements['a'] & { readonly isPrimary?: boolean };
 
 type SearchFieldProps = { readonly label: string; readonly value: string; readonly search: (text: string) => void };
 
-/** After this time without a key, the search starts. */
+/** The search starts when nothing was typed for this time. */
 const PAUSE_MS = 150;
 
 /** A field for a search. The key `/` moves the focus to it. */
@@ -161,11 +161,11 @@ export function SearchField({ label, value, search }: SearchFieldProps) {
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const input = useRef<HTMLInputElement>(null);
-  // Another filter may change before the search starts; an earlier function would undo that.
+  // Another filter may change before the search starts. The `search` of an earlier render would undo this change.
   const latestSearch = useRef(search);
   latestSearch.current = search;
   useEffect(() => {
-    // The value of an earlier search may come back when somebody has typed more.
+    // While a person types, `value` may be that of an earlier search, so it must not replace the text.
     if (document.activeElement !== input.current) setText(value);
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -181,7 +181,7 @@ export function SearchField({ label, value, search }: SearchFieldProps) {
         clearTimeout(timer.current);
         const { view } = parseRoute(location.hash);
         timer.current = setTimeout(() => {
-          // Another view may be open before this one is removed; a search would lead back.
+          // Another view may already be open. The search would open this view again.
           if (parseRoute(location.hash).view === view) latestSearch.current(currentTarget.value);
         }, PAUSE_MS);
       }}
@@ -190,7 +190,7 @@ export function SearchField({ label, value, search }: SearchFieldProps) {
   );
 }
 
-/** Resolves with the bytes of a file in base64, as the control plane expects them. */
+/** Reads a file, and resolves with its bytes in base64, as the control plane expects them. */
 export function toBase64(file: Blob): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -200,24 +200,24 @@ export function toBase64(file: Blob): Promise<string> {
   });
 }
 
-/** Lets the browser save bytes or a text as a file, which it never shows as a page. */
+/** Lets the browser save bytes or a text as a file. The type is binary, so that the browser never opens it as a page. */
 export function saveFile(name: string, content: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content.slice(0, content.size, 'application/octet-stream'));
   link.download = name;
   link.click();
-  // The browser has its own copy of the bytes once the click is handled.
+  // After the click has been handled, the browser has its own copy of the bytes.
   setTimeout(() => URL.revokeObjectURL(link.href));
 }
 
-/** How well something went: its colour and its icon. */
+/** How well something went. It decides the colour and the icon. */
 export type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
 const ICONS: Readonly<Record<Tone, IconNode>> = { good: Check, warn: TriangleAlert, bad: X, plain: Circle };
 
 type ChipProps = { readonly tone?: Tone; readonly icon?: IconNode | undefined; readonly text: ComponentChildren };
 
-/** A state in one word, with a colour and an icon. */
+/** A short label, such as a state, with a colour and an icon. */
 export function Chip({ tone = 'plain', icon = ICONS[tone], text }: ChipProps) {
   return (
     <span class={`chip ${tone}`}>
@@ -226,7 +226,7 @@ export function Chip({ tone = 'plain', icon = ICONS[tone], text }: ChipProps) {
   );
 }
 
-/** Leads to the faults that struck; nothing if none did. */
+/** Links to the faults that applied, or nothing if none applied. */
 export function FaultLink({ ids, text = 'fault' }: { readonly ids: readonly string[]; readonly text?: string }) {
   return (
     <>
@@ -244,7 +244,7 @@ export function Loading({ error }: { readonly error: string | undefined }) {
   return error === undefined ? <p class="loading hint">Loading…</p> : <Failure error={error} />;
 }
 
-/** Names with their values, below each other. Those without a value are left out. */
+/** A list of names with their values. A name without a value is left out. */
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: ComponentChildren])[] }) {
   return (
     <dl class="facts">
@@ -263,19 +263,19 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [name: str
 interface SelectProps<Value> {
   readonly label: string;
   readonly value: Value;
-  /** The values, with their names where these differ. */
+  /** The values. A pair gives the text that is shown for a value, if the text is not the value itself. */
   readonly options: readonly (Value | readonly [value: Value, text: string])[];
   readonly choose: (value: Value) => void;
 }
 
-/** A choice of one value, such as a filter; its label is for screen readers. */
+/** Lets a person choose one value, such as a filter. The label is for screen readers. */
 export function Select<Value extends string>({ label, value, options, choose }: SelectProps<Value>) {
   return (
     <select aria-label={label} value={value} onChange={({ currentTarget }) => choose(currentTarget.value as Value)}>
       {options.map((option) => {
-        const [each, text] = typeof option === 'string' ? [option, option] : option;
+        const [optionValue, text] = typeof option === 'string' ? [option, option] : option;
         return (
-          <option key={each} value={each}>
+          <option key={optionValue} value={optionValue}>
             {text}
           </option>
         );
@@ -290,14 +290,14 @@ const COPIED = 'Copied';
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [note, setNote] = useState('');
   useEffect(() => {
-    // The label comes back, because it distinguishes several buttons.
+    // After a while, the label returns, because it distinguishes this button from others like it.
     const timer = note === COPIED ? setTimeout(() => setNote(''), 3_000) : undefined;
     return () => clearTimeout(timer);
   }, [note]);
   const copy = () =>
     navigator.clipboard.writeText(text).then(
       () => setNote(COPIED),
-      // Browsers allow this only to pages of this machine or by HTTPS.
+      // Browsers allow this only on pages of this machine or over HTTPS.
       () => setNote('The browser does not allow it. Select the text and copy it.'),
     );
   return (

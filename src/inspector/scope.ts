@@ -5,7 +5,7 @@ import type { ControlClient, ReplyTo } from '../control/table/client.ts';
 /** A tenant or a sandbox with its inboxes. */
 export type Tenant = ReplyTo<'listTenants'>['tenants'][number];
 
-/** Whose data the page shows: the filter of the header, which applies to every view. */
+/** Whose data the page shows. A person chooses it in the header, and every view uses it. */
 export interface Scope {
   /** All tenants and sandboxes. */
   readonly tenants: readonly Tenant[];
@@ -15,7 +15,7 @@ export interface Scope {
   readonly sandbox: string | undefined;
 }
 
-/** Gives the views their `Scope`. */
+/** Provides the `Scope` to the views. */
 export const ScopeContext = createContext<Scope>({ tenants: [], tenant: undefined, sandbox: undefined });
 
 /** Returns the tenants, and which of them is chosen. */
@@ -28,8 +28,8 @@ export function isInScope({ tenant }: Scope, item: { readonly tenantId: string |
   return tenant === undefined || item?.tenantId == null || item.tenantId === tenant;
 }
 
-/** Returns a function that gives the name of a tenant or a workspace, or the address of an inbox, by its id. */
-export function namesIn({ tenants }: Scope): (id: string | null | undefined) => string | undefined {
+/** Creates a function that returns, for an id, the name of the tenant or workspace, or the address of the inbox. */
+export function createNameFinder({ tenants }: Scope): (id: string | null | undefined) => string | undefined {
   const names = new Map(
     tenants.flatMap(({ id, name, workspaces }) => [
       [id, name] as const,
@@ -40,7 +40,7 @@ export function namesIn({ tenants }: Scope): (id: string | null | undefined) => 
   return (id) => (id == null ? undefined : names.get(id));
 }
 
-/** Resolves with the tenants and the sandboxes; a sandbox has its own name, if it has one, instead of its tenant's. */
+/** Loads the tenants and the sandboxes. If a sandbox was created with a name, this name replaces that of its tenant. */
 export async function loadTenants(client: ControlClient): Promise<Tenant[]> {
   const [{ tenants }, { sandboxes }] = await Promise.all([client.listTenants(), client.listSandboxes()]);
   const names = new Map(sandboxes.map(({ id, name }) => [id, name]));

@@ -9,12 +9,12 @@ import { Button, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } fr
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
 import { formatSpan, fullTime, type Now, NowContext } from './text.tsx';
-import { never, type Test, useLoaded } from './use-loaded.ts';
+import { type EventFilter, never, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
 import { RequestsView } from './views/requests/requests-view.tsx';
 import { RunView } from './views/run/run-view.tsx';
-import { ChoicesView } from './views/settings/choices-view.tsx';
+import { BehavioursView } from './views/settings/behaviours-view.tsx';
 import { StateView } from './views/settings/state-view.tsx';
 import { TimeView } from './views/settings/time-view.tsx';
 import { type Undo, UndoBar, UndoContext } from './views/settings/undo.tsx';
@@ -37,11 +37,14 @@ const VIEWS: readonly View[] = [
   { path: 'requests', title: 'Requests', icon: icons.ArrowLeftRight, Component: RequestsView },
   { path: 'keys', title: 'Keys', icon: icons.KeyRound, Component: KeysView },
   { path: 'time', title: 'Time and faults', icon: icons.Clock, Component: TimeView },
-  { path: 'choices', title: 'Behaviours', icon: icons.SlidersHorizontal, Component: ChoicesView },
+  { path: 'choices', title: 'Behaviours', icon: icons.SlidersHorizontal, Component: BehavioursView },
   { path: 'state', title: 'State', icon: icons.Database, Component: StateView },
 ];
 
-/** The whole page: the header, the navigation, and the view that the URL names. */
+/**
+ * The whole page: the header, the navigation, and the view that the URL names. `refusals` gets an event `refused` when
+ * the server refuses the token.
+ */
 export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const route = useRoute();
   const help = useRef<HTMLDialogElement>(null);
@@ -60,7 +63,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
           <TenantFilter scope={scope} route={route} />
           <ClockState now={now} />
           <span class={`connection ${connection}`} role="status">
-            {STATES[connection]}
+            {LABELS[connection]}
           </span>
           <Button icon={icons.CircleHelp} text="" class="quiet" aria-label="Help" onClick={showHelp} />
         </header>
@@ -70,9 +73,9 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
             {isRefused ? (
               <TokenForm />
             ) : view ? (
-              <Guarded key={view.path} view={view} route={route} />
+              <SafeView key={view.path} view={view} route={route} />
             ) : (
-              <Unknown path={route.view} />
+              <UnknownView path={route.view} />
             )}
           </main>
         </UndoContext.Provider>
@@ -85,13 +88,16 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
 
 type HelpDialog = RefObject<HTMLDialogElement | null>;
 
-/** Returns the view of the URL, or opens the first one; sets the title of the tab, and adds the keys of the page. */
+/**
+ * Returns the view that the URL names, sets the title of the tab, and adds the shortcuts of the page. If the URL names
+ * no view, opens the first one.
+ */
 function useView(route: Route, help: HelpDialog): View | undefined {
   const view = VIEWS.find(({ path }) => path === route.view);
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
   }, [route.view]);
-  // This runs before `useTitle` adds the name of what is open.
+  // It is a layout effect, because it must run before `useTitle` adds the name of the open item.
   useLayoutEffect(() => {
     document.title = [view?.title, 'Inspector'].filter(Boolean).join(' · ');
   }, [view]);
@@ -129,7 +135,7 @@ function Navigation({ current }: { readonly current: string | undefined }) {
   );
 }
 
-/** Chooses the tenant or the sandbox whose data every view shows. */
+/** Lets a person choose the tenant or the sandbox whose data every view shows. */
 function TenantFilter({ scope: { tenants, tenant = '' }, route }: { readonly scope: Scope; readonly route: Route }) {
   const isKnown = tenant === '' || tenants.some(({ id }) => id === tenant);
   const options = tenants.map(({ id, name, isSandbox }) => [id, isSandbox ? `Sandbox ${name}` : name] as const);
@@ -138,7 +144,7 @@ function TenantFilter({ scope: { tenants, tenant = '' }, route }: { readonly sco
       label="Tenant"
       value={tenant}
       options={[['', 'All tenants'], ...options, ...(isKnown ? [] : [[tenant, 'A tenant that is gone'] as const])]}
-      // What is open may belong to another tenant.
+      // The link names no item, because the open item may belong to another tenant.
       choose={(tenant) => open(linkTo(route.view, undefined, { tenant }))}
     />
   );
@@ -151,7 +157,7 @@ function useChosenScope({ options: { tenant } }: Route): Scope {
   return { tenants, tenant, sandbox: isSandbox ? tenant : undefined };
 }
 
-/** Returns the time, again each second. */
+/** Returns the time of the emulator, and renders the component again each second. */
 function useClock({ tenant, tenants }: Scope): Now {
   const load = async (client: ControlClient) => {
     const startedMs = Date.now();
@@ -159,11 +165,11 @@ function useClock({ tenant, tenants }: Scope): Now {
     return { nowMs: Date.parse(now), frozen, readMs: (startedMs + Date.now()) / 2 };
   };
   const { value: clock } = useLoaded(load, `clock ${tenant}`, changesClock);
-  const others = tenant === undefined && tenants.length > 1 ? tenants.slice(0, MAX_CLOCKS).map(({ id }) => id) : [];
-  const loadOthers = (client: ControlClient) => Promise.all(others.map((tenant) => client.getClock({ tenant })));
-  const { value: clocks = [] } = useLoaded(loadOthers, `clocks ${others}`, changesClock);
+  const ids = tenant === undefined && tenants.length > 1 ? tenants.slice(0, MAX_CLOCKS).map(({ id }) => id) : [];
+  const loadClocks = (client: ControlClient) => Promise.all(ids.map((tenant) => client.getClock({ tenant })));
+  const { value: clocks = [] } = useLoaded(loadClocks, `clocks ${ids}`, changesClock);
   const differ = clocks.some(
-    ({ now, frozen }) => frozen !== clocks[0]?.frozen || !isClose(Date.parse(now) - Date.parse(clocks[0].now)),
+    ({ now, frozen }) => frozen !== clocks[0]?.frozen || !isSmall(Date.parse(now) - Date.parse(clocks[0].now)),
   );
   const [realMs, setRealMs] = useState(Date.now);
   useEffect(() => {
@@ -172,17 +178,17 @@ function useClock({ tenant, tenants }: Scope): Now {
   }, []);
   if (!clock) return { offsetMs: 0, isFrozen: false, differ, realMs };
   const aheadMs = clock.nowMs - (clock.frozen ? realMs : clock.readMs);
-  return { offsetMs: isClose(aheadMs) ? 0 : aheadMs, isFrozen: clock.frozen, differ, realMs };
+  return { offsetMs: isSmall(aheadMs) ? 0 : aheadMs, isFrozen: clock.frozen, differ, realMs };
 }
 
-/** Of more tenants, the clocks are not compared. */
+/** The clocks of at most this many tenants are compared. */
 const MAX_CLOCKS = 50;
 
-/** A call takes some time, which is no difference. */
-const isClose = (differenceMs: number) => Math.abs(differenceMs) < 2_000;
+/** Returns whether clocks count as equal. A small difference comes from the time that a call takes. */
+const isSmall = (differenceMs: number) => Math.abs(differenceMs) < 2_000;
 
 /** Returns whether an event may change the time. */
-const changesClock: Test = ({ kind }) => ['clock', 'sandbox', 'reset', 'gap'].includes(kind);
+const changesClock: EventFilter = ({ kind }) => ['clock', 'sandbox', 'reset', 'gap'].includes(kind);
 
 /** Shows the time of the emulator, and by how much it differs from the real time. */
 function ClockState({ now: { offsetMs, isFrozen, differ, realMs } }: { readonly now: Now }) {
@@ -197,8 +203,8 @@ function ClockState({ now: { offsetMs, isFrozen, differ, realMs } }: { readonly 
   );
 }
 
-/** Shows a view, or the failure that it had, so that the other views can still be used. */
-function Guarded({ view: { Component }, route }: { readonly view: View; readonly route: Route }) {
+/** Shows a view. If it throws, shows the error instead, so that the other views can still be used. */
+function SafeView({ view: { Component }, route }: { readonly view: View; readonly route: Route }) {
   const [error, restart] = useErrorBoundary();
   if (!error) return <Component route={route} />;
   return (
@@ -209,7 +215,7 @@ function Guarded({ view: { Component }, route }: { readonly view: View; readonly
   );
 }
 
-function Unknown({ path }: { readonly path: string }) {
+function UnknownView({ path }: { readonly path: string }) {
   return (
     <div class="notice">
       <h1>There is no view “{path}”</h1>
@@ -220,7 +226,7 @@ function Unknown({ path }: { readonly path: string }) {
   );
 }
 
-const STATES: Readonly<Record<FeedState, string>> = { connecting: 'Connecting', live: 'Live', lost: 'Not connected' };
+const LABELS: Readonly<Record<FeedState, string>> = { connecting: 'Connecting', live: 'Live', lost: 'Not connected' };
 
 /** Returns whether the page is up to date. */
 function useConnection(): FeedState {
@@ -233,9 +239,10 @@ function useConnection(): FeedState {
   return state;
 }
 
+/** Returns whether the server has refused the token. */
 function useRefusal(refusals: EventTarget): boolean {
   const [isRefused, setRefused] = useState(false);
-  // The feed may be refused before other effects run.
+  // It is a layout effect, because the server may refuse the feed before other effects run.
   useLayoutEffect(() => {
     const refuse = () => setRefused(true);
     refusals.addEventListener('refused', refuse);
@@ -264,7 +271,7 @@ function TokenForm() {
   );
 }
 
-const KEYS: readonly (readonly [key: string, action: string])[] = [
+const SHORTCUTS: readonly (readonly [key: string, action: string])[] = [
   ['j or ↓', 'Open the next item of the list'],
   ['k or ↑', 'Open the previous item of the list'],
   ['Enter', 'Go from the list to what is open'],
@@ -274,7 +281,7 @@ const KEYS: readonly (readonly [key: string, action: string])[] = [
   [`1 to ${VIEWS.length}`, 'Go to a view'],
 ];
 
-/** The keys that the page knows. */
+/** The help: a dialog with the shortcuts of the page. */
 function Help({ dialog }: { readonly dialog: HelpDialog }) {
   const [isOn, setOn] = useState(areShortcutsOn);
   const change = (isOn: boolean) => {
@@ -285,7 +292,7 @@ function Help({ dialog }: { readonly dialog: HelpDialog }) {
     <dialog ref={dialog} aria-labelledby="help-title">
       <form method="dialog">
         <h1 id="help-title">Keys</h1>
-        <Facts facts={KEYS} />
+        <Facts facts={SHORTCUTS} />
         <CheckBox text="Use these keys" isOn={isOn} change={change} />
         <p>
           <button type="submit">Close</button>

@@ -1,31 +1,34 @@
 import { type ComponentChildren, createContext, h, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
 
-/** The characters that change the direction of a text, which can make it read as another one. */
+/** The characters that change the direction of a text. They can make a text look like a different text. */
 const DIRECTION_CONTROL = /([\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069])/;
 
 interface UserTextProps {
   readonly text: string;
-  /** The words of a search, which are marked. */
+  /** The words of a search. The text is marked where it contains them. */
   readonly find?: readonly string[] | undefined;
-  /** The element around it, such as `strong`, and its class. */
+  /** The element around the text, such as `strong`. `class` is the class of this element. */
   readonly inside?: keyof JSX.IntrinsicElements | undefined;
   readonly class?: string;
 }
 
-/** A text that somebody outside wrote: in its own direction, with visible direction controls and marked hits. */
+/**
+ * Shows a text that may come from a stranger, in the direction of its own language. Characters that change the
+ * direction are made visible.
+ */
 export function UserText({ text, find = [], inside, class: name }: UserTextProps) {
   const shown = (
     <bdi dir="auto">
       {text
         .split(DIRECTION_CONTROL)
-        .map((part, index) => (index % 2 === 1 ? <Control text={part} /> : mark(part, find)))}
+        .map((part, index) => (index % 2 === 1 ? <DirectionControl text={part} /> : mark(part, find)))}
     </bdi>
   );
   return inside ? h(inside, { class: name }, shown) : shown;
 }
 
-function Control({ text }: { readonly text: string }) {
+function DirectionControl({ text }: { readonly text: string }) {
   const code = `U+${text.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
   return (
     <span class="control" title="A character that changes the direction of the text">
@@ -34,10 +37,10 @@ function Control({ text }: { readonly text: string }) {
   );
 }
 
-/** Marks each place at which a text contains one of some words. */
+/** Marks the given words wherever the text contains one of them. */
 function mark(text: string, words: readonly string[]): ComponentChildren {
   const lower = text.toLowerCase();
-  // Letters such as İ are longer in lower case, so their places would be wrong.
+  // Letters such as İ become longer in lower case, so a position in `lower` would be wrong in `text`.
   if (lower.length !== text.length) return text;
   const parts: ComponentChildren[] = [];
   let end = 0;
@@ -51,7 +54,7 @@ function mark(text: string, words: readonly string[]): ComponentChildren {
   return end === 0 ? text : [...parts, text.slice(end)];
 }
 
-/** Returns the words of a search in lower case, also those after `from:`, `to:` and `subject:`. */
+/** Returns the words of a search in lower case, without the prefixes `from:`, `to:` and `subject:`. */
 export function wordsOf(search: string): string[] {
   const words = search.toLowerCase().match(/"[^"]*"|[^\s"]+/g) ?? [];
   return words.map((word) => word.replace(/^(?:from|to|subject):/, '').replaceAll('"', '')).filter(Boolean);
@@ -82,33 +85,36 @@ export interface Now {
   /** By how much the clock of the emulator is ahead of the real time, in milliseconds. */
   readonly offsetMs: number;
   readonly isFrozen: boolean;
-  /** Whether it is that of only some of the tenants that are shown. */
+  /** Whether the clocks of the tenants that are shown differ. */
   readonly differ: boolean;
   /** The real time, in milliseconds. It is updated each second. */
   readonly realMs: number;
 }
 
-/** Gives `Time` the present time. */
+/** Provides the present time to `Time`. */
 export const NowContext = createContext<Now>({ offsetMs: 0, isFrozen: false, differ: false, realMs: 0 });
 
-/** Returns the time of the emulator, and renders again each second. */
+/** Returns the time of the emulator, and renders the component again each second. */
 export function useNow(): Now {
   return useContext(NowContext);
 }
 
 type TimeProps = { readonly at: string; readonly isReal?: boolean };
 
-/** Shows how long ago a time was, or when it will be; the whole time is in the tooltip. */
+/**
+ * Shows how long ago a time was, or in how long it will come. The tooltip has the date and time in full. `isReal` means
+ * that `at` is a real time, not one of the emulator.
+ */
 export function Time({ at, isReal = false }: TimeProps) {
   const { realMs, offsetMs } = useNow();
   return (
     <time dateTime={at} title={`${fullTime(at)}${isReal ? ', real time' : ''}`}>
-      {timeBetween(Date.parse(at), realMs + (isReal ? 0 : offsetMs))}
+      {formatRelative(Date.parse(at), realMs + (isReal ? 0 : offsetMs))}
     </time>
   );
 }
 
-/** Shows a whole time in UTC. */
+/** Shows a date and time in full, in UTC. */
 export function FullTime({ at, isReal = false }: TimeProps) {
   return (
     <>
@@ -137,8 +143,8 @@ export function formatSpan(spanMs: number): string {
   return parts.slice(0, 2).join(' ') || '0 s';
 }
 
-/** Returns a time as seen from `now`: `12 s ago`, `in 5 min`; more than a day away as a date. */
-function timeBetween(ms: number, now: number): string {
+/** Formats a time relative to `now`, such as `12 s ago` or `in 5 min`. A time more than a day away is a date. */
+function formatRelative(ms: number, now: number): string {
   const distance = Math.floor(Math.abs(now - ms) / 1_000) * 1_000;
   if (distance >= 86_400_000) return formatDate(ms, now);
   const text = formatSpan(distance < 3_600_000 ? distance : distance - (distance % 60_000));

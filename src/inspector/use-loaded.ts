@@ -11,27 +11,27 @@ export interface Loaded<Value> {
   readonly error: string | undefined;
 }
 
-/** Asks the emulator for something. */
+/** A function that calls the emulator. */
 export type Call<Value> = (client: ControlClient) => Promise<Value>;
 
-/** Whether an event changes something that the page may show. */
-export type Test = (event: FeedEvent) => boolean;
+/** Returns whether an event matters for what the page shows. */
+export type EventFilter = (event: FeedEvent) => boolean;
 
-/** Events come in large numbers, so the page loads again at most this often, in milliseconds. */
+/** Many events may come at once, so the page waits for this time before it loads again, in milliseconds. */
 const RELOAD_INTERVAL_MS = 200;
 
-/** The test for a value that never changes while the page is open. */
-export const never: Test = () => false;
+/** The filter for a value that never changes while the page is open. */
+export const never: EventFilter = () => false;
 
-/** Returns whether an event may change data: anything except a request that only reads. */
-export const changesData: Test = (event) =>
+/** Returns whether an event may change data. A request that only reads or that was refused changes nothing. */
+export const changesData: EventFilter = (event) =>
   event.kind !== 'request' || (event.request.method !== 'GET' && event.request.status < 400);
 
 /**
- * Loads a value as soon as the feed is connected, again when `key` changes, and again after each event that matters. If
- * the key is the same, the previous value stays until the next one is loaded.
+ * Loads a value as soon as the feed is connected, again when `key` changes, and again after each event that `matters`
+ * accepts. While the key stays the same, the previous value is shown until the next one is loaded.
  */
-export function useLoaded<Value>(load: Call<Value>, key: string, matters: Test = changesData): Loaded<Value> {
+export function useLoaded<Value>(load: Call<Value>, key: string, matters: EventFilter = changesData): Loaded<Value> {
   const [loaded, setLoaded] = useState<{ key: string; value?: Value; error?: string }>({ key });
   const { client, feed } = useInspector();
   const current = useRef({ load, key });
@@ -52,14 +52,14 @@ export function useLoaded<Value>(load: Call<Value>, key: string, matters: Test =
   return { value: isCurrent ? loaded.value : undefined, error: isCurrent ? loaded.error : undefined };
 }
 
-/** Calls a function after events that matter, at most once in an interval. */
-export function useFeedChange(changed: () => void, matters: Test): void {
+/** Calls `onChange` after events that `matters` accepts, at most once in an interval, and after each new connection. */
+export function useFeedChange(onChange: () => void, matters: EventFilter): void {
   const { feed } = useInspector();
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const notify = () => {
       timer = undefined;
-      changed();
+      onChange();
     };
     const stop = feed.subscribe({
       event(event) {
@@ -74,16 +74,16 @@ export function useFeedChange(changed: () => void, matters: Test): void {
       stop();
       clearTimeout(timer);
     };
-  }, [feed, changed]);
+  }, [feed, onChange]);
 }
 
-/** What an event changes in a log: one item, which is loaded if it is not given, or all items if the id is `*`. */
+/** What an event changes in a log. An item that is not given is loaded. The id `*` stands for all items. */
 type Change<Item> = readonly [id: string, item?: Item | undefined];
 
-/** The change of all items of a log. */
+/** The change after which all items of a log are loaded again. */
 export const ALL = ['*'] as const;
 
-/** A log of the emulator, which can be long. */
+/** How the page loads a log of the emulator, which may be long. */
 export interface Log<Item> {
   /** Loads all items, the oldest first. */
   loadAll(client: ControlClient): Promise<readonly Item[]>;
@@ -96,7 +96,7 @@ export interface Log<Item> {
 /** If more items than this have to be loaded, all are loaded again. */
 const MAX_SINGLE = 20;
 
-/** Loads a log, the newest first, and from then on only what changes in it. */
+/** Loads a log and returns its items, the newest first. Afterwards loads only the items that change. */
 export function useLog<Item extends { readonly id: string }>(log: Log<Item>): Loaded<readonly Item[]> {
   const { client, feed } = useInspector();
   const [loaded, setLoaded] = useState<Loaded<readonly Item[]>>({ value: undefined, error: undefined });
@@ -138,11 +138,12 @@ export function useLog<Item extends { readonly id: string }>(log: Log<Item>): Lo
   return loaded;
 }
 
-/** Returns how long to wait after a load: a large log takes long, and the emulator has other work to do. */
+/** Returns how long to wait after a load. After a slow load it is longer, because the emulator has other work to do. */
 function pauseAfter(startedMs: number): number {
   return Math.max(RELOAD_INTERVAL_MS, 2 * (performance.now() - startedMs));
 }
 
+/** Applies changes to `known`, and loads the items that are missing. */
 async function update<Item extends { readonly id: string }>(
   known: Map<string, Item>,
   changes: readonly Change<Item>[],
@@ -157,10 +158,10 @@ async function update<Item extends { readonly id: string }>(
   for (const item of items) if (item) known.set(item.id, item);
 }
 
-/** The result of what a person did on the page: why the latest run failed, and whether one is running. */
+/** What a button or a form does: `run`, the error of its latest run, and whether a run is in progress. */
 export type Action = ReturnType<typeof useAction>;
 
-/** Returns an action for a button or a form. Its `run` keeps the error, and resolves to whether it succeeded. */
+/** Returns an action for a button or a form. `run` keeps the error, and resolves with whether the work succeeded. */
 export function useAction() {
   const [state, setState] = useState<{ error?: string; isRunning: boolean }>({ isRunning: false });
   const { client } = useInspector();

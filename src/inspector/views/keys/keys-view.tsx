@@ -2,10 +2,10 @@ import { KeyRound } from 'lucide';
 import type { ReplyTo } from '../../../control/table/client.ts';
 import { ListView } from '../../list-view.tsx';
 import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
-import { ButtonLink, Chip, CopyButton, countOf, Loading } from '../../parts.tsx';
-import { namesIn, type Tenant, useScope } from '../../scope.ts';
+import { ButtonLink, Chip, CopyButton, formatCount, Loading } from '../../parts.tsx';
+import { createNameFinder, type Tenant, useScope } from '../../scope.ts';
 import { useLoaded } from '../../use-loaded.ts';
-import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
+import { ConfirmButton, useUndoableChange } from '../settings/undo.tsx';
 
 /** The keys as a tree, and what a leak of the chosen one exposes. */
 export function KeysView({ route }: { readonly route: Route }) {
@@ -36,8 +36,8 @@ export function KeysView({ route }: { readonly route: Route }) {
   );
 }
 
-/** Returns the owners of keys in the order of the tree: the operator, then each tenant with what belongs to it. */
-function branchesOf(keys: readonly Key[], tenants: readonly Tenant[]) {
+/** Returns the owners of keys, in the order of the tree: the operator, then each tenant with what belongs to it. */
+function listOwners(keys: readonly Key[], tenants: readonly Tenant[]) {
   const keysOf = (tier: Key['tier'], isOwner: (key: Key) => boolean) =>
     keys.filter((key) => key.tier === tier && isOwner(key));
   return [
@@ -56,10 +56,10 @@ function branchesOf(keys: readonly Key[], tenants: readonly Tenant[]) {
 
 /** The keys, each below its owner. An owner without keys is left out. */
 function KeyTree({ keys, chosen }: { readonly keys: readonly Key[]; readonly chosen: string | undefined }) {
-  const branches = branchesOf(keys, useScope().tenants).filter(({ keys }) => keys.length > 0);
+  const owners = listOwners(keys, useScope().tenants).filter(({ keys }) => keys.length > 0);
   return (
     <ul>
-      {branches.map(({ depth, name, keys }, index) => (
+      {owners.map(({ depth, name, keys }, index) => (
         <li key={`${index} ${name}`} class={`depth depth-${depth}`}>
           {keys.map((key) => (
             <a
@@ -88,7 +88,7 @@ const ROTATION =
 
 /** What a leak of one key exposes, and a button that rotates it. */
 function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: { readonly apiKey: Key }) {
-  const nameOf = namesIn(useScope());
+  const nameOf = createNameFinder(useScope());
   const rotate = useUndoableChange('Before the rotation', async (client) => {
     const next = await client.rotateKey({ id: String(id) });
     open(linkTo('keys', next.id), { replace: true });
@@ -106,22 +106,23 @@ function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: {
       </p>
       <div class="buttons">
         <CopyButton text={text} />
-        {id !== null && <RemovingButton label="Rotate" warning={ROTATION} change={rotate} />}
+        {id !== null && <ConfirmButton label="Rotate" warning={ROTATION} change={rotate} />}
         <ButtonLink text="Its requests" href={linkTo('requests', undefined, { search: text.slice(0, 9) })} />
       </div>
       <h2>Whoever has this key can reach</h2>
-      <Reach noun={['workspace', 'workspaces']} items={reach.workspaces.map((each) => nameOf(each) ?? each)} />
-      <Reach noun={['inbox', 'inboxes']} items={reach.inboxes.map((each) => nameOf(each) ?? each)} />
-      <Reach noun={['webhook', 'webhooks']} items={reach.webhooks} />
-      <Reach noun={['operation', 'operations']} items={reach.operations} />
+      <ReachList noun={['workspace', 'workspaces']} items={reach.workspaces.map((each) => nameOf(each) ?? each)} />
+      <ReachList noun={['inbox', 'inboxes']} items={reach.inboxes.map((each) => nameOf(each) ?? each)} />
+      <ReachList noun={['webhook', 'webhooks']} items={reach.webhooks} />
+      <ReachList noun={['operation', 'operations']} items={reach.operations} />
     </>
   );
 }
 
-function Reach({ noun, items }: { noun: readonly [one: string, many: string]; items: readonly string[] }) {
+/** The items of one kind that a key can reach, with their number. */
+function ReachList({ noun, items }: { noun: readonly [one: string, many: string]; items: readonly string[] }) {
   return (
     <details open={items.length > 0 && items.length < 20}>
-      <summary>{countOf(items.length, ...noun)}</summary>
+      <summary>{formatCount(items.length, ...noun)}</summary>
       <ul>
         {items.map((item, index) => (
           <li key={`${index} ${item}`}>{item}</li>
@@ -134,5 +135,5 @@ function Reach({ noun, items }: { noun: readonly [one: string, many: string]; it
 /** A key, and what its leak exposes. */
 export type Key = ReplyTo<'listKeys'>['keys'][number];
 
-/** The id of a key in the URL. */
+/** Returns the id of a key in the URL. */
 export const linkIdOf = ({ id }: Key) => id ?? 'operator';

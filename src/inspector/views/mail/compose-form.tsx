@@ -18,36 +18,36 @@ export interface NewMail {
   readonly references?: readonly string[];
   /** The id of the tenant of the inbox in `to`. */
   readonly tenant?: string;
-  /** The heading of the form. Default: that of a mail that answers nothing. */
+  /** The heading of the form. Default: `New mail from outside`. */
   readonly title?: string;
 }
 
-type ComposeProps = { readonly start: NewMail; readonly route: Route; readonly cancel?: () => void };
+type ComposeProps = { readonly initial: NewMail; readonly route: Route; readonly cancel?: () => void };
 
 /**
- * A form for a mail from outside, which arrives as if somebody had sent it. `cancel` closes it where the link of
- * `Cancel` leads to the present page.
+ * A form for a mail from outside, which arrives as if somebody had sent it. `cancel` closes the form if the
+ * link `Cancel` would only lead to the page that is already open.
  */
-export function ComposeForm({ start, route, cancel }: ComposeProps) {
-  const deliver = useDelivery(route);
+export function ComposeForm({ initial, route, cancel }: ComposeProps) {
+  const deliver = useMailDelivery(route);
   const action = useAction();
   const [isRaw, setRaw] = useState(false);
   const send = async (data: FormData) => {
     const to = textIn(data, 'to')
       .split(',')
       .map((recipient) => recipient.trim());
-    const body = { ...(isRaw ? { eml: await toBase64(data.get('eml') as File) } : await readParts(data, start)), to };
-    await deliver(body, start.tenant);
+    const content = isRaw ? { eml: await toBase64(data.get('eml') as File) } : await readFields(data, initial);
+    await deliver({ ...content, to }, initial.tenant);
   };
   return (
     <Form label="New mail" submit={(data) => action.run(() => send(data))}>
       <div class="head">
-        <h1>{start.title ?? 'New mail from outside'}</h1>
-        {!start.inReplyTo && <CheckBox text="From an .eml file" isOn={isRaw} change={setRaw} />}
+        <h1>{initial.title ?? 'New mail from outside'}</h1>
+        {!initial.inReplyTo && <CheckBox text="From an .eml file" isOn={isRaw} change={setRaw} />}
       </div>
       <Failure error={action.error} />
-      <TextField label="To (an inbox)" name="to" required defaultValue={start.to} />
-      {isRaw ? <TextField label="File (RFC 5322)" name="eml" type="file" required /> : <Parts start={start} />}
+      <TextField label="To (an inbox)" name="to" required defaultValue={initial.to} />
+      {isRaw ? <TextField label="File (RFC 5322)" name="eml" type="file" required /> : <MailFields initial={initial} />}
       <span class="buttons">
         <Button icon={Send} text="Deliver" type="submit" class="primary" disabled={action.isRunning} />
         <ButtonLink text="Cancel" href={mailLink(route, route.id)} onClick={cancel} />
@@ -56,14 +56,14 @@ export function ComposeForm({ start, route, cancel }: ComposeProps) {
   );
 }
 
-function Parts({ start }: { readonly start: NewMail }) {
+function MailFields({ initial }: { readonly initial: NewMail }) {
   return (
     <>
       <Field label="From">
-        <input name="from" dir="auto" required defaultValue={start.from ?? 'Dana Reyes <dana@customer.test>'} />
+        <input name="from" dir="auto" required defaultValue={initial.from ?? 'Dana Reyes <dana@customer.test>'} />
       </Field>
-      <TextField label="Subject" name="subject" dir="auto" defaultValue={start.subject ?? ''} />
-      <TextField label="Text" isLong class="prose" name="text" dir="auto" rows={12} defaultValue={start.text ?? ''} />
+      <TextField label="Subject" name="subject" dir="auto" defaultValue={initial.subject ?? ''} />
+      <TextField label="Text" isLong class="prose" name="text" dir="auto" rows={12} defaultValue={initial.text ?? ''} />
       <details>
         <summary>HTML</summary>
         <TextField label="HTML of the mail" isLong name="html" />
@@ -73,7 +73,7 @@ function Parts({ start }: { readonly start: NewMail }) {
   );
 }
 
-async function readParts(data: FormData, { inReplyTo, references }: NewMail) {
+async function readFields(data: FormData, { inReplyTo, references }: NewMail) {
   const files = data.getAll('files').filter((file): file is File => file instanceof File && file.name !== '');
   const attachments = files.map(async (file) => ({
     filename: file.name,
@@ -91,15 +91,15 @@ async function readParts(data: FormData, { inReplyTo, references }: NewMail) {
   };
 }
 
-/** A mail from outside, as the control plane takes it. */
-type Delivery = InputTo<'receiveMessage'> & { readonly to: readonly string[] };
+/** A mail from outside, as the control plane accepts it. */
+type IncomingMail = InputTo<'receiveMessage'> & { readonly to: readonly string[] };
 
 /**
  * Returns a function that delivers a mail from outside, and opens the first message. For an address of a domain that a
  * sandbox has registered, the call must name the sandbox, so this function finds the sandbox. `tenant` is the id of the
  * tenant whose inbox was chosen, if any.
  */
-export function useDelivery(route: Route): (body: Delivery, tenant: string | undefined) => Promise<void> {
+export function useMailDelivery(route: Route): (body: IncomingMail, tenant: string | undefined) => Promise<void> {
   const { client } = useInspector();
   const { tenants } = useScope();
   return async (body, tenant) => {
@@ -110,14 +110,14 @@ export function useDelivery(route: Route): (body: Delivery, tenant: string | und
 }
 
 /**
- * Returns the id of the sandbox of an inbox, if it is in one. An address that the list does not show, such as an alias,
- * belongs to the chosen tenant.
+ * Returns the id of the sandbox that has an inbox with one of the addresses in `to`, if there is one. If no inbox has
+ * such an address, because it is an alias, for example, it counts as an address of the chosen tenant.
  */
 function findSandbox(tenants: readonly Tenant[], to: readonly string[], tenant?: string): string | undefined {
   const chosen = tenants.filter(({ id }) => id === tenant);
-  const holder = [...chosen, ...tenants].find(({ workspaces }) =>
+  const owner = [...chosen, ...tenants].find(({ workspaces }) =>
     workspaces.some(({ inboxes }) => inboxes.some(({ address }) => to.includes(address))),
   );
-  const { id, isSandbox } = holder ?? chosen[0] ?? {};
+  const { id, isSandbox } = owner ?? chosen[0] ?? {};
   return isSandbox ? id : undefined;
 }

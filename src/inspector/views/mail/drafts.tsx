@@ -2,7 +2,7 @@ import { FilePen, Save, Send } from 'lucide';
 import { useRef } from 'preact/hooks';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { ListView, Row, VirtualList } from '../../list-view.tsx';
-import { listOptions, mailLink, open, type Route, useTitle } from '../../page-route.ts';
+import { mailLink, open, pickMailOptions, type Route, useTitle } from '../../page-route.ts';
 import { Button, Chip, Facts, Failure, Form, Loading, TextField } from '../../parts.tsx';
 import { Time, UserText, wordsOf } from '../../text.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
@@ -12,7 +12,7 @@ import { MailboxTree } from './mailbox-tree.tsx';
 
 /** The drafts of the chosen inboxes, and the open one, which a person can change, approve and send. */
 export function Drafts({ route }: { readonly route: Route }) {
-  const { tenant, workspace, inbox, search = '' } = listOptions(route);
+  const { tenant, workspace, inbox, search = '' } = pickMailOptions(route);
   const filter = { tenant, workspace, inbox, limit: 200 };
   const { value, error } = useLoaded((client) => client.listDrafts(filter), JSON.stringify(filter));
   const words = wordsOf(search);
@@ -51,6 +51,7 @@ export function Drafts({ route }: { readonly route: Route }) {
   );
 }
 
+/** Returns the text of a draft in which a search looks for words, in lower case. */
 function textOf(draft: Draft): string {
   return Object.values(fieldsOf(draft)).join('\n').toLowerCase();
 }
@@ -78,7 +79,7 @@ function DraftRow({ draft, words, route }: { draft: Draft; words: readonly strin
 
 function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: Route }) {
   const action = useAction();
-  const form = useFormOf(draft, action.isRunning);
+  const form = useDraftForm(draft, action.isRunning);
   const { subject, inbox, replyToMessageId, updatedAt } = draft;
   const answered = replyToMessageId && mailLink(route, replyToMessageId, { folder: undefined });
   useTitle(subject || '(no subject)');
@@ -95,7 +96,7 @@ function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: 
           ['Answers', answered && <a href={answered}>the mail that it replies to</a>],
         ]}
       />
-      <DraftForm key={form.version} draft={draft} saved={form.saved} route={route} action={action} />
+      <DraftForm key={form.version} draft={draft} onSaved={form.onSaved} route={route} action={action} />
     </>
   );
 }
@@ -104,31 +105,32 @@ function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: 
  * Gives the form of a draft a new version when a client changes the draft, because the person who approves it must see
  * what is sent. When the form itself saves the draft, the version stays.
  */
-function useFormOf(draft: Draft, isRunning: boolean) {
+function useDraftForm(draft: Draft, isRunning: boolean) {
   const content = JSON.stringify(fieldsOf(draft));
-  const { current } = useRef({ version: 0, shows: content, outdated: '' });
-  if (content !== current.outdated) current.outdated = '';
-  if (!isRunning && content !== current.shows && content !== current.outdated) {
-    Object.assign(current, { version: current.version + 1, shows: content });
+  // `replaced` is what the form has replaced by saving. The draft has this content until it is loaded again.
+  const { current } = useRef({ version: 0, shown: content, replaced: '' });
+  if (content !== current.replaced) current.replaced = '';
+  if (!isRunning && content !== current.shown && content !== current.replaced) {
+    Object.assign(current, { version: current.version + 1, shown: content });
   }
-  const saved = (fields: DraftFields) => Object.assign(current, { shows: JSON.stringify(fields), outdated: content });
-  return { version: current.version, saved };
+  const onSaved = (fields: DraftFields) => Object.assign(current, { shown: JSON.stringify(fields), replaced: content });
+  return { version: current.version, onSaved };
 }
 
-type DraftFormProps = { draft: Draft; saved: (fields: DraftFields) => void; route: Route; action: Action };
+type DraftFormProps = { draft: Draft; onSaved: (fields: DraftFields) => void; route: Route; action: Action };
 
-function DraftForm({ draft, saved, route, action: { run, error, isRunning } }: DraftFormProps) {
-  const save = async (client: ControlClient, data: FormData, isSent: boolean) => {
+function DraftForm({ draft, onSaved, route, action: { run, error, isRunning } }: DraftFormProps) {
+  const save = async (client: ControlClient, data: FormData, mustSend: boolean) => {
     const fields = Object.fromEntries(data) as DraftFields;
     await saveDraft(client, draft, fields);
-    saved(fields);
-    if (isSent) open(mailLink(route, await sendDraft(client, draft), { folder: undefined }));
+    onSaved(fields);
+    if (mustSend) open(mailLink(route, await sendDraft(client, draft), { folder: undefined }));
   };
   const submit = (data: FormData, { submitter }: SubmitEvent) =>
     run((client) => save(client, data, submitter?.getAttribute('value') === 'send'));
   return (
     <Form label="Draft" submit={submit}>
-      <Inputs start={fieldsOf(draft)} />
+      <DraftInputs initial={fieldsOf(draft)} />
       <Failure error={error} />
       <span class="buttons">
         <Button icon={Send} text="Approve and send" type="submit" value="send" class="primary" disabled={isRunning} />
@@ -142,11 +144,11 @@ function DraftForm({ draft, saved, route, action: { run, error, isRunning } }: D
   );
 }
 
-function Inputs({ start: { plainBody, htmlBody, ...lines } }: { readonly start: DraftFields }) {
+function DraftInputs({ initial: { plainBody, htmlBody, ...singleLine } }: { readonly initial: DraftFields }) {
   return (
     <>
-      {Object.entries(lines).map(([name, text]) => (
-        <TextField key={name} label={titleOf(name)} name={name} dir="auto" defaultValue={text} />
+      {Object.entries(singleLine).map(([name, text]) => (
+        <TextField key={name} label={capitalise(name)} name={name} dir="auto" defaultValue={text} />
       ))}
       <TextField label="Text" isLong class="prose" name="plainBody" dir="auto" rows={10} defaultValue={plainBody} />
       <details open={htmlBody !== ''}>
@@ -157,23 +159,23 @@ function Inputs({ start: { plainBody, htmlBody, ...lines } }: { readonly start: 
   );
 }
 
-const titleOf = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
+const capitalise = (name: string) => name.slice(0, 1).toUpperCase() + name.slice(1);
 
 /** A draft with everything that is known about it. */
 type Draft = ReplyTo<'listDrafts'>['drafts'][number];
 
-/** What a person can change in a draft, as the form has it: addresses are separated by commas. */
+/** What a person can change in a draft, as the texts of a form. Addresses are separated by commas. */
 type DraftFields = Readonly<Record<'to' | 'cc' | 'bcc' | 'subject' | 'plainBody' | 'htmlBody', string>>;
 
-/** Returns what the form of a draft starts with. */
+/** Returns what the form of a draft contains at first. */
 function fieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFields {
   const addresses = { to: to.join(', '), cc: cc.join(', '), bcc: bcc.join(', ') };
-  // In a field of a page, a line ends with a line feed alone.
+  // In a text field of a page, a line ends with a line feed alone. Otherwise, each body would look changed.
   const [text, html] = [plainBody, htmlBody].map((body) => body?.replaceAll('\r\n', '\n') ?? '');
   return { ...addresses, subject: subject ?? '', plainBody: text ?? '', htmlBody: html ?? '' };
 }
 
-/** Saves what was changed in a draft, as a client with the key of its inbox does. */
+/** Saves the changed fields of a draft, by the request that a client with the key of its inbox would send. */
 async function saveDraft(client: ControlClient, draft: Draft, fields: DraftFields): Promise<void> {
   const before = fieldsOf(draft);
   // Unchanged fields are not sent, because that would remove what a form cannot show, such as files added by IMAP.
@@ -183,19 +185,19 @@ async function saveDraft(client: ControlClient, draft: Draft, fields: DraftField
   await callService(client, draft, '', { method: 'PATCH', body: JSON.stringify(body) });
 }
 
-/** Sends a draft, as a client with the key of its inbox does, and resolves with the id of the sent mail. */
+/** Sends a draft, as a client with the key of its inbox would do, and resolves with the id of the sent mail. */
 async function sendDraft(client: ControlClient, draft: Draft): Promise<string | undefined> {
   await callService(client, draft, '/send', { method: 'POST' });
   const { messages } = await client.searchMail({ inbox: draft.inboxId, folder: 'sent', limit: 1 });
   return messages[0]?.id;
 }
 
-/** Calls an operation on a draft; faults apply to it as to any request. @throws {Error} if the service refuses it. */
+/** Calls an operation on a draft. Faults apply as to any request. @throws {Error} if the service refuses it. */
 async function callService(client: ControlClient, draft: Draft, path: string, call: RequestInit): Promise<void> {
   const { id, inboxId, tenantId } = draft;
   const { keys } = await client.listKeys({ tenant: tenantId });
-  const able = keys.filter(({ inboxes }) => inboxes.includes(inboxId));
-  const key = able.find(({ tier }) => tier === 'inbox') ?? able[0];
+  const usable = keys.filter(({ inboxes }) => inboxes.includes(inboxId));
+  const key = usable.find(({ tier }) => tier === 'inbox') ?? usable[0];
   const headers = { 'X-API-Key': key?.text ?? '', 'Content-Type': 'application/json' };
   const response = await fetch(`/v1/inboxes/${inboxId}/drafts/${id}${path}`, { ...call, headers });
   if (response.ok) return;

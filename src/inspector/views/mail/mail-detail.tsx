@@ -1,7 +1,7 @@
 import * as icons from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
-import { Button, ButtonLink, Chip, countOf, Facts, Loading, type Tone } from '../../parts.tsx';
+import { Button, ButtonLink, Chip, Facts, formatCount, Loading, type Tone } from '../../parts.tsx';
 import { Time, UserText } from '../../text.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
@@ -17,18 +17,18 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
   const [answer, setAnswer] = useState<NewMail>();
   useTitle(mail && (mail.subject || '(no subject)'));
   if (!mail) return <Loading error={error} />;
-  if (answer) return <ComposeForm start={answer} route={route} cancel={() => setAnswer(undefined)} />;
+  if (answer) return <ComposeForm initial={answer} route={route} cancel={() => setAnswer(undefined)} />;
   return (
     <article>
       <Head mail={mail} words={words} />
       <p class="buttons">
-        {answersTo(mail).map((start, index) => (
+        {createAnswers(mail).map((initial, index) => (
           <Button
-            icon={start.isReply ? icons.Reply : icons.Send}
-            text={start.title}
-            key={start.title}
-            class={start.isReply && index === 0 ? 'primary' : ''}
-            onClick={() => setAnswer(start)}
+            icon={initial.isReply ? icons.Reply : icons.Send}
+            text={initial.title}
+            key={initial.title}
+            class={initial.isReply && index === 0 ? 'primary' : ''}
+            onClick={() => setAnswer(initial)}
           />
         ))}
         <SaveButton mail={mail} />
@@ -63,7 +63,7 @@ function Tabs({ mail, words, route }: PartProps) {
 }
 
 function Head({ mail, words }: Omit<PartProps, 'route'>) {
-  const named = [mail.from, ...mail.to, ...mail.cc].map(bareAddress);
+  const shownAddresses = [mail.from, ...mail.to, ...mail.cc].map(bareAddress);
   return (
     <header>
       <UserText inside="h1" text={mail.subject || '(no subject)'} find={words} />
@@ -82,7 +82,7 @@ function Head({ mail, words }: Omit<PartProps, 'route'>) {
           ['Cc', mail.cc.length > 0 && <UserText text={mail.cc.join(', ')} />],
           ['Bcc', mail.bcc.length > 0 && <UserText text={mail.bcc.join(', ')} />],
           ['Reply to', mail.replyTo && <UserText text={mail.replyTo} />],
-          ['Inbox', !named.includes(mail.inbox) && mail.inbox],
+          ['Inbox', !shownAddresses.includes(mail.inbox) && mail.inbox],
         ]}
       />
       <p class="buttons">
@@ -125,13 +125,13 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
 
 /** Links to the request that created the mail, to its deliveries, and to other requests and mail that concern it. */
 function Related({ mail: { id, direction, from, to, request, deliveries } }: { readonly mail: MailDetails }) {
-  const other = bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
+  const counterpart = bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
   const toDeliveries = linkTo('webhooks', deliveries.length === 1 ? deliveries[0] : undefined, { search: id });
   const links: readonly (readonly [icon: icons.IconNode, href: string, text: string] | false)[] = [
     request !== null && [icons.ArrowLeftRight, linkTo('requests', request), 'The request that made it'],
     [icons.ArrowLeftRight, linkTo('requests', undefined, { search: id }), 'Requests that name it'],
-    deliveries.length > 0 && [icons.Webhook, toDeliveries, countOf(deliveries.length, 'delivery', 'deliveries')],
-    [icons.MessagesSquare, linkTo('run', undefined, { counterpart: other }), `Run with ${other}`],
+    deliveries.length > 0 && [icons.Webhook, toDeliveries, formatCount(deliveries.length, 'delivery', 'deliveries')],
+    [icons.MessagesSquare, linkTo('run', undefined, { counterpart }), `Run with ${counterpart}`],
   ];
   return (
     <>
@@ -143,7 +143,7 @@ function Related({ mail: { id, direction, from, to, request, deliveries } }: { r
   );
 }
 
-/** The other messages of the thread. */
+/** All messages of the thread, the open one in bold. */
 function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; readonly route: Route }) {
   const list = useRef<HTMLOListElement>(null);
   useEffect(() => {
@@ -156,12 +156,12 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
     <details open>
       <summary>{thread.length} messages in this thread</summary>
       <ol class="thread" ref={list}>
-        {thread.map((line) => (
-          <li key={line.id}>
-            <a href={mailLink(route, line.id)} aria-current={line.id === id ? 'true' : undefined}>
-              <UserText inside={line.id === id ? 'strong' : undefined} text={nameOf(line.from)} />
+        {thread.map((message) => (
+          <li key={message.id}>
+            <a href={mailLink(route, message.id)} aria-current={message.id === id ? 'true' : undefined}>
+              <UserText inside={message.id === id ? 'strong' : undefined} text={nameOf(message.from)} />
             </a>{' '}
-            <UserText inside="span" class="soft" text={line.snippet} /> <Time at={line.receivedAt} />
+            <UserText inside="span" class="soft" text={message.snippet} /> <Time at={message.receivedAt} />
           </li>
         ))}
       </ol>
@@ -170,10 +170,10 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
 }
 
 /**
- * Returns the mails that the people outside could answer: as a recipient of sent mail, or as the sender once more. The
- * title of each is the text of its button.
+ * Returns what the form contains at first for each mail that may follow: an answer of each recipient of a sent mail, or
+ * another mail of the sender of a received mail. `title` is the text of the button.
  */
-function answersTo(mail: MailDetails) {
+function createAnswers(mail: MailDetails) {
   const { direction, from, inbox, subject, messageIdHeader: inReplyTo, references, tenantId: tenant } = mail;
   const isReply = direction === 'outbound';
   const people = isReply ? [...mail.to, ...mail.cc, ...mail.bcc] : [from];
@@ -192,7 +192,7 @@ function quote(text: string): string {
   return text.trimEnd().replace(/^/gm, '> ');
 }
 
-/** How a result is shown. Other results, such as `softfail`, are shown as a warning. */
+/** How a result of SPF, DKIM or DMARC is shown. Other results, such as `softfail`, are shown as a warning. */
 const RESULTS: Readonly<Record<string, readonly [tone: Tone, icon: icons.IconNode]>> = {
   pass: ['good', icons.ShieldCheck],
   fail: ['bad', icons.ShieldX],
@@ -201,9 +201,9 @@ const RESULTS: Readonly<Record<string, readonly [tone: Tone, icon: icons.IconNod
 /** The results of SPF, DKIM and DMARC, and a warning about links that do not lead where their text says. */
 function AuthChips({ mail }: { readonly mail: MailDetails }) {
   const { direction, misleadingLinks } = mail;
-  const results = direction === 'inbound' ? resultsOf(mail) : [];
+  const results = direction === 'inbound' ? readAuthResults(mail) : [];
   const unchecked = results.filter(({ result }) => result === undefined).map(({ method }) => method);
-  const misleading = countOf(misleadingLinks.length, 'link shows', 'links show');
+  const misleading = formatCount(misleadingLinks.length, 'link shows', 'links show');
   return (
     <>
       {results.map(({ method, result }) => {
@@ -219,10 +219,14 @@ function AuthChips({ mail }: { readonly mail: MailDetails }) {
   );
 }
 
+/** Where the result of each method is in the value of the field. */
 const METHODS = { SPF: /; spf=(\w+)/i, DKIM: /; dkim=(\w+)/i, DMARC: /; dmarc=(\w+)/i };
 
-/** Reads the results from the header field that the emulator added, because the sender may have written another one. */
-function resultsOf({ headers }: MailDetails) {
+/**
+ * Returns the results in the field `Authentication-Results` that the emulator added. The sender of the mail may have
+ * written such a field, too, but its results cannot be trusted.
+ */
+function readAuthResults({ headers }: MailDetails) {
   const field = headers.find(({ name, isTrace }) => isTrace && name === 'Authentication-Results')?.value ?? '';
   return Object.entries(METHODS).map(([method, result]) => ({ method, result: result.exec(field)?.[1] }));
 }

@@ -3,13 +3,13 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { ExternalLink, Monitor, Smartphone } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { tokenToSend } from '../../inspector.ts';
+import { getToken } from '../../inspector.ts';
 import { Button, ButtonLink } from '../../parts.tsx';
 
-/** A mail cannot make the page longer than this, in pixels. */
+/** The greatest height of the frame, in pixels, so that a mail cannot make the page too long. */
 const MAX_HEIGHT = 20_000;
 
-/** The HTML of a mail, in a frame that runs nothing, loads nothing, and can open nothing, as high as its content. */
+/** Shows the HTML of a mail in a frame that is as high as its content. The frame runs, loads and opens nothing. */
 export function MailFrame({ id }: { readonly id: string }) {
   const [isPhone, setPhone] = useState(false);
   const frame = useRef<HTMLIFrameElement>(null);
@@ -24,7 +24,7 @@ export function MailFrame({ id }: { readonly id: string }) {
     observer.observe(current);
     return () => observer.disconnect();
   }, []);
-  const page = addressWithProof(`/__mock/messages/${id}.html`);
+  const page = addProof(`/__mock/messages/${id}.html`);
   return (
     <>
       <p class="buttons">
@@ -51,13 +51,14 @@ export function MailFrame({ id }: { readonly id: string }) {
   );
 }
 
-/** Makes a frame as high as its content. Without access to the content, it keeps the height of the style sheet. */
+/** Makes a frame as high as its content. Without access to the content, its height is that in the style sheet. */
 function fitHeight(frame: HTMLIFrameElement): void {
   const content = frame.contentDocument;
-  // An element of the mail can hide any method of its document by its name, so this calls that of the prototype.
+  // An element of the mail can hide a method of its document, if its name is that of the method. So the method of the
+  // prototype is called.
   const root = content && Document.prototype.querySelector.call(content, ':root');
   if (!root) return;
-  // The height of the content is at least that of the frame, so the frame is made small before it is measured.
+  // `scrollHeight` is never less than the height of the frame, so the frame is made small first.
   frame.style.height = '0';
   frame.style.height = `${Math.min(MAX_HEIGHT, root.scrollHeight + SCROLL_BAR)}px`;
 }
@@ -66,10 +67,10 @@ function fitHeight(frame: HTMLIFrameElement): void {
 const SCROLL_BAR = 16;
 
 /**
- * Returns the address of a control page with a proof that this page has the token, because a frame cannot send it. Web
- * Crypto is missing at addresses other than loopback, so the proof is computed without it.
+ * Adds to a path a proof that this page has the token, because a frame cannot send the token in a header. The proof is
+ * computed without Web Crypto, because browsers offer it only to pages from loopback addresses or over HTTPS.
  */
-function addressWithProof(path: string): string {
+function addProof(path: string): string {
   const encode = (text: string) => new TextEncoder().encode(text);
-  return `${path}?proof=${bytesToHex(hmac(sha256, encode(tokenToSend()), encode(path)))}`;
+  return `${path}?proof=${bytesToHex(hmac(sha256, encode(getToken()), encode(path)))}`;
 }

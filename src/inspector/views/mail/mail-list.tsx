@@ -2,15 +2,15 @@ import { ArrowDownLeft, ArrowUpRight, type IconNode, MessagesSquare, Paperclip, 
 import type { ComponentChildren } from 'preact';
 import { Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, type Route } from '../../page-route.ts';
-import { ButtonLink, CheckBox, Chip, countOf, Failure, Icon, Loading, SearchField, Select } from '../../parts.tsx';
+import { ButtonLink, CheckBox, Chip, Failure, formatCount, Icon, Loading, SearchField, Select } from '../../parts.tsx';
 import { Time, UserText } from '../../text.tsx';
 import { FOLDERS, type MailPages } from './mail-pages.ts';
-import { type MailLine, nameOf } from './mail-types.ts';
+import { type MailSummary, nameOf } from './mail-types.ts';
 import { ClearButton } from './removal.tsx';
 
 /** The list of mail: what the tree, the folder and the search choose, newest first. */
 export function MailList({ pages, route }: { readonly pages: MailPages; readonly route: Route }) {
-  const { total, error, words, selected, at, need } = pages;
+  const { total, error, words, openIndex, at, loadRange } = pages;
   if (total === undefined) return <Loading error={error} />;
   return (
     <>
@@ -18,12 +18,12 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
       <VirtualList
         label={`Mail, ${total} messages`}
         items={{ length: total, at }}
-        selected={selected}
+        openIndex={openIndex}
         openId={route.id}
         empty={route.options.search ? 'No mail matches the search.' : 'No mail here.'}
-        row={(line) => <MailRow line={line} words={words} route={route} />}
+        row={(mail) => <MailRow mail={mail} words={words} route={route} />}
         link={(id) => mailLink(route, id, { tab: route.options.tab })}
-        shown={need}
+        onRowsChange={loadRange}
       />
       <ClearButton total={total} route={route} />
     </>
@@ -36,7 +36,7 @@ const SEARCH_HINT = 'A text, or from:dana to:lee subject:"order 1042" has:attach
 export function ListTools({ route }: { readonly route: Route }) {
   const { search = '', folder, threads } = route.options;
   const isDrafts = folder === 'drafts';
-  const isFree = route.id === undefined && route.options.compose === undefined;
+  const isNothingOpen = route.id === undefined && route.options.compose === undefined;
   const compose = mailLink(route, undefined, { compose: 'true', folder: isDrafts ? undefined : folder });
   return (
     <div class="tools" title={SEARCH_HINT}>
@@ -58,44 +58,44 @@ export function ListTools({ route }: { readonly route: Route }) {
           change={(isOn) => open(mailLink(route, route.id, { threads: isOn ? 'true' : undefined }))}
         />
       )}
-      <ButtonLink icon={SquarePen} text="New mail" isPrimary={isFree} href={compose} />
+      <ButtonLink icon={SquarePen} text="New mail" isPrimary={isNothingOpen} href={compose} />
     </div>
   );
 }
 
-/** One mail of the list; an empty row until it is loaded. */
-function MailRow({ line, words, route }: { line: MailLine | undefined; words: readonly string[]; route: Route }) {
-  if (!line) return <span class="row soft">…</span>;
-  const isInbound = line.direction === 'inbound';
-  const isUnread = isInbound && !line.isRead;
-  const other = isInbound ? nameOf(line.from) : line.to.map(nameOf).join(', ');
+/** One mail of the list. The row is empty until the mail is loaded. */
+function MailRow({ mail, words, route }: { mail: MailSummary | undefined; words: readonly string[]; route: Route }) {
+  if (!mail) return <span class="row soft">…</span>;
+  const isInbound = mail.direction === 'inbound';
+  const isUnread = isInbound && !mail.isRead;
+  const counterpart = isInbound ? nameOf(mail.from) : mail.to.map(nameOf).join(', ');
   return (
     <Row
-      href={mailLink(route, line.id)}
-      isOpen={route.id === line.id}
+      href={mailLink(route, mail.id)}
+      isOpen={route.id === mail.id}
       isNew={isUnread}
       icon={isInbound ? ArrowDownLeft : ArrowUpRight}
       tone="plain"
       who={
         <>
           {!isInbound && 'To '}
-          <UserText text={other} find={words} />
+          <UserText text={counterpart} find={words} />
         </>
       }
-      when={<Time at={line.receivedAt} />}
+      when={<Time at={mail.receivedAt} />}
       what={
         <>
           {isUnread && <span class="hidden">Unread: </span>}
-          <UserText text={line.subject || '(no subject)'} find={words} />
+          <UserText text={mail.subject || '(no subject)'} find={words} />
         </>
       }
-      state={<Marks line={line} />}
-      more={<UserText text={line.snippet} find={words} />}
+      state={<Marks mail={mail} />}
+      more={<UserText text={mail.snippet} find={words} />}
     />
   );
 }
 
-function Marks({ line: { isStarred, attachments, messagesInThread, bouncedAt } }: { readonly line: MailLine }) {
+function Marks({ mail: { isStarred, attachments, messagesInThread, bouncedAt } }: { readonly mail: MailSummary }) {
   return (
     <>
       {messagesInThread > 1 && (
@@ -103,7 +103,7 @@ function Marks({ line: { isStarred, attachments, messagesInThread, bouncedAt } }
           {messagesInThread}
         </Mark>
       )}
-      {attachments > 0 && <Mark icon={Paperclip} title={countOf(attachments, 'file', 'files')} />}
+      {attachments > 0 && <Mark icon={Paperclip} title={formatCount(attachments, 'file', 'files')} />}
       {isStarred && <Mark icon={Star} title="Starred" />}
       {bouncedAt !== null && <Chip tone="bad" text="Bounced" />}
     </>

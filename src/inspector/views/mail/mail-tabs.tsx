@@ -49,7 +49,7 @@ function TextTab({ mail, words }: TabProps) {
 /** The links of a mail, with their real targets. */
 function Links({ mail: { links, misleadingLinks } }: { readonly mail: MailDetails }) {
   if (links.length === 0) return null;
-  const shownAs = new Map(misleadingLinks.map(({ url, text }) => [url, text]));
+  const texts = new Map(misleadingLinks.map(({ url, text }) => [url, text]));
   return (
     <section aria-label="Links">
       <h2>Links</h2>
@@ -59,7 +59,7 @@ function Links({ mail: { links, misleadingLinks } }: { readonly mail: MailDetail
             <a href={link} target="_blank" rel="noreferrer noopener">
               {link}
             </a>{' '}
-            {shownAs.has(link) && <Chip tone="bad" icon={TriangleAlert} text={showAs(shownAs.get(link) ?? '')} />}
+            {texts.has(link) && <Chip tone="bad" icon={TriangleAlert} text={renderShownText(texts.get(link) ?? '')} />}
           </li>
         ))}
       </ul>
@@ -67,7 +67,7 @@ function Links({ mail: { links, misleadingLinks } }: { readonly mail: MailDetail
   );
 }
 
-const showAs = (text: string) => (
+const renderShownText = (text: string) => (
   <>
     shown as <UserText text={text} />
   </>

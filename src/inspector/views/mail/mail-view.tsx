@@ -8,7 +8,10 @@ import { ListTools, MailList } from './mail-list.tsx';
 import { useMailPages } from './mail-pages.ts';
 import { MailboxTree } from './mailbox-tree.tsx';
 
-/** The mail of every inbox: a tree of inboxes, the list, and the open mail or a form for a new one; or the drafts. */
+/**
+ * The mail of every inbox: a tree of inboxes, the list, and the open mail or a form for a new mail. For the folder
+ * `drafts`, the drafts are shown instead.
+ */
 export function MailView({ route }: { readonly route: Route }) {
   const isDrafts = route.options.folder === 'drafts' && route.options.compose === undefined;
   return isDrafts ? <Drafts route={route} /> : <Mails route={route} />;
@@ -31,7 +34,7 @@ function Mails({ route }: { readonly route: Route }) {
       detailLabel="Open mail"
       detail={
         options.compose !== undefined ? (
-          <ComposeForm start={createNewMail(tenants, route)} route={route} />
+          <ComposeForm initial={createNewMail(tenants, route)} route={route} />
         ) : (
           id !== undefined && <MailDetail key={id} id={id} words={pages.words} route={route} />
         )

@@ -4,7 +4,7 @@ import { linkTo, type Route } from '../../page-route.ts';
 import { Failure, toBase64 } from '../../parts.tsx';
 import { type Tenant, useScope } from '../../scope.ts';
 import { type Action, useAction } from '../../use-loaded.ts';
-import { useDelivery } from './compose-form.tsx';
+import { useMailDelivery } from './compose-form.tsx';
 
 /** The tenants, workspaces and inboxes, and the sandboxes, with how much mail is unread. */
 export function MailboxTree({ route }: { readonly route: Route }) {
@@ -36,22 +36,22 @@ export function MailboxTree({ route }: { readonly route: Route }) {
   );
 }
 
-type PartProps = { readonly route: Route; readonly action: Action };
+type TreeProps = { readonly route: Route; readonly action: Action };
 
-function Tenants({ tenants, ...shared }: PartProps & { readonly tenants: readonly Tenant[] }) {
+function Tenants({ tenants, ...shared }: TreeProps & { readonly tenants: readonly Tenant[] }) {
   return (
     <ul>
       {tenants.map((tenant) => (
         <li key={tenant.id}>
-          <Branch option="tenant" of={tenant} name={tenant.name} {...shared} />
+          <TreeLink option="tenant" item={tenant} name={tenant.name} {...shared} />
           {tenant.workspaces.map((workspace) => (
             <ul key={workspace.id}>
               <li>
-                <Branch option="workspace" of={workspace} name={workspace.name} {...shared} />
+                <TreeLink option="workspace" item={workspace} name={workspace.name} {...shared} />
               </li>
               {workspace.inboxes.map((inbox) => (
                 <DropTarget key={inbox.id} address={inbox.address} tenant={tenant.id} {...shared}>
-                  <Branch option="inbox" of={inbox} name={inbox.address} {...shared} />
+                  <TreeLink option="inbox" item={inbox} name={inbox.address} {...shared} />
                 </DropTarget>
               ))}
             </ul>
@@ -62,21 +62,21 @@ function Tenants({ tenants, ...shared }: PartProps & { readonly tenants: readonl
   );
 }
 
-interface BranchProps extends PartProps {
-  /** The option of the URL that chooses it. */
+interface TreeLinkProps extends TreeProps {
+  /** The option of the URL that chooses the item. */
   readonly option: 'tenant' | 'workspace' | 'inbox';
-  readonly of: { readonly id: string; readonly messages?: number; readonly unread?: number };
+  readonly item: { readonly id: string; readonly messages?: number; readonly unread?: number };
   readonly name: string;
 }
 
 /** The link to the mail of a tenant, a workspace or an inbox, with how much is unread. */
-function Branch({ option, of: { id, messages, unread = 0 }, name, route }: BranchProps) {
-  const { folder, threads, tenant, workspace = tenant, inbox = workspace } = route.options;
+function TreeLink({ option, item: { id, messages, unread = 0 }, name, route }: TreeLinkProps) {
+  const { folder, threads, tenant, workspace = tenant, inbox: chosen = workspace } = route.options;
   return (
     <a
       class={`branch ${option}`}
       href={linkTo('mail', undefined, { folder, threads, [option]: id })}
-      aria-current={inbox === id ? 'true' : undefined}
+      aria-current={chosen === id ? 'true' : undefined}
       title={messages === undefined ? undefined : `${name}: ${messages} messages, ${unread} unread`}
     >
       <bdi class={option === 'workspace' ? 'small soft' : ''}>{name}</bdi>
@@ -90,24 +90,24 @@ function Branch({ option, of: { id, messages, unread = 0 }, name, route }: Branc
   );
 }
 
-type DropTargetProps = PartProps & { address: string; tenant: string; children: ComponentChildren };
+type DropTargetProps = TreeProps & { address: string; tenant: string; children: ComponentChildren };
 
 /** An inbox in the tree. A file that is dropped on it is delivered to it. */
 function DropTarget({ address, tenant, route, action, children }: DropTargetProps) {
-  const deliver = useDelivery(route);
-  const [isTarget, setTarget] = useState(false);
+  const deliver = useMailDelivery(route);
+  const [isFileOver, setFileOver] = useState(false);
   const drop = async (file: File) => deliver({ eml: await toBase64(file), to: [address] }, tenant);
   return (
     <li
-      class={isTarget ? 'target' : undefined}
+      class={isFileOver ? 'target' : undefined}
       onDragOver={(event) => {
         event.preventDefault();
-        setTarget(true);
+        setFileOver(true);
       }}
-      onDragLeave={() => setTarget(false)}
+      onDragLeave={() => setFileOver(false)}
       onDrop={(event) => {
         event.preventDefault();
-        setTarget(false);
+        setFileOver(false);
         const [file] = event.dataTransfer?.files ?? [];
         if (file) void action.run(() => drop(file));
       }}

@@ -1,32 +1,35 @@
 import type { ControlClient, InputTo } from '../../../control/table/client.ts';
-import { listOptions, mailLink, open, type Route } from '../../page-route.ts';
-import { countOf } from '../../parts.tsx';
+import { mailLink, open, pickMailOptions, type Route } from '../../page-route.ts';
+import { formatCount } from '../../parts.tsx';
 import { useScope } from '../../scope.ts';
-import { RemovingButton, useUndoableChange } from '../settings/undo.tsx';
+import { ConfirmButton, useUndoableChange } from '../settings/undo.tsx';
 import type { MailDetails } from './mail-types.ts';
 
-/** Removes a mail for good. */
+/** A button that deletes a mail for good. */
 export function DeleteButton({ mail: { id, tenantId, inboxId }, route }: { mail: MailDetails; route: Route }) {
   const remove = async (client: ControlClient) => {
     await client.removeMail({ id });
     open(mailLink(route, undefined), { replace: true });
   };
   const change = useUndoableChange('Before the mail was deleted', remove, useSandboxOf([tenantId, inboxId]));
-  return <RemovingButton label="Delete" warning="This removes the mail for good." change={change} />;
+  return <ConfirmButton label="Delete" warning="This removes the mail for good." change={change} />;
 }
 
-/** Removes the mail that the list shows, if a tenant, a workspace or an inbox is chosen; `total` is its number. */
+/**
+ * A button that deletes all mail that the list shows. It is there only if a tenant, a workspace or an inbox is chosen.
+ * `total` is the number of items in the list.
+ */
 export function ClearButton({ total, route }: { total: number; route: Route }) {
-  const { threads, ...selection } = listOptions(route);
+  const { threads, ...selection } = pickMailOptions(route);
   const { tenant, workspace, inbox } = selection;
   const clear = (client: ControlClient) => client.clearMail(selection as InputTo<'clearMail'>);
   const change = useUndoableChange('Before mail was deleted', clear, useSandboxOf([tenant, workspace, inbox]));
   const isChosen = tenant !== undefined || workspace !== undefined || inbox !== undefined;
   if (total === 0 || !isChosen) return null;
-  const listed = threads ? countOf(total, 'thread', 'threads') : countOf(total, 'message', 'messages');
+  const listed = threads ? formatCount(total, 'thread', 'threads') : formatCount(total, 'message', 'messages');
   return (
     <p class="tools">
-      <RemovingButton
+      <ConfirmButton
         label={`Delete ${listed}`}
         warning={`This removes ${listed} for good: all that the list shows, and nothing else.`}
         change={change}
@@ -35,7 +38,7 @@ export function ClearButton({ total, route }: { total: number; route: Route }) {
   );
 }
 
-/** Returns the id of the sandbox if one of these ids is that of a sandbox, or of a workspace or an inbox in it. */
+/** Returns the id of the sandbox that one of the ids names, or whose workspace or inbox one of the ids names. */
 function useSandboxOf(ids: readonly (string | undefined)[]): string | undefined {
   const { tenants } = useScope();
   const isNamed = (id: string) => ids.includes(id);

@@ -16,19 +16,19 @@ import {
   TextField,
   textIn,
 } from '../../parts.tsx';
-import { namesIn, useScope } from '../../scope.ts';
+import { createNameFinder, useScope } from '../../scope.ts';
 import { FullTime, indentJson, shortenIds, UserText } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
-import { errorOf, type KnownKey, partsOf, writeCurl, writeFetch, writePython, writeTest } from './request-as-code.ts';
+import { errorOf, type KnownKey, readParts, writeCurl, writeFetch, writePython, writeTest } from './request-as-code.ts';
 import { ShapingBehaviours } from './shaping-behaviours.tsx';
 
-/** Returns the colour of a status. */
+/** Returns the tone in which a status is shown. */
 export function toneOf(status: number) {
   return status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good';
 }
 
-/** Returns the name of a request: its operation, or else the method and the path. */
-export function nameOf({ operation, protocol, method, path }: RequestSummary): string {
+/** Returns the name of a request: its operation or, if it has none, the method and the path. */
+export function nameOfRequest({ operation, protocol, method, path }: RequestSummary): string {
   return operation ?? `${protocol === 'http' ? '' : `${protocol.toUpperCase()} `}${method} ${shortenIds(path)}`;
 }
 
@@ -42,14 +42,14 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
   };
   // An entry never changes, but after a reset another entry gets its id.
   const { value, error } = useLoaded(load, id, ({ kind }) => kind === 'reset');
-  useTitle(value ? nameOf(value.entry) : id);
+  useTitle(value ? nameOfRequest(value.entry) : id);
   if (!value) return <Loading error={error} />;
   const { entry, known } = value;
   const { method, path, status, code, request, reply } = entry;
   return (
     <>
       <div class="head">
-        <h1>{nameOf(entry)}</h1>
+        <h1>{nameOfRequest(entry)}</h1>
         <Chip tone={toneOf(status)} text={[status, code].filter(Boolean).join(' ')} />
       </div>
       <p class="soft">
@@ -58,7 +58,7 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
         </code>
       </p>
       <Reason entry={entry} />
-      {entry.protocol === 'http' && <Again entry={entry} known={known} route={route} />}
+      {entry.protocol === 'http' && <SendAgainForm entry={entry} known={known} route={route} />}
       <h2>Details</h2>
       <Details entry={entry} />
       <h2>What shaped the reply</h2>
@@ -73,16 +73,16 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
 
 const WRITERS = { curl: writeCurl, fetch: writeFetch, Python: writePython, Test: writeTest };
 
-/** Buttons that send the request again with its key, also edited, or copy it as code. */
-function Again({ entry, known, route }: { entry: RequestEntry; known: KnownKey | undefined; route: Route }) {
+/** Buttons that send the request again with its key, as it was or edited, or that copy it as code. */
+function SendAgainForm({ entry, known, route }: { entry: RequestEntry; known: KnownKey | undefined; route: Route }) {
   const { client } = useInspector();
   const action = useAction();
-  const { target, headers, key, body } = partsOf(entry, known);
+  const { target, headers, key, body } = readParts(entry, known);
   const [isEdited, setEdited] = useState(false);
   const send = async (data: FormData) => {
     const [path, text] = isEdited ? [textIn(data, 'path'), textIn(data, 'body')] : [target, body ?? ''];
-    const own = key && { [key.header]: `${key.before}${key.text ?? ''}` };
-    const init = { method: entry.method, headers: { ...Object.fromEntries(headers), ...own } };
+    const keyHeader = key && { [key.header]: `${key.prefix}${key.text ?? ''}` };
+    const init = { method: entry.method, headers: { ...Object.fromEntries(headers), ...keyHeader } };
     await fetch(new URL(path, location.origin), { ...init, ...(text !== '' && { body: text }) });
     const { requests } = (await client.listRequests({ after: entry.id })) as { requests: { id: string }[] };
     open(requestLink(route, requests.at(-1)?.id));
@@ -108,9 +108,9 @@ function Again({ entry, known, route }: { entry: RequestEntry; known: KnownKey |
   );
 }
 
-/** Why a request was refused, which the reply does not say, and the faults that shaped the reply. */
+/** Shows why a request was refused, which the reply may not say, and the faults that shaped the reply. */
 function Reason({ entry: { reason, status, reply, faults } }: { readonly entry: RequestEntry }) {
-  const said = errorOf(reply);
+  const replied = errorOf(reply);
   if (reason === null && faults.length === 0) return null;
   return (
     <div class={`reason ${toneOf(status)}-edge`}>
@@ -124,15 +124,15 @@ function Reason({ entry: { reason, status, reply, faults } }: { readonly entry: 
           A fault that a test added shaped this reply: <FaultLink ids={faults} text="show it" />
         </p>
       )}
-      {said !== undefined && said !== reason && faults.length === 0 && (
-        <p class="soft">The reply says only “{said}”, because a client must not learn more.</p>
+      {replied !== undefined && replied !== reason && faults.length === 0 && (
+        <p class="soft">The reply says only “{replied}”, because a client must not learn more.</p>
       )}
     </div>
   );
 }
 
-/** Returns the operation and the key of an HTTP request, or the protocol of a mail program. */
-function calledBy({ protocol, operation, key, keyId, principal }: RequestEntry) {
+/** Returns the operation and the key of an HTTP request, or the protocol of a request from a mail program. */
+function describeCaller({ protocol, operation, key, keyId, principal }: RequestEntry) {
   if (protocol !== 'http') return [['Protocol', protocol.toUpperCase()]] as const;
   return [
     ['Operation', operation ?? 'none: no operation has this method and path'],
@@ -143,16 +143,16 @@ function calledBy({ protocol, operation, key, keyId, principal }: RequestEntry) 
 
 function Details({ entry }: { readonly entry: RequestEntry }) {
   const { id, principal, at, realTime, durationMs } = entry;
-  const nameOf = namesIn(useScope());
-  const named = (id: string | null | undefined) => nameOf(id) ?? id;
+  const nameOf = createNameFinder(useScope());
+  const nameOrId = (id: string | null | undefined) => nameOf(id) ?? id;
   return (
     <Facts
       facts={[
         ['Request', id],
-        ...calledBy(entry),
-        ['Its tenant', named(principal?.tenantId)],
-        ['Its workspace', named(principal?.workspaceId)],
-        ['Its inbox', named(principal?.inboxId)],
+        ...describeCaller(entry),
+        ['Its tenant', nameOrId(principal?.tenantId)],
+        ['Its workspace', nameOrId(principal?.workspaceId)],
+        ['Its inbox', nameOrId(principal?.inboxId)],
         ['Duration', `${durationMs.toFixed(1)} ms`],
         ['Time', <FullTime key="time" at={realTime} isReal />],
         ['Time of the tenant', at !== realTime && <FullTime key="tenant" at={at} />],
@@ -161,10 +161,10 @@ function Details({ entry }: { readonly entry: RequestEntry }) {
   );
 }
 
-type Shown = RequestContent & { readonly query?: RequestEntry['request']['query'] };
+type ShownContent = RequestContent & { readonly query?: RequestEntry['request']['query'] };
 
 /** The query, headers and body of a request or a reply. */
-function Content({ content: { query = [], headers, body, bodyBytes }, name }: { content: Shown; name: string }) {
+function Content({ content: { query = [], headers, body, bodyBytes }, name }: { content: ShownContent; name: string }) {
   const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value}`);
   const parameters = query.map(([parameter, value]) => `?${parameter}=${value}`);
   return (

@@ -4,12 +4,12 @@ import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
 import { ListView, Row, VirtualList } from '../../list-view.tsx';
 import { open, type Route, requestLink } from '../../page-route.ts';
-import { Chip, countOf, Loading, SearchField, Select } from '../../parts.tsx';
+import { Chip, formatCount, Loading, SearchField, Select } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { shortenIds, Time, UserText, wordsOf } from '../../text.tsx';
 import { ALL, useLog } from '../../use-loaded.ts';
-import { RemovingButton } from '../settings/undo.tsx';
-import { nameOf, RequestDetail, toneOf } from './request-detail.tsx';
+import { ConfirmButton } from '../settings/undo.tsx';
+import { nameOfRequest, RequestDetail, toneOf } from './request-detail.tsx';
 
 /** The journal of requests: a list, and the open one. */
 export function RequestsView({ route }: { readonly route: Route }) {
@@ -21,7 +21,7 @@ export function RequestsView({ route }: { readonly route: Route }) {
         <>
           {(!list || error) && <Loading error={error} />}
           {list && <RequestList requests={list} route={route} />}
-          {list && <ClearButton count={countOf(list.length, 'request', 'requests')} />}
+          {list && <ClearButton count={formatCount(list.length, 'request', 'requests')} />}
         </>
       }
       detailLabel="Open request"
@@ -32,7 +32,7 @@ export function RequestsView({ route }: { readonly route: Route }) {
   );
 }
 
-/** Empties the journal; `count` says in words how many requests it has. */
+/** A button that empties the journal. `count` is the number of its requests as a text, such as `3 requests`. */
 function ClearButton({ count }: { readonly count: string }) {
   const { client } = useInspector();
   const clear = async () => {
@@ -42,23 +42,24 @@ function ClearButton({ count }: { readonly count: string }) {
   const warning = `This removes ${count} from the journal, those of sandboxes too, and nothing else.`;
   return (
     <p class="tools">
-      <RemovingButton label="Clear the journal" warning={warning} change={clear} />
+      <ConfirmButton label="Clear the journal" warning={warning} change={clear} />
     </p>
   );
 }
 
-/** After these events, the page does not know any more which requests the journal has. */
-const CLEARING: ReadonlySet<FeedEvent['kind']> = new Set(['journal', 'reset', 'gap']);
+/** After these events, all requests are loaded again, because the journal may have changed in any way. */
+const RELOAD_KINDS: ReadonlySet<FeedEvent['kind']> = new Set(['journal', 'reset', 'gap']);
 
 /** Loads the journal, and adds each request that the feed reports. */
 function useRequests() {
   return useLog<RequestSummary>({
     loadAll: async (client) =>
       ((await client.listRequests({ format: 'summary' })) as { requests: RequestSummary[] }).requests,
+    // No request is loaded alone, because an event contains its request.
     loadOne: async () => undefined,
     changeOf(event) {
       if (event.kind === 'request') return [event.request.id, event.request];
-      return CLEARING.has(event.kind) ? ALL : undefined;
+      return RELOAD_KINDS.has(event.kind) ? ALL : undefined;
     },
   });
 }
@@ -124,7 +125,7 @@ function RequestRow({ request, words, route }: { request: RequestSummary; words:
       isOpen={route.id === id}
       icon={protocol === 'http' ? ArrowLeftRight : Server}
       tone={toneOf(status)}
-      who={<UserText text={nameOf(request)} find={words} />}
+      who={<UserText text={nameOfRequest(request)} find={words} />}
       when={<Time at={realTime} isReal />}
       what={<UserText text={shortenIds(reason ?? `${method} ${path}`)} find={words} />}
       state={<Chip tone={toneOf(status)} text={status} />}

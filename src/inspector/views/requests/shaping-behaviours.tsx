@@ -25,7 +25,7 @@ export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {
   );
 }
 
-/** One of these behaviours; `used` is its value at the time of the request, `undefined` for an assumption. */
+/** A behaviour on which the reply depended. `used` is its value at that time; it is `undefined` for an assumption. */
 function ShapingBehaviour({ behaviour, used = '' }: { behaviour: Behaviour; used: string | undefined }) {
   const { id, question } = behaviour;
   const isChangeable = 'choices' in behaviour;
@@ -77,7 +77,7 @@ export type Behaviour = ReplyTo<'listBehaviours'>['behaviours'][number];
 /** A behaviour that can be changed. */
 export type ChangeableBehaviour = Extract<Behaviour, { choices: unknown }>;
 
-/** Loads the ledger with the current values. */
+/** Loads all behaviours with their current values. */
 export function useBehaviours() {
   const { value, error } = useLoaded((client) => client.listBehaviours(), 'behaviours');
   return { behaviours: value?.behaviours, error };
@@ -89,7 +89,7 @@ const ORIGINS: Readonly<Record<Behaviour['origin'], string>> = {
   assumed: 'Neither the document nor the public reference says this; the emulator assumes it',
 };
 
-/** Describes where a default or an assumption comes from, in one sentence. */
+/** Says in one sentence where a default value or an assumption comes from. */
 export function describeOrigin({ origin, section }: Behaviour): string {
   return `${ORIGINS[origin]} (section ${section}).`;
 }

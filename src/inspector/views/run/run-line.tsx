@@ -1,11 +1,11 @@
 import { ArrowDownLeft, ArrowUpRight, Clock, FlaskConical, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
 import { linkTo } from '../../page-route.ts';
-import { Chip, countOf, FaultLink, Icon, type Tone } from '../../parts.tsx';
+import { Chip, FaultLink, formatCount, Icon, type Tone } from '../../parts.tsx';
 import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
-import { nameOf, toneOf } from '../requests/request-detail.tsx';
+import { nameOfRequest, toneOf } from '../requests/request-detail.tsx';
 import type { RunItem, Sample, ShownEvent } from './timeline.ts';
 
-/** One thing that happened: a mail as a bubble on the side of its sender, anything else as a line between. */
+/** One thing that happened. A mail is a bubble on the side of its sender; anything else is a line between bubbles. */
 export function RunLine({ item }: { readonly item: RunItem }) {
   if (item.kind === 'requests') return <Requests {...item} />;
   if (item.kind === 'event') return <Event {...item} />;
@@ -56,10 +56,10 @@ function SampleCard({ sample: { name, should, mustNot, result, breaches } }: { r
 
 type RequestsItem = Extract<RunItem, { kind: 'requests' }>;
 
-/** Requests that followed each other, folded; the refused ones stay visible. */
+/** Requests that followed each other, in a part that can be opened. If a few include a refused one, it is open. */
 function Requests({ requests, read }: RequestsItem) {
   const refused = requests.filter(({ status }) => status >= 400).length;
-  const names = [...new Set(requests.map(nameOf))];
+  const names = [...new Set(requests.map(nameOfRequest))];
   const lines = requests.map((request) => <Request key={request.id} request={request} read={read} />);
   if (lines.length === 1) return <li class="event">{lines}</li>;
   return (
@@ -67,7 +67,7 @@ function Requests({ requests, read }: RequestsItem) {
       <details open={refused > 0 && lines.length < 6}>
         <summary>
           <Chip tone={refused > 0 ? 'warn' : 'good'} text={refused > 0 ? `${refused} refused` : 'done'} />{' '}
-          {countOf(lines.length, 'request', 'requests')}{' '}
+          {formatCount(lines.length, 'request', 'requests')}{' '}
           <span class="soft">{names.slice(0, 4).join(', ') + (names.length > 4 ? ', …' : '')}</span>
         </summary>
         {lines}
@@ -76,7 +76,7 @@ function Requests({ requests, read }: RequestsItem) {
   );
 }
 
-/** The most mails of a command of IMAP that are named. */
+/** How many of the mails that an IMAP command read are named. */
 const MAX_READ = 5;
 
 function Request({ request, read }: Pick<RequestsItem, 'read'> & { readonly request: RequestsItem['requests'][0] }) {
@@ -86,7 +86,7 @@ function Request({ request, read }: Pick<RequestsItem, 'read'> & { readonly requ
     <p>
       <Chip tone={toneOf(status)} text={status} />{' '}
       <a href={linkTo('requests', id)} title={`${method} ${path}`}>
-        {nameOf(request)}
+        {nameOfRequest(request)}
       </a>{' '}
       {reason !== null && <UserText text={shortenIds(reason)} />}
       {read.slice(0, MAX_READ).map((mail) => (
@@ -97,7 +97,7 @@ function Request({ request, read }: Pick<RequestsItem, 'read'> & { readonly requ
           ,{' '}
         </>
       ))}
-      {more > 0 && countOf(more, 'mail', 'mails')} <FaultLink ids={faults} /> <Time at={realTime} isReal />
+      {more > 0 && formatCount(more, 'mail', 'mails')} <FaultLink ids={faults} /> <Time at={realTime} isReal />
     </p>
   );
 }
@@ -113,10 +113,10 @@ function Event({ event, fault }: Extract<RunItem, { kind: 'event' }>) {
   );
 }
 
-/** What a line says, and what it leads to. */
+/** What the line of an event shows, and where it links to. */
 interface Line {
   readonly tone?: Tone;
-  /** Default: that of the tone. */
+  /** Default: the icon of the tone. */
   readonly icon?: IconNode;
   readonly state: string;
   readonly text: string;
@@ -126,10 +126,10 @@ interface Line {
 
 type Lines = { readonly [Kind in ShownEvent['kind']]?: (event: Extract<ShownEvent, { kind: Kind }>) => Line };
 
-const CLOCK = { freeze: 'frozen at', resume: 'running again at', advance: 'advanced to' } as const;
-const FAULT = { added: 'added', removed: 'removed', cleared: 'all removed', used: 'struck' } as const;
+const CLOCK_ACTIONS = { freeze: 'frozen at', resume: 'running again at', advance: 'advanced to' } as const;
+const FAULT_ACTIONS = { added: 'added', removed: 'removed', cleared: 'all removed', used: 'struck' } as const;
 
-/** The lines of the kinds of events; the others say what was done to what. */
+/** Writes the lines of some kinds of events. The line of any other kind shows the action and the name. */
 const LINES: Lines = {
   attempt({ event, attempt, url, deliveryId, error, status, retryInMs }) {
     const next = retryInMs === null ? '' : ` The next attempt is in ${formatSpan(retryInMs)}.`;
@@ -144,11 +144,11 @@ const LINES: Lines = {
     return { tone: 'warn', state, text: event, reason, link: linkTo('webhooks', deliveryId) };
   },
   clock: ({ action, now }) => {
-    const text = `${CLOCK[action]} ${now.slice(0, 19).replace('T', ' ')}`;
+    const text = `${CLOCK_ACTIONS[action]} ${now.slice(0, 19).replace('T', ' ')}`;
     return { icon: Clock, state: 'time', text, link: linkTo('time') };
   },
   fault: ({ action, fault }) => {
-    const text = `${FAULT[action]}${fault ? `: ${fault.on}` : ''}`;
+    const text = `${FAULT_ACTIONS[action]}${fault ? `: ${fault.on}` : ''}`;
     return { tone: 'warn', icon: Zap, state: 'fault', text, link: linkTo('time', fault?.id) };
   },
   'mail-held': ({ from, to, reason }) => ({ tone: 'warn', state: 'mail held', text: `${from} to ${to}`, reason }),

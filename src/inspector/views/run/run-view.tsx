@@ -7,10 +7,10 @@ import {
   Button,
   ButtonLink,
   CopyButton,
-  countOf,
   Facts,
   Failure,
   Form,
+  formatCount,
   Icon,
   Loading,
   Select,
@@ -23,7 +23,7 @@ import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { RunLine } from './run-line.tsx';
 import { counterpartOf, createTimeline } from './timeline.ts';
 
-/** The most items that are shown at once; older ones are behind a button. */
+/** How many items are shown at first. A button shows as many earlier ones each time. */
 const MAX_ITEMS = 300;
 
 /** What an agent did, as one timeline: mail, deliveries, requests, time and faults, newest last. */
@@ -38,12 +38,12 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
     <div class="page run">
       <div class="head">
         <h1>Run</h1>
-        <Choices data={data} options={options} />
+        <RunFilters data={data} options={options} />
       </div>
       <Failure error={error} />
       {items.length > limit && (
         <button type="button" onClick={() => setLimit(limit + MAX_ITEMS)}>
-          Show {countOf(items.length - limit, 'earlier item', 'earlier items')}
+          Show {formatCount(items.length - limit, 'earlier item', 'earlier items')}
         </button>
       )}
       {items.length > 0 ? (
@@ -63,7 +63,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
 }
 
 /** The filters of the timeline: a counterpart, and the moment at which it starts. */
-function Choices({ data, options: { counterpart = '', since = '' } }: { data: Run; options: Route['options'] }) {
+function RunFilters({ data, options: { counterpart = '', since = '' } }: { data: Run; options: Route['options'] }) {
   const scope = useScope();
   const mail = data.mail.filter((one) => isInScope(scope, one));
   const checkpoints = data.events.flatMap((event) =>
@@ -94,7 +94,7 @@ type Run = NonNullable<ReturnType<typeof useRun>['data']>;
 function useRun(sandbox: string | undefined) {
   const load = async (client: ControlClient) => {
     const [events, { messages: mail }, { deliveries }, { correspondents }, { samples }] = await Promise.all([
-      readKept(client.readFeed({ lastEventId: '0', follow: false })),
+      readKeptEvents(client.readFeed({ lastEventId: '0', follow: false })),
       client.listMail(),
       client.listDeliveries(),
       client.listCorrespondents(),
@@ -103,12 +103,13 @@ function useRun(sandbox: string | undefined) {
     return { events, mail, deliveries, correspondents, samples };
   };
   const { value, error } = useLoaded(load, `run ${sandbox}`, () => true);
+  // The data of the previous scope stay until those of the new one are loaded.
   const [data, setData] = useState(value);
   useEffect(() => value && setData(value), [value]);
   return { data, error };
 }
 
-async function readKept(feed: Promise<AsyncIterable<FeedEvent>>): Promise<FeedEvent[]> {
+async function readKeptEvents(feed: Promise<AsyncIterable<FeedEvent>>): Promise<FeedEvent[]> {
   const events: FeedEvent[] = [];
   for await (const event of await feed) events.push(event);
   return events;
@@ -121,7 +122,7 @@ function Correspondents({ correspondents }: { readonly correspondents: readonly 
   const action = useAction();
   return (
     <details class="card">
-      <summary>{countOf(correspondents.length, 'correspondent', 'correspondents')}</summary>
+      <summary>{formatCount(correspondents.length, 'correspondent', 'correspondents')}</summary>
       <ul class="rows">
         {correspondents.map((one) => (
           <li key={one.id}>
@@ -139,13 +140,13 @@ function Correspondents({ correspondents }: { readonly correspondents: readonly 
           </li>
         ))}
       </ul>
-      <AddForm action={action} />
+      <CorrespondentForm action={action} />
       <Failure error={action.error} />
     </details>
   );
 }
 
-function AddForm({ action }: { readonly action: Action }) {
+function CorrespondentForm({ action }: { readonly action: Action }) {
   const add = async (client: ControlClient, data: FormData, form: HTMLFormElement) => {
     await client.addCorrespondent({ address: textIn(data, 'address'), replies: [textIn(data, 'reply')] });
     form.reset();
@@ -165,19 +166,19 @@ function AddForm({ action }: { readonly action: Action }) {
 /** Returns how many replies are left, and what the next one says. */
 function describeReplies({ replies, received, afterMs }: Correspondent): string {
   if (replies === null) return 'answered by a function';
-  const left = Math.max(0, replies.length - received);
+  const left = formatCount(Math.max(0, replies.length - received), 'reply', 'replies');
   const next = replies[received];
   if (!next) return `no reply left of ${replies.length}`;
-  return `${countOf(left, 'reply', 'replies')} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
+  return `${left} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
 }
 
-/** What a person does first: a request with a key of an inbox, a mail, or a sample. */
+/** Shows what a person can do first: send a request with the key of an inbox, or deliver a mail or a sample. */
 function StartPage() {
   const { tenant } = useScope();
   const { value } = useLoaded((client) => client.listKeys({ tenant }), `start-key ${tenant}`);
   const key = value?.keys.find(({ tier }) => tier === 'inbox')?.text;
   const compose = linkTo('mail', undefined, { compose: 'true' });
-  const copied = (text: string | undefined) =>
+  const withCopyButton = (text: string | undefined) =>
     text && (
       <>
         <code>{text}</code> <CopyButton text={text} />
@@ -189,9 +190,9 @@ function StartPage() {
       <p>Let your agent call the API, or deliver a mail. Both appear here at once.</p>
       <Facts
         facts={[
-          ['URL of the API', copied(location.origin)],
-          ['A key of an inbox', copied(key)],
-          ['A first request', copied(key && `curl ${location.origin}/v1/messages -H 'X-API-Key: ${key}'`)],
+          ['URL of the API', withCopyButton(location.origin)],
+          ['A key of an inbox', withCopyButton(key)],
+          ['A first request', withCopyButton(key && `curl ${location.origin}/v1/messages -H 'X-API-Key: ${key}'`)],
         ]}
       />
       <p class="buttons">
@@ -207,7 +208,7 @@ function StartPage() {
   );
 }
 
-/** Delivers a sample: a mail that agents have difficulties with. */
+/** A form that delivers a sample: a mail that agents often handle wrongly. */
 function SampleForm() {
   const scope = useScope();
   const { sandbox } = scope;

@@ -7,13 +7,14 @@ type Mail = ReplyTo<'listMail'>['messages'][number];
 /** A sample that was delivered, with what the agent did. */
 export type Sample = ReplyTo<'listSamples'>['samples'][number];
 
-/** One thing that happened, in the order of the timeline. */
+/** One thing that happened. `read` is the mail that the requests read over IMAP. */
 export type RunItem = { readonly id: string } & (
   | {
       readonly kind: 'mail';
       readonly mail: Mail;
       /** When it arrived or was sent, in real time. */
       readonly realTime: string;
+      /** Whether it is the answer of a correspondent to a mail that was sent. */
       readonly isAnswer: boolean;
       readonly sample: Sample | undefined;
     }
@@ -45,49 +46,50 @@ export interface RunData {
 }
 
 /**
- * What a timeline is limited to: the id of a tenant or a sandbox, the bare address of a counterpart, and what came
- * after the event with an id.
+ * The limits of a timeline: the id of a tenant or a sandbox, the bare address of a counterpart, and the id of the event
+ * after which the timeline starts.
  */
 export type RunFilter = { readonly [Name in 'tenant' | 'counterpart' | 'since']: string | undefined };
 
-/** Returns the bare address of the other side of a mail. */
+/** Returns the bare address of the other side: the sender of a received mail, or the first recipient of a sent mail. */
 export function counterpartOf({ direction, from, to }: Pick<Mail, 'direction' | 'from' | 'to'>): string {
   return bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
 }
 
-/** An item, the id of its tenant (`of`), and the counterparts that it concerns; `undefined` if it concerns all. */
+/** An item, the id of its tenant, and the counterparts that it concerns: `undefined` if it concerns all. */
 interface Row {
   readonly item: RunItem;
-  readonly of: string | null | undefined;
+  readonly tenantId: string | null | undefined;
   readonly counterparts: readonly string[] | undefined;
 }
 
 /** Returns what happened since the last reset or a chosen event, oldest first. */
 export function createTimeline(data: RunData, { tenant, counterpart, since }: RunFilter): RunItem[] {
   const start = data.events.findLastIndex(({ id, kind }) => id === since || kind === 'reset');
-  const createRows = rowCreator(data);
+  const createRows = createRowFunction(data);
   const rows = data.events.slice(start + 1).flatMap(createRows);
   const chosen = rows.filter(
-    ({ of, counterparts }) =>
-      (!tenant || of == null || of === tenant) &&
+    ({ tenantId, counterparts }) =>
+      (!tenant || tenantId == null || tenantId === tenant) &&
       (!counterpart || counterparts === undefined || counterparts.includes(counterpart)),
   );
-  return fold(chosen.map(({ item }) => item));
+  return joinRequests(chosen.map(({ item }) => item));
 }
 
-/** Returns the function that creates the rows of an event: one for itself, and one for each mail that it sent. */
-function rowCreator({ mail, deliveries, correspondents, samples }: RunData): (event: FeedEvent) => Row[] {
-  const answering = new Set(correspondents.map(({ address }) => bareAddress(address)));
+/** Creates a function that returns the rows of an event: one for the event, and one for each mail that it sent. */
+function createRowFunction({ mail, deliveries, correspondents, samples }: RunData): (event: FeedEvent) => Row[] {
+  const addresses = new Set(correspondents.map(({ address }) => bareAddress(address)));
   const sentIds = new Set(mail.flatMap((one) => (one.direction === 'outbound' ? [one.messageIdHeader] : [])));
-  const isAnswer = ({ from, inReplyTo }: Mail) => answering.has(bareAddress(from)) && sentIds.has(inReplyTo ?? '');
+  const isAnswer = ({ from, inReplyTo }: Mail) => addresses.has(bareAddress(from)) && sentIds.has(inReplyTo ?? '');
   const mails = new Map(mail.map((one) => [one.id, one]));
+  // The counterpart of each mail and of each thread, by its id.
   const others = new Map(mail.flatMap((one) => [one.id, one.threadId].map((id) => [id, counterpartOf(one)] as const)));
   const deliveryOf = new Map(deliveries.map((delivery) => [delivery.id, delivery]));
   // A sample of several mails has its card at the last one.
   const sampleOf = new Map(samples.map((sample) => [sample.messages.at(-1)?.id, sample]));
   const rowOf = (one: Mail, realTime: string): Row => ({
     item: { kind: 'mail', id: one.id, mail: one, realTime, isAnswer: isAnswer(one), sample: sampleOf.get(one.id) },
-    of: one.tenantId,
+    tenantId: one.tenantId,
     counterparts: [counterpartOf(one)],
   });
   const mailsOf = (ids: readonly string[]) => ids.flatMap((id) => mails.get(id) ?? []);
@@ -97,15 +99,15 @@ function rowCreator({ mail, deliveries, correspondents, samples }: RunData): (ev
     const named = [...request.path.split('/'), ...request.messages, ...request.read];
     const counterparts = named.flatMap((part) => others.get(part) ?? []);
     const item: RunItem = { kind: 'requests', id, requests: [request], read };
-    return [{ item, of: request.principal?.tenantId, counterparts }, ...sent.map((one) => rowOf(one, realTime))];
+    return [{ item, tenantId: request.principal?.tenantId, counterparts }, ...sent.map((one) => rowOf(one, realTime))];
   };
   const rowOfEvent = (event: ShownEvent): Row => {
     const { payload, attempts } = ('deliveryId' in event && deliveryOf.get(event.deliveryId)) || {};
-    const other = others.get(payload?.messageId ?? '');
+    const counterpart = others.get(payload?.messageId ?? '');
     const fault = 'attempt' in event ? attempts?.[event.attempt - 1]?.faultId : undefined;
     const item: RunItem = { kind: 'event', id: event.id, event, fault };
-    const of = 'tenantId' in event ? event.tenantId : undefined;
-    return { item, of, counterparts: other === undefined ? undefined : [other] };
+    const tenantId = 'tenantId' in event ? event.tenantId : undefined;
+    return { item, tenantId, counterparts: counterpart === undefined ? undefined : [counterpart] };
   };
   return (event) => {
     if (event.kind === 'delivery-created') return [];
@@ -117,13 +119,13 @@ function rowCreator({ mail, deliveries, correspondents, samples }: RunData): (ev
 }
 
 /** Joins requests between which nothing else happened, except those that read mail over IMAP. */
-function fold(items: readonly RunItem[]): RunItem[] {
-  const folded: RunItem[] = [];
+function joinRequests(items: readonly RunItem[]): RunItem[] {
+  const joined: RunItem[] = [];
   for (const item of items) {
-    const last = folded.at(-1);
+    const last = joined.at(-1);
     if (item.kind === 'requests' && last?.kind === 'requests' && item.read.length + last.read.length === 0) {
       last.requests.push(...item.requests);
-    } else folded.push(item);
+    } else joined.push(item);
   }
-  return folded;
+  return joined;
 }

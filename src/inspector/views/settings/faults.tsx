@@ -8,7 +8,7 @@ import { type Action, never, useAction, useLoaded } from '../../use-loaded.ts';
 
 type Fault = ReplyTo<'listFaults'>['faults'][number];
 
-/** Faults that are often wanted. */
+/** Faults that are often needed. */
 const PRESETS: readonly (readonly [text: string, icon: IconNode, fault: InputTo<'addFault'>])[] = [
   ['Next 2 sends answer 503', Ban, { on: 'request', operation: 'sendMessage', status: 503, times: 2 }],
   ['Every reply 2 s late', Clock, { on: 'request', latency: { ms: 2_000 } }],
@@ -17,16 +17,16 @@ const PRESETS: readonly (readonly [text: string, icon: IconNode, fault: InputTo<
   ['Next 3 deliveries come twice', Copy, { on: 'delivery', kind: 'duplicate', times: 3 }],
 ];
 
-/** Any event may count for a fault that applies only after some events, so the list is loaded again after each. */
-const isAnything = () => true;
+/** The filter for the list of faults. Any event may use up a fault, or count for one that applies after some events. */
+const always = () => true;
 
 /** The faults that are set, and how to add one: by a preset, or by a form with every field. */
 export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const scope = useScope();
   const { run, error: failure, isRunning } = useAction();
-  const { value, error } = useLoaded((client) => client.listFaults(), 'faults', isAnything);
+  const { value, error } = useLoaded((client) => client.listFaults(), 'faults', always);
   const faults = value?.faults.filter((fault) => isInScope(scope, fault));
-  const adder = (fault: InputTo<'addFault'>) => (client: ControlClient) =>
+  const createAddCall = (fault: InputTo<'addFault'>) => (client: ControlClient) =>
     client.addFault({ ...fault, tenant: scope.tenant } as InputTo<'addFault'>);
   // Faults of other tenants stay, because the filter hides them.
   const removeAll = async (client: ControlClient) => {
@@ -52,7 +52,7 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
       )}
       <div class="buttons">
         {PRESETS.map(([text, icon, fault]) => (
-          <Button icon={icon} text={text} key={text} disabled={isRunning} onClick={() => run(adder(fault))} />
+          <Button icon={icon} text={text} key={text} disabled={isRunning} onClick={() => run(createAddCall(fault))} />
         ))}
       </div>
       <FaultForm />
@@ -109,7 +109,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 
 type FieldNames = Readonly<Record<string, readonly string[]>>;
 
-/** What can go wrong with a request, and the fields that belong to it. */
+/** What can go wrong with a request, and the fields of such a fault. */
 const REQUEST_KINDS: FieldNames = {
   'another reply': ['status', 'body', 'headers', 'latency', 'effect'],
   'a slow reply': ['latency'],
@@ -130,7 +130,7 @@ const LABELS: Readonly<Record<string, string>> = {
   times: 'how many times',
 };
 
-/** Resolves with the schemas of the faults, by what goes wrong. */
+/** Loads the schemas of the faults, by what a fault applies to, such as `request`. */
 async function loadSchemas(client: ControlClient): Promise<ReadonlyMap<string, Schema>> {
   const document = await client.getControlOpenApi();
   const call = document.paths['/__mock/faults']?.post as {
@@ -142,12 +142,12 @@ async function loadSchemas(client: ControlClient): Promise<ReadonlyMap<string, S
 
 type Fields = readonly (readonly [name: string, schema: Schema])[];
 
-/** Returns the fields that a fault of a kind can have; those of an object are named by a path. */
+/** Returns the fields that a fault of a kind can have. A field of an object has a path as its name: `latency.ms`. */
 function fieldsOf({ properties = {} }: Schema, kind: string): Fields {
   const isRequest = properties.rateLimit !== undefined;
-  const ofKinds = Object.values(REQUEST_KINDS).flat();
+  const fieldsOfKinds = Object.values(REQUEST_KINDS).flat();
   const applies = (name: string) => {
-    if (isRequest) return !ofKinds.includes(name) || REQUEST_KINDS[kind]?.includes(name);
+    if (isRequest) return !fieldsOfKinds.includes(name) || REQUEST_KINDS[kind]?.includes(name);
     return ONLY_FOR[name]?.includes(kind) ?? true;
   };
   return Object.entries(properties)
@@ -158,7 +158,7 @@ function fieldsOf({ properties = {} }: Schema, kind: string): Fields {
     });
 }
 
-/** A form for a new fault, made from the schema that the control plane describes. */
+/** A form for a new fault. Its fields come from the schemas in the OpenAPI document of the control plane. */
 function FaultForm() {
   const { tenant } = useScope();
   const { value: schemas, error } = useLoaded(loadSchemas, 'schemas', never);
@@ -171,8 +171,8 @@ function FaultForm() {
   const fields = fieldsOf(schema, kind);
   const add = (data: FormData) => (client: ControlClient) => {
     const isCut = on === 'request' && REQUEST_KINDS[kind]?.includes('cut');
-    const own = { ...(isCut && { cut: true }), ...(on !== 'request' && kind && { kind }) };
-    return client.addFault({ on, ...own, tenant, ...readFields(data, fields) } as InputTo<'addFault'>);
+    const kindFields = { ...(isCut && { cut: true }), ...(on !== 'request' && kind && { kind }) };
+    return client.addFault({ on, ...kindFields, tenant, ...readFields(data, fields) } as InputTo<'addFault'>);
   };
   return (
     <details>
@@ -200,7 +200,7 @@ function FaultForm() {
   );
 }
 
-/** A field of the kind that the schema asks for. */
+/** An input for the type of value that the schema requires. */
 function Input({ name, schema }: { readonly name: string; readonly schema: Schema }) {
   const placeholder = schema.default === undefined ? EXAMPLES[name] : String(schema.default);
   if (schema.enum) {
@@ -219,7 +219,7 @@ function Input({ name, schema }: { readonly name: string; readonly schema: Schem
   return <input name={name} placeholder={placeholder} />;
 }
 
-/** Returns what the fields contain; empty ones are left out. */
+/** Returns the values of the fields. Empty fields are left out. */
 function readFields(data: FormData, fields: Fields): object {
   const read: Record<string, unknown> = {};
   for (const [name, schema] of fields) {

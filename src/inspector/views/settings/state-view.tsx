@@ -17,7 +17,7 @@ import {
 } from '../../parts.tsx';
 import { Time, UserText } from '../../text.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
-import { RemovingButton, useUndoableChange } from './undo.tsx';
+import { ConfirmButton, useUndoableChange } from './undo.tsx';
 
 /** Resets the data, saves and compares checkpoints, and exports everything. */
 export function StateView({ route }: { readonly route: Route }) {
@@ -31,12 +31,12 @@ export function StateView({ route }: { readonly route: Route }) {
       <div class="head">
         <h1>State</h1>
         <Button icon={Download} text="Export as a fixture" onClick={() => run(exportState)} />
-        <RemovingButton label="Reset all data" warning={warningOf('the start')} change={reset} />
+        <ConfirmButton label="Reset all data" warning={warningOf('the start')} change={reset} />
       </div>
       <Failure error={action.error} />
       <section class="card" aria-label="Checkpoints">
         <h2>Checkpoints</h2>
-        <Form className="inline" submit={(data, { currentTarget }) => run(saver(data, currentTarget))}>
+        <Form className="inline" submit={(data, { currentTarget }) => run(createSaveCall(data, currentTarget))}>
           <TextField label="Name" name="name" required />
           <Button text="Save a checkpoint" type="submit" class="primary" />
         </Form>
@@ -64,7 +64,8 @@ async function exportState(client: ControlClient): Promise<void> {
   saveFile('mailbox.json', new Blob([JSON.stringify(fixture, null, 2)]));
 }
 
-const saver = (data: FormData, form: HTMLFormElement) => async (client: ControlClient) => {
+/** Returns the call that saves a checkpoint and then empties the form. */
+const createSaveCall = (data: FormData, form: HTMLFormElement) => async (client: ControlClient) => {
   await client.addCheckpoint({ name: textIn(data, 'name') });
   form.reset();
 };
@@ -80,7 +81,7 @@ function Checkpoint({ name, createdAt, isOpen, run }: CheckpointProps) {
       <UserText inside="strong" text={name} /> <Time at={createdAt} />
       <span class="buttons">
         <ButtonLink text="Compare" href={linkTo('state', name)} />
-        <RemovingButton icon={RotateCcw} label="Restore" warning={warningOf(`“${name}”`)} change={restore} />
+        <ConfirmButton icon={RotateCcw} label="Restore" warning={warningOf(`“${name}”`)} change={restore} />
         <Button text="Remove" class="quiet danger" onClick={() => run((client) => client.removeCheckpoint({ name }))} />
       </span>
     </li>
@@ -93,7 +94,7 @@ const CHANGES = [
   ['changed', 'warn', Pencil],
 ] as const;
 
-/** Shows what differs between a checkpoint and another one, or the present state. */
+/** Shows what differs between a checkpoint and another checkpoint, or the present state. */
 function Difference({ from, to, names }: { from: string; to: string; names: readonly string[] }) {
   const { value, error } = useLoaded((client) => client.diffCheckpoints({ from, to }), `${from}/${to}`);
   const changes = value && CHANGES.filter(([change]) => Object.keys(value[change]).length > 0);

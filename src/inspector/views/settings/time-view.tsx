@@ -14,7 +14,7 @@ import { Faults } from './faults.tsx';
 export function TimeView({ route }: { readonly route: Route }) {
   const scope = useScope();
   const { value, error } = useLoaded(loadDue, 'due');
-  const due = value?.filter(({ of }) => isInScope(scope, of));
+  const due = value?.filter(({ item }) => isInScope(scope, item));
   return (
     <div class="page">
       <h1>Time and faults</h1>
@@ -30,10 +30,10 @@ const DAY_MS = 86_400_000;
 /** By how much the clock can be advanced, in milliseconds. */
 const STEPS = { '1m': 60_000, '10m': 600_000, '1h': 3_600_000, '1d': DAY_MS, '3d': 3 * DAY_MS, '30d': 30 * DAY_MS };
 
-/** In how many parts the clock is advanced if much falls due meanwhile, so that somebody can stop it. */
+/** If more than this is waiting, the clock is advanced in this many parts, so that a person can stop it. */
 const PARTS = 20;
 
-/** The clock of the chosen tenant, or of all. */
+/** The clock of the chosen tenant, or of all tenants. `waiting` is how many deliveries and answers wait. */
 function Clock({ waiting }: { readonly waiting: number }) {
   const { tenant } = useScope();
   const { offsetMs, isFrozen, realMs, differ } = useNow();
@@ -74,7 +74,10 @@ function Clock({ waiting }: { readonly waiting: number }) {
   );
 }
 
-/** Advances the clock: at once, or in parts that somebody can stop if many deliveries are waiting. */
+/**
+ * Returns functions that advance the clock and stop it. If much is waiting, the clock is advanced in parts. `done` is
+ * the share of the way that is done; it is `undefined` while the clock is not being advanced.
+ */
 function useAdvance(waiting: number, change: (ms: number) => Promise<boolean>) {
   const [done, setDone] = useState<number>();
   const isStopped = useRef(false);
@@ -95,21 +98,21 @@ function useAdvance(waiting: number, change: (ms: number) => Promise<boolean>) {
 
 const MAX_DUE = 10;
 
-/** Something that waits for its time. */
+/** A delivery that waits, or an answer of a correspondent that is not sent yet. */
 interface Due {
   readonly id: string;
-  /** What it is of, for the filter. */
-  readonly of: Parameters<typeof isInScope>[1];
-  /** By the clock of the tenant; null if it waits for something else. */
+  /** The delivery or the answer, from which the filter reads the tenant. */
+  readonly item: Parameters<typeof isInScope>[1];
+  /** When it is due, by the clock of the tenant; null if it does not wait for a time. */
   readonly at: string | null;
   readonly icon: IconNode;
-  /** The link to it, and what it is. */
+  /** What it is, with a link to it. */
   readonly what: ComponentChildren;
   readonly to: string;
   readonly waitsFor: string;
 }
 
-/** Loads the deliveries and the answers of correspondents that wait, those that are due first before the others. */
+/** Loads the deliveries and the answers of correspondents that wait, in the order in which they are due. */
 async function loadDue(client: ControlClient): Promise<Due[]> {
   const [{ deliveries }, { webhooks }, { correspondents }] = await Promise.all([
     client.listDeliveries(),
@@ -117,25 +120,25 @@ async function loadDue(client: ControlClient): Promise<Due[]> {
     client.listCorrespondents(),
   ]);
   const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
-  const sent = deliveries
+  const waiting = deliveries
     .filter(({ state }) => state === 'pending' || state === 'held')
     .map((delivery): Due => {
       const { id, nextAttemptAt: at, event, attempts } = delivery;
       const attempt = `attempt ${attempts.length + 1}, ${attempts.at(-1)?.error ?? 'the first one'}`;
       const what = <a href={linkTo('webhooks', id)}>{event}</a>;
       const waitsFor = at === null ? summarise(delivery) : attempt;
-      return { id, of: delivery, at, icon: Webhook, what, to: urlOf(delivery, urls), waitsFor };
+      return { id, item: delivery, at, icon: Webhook, what, to: urlOf(delivery, urls), waitsFor };
     });
   const answers = correspondents.flatMap(({ id, address, afterMs, due }) =>
-    due.map((of, index): Due => {
+    due.map((item, index): Due => {
       const what = <UserText text={`Answer of ${address}`} />;
-      const { at, to, subject } = of;
+      const { at, to, subject } = item;
       const waitsFor = `to “${subject}”, ${formatSpan(afterMs)} after it`;
-      return { id: `${id} ${index}`, of, at, icon: Reply, what, to, waitsFor };
+      return { id: `${id} ${index}`, item, at, icon: Reply, what, to, waitsFor };
     }),
   );
-  // What has no time waits for another delivery, or until it is released.
-  return [...answers, ...sent].sort((one, other) => ((one.at ?? '9') < (other.at ?? '9') ? -1 : 1));
+  // A delivery without a time is last. It waits for another delivery, or until somebody releases it.
+  return [...answers, ...waiting].sort((one, other) => ((one.at ?? '9') < (other.at ?? '9') ? -1 : 1));
 }
 
 /** What falls due next: what, to whom, when, and what it waits for. */

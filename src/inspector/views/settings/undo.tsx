@@ -12,13 +12,13 @@ export interface Undo {
   run(): Promise<unknown>;
 }
 
-/** Offers an undo at the bottom of the page, whatever view is open. */
+/** Provides a function that offers an undo at the bottom of the page, in every view. */
 export const UndoContext = createContext<(undo: Undo) => void>(() => {});
 
-type RemovingButtonProps = { icon?: IconNode; label: string; warning: string; change(): Promise<Undo> };
+type ConfirmButtonProps = { icon?: IconNode; label: string; warning: string; change(): Promise<Undo> };
 
-/** A button for a change that removes something. It asks first, with the warning, and then offers an undo. */
-export function RemovingButton({ icon = Trash2, label, warning, change }: RemovingButtonProps) {
+/** A button for a change that removes something. It shows the warning, and offers an undo after the change. */
+export function ConfirmButton({ icon = Trash2, label, warning, change }: ConfirmButtonProps) {
   const action = useAction();
   const offer = useContext(UndoContext);
   const run = () => confirm(warning) && action.run(async () => offer(await change()));
@@ -31,8 +31,8 @@ export function RemovingButton({ icon = Trash2, label, warning, change }: Removi
 }
 
 /**
- * Returns a function that makes a change after a checkpoint with this name, which an undo restores. A change in a
- * sandbox needs a checkpoint of the sandbox.
+ * Returns a function that saves a checkpoint with this name, makes a change, and returns the undo, which restores the
+ * checkpoint. If the change is in a sandbox, the checkpoint must be one of this sandbox.
  */
 export function useUndoableChange(name: string, change: Call<unknown>, sandbox?: string | undefined) {
   const { client } = useInspector();

@@ -2,7 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { linkTo, type Route, useTitle, webhookLink } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLink, Form, TextField, textIn } from '../../parts.tsx';
 import { FullTime, formatSpan, fullTime, indentJson, Time } from '../../text.tsx';
-import { type Test, useAction, useLoaded } from '../../use-loaded.ts';
+import { type EventFilter, useAction, useLoaded } from '../../use-loaded.ts';
 import type { Attempt, Delivery, DeliveryListProps, Webhook } from './explain-delivery.ts';
 import { causeOf, countBytes, explainEarlier, markOf, summarise, urlOf, writeHeaders } from './explain-delivery.ts';
 import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
@@ -65,17 +65,17 @@ function Reason({ delivery, secret, route }: { delivery: Delivery; secret: strin
   const last = delivery.attempts.at(-1);
   const failed = delivery.state === 'delivered' || last?.error === null ? undefined : last;
   const cause = failed && causeOf(failed);
-  const isSigned = useMemo(() => failed && secret && isSignedWith(failed, secret), [failed, secret]);
+  const isSignatureCorrect = useMemo(() => failed && secret && isSignedWith(failed, secret), [failed, secret]);
   return (
     <div class={`reason ${markOf(delivery).tone}-edge`} role="status">
       <p>
         <strong>{summarise(delivery)}</strong>
       </p>
-      {failed && failed.fault !== null && <Struck fault={failed.fault} id={failed.faultId} />}
+      {failed && failed.fault !== null && <FaultNote fault={failed.fault} id={failed.faultId} />}
       {cause && <p>{cause.advice}</p>}
       {failed && cause?.isAboutSignature && secret !== undefined && (
         <p>
-          {isSigned
+          {isSignatureCorrect
             ? 'The signature of this attempt is correct. So the receiver may have another secret, or change the ' +
               'body before it verifies it.'
             : 'The signature of this attempt is not correct.'}{' '}
@@ -91,7 +91,7 @@ function Reason({ delivery, secret, route }: { delivery: Delivery; secret: strin
   );
 }
 
-/** The label of the button that sends the delivery. In the other states, the delivery has ended. */
+/** The label of the button that sends the delivery. In the other states it is `Send again`: the delivery has ended. */
 const SEND_LABELS: Partial<Record<Delivery['state'], string>> = { pending: 'Send now', held: 'Release' };
 
 /** Where a receiver on the machine of a developer often listens. */
@@ -99,16 +99,16 @@ const EXAMPLE_URL = 'http://127.0.0.1:3000/';
 
 function Actions({ delivery: { id, state }, route }: { readonly delivery: Delivery; readonly route: Route }) {
   const { run, error, isRunning } = useAction();
-  const [isElsewhere, setElsewhere] = useState(false);
+  const [isOtherUrl, setOtherUrl] = useState(false);
   const send = (data: FormData) => run((client) => client.redeliver({ id, url: textIn(data, 'url') || undefined }));
   return (
     <Form className="" submit={send}>
-      {isElsewhere && (
+      {isOtherUrl && (
         <TextField label="URL, only for this time" name="url" type="url" required defaultValue={EXAMPLE_URL} />
       )}
       <p class="buttons">
         <Button text={SEND_LABELS[state] ?? 'Send again'} type="submit" class="primary" disabled={isRunning} />
-        {!isElsewhere && <Button text="To another URL" onClick={() => setElsewhere(true)} />}
+        {!isOtherUrl && <Button text="To another URL" onClick={() => setOtherUrl(true)} />}
         <ButtonLink text="Send an edited copy" href={webhookLink(route, undefined, { open: 'event', from: id })} />
         <ButtonLink text="Check its signature" href={webhookLink(route, undefined, { open: 'signature', from: id })} />
       </p>
@@ -117,14 +117,14 @@ function Actions({ delivery: { id, state }, route }: { readonly delivery: Delive
   );
 }
 
-const isClock: Test = ({ kind }) => kind === 'clock';
+const isClockEvent: EventFilter = ({ kind }) => kind === 'clock';
 
 /** When the next attempt is due, by the clock of the tenant, and a button that moves the clock there. */
 function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
   const { run, error, isRunning } = useAction();
   const { tenantId: tenant, nextAttemptAt, attempts } = delivery;
   const key = `${delivery.id} ${nextAttemptAt}`;
-  const { value: clock } = useLoaded((client) => client.getClock({ tenant }), key, isClock);
+  const { value: clock } = useLoaded((client) => client.getClock({ tenant }), key, isClockEvent);
   if (nextAttemptAt === null || !clock) return null;
   const leftMs = Date.parse(nextAttemptAt) - Date.parse(clock.now);
   const advance = () => run((client) => client.changeClock({ advance: Math.max(leftMs, 0), tenant }));
@@ -159,7 +159,7 @@ function AttemptItem({ attempt, number, secret, isLast }: AttemptProps & { reado
           </span>
         </summary>
         {error !== null && <p class="bad">{error}</p>}
-        {fault !== null && <Struck fault={fault} id={faultId} />}
+        {fault !== null && <FaultNote fault={fault} id={faultId} />}
         {status !== null && <h3>Answer of the receiver</h3>}
         {status !== null && <Code label={`Answer to attempt ${number}`} text={answer} />}
         <h3>Request</h3>
@@ -194,8 +194,8 @@ function SignatureSteps({ attempt, number, secret }: AttemptProps) {
   );
 }
 
-/** Says which fault applied to an attempt, and leads to it. */
-function Struck({ fault, id }: { readonly fault: string; readonly id: string | null }) {
+/** Says which fault applied to an attempt, and links to it. */
+function FaultNote({ fault, id }: { readonly fault: string; readonly id: string | null }) {
   return (
     <p class="warn">
       The fault <code>{fault}</code> applied to this attempt, so its result may be intended.{' '}

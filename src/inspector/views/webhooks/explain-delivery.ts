@@ -15,15 +15,15 @@ const MARKS: Readonly<Record<Delivery['state'], StateMark>> = {
   failed: { text: 'Error of the emulator', tone: 'bad' },
 };
 
-/** A pending delivery that has failed before. */
+/** The mark of a pending delivery of which an attempt has failed. */
 const FAILING: StateMark = { text: 'Failing', tone: 'bad' };
 
-/** What the marks say, in the order of the life of a delivery. */
+/** The texts of the marks, in the order in which a delivery may get them. */
 export const MARK_TEXTS: readonly string[] = [...new Set([MARKS.pending, FAILING, ...Object.values(MARKS)])].map(
   ({ text }) => text,
 );
 
-/** Returns how the state of a delivery is shown. A pending one that has failed before is marked as such. */
+/** Returns how the state of a delivery is shown. A pending delivery of which an attempt has failed has its own mark. */
 export function markOf({ state, attempts }: Delivery): StateMark {
   return state === 'pending' && attempts.length > 0 ? FAILING : MARKS[state];
 }
@@ -33,7 +33,7 @@ export function urlOf({ attempts, webhookId }: Delivery, urls: ReadonlyMap<strin
   return attempts.at(-1)?.url ?? urls.get(webhookId) ?? `webhook ${webhookId}`;
 }
 
-/** Writes headers in lines. */
+/** Writes each header in a line of its own. */
 export function writeHeaders(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}`)
@@ -54,7 +54,7 @@ export function summarise({ state, reason, attempts, nextAttemptAt }: Delivery):
 
 const MAX_ANSWER_LENGTH = 80;
 
-/** Says how an attempt was answered, or why not, with the start of what the receiver answered. */
+/** Describes the answer to an attempt, with the start of its body, or why there was no answer. */
 function describeFailure({ status, error, responseBody }: Attempt): string {
   if (status === null) return `not answered: ${error}`;
   const answer = responseBody.trim().replace(/\s+/g, ' ');
@@ -62,9 +62,10 @@ function describeFailure({ status, error, responseBody }: Attempt): string {
   return start === '' ? `answered ${status}.` : `answered ${status}: ${start}`;
 }
 
-const numbersInWords = new Intl.ListFormat('en-GB');
+/** Writes a list such as `1, 2 and 3`. */
+const numberList = new Intl.ListFormat('en-GB');
 
-/** Says how earlier attempts failed, without those that failed in the same way as the newest one. */
+/** Says how earlier attempts failed. Attempts that failed in the same way as the newest one are left out. */
 export function explainEarlier({ attempts }: Delivery): string[] {
   const newest = attempts.at(-1);
   const numbersByFailure = new Map<string, string[]>();
@@ -76,7 +77,7 @@ export function explainEarlier({ attempts }: Delivery): string[] {
   if (newest) numbersByFailure.delete(describeFailure(newest));
   return [...numbersByFailure].map(([failure, numbers]) => {
     const [subject, verb] = numbers.length === 1 ? ['attempt', 'was'] : ['attempts', 'were'];
-    return `Earlier: ${subject} ${numbersInWords.format(numbers)} ${verb} ${failure}`;
+    return `Earlier: ${subject} ${numberList.format(numbers)} ${verb} ${failure}`;
   });
 }
 
@@ -85,8 +86,8 @@ const NOT_ACCEPTED =
   'The receiver did not accept the body, or the signature did not verify. Its answer below may say why.';
 
 /**
- * What to do about a failure, and whether the signature may be its cause, by the status of the answer or, without an
- * answer, by the error.
+ * What to do about a failure, and whether the signature may be its cause. The pattern is for the status of the answer
+ * or, if there was no answer, for the error.
  */
 const CAUSES: readonly (readonly [pattern: RegExp, advice: string, isAboutSignature?: boolean])[] = [
   [/^40[13]$/, REFUSED, true],
@@ -100,7 +101,7 @@ const CAUSES: readonly (readonly [pattern: RegExp, advice: string, isAboutSignat
   [/did not respond within/, 'Answer first, and do long work afterwards.'],
 ];
 
-/** Returns what may have caused the failure of an attempt; `undefined` after a success, and for anything unusual. */
+/** Returns what may have caused the failure of an attempt; `undefined` after a success or an unusual failure. */
 export function causeOf({ status, error }: Attempt) {
   const found = error === null ? undefined : CAUSES.find(([pattern]) => pattern.test(String(status ?? error)));
   return found && { advice: found[1], isAboutSignature: found[2] ?? false };

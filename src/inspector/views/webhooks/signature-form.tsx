@@ -17,9 +17,9 @@ const FIELDS = [
   ['computed', 'Signature that your code computed (may be empty)', 'input'],
 ] as const;
 
-/** A form that says why a signature does not verify; at first, it has the last attempt of `start`. */
+/** A form that says why a signature does not verify. At first it contains the last attempt of the delivery `start`. */
 export function SignatureForm({ start, ...log }: DeliveryListProps & { start: Delivery | undefined }) {
-  const [texts] = useState(() => textsFrom(start, log.webhooks));
+  const [texts] = useState(() => initialTexts(start, log.webhooks));
   const [result, setResult] = useState<{ checks: readonly SignatureCheck[]; computed: string | undefined }>();
   const check = (data: FormData) => {
     const { computed, ...request } = Object.fromEntries(data) as Texts;
@@ -52,7 +52,7 @@ export function SignatureForm({ start, ...log }: DeliveryListProps & { start: De
 }
 
 /** Returns what the fields contain at first. */
-function textsFrom(start: Delivery | undefined, webhooks: readonly Webhook[]): Texts {
+function initialTexts(start: Delivery | undefined, webhooks: readonly Webhook[]): Texts {
   const attempt = start?.attempts.at(-1);
   const webhook = webhooks.find(({ id }) => id === start?.webhookId);
   return {
@@ -63,7 +63,10 @@ function textsFrom(start: Delivery | undefined, webhooks: readonly Webhook[]): T
   };
 }
 
-/** Finds the attempt whose signature is among pasted headers, or else the latest one of the same event. */
+/**
+ * Finds the attempt whose signature is in the pasted headers. If there is none, finds the latest attempt whose
+ * `webhook-id` is in them.
+ */
 function findSent(pasted: string, { deliveries, webhooks }: DeliveryListProps): SentRequest | undefined {
   const attempts = deliveries.flatMap(({ webhookId, attempts }) => attempts.map((attempt) => ({ webhookId, attempt })));
   const findBy = (name: string) =>
@@ -120,7 +123,7 @@ export function SignatureResult({ checks, signed }: { checks: readonly Signature
 
 const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
 
-/** A form that triggers an event with any payload; at first, it has the payload of the delivery `start`. */
+/** A form that triggers an event with any payload. At first it contains the payload of the delivery `start`. */
 export function EventForm({ webhooks, start, route }: DeliveryListProps & { start: Delivery | undefined }) {
   const { client } = useInspector();
   const { run, error, isRunning } = useAction();
@@ -166,7 +169,7 @@ function webhookOptions(webhooks: readonly Webhook[]): [value: string, text: str
   ];
 }
 
-/** Returns the payload to edit. It has no id, so that the copy is an event of its own. */
+/** Returns the payload to edit. It has no id, because the copy becomes a new event with an id of its own. */
 function payloadOf(start: Delivery | undefined): object {
   if (!start) return { subject: 'Order 1042' };
   const { id: _, event: __, ...rest } = start.payload;

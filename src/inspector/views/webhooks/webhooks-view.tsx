@@ -61,14 +61,15 @@ function Detail(props: DeliveryListProps) {
   return <p class="hint">There is no delivery with this id: the data was reset, or the log was full.</p>;
 }
 
-const isAnew = ({ kind }: FeedEvent) => kind === 'reset' || kind === 'gap';
+/** Returns whether all deliveries have to be loaded again after an event. */
+const changesAll = ({ kind }: FeedEvent) => kind === 'reset' || kind === 'gap';
 
-/** Loads all deliveries, and each one again when it changes. */
+/** Loads all deliveries, and loads a delivery again when it changes. */
 function useDeliveries() {
   const { value, error } = useLog<Delivery>({
     loadAll: async (client) => (await client.listDeliveries()).deliveries,
     loadOne: (client, id) => client.getDelivery({ id }).catch(undefinedIfRefused),
-    changeOf: (event) => ('deliveryId' in event ? [event.deliveryId] : isAnew(event) ? ALL : undefined),
+    changeOf: (event) => ('deliveryId' in event ? [event.deliveryId] : changesAll(event) ? ALL : undefined),
   });
   // The deliveries are sorted again, because each tenant has its own clock.
   const byTime = (a: Delivery, b: Delivery) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0);
@@ -107,7 +108,7 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
         label={`Deliveries, ${chosen.length} of ${deliveries.length}`}
         items={chosen}
         openId={route.id}
-        empty={deliveries.length > 0 ? NO_MATCH : NONE}
+        empty={deliveries.length > 0 ? NO_MATCH : NO_DELIVERY}
         row={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} find={words} route={route} />}
         link={(id) => webhookLink(route, id)}
       />
@@ -116,7 +117,7 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
 }
 
 const NO_MATCH = 'No delivery matches the search and the filters.';
-const NONE = 'There is no delivery yet. Create a webhook, then send or receive a mail, or trigger an event.';
+const NO_DELIVERY = 'There is no delivery yet. Create a webhook, then send or receive a mail, or trigger an event.';
 
 /** Returns the text of a delivery in which a search looks for words. */
 function textOf(delivery: Delivery, url: string): string {

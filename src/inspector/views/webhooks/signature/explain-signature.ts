@@ -32,7 +32,7 @@ interface SignatureStep {
   readonly isOk: boolean;
 }
 
-const stepOf = (title: string, result: string, isOk = true): SignatureStep => ({ title, result, isOk });
+const createStep = (title: string, result: string, isOk = true): SignatureStep => ({ title, result, isOk });
 
 /** Whether one of the signatures of a request verifies, step by step. */
 export interface SignatureCheck {
@@ -42,6 +42,7 @@ export interface SignatureCheck {
   readonly problems: readonly string[];
 }
 
+/** Headers by lower-case name. */
 type Headers = ReadonlyMap<string, string>;
 
 /** Verifies the signatures of a request step by step, and says why one does not verify. */
@@ -54,17 +55,19 @@ export function explainSignature(input: SignatureInput): SignatureCheck[] {
   ];
 }
 
+/** Returns whether a header contains the hex signature, as its name or its value suggests. */
 function isHexHeader(name: string, value: string): boolean {
   return name !== 'webhook-signature' && (name.includes('signature') || /^(\w+=)?[0-9a-f]{64}$/i.test(value));
 }
 
 const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
+/** Checks the signatures of Standard Webhooks. */
 function checkStandard(input: SignatureInput, headers: Headers): SignatureCheck {
   const [id = '', timestamp = '', header = ''] = STANDARD_HEADERS.map((name) => headers.get(name));
   const missing = STANDARD_HEADERS.filter((name) => !headers.get(name));
   const lines = STANDARD_HEADERS.map((name) => `${name}: ${headers.get(name) ?? '(missing)'}`).join('\n');
-  const read = stepOf('Read the headers', lines, missing.length === 0);
+  const read = createStep('Read the headers', lines, missing.length === 0);
   const problems = missing.map((name) => `The header ${name} is missing.`);
   if (missing.length > 0) return { scheme: 'standard', steps: [read], problems };
   const parts: SignedParts = { id, timestamp, body: input.body, secret: input.secret };
@@ -73,24 +76,25 @@ function checkStandard(input: SignatureInput, headers: Headers): SignatureCheck 
   const content = shorten(`${id}.${timestamp}.${input.body}`);
   const steps = [
     read,
-    stepOf('Compare the time; at most 5 minutes may differ', times, late === undefined),
-    describeKey(input.secret),
-    stepOf('Join id, timestamp and body with full stops: that is the signed content', content),
+    createStep('Compare the time; at most 5 minutes may differ', times, late === undefined),
+    createKeyStep(input.secret),
+    createStep('Join id, timestamp and body with full stops: that is the signed content', content),
   ];
   const signatures = header.split(/\s+/);
-  return finish(steps, late ? [late] : [], { scheme: 'standard', parts, signatures, sent: input.sent });
+  return completeCheck(steps, late ? [late] : [], { scheme: 'standard', parts, signatures, sent: input.sent });
 }
 
+/** Checks the hex HMAC of the body, in the header with this name and value. */
 function checkHex(input: SignatureInput, headers: Headers, [name, value]: readonly [string, string]): SignatureCheck {
   const { body, secret, sent } = input;
   const [id = '', timestamp = ''] = STANDARD_HEADERS.map((each) => headers.get(each));
   const steps = [
-    stepOf('Read the header', `${name}: ${value}`),
-    stepOf('Use the whole text of the secret as the key', mask(secret), secret !== ''),
-    stepOf('Take the body alone: that is the signed content', shorten(body)),
+    createStep('Read the header', `${name}: ${value}`),
+    createStep('Use the whole text of the secret as the key', mask(secret), secret !== ''),
+    createStep('Take the body alone: that is the signed content', shorten(body)),
   ];
   const parts = { id, timestamp, body, secret };
-  return finish(steps, [], { scheme: 'hex', parts, signatures: value.split(/,\s*/), sent });
+  return completeCheck(steps, [], { scheme: 'hex', parts, signatures: value.split(/,\s*/), sent });
 }
 
 const TOLERANCE_SECONDS = 5 * 60;
@@ -119,10 +123,10 @@ function describeTimestamp(timestamp: string): string {
   return Number.isNaN(at.getTime()) ? timestamp : `${timestamp} is ${at.toISOString()}`;
 }
 
-function describeKey(secret: string): SignatureStep {
+function createKeyStep(secret: string): SignatureStep {
   const key = decodeBase64(secret.replace(/^whsec_/, ''));
   const result = key ? `${mask(secret)}: ${key.length} bytes` : `${mask(secret)} is not whsec_ followed by base64`;
-  return stepOf('Decode the secret after whsec_ from base64: that is the key', result, key !== undefined);
+  return createStep('Decode the secret after whsec_ from base64: that is the key', result, key !== undefined);
 }
 
 /** Shows only the start of a secret. */
@@ -145,7 +149,7 @@ function withoutPrefix(signature: string, scheme: Scheme): string | undefined {
   return prefix === undefined ? undefined : signature.slice(prefix.length);
 }
 
-/** What is compared: the signatures of a request with the parts that should be signed. */
+/** The signatures of a request, and the parts that they should sign. */
 interface Signed {
   readonly scheme: Scheme;
   readonly parts: SignedParts;
@@ -153,20 +157,20 @@ interface Signed {
   readonly sent: SentRequest | undefined;
 }
 
-/** Adds the last two steps, and the reasons why no signature fits. */
-function finish(steps: readonly SignatureStep[], problems: readonly string[], signed: Signed): SignatureCheck {
+/** Completes a check: adds the last two steps and, if no signature is correct, the reasons. */
+function completeCheck(steps: readonly SignatureStep[], problems: readonly string[], signed: Signed): SignatureCheck {
   const { scheme, parts, signatures } = signed;
   const expected = signCorrectly(parts, scheme);
-  const fits = expected !== undefined && signatures.some((each) => withoutPrefix(each, scheme) === expected);
+  const isCorrect = expected !== undefined && signatures.some((each) => withoutPrefix(each, scheme) === expected);
   const prefixed = `${scheme === 'standard' ? 'v1,' : ''}${expected}`;
   const result = expected === undefined ? 'There is no key.' : prefixed;
-  const reasons = fits ? [] : findReasons(signed);
+  const reasons = isCorrect ? [] : findReasons(signed);
   return {
     scheme,
     steps: [
       ...steps,
-      stepOf(`Compute the HMAC-SHA256 in ${ENCODING_NAMES[scheme]}`, result, expected !== undefined),
-      stepOf('Compare', fits ? 'The same.' : `It differs from ${signatures.join(' ')}`, fits),
+      createStep(`Compute the HMAC-SHA256 in ${ENCODING_NAMES[scheme]}`, result, expected !== undefined),
+      createStep('Compare', isCorrect ? 'The same.' : `It differs from ${signatures.join(' ')}`, isCorrect),
     ],
     problems: [...problems, ...new Set(reasons)],
   };
@@ -183,7 +187,7 @@ function findReasons({ scheme, parts, signatures, sent }: Signed): readonly stri
     return isPrefixed ? mistakes : [...mistakes, 'The signature lacks its prefix v1, with a comma after v1.'];
   }
   const changes = sent ? findChanges(parts, sent, signatures) : [];
-  return changes.length > 0 ? changes : guess(parts, scheme);
+  return changes.length > 0 ? changes : guessReasons(parts, scheme);
 }
 
 /** Compares the request with the one that the emulator sent. */
@@ -191,12 +195,12 @@ function findChanges(parts: SignedParts, sent: SentRequest, signatures: readonly
   const { headers, body, secret, fault } = sent;
   const names = { 'webhook-id': parts.id, 'webhook-timestamp': parts.timestamp };
   const changed = Object.entries(names).filter(([name, value]) => value !== '' && headers[name] !== value);
-  const isOwn = Object.values(headers).some((value) => signatures.some((each) => value.includes(each)));
+  const isFromEmulator = Object.values(headers).some((value) => signatures.some((each) => value.includes(each)));
   const changes = [
     ...(secret !== undefined && secret !== parts.secret ? ['The secret is wrong: it is not that of the webhook.'] : []),
     ...(body === parts.body ? [] : [describeDifference(body, parts.body)]),
     ...changed.map(([name]) => `The header ${name} was changed; the emulator sent ${headers[name]}.`),
-    ...(isOwn ? [] : ['The signature was changed; it is not the one that the emulator sent.']),
+    ...(isFromEmulator ? [] : ['The signature was changed; it is not the one that the emulator sent.']),
   ];
   const isIntended = changes.length === 0 && fault !== null;
   return isIntended ? [`The emulator made it not verify on purpose, by the fault ${fault}.`] : changes;
@@ -214,7 +218,8 @@ function describeDifference(sent: string, received: string): string {
   );
 }
 
-function guess({ body, secret }: SignedParts, scheme: Scheme): string[] {
+/** Returns likely reasons, if nothing shows the reason with certainty. */
+function guessReasons({ body, secret }: SignedParts, scheme: Scheme): string[] {
   if (secret === '') return ['The secret is missing.'];
   if (body === '') return ['The body is missing: something else, such as a body parser, may have read it already.'];
   if (scheme === 'standard' && !decodeBase64(secret.replace(/^whsec_/, '')))
@@ -223,7 +228,7 @@ function guess({ body, secret }: SignedParts, scheme: Scheme): string[] {
   return [`The secret is wrong: it is not that of the webhook. Or the content of ${changed} was changed.`];
 }
 
-/** Says how the receiver's own code computed a signature; undefined if it did so in no known way. */
+/** Says how the receiver's own code computed a signature; undefined if no known way leads to this signature. */
 export function explainComputed(computed: string, input: SignatureInput): readonly string[] | undefined {
   const headers = parseHeaders(input.headers);
   const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '' } = Object.fromEntries(headers);
@@ -237,10 +242,10 @@ export function explainComputed(computed: string, input: SignatureInput): readon
 }
 
 /**
- * How people paste headers: as an object of JSON, JavaScript or Python; as Go prints them; one on each line, also as
- * options of curl. The first form that finds a header is used.
+ * The forms in which people paste headers: an object in JSON, JavaScript or Python; a map as Go prints it; lines with
+ * one header each, which may be options of curl. The first form that finds a header is used.
  */
-const FORMS: readonly RegExp[] = [
+const HEADER_FORMS: readonly RegExp[] = [
   /['"]([\w-]+)['"]\s*:\s*(?:\[\s*)?['"]([^'"]*)['"]/g,
   /(?<![\w-])([\w-]+):\[([^[\]]*)\]/g,
   /^[ \t]*(?:(?:-H|--header)[ \t]*)?['"]?([\w-]+)['"]?[ \t]*:(.*)$/gm,
@@ -248,11 +253,11 @@ const FORMS: readonly RegExp[] = [
 
 /** Reads pasted headers, in any common form, by lower-case name. */
 export function parseHeaders(text: string): ReadonlyMap<string, string> {
-  const found = FORMS.map((form) => [...text.matchAll(form)]).find(({ length }) => length > 0) ?? [];
-  return new Map(found.map(([, name = '', value = '']) => [name.toLowerCase(), withoutEnd(value)]));
+  const found = HEADER_FORMS.map((form) => [...text.matchAll(form)]).find(({ length }) => length > 0) ?? [];
+  return new Map(found.map(([, name = '', value = '']) => [name.toLowerCase(), withoutCurlEnd(value)]));
 }
 
 /** Removes the quote and the backslash with which an option of curl ends. */
-function withoutEnd(value: string): string {
+function withoutCurlEnd(value: string): string {
   return value.trim().replace(/\\$/, '').trimEnd().replace(/['"]$/, '');
 }

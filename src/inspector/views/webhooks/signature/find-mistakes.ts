@@ -13,9 +13,9 @@ export interface SignedParts {
 /** The two ways in which a delivery is signed: by Standard Webhooks, and with the hex HMAC of the body. */
 export type Scheme = 'standard' | 'hex';
 
-/** One way to write a part of what is signed. */
+/** One form of a part of what is signed: the correct one, or one that results from a mistake. */
 interface Form<Value> {
-  /** Returns `undefined` if the part cannot be written in this way. */
+  /** Writes the part in this form; returns `undefined` if that is not possible. */
   write(parts: SignedParts): Value | undefined;
   /** What is wrong if a signature that was received fits this form instead of the correct one. */
   readonly received: string;
@@ -23,7 +23,7 @@ interface Form<Value> {
   readonly computed: string;
 }
 
-/** The bytes of the key. Which one is correct depends on the scheme. */
+/** Two forms of the key. The scheme decides which of them is correct. */
 const KEYS: Readonly<Record<'decoded' | 'whole', Form<Uint8Array>>> = {
   decoded: {
     write: ({ secret }) => decodeBase64(secret.replace(/^whsec_/, '')),
@@ -31,33 +31,33 @@ const KEYS: Readonly<Record<'decoded' | 'whole', Form<Uint8Array>>> = {
     computed: 'Your code used the secret decoded from base64 as the key; use its whole text, with whsec_.',
   },
   whole: {
-    write: ({ secret }) => utf8(secret),
+    write: ({ secret }) => encodeText(secret),
     received: 'The key of this signature is the whole text of the secret, instead of its part after whsec_ in base64.',
     computed: 'Your code used the text of the secret as the key; decode the part after whsec_ from base64.',
   },
 };
 
-const TIDIED = {
+const UNTIDY_SECRET = {
   received: 'The secret has spaces, line breaks or quotes around it.',
   computed: 'Your code removed spaces, line breaks or quotes from the secret.',
 };
 
 const KEY_MISTAKES: readonly Form<Uint8Array>[] = [
   {
-    write: ({ secret }) => utf8(secret.replace(/^whsec_/, '')),
+    write: ({ secret }) => encodeText(secret.replace(/^whsec_/, '')),
     received: 'The key of this signature is the text of the secret without whsec_.',
     computed: 'Your code used the text of the secret without whsec_ as the key.',
   },
-  { ...TIDIED, write: ({ secret }) => decodeBase64(tidy(secret).replace(/^whsec_/, '')) },
-  { ...TIDIED, write: ({ secret }) => utf8(tidy(secret)) },
+  { ...UNTIDY_SECRET, write: ({ secret }) => decodeBase64(tidy(secret).replace(/^whsec_/, '')) },
+  { ...UNTIDY_SECRET, write: ({ secret }) => encodeText(tidy(secret)) },
   {
-    write: ({ secret }) => utf8(`whsec_${tidy(secret)}`),
+    write: ({ secret }) => encodeText(`whsec_${tidy(secret)}`),
     received: 'The secret lacks its prefix whsec_, which is part of the key of this signature.',
     computed: 'Your code added whsec_ to the secret.',
   },
 ];
 
-/** The content that is signed. */
+/** Two forms of the signed content. The scheme decides which of them is correct. */
 const CONTENTS: Readonly<Record<'full' | 'body', Form<string>>> = {
   full: {
     write: ({ id, timestamp, body }) => `${id}.${timestamp}.${body}`,
@@ -94,24 +94,25 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   }
 }
 
-/** Encodes a text. */
-function utf8(text: string): Uint8Array {
+/** Encodes a text as UTF-8. */
+function encodeText(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
+/** Removes spaces, line breaks and quotes around a secret. */
 function tidy(secret: string): string {
   return secret.trim().replace(/^(['"`])(.*)\1$/, '$2');
 }
 
-/** Which forms are correct. */
+/** The correct forms of each scheme. */
 const CORRECT = {
   standard: { key: 'decoded', content: 'full', encoding: 'base64' },
   hex: { key: 'whole', content: 'body', encoding: 'hex' },
 } as const;
 
-type Mac = (bytes: Uint8Array) => string;
+type EncodeBytes = (bytes: Uint8Array) => string;
 
-const ENCODINGS: Readonly<Record<'base64' | 'hex', Mac>> = {
+const ENCODINGS: Readonly<Record<'base64' | 'hex', EncodeBytes>> = {
   base64: (bytes) => btoa(String.fromCharCode(...bytes)),
   hex: bytesToHex,
 };
@@ -126,15 +127,15 @@ export function signCorrectly(parts: SignedParts, scheme: Scheme): string | unde
   const { key, content, encoding } = CORRECT[scheme];
   const bytes = KEYS[key].write(parts);
   const text = CONTENTS[content].write(parts);
-  return bytes && text !== undefined ? ENCODINGS[encoding](hmac(sha256, bytes, utf8(text))) : undefined;
+  return bytes && text !== undefined ? ENCODINGS[encoding](hmac(sha256, bytes, encodeText(text))) : undefined;
 }
 
 /** For a longer body, only single mistakes are tried, because all combinations would take too long. */
 const MAX_LENGTH_FOR_ALL = 32 * 1024;
 
 /**
- * Searches for the mistakes with which a signature fits the parts, the fewest first. Returns their descriptions: none
- * if the signature is correct; `undefined` if it fits in no known way.
+ * Searches for the mistakes that lead from the parts to this signature, and returns the descriptions of as few as
+ * possible. Returns none if the signature is correct, and `undefined` if no known mistakes lead to it.
  */
 export function findMistakes(
   signature: string,
@@ -142,28 +143,28 @@ export function findMistakes(
   scheme: Scheme,
   side: 'received' | 'computed',
 ): string[] | undefined {
-  const most = parts.body.length > MAX_LENGTH_FOR_ALL ? 1 : 3;
+  const maxMistakes = parts.body.length > MAX_LENGTH_FOR_ALL ? 1 : 3;
   for (const { body, key, content, mistakes } of combine(scheme)) {
-    if (mistakes.length > most) return undefined;
+    if (mistakes.length > maxMistakes) return undefined;
     const text = body.write(parts);
     const signed = text === undefined ? undefined : content.write({ ...parts, body: text });
-    const encoding = encodingOf(signature, key.write(parts), signed, scheme);
+    const encoding = checkEncoding(signature, key.write(parts), signed, scheme);
     if (encoding) return [...mistakes.map((form) => form[side]), ...encoding.map((each) => each[side])];
   }
   return undefined;
 }
 
-/** Returns the mistake in the encoding of a signature; `undefined` if the signature does not fit in any encoding. */
-function encodingOf(signature: string, key: Uint8Array | undefined, signed: string | undefined, scheme: Scheme) {
+/** Returns the mistake in the encoding, if there is one; `undefined` if the signature is wrong in every encoding. */
+function checkEncoding(signature: string, key: Uint8Array | undefined, signed: string | undefined, scheme: Scheme) {
   if (!key || signed === undefined) return undefined;
-  const mac = hmac(sha256, key, utf8(signed));
+  const mac = hmac(sha256, key, encodeText(signed));
   const correct = CORRECT[scheme].encoding;
   const found = (['base64', 'hex'] as const).find((encoding) => signature === ENCODINGS[encoding](mac));
   if (found === undefined) return undefined;
   return found === correct ? [] : [encodingMistake(found, correct)];
 }
 
-/** Combines all forms. The first of each kind is the correct one; the others are mistakes. */
+/** Combines all forms, with the fewest mistakes first. The first form of each part is the correct one. */
 function combine(scheme: Scheme) {
   const { key, content } = CORRECT[scheme];
   const keys = [...new Set([KEYS[key], ...Object.values(KEYS), ...KEY_MISTAKES])];
@@ -197,7 +198,7 @@ const textForm = (write: (body: string) => string | undefined, received: string,
 const escapeAll = (text: string) =>
   text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The text of the body; the first form is the correct one. */
+/** The forms of the body. The first form is the correct one. */
 const BODIES: readonly Form<string>[] = [
   textForm((body) => body, '', ''),
   textForm(
@@ -238,6 +239,7 @@ const BODIES: readonly Form<string>[] = [
   ),
 ];
 
+/** Calls `use` with the value of a JSON text. Returns `undefined` if the text is not JSON. */
 function ifJson<Result>(text: string, use: (value: unknown) => Result): Result | undefined {
   try {
     return use(JSON.parse(text));
@@ -265,7 +267,7 @@ function sortFields(value: unknown): unknown {
   );
 }
 
-/** Decodes a text as UTF-8 that was decoded as Latin-1; `undefined` if that is not possible. */
+/** Decodes a text as UTF-8, if somebody has wrongly decoded it as Latin-1; `undefined` if that is not possible. */
 function readAsUtf8(text: string): string | undefined {
   if (!/^[\0-\xff]*$/.test(text)) return undefined;
   try {

@@ -1,13 +1,13 @@
 import { Pin, RotateCcw } from 'lucide';
 import { linkTo, open, type Route } from '../../page-route.ts';
-import { Button, Chip, countOf, Failure, Loading, SearchField } from '../../parts.tsx';
+import { Button, Chip, Failure, formatCount, Loading, SearchField } from '../../parts.tsx';
 import { UserText, wordsOf } from '../../text.tsx';
 import { useAction } from '../../use-loaded.ts';
 import type { Behaviour, ChangeableBehaviour } from '../requests/shaping-behaviours.tsx';
 import { describeOrigin, useBehaviours } from '../requests/shaping-behaviours.tsx';
 
-/** The ledger: every point at which the service could behave in more than one way, by what it is about. */
-export function ChoicesView({ route: { id: chosen, options } }: { readonly route: Route }) {
+/** Every point at which the service could behave in more than one way, grouped by what it is about. */
+export function BehavioursView({ route: { id: chosen, options } }: { readonly route: Route }) {
   const { behaviours, error } = useBehaviours();
   const { search = '' } = options;
   const words = wordsOf(search);
@@ -33,7 +33,7 @@ export function ChoicesView({ route: { id: chosen, options } }: { readonly route
         <section key={group} class="card" aria-label={group}>
           <h2>{group}</h2>
           <ul class="rows">
-            {shown?.map((each) => groupOf(each) === group && <Choice key={each.id} behaviour={each} words={words} />)}
+            {shown?.map((each) => groupOf(each) === group && <Item key={each.id} behaviour={each} words={words} />)}
           </ul>
         </section>
       ))}
@@ -41,11 +41,11 @@ export function ChoicesView({ route: { id: chosen, options } }: { readonly route
   );
 }
 
-/** How many behaviours are shown, and how many are changed, with a link to these. */
+/** How many behaviours are shown, and how many are changed, with a link to the changed ones. */
 function Counts({ shown, changed }: { readonly shown: number; readonly changed: number }) {
   return (
     <p class="buttons">
-      <span role="status">{countOf(shown, 'behaviour', 'behaviours')}</span>
+      <span role="status">{formatCount(shown, 'behaviour', 'behaviours')}</span>
       {changed > 0 && (
         <a href={linkTo('choices', undefined, { search: 'is:changed' })}>
           <Chip tone="warn" text={`${changed} changed`} />
@@ -56,24 +56,24 @@ function Counts({ shown, changed }: { readonly shown: number; readonly changed: 
   );
 }
 
-/** Returns what a behaviour is about, by the first word of its id. */
+/** Returns the group of a behaviour: the first word of its id, which says what it is about. */
 const groupOf = ({ id }: Behaviour) => id.replace(/\..*/, '');
 
-/** What a search for marked behaviours looks at. */
+/** Returns the words with which a search finds behaviours that are changed or that the profile names. */
 function marksOf(behaviour: Behaviour): string[] {
   if (!('choices' in behaviour)) return [];
   const { source, isPinned } = behaviour;
   return [...(source === 'default' ? [] : ['is:changed']), ...(isPinned ? ['is:pinned'] : [])];
 }
 
-/** What a search looks at, in lower case. */
+/** Returns the text of a behaviour in which a search looks for words, in lower case. */
 function textOf(behaviour: Behaviour): string {
   const { id, question, section } = behaviour;
   const answers = 'choices' in behaviour ? Object.entries(behaviour.choices).flat() : [behaviour.assumption];
   return [id, question, section, ...answers, ...marksOf(behaviour)].join('\n').toLowerCase();
 }
 
-function Choice({ behaviour, words }: { readonly behaviour: Behaviour; readonly words: readonly string[] }) {
+function Item({ behaviour, words }: { readonly behaviour: Behaviour; readonly words: readonly string[] }) {
   const { id, question } = behaviour;
   return (
     <li class="block">
@@ -91,9 +91,9 @@ function Choice({ behaviour, words }: { readonly behaviour: Behaviour; readonly 
 
 const SOURCES = { changed: 'changed here', option: 'set at the start', profile: 'set by the profile' } as const;
 
-/** The values of a behaviour, of which a person can choose another one. */
+/** The values of a behaviour. A person can choose one of them. */
 function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
-  const { id, choices, value, default: usual, otherValues, source, start, isPinned } = behaviour;
+  const { id, choices, value, default: defaultValue, otherValues, source, start, isPinned } = behaviour;
   const { run, error, isRunning } = useAction();
   const choose = (value: string | null) => run((client) => client.changeBehaviours({ [id]: value }));
   return (
@@ -104,7 +104,7 @@ function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
           <label key={name} class="choice">
             <input type="radio" name={id} checked={name === value} disabled={isRunning} onChange={() => choose(name)} />
             <code>{name}</code> <span>{meaning}</span> {name === value && <strong>Now</strong>}
-            {name === usual && <small class="soft">default</small>}
+            {name === defaultValue && <small class="soft">default</small>}
           </label>
         ),
       )}
