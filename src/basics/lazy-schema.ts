@@ -22,7 +22,10 @@ export type ReadonlyDeep<Value> = unknown extends Value
     ? Value
     : { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> };
 
-/** The input types of the fields. For a field that accepts any value, such as a number in a query, its output type. */
+/**
+ * The types of the inputs of the fields. If a field accepts any value, such as a number in a query, the type of its
+ * output is used.
+ */
 type KnownInput<Input, Output> = {
   [Name in keyof Input]: unknown extends Input[Name] ? Output[Name & keyof Output] : Input[Name];
 };

@@ -37,7 +37,7 @@ const headerName = () =>
     .regex(/^[A-Za-z0-9-]{1,76}$/, 'must have a name of letters, digits and -, such as X-Ticket')
     .refine((name) => !GENERATED_FIELDS.test(name), 'must not be set as a header; use the field of the message for it');
 
-/** Bytes, as code passes them. The OpenAPI document shows them as `not: {}`, because JSON cannot represent them. */
+/** The bytes as a `Uint8Array`. The OpenAPI document shows `not: {}` for it, because JSON cannot represent bytes. */
 const plainBytes = () => z.custom<Uint8Array>(isBytes).meta({ not: {} });
 
 const bytes = lazy(() =>

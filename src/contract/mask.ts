@@ -54,7 +54,7 @@ function maskPlain(text: string): string {
     .replace(/(sa|tk|wk|ak)_[\w-]{10,}/g, (key) => `${key.slice(0, 8)}…`);
 }
 
-/** Decodes the characters that keys and secrets consist of where they are percent-encoded or escaped; `times` times. */
+/** Decodes percent-encoded and escaped characters that keys and secrets can contain. Does so up to `times` times. */
 function decodeSecrets(text: string, times = 3): string {
   const decoded = text.replace(/\\\//g, '/').replace(/(?:%|\\u00)([2-7][0-9a-f])/gi, (code, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16));

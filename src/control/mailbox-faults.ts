@@ -103,9 +103,9 @@ function findTenantId({ worlds, findInbox }: ControlScope, conditions: TenantCon
  * Returns the id of the tenant that has the key or the inbox of a condition. Refuses one that does not exist, or that
  * belongs to another tenant than the fault.
  */
-function ownerWithin(boundId: string | null, location: KeyLocation | Recipient | undefined, problem: string) {
-  const ownerId = location && 'world' in location ? location.world.id : null;
-  if (!location || (boundId !== null && ownerId !== boundId)) throw new ApiError('NOT_FOUND', problem);
+function ownerWithin(boundId: string | null, holder: KeyLocation | Recipient | undefined, problem: string) {
+  const ownerId = holder && 'world' in holder ? holder.world.id : null;
+  if (!holder || (boundId !== null && ownerId !== boundId)) throw new ApiError('NOT_FOUND', problem);
   return ownerId;
 }
 

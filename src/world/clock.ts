@@ -100,10 +100,10 @@ export class Clock {
    */
   advance(durationMs: number): Promise<boolean> {
     const resetsBefore = this.resets;
-    const moved = this.#lastMove.then(() => this.#moveForward(durationMs, resetsBefore));
+    const move = this.#lastMove.then(() => this.#moveForward(durationMs, resetsBefore));
     // If a move fails, only its caller gets the error; the next moves still run.
-    this.#lastMove = Promise.allSettled([moved]);
-    return moved;
+    this.#lastMove = Promise.allSettled([move]);
+    return move;
   }
 
   /** Runs the task at the given time, or immediately if it is in the past. Returns a function that cancels the task. */

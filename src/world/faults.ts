@@ -66,7 +66,7 @@ class FaultList implements Part {
 
   /** Resolves after a time in real time, or when `endWaits` is called. */
   wait(durationMs: number): Promise<void> {
-    // A timer of the environment lets the process exit, but a client waits for this reply.
+    // A timer of the environment lets the process exit. This timer does not, because a client waits for the reply.
     const keepAlive = setTimeout(() => {}, durationMs);
     return new Promise((resolve) => {
       let cancel = () => {};
@@ -142,9 +142,9 @@ export class Faults {
   }
 
   /**
-   * Returns the faults that apply. The fault with the most conditions is the first; of two faults with as many
-   * conditions, the older fault is the first. While `after` of a matching fault is above 0, the fault does not apply,
-   * and this call reduces `after` by one.
+   * Returns the faults that apply. The fault with the most conditions comes first. Among faults with the same number of
+   * conditions, the oldest comes first. While `after` of a matching fault is above 0, the fault does not apply, and
+   * this call reduces `after` by one.
    */
   findDue<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On>[] {
     const { on, world } = occasion;
@@ -169,7 +169,7 @@ export class Faults {
     for (const notify of this.#usedListeners) notify(used);
   }
 
-  /** Calls the listener after each use of a fault. The fault that it gets has the reduced `times`. */
+  /** Calls the listener after each use of a fault. The listener gets the fault with the reduced `times`. */
   onUsed(listener: (fault: Fault) => void): void {
     this.#usedListeners.add(listener);
   }
@@ -197,7 +197,7 @@ export class Faults {
     for (const list of this.#listOf.in(this.#worlds.owners())) list.endWaits();
   }
 
-  /** Returns the list that a fault belongs to: that of its tenant or, without a tenant, that of the mailbox. */
+  /** Returns the list that a fault belongs to: the list of its tenant or, without a tenant, the list of the mailbox. */
   #listWith({ tenantId }: Fault): FaultList {
     return this.#listOf(this.#worlds.get(tenantId ?? '') ?? this.#worlds);
   }

@@ -39,7 +39,7 @@ export async function fetchInProcess(url: string, init: RequestInit): Promise<Re
   const refusal = new RefusedError(
     `${hostname} is neither a loopback address nor intercepted in this process, so it was not called.`,
   );
-  // Needed, because inside Jest msw 2 throws an error of its own that does not have the refusal as its cause.
+  // The flag is needed, because inside Jest msw 2 throws another error, which does not have the refusal as its cause.
   let isRefused = false;
   const refuse = () => {
     isRefused = true;

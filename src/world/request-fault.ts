@@ -118,7 +118,7 @@ const ownOptions = () => ({
    * is lost. `none`: it does not run. Default: `none` with `status` or `cut`, otherwise `applied`.
    */
   effect: z.enum(['applied', 'none'], 'must be one of applied, none').optional(),
-  /** How many requests are allowed in a span of the tenant's time; more get 429. The fault has no end of its own. */
+  /** How many requests are allowed in a span of the tenant's time; more get 429. Applies until the fault is removed. */
   rateLimit: z
     .strictObject(
       {

@@ -85,7 +85,7 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
   row.assumes?.forEach(assume);
   return {
     ...{ id, method: row.method, path: row.path, summary: row.summary },
-    description: describe(row, readBehaviour, usedBehaviours, behaviours),
+    description: createDescription(row, readBehaviour, usedBehaviours, behaviours),
     tag: tagOf(row.path),
     security: row.tiers === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
     ...{ params: row.params?.(), query, body },
@@ -100,7 +100,7 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
 /** For each operation, a call with the default fixture. `npm run docs` records these calls. */
 const EXAMPLES: Readonly<Record<OperationId, CallExample>> = examples;
 
-function describe(
+function createDescription(
   row: OperationDefinition,
   readBehaviour: ReadBehaviour,
   used: ReadonlySet<BehaviourId>,
@@ -179,6 +179,6 @@ const TAGS = Object.entries(GROUPS).map(([name, [description]]) => ({ name, desc
  */
 function tagOf(path: string): string {
   const parts = path.split('/');
-  const hasPath = (name: string) => GROUPS[name]?.slice(1).some((segment) => parts.includes(segment));
-  return Object.keys(GROUPS).findLast(hasPath) ?? path;
+  const hasSegment = (name: string) => GROUPS[name]?.slice(1).some((segment) => parts.includes(segment));
+  return Object.keys(GROUPS).findLast(hasSegment) ?? path;
 }

@@ -50,7 +50,7 @@ class Collection<Kind extends RowKind> {
   readonly #entries = new Map<string, Entry<Rows[Kind]>>();
   /** The indexes that are updated with the rows. An index is loaded at its first use, because many are never used. */
   #indexes: RowIndex<Rows[Kind]>[] = [];
-  /** Those of the indexes that find rows by a property. */
+  /** The indexes that find rows by a property. An index that is loaded is also in `#indexes`. */
   #byProperty: { [Property in IndexedBy<Kind>]?: PropertyIndex<Rows[Kind]> } = {};
   #nextPosition = 0;
   /** The size of these rows as stored mail, in bytes; 0 if they are not mail. */
@@ -205,7 +205,7 @@ function toModel(columns: Readonly<Record<string, string>>) {
   return Object.fromEntries(properties);
 }
 
-/** The indexed properties of each kind of row. Rows are found by them without reading all rows. */
+/** For each kind of row, the properties with an index. Finding rows by such a property does not read all rows. */
 export const INDEXED = {
   tenants: [],
   workspaces: ['slug'],

@@ -17,7 +17,10 @@ export interface SandboxStart {
   readonly realEnvironment: Environment;
 }
 
-/** A tenant that reaches only its own data. It has its own index of addresses, so that other tenants may have them. */
+/**
+ * A tenant that can reach only its own data. It has its own index of addresses, so that other tenants may have the same
+ * addresses.
+ */
 export class SandboxWorld implements ReachableWorlds {
   readonly world: World;
   readonly sandboxDomain: string;
