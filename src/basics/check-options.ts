@@ -1,8 +1,10 @@
 import { findNearest } from './nearest.ts';
 
 /**
- * Returns the options unchanged. @throws {TypeError} if the function does not have one of them; the message names a
- * similar option and lists all options.
+ * Returns the options unchanged. `names` are the options that the function has.
+ *
+ * @throws {TypeError} if the function does not have one of the options. The message names a similar option and lists
+ * all options.
  */
 export function checkOptions<Options extends object>(functionName: string, options: Options, names: readonly string[]) {
   const unknown = Object.keys(options).find((name) => !names.includes(name));

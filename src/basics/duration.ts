@@ -21,8 +21,8 @@ const MAX_DURATION_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
 export function readDuration(duration: Duration): number | undefined {
   const isText = typeof duration === 'string';
   const durationMs = isText && duration !== '' && duration.length <= 100 ? ms(duration as StringValue) : duration;
-  const isSpan = typeof durationMs === 'number' && durationMs >= 0 && durationMs <= MAX_DURATION_MS;
-  return isSpan ? Math.round(durationMs) : undefined;
+  const isValid = typeof durationMs === 'number' && durationMs >= 0 && durationMs <= MAX_DURATION_MS;
+  return isValid ? Math.round(durationMs) : undefined;
 }
 
 /** Returns whether a value is a valid duration. */
@@ -30,10 +30,10 @@ export function isDuration(value: unknown): value is Duration {
   return (typeof value === 'string' || typeof value === 'number') && readDuration(value) !== undefined;
 }
 
-/** The longest time for which a call may wait, so that a mistake does not hold its connection for ever. */
+/** The longest time for which a call may wait. A longer wait is probably a mistake, and would block a connection. */
 const MAX_WAIT_MS = 60 * 60 * 1000;
 
-/** Returns whether a call may wait for this time. An invalid duration is not checked here. */
+/** Returns whether a call may wait for this time. Returns true for an invalid duration, which other checks refuse. */
 export function isShortWait(duration: Duration): boolean {
   return (readDuration(duration) ?? 0) <= MAX_WAIT_MS;
 }

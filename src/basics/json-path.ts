@@ -7,7 +7,7 @@ export function toJsonPath(path: readonly PropertyKey[]): string {
   return `$${steps.join('')}`;
 }
 
-/** Like {@link toJsonPath}, but shortens long names, for use in a message. */
+/** Formats a path like {@link toJsonPath}, but shortens long names. Use it in messages. */
 export function showJsonPath(path: readonly PropertyKey[]): string {
   return toJsonPath(
     path.map((step) => (typeof step === 'string' && step.length > 200 ? `${step.slice(0, 200)}…` : step)),

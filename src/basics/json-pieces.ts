@@ -1,17 +1,17 @@
 import { toBase64 } from './base64.ts';
 
-/** How deep a value is split. With this depth, a row of an exported tenant is not split, unless it contains bytes. */
+/** At this depth and below, a value is split only if it has bytes. A row of an exported tenant has this depth. */
 const MAX_DEPTH = 5;
 
 /** The minimum length of a piece, except for the last one. */
 const MIN_LENGTH = 1024 * 1024;
 
-/** How many bytes are written as base64 at once; a multiple of 3. */
+/** How many bytes are written as base64 at once. It is a multiple of 3, so that only the last base64 has padding. */
 const BYTES_AT_ONCE = 48 * 1024;
 
 /**
- * A list whose items are created one by one while it is written, because all together could need too much memory.
- * It has the type of a list, but only `toJsonPieces` and `JSON.stringify` can read it.
+ * Returns a list whose items are created one by one while it is written, because all items together could need too
+ * much memory. It has the type of a list, but only `toJsonPieces` and `JSON.stringify` can read it.
  */
 export function lazyList<Item>(items: () => Iterable<Item>): Item[] {
   return { [Symbol.iterator]: () => items()[Symbol.iterator](), toJSON: () => [...items()] } as unknown as Item[];
@@ -20,7 +20,10 @@ export function lazyList<Item>(items: () => Iterable<Item>): Item[] {
 /** How many items of a long list are created at a time. */
 const PART_SIZE = 500;
 
-/** Creates a list of at most `limit` items that is read in parts. `read` returns at most `size` items after `last`. */
+/**
+ * Creates a list of at most `limit` items that is read in parts. `read` returns at most `size` items after `last`, the
+ * item that was read last; `done` is the number of items that were read before.
+ */
 export function createListInParts<Item>(
   limit = Number.POSITIVE_INFINITY,
   read: (size: number, done: number, last: Item | undefined) => Item[],
@@ -95,7 +98,10 @@ function* splitBytes(bytes: Uint8Array): Generator<string, void> {
   yield '"';
 }
 
-/** Returns the bytes of a field that `showRow` created: its getter returns base64, and also has the bytes. */
+/**
+ * Returns the bytes of a field that `showRow` created. Such a field has a getter that returns base64, and the getter
+ * has the bytes as its property `bytes`.
+ */
 function bytesOf(object: object, name: string): Uint8Array | undefined {
   const get = Object.getOwnPropertyDescriptor(object, name)?.get as { readonly bytes?: Uint8Array } | undefined;
   return get?.bytes;

@@ -9,6 +9,7 @@ export function lazy<Value extends object | string>(create: () => Value): () => 
   };
 }
 
+/** The types that `ReadonlyDeep` does not change. */
 type Leaf =
   | (string | number | boolean | bigint | symbol | null | undefined)
   | (Date | RegExp | Uint8Array)
@@ -21,18 +22,22 @@ export type ReadonlyDeep<Value> = unknown extends Value
     ? Value
     : { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> };
 
-/** The input of each field. If a field accepts any value, such as the text of a query, its output is used instead. */
+/**
+ * The types of the inputs of the fields. If a field accepts any value, such as a number in a query, the type of its
+ * output is used.
+ */
 type KnownInput<Input, Output> = {
   [Name in keyof Input]: unknown extends Input[Name] ? Output[Name & keyof Output] : Input[Name];
 };
 
 /**
- * The input of an object schema with these fields; arrays may be read-only. It is derived from the fields, because
- * declaration files lose the comments on fields in the type of the schema itself.
+ * The type of the input of an object schema with these fields, in which arrays may be read-only. It is derived from the
+ * fields and not from the schema, because the type of a schema has lost the comments on its fields in a declaration
+ * file.
  */
 export type InputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<
   KnownInput<z.input<z.ZodObject<Fields>>, z.output<z.ZodObject<Fields>>>
 >;
 
-/** The output of an object schema with these fields; see `InputOf`. */
+/** The type of the output of an object schema with these fields; see `InputOf`. */
 export type OutputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<z.output<z.ZodObject<Fields>>>;

@@ -1,9 +1,9 @@
 const MAX_SUGGESTIONS = 5;
 
-/** The minimum length of a text that is searched for inside names. A shorter one is contained in too many names. */
+/** The minimum length of a text that is searched for inside names. A shorter text is contained in too many names. */
 const MIN_PART_LENGTH = 3;
 
-/** Maximum share of wrong letters in a similar name. */
+/** A name is similar if at most this share of its letters is different. */
 const MAX_WRONG_SHARE = 0.34;
 
 /**
@@ -13,20 +13,23 @@ export function findNearest(text: string, names: readonly string[]): string[] {
   // Comparing long texts is slow.
   if (text.length > 100) return [];
   const wanted = text.toLowerCase();
-  const isPart = (name: string) => wanted.length >= MIN_PART_LENGTH && name.includes(wanted);
+  const containsWanted = (name: string) => wanted.length >= MIN_PART_LENGTH && name.includes(wanted);
   return names
     .map((name) => ({ name, lower: name.toLowerCase() }))
-    .map(({ name, lower }) => ({ name, distance: distanceBetween(wanted, lower), isPart: isPart(lower) }))
+    .map(({ name, lower }) => ({ name, distance: editDistance(wanted, lower), isMatch: containsWanted(lower) }))
     .filter(
-      ({ name, distance, isPart }) => isPart || distance <= MAX_WRONG_SHARE * Math.max(wanted.length, name.length),
+      ({ name, distance, isMatch }) => isMatch || distance <= MAX_WRONG_SHARE * Math.max(wanted.length, name.length),
     )
     .sort((one, other) => one.distance - other.distance)
     .slice(0, MAX_SUGGESTIONS)
     .map(({ name }) => name);
 }
 
-/** Returns the number of letters to add, remove, replace or swap that turns one text into the other. */
-function distanceBetween(one: string, other: string): number {
+/**
+ * Returns the edit distance of two texts: how many letters must be added, removed, replaced or swapped with the next
+ * letter to turn one text into the other.
+ */
+function editDistance(one: string, other: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (let row = 1; row <= one.length; row += 1) {
@@ -52,17 +55,20 @@ function at(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }
 
-/** Names of fields of a mail in other services, if they are not similar to the names here. */
-const OTHER_NAMES: Readonly<Record<string, string>> = {
+/**
+ * What other services call a field of a mail, and the name of the field in this service. Names that are similar to the
+ * name in this service need no entry, because `findNearest` finds them.
+ */
+const NAMES_IN_OTHER_SERVICES: Readonly<Record<string, string>> = {
   body: 'plainBody',
   text: 'plainBody',
   content: 'plainBody',
   message: 'plainBody',
 };
 
-/** Returns the known names that may be meant by an unknown one as `; did you mean a, b?`; empty if there are none. */
+/** Returns `; did you mean a, b?` with the known names that are similar to a name, or an empty text without any. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const other = Object.hasOwn(OTHER_NAMES, name) ? OTHER_NAMES[name] : undefined;
+  const other = Object.hasOwn(NAMES_IN_OTHER_SERVICES, name) ? NAMES_IN_OTHER_SERVICES[name] : undefined;
   const near = other !== undefined && known.includes(other) ? [other] : findNearest(name, known);
   return near.length > 0 ? `; did you mean ${near.join(', ')}?` : '';
 }

@@ -8,12 +8,12 @@ const RANGES = {
 
 export type NumberOption = keyof typeof RANGES;
 
-/** Returns what the flag of an option expects, and how its text is parsed. */
+/** Returns the rule for the text of a command-line flag, and the functions that convert and check this text. */
 export function numberFlag(option: NumberOption) {
   return { expected: ruleOf(option), fromText: toWholeNumber, parse: (value: unknown) => parseNumber(option, value) };
 }
 
-/** Converts the text of a flag to a whole number; `undefined` if it is not one. */
+/** Converts the text of a flag to a whole number; returns `undefined` if the text is not a whole number. */
 export function toWholeNumber(text: string): number | undefined {
   return /^\d+$/.test(text) ? Number(text) : undefined;
 }

@@ -11,7 +11,7 @@ export class MailLimitError extends RangeError {
 
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** Parses a size such as `512MiB`, in any letter case, or a number of bytes; returns `undefined` for any other text. */
+/** Parses `512MiB`, in any letter case, or a number of bytes. Returns the bytes, or `undefined` for any other text. */
 export function parseSize(text: string): number | undefined {
   const [, digits = '', unit = ''] = /^(\d{1,15})\s?([kmg]ib|b|)$/i.exec(text) ?? [];
   const factor = Object.entries(UNITS).find(([name]) => name.toLowerCase() === (unit.toLowerCase() || 'b'))?.[1] ?? 1;

@@ -4,7 +4,10 @@ export function compareTexts(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-/** Converts a name to a slug: "Acme Corp" becomes `acme-corp` (reference). `fallback` replaces one without ASCII. */
+/**
+ * Converts a name to a slug: "Acme Corp" becomes `acme-corp` (reference). A name without any ASCII letter or digit
+ * becomes `fallback`.
+ */
 export function slugOf(name: string, maxLength: number, fallback: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
   const slug = plain.replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '') || fallback;
@@ -25,7 +28,7 @@ export const MAX_URL_LENGTH = 2048;
  */
 export function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
   const scheme = /^([a-z]+):\/\/[^\s/\\][^\s\\]*$/i.exec(url)?.[1];
-  // The parser of URLs takes quadratic time for a long host name of many different letters.
+  // The length is checked first, because `URL` takes quadratic time for a long host name of many different letters.
   const isShort = url.length <= MAX_URL_LENGTH;
   return isShort && scheme !== undefined && protocol.test(scheme.toLowerCase()) && URL.canParse(url);
 }

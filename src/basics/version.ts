@@ -4,7 +4,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 export const NAME: string = packageJson.name;
 export const VERSION: string = packageJson.version;
 
-/** The oldest Node that has all that the emulator uses, as in `engines` of package.json. */
+/** The oldest version of Node that has everything that the emulator uses. `engines` in package.json says the same. */
 const OLDEST_NODE = [20, 19] as const;
 
 /**

@@ -15,9 +15,9 @@ export interface OtherValues {
 /**
  * What a client needs to find out the value of a behaviour of a running service: only a tenant key (`key`), or also a
  * key of another tenant, a key of the operator, an address for deliveries, a mail from outside, or time that passes. If
- * no client can find out the value, the text says why. `agent-mailbox-mock verify` uses this.
+ * no client can find out the value, the text after `not from outside` says why. `agent-mailbox-mock verify` uses this.
  */
-export type ToldBy =
+export type NeedOfClient =
   | 'key'
   | 'two tenants'
   | 'operator'
@@ -26,36 +26,36 @@ export type ToldBy =
   | 'time'
   | `not from outside: ${string}`;
 
-/** The fields that both kinds of behaviour have. */
-interface OpenPoint {
-  /** The point that is open, as a question. */
+/** The fields of every behaviour, with or without choices. */
+interface CommonFields {
+  /** A question about what the service does. */
   readonly question: string;
   /** The section of the service document that leaves the question open, such as `4.4`. See README.md. */
   readonly section: string;
   /** The source of the default or of the assumption. */
   readonly origin: Origin;
   /** What a client needs to find out the answer for a running service. */
-  readonly told: ToldBy;
+  readonly told: NeedOfClient;
 }
 
 /** A behaviour with several values, which a test author can change. */
-export interface ChangeableDefinition extends OpenPoint {
+export interface ChangeableDefinition extends CommonFields {
   /** Each value with its meaning. */
   readonly choices: Readonly<Record<string, string>>;
-  /** Values that it accepts in addition to those of `choices`. */
+  /** Values that the behaviour accepts in addition to those of `choices`. */
   readonly otherValues?: OtherValues;
-  /** The value that it has if a test author does not set one. */
+  /** The value that the behaviour has if a test author does not set one. */
   readonly default: string;
 }
 
-/** A part of an operation that an assumption can affect; `access` is the set of tiers that may call it. */
+/** A part of an operation that an assumption can affect; `access` is the set of tiers that may call the operation. */
 export type OperationPart = 'access' | 'query' | 'body' | 'reply';
 
 /** A behaviour with a single value, which cannot be changed. */
-export interface AssumptionDefinition extends OpenPoint {
+export interface AssumptionDefinition extends CommonFields {
   /** What the emulator does. */
   readonly assumption: string;
-  /** The parts that it affects in the operations that list it in `assumes`. Default: the reply. */
+  /** The parts of an operation that it affects, for each operation that lists it in `assumes`. Default: the reply. */
   readonly affects?: readonly OperationPart[];
 }
 
@@ -64,8 +64,8 @@ export type BehaviourDefinition = ChangeableDefinition | AssumptionDefinition;
 
 type Answer = AssumptionDefinition['assumption'] | ChangeableDefinition['choices'];
 
-/** The optional fields of a row of a table. */
-type OptionalFields<Value> = Partial<Pick<OpenPoint, 'section' | 'told'>> &
+/** The fields that a row of a table of behaviours may have. */
+type OptionalFields<Value> = Partial<Pick<CommonFields, 'section' | 'told'>> &
   Pick<AssumptionDefinition, 'affects'> &
   Pick<ChangeableDefinition, 'otherValues'> & { readonly default?: Value };
 
@@ -76,7 +76,7 @@ type Row<Source, Question, Given, More> = More & {
 
 type AnswerOf<Given> = Given extends string ? { readonly assumption: Given } : { readonly choices: Given };
 
-/** Creates the function that writes a row whose default value, or whose assumption, has this source. */
+/** Creates a function that creates rows whose default value, or whose assumption, has this source. */
 function createRowWriter<const Source extends Origin>(origin: Source) {
   return <
     const Question extends string,
@@ -92,21 +92,21 @@ function createRowWriter<const Source extends Origin>(origin: Source) {
   };
 }
 
-/** Writes a row of a table: a question with its choices or with the assumption, which no source states. */
+/** Creates a row of a table: a question with its choices or with an assumption. No source states the answer. */
 export const assumed = createRowWriter('assumed');
 
-/** Writes a row whose default value, or whose assumption, the public reference states. */
+/** Creates a row whose default value, or whose assumption, the public reference states. */
 export const byReference = createRowWriter('reference');
 
-/** Writes a row whose default value, or whose assumption, the service document states. */
+/** Creates a row whose default value, or whose assumption, the service document states. */
 export const byDocument = createRowWriter('document');
 
-/** The choices for the reply to deleting most resources. */
+/** The choices for the reply to deleting a resource, for most kinds of resource. */
 export const DELETED = { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' } as const;
 
 type Written = Row<Origin, string, Answer, OptionalFields<string>>;
 
-type Added<Section, Each> = { readonly section: Section; readonly told: ToldBy } & (Each extends {
+type Added<Section, Each> = { readonly section: Section; readonly told: NeedOfClient } & (Each extends {
   readonly choices: infer Choices;
 }
   ? { readonly default: keyof Choices }
@@ -119,12 +119,12 @@ type Completed<Section, Rows> = {
 };
 
 /**
- * Completes the behaviours of one area. A row without `section` or `told` gets that of its table. A row without
- * `default` gets its first choice as the default.
+ * Completes the behaviours of one area. A row without `section` or `told` gets the value of its table, which is a
+ * parameter of this function. A row without `default` gets its first choice as the default.
  */
 export function defineBehaviours<const Section extends string, Rows extends Readonly<Record<string, Written>>>(
   section: Section,
-  told: ToldBy,
+  told: NeedOfClient,
   rows: Rows,
 ): Completed<Section, Rows> {
   const complete = ({ question, origin, ...row }: Written) => ({

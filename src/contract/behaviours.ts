@@ -27,9 +27,10 @@ import { workspaceBehaviours } from './behaviours/workspaces.ts';
 export type { AssumptionDefinition, BehaviourDefinition, ChangeableDefinition, Origin, OtherValues };
 
 /**
- * The ledger: the list of all behaviours. A behaviour is a point at which the service could behave in more than one
- * way. The service document leaves most of them open. A changeable behaviour has several values: a test author sets one
- * with `createMailbox({ behaviours: { [id]: value } })` or `--behaviour id=value`. An assumption has only one.
+ * The ledger: the list of all behaviours. A behaviour is a question that the service could answer in more than one way.
+ * The service document does not answer most of these questions. A changeable behaviour has several values: a test
+ * author sets one with `createMailbox({ behaviours: { [id]: value } })` or `--behaviour id=value`. An assumption is a
+ * behaviour with only one value.
  */
 export const BEHAVIOURS = {
   ...requestBehaviours,
@@ -66,7 +67,7 @@ export type AssumptionId = Exclude<BehaviourId, ChangeableId>;
 /** The possible values of the behaviour `Id`. */
 export type BehaviourValue<Id extends ChangeableId> =
   | keyof Entries[Id]['choices']
-  // An intersection instead of `string`, so that editors still suggest the listed values.
+  // The intersection accepts the same values as `string`, but lets editors still suggest the listed values.
   | (Entries[Id] extends { readonly otherValues: OtherValues } ? string & {} : never);
 
 /** The current value of each changeable behaviour in one mailbox. */
@@ -105,7 +106,7 @@ export function affectsPart(id: AssumptionId, part: OperationPart): boolean {
   return affects.includes(part);
 }
 
-/** Thrown for an unknown behaviour id or value; the message suggests valid ones. */
+/** Thrown for an unknown id or value of a behaviour. The message suggests valid ones. */
 export class BehaviourError extends Error {
   /** Always `BehaviourError`. */
   override readonly name = 'BehaviourError';
@@ -124,7 +125,7 @@ export function parseBehaviours(options: Readonly<Record<string, unknown>> = {})
   return Object.freeze({ ...DEFAULTS, ...values });
 }
 
-/** Values that can be replaced. */
+/** The values of the behaviours of a mailbox, which can be replaced while the mailbox runs. */
 export interface LiveValues {
   /** An object that always has the current values. */
   readonly values: BehaviourValues;
@@ -132,7 +133,7 @@ export interface LiveValues {
   current: BehaviourValues;
 }
 
-/** Creates values that can be replaced. */
+/** Creates values of behaviours that can be replaced. */
 export function createLiveValues(current: BehaviourValues): LiveValues {
   const getters = CHANGEABLE_IDS.map((id) => [id, { enumerable: true, get: () => live.current[id] }]);
   const values = Object.freeze(Object.defineProperties({}, Object.fromEntries(getters))) as BehaviourValues;
@@ -168,15 +169,15 @@ export function isBehaviourId(id: string): id is BehaviourId {
 }
 
 /**
- * Returns whether a reply that depends on this behaviour must list it in `X-Mock-Assumed`: always, unless the document
- * states the default value and that is also the current value.
+ * Returns whether a reply that depends on this behaviour must list the behaviour in `X-Mock-Assumed`. It must, unless
+ * the service document states the default value and the behaviour has this value.
  */
 export function isAssumed(id: BehaviourId, behaviours: BehaviourValues): boolean {
   const entry: BehaviourDefinition = BEHAVIOURS[id];
   return entry.origin !== 'document' || ('choices' in entry && behaviours[id as ChangeableId] !== entry.default);
 }
 
-/** Access to the behaviours: reads current values and records assumptions. */
+/** Reads the current values of behaviours, and records assumptions. */
 export interface BehaviourReader {
   readonly readBehaviour: ReadBehaviour;
   /** Records that an assumption affects this reply. */

@@ -25,10 +25,10 @@ export const emailAddress = addressText((text) => parseAddress(text) !== undefin
 
 const isFromOutside = (text: string) => parseAddress(text, isIncomingAddress) !== undefined;
 
-/** One address of mail from outside, bare or in display form; also an international one (RFC 6532). */
+/** One address of mail from outside, bare or in display form. It may be international (RFC 6532). */
 export const incomingAddress = addressText(isFromOutside);
 
-/** The sender of a stored mail: like {@link incomingAddress}, or empty if the mail has none. */
+/** The sender of a stored mail: an address like {@link incomingAddress}, or empty if the mail has no sender. */
 export const senderAddress = addressText((text) => text === '' || isFromOutside(text));
 
 /** One bare address; parsing converts it to lower case. */
@@ -41,14 +41,14 @@ export const bareEmail = lazy(() =>
     .meta({ type: 'string', format: 'email' }),
 );
 
-/** The length limit of a whole address list in one text. */
+/** Maximum length of a text with a list of addresses, in characters. */
 const MAX_LIST_LENGTH = MAX_ADDRESSES * MAX_ADDRESS_LENGTH;
 
 export function describeWrongAddress(address: string): string {
   return `must be ${AN_ADDRESS}, not ${JSON.stringify(address.slice(0, 100))}`;
 }
 
-/** One text with one address, or several separated by commas. */
+/** A text with one address, or with several addresses separated by commas. */
 const addressesInText = () =>
   z.string({ error: expected('a string') }).check(({ value, issues }) => {
     if (value.length > MAX_LIST_LENGTH) {
@@ -66,7 +66,7 @@ const addressesInText = () =>
 
 const severalAddresses = () => z.array(emailAddress()).meta({ maxItems: MAX_ADDRESSES });
 
-// A separate check, because Zod hides the size errors of the members of a union.
+// The size is checked after the union, because Zod does not report the size errors of the members of a union.
 const atMostFifty = () =>
   z.check<string[]>(({ value, issues }) => {
     if (value.length <= MAX_ADDRESSES) return;
@@ -76,7 +76,7 @@ const atMostFifty = () =>
 
 const error = expected('an e-mail address or an array of them');
 
-/** One address or several, as in a request; the parsed value is always a list. */
+/** One or several addresses in a request. The parsed value is always a list. */
 export const emailAddresses = lazy(() =>
   z
     .union([severalAddresses(), addressesInText()], { error })
@@ -85,7 +85,7 @@ export const emailAddresses = lazy(() =>
     .meta({ description: 'Addresses, bare or in display form: an array, or one string with commas between them.' }),
 );
 
-/** Like {@link emailAddresses}, but a string is exactly one address. */
+/** One or several addresses, like {@link emailAddresses}, but a string must be exactly one address. */
 export const emailAddressOrArray = lazy(() =>
   z
     .union([severalAddresses(), emailAddress()], { error })
@@ -94,7 +94,7 @@ export const emailAddressOrArray = lazy(() =>
     .meta({ description: 'One address or an array of them, bare or in display form.' }),
 );
 
-/** Addresses that may be incomplete, as in a draft; the parsed value is always a list. */
+/** One or several addresses of a draft, which may be incomplete. The parsed value is always a list. */
 export const unvalidatedAddresses = lazy(() =>
   z
     .union([z.array(text(MAX_ADDRESS_LENGTH)).meta({ maxItems: MAX_ADDRESSES }), text(MAX_LIST_LENGTH)], {

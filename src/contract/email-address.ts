@@ -19,8 +19,8 @@ export function isBareAddress(text: string): boolean {
 }
 
 /**
- * Returns whether a text is a bare address as mail from outside may have it: also international (RFC 6532), of a host
- * without a dot, or with dots that RFC 5322 does not allow.
+ * Returns whether a text is a bare address that mail from outside may have. Such an address may also be international
+ * (RFC 6532), have a domain without a dot, or have dots where RFC 5322 does not allow them.
  */
 export function isIncomingAddress(text: string): boolean {
   return text.length <= MAX_ADDRESS_LENGTH && /^[^\s\p{Cc}<>()",;:@\\]+@[^\s\p{Cc}<>()",;@\\]+$/u.test(text);
@@ -34,32 +34,32 @@ export function parseAddress(text: string, isAddress = isBareAddress): EmailAddr
   if (/[\r\n\0]/.test(text)) return undefined;
   const [parsed, ...more] = addressParser(text);
   if (parsed?.address === undefined || more.length > 0 || !isAddress(parsed.address)) return undefined;
-  // The parser is lenient: refuse text after the address, and a display name without angle brackets.
+  // The parser also accepts text after the address, and a display name without angle brackets. Both are refused here.
   if (text.trim() !== parsed.address && !text.trim().endsWith(`<${parsed.address}>`)) return undefined;
   return { name: parsed.name.trim(), address: parsed.address };
 }
 
-/** The tokens of a header field: quoted texts, comments, addresses in angle brackets, separators, and other text. */
+/** Matches a token of a header field: quoted text, a comment, an address in angle brackets, a separator, other text. */
 const FIELD_TOKENS = /"(?:[^"\\\n]|\\.)*"?|\((?:[^()\\\n]|\\.)*\)?|<[^<>\n]*>?|[,;:]|[^",;:(<]+/g;
 
-/** How many addresses of a list are read. */
-const MAX_LISTED = 1_000;
-/** How many characters at the end of an address are read. */
-const MAX_WRITTEN_LENGTH = 4_000;
+/** Maximum number of addresses of a header field that are read. */
+const MAX_ADDRESSES_READ = 1_000;
+/** Maximum number of characters at the end of an address with its display name that are read. */
+const MAX_LENGTH_READ = 4_000;
 
-/** Parses the addresses of a header field; a group is replaced by its members. At most 1,000 are read. */
+/** Parses the addresses of a header field; a group is replaced by its members. Reads at most 1,000 addresses. */
 export function parseAddressList(text: string): EmailAddress[] {
-  const written: string[] = [''];
+  const parts: string[] = [''];
   for (const [token] of text.matchAll(FIELD_TOKENS)) {
-    // Before a colon is the name of a group.
-    if (token === ':') written[written.length - 1] = '';
-    else if (token === ',' || token === ';') written.push('');
-    else written[written.length - 1] += token;
+    // The text before a colon is not an address, but the name of a group.
+    if (token === ':') parts[parts.length - 1] = '';
+    else if (token === ',' || token === ';') parts.push('');
+    else parts[parts.length - 1] += token;
   }
-  return written
-    .filter((each) => each.trim() !== '')
-    .slice(0, MAX_LISTED)
-    .flatMap((each) => addressParser(each.slice(-MAX_WRITTEN_LENGTH), { flatten: true }))
+  return parts
+    .filter((part) => part.trim() !== '')
+    .slice(0, MAX_ADDRESSES_READ)
+    .flatMap((part) => addressParser(part.slice(-MAX_LENGTH_READ), { flatten: true }))
     .map(({ name, address = '' }) => ({ name, address }));
 }
 
@@ -72,7 +72,7 @@ export function withoutTag(address: string): string {
 
 /** Returns the bare address of a valid text in lower case, for comparison. */
 export function toBareAddress(text: string): string {
-  // Most texts need no parser, which takes thirty times as long.
+  // For most texts, this pattern is sufficient. The parser takes thirty times as long.
   const plain = /^(?:[^"<>(),;:\\@\r\n\0]*|"[^"\\\r\n\0]*" )<([^<>]*)>$/.exec(text)?.[1] ?? text;
   if (isIncomingAddress(plain)) return plain.toLowerCase();
   return (parseAddress(text, isIncomingAddress)?.address ?? text).toLowerCase();
@@ -92,8 +92,8 @@ export const MAX_ADDRESS_LENGTH = 1000;
 export const MAX_ADDRESSES = 50;
 
 /**
- * The tokens of an address list (RFC 5322, section 3.4): quoted text, addresses in brackets, comments and plain text.
- * An unclosed quote or bracket extends to the end of the text, so that matching never backtracks.
+ * Matches a token of an address list (RFC 5322, section 3.4): quoted text, an address in brackets, a comment or plain
+ * text. An unclosed quote or bracket extends to the end of the text, so that matching never backtracks.
  */
 const LIST_TOKENS = /\\.|"(?:[^"\\]|\\.)*\\?(?:"|$)|<[^>]*(?:>|$)|\((?:[^()\\]|\\.)*\)|[^"<(:;,\\]+|./gs;
 
@@ -105,7 +105,7 @@ export function splitAddresses(text: string): string[] {
   return splitAtCommas(text).flatMap((part) => membersOf(part) ?? [part]);
 }
 
-/** Splits at the commas outside quotes, brackets, comments and groups. */
+/** Splits an address list at the commas that are outside of quotes, brackets, comments and groups. */
 function splitAtCommas(text: string): string[] {
   const parts = [''];
   let isInGroup = false;
@@ -131,12 +131,12 @@ export const DEFAULT_DOMAIN = 'mailbox.test';
 /** The domain of the simulator addresses; no inbox may use it. */
 export const SIMULATOR_DOMAIN = 'simulator.test';
 
-/** The domain below which each sandbox has its own. */
+/** The domain that contains the domains of all sandboxes, such as `3f9c2a71b04d.sandbox.test`. */
 export const SANDBOX_DOMAIN = 'sandbox.test';
 
 /**
- * Returns whether a domain belongs to the emulator itself, so that no tenant may register it. A sandbox may register
- * its own domain and those below it.
+ * Returns whether a domain belongs to the emulator itself, so that no tenant may register it. `sandboxDomain` is the
+ * domain of the sandbox that wants to register it, which may register this domain and the domains below it.
  */
 export function isEmulatorDomain(domain: string, sandboxDomain?: string): boolean {
   if (isSandboxDomain(domain)) return sandboxDomain === undefined || !isWithin(domain, sandboxDomain);

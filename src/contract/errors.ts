@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import { createNameCheck } from '../basics/named-error.ts';
 
 /**
- * Every error that the emulator can return, with its code, HTTP status and meaning.
- * The document shows no errors (section 7). The reference defines the shape, 400 with its code, 401, 403
- * with `INBOX_PAUSED`, 404, 409 with `USERNAME_TAKEN`, and 502; the rest is our decision.
+ * Every error that the emulator can return, with its code, HTTP status and meaning. The service document does not
+ * describe errors (section 7). The reference defines the form of an error, the status 400 with its code, 401, 403 with
+ * `INBOX_PAUSED`, 404, 409 with `USERNAME_TAKEN`, and 502. This project has decided everything else.
  */
 export const ERRORS = {
   VALIDATION_ERROR: { status: 400, meaning: 'The path, the query or the body is not valid for this operation.' },
@@ -40,7 +40,7 @@ export const ERRORS = {
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The emulator failed because of a bug.' },
   RELAY_FAILED: { status: 502, meaning: 'The mail relay failed, so nothing was sent.' },
-  SERVER_UNAVAILABLE: { status: 503, meaning: 'The process is ending, or a balancer cannot reach it.' },
+  SERVER_UNAVAILABLE: { status: 503, meaning: 'The process is ending, or a load balancer cannot reach it.' },
   STORAGE_FULL: { status: 507, meaning: 'The message does not fit into the storage, or too much arrives at once.' },
 } as const;
 
@@ -49,13 +49,13 @@ export type ErrorCode = keyof typeof ERRORS;
 
 const REFERENCE_CODES: readonly string[] = ['VALIDATION_ERROR', 'INBOX_PAUSED', 'USERNAME_TAKEN'];
 
-/** The codes that no source states. */
+/** The error codes that neither the service document nor the reference states. */
 export const INVENTED_CODES: readonly string[] = Object.keys(ERRORS).filter((code) => !REFERENCE_CODES.includes(code));
 
-/** The statuses of errors that no source states. */
+/** The statuses of errors that neither the service document nor the reference states. */
 export const INVENTED_STATUSES: readonly number[] = [405, 408, 413, 415, 426, 429, 431, 500, 503, 507];
 
-/** The error codes that a behaviour can decide between. */
+/** The error codes that a behaviour can choose, by the value of the behaviour. */
 export const REFUSALS = {
   invalid: 'VALIDATION_ERROR',
   forbidden: 'FORBIDDEN',
@@ -73,7 +73,7 @@ export class ApiError extends Error {
 
   /** Additional headers of the reply, such as `Allow`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Returns the reason for the log only, such as the owner of the resource. It never appears in the reply. */
+  /** Returns the reason for the log, such as the owner of the resource. It must not appear in the reply. */
   readonly internalReason: (() => string) | undefined;
 
   constructor(

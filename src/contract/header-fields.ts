@@ -3,7 +3,7 @@ import type { OtherValues } from './behaviour.ts';
 /** A header name (RFC 9110, section 5.6.2) short enough for every server. */
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
 
-/** Header names that HTTP, `fetch` or a delivery uses. A signature there would break the request or be lost. */
+/** Header names that HTTP, `fetch` or a delivery uses. A signature in one of them could be lost or break the call. */
 const IN_USE = new RegExp(
   `^(?:${[
     'webhook-.*',
@@ -39,7 +39,7 @@ export interface HeaderReader {
   forEach(visit: (value: string, name: string) => void): void;
 }
 
-/** Returns the file name in ASCII for old clients and, if it differs, also in UTF-8 for all others (RFC 6266). */
+/** Returns the parameters for a file name: in ASCII and, if the name has other characters, also in UTF-8 (RFC 6266). */
 export function filenameParameters(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\]/g, '_');
   const encoded = encodeURIComponent(filename.replace(/\p{Surrogate}/gu, '_')).replace(

@@ -6,7 +6,7 @@ import { emailAddresses, incomingAddress } from './email-address-schema.ts';
 import { envelopeFields } from './mail-envelope.ts';
 import { line, MAX_SUBJECT_LENGTH, mailBody, text } from './schemas.ts';
 
-/** Limits for the parts of an inbound mail. A raw mail may exceed them; its message is then truncated. */
+/** Limits for the parts of an inbound mail. A raw mail may exceed the limits; the message made from it is truncated. */
 export const MAIL_LIMITS = {
   /** Maximum characters of a body. */
   body: 500_000,
@@ -27,7 +27,7 @@ export const messageId = lazy(() =>
   text(MAIL_LIMITS.messageId).regex(/^<[^<>\s]+>$/, 'must be a Message-ID such as <login-1@customer.test>'),
 );
 
-/** Headers that are generated from other fields, so that `headers` must not repeat them. */
+/** Headers that are generated from the other fields of a message, so that `headers` must not contain them. */
 const GENERATED_FIELDS =
   /^(?:from|to|cc|bcc|reply-to|subject|date|message-id|in-reply-to|references|mime-version|content-.*)$/i;
 
@@ -37,13 +37,13 @@ const headerName = () =>
     .regex(/^[A-Za-z0-9-]{1,76}$/, 'must have a name of letters, digits and -, such as X-Ticket')
     .refine((name) => !GENERATED_FIELDS.test(name), 'must not be set as a header; use the field of the message for it');
 
-/** The OpenAPI document shows these bytes as `not: {}`, because JSON cannot represent them. */
+/** The bytes as a `Uint8Array`. The OpenAPI document shows `not: {}` for it, because JSON cannot represent bytes. */
 const plainBytes = () => z.custom<Uint8Array>(isBytes).meta({ not: {} });
 
 const bytes = lazy(() =>
   z
     .union([z.base64('must be base64'), plainBytes()], 'must be base64')
-    // A copy, because the `Uint8Array` of a simulated page such as jsdom differs from the one that Node uses.
+    // The bytes are copied, because the `Uint8Array` of a simulated page such as jsdom differs from that of Node.
     .transform((content) => (typeof content === 'string' ? fromBase64(content) : new Uint8Array(content))),
 );
 
@@ -52,7 +52,7 @@ const attachmentFields = () => ({
   filename: line(MAIL_LIMITS.filename).min(1, 'must not be empty'),
   /** `application/octet-stream` if left out. */
   contentType: line(MAIL_LIMITS.contentType).default('application/octet-stream'),
-  /** The bytes, or the same in base64. */
+  /** The bytes, or a text with the bytes in base64. */
   content: bytes().optional(),
   /** The content as text, in UTF-8, instead of `content`. */
   text: text(MAX_MAIL_BYTES).optional(),
@@ -118,7 +118,7 @@ const composedFields = () => ({
 /** An inbound mail, given by its parts. */
 export const composedMessage = lazy(() => z.strictObject(composedFields()));
 
-/** A text of several lines that is not base64 with line breaks. */
+/** The text of a raw mail: it has several lines, and is not base64 with line breaks. */
 const rawText = () =>
   z
     .string()
@@ -127,7 +127,7 @@ const rawText = () =>
     .transform((written) => new TextEncoder().encode(written));
 
 const rawFields = () => ({
-  /** The raw mail (RFC 5322), up to 10 MiB: its text with its line breaks, its bytes, or these in base64. */
+  /** The raw mail (RFC 5322), up to 10 MiB: its text with line breaks, its bytes, or its bytes in base64. */
   eml: z.union([rawText(), bytes()], 'must be base64'),
   /** The recipients. Default: the addresses in To, Cc and Bcc that belong to inboxes of this emulator. */
   to: recipients().optional(),

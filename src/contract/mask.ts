@@ -1,21 +1,22 @@
-/** A header or a query parameter whose whole value is secret. */
+/** The name of a header or of a query parameter whose whole value is secret. */
 const SECRET_NAME = /authorization|cookie|token|secret|password|passwd|api[-_]?key/i;
 
 /** A value that consists of one API key, with or without the scheme of `Authorization`. */
 const ONLY_A_KEY = /^(?:bearer +)?(?:sa|tk|wk|ak)_[\w-]{10,}$/i;
 
-/** The value of a field of JSON that is secret, such as `client_secret`; a truncated text may end within the value. */
+/** A secret field of JSON, such as `client_secret`, with its value. A truncated text may end within the value. */
 const SECRET_FIELD = /((?:password|passwd|secret|api[-_]?key)"\s*:\s*")(?:[^"\\]|\\.)+/gi;
 
-/** The value of a secret field of a form or a query. An API key needs no field name, because its form is known. */
+/** A secret field of a form or a query, with its value. An API key is found without a field name, by its form. */
 const SECRET_FORM_FIELD = /((?:password|passwd|secret)=)[^&\s"'<>\\]+/gi;
 
-/** Every secret contains one of these, also an encoded one. Most texts contain none and need no full search. */
+/** Matches part of every secret, also of an encoded one. A text without a match, as most are, needs no full search. */
 const MAY_HAVE_SECRETS = /[_%@]|\\u00|password|passwd|secret|api-?key/i;
 
 /**
  * Shortens every API key in a text to a recognisable start, such as `tk_acme_…`, and removes webhook secrets, passwords
- * in fields of JSON and of forms, and logins of URLs. It finds them percent-encoded and with JSON escapes, too.
+ * in fields of JSON and of forms, and logins of URLs. Secrets that are percent-encoded or have JSON escapes are found,
+ * too.
  */
 export function maskText(text: string): string {
   if (!MAY_HAVE_SECRETS.test(text)) return text;
@@ -24,7 +25,7 @@ export function maskText(text: string): string {
   return masked === decoded ? text : masked;
 }
 
-/** Masks the value of a header or a query parameter. With a secret name, only the start of a key stays visible. */
+/** Masks the value of a header or a query parameter. If its name is secret, only the start of a key stays visible. */
 export function maskNamed(name: string, value: string): string {
   const isHidden = SECRET_NAME.test(name) && !ONLY_A_KEY.test(value);
   return isHidden ? HIDDEN : maskText(value);
@@ -53,7 +54,7 @@ function maskPlain(text: string): string {
     .replace(/(sa|tk|wk|ak)_[\w-]{10,}/g, (key) => `${key.slice(0, 8)}…`);
 }
 
-/** Decodes the characters of keys and secrets where they are percent-encoded or escaped, up to three times. */
+/** Decodes percent-encoded and escaped characters that keys and secrets can contain. Does so up to `times` times. */
 function decodeSecrets(text: string, times = 3): string {
   const decoded = text.replace(/\\\//g, '/').replace(/(?:%|\\u00)([2-7][0-9a-f])/gi, (code, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16));

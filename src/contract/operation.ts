@@ -24,7 +24,7 @@ export interface OperationDefinition {
   readonly tiers: 'public' | ((readBehaviour: ReadBehaviour) => readonly Tier[]);
   /** The assumptions that affect every call; the operation's code records the others. */
   readonly assumes?: readonly AssumptionId[];
-  /** The parameters in the path: ids, or names in `NAMED`. */
+  /** The parameters in the path. */
   readonly params?: () => z.ZodObject;
   /** The query parameters; unknown ones are ignored. */
   readonly query?: (readBehaviour: ReadBehaviour) => z.ZodObject;
@@ -48,10 +48,10 @@ type BuildReply = (readBehaviour: ReadBehaviour) => z.ZodType | undefined;
 /** The fields that `defineOperations` sets. */
 type Added = Pick<OperationDefinition, 'method' | 'summary' | 'origin' | 'status' | 'params'>;
 
-/** The fields that a table writes. */
+/** The fields that a row sets in a table. */
 type Written = Omit<OperationDefinition, keyof Added | 'path'> & Partial<Pick<Added, 'origin' | 'status'>>;
 
-/** The parameters of a path that are names. */
+/** The parameters of paths that are names. All other parameters are ids. */
 const NAMED = ['address', 'domain'];
 
 /**
@@ -80,14 +80,14 @@ export const defineOperation = defineOperations({});
 
 const access = { section: '5', tiers: () => TIERS_WITH_INBOX_ACCESS } as const;
 
-/** Types the row of an operation within an inbox; section 5 of the service document defines its access. */
+/** Types the row of an operation within an inbox. Section 5 of the service document says which tiers may call it. */
 export const inInbox = defineOperations(access);
 
-/** Types the row of an operation within an inbox that the reference describes. */
-export const inInboxByReference = defineOperations({ ...access, origin: 'reference' });
+/** Types the row of an operation within an inbox, if the reference describes the operation. */
+export const inInboxFromReference = defineOperations({ ...access, origin: 'reference' });
 
-/** Returns a function that picks, from the choices, the one for the current value of a behaviour. */
-export function chosenBy<Id extends ChangeableId, Choices extends Record<BehaviourValue<Id>, unknown>>(
+/** Returns a function that picks the choice for the current value of a behaviour. */
+export function chooseBy<Id extends ChangeableId, Choices extends Record<BehaviourValue<Id>, unknown>>(
   id: Id,
   choices: () => Choices,
 ) {

@@ -14,8 +14,8 @@ import { workspaceOperations } from './operations/workspaces.ts';
 import type { Tier } from './tiers.ts';
 
 /**
- * The operation table: the service document as data, the only source for routing, validation, authorisation, types and
- * OpenAPI. A new row does not compile until `service/operations/` implements it.
+ * The operation table. It is the only source for routing, validation, authorisation, types and OpenAPI. A new row does
+ * not compile until `service/operations/` implements it.
  */
 export const OPERATIONS = {
   ...webhookOperations,
@@ -64,7 +64,7 @@ export type ReplyOf<Id extends OperationId> =
   | Parsed<BuiltBy<Table[Id], 'reply'>>
   | Parsed<BuiltBy<Table[Id], 'otherReply'>>;
 
-/** The tiers that may call an operation under any values of the behaviours; `never` for a public operation. */
+/** Every tier that may call an operation under some values of the behaviours; `never` for a public operation. */
 export type TierOf<Id extends OperationId> =
   BuiltBy<Table[Id], 'tiers'> extends readonly (infer Each extends Tier)[] ? Each : never;
 

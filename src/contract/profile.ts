@@ -1,8 +1,8 @@
 import { type BehaviourOptions, type BehaviourValues, CHANGEABLE_IDS, parseBehaviours } from './behaviours.ts';
 
 /**
- * The values of behaviours that a service was found to have, by `agent-mailbox-mock verify`, or that somebody pins with
- * `agent-mailbox-mock profile init`. A behaviour that it does not name has its default value.
+ * Values of behaviours: those that `agent-mailbox-mock verify` found out for a service, or those that
+ * `agent-mailbox-mock profile init` wrote to a file. A behaviour that is not named has its default value.
  */
 export interface Profile {
   /** The values, by the id of the behaviour. */
@@ -20,16 +20,17 @@ interface FoundValue {
 }
 
 /**
- * Returns the values of behaviours: each has the value in `options`, else that of the profile, else its default.
+ * Returns the values of all behaviours. A value in `options` has priority over a value in the profile, and both have
+ * priority over the default.
  *
- * @throws {BehaviourError} if an id or a value is unknown; the message suggests valid ones.
+ * @throws {BehaviourError} if an id or a value is unknown. The message suggests valid ones.
  */
 export function applyProfile(profile: Profile | undefined, options?: BehaviourOptions): BehaviourValues {
   const set = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
   return parseBehaviours({ ...profile?.behaviours, ...Object.fromEntries(set) });
 }
 
-/** Returns today's defaults as a profile, so that an upgrade changes nothing for whoever uses it. */
+/** Returns the defaults of this version as a profile. A project that uses it keeps them after an upgrade. */
 export function defaultProfile(): Profile {
   return { behaviours: parseBehaviours() };
 }

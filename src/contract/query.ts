@@ -10,7 +10,7 @@ const MAX_LIMIT = 200;
 const DEFAULT_LIMIT = 50;
 const MAX_OFFSET = 1_000_000_000;
 
-/** A whole number in a query: digits only, because `Number` also accepts texts such as `1e3`. */
+/** A whole number in a query. It must be digits only, because `Number` also accepts texts such as `1e3`. */
 export function wholeNumber(least: number, most: number) {
   const message = `must be a whole number from ${least} to ${most}`;
   const toNumber = (value: unknown) => (isDigits(value) && value.length <= 15 ? Number(value) : value);
@@ -24,7 +24,7 @@ function isDigits(value: unknown): value is string {
 const AT_LEAST_ONE = 'must be a whole number from 1';
 
 const limits = lazy(() => ({
-  // Any number of digits is valid, so the OpenAPI document must not contain Zod's maximum for safe integers.
+  // There is no maximum, so the OpenAPI document must not contain the maximum that Zod has for integers.
   clamped: z.preprocess(
     (value) => (isDigits(value) ? Math.min(Number(value), MAX_LIMIT) : value),
     z.int(AT_LEAST_ONE).min(1, AT_LEAST_ONE).meta({ maximum: undefined }),
@@ -54,8 +54,8 @@ export const queryFlag = lazy(() =>
 );
 
 /**
- * A time in a query: a timestamp, seconds or milliseconds since 1970, or a day in UTC, which means its beginning or
- * end.
+ * A time in a query: a timestamp, seconds or milliseconds since 1970, or a day in UTC. `day` says whether a day means
+ * its beginning or its end.
  */
 export function moment(day: 'begin' | 'end') {
   return z
@@ -64,7 +64,7 @@ export function moment(day: 'begin' | 'end') {
         'must be a time such as 2026-01-05T09:00:00.000Z, a day such as 2026-01-05, or seconds or milliseconds ' +
         'since 1970 such as 1767603600',
     })
-    .transform((value) => ({ date: toDate(value, TIMES[day]), isTimestamp: value.includes('T') }))
+    .transform((value) => ({ date: toDate(value, TIMES_OF_DAY[day]), isTimestamp: value.includes('T') }))
     .refine(({ date }) => /^(?!0000)\d{4}-/.test(date.toISOString()), 'must be in the years 0001 to 9999')
     .transform(({ date, isTimestamp }) => ({ time: date.toISOString(), isTimestamp }))
     .meta({
@@ -82,7 +82,10 @@ function toDate(text: string, timeOfDay: string): Date {
   return new Date(number < LEAST_MILLISECONDS ? number * 1000 : number);
 }
 
-const TIMES = { begin: 'T00:00:00.000Z', end: 'T23:59:59.999Z' };
+const TIMES_OF_DAY = { begin: 'T00:00:00.000Z', end: 'T23:59:59.999Z' };
 
-/** A smaller number is in seconds. As milliseconds, this is in March 1973; as seconds, in the year 5138. */
+/**
+ * The lowest number that is read as milliseconds since 1970, which is then a time in March 1973. A lower number is read
+ * as seconds; this number of seconds would be in the year 5138.
+ */
 const LEAST_MILLISECONDS = 100_000_000_000;

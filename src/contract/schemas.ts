@@ -28,7 +28,7 @@ export function text(maxLength: number) {
   return z.string({ error: expected('a string') }).max(maxLength, tooLong);
 }
 
-/** A URL in a request body; `protocol` matches the protocols that it may have. */
+/** A URL in a request body; `protocol` matches the protocols that are allowed. */
 export function url(protocol: RegExp, message: string) {
   return text(MAX_URL_LENGTH)
     .refine((value) => isUrlWithProtocol(value, protocol), message)
@@ -50,7 +50,7 @@ export const flag = lazy(() => z.boolean({ error: expected('true or false') }));
 const MAX_METADATA_LENGTH = 16_384;
 const MAX_METADATA_DEPTH = 10;
 
-/** A JSON object of the client, which is stored unchanged. */
+/** A JSON object that the client keeps with a resource. It is stored unchanged. */
 export const metadata = lazy(() =>
   z
     .record(z.string(), z.unknown(), { error: expected('an object') })
@@ -108,7 +108,7 @@ export const MAX_SUBJECT_LENGTH = 998;
 
 export const subject = lazy(() => line(MAX_SUBJECT_LENGTH));
 
-/** The body of every error reply; `code` is absent under `errors.shape=error-only`. */
+/** The body of every error reply. With the behaviour `errors.shape=error-only`, it has no `code`. */
 export const errorBody = lazy(() =>
   z.strictObject({
     error: z.string().describe('A description in one sentence.'),
@@ -116,10 +116,10 @@ export const errorBody = lazy(() =>
   }),
 );
 
-/** The reply of most deletes (reference). */
+/** The reply to deleting most kinds of resource (reference). */
 const deletedReply = () => z.strictObject({ deleted: z.literal(true), id: uuid() });
 
-/** Returns several fields of the same kind. */
+/** Returns several fields with the same schema. */
 export function each<Schema extends z.ZodType, Name extends string>(create: () => Schema, ...names: Name[]) {
   return Object.fromEntries(names.map((field) => [field, create()])) as Record<Name, Schema>;
 }
@@ -131,17 +131,17 @@ export const nullableText = () => z.string().nullable();
 export const texts = () => z.array(z.string());
 
 /** Creates the schema of an object in replies. The OpenAPI document describes it once, under the name `id`. */
-export function named<const Fields extends z.ZodRawShape>(id: string, fields: Fields) {
+export function object<const Fields extends z.ZodRawShape>(id: string, fields: Fields) {
   return z.strictObject(fields).meta({ id });
 }
 
-/** An empty object: the reply if a behaviour has the value `empty`. */
+/** An empty object, which is the reply if a behaviour has the value `empty`. */
 export const emptyReply = () => z.strictObject({});
 
-/** The reply bodies that every delete can have, by the value of its behaviour. */
+/** The bodies that the reply to every delete can have, by the value of its behaviour. */
 export const deleteReplies = () => ({ 'deleted-and-id': deletedReply(), empty: emptyReply() });
 
-/** The reply of an update that does not return the resource (reference). */
+/** The reply to an update, if it does not return the resource (reference). */
 export const updatedReply = () => z.strictObject({ updated: z.literal(true), id: uuid() });
 
 /** A reply body of raw bytes. */

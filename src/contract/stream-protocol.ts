@@ -4,7 +4,7 @@ import { EVENT_KINDS } from './events.ts';
 import { expected } from './schemas.ts';
 
 /**
- * The paths of the event stream (reference, "Event stream"). The second, older one subscribes to its inbox
+ * The paths of the event stream (reference, "Event stream"). The second path is older; it subscribes to its inbox
  * automatically.
  */
 export const STREAM_PATHS = ['/v1/ws', '/v1/inboxes/{id}/ws'] as const;
@@ -17,7 +17,7 @@ export function isStreamPath(path: string): boolean {
   return STREAM_PATH.test(path);
 }
 
-/** The close codes of a stream. They are our decision; an in-process server cannot send codes below 4000. */
+/** The close codes of a stream. This project chose them. In process, a server cannot send codes below 4000. */
 export const CLOSE_CODES = {
   /** The key is missing, invalid or revoked. */
   unauthorized: 4401,
@@ -35,10 +35,10 @@ export const CLOSE_CODES = {
   tooSlow: 4429,
 } as const;
 
-/** Maximum size of a frame that a client sends. */
+/** Maximum size of a frame that a client sends, in bytes. */
 export const MAX_FRAME_BYTES = 64 * 1024;
 
-/** Maximum size of the send buffer of one client. */
+/** Maximum size of the send buffer of one client, in bytes. */
 export const MAX_BUFFERED_BYTES = 1024 * 1024;
 
 const TOO_LONG = { error: 'must be at most 100 characters long', abort: true };
@@ -49,7 +49,7 @@ const ids = () =>
     .max(1000, 'must be at most 1000 ids')
     .default([]);
 
-/** The frame in which a client selects events; an empty or missing list selects all. */
+/** The frame in which a client selects events. An empty or missing list selects all events. */
 export const subscribeFrame = () =>
   z.object({
     type: z.literal('subscribe'),

@@ -1,16 +1,16 @@
 /**
- * The four key tiers and the prefix that identifies each (service document, section 5).
- * The order is from widest to narrowest.
+ * The four tiers of keys, each with the prefix of its keys (service document, section 5). The tier with the widest
+ * scope is the first.
  */
 export const TIER_PREFIX = { operator: 'sa_', tenant: 'tk_', workspace: 'wk_', inbox: 'ak_' } as const;
 
 /** The scope of a key: the whole platform, a tenant, one workspace or one inbox. */
 export type Tier = keyof typeof TIER_PREFIX;
 
-/** Every tier, widest first. */
+/** Every tier. The tier with the widest scope is the first. */
 export const TIERS = Object.keys(TIER_PREFIX) as Tier[];
 
-/** Sets of tiers. Some behaviours have these names as values and so decide who may call an operation. */
+/** Sets of tiers. Their names are values of some behaviours, which so decide which tiers may call an operation. */
 export const TIER_SETS = {
   'tenant-only': ['tenant'],
   'tenant-and-workspace': ['tenant', 'workspace'],
@@ -20,7 +20,7 @@ export const TIER_SETS = {
 /** The tiers that can access inboxes. */
 export const TIERS_WITH_INBOX_ACCESS = TIER_SETS['tenant-workspace-and-inbox'];
 
-/** Prefix, then at least ten characters of `A-Z a-z 0-9 _ -` (reference, "Keys"). */
+/** A key is the prefix of its tier and at least ten characters of `A-Z a-z 0-9 _ -` (reference, "Keys"). */
 const KEY_PATTERN = /^(sa|tk|wk|ak)_[A-Za-z0-9_-]{10,}$/;
 
 /** Returns whether a text has the form of an API key; the key need not exist. */

@@ -3,7 +3,7 @@ import type { Recipient } from '../service/mail/outgoing/route.ts';
 import { newId } from '../world/environment.ts';
 import { createFault, type Fault, type FaultOptions, faultOptions, initialFaults } from '../world/fault.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import { canonicalAddress, type KeyHolder } from '../world/store/world.ts';
+import { canonicalAddress, type KeyLocation } from '../world/store/world.ts';
 import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 
 /** Simulated faults. A reset removes all of them, except those with which the mailbox started. */
@@ -103,7 +103,7 @@ function findTenantId({ worlds, findInbox }: ControlScope, conditions: TenantCon
  * Returns the id of the tenant that has the key or the inbox of a condition. Refuses one that does not exist, or that
  * belongs to another tenant than the fault.
  */
-function ownerWithin(boundId: string | null, holder: KeyHolder | Recipient | undefined, problem: string) {
+function ownerWithin(boundId: string | null, holder: KeyLocation | Recipient | undefined, problem: string) {
   const ownerId = holder && 'world' in holder ? holder.world.id : null;
   if (!holder || (boundId !== null && ownerId !== boundId)) throw new ApiError('NOT_FOUND', problem);
   return ownerId;

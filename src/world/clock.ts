@@ -9,8 +9,8 @@ import { PriorityQueue } from './priority-queue.ts';
 export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'report'>;
 
 /**
- * The setting of a clock, in milliseconds. A frozen clock shows `frozenMs`. A running one, whose `frozenMs` is
- * undefined, is `offsetMs` ahead of real time.
+ * The setting of a clock, in milliseconds. A frozen clock shows `frozenMs`. A running clock has no `frozenMs`, and is
+ * `offsetMs` ahead of real time.
  */
 export interface ClockSetting {
   readonly offsetMs: number;
@@ -35,13 +35,13 @@ interface Scheduled {
 }
 
 /**
- * The clock of one tenant: it shows real time until it is frozen or advanced, and runs scheduled tasks when they are
- * due. When a test advances it by three days, the retries of these days run immediately, one after another.
+ * The clock of one tenant. It shows real time until it is frozen or advanced, and runs scheduled tasks when they are
+ * due. When a test advances the clock by three days, the retries of these days run immediately, one after another.
  */
 export class Clock {
   /** The scheduled tasks, sorted by the time at which they are due. */
   #tasks = new PriorityQueue<Scheduled>();
-  /** Tasks and other work that run. */
+  /** The tasks and other work that are running now. */
   readonly #running = new Set<Promise<void>>();
   #failures: Failure[] = [];
   #setting = REAL_TIME;
@@ -80,8 +80,7 @@ export class Clock {
   }
 
   /**
-   * Sets this clock to a setting that was read earlier. The setting may come from this clock or, if this clock replaced
-   * another one of the same tenant, from that one.
+   * Sets this clock to a setting that was read earlier, from this clock or from an earlier clock of the same tenant.
    */
   restoreSetting(setting: ClockSetting): void {
     this.#setting = setting;
@@ -97,14 +96,14 @@ export class Clock {
 
   /**
    * Moves the clock forward and runs the tasks that become due, in order. Resolves to true when these tasks are done,
-   * or to false if `reset` interrupted it.
+   * or to false if `reset` interrupted the move.
    */
   advance(durationMs: number): Promise<boolean> {
     const resetsBefore = this.resets;
-    const moved = this.#lastMove.then(() => this.#moveForward(durationMs, resetsBefore));
+    const move = this.#lastMove.then(() => this.#moveForward(durationMs, resetsBefore));
     // If a move fails, only its caller gets the error; the next moves still run.
-    this.#lastMove = Promise.allSettled([moved]);
-    return moved;
+    this.#lastMove = Promise.allSettled([move]);
+    return move;
   }
 
   /** Runs the task at the given time, or immediately if it is in the past. Returns a function that cancels the task. */
@@ -123,7 +122,7 @@ export class Clock {
     return first && new Date(first.atMs);
   }
 
-  /** Makes `idle` and `advance` wait for this work. If it fails, `a scheduled task` is reported as the failed work. */
+  /** Makes `idle` and `advance` wait for this work. If it fails, it is reported as `a scheduled task`. */
   track(work: Promise<void>): void {
     const end = () => void this.#running.delete(done);
     const done = work.then(end, (error) => {
@@ -196,7 +195,7 @@ export class Clock {
     this.#cancelTimer = this.source.setTimer(delayMs, () => this.#onTimer());
   }
 
-  /** Starts the due tasks. It reports errors itself, because the timer that calls it has no caller to catch them. */
+  /** Starts the due tasks. Reports errors and does not throw them, because the caller, a timer, does not catch them. */
   #onTimer(): void {
     try {
       this.#startDueTasks();
@@ -257,7 +256,7 @@ export const spanField = lazy(() =>
   durationField().refine((duration) => readDuration(duration) !== 0, 'must be longer than 0'),
 );
 
-/** The schema of the maximum waiting time of a call, in real time. */
+/** The schema of the longest time that a call may wait, in real time. */
 export const timeoutField = lazy(() => durationField().refine(isShortWait, 'must be at most 1h'));
 
 /**

@@ -11,8 +11,8 @@ export interface Environment {
   /** Returns `length` unpredictable bytes, from which ids, keys and secrets are made. */
   randomBytes(length: number): Uint8Array;
   /**
-   * Calls a receiver, with the signature of the platform's `fetch`. By default it allows only loopback addresses and
-   * requests that are intercepted in this process, and rejects all others.
+   * Calls a receiver; has the parameters of the platform's `fetch`. By default it allows only loopback addresses and
+   * requests that are intercepted in this process, and rejects all other requests.
    */
   fetch(url: string, init: RequestInit): Promise<Response>;
   /**
@@ -24,7 +24,7 @@ export interface Environment {
   report(error: unknown): void;
 }
 
-/** Replacements for parts of the environment; a part that is left out or `undefined` has its default. */
+/** Replacements for parts of the environment. A part that is left out or `undefined` has its default. */
 export type EnvironmentOverrides = { readonly [Part in keyof Environment]?: Environment[Part] | undefined };
 
 /** Creates an environment: real clock, the platform's randomness, a guarded `fetch`, and any overrides. */
@@ -39,13 +39,13 @@ export function createEnvironment({
   return { now, setTimer, randomBytes, fetch, memory, report };
 }
 
-/** The used parts of Node's `process`. Node is not imported, because this file also runs in browsers. */
+/** The parts of Node's `process` that are used here. Node is not imported, because this file also runs in browsers. */
 interface NodeProcess {
   getBuiltinModule?(name: string): { getHeapStatistics?(): { readonly heap_size_limit: number } } | undefined;
   constrainedMemory?(): number;
 }
 
-/** Reads it once, because Node reads a file of the system for it. */
+/** Reads the limits of memory. Does so only once, because Node reads a system file for them. */
 const readMemory = lazy((): ReturnType<Environment['memory']> => {
   const { process } = globalThis as { process?: NodeProcess };
   const heapBytes = process?.getBuiltinModule?.('node:v8')?.getHeapStatistics?.().heap_size_limit;
@@ -70,7 +70,7 @@ function printError(error: unknown): void {
 /** Number of random bytes to generate at once, because many small calls to the platform are slow. */
 const POOL_BYTES = 4096;
 
-/** Creates a function that returns the platform's random bytes from a pool, each byte only once. */
+/** Creates a function that returns random bytes of the platform. It takes them from a pool, each byte only once. */
 function createRandomBytes(): (length: number) => Uint8Array {
   let pool = new Uint8Array(0);
   return (length) => {

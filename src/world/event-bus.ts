@@ -7,7 +7,7 @@ import { canonicalAddress, type World } from './store/world.ts';
 export interface BounceDetails {
   /** The bare addresses of the recipients that did not get the mail, separated by commas. */
   readonly recipient: string;
-  /** Their status codes (RFC 3463), such as `5.1.1`, separated by commas, in the same order. */
+  /** The status code (RFC 3463) of each recipient, such as `5.1.1`, separated by commas, in the same order. */
   readonly statusCode: string;
 }
 
@@ -27,15 +27,15 @@ export interface MailEvent {
   readonly overrides?: Readonly<Record<string, unknown>>;
   /** Only for an event that a test triggers: deliver only to this webhook. */
   readonly webhookId?: string;
-  /** To how many event streams it was sent. The streams set it before later listeners get the event. */
+  /** How many event streams the event was sent to. The streams set this before later listeners get the event. */
   streams?: number;
-  /** The ids of its deliveries. The dispatcher sets it before `publish` returns. */
+  /** The ids of the deliveries of the event. The dispatcher sets them before `publish` returns. */
   deliveryIds?: readonly string[];
 }
 
 /** Passes the events of all tenants of a mailbox to its listeners. */
 export interface EventBus<Event = MailEvent> {
-  /** Calls every listener in the order of subscription; an error in one does not affect the others. */
+  /** Calls every listener in the order of subscription; an error in one listener does not affect the others. */
   publish(event: Event): void;
   /** Adds a listener and returns a function that removes it. */
   subscribe(listener: (event: Event) => void): () => void;
@@ -61,7 +61,7 @@ export function createEventBus<Event = MailEvent>(onError: (error: unknown) => v
   };
 }
 
-/** What all activity entries about a delivery have: the delivery and its current state. */
+/** The fields that all activity entries about a delivery have: the delivery and its current state. */
 export interface DeliveryActivity {
   /** The id of the delivery. */
   readonly deliveryId: string;
@@ -70,15 +70,15 @@ export interface DeliveryActivity {
   /** The id of the webhook. */
   readonly webhookId: string;
   /**
-   * The URL of the webhook, or the one to which the attempt was sent, without its login and its query; null if the
-   * webhook was deleted.
+   * The URL of the webhook or, for an attempt, the URL to which it was sent; without its login and its query. Null if
+   * the webhook was deleted.
    */
   readonly url: string | null;
   /** The kind of the event that is delivered. */
   readonly event: EventKind;
   /** The state of the delivery. */
   readonly state: string;
-  /** Why it is held or has ended, in a sentence; null otherwise, and if it was delivered. */
+  /** Why the delivery is held or has ended, in a sentence; null in any other state, and if it was delivered. */
   readonly reason: string | null;
 }
 
@@ -86,15 +86,15 @@ export interface DeliveryActivity {
 export interface AttemptActivity extends DeliveryActivity {
   /** Always `attempt`. */
   readonly kind: 'attempt';
-  /** Which attempt of the delivery it is; the first is 1. */
+  /** The number of the attempt; the first attempt of a delivery is 1. */
   readonly attempt: number;
   /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
-  /** Why it failed, in a sentence; null if it succeeded. */
+  /** Why the attempt failed, in a sentence; null if it succeeded. */
   readonly error: string | null;
-  /** How long it took, in milliseconds of real time. */
+  /** How long the attempt took, in milliseconds of real time. */
   readonly durationMs: number;
-  /** The time until the next attempt, by the tenant's clock; null if this was the last one. */
+  /** The time until the next attempt, by the tenant's clock; null if this was the last attempt. */
   readonly retryInMs: number | null;
 }
 
@@ -104,7 +104,7 @@ interface EndedDeliveryActivity extends DeliveryActivity {
   readonly kind: 'delivery-ended';
 }
 
-/** A new delivery, which was not tried yet. */
+/** A new delivery, before its first attempt. */
 interface NewDeliveryActivity extends DeliveryActivity {
   /** Always `delivery-created`. */
   readonly kind: 'delivery-created';
@@ -140,7 +140,7 @@ interface HeldMailActivity {
   readonly to: string;
   /** The subject of the mail. */
   readonly subject: string;
-  /** Why it is held, in a sentence. */
+  /** Why the mail is held, in a sentence. */
   readonly reason: string;
 }
 
@@ -150,9 +150,9 @@ interface StreamActivity {
   readonly kind: 'stream-opened' | 'stream-closed';
   /** The id of the tenant. */
   readonly tenantId: string;
-  /** The tier of the key that opened it. */
+  /** The tier of the key that opened the stream. */
   readonly tier: Tier;
-  /** The key that opened it; masked in the feed. */
+  /** The key that opened the stream; masked in the feed. */
   readonly key: string;
 }
 
@@ -181,7 +181,7 @@ export function publishMail(events: EventBus, activity: Activity): void {
     const inbox = world.inboxes.get(inboxId);
     if (kind !== 'message.received' || overrides !== undefined || !inbox) return;
     const { id: messageId, from, subject } = message;
-    const place = { tenantId: world.id, inboxId, inbox: canonicalAddress(inbox) };
-    activity.publish({ kind: 'mail', messageId, ...place, from, subject });
+    const owner = { tenantId: world.id, inboxId, inbox: canonicalAddress(inbox) };
+    activity.publish({ kind: 'mail', messageId, ...owner, from, subject });
   });
 }

@@ -3,11 +3,11 @@ import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import { durationField, parseDuration } from './clock.ts';
 import { REQUEST, type RequestFault, type RequestFaultOptions } from './request-fault.ts';
-import type { FaultIdentity, planFields, standingFields } from './target-fields.ts';
+import type { FaultIdentity, faultFields, planFields } from './target-fields.ts';
 import { defineTarget, keyField, MAX_COUNT, tierField, webhookField, wholeNumber } from './target-fields.ts';
 
-/** A fault without what identifies it. */
-type Form<Each> = Omit<Each, keyof FaultIdentity>;
+/** A fault without its id and its tenant. */
+type WithoutIdentity<Each> = Omit<Each, keyof FaultIdentity>;
 
 /** What each delivery fault does. A fault that changes the request affects the first attempt only. */
 export const DELIVERY_FAULTS = {
@@ -30,13 +30,13 @@ export type DeliveryFaultKind = keyof typeof DELIVERY_FAULTS;
 /** Every kind of delivery fault. */
 export const DELIVERY_FAULT_KINDS = Object.keys(DELIVERY_FAULTS) as DeliveryFaultKind[];
 
-// Without the fields that every fault has: comments of fields that are spread are lost in declaration files.
+// The fields that every fault has are not spread here, because declaration files lose the comments of spread fields.
 const deliveryOptions = () => ({
   /** What the fault applies to: deliveries to webhooks. */
   on: z.literal('delivery'),
   /** The kind of the fault. */
   kind: z.enum(DELIVERY_FAULT_KINDS, `must be one of ${DELIVERY_FAULT_KINDS.join(', ')}`),
-  /** The id of the webhook that it applies to. Default: any webhook. */
+  /** The id of the webhook that the fault applies to. Default: any webhook. */
   webhookId: webhookField().optional(),
   /** Only for `delay`: the length of the delay. Default: one minute. */
   delay: durationField().default('1m'),
@@ -50,16 +50,16 @@ const deliveryFields = () => ({
   on: z.literal('delivery'),
   /** What goes wrong. */
   kind: z.enum(DELIVERY_FAULT_KINDS),
-  /** The id of the only webhook that it applies to; null for any. */
+  /** The id of the only webhook that the fault applies to; null for any. */
   webhookId: z.string().nullable().describe('The only webhook to which it applies; null for any.'),
   /** The delay in milliseconds; 0 unless the kind is `delay`. */
   delayMs: z.number().describe('The delay in milliseconds, for the kind delay.'),
 });
 
 /** A fault of deliveries that is set. */
-export type DeliveryFault = OutputOf<ReturnType<typeof deliveryFields> & ReturnType<typeof standingFields>>;
+export type DeliveryFault = OutputOf<ReturnType<typeof deliveryFields> & ReturnType<typeof faultFields>>;
 
-const DELIVERY = defineTarget(deliveryOptions, deliveryFields, (options): Form<DeliveryFault> => {
+const DELIVERY = defineTarget(deliveryOptions, deliveryFields, (options): WithoutIdentity<DeliveryFault> => {
   const { on, kind, webhookId = null, after, times, delay } = options;
   return { on, kind, webhookId, after, times, delayMs: kind === 'delay' ? parseDuration(delay) : 0 };
 });
@@ -82,7 +82,7 @@ const streamOptions = () => ({
   kind: z.enum(STREAM_KINDS, `must be one of ${STREAM_KINDS.join(', ')}`),
   /** The key that opened the stream. Default: any key. */
   key: keyField().optional(),
-  /** The tier of that key. Default: any tier. */
+  /** The tier of the key that opened the stream. Default: any tier. */
   tier: tierField().optional(),
   /** Only for `close`: the close code, from 4000 to 4999. Default: 4503. */
   code: wholeNumber(4000, 4999).default(CLOSE_CODES.fault),
@@ -96,18 +96,18 @@ const streamFields = () => ({
   on: z.literal('stream'),
   /** What goes wrong. */
   kind: z.enum(STREAM_KINDS),
-  /** The only key to whose streams it applies; null for any. */
+  /** The fault applies only to streams that were opened with this key; null for any key. */
   key: z.string().nullable(),
-  /** The only tier of keys to whose streams it applies; null for any. */
+  /** The fault applies only to streams that were opened with a key of this tier; null for any tier. */
   tier: tierField().nullable(),
   /** The close code, for `close`. */
   code: z.int(),
 });
 
 /** A fault of event streams that is set. */
-export type StreamFault = OutputOf<ReturnType<typeof streamFields> & ReturnType<typeof standingFields>>;
+export type StreamFault = OutputOf<ReturnType<typeof streamFields> & ReturnType<typeof faultFields>>;
 
-const STREAM = defineTarget(streamOptions, streamFields, (options): Form<StreamFault> => {
+const STREAM = defineTarget(streamOptions, streamFields, (options): WithoutIdentity<StreamFault> => {
   const { on, kind, key = null, tier = null, after, times, code } = options;
   return { on, kind, key, tier, after, times, code };
 });
@@ -127,7 +127,7 @@ const smtpOptions = () => ({
   on: z.literal('smtp'),
   /** The address of the recipient that is refused; it must belong to an inbox. Default: any recipient. */
   recipient: bareAddress().optional(),
-  /** The reply code: 4xx asks the client to try again later, 5xx refuses for good. Default: 451. */
+  /** The reply code: 4xx asks the client to try again later, 5xx refuses permanently. Default: 451. */
   status: wholeNumber(400, 599).default(451),
   /** The text after the reply code. Default: a text that says that a fault refuses the recipient. */
   message: z
@@ -142,7 +142,7 @@ export type SmtpFaultOptions = InputOf<ReturnType<typeof smtpOptions> & ReturnTy
 const smtpFields = () => ({
   /** What the fault happens to: `smtp`. */
   on: z.literal('smtp'),
-  /** The only address to which it applies, in lower case; null for any. */
+  /** The only address to which the fault applies, in lower case; null for any. */
   recipient: z.string().nullable().describe('The only address to which it applies; null for any.'),
   /** The reply code. */
   status: z.int(),
@@ -151,26 +151,26 @@ const smtpFields = () => ({
 });
 
 /** A fault of mail over SMTP that is set. */
-export type SmtpFault = OutputOf<ReturnType<typeof smtpFields> & ReturnType<typeof standingFields>>;
+export type SmtpFault = OutputOf<ReturnType<typeof smtpFields> & ReturnType<typeof faultFields>>;
 
-const SMTP = defineTarget(smtpOptions, smtpFields, (options): Form<SmtpFault> => {
+const SMTP = defineTarget(smtpOptions, smtpFields, (options): WithoutIdentity<SmtpFault> => {
   const { on, recipient = null, status, message, after, times } = options;
   // The text begins with an enhanced status code (RFC 3463) of the same class as the reply code.
   const text = message ?? `${Math.floor(status / 100)}.3.0 A fault of the emulator refuses this recipient.`;
   return { on, recipient, status, message: text, after, times };
 });
 
-/** What each IMAP fault does. The first four happen to a session, when it logs in. */
+/** What each IMAP fault does. The first three apply to a session from its login on, and the next two to a login. */
 export const IMAP_FAULTS = {
   'id-required': 'No folder can be opened until the client has sent ID.',
-  disconnect: 'The connection ends without a word after the number in `commands`, or else after the time in `delay`.',
+  disconnect: 'The connection is cut after `commands` commands or, without that option, after the time in `delay`.',
   slow: 'Each reply waits for the time in `delay`.',
   'login-refused': 'The login fails, although the password is right.',
   'too-many-connections': 'The login fails, because the inbox has too many connections.',
   'id-refused': 'The command ID is answered with BAD.',
   'repeated-exists': 'EXISTS is sent three times for one new mail.',
   'new-uidvalidity': 'The UIDVALIDITY of the open folder changes before the next command.',
-  'cut-literal': 'The content of a mail ends in its middle, and the connection with it.',
+  'cut-literal': 'The connection is cut in the middle of the content of a mail.',
 } as const;
 
 /** The kind of an IMAP fault. */
@@ -184,11 +184,11 @@ const imapOptions = () => ({
   on: z.literal('imap'),
   /** The kind of the fault. */
   kind: z.enum(IMAP_KINDS, `must be one of ${IMAP_KINDS.join(', ')}`),
-  /** An address of the inbox that it applies to. Default: any inbox. */
+  /** An address of the inbox that the fault applies to. Default: any inbox. */
   inbox: bareAddress().optional(),
-  /** Only for `slow` and `disconnect`: how long. Default: two seconds. */
+  /** Only for `slow` and `disconnect`: the length of the delay. Default: two seconds. */
   delay: durationField().default('2s'),
-  /** Only for `disconnect`: how many commands after the login are answered. Default: the time decides. */
+  /** Only for `disconnect`: how many commands after the login are answered. Default: `delay` decides. */
   commands: wholeNumber(1, MAX_COUNT).optional(),
 });
 
@@ -200,24 +200,24 @@ const imapFields = () => ({
   on: z.literal('imap'),
   /** What goes wrong. */
   kind: z.enum(IMAP_KINDS),
-  /** The address of the only inbox to which it applies, in lower case; null for any. */
+  /** The address of the only inbox to which the fault applies, in lower case; null for any. */
   inbox: z.string().nullable().describe('The address of the only inbox to which it applies; null for any.'),
   /** The delay in milliseconds; 0 unless the kind is `slow` or `disconnect`. */
   delayMs: z.number().describe('The delay in milliseconds, for the kinds slow and disconnect.'),
-  /** The number of commands after which the connection ends; null if the time decides. */
+  /** The number of commands after which the connection ends; null if `delayMs` decides. */
   commands: z.int().nullable().describe('The number of commands after which the connection ends, for disconnect.'),
 });
 
 /** A fault of IMAP sessions that is set. */
-export type ImapFault = OutputOf<ReturnType<typeof imapFields> & ReturnType<typeof standingFields>>;
+export type ImapFault = OutputOf<ReturnType<typeof imapFields> & ReturnType<typeof faultFields>>;
 
-const IMAP = defineTarget(imapOptions, imapFields, (options): Form<ImapFault> => {
+const IMAP = defineTarget(imapOptions, imapFields, (options): WithoutIdentity<ImapFault> => {
   const { on, kind, inbox = null, delay, commands = null, after, times } = options;
   const delayMs = kind === 'slow' || kind === 'disconnect' ? parseDuration(delay) : 0;
   return { on, kind, inbox, delayMs, commands: kind === 'disconnect' ? commands : null, after, times };
 });
 
-/** The options of `addFault`: what the fault applies to, what happens, and by which plan. */
+/** The options of `addFault`: what the fault applies to, what happens, and how often. */
 export type FaultOptions =
   | RequestFaultOptions
   | DeliveryFaultOptions
@@ -225,7 +225,7 @@ export type FaultOptions =
   | SmtpFaultOptions
   | ImapFaultOptions;
 
-/** A fault that is set, with the number of times that it still applies; `on` says what it applies to. */
+/** A fault that is set, with the number of times that it will still happen; `on` says what it applies to. */
 export type Fault = RequestFault | DeliveryFault | StreamFault | SmtpFault | ImapFault;
 
 /** What a fault applies to. */
@@ -243,12 +243,12 @@ export const faultOptions = lazy(() =>
   ),
 );
 
-/** The schema of the option with the faults that a mailbox starts with. */
+/** The schema of `faults`, the option with the faults that a mailbox has at its start. */
 export const initialFaults = lazy(() => z.object({ faults: z.array(faultOptions(), 'must be a list of faults') }));
 
 /** The schema of a fault that is set. */
 export const anyFault = lazy(() =>
-  z.discriminatedUnion('on', [REQUEST.listed(), DELIVERY.listed(), STREAM.listed(), SMTP.listed(), IMAP.listed()]),
+  z.discriminatedUnion('on', [REQUEST.fault(), DELIVERY.fault(), STREAM.fault(), SMTP.fault(), IMAP.fault()]),
 );
 
 const TARGETS = { request: REQUEST, delivery: DELIVERY, stream: STREAM, smtp: SMTP, imap: IMAP };

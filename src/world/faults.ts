@@ -6,7 +6,7 @@ import type { ReachableWorlds } from './store/reachable-worlds.ts';
 import type { Part, PartOf, World } from './store/world.ts';
 import type { Worlds } from './store/worlds.ts';
 
-/** The fields of a fault that limit what it applies to within its tenant; null stands for anything. */
+/** The fields of a fault that limit what it applies to within its tenant. A field that is null does not limit it. */
 const CONDITIONS = ['webhookId', 'operation', 'key', 'tier', 'recipient', 'inbox'] as const;
 
 /**
@@ -27,35 +27,35 @@ type FaultOn<On extends FaultTarget> = Extract<Fault, { readonly on: On }>;
 
 interface Entry {
   fault: Fault;
-  /** Its place in the order in which the faults of the mailbox were added: 1, 2, 3 and so on. */
+  /** The first fault that was added to the mailbox has 1, the second 2, and so on. */
   readonly order: number;
 }
 
-/** The faults that are bound to one tenant, or to none, and what faults do to the requests of this tenant. */
+/** The faults of one tenant or of no tenant, with the counts for their rate limits and the waits that they cause. */
 class FaultList implements Part {
   /** Every fault by its id. */
   readonly entries = new Map<string, Entry>();
   /** Counts the requests for each fault that is a rate limit. */
   readonly rateLimits = new RateLimits();
   readonly #environment: Pick<Environment, 'setTimer'>;
-  /** All lists with a fault; this list is in the set while it has one. */
-  readonly #filled: Set<FaultList>;
+  /** All lists that are not empty. This list adds and removes itself. */
+  readonly #nonEmpty: Set<FaultList>;
   /** For each reply that waits because of a fault: the function that ends the wait. */
   readonly #ends = new Set<() => void>();
 
-  constructor(environment: Pick<Environment, 'setTimer'>, filled: Set<FaultList>) {
+  constructor(environment: Pick<Environment, 'setTimer'>, nonEmpty: Set<FaultList>) {
     this.#environment = environment;
-    this.#filled = filled;
+    this.#nonEmpty = nonEmpty;
   }
 
   set(entry: Entry): void {
     this.entries.set(entry.fault.id, entry);
-    this.#filled.add(this);
+    this.#nonEmpty.add(this);
   }
 
   remove(id: string): void {
     this.entries.delete(id);
-    if (this.entries.size === 0) this.#filled.delete(this);
+    if (this.entries.size === 0) this.#nonEmpty.delete(this);
   }
 
   /** Removes every fault and ends every wait. */
@@ -66,7 +66,7 @@ class FaultList implements Part {
 
   /** Resolves after a time in real time, or when `endWaits` is called. */
   wait(durationMs: number): Promise<void> {
-    // The timer of the environment lets the process exit, but somebody waits for this one.
+    // A timer of the environment lets the process exit. This timer does not, because a client waits for the reply.
     const keepAlive = setTimeout(() => {}, durationMs);
     return new Promise((resolve) => {
       let cancel = () => {};
@@ -106,23 +106,23 @@ class FaultList implements Part {
 export class Faults {
   readonly #worlds: Worlds;
   readonly #listOf: PartOf<FaultList>;
-  /** The lists with a fault. */
-  readonly #filled = new Set<FaultList>();
+  /** The lists that are not empty. */
+  readonly #nonEmpty = new Set<FaultList>();
   readonly #usedListeners = new Set<(fault: Fault) => void>();
   #added = 0;
 
   constructor(worlds: Worlds, environment: Pick<Environment, 'setTimer'>) {
     this.#worlds = worlds;
-    this.#listOf = worlds.addPart('faults', () => new FaultList(environment, this.#filled));
+    this.#listOf = worlds.addPart('faults', () => new FaultList(environment, this.#nonEmpty));
   }
 
   get isEmpty(): boolean {
-    return this.#filled.size === 0;
+    return this.#nonEmpty.size === 0;
   }
 
-  /** Returns every fault, oldest first; in a sandbox, those that are bound to it. */
+  /** Returns every fault, oldest first. In a sandbox, returns only the faults of the sandbox. */
   list(worlds: ReachableWorlds): Fault[] {
-    const lists = worlds.sandboxId === undefined ? [...this.#filled] : this.#listOf.in([worlds]);
+    const lists = worlds.sandboxId === undefined ? [...this.#nonEmpty] : this.#listOf.in([worlds]);
     const entries = lists.flatMap((list) => [...list.entries.values()]);
     return entries.sort((one, other) => one.order - other.order).map(({ fault }) => fault);
   }
@@ -136,15 +136,15 @@ export class Faults {
     this.#listWith(fault).remove(fault.id);
   }
 
-  /** Removes every fault and ends every wait; in a sandbox, those that are bound to it. */
+  /** Removes every fault and ends every wait. In a sandbox, does so only for the sandbox. */
   clear(worlds: ReachableWorlds): void {
     for (const list of this.#listOf.in(worlds.owners())) list.end();
   }
 
   /**
-   * Returns the faults that apply: first those with more conditions, then the older ones. The field `after` of a fault
-   * says how many matching occasions it still ignores. While it is above 0, the fault does not apply, and this call
-   * reduces `after` by one.
+   * Returns the faults that apply. The fault with the most conditions comes first. Among faults with the same number of
+   * conditions, the oldest comes first. While `after` of a matching fault is above 0, the fault does not apply, and
+   * this call reduces `after` by one.
    */
   findDue<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On>[] {
     const { on, world } = occasion;
@@ -169,7 +169,7 @@ export class Faults {
     for (const notify of this.#usedListeners) notify(used);
   }
 
-  /** Calls the listener after each use of a fault, with the times that are left. */
+  /** Calls the listener after each use of a fault. The listener gets the fault with the reduced `times`. */
   onUsed(listener: (fault: Fault) => void): void {
     this.#usedListeners.add(listener);
   }
@@ -197,15 +197,15 @@ export class Faults {
     for (const list of this.#listOf.in(this.#worlds.owners())) list.endWaits();
   }
 
-  /** Returns the list of the tenant to which a fault is bound, or of the faults that are bound to none. */
+  /** Returns the list that a fault belongs to: the list of its tenant or, without a tenant, the list of the mailbox. */
   #listWith({ tenantId }: Fault): FaultList {
     return this.#listOf(this.#worlds.get(tenantId ?? '') ?? this.#worlds);
   }
 }
 
 /**
- * Reduces `after` by one. If it is 0 already, the fault object must stay the same, because `RateLimits` has this object
- * as the key of its count.
+ * Reduces `after` by one. If `after` is 0, the object of the fault must stay the same, because `RateLimits` finds the
+ * count of a fault by this object.
  */
 function reduceAfter(entry: Entry): void {
   if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };
@@ -232,9 +232,9 @@ export interface RateLimitState {
   readonly fault: RequestFault;
   readonly limit: number;
   readonly perSeconds: number;
-  /** How many more requests are allowed until the count begins again. */
+  /** How many more requests are allowed before the count starts again at 0. */
   readonly remaining: number;
-  /** After how many seconds the count begins again, rounded up. */
+  /** After how many seconds the count starts again at 0, rounded up. */
   readonly resetSeconds: number;
   /** Whether this request is above the limit. */
   readonly isExceeded: boolean;
@@ -246,11 +246,14 @@ interface Span {
   count: number;
 }
 
-/** Counts the requests of one tenant for each rate limit. A span begins with a request, by the clock of the tenant. */
+/** Counts the requests of one tenant for each rate limit, in spans by the tenant's clock. A request begins a span. */
 export class RateLimits {
   readonly #spans = new WeakMap<RequestFault, Span>();
 
-  /** Counts a request for each rate limit, and returns the state of the tightest limit; `undefined` without limits. */
+  /**
+   * Counts a request for each rate limit. Returns the state of a limit that is exceeded or, if none is, of the limit
+   * with the fewest requests left; `undefined` without limits.
+   */
   count(faults: readonly RequestFault[], clock: Clock): RateLimitState | undefined {
     const states = faults.flatMap((fault) => (fault.rateLimit ? this.#count(fault, fault.rateLimit, clock) : []));
     const compareStates = (one: RateLimitState, other: RateLimitState) =>
@@ -272,7 +275,7 @@ export class RateLimits {
   #spanOf(fault: RequestFault, nowMs: number): Span {
     const known = this.#spans.get(fault);
     const elapsedMs = known ? nowMs - known.startMs : -1;
-    // A clock that was set back begins a new span too.
+    // If the clock was set back, a new span begins, too.
     if (known && elapsedMs >= 0 && elapsedMs < (fault.rateLimit?.perMs ?? 0)) return known;
     const span = { startMs: nowMs, count: 0 };
     this.#spans.set(fault, span);

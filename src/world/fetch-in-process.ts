@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { createNameCheck } from '../basics/named-error.ts';
 
-/** Thrown when a webhook leads to an address that the emulator may not call; the message has the reason. */
+/** Thrown when the URL of a webhook has an address that the emulator may not call. The message contains the reason. */
 export class RefusedError extends Error {
   /** Recognises the error by its name, also if it comes from a second copy of this package. */
   static override readonly [Symbol.hasInstance] = createNameCheck('RefusedError');
@@ -9,7 +9,7 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** Finds the `RefusedError` among the causes of an error, because `fetch` wraps errors in its own. */
+/** Finds a `RefusedError` among the causes of an error, because `fetch` throws errors of its own that wrap others. */
 export function findRefusal(error: unknown): RefusedError | undefined {
   if (!isError(error)) return undefined;
   return error instanceof RefusedError ? error : findRefusal(error.cause);
@@ -21,15 +21,15 @@ export function isError(value: unknown): value is Error {
 }
 
 /**
- * Calls a loopback address, or a URL that is intercepted in this process, such as by an msw handler. The global `fetch`
- * is read at each call, because interceptors replace it.
+ * Calls a loopback address, or a URL that something in this process intercepts, such as an msw handler. The global
+ * `fetch` is read at each call, because interceptors replace it.
  *
  * @throws {RefusedError} possibly as a cause, if the request would leave this machine.
  */
 export async function fetchInProcess(url: string, init: RequestInit): Promise<Response> {
   const { hostname } = new URL(url);
   if (LOOPBACK.test(hostname)) return globalThis.fetch(url, init);
-  // A web page, unlike Node, Bun and Deno, has no sockets.
+  // A web page has no sockets. Node, Bun and Deno have.
   if (globalThis.process?.getBuiltinModule === undefined) {
     throw new RefusedError(
       `${hostname} is not a loopback address, and a page cannot find out whether it is intercepted, so it was not ` +
@@ -39,7 +39,7 @@ export async function fetchInProcess(url: string, init: RequestInit): Promise<Re
   const refusal = new RefusedError(
     `${hostname} is neither a loopback address nor intercepted in this process, so it was not called.`,
   );
-  // This is remembered, because inside Jest msw 2 throws another error, and the refusal is not its cause.
+  // The flag is needed, because inside Jest msw 2 throws another error, which does not have the refusal as its cause.
   let isRefused = false;
   const refuse = () => {
     isRefused = true;
@@ -59,20 +59,21 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 const IP_ADDRESS = /^(?:\[.*\]|[\d.]+)$/;
 
 /**
- * Calls the URL if something in this process intercepts the request. msw 2 and most other interceptors replace `fetch`;
- * a request that they do not answer reaches a dispatcher that refuses it. msw 3 intercepts connections. A dispatcher
- * would get the request first, so the request is sent without one. Only the `fetch` of Node has dispatchers.
+ * Calls the URL if something in this process intercepts the request. msw 2 and most other interceptors replace `fetch`.
+ * If they do not answer a request, it reaches a dispatcher, which refuses it. msw 3 intercepts connections. Then the
+ * request is sent without a dispatcher, which would refuse it before there is a connection. Only the `fetch` of Node
+ * uses dispatchers.
  */
 async function fetchIfIntercepted(url: string, init: RequestInit, refuse: () => RefusedError): Promise<Response> {
-  const isName = !IP_ADDRESS.test(new URL(url).hostname);
-  const hasDispatcher = readsDispatcher();
-  if (isName && (!hasDispatcher || areSocketsIntercepted())) return fetchThroughSockets(url, init, refuse);
-  if (!hasDispatcher) throw refuse();
+  const hasHostName = !IP_ADDRESS.test(new URL(url).hostname);
+  const canDispatch = usesDispatcher();
+  if (hasHostName && (!canDispatch || areSocketsIntercepted())) return fetchThroughSockets(url, init, refuse);
+  if (!canDispatch) throw refuse();
   return globalThis.fetch(url, { ...init, dispatcher: createRefusingDispatcher(refuse) } as RequestInit);
 }
 
 /** Returns whether `fetch` uses the dispatcher in its options. The `fetch` of Bun, Deno and happy-dom does not. */
-function readsDispatcher(): boolean {
+function usesDispatcher(): boolean {
   let isRead = false;
   const init = {
     get dispatcher() {
@@ -103,8 +104,8 @@ function createRefusingDispatcher(refuse: () => RefusedError) {
 const STATUSES_WITHOUT_BODY = [204, 205, 304];
 
 /**
- * Returns whether something in this process intercepts connections, as msw 3 does. It starts a connection and ends it
- * at once. If nothing intercepts the connection, Node has already called `lookup`.
+ * Returns whether something in this process intercepts connections, as msw 3 does. To find out, starts a connection and
+ * ends it at once. If nothing intercepts the connection, Node calls `lookup` before `connect` returns.
  */
 function areSocketsIntercepted(): boolean {
   let isIntercepted = true;
@@ -116,9 +117,9 @@ function areSocketsIntercepted(): boolean {
 }
 
 /**
- * Calls the URL if the request or its connection is intercepted in this process. It never connects to another machine:
- * whatever is not intercepted has to look up the address of the host, which fails with the error of `refuse`. The host
- * must therefore be a name, because an IP address is not looked up. Redirects are not followed.
+ * Calls the URL if the request or its connection is intercepted in this process. Never connects to another machine: for
+ * a request that is not intercepted, Node must look up the address of the host, which fails with the error of `refuse`.
+ * So the host must be a name, because Node does not look up an IP address. Redirects are not followed.
  */
 async function fetchThroughSockets(url: string, init: RequestInit, refuse: () => Error): Promise<Response> {
   const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http');

@@ -1,15 +1,15 @@
-/** An item of a queue, with its number and its place in the tree. */
+/** An item of a queue, with its rank and its place in the tree. */
 interface Entry<Item> {
   readonly item: Item;
   readonly rank: number;
-  /** The number of the entry in the order in which they were added. */
+  /** How many entries were added up to this one. Of two entries with the same rank, the older one comes first. */
   readonly order: number;
   place: number;
 }
 
 /**
- * Items sorted by a number, the smallest first; items with the same number keep the order in which they were added. It
- * is a binary heap, so that adding and removing take about as long for many items as for few.
+ * A list of items, sorted by their ranks, the smallest first. Items with the same rank stay in the order in which they
+ * were added. The list is a binary heap, so that adding and removing take about as long for many items as for few.
  */
 export class PriorityQueue<Item> {
   readonly #tree: Entry<Item>[] = [];
@@ -82,7 +82,7 @@ export class PriorityQueue<Item> {
     return place === 0 ? undefined : this.#tree[(place - 1) >>> 1];
   }
 
-  /** Returns the child that comes first. */
+  /** Returns the child with the lower rank; `undefined` if there are no children. */
   #childOf({ place }: Entry<Item>): Entry<Item> | undefined {
     const [one, other] = [this.#tree[2 * place + 1], this.#tree[2 * place + 2]];
     return one && other && isBefore(other, one) ? other : one;

@@ -4,15 +4,15 @@ import { didYouMean } from '../basics/nearest.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
 import { parseDuration, spanField } from './clock.ts';
 import type { FaultIdentity, ParsedOptions } from './target-fields.ts';
-import { keyField, MAX_COUNT, planFields, standingFields, tierField, wholeNumber } from './target-fields.ts';
+import { faultFields, keyField, MAX_COUNT, planFields, tierField, wholeNumber } from './target-fields.ts';
 
-/** The options of a request fault that say what happens, before their combination is checked. */
+/** The options of a request fault, before their combination is checked. */
 type Options = Readonly<Record<string, unknown>>;
 
-/** What a request fault can do; it needs one of them. */
+/** The options that say what a request fault does. A fault needs at least one of them. */
 const EFFECTS = ['status', 'body', 'headers', 'latency', 'cut', 'rateLimit'];
 
-/** The options that each option excludes. */
+/** For an option, the options that must not be combined with it. */
 const EXCLUDED: Readonly<Record<string, readonly string[]>> = {
   cut: ['status', 'body', 'headers'],
   rateLimit: ['status', 'body', 'headers', 'latency', 'cut', 'effect', 'after', 'times'],
@@ -21,7 +21,7 @@ const EXCLUDED: Readonly<Record<string, readonly string[]>> = {
 /** The statuses whose replies have no body. */
 const WITHOUT_BODY: readonly unknown[] = [204, 205, 304];
 
-/** Adds a problem for each combination of options of a request fault that makes no sense. */
+/** Reports each combination of options of a request fault that makes no sense. */
 function checkCombination(options: Options, context: z.RefinementCtx): void {
   const isGiven = (name: string) => options[name] !== undefined;
   const refuse = (name: string | undefined, message: string) =>
@@ -40,7 +40,7 @@ function checkCombination(options: Options, context: z.RefinementCtx): void {
   }
 }
 
-/** What each kind of request fault does; the options decide the kind. */
+/** What each kind of request fault does. The kind follows from the options. */
 export const REQUEST_FAULTS = {
   reply: 'The reply has another status, body or headers.',
   cut: 'The connection is cut without a reply.',
@@ -78,10 +78,10 @@ const latencyFields = () => ({
 /** How long a reply waits. */
 type Latency = InputOf<ReturnType<typeof latencyFields>>;
 
-/** Names the input type; otherwise a declaration file spells it out without its comments. */
+/** This type names the input, because a declaration file would otherwise write it out without its comments. */
 type LatencySchema = z.ZodType<z.output<z.ZodObject<ReturnType<typeof latencyFields>>>, Latency>;
 
-/** A header name that does not decide where the reply ends or how the connection goes on. */
+/** The name of a header, except for the headers that HTTP itself uses for the end of a reply or for the connection. */
 const headerName = () =>
   z
     .string()
@@ -91,21 +91,21 @@ const headerName = () =>
     )
     .toLowerCase();
 
-// Without the fields that every fault has: comments of fields that are spread are lost in declaration files.
+// The fields that every fault has are not spread here, because declaration files lose the comments of spread fields.
 const ownOptions = () => ({
-  /** What the fault applies to: requests to the service whose key it accepts. */
+  /** What the fault applies to: requests to the service that are not refused because of their key. */
   on: z.literal('request'),
-  /** The operation that it applies to. Default: any operation. */
+  /** The operation that the fault applies to. Default: any operation. */
   operation: operationField().optional(),
-  /** The API key of the requests that it applies to. Default: any key. */
+  /** The API key of the requests that the fault applies to. Default: any key. */
   key: keyField().optional(),
-  /** The tier of their keys. Default: any tier. */
+  /** The tier of the keys of the requests that the fault applies to. Default: any tier. */
   tier: tierField().optional(),
   /** The status of the reply, from 200 to 599. */
   status: wholeNumber(200, 599).optional(),
   /** The body of the reply: a string is sent as text, anything else as JSON. Default with a status: an error. */
   body: z.unknown().refine(isJson, 'must be text or a value that JSON can express').optional(),
-  /** Headers of the reply, besides or instead of its own. */
+  /** Headers that are added to the reply. They replace headers of the reply with the same name. */
   headers: z
     .record(headerName(), z.string(HEADER_RULE).regex(/^[\t\x20-\x7e]*$/, HEADER_RULE), 'must be an object of headers')
     .optional(),
@@ -114,11 +114,11 @@ const ownOptions = () => ({
   /** Whether the connection is cut instead of a reply. */
   cut: z.literal(true, 'must be true').optional(),
   /**
-   * Whether the operation runs all the same, although the client gets another reply or none: `applied` is the lost
-   * reply. Default: `none` with `status` or `cut`, else `applied`.
+   * Whether the operation runs, although the client gets another reply or none. `applied`: it runs, and only its reply
+   * is lost. `none`: it does not run. Default: `none` with `status` or `cut`, otherwise `applied`.
    */
   effect: z.enum(['applied', 'none'], 'must be one of applied, none').optional(),
-  /** How many requests are allowed in a span of the tenant's time; more get 429. It applies until it is removed. */
+  /** How many requests are allowed in a span of the tenant's time; more get 429. Applies until the fault is removed. */
   rateLimit: z
     .strictObject(
       {
@@ -141,20 +141,20 @@ const ownFields = () => ({
   /** What goes wrong. */
   kind: z.enum(KINDS),
   /** How many more times it will happen; null for a rate limit, which applies until it is removed. */
-  times: standingFields().times.nullable(),
-  /** The only operation that it applies to; null for any. */
+  times: faultFields().times.nullable(),
+  /** The only operation that the fault applies to; null for any. */
   operation: z.string().nullable(),
-  /** The only key that it applies to; null for any. */
+  /** The only key that the fault applies to; null for any. */
   key: z.string().nullable(),
-  /** The only tier that it applies to; null for any. */
+  /** The only tier that the fault applies to; null for any. */
   tier: tierField().nullable(),
   /** Whether the operation runs. */
   effect: z.enum(['applied', 'none']),
-  /** The status of the reply; without one, that of the operation. */
+  /** The status of the reply. If it is left out, the reply has the status of the operation. */
   status: z.int().optional(),
-  /** The body of the reply; without one, that of the operation or of an error. */
+  /** The body of the reply. If it is left out, the reply has the body of the operation or of an error. */
   body: z.unknown().optional(),
-  /** The headers that the reply has besides or instead of its own. */
+  /** The headers that are added to the reply. They replace headers of the reply with the same name. */
   headers: z.record(z.string(), z.string()).optional(),
   /** How long the reply waits, in milliseconds of real time: `ms` and up to `jitterMs` more. */
   latency: z.strictObject(latencyFields()).optional(),
@@ -170,12 +170,12 @@ const ownFields = () => ({
 });
 
 /** A fault of requests that is set. */
-export type RequestFault = OutputOf<ReturnType<typeof ownFields> & Omit<ReturnType<typeof standingFields>, 'times'>>;
+export type RequestFault = OutputOf<ReturnType<typeof ownFields> & Omit<ReturnType<typeof faultFields>, 'times'>>;
 
-/** The schemas of a fault of requests, and what creates one. */
+/** The schemas of the options and of a fault of requests, and the function that creates a fault from its options. */
 export const REQUEST = {
   options: lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }).superRefine(checkCombination)),
-  listed: lazy(() => z.strictObject({ ...standingFields(), ...ownFields() })),
+  fault: lazy(() => z.strictObject({ ...faultFields(), ...ownFields() })),
   create(options: ParsedOptions<typeof ownOptions>): Omit<RequestFault, keyof FaultIdentity> {
     const { on, operation = null, key = null, tier = null, effect, after, times } = options;
     const { status, body, headers, latency, cut, rateLimit } = options;

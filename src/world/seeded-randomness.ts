@@ -1,18 +1,19 @@
 import { checkNumber } from '../basics/number-options.ts';
 
 /**
- * A source of bytes that repeats for the same seed. It replaces `Environment.randomBytes`; never use it for real keys.
+ * A source of bytes that are the same for the same seed. It replaces `Environment.randomBytes`. Never use it for real
+ * keys.
  */
 export interface SeededRandom {
   /** Returns the next bytes. */
   (length: number): Uint8Array;
-  /** Returns a function that goes back to the present position, so that the same bytes follow again. */
+  /** Saves the position. Returns a function that goes back to it, so that the same bytes follow again. */
   save(): () => void;
-  /** Makes the following bytes also depend on a text. */
+  /** Changes the bytes that follow: they then also depend on this text. */
   mix(text: string): void;
 }
 
-/** How many numbers are skipped at the start, because the first numbers after similar states are similar. */
+/** How many bytes are skipped at the start and after `mix`, because similar states begin with similar bytes. */
 const SKIPPED = 15;
 
 /**

@@ -5,7 +5,7 @@ import { isKeyText, TIERS } from '../contract/tiers.ts';
 /** The id of a tenant, in a control call. */
 export const tenantField = lazy(() => z.guid('must be the UUID of a tenant').toLowerCase());
 
-/** A `Date`, such as that of `clock.now()`; parsing converts it to a text in ISO 8601. */
+/** A `Date`, such as the one that `clock.now()` returns. Parsing converts it to a text in ISO 8601. */
 export const dateField = lazy(() => z.date().transform((date) => date.toISOString()));
 
 /** The id of a webhook, in a control call. */
@@ -28,11 +28,11 @@ export function wholeNumber(least: number, most: number) {
   return z.int(rule).min(least, rule).max(most, rule);
 }
 
-/** The options that every fault has: its tenant, and the plan by which it happens. */
+/** The options that every fault has: its tenant, after how many events it happens, and how many times. */
 export const planFields = () => ({
-  /** The id of the tenant that it applies to. Default: any tenant. */
+  /** The id of the tenant that the fault applies to. Default: any tenant. */
   tenant: tenantField().optional(),
-  /** How many matching events it leaves alone before it happens, from 0 to 1,000,000. Default: 0. */
+  /** How many matching events the fault ignores before it happens, from 0 to 1,000,000. Default: 0. */
   after: wholeNumber(0, MAX_COUNT).optional(),
   /** How many times it happens, from 1 to 1,000,000. Default: 1. */
   times: wholeNumber(1, MAX_COUNT).optional(),
@@ -41,13 +41,13 @@ export const planFields = () => ({
 const count = () => z.int().min(0);
 
 /** The fields that every listed fault has. */
-export const standingFields = () => ({
+export const faultFields = () => ({
   /** The id of the fault, a UUID, for `removeFault`. */
   id: z.string(),
-  /** The id of the only tenant that it applies to; null for any. */
+  /** The id of the only tenant that the fault applies to; null for any. */
   tenantId: z.string().nullable().describe('The only tenant to which it applies; null for any.'),
-  /** How many more matching events it leaves alone. */
-  after: count().describe('How many more matching events it leaves alone.'),
+  /** How many more matching events the fault ignores before it happens. */
+  after: count().describe('How many more matching events it ignores before it happens.'),
   /** How many more times it will happen. */
   times: count().describe('How many more times it will happen.'),
 });
@@ -64,17 +64,17 @@ export type ParsedOptions<Own extends () => z.ZodRawShape> = Readonly<
   z.output<z.ZodObject<ReturnType<Own> & ReturnType<typeof planFields>>>
 > & { readonly after: number; readonly times: number };
 
-/** Returns the schemas of the faults of a target, and what creates one from its options. */
+/** Returns the schemas of the options and of a fault of a target, and the function that creates a fault. */
 export function defineTarget<Options extends () => z.ZodRawShape, Fields extends () => z.ZodRawShape, Form>(
   ownOptions: Options,
   ownFields: Fields,
   create: (options: ParsedOptions<Options>) => Form,
 ) {
   type AllOptions = ReturnType<Options> & ReturnType<typeof planFields>;
-  type AllFields = ReturnType<Fields> & ReturnType<typeof standingFields>;
+  type AllFields = ReturnType<Fields> & ReturnType<typeof faultFields>;
   return {
     options: lazy(() => z.strictObject({ ...ownOptions(), ...planFields() } as AllOptions)),
-    listed: lazy(() => z.strictObject({ ...ownFields(), ...standingFields() } as AllFields)),
+    fault: lazy(() => z.strictObject({ ...ownFields(), ...faultFields() } as AllFields)),
     create,
   };
 }

@@ -1,6 +1,6 @@
 import { assumed, defineBehaviours } from '../behaviour.ts';
 
-/** IMAP, and mail that a program submits over SMTP. */
+/** Behaviours of IMAP, and of mail that a program submits over SMTP. */
 export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs a mail client, and verify has none', {
   'imap.folders': assumed(
     'Which folders does an inbox have over IMAP?',

@@ -1,6 +1,6 @@
 import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts';
 
-/** Inboxes and their addresses. */
+/** Behaviours of inboxes and their addresses. */
 export const inboxBehaviours = defineBehaviours('4.4', 'key', {
   'inboxes.shape': assumed('Which fields does an inbox have in a reply?', {
     'with-metadata': 'the fields of the reference plus metadata, which PATCH sets',

@@ -1,6 +1,6 @@
 import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
-/** Rotating the key of an inbox, and the keys of a workspace. */
+/** Behaviours of rotating the key of an inbox, and of the keys of a workspace. */
 export const keyBehaviours = defineBehaviours('4.4', 'key', {
   'inboxes.rotate.tiers': assumed('Which keys may rotate the key of an inbox?', {
     'tenant-and-workspace': 'tk_, and wk_ for the inboxes of its workspace',

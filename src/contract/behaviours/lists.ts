@@ -1,6 +1,6 @@
 import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts';
 
-/** Contact lists of an inbox. */
+/** Behaviours of the contact lists of an inbox. */
 export const listBehaviours = defineBehaviours('4.4', 'key', {
   'lists.shape': byReference(
     'Which fields does a list have in a reply?',

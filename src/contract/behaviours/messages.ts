@@ -35,7 +35,7 @@ export const messageBehaviours = defineBehaviours('4.4', 'key', {
     'How does a list or a thread show messages or drafts with large bodies?',
     'bodies are complete until their total length reaches 16,777,216 characters, counted as written in JSON; ' +
       'each body after that is cut to 1000 characters; reading a single message or draft returns its complete bodies',
-    { told: 'not from outside: no experiment fills a limit' },
+    { told: 'not from outside: no experiment reaches a limit' },
   ),
   'messages.list.over-limit': assumed('What is the reply to a limit above 200?', {
     clamped: 'the same as with limit=200',
@@ -48,7 +48,7 @@ export const messageBehaviours = defineBehaviours('4.4', 'key', {
       'a longer body or subject is cut to the limit, and further addresses and attachments are left out; ' +
       'of the parts, and of the addresses in a field, the first 1000 are read; a header above 256 KiB is refused; ' +
       'the raw mail stays complete',
-    { told: 'not from outside: no experiment fills a limit', section: '8' },
+    { told: 'not from outside: no experiment reaches a limit', section: '8' },
   ),
   'messages.inbound.sender': assumed(
     'Which sender does a message have if its From is missing, empty or repeated?',

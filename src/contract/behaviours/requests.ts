@@ -1,7 +1,7 @@
 import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 import { INVENTED_CODES, INVENTED_STATUSES } from '../errors.ts';
 
-/** Requests and error replies of every operation. */
+/** Behaviours of the requests and the error replies of every operation. */
 export const requestBehaviours = defineBehaviours('7', 'key', {
   'auth.both-headers': assumed(
     'Which key is used when X-API-Key and Authorization contain different keys?',
@@ -89,10 +89,10 @@ export const requestBehaviours = defineBehaviours('7', 'key', {
       '254, a domain 253, a user name 64, a slug 63, metadata 16384 and 10 levels; ' +
       'at most 100 event kinds, and 50 addresses or 50000 characters of addresses in one string; ' +
       'anything longer is refused with 400',
-    { told: 'not from outside: no experiment fills a limit', section: '8' },
+    { told: 'not from outside: no experiment reaches a limit', section: '8' },
   ),
   'requests.body-limit': assumed('How large may a body be?', '1,048,576 bytes; a larger one is refused with 413', {
-    told: 'not from outside: no experiment fills a limit',
+    told: 'not from outside: no experiment reaches a limit',
     section: '8',
   }),
   'requests.storage-limit': assumed(
@@ -100,13 +100,13 @@ export const requestBehaviours = defineBehaviours('7', 'key', {
     '256 MiB for all tenants together, including attachments and raw mail, unless --max-mail or maxMailBytes sets ' +
       'another limit, or the process has too little memory for that; mail that does not fit gets 507, or 452 over ' +
       'SMTP, and is not stored',
-    { told: 'not from outside: no experiment fills a limit', section: '8' },
+    { told: 'not from outside: no experiment reaches a limit', section: '8' },
   ),
   'requests.rate-limits': assumed(
     'Which rate limits and quotas are there?',
     'none, unless a fault sets a rate limit; then replies have the headers RateLimit-Limit, RateLimit-Remaining, ' +
       'RateLimit-Reset and RateLimit-Policy, and requests above the limit get 429 with Retry-After',
-    { told: 'not from outside: no experiment fills a limit', section: '8' },
+    { told: 'not from outside: no experiment reaches a limit', section: '8' },
   ),
   'requests.other-products': assumed(
     'What is the reply to a path of another product of the service, such as one that may answer 402?',

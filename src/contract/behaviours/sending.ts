@@ -1,6 +1,6 @@
 import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
-/** Sending, replying and forwarding. */
+/** Behaviours of sending, replying and forwarding. */
 export const sendBehaviours = defineBehaviours('4.4', 'key', {
   'sending.required': byReference('Which fields does sending require?', 'to and subject; the body may be empty', {
     affects: ['body'],
@@ -37,7 +37,7 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
   'sending.plan-limit': assumed(
     'Which plan limits do sends have?',
     'none: no send gets the 403 that the reference names for a plan limit, unless a fault returns it',
-    { told: 'not from outside: no experiment fills a limit', section: '8' },
+    { told: 'not from outside: no experiment reaches a limit', section: '8' },
   ),
   'sending.local': assumed(
     'Where is sent mail delivered?',
@@ -48,7 +48,7 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
     'What happens to the mail of two addresses that answer each other without an end?',
     'if two addresses have exchanged more than 50 mails within a minute, a further one is sent, but held: it does ' +
       'not arrive; loopLimit sets another number',
-    { told: 'not from outside: no experiment fills a limit' },
+    { told: 'not from outside: no experiment reaches a limit' },
   ),
   'sending.unknown-user': assumed(
     'What happens to mail for an unknown address at a domain of this emulator?',

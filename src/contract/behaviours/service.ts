@@ -1,6 +1,6 @@
 import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
-/** The key, and the service as a whole. */
+/** Behaviours of the operations that show the key or the service as a whole. */
 export const serviceBehaviours = defineBehaviours('4.4', 'key', {
   'health.body': assumed(
     'What does GET /health return?',

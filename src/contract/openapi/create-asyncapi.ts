@@ -18,7 +18,7 @@ export interface AsyncApiDocument {
   readonly components: Json;
 }
 
-/** The streams, in the order of their paths. */
+/** The streams with their descriptions, in the order of `STREAM_PATHS`. */
 const CHANNELS = {
   events: 'The events of every inbox within the scope of the key, after a subscribe frame.',
   inboxEvents: 'An older path: the events of one inbox, without a subscribe frame.',

@@ -85,7 +85,7 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
   row.assumes?.forEach(assume);
   return {
     ...{ id, method: row.method, path: row.path, summary: row.summary },
-    description: describe(row, readBehaviour, usedBehaviours, behaviours),
+    description: createDescription(row, readBehaviour, usedBehaviours, behaviours),
     tag: tagOf(row.path),
     security: row.tiers === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
     ...{ params: row.params?.(), query, body },
@@ -97,10 +97,10 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
   };
 }
 
-/** A call of each operation on the default fixture. `npm run docs` records them. */
+/** For each operation, a call with the default fixture. `npm run docs` records these calls. */
 const EXAMPLES: Readonly<Record<OperationId, CallExample>> = examples;
 
-function describe(
+function createDescription(
   row: OperationDefinition,
   readBehaviour: ReadBehaviour,
   used: ReadonlySet<BehaviourId>,
@@ -128,7 +128,7 @@ export function errorsOf(row: OperationDefinition, readBehaviour: ReadBehaviour)
   return all.filter((code) => row.errors?.includes(code) || CAN_RETURN[code]?.(row, readBehaviour));
 }
 
-/** For each code that is not specific to an operation: whether an operation can return it. */
+/** For each error code that is not specific to some operations: whether an operation can return it. */
 const CAN_RETURN: Partial<Record<ErrorCode, (row: OperationDefinition, readBehaviour: ReadBehaviour) => boolean>> = {
   VALIDATION_ERROR: (row) => canHaveBody(row) || row.query !== undefined || row.params !== undefined,
   UNAUTHORIZED: ({ tiers }) => tiers !== 'public',
@@ -146,7 +146,7 @@ const CAN_RETURN: Partial<Record<ErrorCode, (row: OperationDefinition, readBehav
   INTERNAL_ERROR: () => true,
 };
 
-/** Except for GET, a body is parsed even if the operation needs none. */
+/** Returns whether a request to the operation can have a body. Any body is parsed, except in a GET request. */
 function canHaveBody({ method }: OperationDefinition): boolean {
   return method !== 'GET';
 }
@@ -155,7 +155,7 @@ function mayRefuseTier({ tiers }: OperationDefinition, readBehaviour: ReadBehavi
   return tiers !== 'public' && tiers(readBehaviour).length < TIERS.length;
 }
 
-/** The groups of operations, most general first: a description, and the segments of paths that belong to the group. */
+/** The groups of operations, most general first: a description, and the path segments of operations of the group. */
 const GROUPS: Readonly<Record<string, readonly [description: string, ...segments: string[]]>> = {
   Service: ['The service itself, and the scope of a key.', 'health', 'me', 'metrics', 'verify-email'],
   Tenants: ['The customers of the platform; they share no data.', 'tenants'],
@@ -174,11 +174,11 @@ const GROUPS: Readonly<Record<string, readonly [description: string, ...segments
 const TAGS = Object.entries(GROUPS).map(([name, [description]]) => ({ name, description }));
 
 /**
- * Returns the group of a path: the last group that lists a segment of the path. For a path without a group it returns
- * the path, which the OpenAPI linter refuses.
+ * Returns the group of a path: the last group that lists a segment of the path. If no group does, returns the path, so
+ * that the OpenAPI linter reports it.
  */
 function tagOf(path: string): string {
   const parts = path.split('/');
-  const hasPath = (name: string) => GROUPS[name]?.slice(1).some((segment) => parts.includes(segment));
-  return Object.keys(GROUPS).findLast(hasPath) ?? path;
+  const hasSegment = (name: string) => GROUPS[name]?.slice(1).some((segment) => parts.includes(segment));
+  return Object.keys(GROUPS).findLast(hasSegment) ?? path;
 }

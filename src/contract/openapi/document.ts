@@ -20,7 +20,7 @@ export interface OpenApiDocument {
   readonly components: Json;
 }
 
-/** The parts of a document: a table of calls, and the descriptions that they share. */
+/** The parts of a document: a table of calls, and the descriptions that the calls share. */
 interface DocumentParts {
   readonly title: string;
   readonly description: string;
@@ -61,7 +61,7 @@ export function createDocument(parts: DocumentParts): OpenApiDocument {
   return { ...moved, components: { ...moved.components, schemas: { ...moved.components.schemas, ...sorted } } };
 }
 
-/** Moves the named schemas, which each converted schema has in `$defs`, to the components. */
+/** Moves the named schemas from the `$defs` of every converted schema to `schemas`. */
 function moveDefinitions(value: unknown, schemas: Record<string, Json>): unknown {
   if (Array.isArray(value)) return value.map((item) => moveDefinitions(item, schemas));
   if (typeof value === 'string') return value.replace(/^#\/\$defs\//, '#/components/schemas/');
@@ -77,7 +77,7 @@ function createPaths(rows: readonly DescribedRow[]): OpenApiDocument['paths'] {
   return paths;
 }
 
-/** One call, in the form that a document describes. */
+/** One call, with everything that a document shows of it. */
 export interface DescribedRow {
   readonly id: string;
   readonly method: string;
@@ -111,7 +111,7 @@ export interface DescribedSuccess {
   readonly status: 200 | 201;
   /** The schema of the body; `undefined` if there is no body. */
   readonly schema?: z.ZodType | undefined;
-  /** The media type of a body that is not JSON; the schema is then not shown. */
+  /** The media type of a body that is not JSON. The document does not show the schema of such a body. */
   readonly content?: string | undefined;
   readonly headers?: Json | undefined;
 }
@@ -146,7 +146,7 @@ function pathParameters({ params, example }: DescribedRow): Json[] {
   }));
 }
 
-/** Every parameter is optional, although a default makes a field of the output schema required. */
+/** Describes the query. Every parameter is optional, although the output schema requires a field with a default. */
 function queryParameters({ query }: DescribedRow): Json[] {
   return Object.entries(query?.shape ?? {}).map(([name, field]) => {
     const { description, ...schema } = toJsonSchema(field as z.ZodType, 'output');
@@ -165,8 +165,8 @@ function describeBody(body: z.ZodType, isStrict = false, example?: unknown): Jso
 const SUCCESS = { 200: 'OK', 201: 'Created' };
 
 /**
- * Returns a status and what it means. A body that is not JSON has no schema, because OpenAPI 3.1 describes bytes in
- * that way.
+ * Returns a status and the description of its reply. A body that is not JSON has no schema, because OpenAPI 3.1
+ * describes bytes without a schema.
  */
 function describeSuccess({ status, schema, content, headers }: DescribedSuccess, example: unknown) {
   const described =
@@ -183,7 +183,7 @@ interface ErrorForm {
   readonly headers?: Json;
 }
 
-/** Groups error codes by their status. The name of a group is that of its response component, which calls share. */
+/** Groups error codes by their status. All calls share the response component that has the name of a group. */
 function groupByStatus(listed: readonly ErrorCode[]) {
   const codes = CODES.filter((code) => listed.includes(code));
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
@@ -224,7 +224,7 @@ export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
 export function errorSchema(hasCode: boolean): z.ZodType {
   if (!hasCode) return errorBody().omit({ code: true });
   const known = z.enum(Object.keys(ERRORS) as ErrorCode[]);
-  // A client must not fail at a code that a later version adds.
+  // Any text is valid, too, so that a client does not fail at a code that a later version adds.
   return errorBody().extend({ code: z.union([known, z.string()]).describe('The error code; there may be others.') });
 }
 

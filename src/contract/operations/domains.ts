@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { chosenBy, defineOperations } from '../operation.ts';
-import { deleteReplies, domainName, domainStatus, each, idInRequest, named, timestamp, uuid } from '../schemas.ts';
+import { chooseBy, defineOperations } from '../operation.ts';
+import { deleteReplies, domainName, domainStatus, each, idInRequest, object, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const simpleStatus = () => domainStatus().extract(['pending', 'verified', 'failed']);
@@ -13,7 +13,7 @@ const dnsRecord = () =>
     status: simpleStatus(),
   });
 
-/** Fields that both forms of a domain have. */
+/** The fields that a domain has under both values of `domains.shape`. */
 const commonFields = () => ({
   ...each(z.boolean, 'inboundEnabled', 'outboundEnabled'),
   verifiedAt: timestamp().nullable(),
@@ -21,7 +21,7 @@ const commonFields = () => ({
 });
 
 const domain = () =>
-  named('Domain', {
+  object('Domain', {
     id: uuid(),
     domain: z.string(),
     status: simpleStatus(),
@@ -34,17 +34,18 @@ const domain = () =>
 const wrappedDomain = () => {
   const { type } = dnsRecord().shape;
   const record = z.strictObject({ type, host: z.string(), value: z.string(), priority: z.int().optional() });
-  return named('Domain', { domain: z.string(), status: domainStatus(), ...commonFields(), records: z.array(record) });
+  return object('Domain', { domain: z.string(), status: domainStatus(), ...commonFields(), records: z.array(record) });
 };
 
-const reply = chosenBy('domains.shape', () => ({
+const reply = chooseBy('domains.shape', () => ({
   reference: domain(),
   wrapped: z.strictObject({ domain: wrappedDomain() }),
 }));
 
+/** Types the row of an operation on domains. */
 const operation = defineOperations({
   origin: 'reference',
-  tiers: chosenBy('domains.tiers', () => TIER_SETS),
+  tiers: chooseBy('domains.tiers', () => TIER_SETS),
   assumes: ['domains.enabled'],
 });
 
@@ -57,7 +58,7 @@ export const domainOperations = {
   }),
   listDomains: operation('GET /v1/domains', 'List domains', {
     query: () => z.object({ workspace: idInRequest().optional() }),
-    reply: chosenBy('domains.shape', () => ({
+    reply: chooseBy('domains.shape', () => ({
       reference: z.strictObject({ domains: z.array(domain()) }),
       wrapped: z.strictObject({ domains: z.array(wrappedDomain()) }),
     })),
@@ -70,7 +71,7 @@ export const domainOperations = {
     errors: ['CONFLICT'],
   }),
   deleteDomain: operation('DELETE /v1/domains/{domain}', 'Delete a domain', {
-    reply: chosenBy('domains.delete.body', () => ({
+    reply: chooseBy('domains.delete.body', () => ({
       ...deleteReplies(),
       'deleted-and-domain': z.strictObject({ deleted: z.literal(true), domain: z.string() }),
     })),

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { unvalidatedAddresses } from '../email-address-schema.ts';
-import { chosenBy, inInboxByReference } from '../operation.ts';
+import { chooseBy, inInboxFromReference } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
-import { deleteReplies, each, idInRequest, named, nullableText, subject, texts, timestamp, uuid } from '../schemas.ts';
+import { deleteReplies, each, idInRequest, nullableText, object, subject, texts, timestamp, uuid } from '../schemas.ts';
 import { addressList, mailBodies, SEND_ERRORS, sentReplies } from './sending.ts';
 
 const RECIPIENTS = { kept: unvalidatedAddresses, checked: addressList };
@@ -19,7 +19,7 @@ const body = (readBehaviour: ReadBehaviour) => {
 };
 
 const draft = () =>
-  named('Draft', {
+  object('Draft', {
     ...each(uuid, 'id', 'inboxId'),
     ...each(texts, 'to', 'cc', 'bcc'),
     ...each(nullableText, 'subject', 'plainBody', 'htmlBody'),
@@ -28,34 +28,34 @@ const draft = () =>
   });
 
 export const draftOperations = {
-  createDraft: inInboxByReference('POST /v1/inboxes/{id}/drafts', 'Create a draft', {
+  createDraft: inInboxFromReference('POST /v1/inboxes/{id}/drafts', 'Create a draft', {
     assumes: ['sending.addresses', 'drafts.shape'],
     body,
     reply: draft,
     status: 201,
   }),
-  listDrafts: inInboxByReference('GET /v1/inboxes/{id}/drafts', 'List the drafts of an inbox', {
+  listDrafts: inInboxFromReference('GET /v1/inboxes/{id}/drafts', 'List the drafts of an inbox', {
     query: pageQuery,
-    reply: chosenBy('drafts.list.reply', () => ({
+    reply: chooseBy('drafts.list.reply', () => ({
       drafts: z.strictObject({ drafts: z.array(draft()) }),
       'with-pagination': z.strictObject({ drafts: z.array(draft()), pagination: pagination() }),
     })),
     assumes: ['drafts.shape', 'messages.list.pagination'],
   }),
-  getDraft: inInboxByReference('GET /v1/inboxes/{id}/drafts/{draftId}', 'Read a draft', {
+  getDraft: inInboxFromReference('GET /v1/inboxes/{id}/drafts/{draftId}', 'Read a draft', {
     reply: draft,
     assumes: ['drafts.shape'],
   }),
-  updateDraft: inInboxByReference('PATCH /v1/inboxes/{id}/drafts/{draftId}', 'Update a draft', {
+  updateDraft: inInboxFromReference('PATCH /v1/inboxes/{id}/drafts/{draftId}', 'Update a draft', {
     assumes: ['sending.addresses', 'drafts.shape'],
     body,
     reply: draft,
   }),
-  deleteDraft: inInboxByReference('DELETE /v1/inboxes/{id}/drafts/{draftId}', 'Delete a draft', {
-    reply: chosenBy('drafts.delete.body', deleteReplies),
+  deleteDraft: inInboxFromReference('DELETE /v1/inboxes/{id}/drafts/{draftId}', 'Delete a draft', {
+    reply: chooseBy('drafts.delete.body', deleteReplies),
   }),
-  sendDraft: inInboxByReference('POST /v1/inboxes/{id}/drafts/{draftId}/send', 'Send a draft and delete it', {
-    reply: chosenBy('sending.reply', () => sentReplies('SentDraft', { draftId: uuid() })),
+  sendDraft: inInboxFromReference('POST /v1/inboxes/{id}/drafts/{draftId}/send', 'Send a draft and delete it', {
+    reply: chooseBy('sending.reply', () => sentReplies('SentDraft', { draftId: uuid() })),
     assumes: ['drafts.send.reply'],
     errors: SEND_ERRORS,
   }),

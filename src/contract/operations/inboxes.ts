@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { bareEmail } from '../email-address-schema.ts';
-import { chosenBy, defineOperation, defineOperations } from '../operation.ts';
+import { chooseBy, defineOperation, defineOperations } from '../operation.ts';
 import { queryFlag } from '../query.ts';
 import {
   deleteReplies,
@@ -58,12 +58,14 @@ const inboxWithoutCredentials = (readBehaviour: ReadBehaviour) =>
 const inboxWithCredentials = (readBehaviour: ReadBehaviour) =>
   inboxWithoutCredentials(readBehaviour).extend(credentials()).meta({ id: 'Inbox' });
 
-const LISTED = { omitted: inboxWithoutCredentials, included: inboxWithCredentials };
+const IN_LIST = { omitted: inboxWithoutCredentials, included: inboxWithCredentials };
 
 const displayName = () => line(200).trim().nullish();
 
-const reading = defineOperations({ origin: 'reference', tiers: chosenBy('inboxes.read.tiers', () => TIER_SETS) });
-const changing = defineOperations({ origin: 'reference', tiers: chosenBy('inboxes.change.tiers', () => TIER_SETS) });
+/** Types the row of an operation that reads inboxes. */
+const reading = defineOperations({ origin: 'reference', tiers: chooseBy('inboxes.read.tiers', () => TIER_SETS) });
+/** Types the row of an operation that changes an inbox. */
+const changing = defineOperations({ origin: 'reference', tiers: chooseBy('inboxes.change.tiers', () => TIER_SETS) });
 
 export const inboxOperations = {
   createInbox: defineOperation('POST /v1/inboxes', 'Create an inbox, or return the existing one with this address', {
@@ -94,7 +96,7 @@ export const inboxOperations = {
   listInboxes: reading('GET /v1/inboxes', 'List inboxes', {
     query: () => z.object({ workspace: idInRequest().optional() }),
     reply: (readBehaviour) =>
-      z.strictObject({ inboxes: z.array(LISTED[readBehaviour('inboxes.list.credentials')](readBehaviour)) }),
+      z.strictObject({ inboxes: z.array(IN_LIST[readBehaviour('inboxes.list.credentials')](readBehaviour)) }),
     assumes: ['inboxes.list.order'],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
@@ -105,7 +107,7 @@ export const inboxOperations = {
     assumes: ['inboxes.update.reply'],
   }),
   deleteInbox: changing('DELETE /v1/inboxes/{id}', 'Delete an inbox', {
-    reply: chosenBy('inboxes.delete.body', deleteReplies),
+    reply: chooseBy('inboxes.delete.body', deleteReplies),
     assumes: ['inboxes.delete.kept'],
   }),
   addInboxAddress: changing('POST /v1/inboxes/{id}/addresses', 'Add an address to an inbox', {
@@ -116,7 +118,7 @@ export const inboxOperations = {
     errors: ['FORBIDDEN', 'ALREADY_EXISTS'],
   }),
   deleteInboxAddress: changing('DELETE /v1/inboxes/{id}/addresses/{address}', 'Remove an address from an inbox', {
-    reply: chosenBy('inboxes.addresses.delete.body', () => ({
+    reply: chooseBy('inboxes.addresses.delete.body', () => ({
       'deleted-and-address': z.strictObject({ deleted: z.literal(true), address: z.string() }),
       empty: emptyReply(),
     })),

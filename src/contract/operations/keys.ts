@@ -1,29 +1,30 @@
 import { z } from 'zod';
-import { chosenBy, defineOperation, defineOperations } from '../operation.ts';
-import { emptyReply, name, named, timestamp, uuid } from '../schemas.ts';
+import { chooseBy, defineOperation, defineOperations } from '../operation.ts';
+import { emptyReply, name, object, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-/** A workspace key in a list, which never shows the key itself. */
+/** A workspace key in a list. A list never shows the text of a key. */
 const listedKey = () =>
-  named('WorkspaceKey', {
+  object('WorkspaceKey', {
     id: uuid(),
     prefix: z.string().length(9).describe('The first nine characters of the key.'),
     name: z.string().nullable(),
     createdAt: timestamp(),
   });
 
-const ofWorkspace = defineOperations({ section: '4.4', tiers: chosenBy('workspaces.keys.tiers', () => TIER_SETS) });
+/** Types the row of an operation on the keys of a workspace. */
+const ofWorkspace = defineOperations({ section: '4.4', tiers: chooseBy('workspaces.keys.tiers', () => TIER_SETS) });
 
 export const keyOperations = {
   rotateInboxKey: defineOperation('POST /v1/inboxes/{id}/keys', 'Rotate the key of an inbox', {
     origin: 'document',
     section: '4.4',
-    tiers: chosenBy('inboxes.rotate.tiers', () => TIER_SETS),
-    reply: chosenBy('inboxes.rotate.reply', () => {
+    tiers: chooseBy('inboxes.rotate.tiers', () => TIER_SETS),
+    reply: chooseBy('inboxes.rotate.reply', () => {
       const added = { key: z.string(), inboxId: uuid() };
       return {
         'key-record': listedKey().omit({ name: true }).extend(added).meta({ id: 'InboxKey' }),
-        'key-only': named('InboxKey', { key: z.string() }),
+        'key-only': object('InboxKey', { key: z.string() }),
       };
     }),
     status: 201,
@@ -43,7 +44,7 @@ export const keyOperations = {
   }),
   deleteWorkspaceKey: ofWorkspace('DELETE /v1/workspaces/{id}/keys/{key_id}', 'Delete a key of a workspace', {
     origin: 'document',
-    reply: chosenBy('workspaces.keys.delete.body', () => ({
+    reply: chooseBy('workspaces.keys.delete.body', () => ({
       'revoked-and-id': z.strictObject({ revoked: z.literal(true), id: uuid() }),
       empty: emptyReply(),
     })),

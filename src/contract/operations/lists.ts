@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { bareEmail } from '../email-address-schema.ts';
-import { chosenBy, inInbox, inInboxByReference } from '../operation.ts';
-import { deleteReplies, line, metadata, name, named, nullableText, text, timestamp, uuid } from '../schemas.ts';
+import { chooseBy, inInbox, inInboxFromReference } from '../operation.ts';
+import { deleteReplies, line, metadata, name, nullableText, object, text, timestamp, uuid } from '../schemas.ts';
 
 const entry = () =>
-  named('ListEntry', {
+  object('ListEntry', {
     id: uuid(),
     email: z.string(),
     displayName: nullableText(),
@@ -13,7 +13,7 @@ const entry = () =>
   });
 
 const list = () =>
-  named('List', {
+  object('List', {
     id: uuid(),
     name: z.string(),
     description: z.string().nullable(),
@@ -22,20 +22,20 @@ const list = () =>
     createdAt: timestamp(),
   });
 
-const listed = chosenBy('lists.list.entries', () => ({
+const inListOfLists = chooseBy('lists.list.entries', () => ({
   included: list(),
   omitted: list().omit({ entries: true }).meta({ id: 'ListSummary' }),
 }));
 
 export const listOperations = {
-  createList: inInboxByReference('POST /v1/inboxes/{id}/lists', 'Create a list of contacts', {
+  createList: inInboxFromReference('POST /v1/inboxes/{id}/lists', 'Create a list of contacts', {
     body: () => z.object({ name: name(200), description: text(2000).nullish() }),
     reply: list,
     status: 201,
     assumes: ['lists.shape'],
   }),
   listLists: inInbox('GET /v1/inboxes/{id}/lists', 'List the lists of an inbox', {
-    reply: (readBehaviour) => z.strictObject({ lists: z.array(listed(readBehaviour)) }),
+    reply: (readBehaviour) => z.strictObject({ lists: z.array(inListOfLists(readBehaviour)) }),
     assumes: ['lists.shape', 'lists.list.reply'],
   }),
   getList: inInbox('GET /v1/inboxes/{id}/lists/{listId}', 'Read a list with its entries', {
@@ -43,9 +43,9 @@ export const listOperations = {
     assumes: ['lists.shape'],
   }),
   deleteList: inInbox('DELETE /v1/inboxes/{id}/lists/{listId}', 'Delete a list and its entries', {
-    reply: chosenBy('lists.delete.body', deleteReplies),
+    reply: chooseBy('lists.delete.body', deleteReplies),
   }),
-  createListEntry: inInboxByReference('POST /v1/inboxes/{id}/lists/{listId}/entries', 'Add an entry to a list', {
+  createListEntry: inInboxFromReference('POST /v1/inboxes/{id}/lists/{listId}/entries', 'Add an entry to a list', {
     assumes: ['sending.addresses', 'lists.shape'],
     body: () => z.object({ email: bareEmail(), displayName: line(200).nullish(), metadata: metadata().nullish() }),
     reply: entry,
@@ -61,6 +61,6 @@ export const listOperations = {
     assumes: ['lists.shape'],
   }),
   deleteListEntry: inInbox('DELETE /v1/inboxes/{id}/lists/{listId}/entries/{entryId}', 'Delete an entry of a list', {
-    reply: chosenBy('lists.entries.delete.body', deleteReplies),
+    reply: chooseBy('lists.entries.delete.body', deleteReplies),
   }),
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
-import { chosenBy, defineOperations, inInboxByReference } from '../operation.ts';
+import { chooseBy, defineOperations, inInboxFromReference } from '../operation.ts';
 import { FOLDERS, pageQuery, pagination } from '../query.ts';
 import {
   bytesReply,
@@ -9,7 +9,7 @@ import {
   each,
   flag,
   idInRequest,
-  named,
+  object,
   texts,
   timestamp,
   updatedReply,
@@ -18,7 +18,7 @@ import {
 import { TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 
 const attachment = () =>
-  named('Attachment', { id: uuid(), filename: z.string(), contentType: z.string(), sizeBytes: z.int() });
+  object('Attachment', { id: uuid(), filename: z.string(), contentType: z.string(), sizeBytes: z.int() });
 
 const addressForms = () => ({
   bare: z.string().describe('The bare address, in lower case.'),
@@ -56,7 +56,7 @@ const extendedFields = () => ({
   ...each(z.boolean, 'isStarred', 'isArchived'),
 });
 
-const addedFields = chosenBy('messages.shape', () => ({
+const addedFields = chooseBy('messages.shape', () => ({
   extended: extendedFields(),
   reference: {},
   legacy: {
@@ -78,7 +78,7 @@ export function messageReply(readBehaviour: ReadBehaviour) {
 
 /** A message in the tenant-wide list, in short form (reference). */
 const messageSummary = (readBehaviour: ReadBehaviour) =>
-  named('MessageSummary', {
+  object('MessageSummary', {
     ...each(uuid, 'id', 'inboxId'),
     ...each(z.string, 'inboxUsername', 'inboxDomain'),
     direction: direction(),
@@ -115,6 +115,7 @@ const folderCounts = <Count extends z.ZodType>(count: () => Count) =>
     ...each(count, 'sent', 'starred', 'archived', 'trash'),
   });
 
+/** Types the row of an operation on the messages of the whole tenant. */
 const ofTenant = defineOperations({
   origin: 'reference',
   tiers: () => TIERS_WITH_INBOX_ACCESS,
@@ -122,7 +123,7 @@ const ofTenant = defineOperations({
 });
 
 export const messageOperations = {
-  listMessages: inInboxByReference('GET /v1/inboxes/{id}/messages', 'List the messages of an inbox', {
+  listMessages: inInboxFromReference('GET /v1/inboxes/{id}/messages', 'List the messages of an inbox', {
     query: (readBehaviour) =>
       pageQuery(readBehaviour).extend({
         direction: z.enum(direction().options, 'must be inbound or outbound').optional(),
@@ -130,10 +131,10 @@ export const messageOperations = {
     reply: (readBehaviour) => pageOf(messageReply(readBehaviour)),
     assumes: ['messages.list.pagination'],
   }),
-  getMessage: inInboxByReference('GET /v1/inboxes/{id}/messages/{messageId}', 'Read a message and mark it as read', {
+  getMessage: inInboxFromReference('GET /v1/inboxes/{id}/messages/{messageId}', 'Read a message and mark it as read', {
     reply: messageReply,
   }),
-  updateMessage: inInboxByReference(
+  updateMessage: inInboxFromReference(
     'PATCH /v1/inboxes/{id}/messages/{messageId}',
     'Mark a message as read, starred or archived',
     {
@@ -141,22 +142,22 @@ export const messageOperations = {
       reply: (readBehaviour) => UPDATE_REPLIES[readBehaviour('messages.update.reply')](readBehaviour),
     },
   ),
-  deleteMessage: inInboxByReference(
+  deleteMessage: inInboxFromReference(
     'DELETE /v1/inboxes/{id}/messages/{messageId}',
     'Delete a message; its thread still shows it',
-    { reply: chosenBy('messages.delete.body', deleteReplies) },
+    { reply: chooseBy('messages.delete.body', deleteReplies) },
   ),
-  getRawMessage: inInboxByReference(
+  getRawMessage: inInboxFromReference(
     'GET /v1/inboxes/{id}/messages/{messageId}/raw',
     'Read the raw form of a message (RFC 5322)',
     { reply: bytesReply, content: 'message/rfc822', assumes: ['messages.raw'] },
   ),
-  listAttachments: inInboxByReference(
+  listAttachments: inInboxFromReference(
     'GET /v1/inboxes/{id}/messages/{messageId}/attachments',
     'List the attachments of a message',
     { reply: () => z.strictObject({ attachments: z.array(attachment()) }), assumes: ['messages.attachments.shape'] },
   ),
-  getAttachment: inInboxByReference(
+  getAttachment: inInboxFromReference(
     'GET /v1/inboxes/{id}/messages/{messageId}/attachments/{attachmentId}',
     'Read the bytes of an attachment',
     { reply: bytesReply, content: '*/*' },
@@ -174,7 +175,7 @@ export const messageOperations = {
   }),
   countFolders: ofTenant('GET /v1/messages/folders/counts', 'Count the messages of each folder', {
     query: () => z.object({ inboxId: idInRequest().optional(), workspace: idInRequest().optional() }),
-    reply: chosenBy('messages.folders.counts', () => ({
+    reply: chooseBy('messages.folders.counts', () => ({
       objects: folderCounts(() => z.strictObject({ total: z.int() })),
       numbers: folderCounts(z.int),
     })),

@@ -2,20 +2,20 @@ import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { emailAddress, emailAddresses, emailAddressOrArray } from '../email-address-schema.ts';
 import type { ErrorCode } from '../errors.ts';
-import { chosenBy, defineOperations } from '../operation.ts';
-import { flag, mailBody, named, subject, uuid } from '../schemas.ts';
+import { chooseBy, defineOperations } from '../operation.ts';
+import { flag, mailBody, object, subject, uuid } from '../schemas.ts';
 import { TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 
-/** The errors of every operation that sends. */
+/** The errors of every operation that sends mail. */
 export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILED'] as const satisfies ErrorCode[];
 
 /** The bodies of a mail; either may be missing. */
 export const mailBodies = () => ({ plainBody: mailBody().nullish(), htmlBody: mailBody().nullish() });
 
-const LISTS = { commas: emailAddresses, arrays: emailAddressOrArray };
+const ADDRESS_LISTS = { commas: emailAddresses, arrays: emailAddressOrArray };
 
 /** Returns the schema of recipient addresses, which depends on a behaviour. */
-export const addressList = (readBehaviour: ReadBehaviour) => LISTS[readBehaviour('sending.address-lists')]();
+export const addressList = (readBehaviour: ReadBehaviour) => ADDRESS_LISTS[readBehaviour('sending.address-lists')]();
 
 const recipients = (readBehaviour: ReadBehaviour) =>
   addressList(readBehaviour).refine((list) => list.length > 0, 'must name at least one address');
@@ -27,21 +27,22 @@ const copies = (readBehaviour: ReadBehaviour) => ({
 
 const replyBody = (readBehaviour: ReadBehaviour) => z.object({ ...copies(readBehaviour), ...mailBodies() });
 
-/** The reply of an operation that sends (reference), under each value of `sending.reply`. */
+/** The reply of an operation that sends mail (reference), by the value of `sending.reply`. */
 export const sentReplies = <Added extends z.ZodRawShape>(id: string, added: Added) => {
   const fields = { id: uuid(), threadId: uuid(), status: z.literal('sent') };
   return {
-    'message-id-header': named(id, { ...fields, messageId: z.string(), ...added }),
-    'message-id': named(id, { ...fields, messageId: uuid(), ...added }),
+    'message-id-header': object(id, { ...fields, messageId: z.string(), ...added }),
+    'message-id': object(id, { ...fields, messageId: uuid(), ...added }),
   };
 };
 
+/** Types the row of an operation that sends mail. */
 const sending = defineOperations({
   origin: 'reference',
   section: '5',
   tiers: () => TIERS_WITH_INBOX_ACCESS,
   assumes: ['sending.addresses', 'sending.copies'],
-  reply: chosenBy('sending.reply', () => sentReplies('SentMessage', {})),
+  reply: chooseBy('sending.reply', () => sentReplies('SentMessage', {})),
   errors: SEND_ERRORS,
 });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { chosenBy, defineOperation } from '../operation.ts';
+import { chooseBy, defineOperation } from '../operation.ts';
 import { moment } from '../query.ts';
-import { each, emptyReply, idInRequest, named, text, timestamp, uuid } from '../schemas.ts';
+import { each, emptyReply, idInRequest, object, text, timestamp, uuid } from '../schemas.ts';
 import { TIERS, TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 
 /** The reasons why an e-mail address is not valid. */
@@ -12,7 +12,7 @@ export const serviceOperations = {
     origin: 'reference',
     tiers: () => TIERS,
     reply: () =>
-      named('Identity', {
+      object('Identity', {
         tier: z.enum(TIERS),
         ...each(() => uuid().nullable(), 'tenantId', 'workspaceId', 'inboxId'),
         email: z.string().nullable().describe('For an ak_ key, the primary address of its inbox.'),
@@ -30,7 +30,7 @@ export const serviceOperations = {
         inbox: idInRequest().optional(),
       }),
     reply: () =>
-      named('Metrics', {
+      object('Metrics', {
         window: z.strictObject({ from: timestamp(), to: timestamp() }),
         scope: z.strictObject({ tenantId: uuid(), workspaceId: uuid().nullable(), inboxId: uuid().nullable() }),
         counts: z.strictObject({ sent: z.int(), received: z.int(), bounced: z.int() }),
@@ -48,7 +48,7 @@ export const serviceOperations = {
   getHealth: defineOperation('GET /health', 'Check that the service is up', {
     origin: 'reference',
     tiers: 'public',
-    reply: chosenBy('health.body', () => ({
+    reply: chooseBy('health.body', () => ({
       status: z.strictObject({ status: z.literal('ok') }),
       empty: emptyReply(),
     })),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { chosenBy, defineOperations } from '../operation.ts';
-import { deleteReplies, name, named, timestamp, uuid } from '../schemas.ts';
+import { chooseBy, defineOperations } from '../operation.ts';
+import { deleteReplies, name, object, timestamp, uuid } from '../schemas.ts';
 
+/** Types the row of an operation that only the operator may call. */
 const byOperator = defineOperations({ section: '5', tiers: () => ['operator'] });
 
 export const tenantOperations = {
@@ -10,7 +11,7 @@ export const tenantOperations = {
     assumes: ['tenants.create.required', 'tenants.create.workspace', 'tenants.create.reply'],
     body: () => z.object({ name: name(200) }),
     reply: () =>
-      named('Tenant', {
+      object('Tenant', {
         id: uuid(),
         name: z.string(),
         apiKey: z.string().describe('The first tenant key; no other reply shows it.'),
@@ -20,7 +21,7 @@ export const tenantOperations = {
     status: 201,
   }),
   deleteTenant: byOperator('DELETE /v1/tenants/{id}', 'Delete a tenant and everything in it', {
-    reply: chosenBy('tenants.delete.body', deleteReplies),
+    reply: chooseBy('tenants.delete.body', deleteReplies),
     assumes: ['tenants.delete.cascade'],
   }),
 };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { inInbox, inInboxByReference } from '../operation.ts';
+import { inInbox, inInboxFromReference } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
-import { each, named, timestamp, uuid } from '../schemas.ts';
+import { each, object, timestamp, uuid } from '../schemas.ts';
 import { messageReply } from './messages.ts';
 
 const listedThread = () =>
-  named('ThreadSummary', {
+  object('ThreadSummary', {
     ...each(uuid, 'threadId', 'inboxId'),
     subject: z.string().describe('The subject of the first message.'),
     ...each(z.int, 'messageCount', 'unreadCount'),
@@ -18,10 +18,10 @@ export const threadOperations = {
     reply: () => z.strictObject({ threads: z.array(listedThread()), pagination: pagination() }),
     assumes: ['threads.list', 'messages.list.pagination'],
   }),
-  getThread: inInboxByReference('GET /v1/inboxes/{id}/threads/{threadId}', 'Read a thread with all its messages', {
+  getThread: inInboxFromReference('GET /v1/inboxes/{id}/threads/{threadId}', 'Read a thread with all its messages', {
     reply: (readBehaviour) => {
       const messages = z.array(messageReply(readBehaviour));
-      return named('Thread', { threadId: uuid(), messageCount: z.int(), messages });
+      return object('Thread', { threadId: uuid(), messageCount: z.int(), messages });
     },
     assumes: ['threads.shape'],
   }),

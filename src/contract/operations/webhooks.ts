@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../events.ts';
-import { chosenBy, defineOperations } from '../operation.ts';
-import { deleteReplies, expected, flag, idInRequest, named, timestamp, updatedReply, url, uuid } from '../schemas.ts';
+import { chooseBy, defineOperations } from '../operation.ts';
+import { deleteReplies, expected, flag, idInRequest, object, timestamp, updatedReply, url, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const URL_RULES = {
@@ -36,7 +36,7 @@ function webhookEvents(readBehaviour: ReadBehaviour) {
 
 /** A webhook in a reply: exactly the six documented fields (service document, section 2). */
 const webhookReply = () =>
-  named('Webhook', {
+  object('Webhook', {
     id: uuid(),
     url: z.string(),
     events: z.array(z.enum(EVENT_KINDS)),
@@ -50,13 +50,14 @@ const secretReplies = () => ({
   omitted: webhookReply().omit({ secret: true }).meta({ id: 'WebhookSummary' }),
 });
 
-const listedWebhook = chosenBy('webhooks.list.secret', secretReplies);
-const readWebhook = chosenBy('webhooks.get.secret', secretReplies);
+const listedWebhook = chooseBy('webhooks.list.secret', secretReplies);
+const readWebhook = chooseBy('webhooks.get.secret', secretReplies);
 
 const UPDATE_REPLIES = { webhook: readWebhook, 'updated-and-id': () => updatedReply() };
 
+/** Types the row of an operation on webhooks. */
 const operation = defineOperations({
-  tiers: chosenBy('webhooks.tiers', () => TIER_SETS),
+  tiers: chooseBy('webhooks.tiers', () => TIER_SETS),
   assumes: ['webhooks.other-tiers'],
 });
 
@@ -96,6 +97,6 @@ export const webhookOperations = {
   deleteWebhook: operation('DELETE /v1/webhooks/{id}', 'Delete a webhook', {
     origin: 'document',
     section: '4.3',
-    reply: chosenBy('webhooks.delete.body', () => ({ ...deleteReplies(), none: undefined })),
+    reply: chooseBy('webhooks.delete.body', () => ({ ...deleteReplies(), none: undefined })),
   }),
 };

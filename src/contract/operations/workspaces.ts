@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { chosenBy, defineOperations } from '../operation.ts';
-import { deleteReplies, each, name, named, text, timestamp, uuid } from '../schemas.ts';
+import { chooseBy, defineOperations } from '../operation.ts';
+import { deleteReplies, each, name, object, text, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const slug = () =>
@@ -10,7 +10,7 @@ const slug = () =>
   );
 
 const workspace = () =>
-  named('Workspace', {
+  object('Workspace', {
     id: uuid(),
     ...each(z.string, 'name', 'slug'),
     isDefault: z.boolean(),
@@ -19,7 +19,8 @@ const workspace = () =>
     createdAt: timestamp(),
   });
 
-const operation = defineOperations({ origin: 'reference', tiers: chosenBy('workspaces.read.tiers', () => TIER_SETS) });
+/** Types the row of an operation on workspaces. */
+const operation = defineOperations({ origin: 'reference', tiers: chooseBy('workspaces.read.tiers', () => TIER_SETS) });
 
 export const workspaceOperations = {
   createWorkspace: operation('POST /v1/workspaces', 'Create a workspace', {
@@ -39,8 +40,8 @@ export const workspaceOperations = {
     assumes: ['workspaces.shape'],
   }),
   deleteWorkspace: operation('DELETE /v1/workspaces/{id}', 'Delete a workspace and everything in it', {
-    tiers: chosenBy('workspaces.delete.tiers', () => TIER_SETS),
-    reply: chosenBy('workspaces.delete.body', deleteReplies),
+    tiers: chooseBy('workspaces.delete.tiers', () => TIER_SETS),
+    reply: chooseBy('workspaces.delete.body', deleteReplies),
     assumes: ['workspaces.delete.cascade'],
     errors: ['FORBIDDEN', 'CONFLICT'],
   }),

@@ -7,7 +7,7 @@ import type { SeededRandom } from '../../world/seeded-randomness.ts';
 import { type ReachableWorlds, type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
 import { seedWithinLimit } from '../../world/store/seed/seed.ts';
 import { showRows } from '../../world/store/state.ts';
-import type { WorldSnapshot, WorldsSnapshot } from '../../world/store/world.ts';
+import type { MailboxSnapshot, WorldSnapshot } from '../../world/store/world.ts';
 import type { Recorder } from '../journal/recorder.ts';
 
 /** The keys and ids of a fixture, by handle. */
@@ -18,7 +18,7 @@ export interface FixtureNames {
 
 /** A state at one moment, without deliveries and requests. It shares the rows, which are frozen. */
 export interface SavedState {
-  readonly worlds: WorldsSnapshot;
+  readonly worlds: MailboxSnapshot;
   /** The clocks, and what the parts have saved. */
   readonly owners: SavedOwners;
   readonly names: FixtureNames;
@@ -114,7 +114,7 @@ function replaceContent(target: Record<string, unknown>, content: object): void 
  * Writes a state as a fixture with the exact rows of each tenant. Handles of the fixture are kept; what was created
  * later gets one from its name. A state without an operator key gives a fixture without an operator.
  */
-export function exportFixture({ operatorKeys, tenants }: WorldsSnapshot, known: Record<string, TenantIds>) {
+export function exportFixture({ operatorKeys, tenants }: MailboxSnapshot, known: Record<string, TenantIds>) {
   const ids = Object.fromEntries(Object.entries(known).map(([handle, { tenant }]) => [handle, tenant]));
   const handleOf = createHandles('tenant', { ...ids, operator: '' });
   const exported = tenants.flatMap(({ tenants: [tenant], ...rows }) => {

@@ -1,7 +1,7 @@
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { Activity } from '../../world/event-bus.ts';
 import { type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
-import type { WorldsSnapshot } from '../../world/store/world.ts';
+import type { MailboxSnapshot } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { Feed } from '../journal/recorder.ts';
 import type { KeptSandbox, Sandboxes } from '../sandboxes.ts';
@@ -48,7 +48,7 @@ export class StateKeeper extends OwnState {
    * Starts the random numbers of the seed for these data. They depend on the ids in the data, because an exported
    * fixture may have ids from the same seed, and new ids must differ from them.
    */
-  #startRandom(data: WorldsSnapshot): (() => void) | undefined {
+  #startRandom(data: MailboxSnapshot): (() => void) | undefined {
     const { random } = this.#context;
     this.#rewindToSeed?.();
     const ids = listRows(data).map(({ id }) => id);
@@ -70,7 +70,7 @@ export class StateKeeper extends OwnState {
   }
 }
 
-function listRows({ tenants }: WorldsSnapshot): { readonly id: string }[] {
+function listRows({ tenants }: MailboxSnapshot): { readonly id: string }[] {
   return tenants.flatMap((tenant) => Object.values(tenant).flat());
 }
 

@@ -9,7 +9,7 @@ import { MessageIndex } from './indexes/message-index.ts';
 import { PropertyIndex, type RowIndex } from './indexes/property-index.ts';
 import type { AttachmentRow, DraftRow, MessageRow, RowKind, Rows } from './rows.ts';
 
-/** The approximate size of a row without its texts. */
+/** The approximate size of a row without its texts, in bytes. */
 const ROW_BYTES = 256;
 
 export type MailRow = Partial<MessageRow> | Partial<AttachmentRow> | Partial<DraftRow>;
@@ -39,21 +39,21 @@ function isWide(text: string): boolean {
   return text.length > 1_000 && /[^\0-\xff]/.test(text);
 }
 
-/** An indexed property of `Kind`. */
+/** The name of an indexed property of a kind of row. */
 type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
 
 /**
- * The rows of one kind, with their indexes and the size of their mail. Rows are frozen: a change replaces a row,
- * so a snapshot can share them. Only `all`, `by` and `restore` take longer for more rows.
+ * The rows of one kind, with their indexes and the size of their mail. Rows are frozen, and a change replaces a row, so
+ * that snapshots can share the rows. Only `all`, `by` and `restore` take longer for more rows.
  */
 class Collection<Kind extends RowKind> {
   readonly #entries = new Map<string, Entry<Rows[Kind]>>();
   /** The indexes that are updated with the rows. An index is loaded at its first use, because many are never used. */
   #indexes: RowIndex<Rows[Kind]>[] = [];
-  /** The same indexes, as far as they find rows by a property. */
+  /** The indexes that find rows by a property. An index that is loaded is also in `#indexes`. */
   #byProperty: { [Property in IndexedBy<Kind>]?: PropertyIndex<Rows[Kind]> } = {};
   #nextPosition = 0;
-  /** How many bytes these rows count towards the limit on stored mail. */
+  /** The size of these rows as stored mail, in bytes; 0 if they are not mail. */
   mailBytes = 0;
 
   /** Creates an empty collection. `onMailBytes` is called with each change of `mailBytes`. */
@@ -106,7 +106,7 @@ class Collection<Kind extends RowKind> {
     return entry.row;
   }
 
-  /** Removes a row and returns it; `undefined` if there is none. */
+  /** Removes a row and returns it; returns `undefined` if there is no such row. */
   remove(id: string): Rows[Kind] | undefined {
     const entry = this.#entries.get(id);
     if (!entry) return undefined;
@@ -115,7 +115,7 @@ class Collection<Kind extends RowKind> {
     return entry.row;
   }
 
-  /** Replaces all rows by these, which must come from `all()` of this collection. */
+  /** Replaces all rows. The new rows must come from `all()` of a collection of this kind. */
   restore(rows: readonly Rows[Kind][]): void {
     this.#entries.clear();
     for (const index of this.#indexes) index.clear();
@@ -145,7 +145,7 @@ class Collection<Kind extends RowKind> {
 /** Freezes a row. Nested objects are copied and frozen, so that the caller's objects stay unfrozen. */
 function freeze<Row extends object>(row: Row): Row {
   for (const [property, value] of Object.entries(row)) {
-    // Bytes cannot be frozen. They are shared, and never changed.
+    // Bytes cannot be frozen. They are shared with the caller, and nothing changes them.
     if (typeof value !== 'object' || Object.isFrozen(value) || isBytes(value)) continue;
     Object.assign(row, { [property]: frozenCopy(value) });
   }
@@ -164,18 +164,18 @@ function frozenCopy<Value>(value: Value): Value {
   return Object.freeze(copied) as Value;
 }
 
-// The models of @mswjs/data say which fields each row has, and which may be null. Its `createModel()` creates a row of
-// that shape. It does not keep or find the rows here, because each query of its `factory()` scans all rows, each of its
-// databases parses the models again, and in a page it sends its writes to other tabs. So the collections are our own;
-// test/world/store/library.test.ts compares them with that `factory()`. Only this file imports the library. It imports
-// from its `lib/`, because the main file of the library loads msw.
+// The models of the library @mswjs/data say which fields each row has, and which fields may be null. Its function
+// `createModel()` creates a row from a model. The databases of its function `factory()` are not used, because each
+// query scans all rows, each database parses the models again, and in a page each write is also sent to other tabs. So
+// the class `Collection` keeps the rows; test/world/store/library.test.ts compares it with `factory()`. Only this file
+// imports the library, and only from its folder `lib/`, because the main file of the library loads msw.
 
 /** A collection for each kind of row. */
 export type Collections = { readonly [Kind in RowKind]: Collection<Kind> };
 
 /** One tenant's database. */
 export interface Database extends Collections {
-  /** The lists, threads and counts of `messages`, which that collection keeps up to date. */
+  /** The lists, threads and counts of the messages. The collection `messages` updates them. */
   readonly messageIndex: MessageIndex;
 }
 
@@ -205,7 +205,7 @@ function toModel(columns: Readonly<Record<string, string>>) {
   return Object.fromEntries(properties);
 }
 
-/** The indexed properties, by which rows are found without a scan. */
+/** For each kind of row, the properties with an index. Finding rows by such a property does not read all rows. */
 export const INDEXED = {
   tenants: [],
   workspaces: ['slug'],
@@ -224,7 +224,7 @@ export const INDEXED = {
 /** The kinds of rows. */
 export const ROW_KINDS = Object.keys(MODELS) as RowKind[];
 
-/** Functions that copy a row into the shape of its model; all databases share them. */
+/** For each kind of row, the function that copies a row into the shape of its model. All databases share them. */
 const CREATE_ROW = Object.fromEntries(ROW_KINDS.map((kind) => [kind, createRowFactory(kind)])) as {
   readonly [Kind in RowKind]: (row: Rows[Kind]) => Rows[Kind];
 };
@@ -240,11 +240,11 @@ export function createDatabase(onMailBytes: (change: number) => void = () => {})
 function createRowFactory<Kind extends RowKind>(kind: Kind): (row: Rows[Kind]) => Rows[Kind] {
   const columns = Object.keys(MODELS[kind]) as (keyof Rows[Kind])[];
   const parsed = parseModelDefinition(MODELS, kind, MODELS[kind]);
-  // V8 stores an object that gets a dozen computed properties one by one as a hash table, in five times the memory. A
-  // copy of a frozen object with all properties is compact, and stays compact when it is frozen.
+  // If an object gets a dozen computed properties one by one, V8 stores it as a hash table, in five times the memory.
+  // So each row is a copy of a frozen object with all properties, which stays compact, also when it is frozen.
   const empty = Object.freeze(Object.fromEntries(columns.map((column) => [column, null]))) as unknown as Rows[Kind];
   return (row) => {
-    // The last argument is a database of the library, which it reads only to follow relations; the models have none.
+    // The last argument is a database. The library reads it only for relations between models, and there are none.
     const entity = createModel(kind, MODELS[kind], MODELS, parsed, row as never, undefined as never);
     const created = { ...empty };
     for (const column of columns) created[column] = (entity as unknown as Rows[Kind])[column];

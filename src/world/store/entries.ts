@@ -1,19 +1,19 @@
-/** A row with its place in the order of insertion. A change of the row replaces `row`; lists keep the entry. */
+/** A row with its place in the order of insertion. A change of the row replaces `row`, so that lists keep the entry. */
 export interface Entry<Row> {
-  /** A number that is larger than that of every entry inserted before. */
+  /** A number that is larger than the position of every entry that was inserted before. */
   readonly position: number;
   row: Row;
 }
 
-/** A list of which a part can be read, as an array. */
+/** A list from which parts can be read, each as an array. */
 export interface SliceableList<Item> {
   readonly length: number;
   slice(from: number, to: number): Item[];
 }
 
 /**
- * Returns how many items at the start of a sorted list pass the test. After the first item that fails, all others must
- * fail too.
+ * Returns how many items at the start of a sorted list pass the test. All items after the first item that fails the
+ * test must fail, too.
  */
 export function countStart<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
   let [low, high] = [0, items.length];
@@ -29,17 +29,17 @@ function countBefore(entries: readonly Entry<unknown>[], position: number): numb
   return countStart(entries, (entry) => entry.position < position);
 }
 
-/** Adds an entry to a list in order of insertion. */
+/** Adds an entry to a list that is in order of insertion. */
 export function addEntry<Row>(entries: Entry<Row>[], entry: Entry<Row>): void {
   entries.splice(countBefore(entries, entry.position), 0, entry);
 }
 
-/** Removes an entry from a list in order of insertion, which must contain it. */
+/** Removes an entry from a list that is in order of insertion. The list must contain the entry. */
 export function removeEntry<Row>(entries: Entry<Row>[], entry: Entry<Row>): void {
   entries.splice(countBefore(entries, entry.position), 1);
 }
 
-/** Returns several lists as one, in order of insertion. Reading a part does not take longer for longer lists. */
+/** Merges lists into one, in order of insertion. Reading a part of the result does not take longer for longer lists. */
 export function mergeEntries<Row>(lists: readonly (readonly Entry<Row>[])[]): SliceableList<Entry<Row>> {
   return {
     length: lists.reduce((sum, { length }) => sum + length, 0),
@@ -54,7 +54,7 @@ export function mergeEntries<Row>(lists: readonly (readonly Entry<Row>[])[]): Sl
   };
 }
 
-/** Finds the lowest position that has at least `count` entries before it; each position has at most one entry. */
+/** Finds the lowest position before which there are at least `count` entries. Each position has at most one entry. */
 function findPosition(lists: readonly (readonly Entry<unknown>[])[], count: number): number {
   let [low, high] = [0, Math.max(0, ...lists.map((list) => (list.at(-1)?.position ?? -1) + 1))];
   while (low < high) {

@@ -1,8 +1,8 @@
 import type { Environment } from '../environment.ts';
 import { MAIL_KINDS, type MailRow, sizeOfMailRow } from './database.ts';
-import type { InboxLocation, KeyHolder, Owner, SavedOwner, World, WorldsSnapshot } from './world.ts';
+import type { InboxLocation, KeyLocation, MailboxSnapshot, Owner, SavedOwner, World } from './world.ts';
 
-/** The clocks and parts of tenants, by the id of the tenant. */
+/** The saved clocks and parts of tenants, by the id of the tenant. */
 export type SavedOwners = Readonly<Record<string, SavedOwner>>;
 
 /** The limits, counts and servers of a whole mailbox, including its sandboxes. */
@@ -15,13 +15,13 @@ interface WholeMailbox {
   /** The servers for mail that listen. */
   readonly mailServers: MailServersThatListen;
   /**
-   * Returns the size of the stored mail with its checkpoints, in bytes. The result may be too high if `wanted` more
-   * bytes fit in spite of that, because an exact count takes longer.
+   * Returns the size of the stored mail and of the mail in checkpoints, in bytes. An exact count takes longer. So the
+   * result may be too high, but only if `wanted` more bytes fit nevertheless.
    */
   countMailBytes(wanted?: number): number;
 }
 
-/** The tenants that a request or a control call can reach: those of the whole mailbox, or only that of a sandbox. */
+/** The tenants that a request or a control call can reach: all of the mailbox, or only the tenant of a sandbox. */
 export interface ReachableWorlds extends Owner {
   /** The id of the sandbox; `undefined` for the whole mailbox. */
   readonly sandboxId: string | undefined;
@@ -34,12 +34,12 @@ export interface ReachableWorlds extends Owner {
   get(id: string): World | undefined;
   /** Returns every world, in the order of creation. */
   all(): World[];
-  /** Returns every world, and the mailbox for what belongs to no tenant. */
+  /** Returns every world and, outside of a sandbox, the mailbox for what belongs to no tenant. */
   owners(): Owner[];
-  /** Returns the worlds with one index of addresses: all that are not sandboxes or, in a sandbox, only its world. */
+  /** Returns every world that is not a sandbox. In a sandbox, returns only the world of the sandbox. */
   ownWorlds(): World[];
-  /** Returns the owner of a key. */
-  findKey(key: string): KeyHolder | undefined;
+  /** Returns where a key belongs. */
+  findKey(key: string): KeyLocation | undefined;
   /** Returns every valid key. */
   keys(): string[];
   /** Finds the inbox of an address in lower case. */
@@ -47,12 +47,12 @@ export interface ReachableWorlds extends Owner {
   /** Finds the inboxes that have tagged forms of an address in lower case. */
   findTagged(address: string): InboxLocation[];
   /** Returns all data at this moment. */
-  snapshot(): WorldsSnapshot;
-  /** Replaces all data, and ends every part that does not stay. Sandboxes of the mailbox are closed. */
-  restore(snapshot: WorldsSnapshot, saved?: SavedOwners): void;
+  snapshot(): MailboxSnapshot;
+  /** Replaces all data, and ends every part that has no `staysOnReset`. The mailbox also closes its sandboxes. */
+  restore(snapshot: MailboxSnapshot, saved?: SavedOwners): void;
 }
 
-/** Returns the clocks and what the parts save or keep now, by the id of the tenant. The id of the mailbox is ''. */
+/** Returns the clock and the parts of each owner now, by the id of the tenant. The mailbox has the id ''. */
 export function saveOwners(worlds: ReachableWorlds, method: 'save' | 'keep' = 'save'): SavedOwners {
   const tenants = worlds.ownWorlds().map(({ id, parts }) => [id, parts.save(method)]);
   return Object.fromEntries([[worlds.sandboxId ?? '', worlds.parts.save(method)], ...tenants]);
@@ -60,11 +60,11 @@ export function saveOwners(worlds: ReachableWorlds, method: 'save' | 'keep' = 's
 
 /** A server for SMTP or IMAP that listens. */
 interface ListeningServer {
-  /** The address at which it listens. */
+  /** The address at which the server listens. */
   readonly host: string;
-  /** The port on which it listens. */
+  /** The port on which the server listens. */
   readonly port: number;
-  /** Whether it has a certificate. */
+  /** Whether the server has a certificate. */
   readonly hasTls: boolean;
 }
 
@@ -76,30 +76,30 @@ export interface MailServersThatListen {
   imap?: ListeningServer;
 }
 
-/** The states that checkpoints keep, by their owner: '' for the mailbox, or the id of a sandbox. */
+/** The states in checkpoints, by their owner: '' for the mailbox, or the id of a sandbox. */
 export class SavedStates {
-  readonly #states = new Map<string, readonly WorldsSnapshot[]>();
+  readonly #states = new Map<string, readonly MailboxSnapshot[]>();
   /** The size of their mail in bytes. Mail that several states share is counted for each of them. */
   mailBytes = 0;
 
   /** Replaces the states of an owner. */
-  set(owner: string, states: readonly WorldsSnapshot[]): void {
+  set(owner: string, states: readonly MailboxSnapshot[]): void {
     this.mailBytes += sizeOfMail(states) - sizeOfMail(this.#states.get(owner) ?? []);
     if (states.length > 0) this.#states.set(owner, states);
     else this.#states.delete(owner);
   }
 
-  all(): WorldsSnapshot[] {
+  all(): MailboxSnapshot[] {
     return [...this.#states.values()].flat();
   }
 }
 
-function sizeOfMail(states: readonly WorldsSnapshot[]): number {
+function sizeOfMail(states: readonly MailboxSnapshot[]): number {
   return states.reduce((sum, { mailBytes }) => sum + mailBytes, 0);
 }
 
-/** Returns the size of the mail that only saved states have, in bytes. Mail that several of them share counts once. */
-export function countOnlySaved(saved: readonly WorldsSnapshot[], findWorld: (id: string) => World | undefined): number {
+/** Returns the size of the mail that is only in saved states, in bytes. Mail that several states share counts once. */
+export function countOnlySaved(saved: readonly MailboxSnapshot[], worldOf: (id: string) => World | undefined): number {
   const counted = new Set<unknown>();
   const sizeOf = (row: MailRow, present: MailRow | undefined) => {
     if (row === present || counted.has(row)) return 0;
@@ -110,7 +110,7 @@ export function countOnlySaved(saved: readonly WorldsSnapshot[], findWorld: (id:
   };
   let size = 0;
   for (const state of saved.flatMap(({ tenants }) => tenants)) {
-    const world = findWorld(state.tenants[0].id);
+    const world = worldOf(state.tenants[0].id);
     for (const kind of MAIL_KINDS) for (const row of state[kind]) size += sizeOf(row, world?.[kind].get(row.id));
   }
   return size;

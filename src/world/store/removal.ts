@@ -1,7 +1,7 @@
 import type { InboxRow, MessageRow } from './rows.ts';
 import type { World } from './world.ts';
 
-/** Soft-deletes an inbox: its row and messages stay; its keys, addresses, drafts and lists are removed. */
+/** Deletes an inbox: removes its keys, addresses, drafts and lists. Its row and its messages stay. */
 export function removeInbox(world: World, { id }: InboxRow, deletedAt: string): void {
   removeContents(world, id);
   world.inboxes.update(id, { deletedAt });
@@ -11,7 +11,7 @@ export function removeInbox(world: World, { id }: InboxRow, deletedAt: string): 
 export function removeWorkspace(world: World, workspaceId: string): void {
   for (const { id } of world.inboxes.by('workspaceId', workspaceId)) {
     removeContents(world, id);
-    // The latest first, which is the fastest order to remove entries from lists.
+    // The latest message is removed first, because an entry at the end of a list is removed the fastest.
     for (const message of world.messages.by('inboxId', id).reverse()) removeMessage(world, message);
     world.inboxes.remove(id);
   }

@@ -3,28 +3,28 @@ import { lazy } from '../../basics/lazy-schema.ts';
 import { direction, timestamp } from '../../contract/schemas.ts';
 import { COLUMNS, type ColumnType, type RowOf, splitType } from '../../fixture/columns.ts';
 
-/** A tenant. Its world holds exactly one. */
+/** A tenant. Its world has exactly one row of this kind. */
 export interface TenantRow extends RowOf<typeof COLUMNS.tenants> {}
 
 /** A workspace of the tenant. */
 export interface WorkspaceRow extends RowOf<typeof COLUMNS.workspaces> {}
 
-/** An inbox. It is soft-deleted: only the row and its messages stay, and `deletedAt` is set. */
+/** An inbox. When it is deleted, only its row and its messages stay, and `deletedAt` is set. */
 export interface InboxRow extends RowOf<typeof COLUMNS.inboxes> {}
 
-/** An address of an inbox in lower case: the canonical one or a further one. */
+/** An address of an inbox in lower case: the canonical address or a further address. */
 export interface AddressRow extends RowOf<typeof COLUMNS.addresses> {}
 
 /** A key of the tenant, workspace or inbox tier; `ownerId` is the id of its tenant, workspace or inbox. */
 export interface ApiKeyRow extends RowOf<typeof COLUMNS.apiKeys> {}
 
-/** A domain; `workspaceId` is null for one that every workspace of the tenant may use. */
+/** A domain. If every workspace of the tenant may use it, `workspaceId` is null. */
 export interface DomainRow extends RowOf<typeof COLUMNS.domains> {}
 
-/** A webhook; `workspaceId` is null for one that gets the events of the whole tenant. */
+/** A webhook. If it gets the events of the whole tenant, `workspaceId` is null. */
 export interface WebhookRow extends RowOf<typeof COLUMNS.webhooks> {}
 
-/** A message of an inbox. It is soft-deleted: lists omit it, its thread keeps it, and `deletedAt` is set. */
+/** A message of an inbox. When it is deleted, lists omit it, but its thread keeps it, and `deletedAt` is set. */
 export interface MessageRow extends RowOf<typeof COLUMNS.messages> {}
 
 /** An attachment of a message. */
@@ -75,13 +75,13 @@ export function pick<Row, Name extends keyof Row>(row: Row, names: readonly Name
   return Object.fromEntries(names.map((name) => [name, row[name]])) as Pick<Row, Name>;
 }
 
-/** The schemas of columns that are not texts, for rows that are shown to tests. */
+/** The schemas of the types of columns that are not texts, for rows that are shown to tests. */
 const shownColumns = lazy((): { readonly [Type in ColumnType]?: z.ZodType } => ({
   ...{ texts: z.array(z.string()), addresses: z.array(z.string()), flag: z.boolean(), count: z.int().min(0) },
   ...{ time: timestamp(), direction: direction() },
 }));
 
-/** The schemas of some columns. */
+/** The type of the schemas of some columns. */
 export type ShownFields<Row, Name extends keyof Row> = Pick<
   { readonly [Column in keyof Row]: z.ZodType<Row[Column]> },
   Name

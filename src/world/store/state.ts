@@ -31,8 +31,8 @@ type WithBase64<Value> = Value extends Uint8Array ? string : Value;
 export type ShownRow<Row> = { readonly [Field in keyof Row]: WithBase64<Row[Field]> };
 
 /**
- * Returns a copy of a row. Base64 is computed whenever its field is read, because the base64 of all mail could need too
- * much memory.
+ * Returns a copy of a row. A field with base64 computes it whenever the field is read, because the base64 of all mail
+ * could need too much memory.
  */
 export function showRow<Row extends object>(row: Row): ShownRow<Row> {
   const shown: Record<string, unknown> = {};

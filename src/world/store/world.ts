@@ -4,8 +4,8 @@ import { type Collections, createDatabase, type Database, MAIL_KINDS, ROW_KINDS 
 import { AddressIndex, KeyIndex } from './indexes/property-index.ts';
 import type { AddressRow, ApiKeyRow, InboxRow, RowKind, Rows, TenantRow, WorkspaceRow } from './rows.ts';
 
-/** The owner of a key: an operator, or a key row in a tenant's world. */
-export type KeyHolder = { readonly tier: 'operator' } | { readonly world: World; readonly row: ApiKeyRow };
+/** Where a key belongs: to the operator, or to the row of the key in the world of its tenant. */
+export type KeyLocation = { readonly tier: 'operator' } | { readonly world: World; readonly row: ApiKeyRow };
 
 /** The inbox that receives the mail of an address, and its world. */
 export interface InboxLocation {
@@ -13,13 +13,13 @@ export interface InboxLocation {
   readonly inboxId: string;
 }
 
-/** What the worlds of a mailbox share: its indexes across all tenants, and the table of parts. */
-export class Indexes {
+/** What the worlds of a mailbox share: the indexes across all tenants, and the table of parts. */
+export class Shared {
   readonly parts: PartTable = new Map();
   readonly rotations = addPart(this.parts, 'rotated keys', () => new Rotations());
-  readonly keys = new KeyIndex<KeyHolder>();
+  readonly keys = new KeyIndex<KeyLocation>();
   readonly addresses = new AddressIndex<InboxLocation>();
-  /** The size of the mail of all worlds, counted with each change, because each new mail asks for it. */
+  /** The size of the mail of all worlds. It is updated at each change, because each new mail needs it. */
   readonly mail = { bytes: 0 };
 }
 
@@ -34,9 +34,9 @@ export interface Rotation {
 /** How many rotated keys of each tenant are remembered. */
 const MAX_ROTATIONS = 1_000;
 
-/** The latest rotations of a tenant, by the text of the old key. */
+/** The latest rotations of keys of a tenant, by the text of the old key. */
 class Rotations extends Map<string, Rotation> implements Part {
-  /** Records the removal of a key if another one has replaced it. Returns the removed key. */
+  /** Records the rotation of a removed key if another key replaces it. Returns the removed key. */
   record(removed: ApiKeyRow | undefined, newKeyId: string | undefined, at: Date): ApiKeyRow | undefined {
     if (!removed || newKeyId === undefined) return removed;
     const [oldest = ''] = this.size < MAX_ROTATIONS ? [] : this.keys();
@@ -54,7 +54,7 @@ type RowLists = { readonly [Kind in RowKind]: readonly Rows[Kind][] };
 export type WorldSnapshot = Omit<RowLists, 'tenants'> & { readonly tenants: readonly [TenantRow] };
 
 /** The operator keys and all data of a mailbox at one moment, without its sandboxes. */
-export interface WorldsSnapshot {
+export interface MailboxSnapshot {
   /** The size of the mail, in bytes. */
   readonly mailBytes: number;
   readonly operatorKeys: readonly string[];
@@ -71,9 +71,9 @@ export interface World extends Database, Owner {
   readonly environment: Environment;
   /** Adds a key. @throws if any tenant has a key with this text. */
   addKey(row: ApiKeyRow): ApiKeyRow;
-  /** Removes a key, which `newKeyId` may have replaced; requests with it are refused from now on. */
+  /** Removes a key; requests with it are refused from now on. `newKeyId` is the key that replaces it, if any. */
   removeKey(id: string, newKeyId?: string): ApiKeyRow | undefined;
-  /** Returns the rotation of a key that another one has replaced, since the last reset. */
+  /** Returns the rotation of a key that was replaced after the last reset; otherwise `undefined`. */
   rotationOf(key: string): Rotation | undefined;
   /** Adds an address. @throws if any inbox has this address. */
   addAddress(row: AddressRow): AddressRow;
@@ -92,13 +92,13 @@ export function sizeOfMailIn(worlds: readonly World[]): number {
 }
 
 /** Creates the world of a tenant, with only the tenant's own row. */
-export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment: Environment): World {
+export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: Environment): World {
   const clock = new Clock(realEnvironment);
-  const mail = countMail(indexes.mail, () => sizeOfMailIn([world]));
+  const mail = countMail(shared.mail, () => sizeOfMailIn([world]));
   const database = createDatabase(mail.add);
   database.tenants.insert(tenant);
-  const keys = indexRows(database.apiKeys, indexes.keys, 'key', (row) => ({ world, row }));
-  const addresses = indexRows(database.addresses, indexes.addresses, 'address', ({ inboxId }) => ({ world, inboxId }));
+  const keys = indexRows(database.apiKeys, shared.keys, 'key', (row) => ({ world, row }));
+  const addresses = indexRows(database.addresses, shared.addresses, 'address', ({ inboxId }) => ({ world, inboxId }));
   const world: World = {
     id: tenant.id,
     clock,
@@ -108,26 +108,26 @@ export function createWorld(tenant: TenantRow, indexes: Indexes, realEnvironment
     },
     environment: { ...realEnvironment, now: () => clock.now() },
     addKey: keys.add,
-    removeKey: (id, newKeyId) => indexes.rotations(world).record(keys.remove(id), newKeyId, clock.now()),
-    rotationOf: (key) => indexes.rotations.in([world])[0]?.get(key),
+    removeKey: (id, newKeyId) => shared.rotations(world).record(keys.remove(id), newKeyId, clock.now()),
+    rotationOf: (key) => shared.rotations.in([world])[0]?.get(key),
     addAddress: addresses.add,
     removeAddress: addresses.remove,
     snapshot: () =>
       Object.fromEntries(ROW_KINDS.map((kind) => [kind, database[kind].all()])) as unknown as WorldSnapshot,
     restore(snapshot) {
       for (const kind of ROW_KINDS) restoreCollection(database, kind, snapshot);
-      for (const indexed of [keys, addresses, mail]) indexed.fillIndex();
+      for (const indexed of [keys, addresses, mail]) indexed.include();
     },
     close() {
-      for (const indexed of [keys, addresses, mail]) indexed.clearIndex();
+      for (const indexed of [keys, addresses, mail]) indexed.exclude();
     },
   };
-  const parts = new Parts(world, indexes.parts);
+  const parts = new Parts(world, shared.parts);
   return world;
 }
 
-/** Returns the field that names the tenant of a world, for an entry about the tenant. */
-export function ofTenant({ id }: World) {
+/** Returns `{ tenantId }`, a field of each object about the data of this tenant. */
+export function tenantIdField({ id }: World) {
   return { tenantId: id };
 }
 
@@ -141,14 +141,14 @@ export function hasVerifiedDomain({ domains }: World, domain: string): boolean {
   return domains.by('domain', domain).some(({ status }) => status === 'verified');
 }
 
-/** Updates an index of the mailbox with each change of one collection of a world. */
-function indexRows<Name extends string, Row extends { readonly [Text in Name]: string }, Holder>(
+/** Returns functions that change one collection of a world, and an index of the mailbox with it. */
+function indexRows<Name extends string, Row extends { readonly [Text in Name]: string }, Location>(
   rows: { all(): Row[]; insert(row: Row): Row; remove(id: string): Row | undefined },
-  index: Map<string, Holder>,
+  index: Map<string, Location>,
   name: Name,
-  holderOf: (row: Row) => Holder,
+  locationOf: (row: Row) => Location,
 ) {
-  const addToIndex = (row: Row) => void index.set(row[name], holderOf(row));
+  const addToIndex = (row: Row) => void index.set(row[name], locationOf(row));
   return {
     add(row: Row): Row {
       if (index.has(row[name])) throw new Error(`This ${name} is already in use.`);
@@ -161,25 +161,25 @@ function indexRows<Name extends string, Row extends { readonly [Text in Name]: s
       if (removed) index.delete(removed[name]);
       return removed;
     },
-    fillIndex: () => rows.all().forEach(addToIndex),
-    clearIndex() {
+    include: () => rows.all().forEach(addToIndex),
+    exclude() {
       for (const row of rows.all()) index.delete(row[name]);
     },
   };
 }
 
-/** Adds the mail of a world to the size of all mail, except while the world is closed. */
+/** Returns functions that add the mail of a world to the size of all mail, except while the world is closed. */
 function countMail(all: { bytes: number }, sizeOfOwn: () => number) {
   let isCounted = true;
   return {
     add(change: number) {
       if (isCounted) all.bytes += change;
     },
-    fillIndex() {
+    include() {
       if (!isCounted) all.bytes += sizeOfOwn();
       isCounted = true;
     },
-    clearIndex() {
+    exclude() {
       if (isCounted) all.bytes -= sizeOfOwn();
       isCounted = false;
     },
@@ -192,7 +192,7 @@ function restoreCollection<Kind extends RowKind>(collections: Collections, kind:
 
 /** Something that belongs to one world, such as its deliveries, or to the mailbox. */
 export interface Part {
-  /** Ends its work and its waits, with a reason such as `The mailbox was reset`. The part is not used again. */
+  /** Stops the work and the waits of the part, for a reason such as `The mailbox was reset`. It is not used again. */
   end(reason: string): void;
   /** Returns what a checkpoint contains of the part. */
   save?(): unknown;
@@ -206,16 +206,16 @@ export interface Part {
   readonly staysOnReset?: boolean;
 }
 
-/** What has parts and a clock: a world, or the mailbox for everything that belongs to no tenant. */
+/** A world, or the mailbox for everything that belongs to no tenant. Both have a clock and parts. */
 export interface Owner {
   readonly clock: Clock;
   readonly parts: Parts;
 }
 
-/** Returns the part of an owner, which is created at its first use. */
+/** A function that returns the part of an owner. The part is created at its first use. */
 export interface PartOf<Type, Of extends Owner = Owner> {
   (owner: Of): Type;
-  /** Returns this part of each owner in a list that has used it. */
+  /** Returns this part of those owners that have used it. */
   in(owners: readonly Owner[]): Type[];
 }
 
@@ -241,17 +241,17 @@ export class Parts {
     return this.#parts.get(id);
   }
 
-  /** Returns a part, which is created if the owner has not used it. */
+  /** Returns a part. Creates it if the owner has not used it. */
   get(id: string): Part {
     const part = this.#parts.get(id) ?? this.#create(id);
     this.#parts.set(id, part);
     return part;
   }
 
-  /** Ends every part, or those of them that `isEnded` picks. */
-  end(reason: string, isEnded = (_: Part) => true): void {
+  /** Ends every part for which `mustEnd` returns true. */
+  end(reason: string, mustEnd = (_: Part) => true): void {
     for (const [id, part] of this.#parts) {
-      if (!isEnded(part)) continue;
+      if (!mustEnd(part)) continue;
       this.#parts.delete(id);
       part.end(reason);
     }
@@ -263,13 +263,16 @@ export class Parts {
     this.owner.clock.reset();
   }
 
-  /** Returns the clock and what the parts save for a checkpoint, or keep over the end of the process. */
+  /**
+   * Returns the setting of the clock, and what each part returns from `save` for a checkpoint, or from `keep` for the
+   * time after the process has ended.
+   */
   save(method: 'save' | 'keep' = 'save'): SavedOwner {
     const saved = [...this.#parts].flatMap(([id, part]) => (part[method] ? [[id, part[method]()] as const] : []));
     return { clock: this.owner.clock.setting, parts: Object.fromEntries(saved) };
   }
 
-  /** Restores the clock, and the parts that were saved or kept. A reset must have ended the others. */
+  /** Restores the clock, and the parts that were saved or kept. A reset must have ended all other parts before. */
   restore({ clock, parts }: SavedOwner, method: 'restore' | 'resume' = 'restore'): void {
     this.owner.clock.restoreSetting(clock);
     for (const [id, saved] of Object.entries(parts)) this.get(id)[method]?.(saved as never);
@@ -282,7 +285,7 @@ export class Parts {
   }
 }
 
-/** Adds a row to the table of parts, and returns the function that returns this part of an owner. */
+/** Adds a part to the table of parts. Returns the function that returns this part of an owner. */
 export function addPart<Type extends Part, Of extends Owner>(
   table: PartTable,
   id: string,
@@ -290,7 +293,7 @@ export function addPart<Type extends Part, Of extends Owner>(
 ): PartOf<Type, Of> {
   table.set(id, create);
   const partOf = (owner: Owner) => owner.parts.get(id) as Type;
-  const used = (owners: readonly Owner[]) => {
+  const partsOf = (owners: readonly Owner[]) => {
     const found: Type[] = [];
     for (const { parts } of owners) {
       const part = parts.find(id) as Type | undefined;
@@ -298,10 +301,10 @@ export function addPart<Type extends Part, Of extends Owner>(
     }
     return found;
   };
-  return Object.assign(partOf, { in: used });
+  return Object.assign(partOf, { in: partsOf });
 }
 
-/** Returns the first address of an inbox, which never changes. */
+/** Returns the address with which an inbox was created. It never changes. */
 export function canonicalAddress({ username, domain }: Pick<InboxRow, 'username' | 'domain'>): string {
   return `${username}@${domain}`;
 }

@@ -5,17 +5,17 @@ import { type Environment, memoryForMail } from '../environment.ts';
 import { countOnlySaved, type ReachableWorlds, type SavedOwners, SavedStates } from './reachable-worlds.ts';
 import type { TenantRow } from './rows.ts';
 import { type SandboxStart, SandboxWorld } from './seed/sandbox-world.ts';
-import type { InboxLocation, KeyHolder, Owner, Part, PartOf, World, WorldSnapshot, WorldsSnapshot } from './world.ts';
-import { addPart, createWorld, Indexes, Parts, sizeOfMailIn } from './world.ts';
+import type { InboxLocation, KeyLocation, MailboxSnapshot, Owner, Part, PartOf, WorldSnapshot } from './world.ts';
+import { addPart, createWorld, Parts, Shared, sizeOfMailIn, type World } from './world.ts';
 
 const MORE_BY_OPTION = 'allow more by --max-mail <size>, or maxMailBytes in code';
 const MORE_BY_MEMORY = 'give the process more memory, as by NODE_OPTIONS=--max-old-space-size=<MiB>';
 
-/** The tenant worlds of one mailbox with its sandboxes, and the indexes of their keys and addresses. */
+/** The worlds of the tenants of one mailbox and of its sandboxes, with the indexes of their keys and addresses. */
 export class Worlds implements ReachableWorlds {
   readonly sandboxId = undefined;
   readonly sandboxDomain = undefined;
-  /** The clock of the operator; the clock of a new tenant starts with its time. */
+  /** The clock of the operator. The clock of a new tenant starts with the time of this clock. */
   readonly clock: Clock;
   /** The environment of the mailbox, with the time of the operator. */
   readonly environment: Environment;
@@ -26,12 +26,12 @@ export class Worlds implements ReachableWorlds {
   readonly mailServers: ReachableWorlds['whole']['mailServers'] = {};
   readonly whole = this;
   readonly #realEnvironment: Environment;
-  readonly #indexes = new Indexes();
+  readonly #shared = new Shared();
   readonly #worlds = new Map<string, World>();
   readonly #sandboxes = new Map<string, SandboxWorld>();
   readonly #sandboxesByDomain = new Map<string, SandboxWorld>();
   /** The parts that belong to no tenant. */
-  readonly parts: Parts = new Parts(this, this.#indexes.parts);
+  readonly parts: Parts = new Parts(this, this.#shared.parts);
 
   /** Creates the worlds of a mailbox, without tenants and keys. */
   constructor(realEnvironment: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES) {
@@ -50,18 +50,18 @@ export class Worlds implements ReachableWorlds {
   }
 
   /**
-   * Adds a part of each world or, with `create` for any owner, also of the mailbox. `create` runs at the first use by
-   * an owner. Returns the function that returns this part of an owner.
+   * Adds a part that each world has or, if `create` accepts any owner, each world and the mailbox. `create` runs at the
+   * first use by an owner. Returns the function that returns this part of an owner.
    */
   addPart<Type extends Part, Of extends Owner>(id: string, create: (owner: Of) => Type): PartOf<Type, Of> {
-    return addPart(this.#indexes.parts, id, create);
+    return addPart(this.#shared.parts, id, create);
   }
 
   get(id: string): World | undefined {
     return this.#worlds.get(id) ?? this.#sandboxes.get(id)?.world;
   }
 
-  /** Returns every world, in the order of creation; those of sandboxes come last. */
+  /** Returns every world, in the order of creation; the worlds of sandboxes come last. */
   all(): World[] {
     return [...this.#worlds.values(), ...Array.from(this.#sandboxes.values(), ({ world }) => world)];
   }
@@ -75,49 +75,49 @@ export class Worlds implements ReachableWorlds {
     return [...this.#worlds.values()];
   }
 
-  /** Returns what the clients of a tenant can reach: in a sandbox only itself. */
+  /** Returns what the clients of a tenant can reach. The clients of a sandbox can reach only the sandbox. */
   reachableFrom({ id }: World): ReachableWorlds {
     return this.#sandboxes.get(id) ?? this;
   }
 
-  /** Prevents the sandbox of a connected client, if there is one, from expiring. Returns a function that ends this. */
+  /** If a world is a sandbox, keeps it open for a connected client. Returns a function that ends this. */
   keepOpen({ id }: World): () => void {
     const sandbox = this.#sandboxes.get(id);
     sandbox?.use(1);
     return () => sandbox?.use(-1);
   }
 
-  /** Returns the owner of a key. This takes the same time for any number of keys. */
-  findKey(key: string): KeyHolder | undefined {
-    const holder = this.#indexes.keys.get(key);
-    const sandbox = holder && 'world' in holder ? this.#sandboxes.get(holder.world.id) : undefined;
-    return sandbox?.isOpen === false ? undefined : holder;
+  /** Returns where a key belongs. This takes the same time for any number of keys. */
+  findKey(key: string): KeyLocation | undefined {
+    const location = this.#shared.keys.get(key);
+    const sandbox = location && 'world' in location ? this.#sandboxes.get(location.world.id) : undefined;
+    return sandbox?.isOpen === false ? undefined : location;
   }
 
   /** Returns every valid key. */
   keys(): string[] {
-    return [...this.#indexes.keys.keys()];
+    return [...this.#shared.keys.keys()];
   }
 
-  /** Finds the inbox of an address in lower case: of a sandbox by its domain, or else of a tenant. */
+  /** Finds the inbox of an address in lower case. If the domain is in a sandbox, finds only an inbox of the sandbox. */
   findAddress(address: string): InboxLocation | undefined {
     const sandbox = this.#sandboxOf(address);
-    return sandbox ? sandbox.findAddress(address) : this.#indexes.addresses.get(address);
+    return sandbox ? sandbox.findAddress(address) : this.#shared.addresses.get(address);
   }
 
-  /** Finds the inboxes that have tagged forms of an address in lower case, across all tenants. */
+  /** Finds the inboxes of all tenants that have tagged forms of an address in lower case. */
   findTagged(address: string): InboxLocation[] {
-    return this.#indexes.addresses.tagged(address);
+    return this.#shared.addresses.tagged(address);
   }
 
   addOperatorKey(key: string): void {
-    this.#indexes.keys.set(key, { tier: 'operator' });
+    this.#shared.keys.set(key, { tier: 'operator' });
   }
 
   /** Creates a tenant's world. @throws if a tenant with this id exists. */
   add(tenant: TenantRow): World {
     if (this.#worlds.has(tenant.id)) throw new Error(`A tenant with the id ${tenant.id} already exists.`);
-    const world = createWorld(tenant, this.#indexes, this.#realEnvironment);
+    const world = createWorld(tenant, this.#shared, this.#realEnvironment);
     world.clock.copyTimeFrom(this.clock);
     this.#worlds.set(tenant.id, world);
     return world;
@@ -125,7 +125,7 @@ export class Worlds implements ReachableWorlds {
 
   /** Creates a sandbox, which starts with the time of the operator. */
   addSandbox(start: SandboxStart): SandboxWorld {
-    const sandbox = new SandboxWorld(start, this.#indexes, this);
+    const sandbox = new SandboxWorld(start, this.#shared, this);
     sandbox.clock.copyTimeFrom(this.clock);
     this.#sandboxes.set(sandbox.world.id, sandbox);
     this.#sandboxesByDomain.set(start.domain, sandbox);
@@ -149,31 +149,31 @@ export class Worlds implements ReachableWorlds {
   }
 
   /** Calls the listener with each key that becomes invalid. A reset makes every key invalid for a moment. */
-  onKeyEnded(listener: (key: string, holder: KeyHolder) => void): void {
-    this.#indexes.keys.onEnded(listener);
+  onKeyEnded(listener: (key: string, location: KeyLocation) => void): void {
+    this.#shared.keys.onEnded(listener);
   }
 
   countMailBytes(wanted = Number.POSITIVE_INFINITY): number {
-    const present = this.#indexes.mail.bytes;
+    const present = this.#shared.mail.bytes;
     const atMost = present + this.saved.mailBytes;
     if (atMost + wanted <= this.maxMailBytes) return atMost;
     return present + countOnlySaved(this.saved.all(), (id) => this.get(id));
   }
 
-  snapshot(): WorldsSnapshot {
-    const operatorKeys = [...this.#indexes.keys].filter(([, holder]) => 'tier' in holder).map(([key]) => key);
+  snapshot(): MailboxSnapshot {
+    const operatorKeys = [...this.#shared.keys].filter(([, location]) => 'tier' in location).map(([key]) => key);
     const worlds = this.ownWorlds();
     return { operatorKeys, tenants: worlds.map((world) => world.snapshot()), mailBytes: sizeOfMailIn(worlds) };
   }
 
-  restore({ operatorKeys, tenants }: WorldsSnapshot, saved: SavedOwners = {}): void {
+  restore({ operatorKeys, tenants }: MailboxSnapshot, saved: SavedOwners = {}): void {
     for (const id of [...this.#sandboxes.keys()]) this.remove(id);
     const previous = new Map(this.#worlds);
     for (const { parts } of [this, ...previous.values()]) parts.reset();
     for (const world of previous.values()) world.close();
     this.#worlds.clear();
-    this.#indexes.keys.clear();
-    this.#indexes.addresses.clear();
+    this.#shared.keys.clear();
+    this.#shared.addresses.clear();
     for (const key of operatorKeys) this.addOperatorKey(key);
     for (const snapshot of tenants) this.#restoreWorld(snapshot, previous);
     for (const [id, owner] of Object.entries(saved)) (id === '' ? this : this.get(id))?.parts.restore(owner);
@@ -187,7 +187,7 @@ export class Worlds implements ReachableWorlds {
 
   #restoreWorld(snapshot: WorldSnapshot, previous: ReadonlyMap<string, World>): void {
     const [tenant] = snapshot.tenants;
-    const world = previous.get(tenant.id) ?? createWorld(tenant, this.#indexes, this.#realEnvironment);
+    const world = previous.get(tenant.id) ?? createWorld(tenant, this.#shared, this.#realEnvironment);
     this.#worlds.set(tenant.id, world);
     world.restore(snapshot);
   }

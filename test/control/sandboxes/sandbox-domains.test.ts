@@ -111,13 +111,13 @@ test.for(['sandbox.test', 'x.sandbox.test', 'a.b.sandbox.test', 'X.Sandbox.Test'
   (domain) => {
     const mailbox = createMailbox();
     const message =
-      'inboxes.box.domain must be of another domain than sandbox.test and those below it, which only sandboxes have';
+      'inboxes.box.domain must not be in the domain sandbox.test or below it, which is only for sandboxes';
     const fixtures = tenant({ domain });
     expect(() => createMailbox({ fixtures })).toThrow(message);
     expect(() => mailbox.load(fixtures)).toThrow(message);
-    expect(() => mailbox.createSandbox({ fixture: fixtures })).toThrow('must be of another domain than sandbox.test');
+    expect(() => mailbox.createSandbox({ fixture: fixtures })).toThrow('must not be in the domain sandbox.test');
     expect(() => createMailbox({ fixtures: tenant({ addresses: [`box@${domain}`] }) })).toThrow(
-      domain.endsWith('.') ? 'address' : 'addresses[0] must be of another domain than sandbox.test',
+      domain.endsWith('.') ? 'address' : 'addresses[0] must not be in the domain sandbox.test',
     );
     expect(() => createMailbox({ fixtures: tenant({}, { [domain.toLowerCase()]: {} }) })).toThrow(
       'must be a domain of the tenant, not one of the emulator',

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { findThread } from '../../../src/service/mail/incoming/accept-message.ts';
 import { createEnvironment } from '../../../src/world/environment.ts';
 import type { MessageRow } from '../../../src/world/store/rows.ts';
-import { createWorld, Indexes } from '../../../src/world/store/world.ts';
+import { createWorld, Shared } from '../../../src/world/store/world.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { ADDRESS, openInboxClients } from '../../support/inbox-clients.ts';
@@ -52,7 +52,7 @@ const messageIn = (threadId: string, messageIdHeader = `<${threadId}>`): Message
 
 describe('threads', () => {
   test('include replies of the same inbox by In-Reply-To, or else by the latest of References', ({ expect }) => {
-    const world = createWorld(TENANT, new Indexes(), createEnvironment());
+    const world = createWorld(TENANT, new Shared(), createEnvironment());
     for (const threadId of ['one', 'two', 'three']) world.messages.insert(messageIn(threadId));
     world.messages.insert({ ...messageIn('elsewhere'), inboxId: 'other' });
     const threadOf = (inReplyTo: string | null, ...references: string[]) =>

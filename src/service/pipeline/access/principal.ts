@@ -5,7 +5,7 @@ import { isKeyText, TIER_PREFIX } from '../../../contract/tiers.ts';
 import { type Environment, newId, newKey, timestampNow } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { ApiKeyRow } from '../../../world/store/rows.ts';
-import { canonicalAddress, type KeyHolder, type Rotation, type World } from '../../../world/store/world.ts';
+import { canonicalAddress, type KeyLocation, type Rotation, type World } from '../../../world/store/world.ts';
 
 /** The caller that a key identifies: its tier, its tenant's world, and the workspace or inbox of the key. */
 export type Principal =
@@ -53,13 +53,13 @@ export function findPrincipal(worlds: ReachableWorlds, key: string): Principal {
 
 /** Returns the principal of a key; `undefined` if the key is unknown or revoked. */
 export function principalOf(worlds: ReachableWorlds, key: string): Principal | undefined {
-  const holder = worlds.findKey(key);
-  return holder && toPrincipal(holder);
+  const location = worlds.findKey(key);
+  return location && toPrincipal(location);
 }
 
-function toPrincipal(holder: KeyHolder): Principal {
-  if ('tier' in holder) return { tier: 'operator', world: undefined, workspaceId: null, inboxId: null };
-  const { world, row } = holder;
+function toPrincipal(location: KeyLocation): Principal {
+  if ('tier' in location) return { tier: 'operator', world: undefined, workspaceId: null, inboxId: null };
+  const { world, row } = location;
   const { tier, ownerId } = row;
   if (tier === 'tenant') return { tier, world, workspaceId: null, inboxId: null };
   if (tier === 'workspace') return { tier, world, workspaceId: ownerId, inboxId: null };

@@ -3,7 +3,7 @@ import { addEntry, countStart, type Entry, mergeEntries, removeEntry, type Slice
 import type { MessageRow } from '../rows.ts';
 import type { RowIndex } from './property-index.ts';
 
-/** A folder of the tenant-wide list. */
+/** A folder by which the tenant-wide list can be filtered. */
 export type Folder = (typeof FOLDERS)[number];
 
 /** A list in which each thread may be shown as its latest message. */
@@ -11,7 +11,7 @@ export type GroupedList = Folder | 'visible';
 
 type Test = (message: MessageRow) => boolean;
 
-/** The lists that are kept for each inbox and can be grouped by thread. Each has a test whether a message is in it. */
+/** Of the lists that are kept for each inbox, those that can be grouped by thread. Each tests if a message is in it. */
 export const GROUPED_LISTS: Readonly<Record<GroupedList, Test>> = {
   visible: ({ deletedAt }) => deletedAt === null,
   inbox: ({ direction, isArchived, deletedAt }) => direction === 'inbound' && !isArchived && deletedAt === null,
@@ -21,7 +21,7 @@ export const GROUPED_LISTS: Readonly<Record<GroupedList, Test>> = {
   trash: ({ deletedAt }) => deletedAt !== null,
 };
 
-/** The lists that are kept for each inbox. Each has a test whether a message is in it. */
+/** The lists that are kept for each inbox. Each has a function that tests if a message is in it. */
 export const MESSAGE_LISTS = {
   ...GROUPED_LISTS,
   inbound: ({ direction, deletedAt }) => direction === 'inbound' && deletedAt === null,
@@ -46,18 +46,18 @@ type MessageEntry = Entry<MessageRow>;
 
 const GROUPED_NAMES = Object.keys(GROUPED_LISTS) as GroupedList[];
 
-/** The thread of an inbox: its messages in order of insertion, deleted ones too, and their counts. */
+/** A thread of an inbox: its messages in order of insertion, including deleted ones, and their counts. */
 export class Thread {
   readonly #entries: MessageEntry[];
-  /** For each list, the latest message that the thread has in it. */
+  /** For each list, the latest message of the thread that is in the list. */
   readonly latest: Partial<Record<GroupedList, MessageEntry>> = {};
   /** How many of its messages are neither read nor deleted. */
   unreadCount = 0;
   #visibleCount = 0;
 
-  /** Creates the thread of its first message. Call `change` for this message, too. */
+  /** Creates a thread with its first message. Call `change` for this message, too. */
   constructor(entry: MessageEntry) {
-    // Most threads have one message, and a list that starts empty reserves memory for many.
+    // The list does not start empty, because V8 then reserves memory for many items, and most threads have one message.
     this.#entries = [entry];
   }
 
@@ -71,12 +71,15 @@ export class Thread {
     return this.#entries.at(-1)?.row as MessageRow;
   }
 
-  /** How many messages it has, deleted ones too. */
+  /** How many messages the thread has, including deleted ones. */
   get messageCount(): number {
     return this.#entries.length;
   }
 
-  /** The first and the last message, deleted ones too; none if all are deleted, because lists then omit the thread. */
+  /**
+   * The first and the last message, which may be deleted. If all messages are deleted, both are undefined, because
+   * lists omit such a thread.
+   */
   get ends(): readonly [MessageEntry | undefined, MessageEntry | undefined] {
     return this.#visibleCount === 0 ? [undefined, undefined] : [this.#entries[0], this.#entries.at(-1)];
   }
@@ -85,7 +88,7 @@ export class Thread {
     return this.#entries.map(({ row }) => row);
   }
 
-  /** Updates the thread for a message; `before` is undefined for a new one, and `after` for one that is removed. */
+  /** Updates the thread for a message. `before` is undefined for a new message, and `after` for a removed message. */
   change(entry: MessageEntry, before: MessageRow | undefined, after: MessageRow | undefined): void {
     if (!before && this.#entries[0] !== entry) addEntry(this.#entries, entry);
     if (!after) removeEntry(this.#entries, entry);
@@ -115,7 +118,7 @@ type InboxIds = readonly string[];
 
 /**
  * The lists, threads and counts of the messages of a tenant. Reading a page or a count does not take longer for more
- * messages. All lists are in order of insertion, across inboxes too.
+ * messages. All lists are in order of insertion, also a list of several inboxes.
  */
 export class MessageIndex implements RowIndex<MessageRow> {
   readonly #inboxes = new Map<string, InboxLists>();
@@ -128,7 +131,7 @@ export class MessageIndex implements RowIndex<MessageRow> {
     return toRows(this.#listsOf(inboxIds).map(({ messages }) => messages[name]));
   }
 
-  /** Returns the latest message that each thread has in a list. */
+  /** Returns, of each thread, the latest message that is in a list. */
   latestOfThreads(inboxIds: InboxIds, name: GroupedList): SliceableList<MessageRow> {
     return toRows(this.#listsOf(inboxIds).map(({ latest }) => latest[name]));
   }
@@ -145,7 +148,7 @@ export class MessageIndex implements RowIndex<MessageRow> {
     return this.#listsOf([inboxId])[0]?.threads.get(threadId);
   }
 
-  /** Returns the id of an inbox that has a message in this thread; `undefined` if there is none. */
+  /** Returns the id of an inbox that has a message in this thread; `undefined` if there is no such inbox. */
   inboxOfThread(threadId: string): string | undefined {
     this.load();
     return [...this.#inboxes].find(([, { threads }]) => threads.has(threadId))?.[0];
@@ -188,20 +191,21 @@ const LIST_NAMES = Object.keys(MESSAGE_LISTS) as MessageList[];
 const TIME_NAMES = Object.keys(MESSAGE_TIMES) as MessageTime[];
 
 /**
- * What is kept for each inbox, so that a page or a count need not read every message. Lists are in order of insertion.
+ * The lists, threads and times of the messages of an inbox, so that a page or a count need not read every message.
+ * Lists are in order of insertion.
  */
 export class InboxLists {
   /** The messages of each list. */
   readonly messages = createEach(LIST_NAMES, (): MessageEntry[] => []);
-  /** For each list, the latest message that each thread has in it. */
+  /** For each list: of each thread, the latest message that is in the list. */
   readonly latest = createEach(GROUPED_NAMES, (): MessageEntry[] => []);
-  /** The first, and the last, message of each thread that lists do not omit. */
+  /** The first messages, and the last messages, of the threads that have a message that is not deleted. */
   readonly threadEnds: readonly [MessageEntry[], MessageEntry[]] = [[], []];
-  /** In ISO 8601 UTC, in order. */
+  /** The times of the messages in ISO 8601 UTC, sorted. */
   readonly times = createEach(TIME_NAMES, (): string[] => []);
   readonly threads = new Map<string, Thread>();
 
-  /** Updates the lists for a message; `before` is undefined for a new one, and `after` for one that is removed. */
+  /** Updates the lists for a message. `before` is undefined for a new message, and `after` for a removed message. */
   change(entry: MessageEntry, before: MessageRow | undefined, after: MessageRow | undefined): void {
     for (const name of LIST_NAMES) {
       const isIn = MESSAGE_LISTS[name];
@@ -240,7 +244,7 @@ export class InboxLists {
   }
 }
 
-/** Removes an entry from a list and adds another one; either may be missing. */
+/** Removes the entry `previous` from a list, if there is one, and adds the entry `next`, if there is one. */
 function replaceEntry(
   entries: MessageEntry[],
   previous: MessageEntry | false | undefined,

@@ -3,7 +3,7 @@ import { addEntry, type Entry, removeEntry } from '../entries.ts';
 
 /** An index that a collection updates with its rows. */
 export interface RowIndex<Row> {
-  /** Updates the index for a row; `before` is undefined for a new one, and `after` for one that is removed. */
+  /** Updates the index for a row. `before` is undefined for a new row, and `after` for a row that is removed. */
   change(entry: Entry<Row>, before: Row | undefined, after: Row | undefined): void;
   clear(): void;
 }
@@ -33,32 +33,32 @@ export class PropertyIndex<Row> implements RowIndex<Row> {
   }
 }
 
-/** Every valid key of all tenants, by its text; `Holder` is the owner of a key. */
-export class KeyIndex<Holder> extends Map<string, Holder> {
-  readonly #listeners = new Set<(key: string, holder: Holder) => void>();
+/** Every valid key of all tenants, by its text; `Location` says where a key belongs. */
+export class KeyIndex<Location> extends Map<string, Location> {
+  readonly #listeners = new Set<(key: string, location: Location) => void>();
 
   /** Makes a key invalid and notifies the listeners. */
   override delete(key: string): boolean {
-    const holder = this.get(key);
-    const isThere = super.delete(key);
-    if (holder) this.#notify(key, holder);
-    return isThere;
+    const location = this.get(key);
+    const existed = super.delete(key);
+    if (location) this.#notify(key, location);
+    return existed;
   }
 
   /** Makes every key invalid and notifies the listeners. */
   override clear(): void {
     const ended = [...this];
     super.clear();
-    for (const [key, holder] of ended) this.#notify(key, holder);
+    for (const [key, location] of ended) this.#notify(key, location);
   }
 
-  /** Calls the listener with each key that becomes invalid, and its owner. */
-  onEnded(listener: (key: string, holder: Holder) => void): void {
+  /** Calls the listener with each key that becomes invalid, and where it belonged. */
+  onEnded(listener: (key: string, location: Location) => void): void {
     this.#listeners.add(listener);
   }
 
-  #notify(key: string, holder: Holder): void {
-    for (const listener of this.#listeners) listener(key, holder);
+  #notify(key: string, location: Location): void {
+    for (const listener of this.#listeners) listener(key, location);
   }
 }
 

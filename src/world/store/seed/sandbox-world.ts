@@ -2,27 +2,30 @@ import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { AddressIndex } from '../indexes/property-index.ts';
 import type { ReachableWorlds, SavedOwners } from '../reachable-worlds.ts';
-import type { InboxLocation, Indexes, KeyHolder, Parts, World, WorldSnapshot, WorldsSnapshot } from '../world.ts';
+import type { InboxLocation, KeyLocation, MailboxSnapshot, Parts, Shared, World, WorldSnapshot } from '../world.ts';
 import { createWorld, sizeOfMailIn } from '../world.ts';
 
 /** How long a sandbox may be unused, in milliseconds of real time. */
 const MAX_IDLE_MS = 60 * 60 * 1000;
 
-/** What a sandbox starts with. */
+/** The data of a new sandbox. */
 export interface SandboxStart {
-  /** Its domain; mail to this domain and those below it arrives in the sandbox. */
+  /** The domain of the sandbox. Mail to this domain and the domains below it arrives in the sandbox. */
   readonly domain: string;
   readonly snapshot: WorldSnapshot;
   /** The environment, with real time. */
   readonly realEnvironment: Environment;
 }
 
-/** A tenant that reaches only itself. Its addresses have an index of their own, so that they cannot collide. */
+/**
+ * A tenant that can reach only its own data. It has its own index of addresses, so that other tenants may have the same
+ * addresses.
+ */
 export class SandboxWorld implements ReachableWorlds {
   readonly world: World;
   readonly sandboxDomain: string;
   readonly whole: ReachableWorlds['whole'];
-  readonly #keys: Indexes['keys'];
+  readonly #keys: Shared['keys'];
   readonly #addresses = new AddressIndex<InboxLocation>();
   readonly #realEnvironment: Environment;
   #isEnded = false;
@@ -30,13 +33,13 @@ export class SandboxWorld implements ReachableWorlds {
   #lastUsedMs: number;
 
   /** Creates the world of a sandbox, with the data that it starts with. */
-  constructor({ domain, snapshot, realEnvironment }: SandboxStart, indexes: Indexes, whole: ReachableWorlds['whole']) {
+  constructor({ domain, snapshot, realEnvironment }: SandboxStart, shared: Shared, whole: ReachableWorlds['whole']) {
     this.sandboxDomain = domain;
     this.whole = whole;
-    this.#keys = indexes.keys;
+    this.#keys = shared.keys;
     this.#realEnvironment = realEnvironment;
     this.#lastUsedMs = realEnvironment.now().getTime();
-    this.world = createWorld(snapshot.tenants[0], { ...indexes, addresses: this.#addresses }, realEnvironment);
+    this.world = createWorld(snapshot.tenants[0], { ...shared, addresses: this.#addresses }, realEnvironment);
     this.world.restore(snapshot);
   }
 
@@ -68,9 +71,9 @@ export class SandboxWorld implements ReachableWorlds {
 
   readonly ownWorlds = () => this.all();
 
-  findKey(key: string): KeyHolder | undefined {
-    const holder = this.#keys.get(key);
-    return holder && 'world' in holder && holder.world === this.world ? holder : undefined;
+  findKey(key: string): KeyLocation | undefined {
+    const location = this.#keys.get(key);
+    return location && 'world' in location && location.world === this.world ? location : undefined;
   }
 
   keys(): string[] {
@@ -85,32 +88,32 @@ export class SandboxWorld implements ReachableWorlds {
     return this.#addresses.tagged(address);
   }
 
-  snapshot(): WorldsSnapshot {
+  snapshot(): MailboxSnapshot {
     return { operatorKeys: [], tenants: [this.world.snapshot()], mailBytes: sizeOfMailIn([this.world]) };
   }
 
-  /** Whether its tenant can be reached: not after `end`, and not if it is idle and has no open stream. */
+  /** Whether the sandbox can be reached. It cannot after `end`, or if it is idle and has no open stream. */
   get isOpen(): boolean {
     return !this.#isEnded && (this.#openStreams > 0 || !this.isIdle);
   }
 
-  /** Whether it was not used for an hour. */
+  /** Whether the sandbox was not used for an hour. */
   get isIdle(): boolean {
     return this.#realEnvironment.now().getTime() - this.#lastUsedMs >= MAX_IDLE_MS;
   }
 
-  /** Notes that it is used, and how this changes the number of its open streams. */
+  /** Records that the sandbox is used now. Adds `streamChange` to the number of its open streams. */
   use(streamChange = 0): void {
     this.#lastUsedMs = this.#realEnvironment.now().getTime();
     this.#openStreams += streamChange;
   }
 
-  /** Makes its tenant unreachable. */
+  /** Makes the sandbox unreachable. */
   end(): void {
     this.#isEnded = true;
   }
 
-  restore({ tenants: [snapshot] }: WorldsSnapshot, saved?: SavedOwners): void {
+  restore({ tenants: [snapshot] }: MailboxSnapshot, saved?: SavedOwners): void {
     if (!snapshot) throw new Error('A sandbox without a tenant cannot be restored.');
     this.parts.reset();
     this.world.close();

@@ -8,7 +8,7 @@ import { deriveAddressId } from '../../../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';
 import type { Collections } from '../database.ts';
 import type { RowKind, Rows } from '../rows.ts';
-import { canonicalAddress, type World, type WorldsSnapshot } from '../world.ts';
+import { canonicalAddress, type MailboxSnapshot, type World } from '../world.ts';
 import type { Worlds } from '../worlds.ts';
 import rows from './default-rows.json' with { type: 'json' };
 
@@ -17,13 +17,13 @@ const tenants = rows.tenants.map(({ attachments, ...others }) => ({
   attachments: attachments.map(({ content, ...row }) => ({ ...row, content: fromBase64(content) })),
 }));
 
-/** The rows of the default fixture. `npm run docs` computes them, because that takes longer than reading them. */
-const defaultRows = freezeDeep({ ...rows, tenants } as unknown as WorldsSnapshot);
+/** The rows of the default fixture. `npm run docs` writes them to a file, because reading is faster than computing. */
+const defaultRows = freezeDeep({ ...rows, tenants } as unknown as MailboxSnapshot);
 
-/** The rows of each frozen fixture that was seeded before; mailboxes share them, because rows are frozen too. */
-const SEEDED = new WeakMap<Fixture, WorldsSnapshot>([[checkedDefaultFixture, defaultRows]]);
+/** The rows of each frozen fixture that was seeded before. Mailboxes can share these rows, because they are frozen. */
+const SEEDED = new WeakMap<Fixture, MailboxSnapshot>([[checkedDefaultFixture, defaultRows]]);
 
-/** Fills empty worlds with a validated fixture. @throws {MailLimitError} if its mail is larger than the limit. */
+/** Fills empty worlds like `seed`. @throws {MailLimitError} if the mail of the fixture is larger than the limit. */
 export function seedWithinLimit(worlds: Worlds, fixture: Fixture): void {
   seed(worlds, fixture);
   const [used, limit] = [worlds.countMailBytes(), worlds.maxMailBytes];
@@ -33,7 +33,7 @@ export function seedWithinLimit(worlds: Worlds, fixture: Fixture): void {
   );
 }
 
-/** Fills empty worlds with a validated fixture. */
+/** Fills empty worlds with a validated fixture, from the rows of an earlier call with this fixture if there are any. */
 export function seed(worlds: Worlds, fixture: Fixture): void {
   const seeded = SEEDED.get(fixture);
   if (seeded) worlds.restore(seeded);

@@ -8,7 +8,7 @@ import type { WorldSnapshot } from '../world.ts';
 import { Worlds } from '../worlds.ts';
 import { seed } from './seed.ts';
 
-/** A tenant of a fixture, of which any number of copies can be made. */
+/** A tenant of a fixture from which any number of copies can be made. */
 export interface TenantTemplate {
   /** The handle of the tenant in the fixture. */
   readonly handle: string;
@@ -38,58 +38,58 @@ export function createTemplate({ operator }: Fixture, handle: string, tenant: Fi
 }
 
 /**
- * Copies a tenant. Each id, key and domain is replaced by a new one, the first domain by that of the copy; texts are
- * shared with the template.
+ * Copies a tenant. Each id, key and domain is replaced by a new one. The first domain becomes the domain of the copy,
+ * and the others become domains below it. The copy shares all other texts with the template.
  */
 export function copyTenant({ handle, snapshot, keys, ids }: TenantTemplate, environment: Environment): TenantCopy {
   const domain = `${newHex(environment, 6)}.${SANDBOX_DOMAIN}`;
-  const newIds = createRenaming(() => newId(environment));
-  const newKeys = createRenaming((key) => newKey(environment, key.slice(0, 3)));
+  const replaceId = createReplacer(() => newId(environment));
+  const replaceKey = createReplacer((key) => newKey(environment, key.slice(0, 3)));
   const newDomains = new Map(
     snapshot.domains.map(({ domain: name }, index) => [name, index === 0 ? domain : `${name}.${domain}`]),
   );
-  const move = (text: string) => moveAddress(text, newDomains);
-  const rename = (name: string) => newDomains.get(name) ?? name;
-  const change: RowChange = { id: newIds, key: newKeys, domain: rename, address: move, addresses: move };
+  const move = (address: string) => moveAddress(address, newDomains);
+  const replaceDomain = (name: string) => newDomains.get(name) ?? name;
+  const change: RowChange = { id: replaceId, key: replaceKey, domain: replaceDomain, address: move, addresses: move };
   const copies = ROW_KINDS.map((kind) => [kind, snapshot[kind].map((row) => copyRow(COLUMNS[kind], row, change))]);
   return {
     ...{ handle, domain },
     snapshot: Object.fromEntries(copies) as unknown as WorldSnapshot,
-    keys: mapTexts(keys, newKeys) as TenantKeys,
-    ids: mapTexts(ids, newIds) as TenantIds,
+    keys: mapTexts(keys, replaceKey) as TenantKeys,
+    ids: mapTexts(ids, replaceId) as TenantIds,
   };
 }
 
-/** Functions that return the new value for the copy, by the type of the column. Other columns stay. */
+/** For each type of column that changes in a copy, the function that returns the new value. */
 type RowChange = { readonly [Type in ColumnType]?: (text: string) => string };
 
 function copyRow<Row extends object>(columns: Readonly<Record<string, string>>, row: Row, change: RowChange): Row {
   const copy = { ...row } as Record<string, unknown>;
   for (const [column, type] of Object.entries(columns)) {
-    const [value, renew] = [copy[column], change[splitType(type).name]];
-    if (!renew || value === null) continue;
-    copy[column] = Array.isArray(value) ? copyList(value, renew) : renew(String(value));
+    const [value, replace] = [copy[column], change[splitType(type).name]];
+    if (!replace || value === null) continue;
+    copy[column] = Array.isArray(value) ? copyList(value, replace) : replace(String(value));
   }
   return Object.freeze(copy) as Row;
 }
 
-/** Returns the same list if no text of it changes, so that copies share it. */
+/** Changes each text of a list. If no text changes, returns the same list, so that copies share it. */
 function copyList(texts: readonly string[], change: (text: string) => string): readonly string[] {
   const changed = texts.map(change);
   return changed.some((text, index) => text !== texts[index]) ? Object.freeze(changed) : texts;
 }
 
-/** Creates a function that returns the same new text for the same old text. */
-function createRenaming(create: (text: string) => string): (text: string) => string {
-  const names = new Map<string, string>();
+/** Creates a function that replaces a text by a new one. The same text is always replaced by the same new text. */
+function createReplacer(create: (text: string) => string): (text: string) => string {
+  const replacements = new Map<string, string>();
   return (text) => {
-    const name = names.get(text) ?? create(text);
-    names.set(text, name);
-    return name;
+    const replacement = replacements.get(text) ?? create(text);
+    replacements.set(text, replacement);
+    return replacement;
   };
 }
 
-/** Moves an address, bare or in display form, to the new domain if it has one. */
+/** Replaces the domain of an address, bare or in display form, if there is a new domain for it. */
 function moveAddress(address: string, newDomains: ReadonlyMap<string, string>): string {
   const domain = domainOf(address.replace(/>$/, ''));
   const moved = newDomains.get(domain);
