@@ -58,7 +58,7 @@ export function createMailboxMiddleware(options: MiddlewareOptions<NamedFixture>
 
   const middleware = (given: MiddlewareRequest, response: MiddlewareResponse, next: (error?: unknown) => void) => {
     const message = given as IncomingMessage & MiddlewareRequest;
-    // Anything else, such as the `*` of an OPTIONS request, is not a path.
+    // A target that does not begin with `/`, such as the `*` of an OPTIONS request, is not a path.
     const request = message.url?.startsWith('/') ? readRequest(message) : undefined;
     if (!request || !isServicePath(request.path)) next();
     else serve(withParsedBody(request, message), message, response as ServerResponse).catch(next);

@@ -2,23 +2,23 @@ import type { ServerResponse } from 'node:http';
 import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
 import { ApiError } from '../contract/errors.ts';
 
-/** The bytes of one request or mail that has not been handled yet. */
+/** Counts the bytes of one request or mail until it has been handled. */
 export interface HeldBytes {
-  /** Counts more bytes. If all clients together send too much, it returns an error and does not count them. */
+  /** Counts more bytes. If all clients together send too much, returns an error and does not count these bytes. */
   add(bytes: number): ApiError | undefined;
-  /** Removes the bytes from the count. */
+  /** Removes all bytes of this request or mail from the count. */
   release(): void;
 }
 
 /** Bodies up to this size are not counted. */
 const SMALL_BYTES = 64 * 1024;
 
-/** Limits how much all clients together send at once, so that no number of clients uses up the memory. */
+/** Limits how much all clients together send at once, so that they cannot use up the memory. */
 export class Intake {
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** Allows half of the memory for mail, and at least one mail in base64. */
+  /** The limit is half of the memory for mail, but at least the size of one mail in base64. */
   constructor(memoryForMail: number) {
     this.#maxBytes = Math.max(memoryForMail / 2, 2 * MAX_MAIL_BYTES);
   }
@@ -48,7 +48,7 @@ export class Intake {
     };
   }
 
-  /** Counts a body until its reply is sent, unless its header says that it is small. */
+  /** Counts the bytes of a body until the reply is sent, unless the request declares that the body is small. */
   count(body: AsyncIterable<Uint8Array>, declaredBytes: number, response: ServerResponse): AsyncIterable<Uint8Array> {
     return declaredBytes <= SMALL_BYTES ? body : this.#count(body, declaredBytes, response);
   }
@@ -57,7 +57,7 @@ export class Intake {
     const held = this.hold();
     response.once('close', held.release);
     if (response.closed) held.release();
-    // The declared size is counted at once, because otherwise many bodies could begin to arrive, and none would fit.
+    // The declared size is counted at once. Otherwise, many bodies could begin to arrive, and none of them would fit.
     const isDeclared = Number.isFinite(declaredBytes);
     throwIfRefused(isDeclared ? held.add(declaredBytes) : undefined);
     for await (const chunk of body) {

@@ -8,7 +8,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** How long the running requests and the clients have to end when a server closes. */
+/** When a server closes, its requests and connections have this time to end on their own. */
 export const CLOSE_MS = 300;
 
 /** Creates a listener for a server. `atEnd` is called before the connections that are still open are closed. */

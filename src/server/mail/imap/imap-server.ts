@@ -12,20 +12,22 @@ import { capabilitiesOf, LOGIN_COMMANDS } from './login-commands.ts';
 import { MESSAGE_COMMANDS } from './message-commands.ts';
 import { type Connection, createImapContext, type ImapContext, Session } from './session.ts';
 
-/** How long a client may be silent before its login and after it (RFC 3501, section 5.4). */
+/** How long a client may be silent before its login, and after its login (RFC 3501, section 5.4). */
 const LOGIN_MS = 60_000;
 const IDLE_MS = 30 * 60_000;
 
-/** The time for a client to receive the end of a session, and how much output is collected before it is sent. */
+/** The time that a client has to receive the last output of a session. */
 const GRACE_MS = 30_000;
-const PIECE_BYTES = 64 * 1024;
+
+/** When more output than this is collected, it is sent at once. */
+const MAX_COLLECTED_BYTES = 64 * 1024;
 
 const COMMANDS = [LOGIN_COMMANDS, FOLDER_COMMANDS, MESSAGE_COMMANDS];
 
-/** How many clients can be connected. */
+/** How many clients can be connected at the same time. */
 const MAX_CLIENTS = 1_000;
 
-/** Creates a server at which IMAP clients read and change the mail of inboxes. */
+/** Creates a server over which IMAP clients read and change the mail of inboxes. */
 export function createImapServer(internals: MailboxInternals, settings: MailServerSettings): Listener {
   const context = createImapContext(internals);
   const clients = new Set<ImapClient>();
@@ -42,14 +44,14 @@ export function createImapServer(internals: MailboxInternals, settings: MailServ
   return { listen: listener.listen, close };
 }
 
-/** The connection of an IMAP client, with its session. Its commands run one after the other. */
+/** The connection of an IMAP client, with its session. The commands of the client run one after the other. */
 class ImapClient implements Connection {
   readonly #settings: MailServerSettings;
   readonly #session: Session;
   #held: HeldBytes;
   #reader: CommandReader;
   #socket: Socket;
-  /** The output that was not sent yet. Texts that follow each other are joined. */
+  /** The output that was not sent yet. A text that follows another text is appended to it. */
   #output: Output = [];
   #outputBytes = 0;
   #isEnding = false;
@@ -73,7 +75,7 @@ class ImapClient implements Connection {
     return this.#settings.tlsRequired && !this.isSecure;
   }
 
-  /** Begins the session, or refuses it with a reason. */
+  /** Sends the greeting or, if there is a reason to refuse the client, ends the connection. */
   greet(refusal: string | undefined): void {
     if (refusal === undefined) {
       this.send(`* OK [CAPABILITY ${capabilitiesOf(this.#session)}] ${NAME}\r\n`);
@@ -88,7 +90,7 @@ class ImapClient implements Connection {
       else this.#output.push(piece);
       this.#outputBytes += piece.length;
     }
-    if (this.#outputBytes > PIECE_BYTES) this.#write();
+    if (this.#outputBytes > MAX_COLLECTED_BYTES) this.#write();
   }
 
   flush(): Promise<void> {
@@ -127,7 +129,7 @@ class ImapClient implements Connection {
     const { tls } = this.#settings;
     if (!tls) return;
     this.#write();
-    // What the client sent before the handshake is not encrypted, so it is dropped.
+    // The bytes that the client sent before the handshake are not encrypted, so they are ignored.
     this.#socket.removeAllListeners('data').removeAllListeners('timeout').setTimeout(0);
     this.#socket = encrypt(this.#socket, tls);
     this.isSecure = true;
@@ -165,7 +167,7 @@ class ImapClient implements Connection {
     const wasLoggedIn = this.#session.account;
     for (const event of reader.read(chunk)) {
       await this.#handle(event);
-      // The bytes that were sent before TLS are dropped.
+      // After STARTTLS, the rest of the chunk is ignored, because it was sent before TLS.
       if (this.#isEnding || this.#reader !== reader) return;
     }
     await this.flush();
