@@ -198,12 +198,10 @@ function describeRequest(request: IncomingMessage, response: ServerResponse, dur
   const { statusCode: status } = response;
   const isComplete = response.writableFinished || status === 101;
   const name = result.row?.id ?? nameWithoutOperation(url.replace(/\?.*/s, ''));
-  const createLine = (sign: number | '!', colourStatus: number, outcome?: string, note = ''): Line => {
-    const parts = [method, toLoggable(url), outcome, duration, sentKey(request)].filter(Boolean);
-    return { name, sign, text: parts.join(' ') + note, colourStatus };
-  };
-  if (isComplete) return createLine(status, status, result.error?.code, formatNotes(result));
-  return createLine('!', 499, isCut({ status }) ? 'cut by a fault' : 'aborted');
+  const outcome = isComplete ? result.error?.code : isCut({ status }) ? 'cut by a fault' : 'aborted';
+  const text = [method, toLoggable(url), outcome, duration, sentKey(request)].filter(Boolean).join(' ');
+  if (isComplete) return { name, sign: status, text: text + formatNotes(result), colourStatus: status };
+  return { name, sign: '!', text, colourStatus: 499 };
 }
 
 /** Returns the name that the log shows for a request that is neither an operation nor a control call. */
