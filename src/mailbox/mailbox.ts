@@ -159,8 +159,7 @@ export function buildMailbox(
     ...createControls(scope, keysAndIds.keys, { state, checkpoints }),
     ...createSandboxControls(sandboxes),
     ...createBehaviourControls(live, parts),
-    ...adapters,
-    ...(keysAndIds as Record<'keys' | 'ids', never>),
+    ...{ ...adapters, ...(keysAndIds as Record<'keys' | 'ids', never>) },
     receives: (address) => scope.findInbox(address) !== undefined,
   };
   const mailbox = Object.defineProperty(members, 'handlers', { get: createHandlersOnce }) as Mailbox<never, never>;

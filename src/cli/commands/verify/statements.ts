@@ -17,20 +17,26 @@ export interface Statement {
 type PathValues = Readonly<Record<string, string>>;
 
 /** Creates one resource of each kind, and an inbox that has received a mail. */
-async function createResources(s: Session) {
+const createResources = (s: Session) => createResourcesFor(s);
+
+/** The same, but only with the resources that a path names, if there is a path. */
+async function createResourcesFor(s: Session, path?: string) {
+  const add = async (part: string, collection: string, body: object) =>
+    path === undefined || path.includes(part) ? await s.add(collection, body) : {};
   const { to, from, message } = await s.createMail();
-  const list = await s.add(`${to.path}/lists`, { name: 'Verify' });
-  const entry = await s.add(`${to.path}/lists/${list.id}/entries`, { email: 'dana@verify.example' });
-  const draft = await s.add(`${to.path}/drafts`, { to: from.email, subject: 'Verify', plainBody: 'Hi' });
+  const list = await add('{listId}', `${to.path}/lists`, { name: 'Verify' });
+  const entry = await add('{entryId}', `${to.path}/lists/${list.id}/entries`, { email: 'dana@verify.example' });
+  const draft = await add('{draftId}', `${to.path}/drafts`, { to: from.email, subject: 'Verify', plainBody: 'Hi' });
   const domain = `${s.newName()}.example`;
-  await s.add('/v1/domains', { domain, workspaceId: s.workspace.id });
+  await add('{domain}', '/v1/domains', { domain, workspaceId: s.workspace.id });
   const address = `${s.newName()}@${s.domain}`;
-  await s.add(`${to.path}/addresses`, { email: address, primary: false });
-  const workspace = await s.add('/v1/workspaces', { name: s.newName() });
-  const key = await s.add(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' });
+  await add('{address}', `${to.path}/addresses`, { email: address, primary: false });
+  const workspace = await add('/workspaces', '/v1/workspaces', { name: s.newName() });
+  const key = await add('{key_id}', `/v1/workspaces/${workspace.id}/keys`, { name: 'verify' });
   const ids = { messageId: message.id, threadId: message.threadId, listId: list.id, entryId: entry.id };
   const names = { draftId: draft.id, attachmentId: randomUUID(), domain, address };
-  return { to, from, workspace, key, webhook: await s.createWebhook(), pathValues: { ...ids, ...names, id: to.id } };
+  const webhook = await add('/webhooks', '/v1/webhooks', bodyOfWebhook(s));
+  return { to, from, workspace, key, webhook, pathValues: { ...ids, ...names, id: to.id } };
 }
 
 /** Returns the values for a path. The parameter `id` is the id of a webhook, a workspace or an inbox. */
@@ -44,9 +50,13 @@ function pathValuesFor(path: string, resources: Awaited<ReturnType<typeof create
 const fillPath = (path: string, values: PathValues) =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? randomUUID()));
 
+function bodyOfWebhook({ workspace }: Session) {
+  return { url: 'https://verify.invalid/', events: ['message.received'], workspaceId: workspace.id };
+}
+
 /** The bodies with which operations succeed. An operation that is not in this table needs no body. */
 const BODIES: { readonly [Id in OperationId]?: (s: Session, email: string) => object } = {
-  createWebhook: (s) => ({ url: 'https://verify.invalid/', events: ['message.received'], workspaceId: s.workspace.id }),
+  createWebhook: bodyOfWebhook,
   updateWebhook: () => ({ isActive: false }),
   createWorkspaceKey: () => ({ name: 'verify' }),
   createTenant: (s) => ({ name: s.newName() }),
@@ -78,7 +88,7 @@ const NEED_NEW_RESOURCES: readonly OperationId[] = ['rotateInboxKey', 'sendDraft
 
 async function callOperation(s: Session, row: OperationRow): Promise<Reply> {
   const needsNew = row.method === 'DELETE' || NEED_NEW_RESOURCES.includes(row.id);
-  const resources = await (needsNew ? createResources(s) : s.shared(createResources));
+  const resources = await (needsNew ? createResourcesFor(s, row.path) : s.shared(createResources));
   const path = fillPath(row.path, pathValuesFor(row.path, resources));
   const body = BODIES[row.id]?.(s, resources.from.email);
   const key = isTenantWide(row) ? s.workspace.key : row.id === 'createTenant' ? s.target.operatorKey : undefined;
@@ -169,7 +179,7 @@ const FURTHER_STATEMENTS: readonly Statement[] = [
     operation: 'deleteWorkspaceKey',
     text: 'a removed workspace key is refused',
     run: async (s) => {
-      const { key, workspace } = await createResources(s);
+      const { key, workspace } = await createResourcesFor(s, '/v1/workspaces/{id}/keys/{key_id}');
       await s.must(s.delete(`/v1/workspaces/${workspace.id}/keys/${key.id}`));
       return status(await s.get('/v1/me', { key: key.key }));
     },
