@@ -199,7 +199,7 @@ export const PROFILE_FLAGS = {
 /** The flags of `agent-mailbox-mock verify`. */
 export const VERIFY_FLAGS = {
   'base-url': { value: '<url>', help: 'URL of the server' },
-  'api-key': { isSecret: true, value: '<key>', help: 'tk_ key of a tenant in which verify may create things' },
+  'api-key': { isSecret: true, value: '<key>', help: 'tk_ key of a tenant in which verify may create data' },
   'second-key': { isSecret: true, value: '<key>', help: 'tk_ key of another tenant, to check isolation' },
   'operator-key': { isSecret: true, value: '<key>', help: 'sa_ key, to create and delete a tenant' },
   'receiver-url': {

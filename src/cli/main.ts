@@ -13,7 +13,7 @@ const { stdout, stderr, env, argv } = process;
 // With these listeners, the emulator keeps running when the reader of its output ends, such as `| head -1`.
 for (const stream of [stdout, stderr]) stream.on('error', () => {});
 
-// The listeners are never removed: a second signal, such as the one that npx passes on, must not abort the shutdown.
+// The listeners are never removed, because a second signal, such as a signal from npx, must not abort the shutdown.
 const signalled = new Promise<NodeJS.Signals>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, resolve);
 });

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { showJsonPath } from '../basics/json-path.ts';
 import { showSize } from '../basics/size.ts';
-import { resolveMail } from '../server/mail-files.ts';
+import { replaceMailFiles } from '../server/mail-files.ts';
 import { CannotRunError } from './command.ts';
 import { readNamedFile } from './files.ts';
 
@@ -24,7 +24,7 @@ export async function readFixture(path: string, print: (line: string) => void): 
   }
   try {
     // Some editors on Windows write a byte order mark at the start of a file.
-    return await resolveMail(parseJsonc(bytes.toString('utf8').replace(/^\uFEFF/, '')), dirname(path));
+    return await replaceMailFiles(parseJsonc(bytes.toString('utf8').replace(/^\uFEFF/, '')), dirname(path));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new CannotRunError(`The fixture file ${path} cannot be read as JSON: ${error.message}.`);

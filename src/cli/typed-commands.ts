@@ -13,7 +13,7 @@ const HELP = Object.entries(LETTERS)
   .join('\n');
 
 /** Runs the commands that a person types while the server runs. `ended` resolves when the person types `q`. */
-export function followTypedCommands({ mailbox, control }: AnyServer, { typedLines, env, out, err }: Terminal) {
+export function runTypedCommands({ mailbox, control }: AnyServer, { typedLines, env, out, err }: Terminal) {
   let stop: (() => void) | undefined;
   const ended = new Promise<void>((end) => {
     const commands: { readonly [Letter in keyof typeof LETTERS]: () => void } = {

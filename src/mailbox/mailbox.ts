@@ -140,7 +140,7 @@ export function buildMailbox(
   const { fixtures = defaultFixture } = options;
   const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, live.values);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const { activity, realEnvironment, random, report } = readEnvironment(options);
+  const { activity, realEnvironment, random, report } = createMailboxEnvironment(options);
   const { worlds, dispatcher, service, admit } = createServiceParts(options, live.values, realEnvironment, activity);
   seedWithinLimit(worlds, fixture);
   const recorder = new Recorder(service, realEnvironment, activity, options.journalSize);
@@ -197,7 +197,7 @@ function createServiceParts(
  * Creates the environment of a mailbox and, if there is a seed, its random numbers. The environment publishes each
  * failure of the emulator as an activity.
  */
-function readEnvironment({ environment, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
+function createMailboxEnvironment({ environment, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
   const random = seed === undefined ? undefined : createSeededRandom(seed);
   const own = createEnvironment({ ...environment, ...(random && { randomBytes: random }) });
   const activity: Activity = createEventBus(own.report);

@@ -3,7 +3,7 @@ import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
 import { ApiError } from '../contract/errors.ts';
 
 /** Counts the bytes of one request or mail until it has been handled. */
-export interface HeldBytes {
+export interface ByteCounter {
   /** Counts more bytes. If all clients together send too much, returns an error and does not count these bytes. */
   add(bytes: number): ApiError | undefined;
   /** Removes all bytes of this request or mail from the count. */
@@ -23,9 +23,9 @@ export class Intake {
     this.#maxBytes = Math.max(memoryForMail / 2, 2 * MAX_MAIL_BYTES);
   }
 
-  /** Returns the counter of one request or mail. */
-  hold(): HeldBytes {
-    let held = 0;
+  /** Creates the counter of one request or mail. */
+  createCounter(): ByteCounter {
+    let counted = 0;
     let isReleased = false;
     return {
       add: (bytes) => {
@@ -36,13 +36,13 @@ export class Intake {
               'again later.',
           );
         }
-        held += bytes;
+        counted += bytes;
         this.#bytes += bytes;
         return undefined;
       },
       release: () => {
-        this.#bytes -= held;
-        held = 0;
+        this.#bytes -= counted;
+        counted = 0;
         isReleased = true;
       },
     };
@@ -54,14 +54,14 @@ export class Intake {
   }
 
   async *#count(body: AsyncIterable<Uint8Array>, declaredBytes: number, response: ServerResponse) {
-    const held = this.hold();
-    response.once('close', held.release);
-    if (response.closed) held.release();
+    const counter = this.createCounter();
+    response.once('close', counter.release);
+    if (response.closed) counter.release();
     // The declared size is counted at once. Otherwise, many bodies could begin to arrive, and none of them would fit.
     const isDeclared = Number.isFinite(declaredBytes);
-    throwIfRefused(isDeclared ? held.add(declaredBytes) : undefined);
+    throwIfRefused(isDeclared ? counter.add(declaredBytes) : undefined);
     for await (const chunk of body) {
-      if (!isDeclared) throwIfRefused(held.add(chunk.byteLength));
+      if (!isDeclared) throwIfRefused(counter.add(chunk.byteLength));
       yield chunk;
     }
   }

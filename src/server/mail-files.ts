@@ -13,7 +13,7 @@ import { fileProblem, readRegularFile } from './regular-file.ts';
  * the fields of each mail. Paths are relative to `folder`. If a file cannot be read, or one of its mails cannot be
  * parsed, the field `eml` becomes an error, which the check of the fixture reports.
  */
-export async function resolveMail<Fixture>(fixture: Fixture, folder: string): Promise<Fixture> {
+export async function replaceMailFiles<Fixture>(fixture: Fixture, folder: string): Promise<Fixture> {
   if (!listInboxes(fixture).some(({ inbox }) => messagesOf(inbox).some(isMailFile))) return fixture;
   const copy = structuredClone(fixture);
   for (const { inbox } of listInboxes(copy)) {

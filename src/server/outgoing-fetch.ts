@@ -45,7 +45,7 @@ export function createOutgoingFetch(receiverRules: ReceiverRules) {
       agents.set(protocol, agent);
       return toResponse(await send(target, init, agent, rules));
     },
-    /** Aborts all running calls and refuses all later ones. */
+    /** Aborts all running calls and refuses all later calls. */
     async close(): Promise<void> {
       isClosed = true;
       for (const agent of agents.values()) agent.destroy();

@@ -155,7 +155,7 @@ export function limitText(line: Line): Line {
 }
 
 /** Returns an observer that logs why the URL of a new or changed webhook may not be called. */
-export function logUncallableWebhooks(log: Log, findReason: (url: string) => string | undefined): ExchangeObserver {
+export function logBlockedWebhooks(log: Log, findReason: (url: string) => string | undefined): ExchangeObserver {
   return ({ row, received, reply }) => {
     const isWebhook = row?.id === 'createWebhook' || row?.id === 'updateWebhook';
     if (!isWebhook || reply.status >= 300 || !(received instanceof Uint8Array)) return;
@@ -199,7 +199,7 @@ function describeRequest(request: IncomingMessage, response: ServerResponse, dur
   const isComplete = response.writableFinished || status === 101;
   const name = result.row?.id ?? nameWithoutOperation(url.replace(/\?.*/s, ''));
   const outcome = isComplete ? result.error?.code : isCut({ status }) ? 'cut by a fault' : 'aborted';
-  const text = [method, toLoggable(url), outcome, duration, sentKey(request)].filter(Boolean).join(' ');
+  const text = [method, toLogText(url), outcome, duration, sentKey(request)].filter(Boolean).join(' ');
   if (isComplete) return { name, sign: status, text: text + formatNotes(result), colourStatus: status };
   return { name, sign: '!', text, colourStatus: 499 };
 }
@@ -223,7 +223,7 @@ function formatNotes({ error, ignored = [] }: Result): string {
 function sentKey({ headers }: IncomingMessage): string {
   const credential = headers['x-api-key'] || headers.authorization?.replace(/^bearer\s+/i, '') || '';
   if (credential === '') return '';
-  return KEY.test(String(credential)) ? toLoggable(String(credential)) : '(not a key)';
+  return KEY.test(String(credential)) ? toLogText(String(credential)) : '(not a key)';
 }
 
 const KEY = /^(sa|tk|wk|ak)_[\w-]+$/;
@@ -232,7 +232,7 @@ const KEY = /^(sa|tk|wk|ak)_[\w-]+$/;
  * Prepares a text of a client for the log: decodes it, so that an encoded key is masked too, replaces characters that
  * could imitate or break a line, and shortens it.
  */
-function toLoggable(text: string): string {
+function toLogText(text: string): string {
   return decode(text.slice(0, 600))
     .replace(/[^\x21-\x7e]/g, '?')
     .slice(0, 200);

@@ -15,7 +15,7 @@ import { Intake } from './intake.ts';
 import { isLoopbackHost, reachableHost } from './loopback.ts';
 import type { MailServers, MailServersSettings } from './mail/mail-servers.ts';
 import { createOutgoingFetch, createReceiverRules, findReasonToRefuse } from './outgoing-fetch.ts';
-import { createLog, type Log, logActivity, logUncallableWebhooks } from './server-log.ts';
+import { createLog, type Log, logActivity, logBlockedWebhooks } from './server-log.ts';
 import { parseSettings, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
 
 /** Options of a server, besides those of its mailbox. */
@@ -117,7 +117,7 @@ export async function startServer(
   let url = '';
   const log = startLog(internals, { ...settings, environment }, () => `${url}${CONTROL_PATH}/`);
   if (log && environment.fetch === outgoing.fetch) {
-    internals.service.observers.push(logUncallableWebhooks(log, (link) => findReasonToRefuse(rules, link)));
+    internals.service.observers.push(logBlockedWebhooks(log, (link) => findReasonToRefuse(rules, link)));
   }
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.abort));
   const app = new App({ ...settings, internals, userHandlers, intake, log, process: ownProcess });
@@ -195,8 +195,8 @@ async function loadStateFile({ stateParts }: MailboxInternals, path: string | un
 /** Reads the mail files that a fixture names. Their paths are relative to the working folder. */
 async function readMailFiles(options: MailboxOptions<NamedFixture>): Promise<MailboxOptions<NamedFixture>> {
   if (options.fixtures === undefined || options.fixtures === defaultFixture) return options;
-  const { resolveMail } = await import('./mail-files.ts');
-  return { ...options, fixtures: await resolveMail(options.fixtures, process.cwd()) };
+  const { replaceMailFiles } = await import('./mail-files.ts');
+  return { ...options, fixtures: await replaceMailFiles(options.fixtures, process.cwd()) };
 }
 
 /** Starts the servers for SMTP and IMAP. Their code is loaded only if an option asks for them. */

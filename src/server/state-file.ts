@@ -134,22 +134,22 @@ interface State {
  * them as texts could need more memory than the heap has.
  */
 export function parseState(json: Buffer): unknown {
-  const found = new Map<unknown, Uint8Array>();
-  const kept: Buffer[] = [];
+  const bytesByMark = new Map<unknown, Uint8Array>();
+  const pieces: Buffer[] = [];
   let end = 0;
   for (const { start, stop } of findLongFields(json)) {
     const base64 = json.toString('latin1', start, stop);
     if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 > 0) continue;
     const mark = randomUUID();
-    found.set(mark, new Uint8Array(Buffer.from(base64, 'base64')));
-    kept.push(json.subarray(end, start), Buffer.from(mark));
+    bytesByMark.set(mark, new Uint8Array(Buffer.from(base64, 'base64')));
+    pieces.push(json.subarray(end, start), Buffer.from(mark));
     end = stop;
   }
-  const state: unknown = JSON.parse(Buffer.concat([...kept, json.subarray(end)]).toString());
-  putBack(state as State | null, found);
+  const state: unknown = JSON.parse(Buffer.concat([...pieces, json.subarray(end)]).toString());
+  restoreBytes(state as State | null, bytesByMark);
   // If some bytes are left, their mark is not in a row but in another object, such as the metadata of an inbox, which
   // has a field of the same name. Then the whole JSON is parsed as it is.
-  return found.size > 0 ? JSON.parse(json.toString()) : state;
+  return bytesByMark.size > 0 ? JSON.parse(json.toString()) : state;
 }
 
 /** Finds the positions of long texts in the fields that may contain bytes. They are sorted by their start. */
@@ -166,15 +166,15 @@ function findLongFields(json: Buffer): { readonly start: number; readonly stop: 
   return found.sort((one, other) => one.start - other.start);
 }
 
-/** Replaces each mark in the rows by its bytes, and removes the mark from `found`. */
-function putBack(state: State | null, found: Map<unknown, Uint8Array>): void {
+/** Replaces each mark in the rows by its bytes, and removes the mark from `bytesByMark`. */
+function restoreBytes(state: State | null, bytesByMark: Map<unknown, Uint8Array>): void {
   const tenants = Object.values(state?.tenants ?? {});
   for (const [kind, field] of BYTE_FIELDS) {
     const rows = tenants.flatMap((tenant) => tenant?.rows?.[kind] ?? []) as (Record<string, unknown> | null)[];
     for (const row of rows) {
-      const bytes = found.get(row?.[field]);
+      const bytes = bytesByMark.get(row?.[field]);
       if (!row || !bytes) continue;
-      found.delete(row[field]);
+      bytesByMark.delete(row[field]);
       row[field] = bytes;
     }
   }

@@ -59,14 +59,14 @@ async function addMail(fixture: unknown, globs: readonly string[], onRead: (read
   const owners = listInboxes(completeFixture(copy)).map(({ inbox }) => addressesOf(inbox));
   const inboxes = listInboxes(copy).map(({ inbox }, index) => ({ inbox, addresses: owners[index] ?? new Set() }));
   const files = [...new Set((await Promise.all(globs.map(findNamedFiles))).flat())];
-  let [read, all] = [0, files.length];
+  let [readCount, knownCount] = [0, files.length];
   for await (const { file, content } of readAhead(files)) {
     const mails = splitMbox(content);
-    all += mails.length - 1;
+    knownCount += mails.length - 1;
     for (const mail of mails) {
       addToInboxes(inboxes, await parseMail(mail, file), file);
-      read += 1;
-      onRead(read, all);
+      readCount += 1;
+      onRead(readCount, knownCount);
     }
   }
   return copy;
@@ -82,7 +82,8 @@ async function* readAhead(files: readonly string[]) {
   }
 }
 
-interface OwnedInbox {
+/** An inbox of the fixture, to which mails are added. */
+interface TargetInbox {
   readonly inbox: Record<string, unknown>;
   /** The bare addresses of the inbox, in lower case. */
   readonly addresses: ReadonlySet<unknown>;
@@ -108,7 +109,7 @@ async function parseMail(content: Buffer, file: string): Promise<FileMail> {
   }
 }
 
-function addToInboxes(inboxes: readonly OwnedInbox[], { message, from, recipients }: FileMail, file: string): void {
+function addToInboxes(inboxes: readonly TargetInbox[], { message, from, recipients }: FileMail, file: string): void {
   const bare = recipients.map(toBareAddress);
   const named = new Set([...bare, ...bare.map(withoutTag)]);
   const targets = inboxes.flatMap(({ inbox, addresses }) => [

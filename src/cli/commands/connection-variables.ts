@@ -66,12 +66,12 @@ export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot
   const primary = tenant?.addresses.filter(({ isPrimary }) => isPrimary) ?? [];
   const names = new Map([...workspaces, ...primary.map(({ inboxId, address }) => [inboxId, address] as const)]);
   /** Returns the first key of a kind, if there is one, and its owner. */
-  const first = (kind: 'workspaces' | 'inboxes'): ExampleKey | undefined => {
+  const findFirst = (kind: 'workspaces' | 'inboxes'): ExampleKey | undefined => {
     const [[handle = '', key] = []] = Object.entries(keys[kind]);
     const ownerId = String(ids[kind][handle]);
     return key === undefined ? undefined : { key, ownerName: String(names.get(ownerId)), ownerId };
   };
-  const [workspace, inbox] = [first('workspaces'), first('inboxes')];
-  const ofTenant = { key: keys.tenant, ownerName: String(tenant?.name), ownerId: ids.tenant };
-  return { operator, tenant: ofTenant, ...(workspace && { workspace }), ...(inbox && { inbox }) };
+  const [workspace, inbox] = [findFirst('workspaces'), findFirst('inboxes')];
+  const tenantKey = { key: keys.tenant, ownerName: String(tenant?.name), ownerId: ids.tenant };
+  return { operator, tenant: tenantKey, ...(workspace && { workspace }), ...(inbox && { inbox }) };
 }

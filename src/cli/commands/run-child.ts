@@ -15,7 +15,7 @@ const SIGNALS: readonly NodeJS.Signals[] = [...ENDING_SIGNALS, 'SIGUSR1', 'SIGUS
 /** The signals that a terminal sends when a person presses a key such as Ctrl+C. */
 const KEYBOARD_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 
-/** How many times the processes are listed, because new ones can start while the signals are sent. */
+/** How many times the processes are listed, because new processes can start while the signals are sent. */
 const ROUNDS = 3;
 
 /** The reasons why a command does not start, with the exit code that a shell has for each. */
@@ -53,7 +53,7 @@ export async function runChild(
   // The listeners are added before the command starts, because a signal may arrive before `spawn` returns.
   for (const signal of SIGNALS) process.on(signal, passOn);
   try {
-    child = start(file, args, { ...env, [MARK]: mark });
+    child = spawnCommand(file, args, { ...env, [MARK]: mark });
     // A signal is passed on by its listener. If there is no signal, the package runner has ended, and the command must
     // end, too.
     void interrupted.then((signal) => signal ?? passOn('SIGTERM'));
@@ -91,7 +91,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /** Starts a process. `spawn` throws some of its errors and emits the others. */
-function start(file: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+function spawnCommand(file: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
   try {
     // On Windows, only a shell finds commands such as npm, which are scripts there.
     return spawn(file, args, { env, stdio: 'inherit', shell: process.platform === 'win32' });

@@ -29,13 +29,13 @@ export const start: RunCommand = async (terminal, flags) => {
   const started = { server, fixtures, isTokenSet: controlToken !== undefined };
   out(json ? readyLine(started) : bannerText(started, colour));
   if (opensInspector) (await import('./open-browser.ts')).openBrowser(`${server.control}/`, env, err);
-  using typed = json ? undefined : await followTerminal(server, terminal);
+  using typed = json ? undefined : await loadTypedCommands(server, terminal);
   await Promise.race([terminal.interrupted, typed?.ended ?? terminal.interrupted]);
 };
 
-/** Runs the commands that a person types, if there is a terminal. */
-async function followTerminal(server: AnyServer, terminal: Terminal) {
-  return terminal.typedLines && (await import('../typed-commands.ts')).followTypedCommands(server, terminal);
+/** Runs the commands that a person types, if there is a terminal. The code for these commands is loaded only then. */
+async function loadTypedCommands(server: AnyServer, terminal: Terminal) {
+  return terminal.typedLines && (await import('../typed-commands.ts')).runTypedCommands(server, terminal);
 }
 
 /** Writes the connection variables into a file. The code that writes this file is loaded only if it is needed. */

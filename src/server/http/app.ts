@@ -15,14 +15,14 @@ import type { NodeRequest, NodeRequestHandler } from './request-queue.ts';
 import type { createStreamServer } from './stream-server.ts';
 import type { UserHandlers } from './user-handlers.ts';
 
-/** What the application needs: the mailbox, and the rules for which clients it accepts. */
+/** The options of the application: the mailbox, and the rules that say which clients it accepts. */
 export interface AppOptions {
   readonly internals: MailboxInternals;
   /** The user's own msw handlers, which run before the emulator; `undefined` without any. */
   readonly userHandlers: UserHandlers | undefined;
-  /** Host names, besides loopback ones, that a request's `Host` may have. */
+  /** Host names, besides loopback names, that a request's `Host` may have. */
   readonly allowedHosts: ReadonlySet<string>;
-  /** Origins, besides loopback ones, whose pages may call the API. */
+  /** Origins, besides loopback origins, whose pages may call the API. */
   readonly allowedOrigins: ReadonlySet<string>;
   readonly process: OwnProcess;
   /** The token that the control plane requires; `undefined` if it requires none. */

@@ -10,7 +10,7 @@ import { mailContextOf } from '../../service/mail/store-message.ts';
 import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/principal.ts';
 import { recordCommand, type Service } from '../../service/pipeline/exchange.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
-import type { HeldBytes } from '../intake.ts';
+import type { ByteCounter } from '../intake.ts';
 import type { Listener } from '../listener.ts';
 import { createMailListener, type MailServerSettings } from './mail-listener.ts';
 
@@ -61,14 +61,14 @@ function createOptions(internals: MailboxInternals, { intake, tls }: MailServerS
       done(findRefusal(internals, address, session));
     },
     onData(stream, session, done) {
-      const held = intake.hold();
-      readData(stream, held, declaredSize(session))
+      const counter = intake.createCounter();
+      readData(stream, counter, declaredSize(session))
         .then((chunks) => deliver(internals, Buffer.concat(chunks), session))
         .then(
           (text) => done(null, text),
           (error: unknown) => done(toReplyError(error)),
         )
-        .finally(held.release);
+        .finally(counter.release);
     },
   };
 }
@@ -111,13 +111,13 @@ function declaredSize({ envelope: { mailFrom } }: SMTPServerSession): number {
 }
 
 /** Reads a mail to its end even if the mail is refused, because the client reads the reply only after the end. */
-async function readData(stream: SMTPServerDataStream, held: HeldBytes, declaredBytes: number): Promise<Buffer[]> {
+async function readData(stream: SMTPServerDataStream, counter: ByteCounter, declaredBytes: number): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
-  let refusal: Error | undefined = held.add(declaredBytes);
+  let refusal: Error | undefined = counter.add(declaredBytes);
   for await (const chunk of stream) {
     refusal ??= stream.sizeExceeded
       ? createReply(552, '5.3.4 The message is larger than 10 MiB.')
-      : held.add(declaredBytes > 0 ? 0 : chunk.length);
+      : counter.add(declaredBytes > 0 ? 0 : chunk.length);
     if (refusal) chunks.length = 0;
     else chunks.push(chunk as Buffer);
   }

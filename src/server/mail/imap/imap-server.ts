@@ -3,7 +3,7 @@ import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
 import { NAME } from '../../../basics/version.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';
-import type { HeldBytes } from '../../intake.ts';
+import type { ByteCounter } from '../../intake.ts';
 import { CLOSE_MS, type Listener } from '../../listener.ts';
 import { createMailListener, encrypt, type MailServerSettings } from '../mail-listener.ts';
 import { CommandReader, type ReadEvent } from './command-reader.ts';
@@ -48,7 +48,8 @@ export function createImapServer(internals: MailboxInternals, settings: MailServ
 class ImapClient implements Connection {
   readonly #settings: MailServerSettings;
   readonly #session: Session;
-  #held: HeldBytes;
+  /** Counts the bytes of the mail in the current command. */
+  #counter: ByteCounter;
   #reader: CommandReader;
   #socket: Socket;
   /** The output that was not sent yet. A text that follows another text is appended to it. */
@@ -61,7 +62,7 @@ class ImapClient implements Connection {
     this.#settings = settings;
     this.#socket = socket;
     this.isSecure = isSecure;
-    this.#held = settings.intake.hold();
+    this.#counter = settings.intake.createCounter();
     this.#reader = this.#createReader();
     this.#session = new Session(context, this, COMMANDS);
     this.#listen();
@@ -141,7 +142,7 @@ class ImapClient implements Connection {
     return new CommandReader((bytes) => {
       if (!this.#session.account) return 'NO Log in first.';
       if (bytes > MAX_MAIL_BYTES) return 'NO [TOOBIG] The message is larger than 10 MiB.';
-      const refusal = this.#held.add(bytes);
+      const refusal = this.#counter.add(bytes);
       return refusal && `NO [UNAVAILABLE] ${refusal.message}`;
     });
   }
@@ -153,7 +154,7 @@ class ImapClient implements Connection {
     socket.on('timeout', () => this.end('You were silent for too long'));
     socket.once('close', () => {
       if (socket !== this.#socket) return;
-      this.#held.release();
+      this.#counter.release();
       this.#session.leave();
     });
     socket.on('data', (chunk: Buffer) => {
@@ -181,8 +182,8 @@ class ImapClient implements Connection {
     }
     if (event.refusal !== undefined) this.#session.refuse(event.line, event.refusal);
     else await this.#session.handle(event.line, event.literals);
-    this.#held.release();
-    this.#held = this.#settings.intake.hold();
+    this.#counter.release();
+    this.#counter = this.#settings.intake.createCounter();
   }
 
   /** Sends the output that was collected. */

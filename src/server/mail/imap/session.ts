@@ -36,10 +36,11 @@ export type ImapContext = ReturnType<typeof createImapContext>;
 
 /** The connection of a session. */
 export interface Connection {
-  /** Whether the connection is encrypted, and whether STARTTLS is possible. */
+  /** Whether the connection is encrypted. */
   readonly isSecure: boolean;
+  /** Whether the server has a certificate, so that the client may send STARTTLS. */
   readonly mayStartTls: boolean;
-  /** Whether a login is refused now, because the connection is not encrypted. */
+  /** Whether a login is refused, because the connection is not encrypted. */
   readonly refusesLogin: boolean;
   send(...output: Output): void;
   /** Sends the collected output, and waits like `drain`. */
