@@ -88,7 +88,7 @@ export class UsageError extends Error {
   readonly exitCode = 2;
 }
 
-/** Thrown when the command cannot do its work; the message is for the user. */
+/** Thrown when the command cannot do its work. The message is for the user. */
 export class CannotRunError extends Error {
   override readonly name = 'CannotRunError';
   /** The exit code. */
@@ -110,7 +110,7 @@ export function textOf(flag: GivenFlag | undefined): string | undefined {
   return flag && String(flag.value);
 }
 
-/** Parses each text of a repeatable flag; returns an empty list if the flag is not set. */
+/** Parses each text of a repeatable flag. Returns an empty list if the flag is not set. */
 export function parseEach<Item>(flag: GivenFlag | undefined, parse: (text: string, source: string) => Item): Item[] {
   const { value, source } = flag ?? { value: [], source: '' };
   return Array.isArray(value) ? value.map((text: string) => parse(text, source)) : [];

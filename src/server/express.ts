@@ -33,7 +33,7 @@ export interface MailboxMiddleware<Keys = DefaultKeys, Ids = DefaultIds> {
 
 /**
  * Creates a mailbox and a middleware for express 4 and 5 that serves it, at the root of an application or under a
- * prefix. It serves the service only: the control plane and event streams need a server.
+ * prefix. The middleware serves only the service, because the control plane and event streams need a server.
  *
  * @example
  * const mail = createMailboxMiddleware();

@@ -17,7 +17,7 @@ export function createListener(server: Server, graceMs = CLOSE_MS, atEnd?: () =>
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    // An error on a connection closes that connection only; without a listener, it would end the process.
+    // Without this listener, an error on a connection would end the process, and not only close the connection.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => sockets.delete(socket));
   });

@@ -14,7 +14,7 @@ import type { StartSettings } from './start-settings.ts';
 /** With this number of messages or more, the command prints what was loaded, because loading takes a while. */
 const MANY_MESSAGES = 1000;
 
-/** Reads the data of an emulator: a fixture file or, without one, the default fixture; and mail files. */
+/** Reads the data of an emulator: a fixture file (or the default fixture if no file is given), and the mail files. */
 export async function readData(
   { fixtures: file, mail }: Pick<StartSettings, 'fixtures' | 'mail'>,
   print: (line: string) => void,

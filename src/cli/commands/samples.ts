@@ -21,7 +21,7 @@ export const listSamples: RunCommand = async (terminal, flags, argument = LIST) 
   terminal.out(lines.join('\n'));
 };
 
-/** Lists the samples under a heading for each family, and the generated ones by the ordinary mail with the order. */
+/** Lists the samples under a heading for each family. The generated samples are shown as one range for each mail. */
 function listByFamily(styleHeading: (text: string) => string): string[] {
   const families = [...new Set(samples.map(({ family }) => family))];
   const made = samplesFor(undefined, 1).map((name) => `  ${name} to ${name.replace(/1$/, String(MADE_PER_CARRIER))}`);

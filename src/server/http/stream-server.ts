@@ -68,6 +68,7 @@ function connect(socket: WebSocket, accept: AcceptStream): void {
   });
   socket.on('message', (data: RawData, isBinary: boolean) => session.receive(isBinary ? data : String(data)));
   socket.on('close', () => session.end());
-  // An aborted connection or an invalid frame closes this stream only; without a listener, it would end the process.
+  // Without this listener, an aborted connection or an invalid frame would end the process, and not only close the
+  // stream.
   socket.on('error', () => {});
 }

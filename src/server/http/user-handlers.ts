@@ -74,7 +74,7 @@ function copyMessage(message: IncomingMessage, body: Uint8Array[]): IncomingMess
   return Object.assign(copy, { method, url, headers, rawHeaders, httpVersion, socket, connection: socket }) as never;
 }
 
-/** Links a streamed body to its response: if one of the two ends early, the other is destroyed. */
+/** Links a streamed body to its response. If the response closes, or the body fails, the other one is destroyed. */
 function linkStreamToResponse(response: ServerResponse, report: Environment['report']): void {
   response.on('pipe', (body) => {
     response.once('close', () => body.destroy());

@@ -38,7 +38,7 @@ export function createSmtpServer(internals: MailboxInternals, settings: MailServ
 
 function createServer(options: SMTPServerOptions): SMTPServer {
   const server = new SMTPServer(options);
-  // An error on a connection closes that connection only; without a listener, it would end the process.
+  // Without this listener, an error on a connection would end the process, and not only close the connection.
   server.on('error', () => {});
   return server;
 }

@@ -147,6 +147,7 @@ export class Session {
     if (this.#hasEnded) this.leave();
   }
 
+  /** Refuses a command that could not be read completely, such as a command that is too long. */
   refuse(line: string, reply: string): void {
     this.continuation = undefined;
     this.#reply(parseTag(line), line, reply);
@@ -176,6 +177,7 @@ export class Session {
     return run(this, command.args, command);
   }
 
+  /** Opens the inbox of a login, and takes the faults that apply to the whole session. */
   logIn(principal: InboxPrincipal): void {
     const { server } = this;
     const inbox = server.openInbox(principal);
