@@ -16,25 +16,25 @@ export interface Terminal {
   /** Reads stdin to its end, as text. */
   input(): Promise<string>;
   /**
-   * Calls a function with each line that a person types, until the returned function is called; `undefined` if stdin or
-   * stdout is not a terminal.
+   * Calls a function with each line that a person types, until the returned function is called. It is `undefined` if
+   * stdin or stdout is not a terminal.
    */
   readonly typedLines?: ((receive: (line: string) => void) => () => void) | undefined;
-  /** Resolves with the signal that ends the command; with `undefined` if the package runner has ended. */
+  /** Resolves when the command must end: with the signal, or with `undefined` if the package runner has ended. */
   readonly interrupted: Promise<NodeJS.Signals | undefined>;
 }
 
 /**
- * One flag. `--help`, the environment variables and the README are generated from these rows. It is what a setting of
- * the server is; one without `value` is a switch, and without `parse` each text is valid.
+ * One flag. `--help`, the environment variables and the README are generated from these rows. A flag has the fields of
+ * a server setting. A flag without `value` is a switch. A flag without `parse` accepts every text.
  */
 export interface Flag<Value = unknown> extends Partial<ServerSetting<Value>> {
   readonly help: string;
-  /** Whether the value is JSON, in which a comma does not separate two values. */
+  /** Whether the value is JSON. A comma in it then does not separate two values. */
   readonly isJson?: true;
-  /** A variable that sets the flag too, with less priority than its own. */
+  /** A second variable that sets the flag. The variable with the name of the flag has priority. */
   readonly otherVariable?: string;
-  /** The group under which help lists it, such as `Server`. */
+  /** The group under which help lists the flag, such as `Server`. */
   readonly group?: string;
 }
 
@@ -55,16 +55,16 @@ export interface Command {
   readonly argument?: `<${string}>` | `[${string}]`;
   /** Whether the command runs another command, which follows `--`. */
   readonly runsOtherCommand?: true;
-  /** Command lines without the name of the program, with what they do. */
+  /** Command lines, without the name of the program, and what each of them does. */
   readonly examples?: readonly Entry[];
-  /** The flags of the command, besides those that every command has. */
+  /** The flags of the command, without the flags that every command has. */
   readonly flags: Readonly<Record<string, Flag>>;
   /** Loads the code of the command. */
   load(): Promise<RunCommand>;
 }
 
 /**
- * Runs a command to its end. `other` is the command line after `--`. The result is the exit code, if it is not 0.
+ * Runs a command to its end. `other` is the command line after `--`. Resolves with the exit code, if it is not 0.
  *
  * @throws {UsageError | CannotRunError}
  */
@@ -72,8 +72,8 @@ export type RunCommand = (...input: CommandInput) => Promise<void> | Promise<num
 
 type CommandInput = [terminal: Terminal, flags: GivenFlags, argument: string | undefined, other: readonly string[]];
 
-/** Makes a command that ends when it is interrupted; its last argument is then aborted. */
-export function untilInterrupted(run: (...input: [...CommandInput, signal: AbortSignal]) => Promise<void>) {
+/** Creates a command that ends when it is interrupted. The signal that `run` receives is then aborted. */
+export function createInterruptible(run: (...input: [...CommandInput, signal: AbortSignal]) => Promise<void>) {
   return async (...input: CommandInput): Promise<void> => {
     const controller = new AbortController();
     await Promise.race([run(...input, controller.signal), input[0].interrupted]);
@@ -88,7 +88,7 @@ export class UsageError extends Error {
   readonly exitCode = 2;
 }
 
-/** Thrown when the command cannot do its work; the message is for the user. */
+/** Thrown when the command cannot do its work. The message is for the user. */
 export class CannotRunError extends Error {
   override readonly name = 'CannotRunError';
   /** The exit code. */
@@ -110,7 +110,7 @@ export function textOf(flag: GivenFlag | undefined): string | undefined {
   return flag && String(flag.value);
 }
 
-/** Parses each text of a repeatable flag; returns an empty list if the flag is not set. */
+/** Parses each text of a repeatable flag. Returns an empty list if the flag is not set. */
 export function parseEach<Item>(flag: GivenFlag | undefined, parse: (text: string, source: string) => Item): Item[] {
   const { value, source } = flag ?? { value: [], source: '' };
   return Array.isArray(value) ? value.map((text: string) => parse(text, source)) : [];

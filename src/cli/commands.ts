@@ -2,7 +2,7 @@ import type { Command } from './command.ts';
 import { DEFAULT_FIXTURE_FILE } from './files.ts';
 import * as FLAGS from './flags.ts';
 
-/** Every command, by name. Each loads its code only when it runs, so help does not load the server. */
+/** Every command, by name. A command loads its code only when it runs, so that help does not load the server. */
 export const COMMANDS = {
   start: {
     help: 'Run the emulator (the default command)',
@@ -28,13 +28,13 @@ export const COMMANDS = {
     help: 'Deliver an inbound message to a running emulator',
     examples: [
       ['receive --sample two-from --to helpdesk@acme.test', 'Deliver a mail that agents often handle wrongly'],
-      ['receive --eml mail.eml', 'Deliver a mail from a file to the inboxes that it names'],
+      ['receive --eml mail.eml', 'Deliver the mail in a file to the inboxes that its header names'],
     ],
     flags: FLAGS.RECEIVE_FLAGS,
     load: async () => (await import('./commands/receive.ts')).receive,
   },
   samples: {
-    help: 'List the samples that receive --sample delivers, or explain one',
+    help: 'List the sample mails that the command receive can deliver, or explain one',
     argument: '[list|name]',
     examples: [['samples two-from', 'Explain one sample']],
     flags: FLAGS.SAMPLES_FLAGS,
@@ -60,18 +60,18 @@ export const COMMANDS = {
     load: async () => (await import('./commands/logs.ts')).logs,
   },
   mcp: {
-    help: 'Let a program such as a coding assistant use an emulator, by the Model Context Protocol',
+    help: 'Let a program such as a coding assistant use an emulator over the Model Context Protocol (MCP)',
     flags: FLAGS.MCP_FLAGS,
     load: async () => (await import('./mcp.ts')).mcp,
   },
   verify: {
-    help: 'Compare a server with the service document and the ledger, and list what agrees and what differs',
+    help: 'Compare a server with the service document and the list of behaviours, and show what differs',
     examples: [['verify --base-url https://api.example.com --api-key tk_…', 'Compare a server with the emulator']],
     flags: FLAGS.VERIFY_FLAGS,
     load: async () => (await import('./commands/verify/verify.ts')).verify,
   },
   profile: {
-    help: 'Write the default value of each behaviour into a file, for --profile',
+    help: 'Write the default value of each behaviour into a file, which start --profile reads',
     argument: '<init>',
     flags: FLAGS.PROFILE_FLAGS,
     load: async () => (await import('./profile-file.ts')).profile,

@@ -41,7 +41,7 @@ function parseUrl(flag: GivenFlag | undefined): string {
   );
 }
 
-/** Creates the error for a URL at which another server replies. */
+/** Creates the error for a URL at which a server that is not an emulator replies. */
 export function createWrongServerError(url: string): CannotRunError {
   return new CannotRunError(`${url} is not an agent-mailbox-mock server.`);
 }
@@ -53,14 +53,15 @@ export function createNoEmulatorError(url: string): NoConnectionError {
   );
 }
 
-/** Where the feed starts, and whether it ends after the events so far. */
+/** The event after which the feed starts, and whether the feed ends after the events so far. */
 type FeedQuery = { readonly lastEventId?: string; readonly follow?: false };
 
 /**
- * Yields the events of the live feed until it ends. After a lost connection it connects again, and continues after the
- * last event. `onOpen` is called as soon as no further event can be missed.
+ * Yields the events of the live feed until the feed ends. If the connection is lost, it connects again and continues
+ * after the last event. `onOpen` is called when the feed is open, because from then on no event is missed.
  *
- * @throws {CannotRunError} if the emulator refuses or is not running, or if the connection is lost before any event.
+ * @throws {CannotRunError} if the emulator refuses the call or is not running, or if a connection is lost before it has
+ *   brought an event.
  */
 export async function* readFeed({ url, client }: Emulator, query: FeedQuery, onOpen?: () => void) {
   let { lastEventId } = query;
@@ -85,10 +86,10 @@ export async function* readFeed({ url, client }: Emulator, query: FeedQuery, onO
 const RETRY_MS = 500;
 
 /**
- * Yields the events so far and those from now on, until `signal` is aborted. When the emulator ends, or cannot be
- * reached any more, it calls `onLost` once, and continues when the emulator is back.
+ * Yields the events so far and all later events, until `signal` is aborted. When the emulator ends, or can no longer be
+ * reached, it calls `onLost` once, and continues when the emulator is running again.
  *
- * @throws {CannotRunError} if the emulator refuses, or is not running at the start.
+ * @throws {CannotRunError} if the emulator refuses the call, or is not running at the start.
  */
 export async function* followFeed(emulator: Emulator, onLost: () => void, signal: AbortSignal) {
   let lastEventId = '0';

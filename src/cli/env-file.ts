@@ -6,14 +6,14 @@ import { CannotRunError } from './command.ts';
 import type { Variables } from './commands/connection-variables.ts';
 import { explainWriteError } from './files.ts';
 
-/** The first line of the file. Only an empty file, or one that begins with this line, is replaced. */
+/** The first line of the file. An existing file is replaced only if it is empty or begins with this line. */
 const FIRST_LINE = `# Written by ${NAME}, which removes this file when it ends.\n`;
 
 /**
- * Writes variables into a file that only this user can read. The result removes the file, unless another process has
- * replaced it meanwhile.
+ * Writes variables into a file that only this user can read. When the result is disposed, the file is removed, unless
+ * another process has replaced it.
  *
- * @throws {CannotRunError} if it cannot be written, or if another program wrote the file that is there.
+ * @throws {CannotRunError} if the file cannot be written, or if another program has written a file with this name.
  */
 export async function writeEnvFile(path: string, variables: Variables): Promise<AsyncDisposable> {
   const lines = Object.entries(variables).flatMap(([name, value]) => (value === undefined ? [] : `${name}=${value}\n`));
@@ -34,7 +34,7 @@ export async function writeEnvFile(path: string, variables: Variables): Promise<
 async function mayReplace(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);
   if (found === undefined) return true;
-  // Other kinds of files are not even read: a read of a pipe might never end.
+  // Only a regular file is read, because a read of a pipe might never end.
   const text = found.isFile() ? await readIfPossible(path) : undefined;
   return text === '' || text?.startsWith(FIRST_LINE) === true;
 }

@@ -4,7 +4,7 @@ import { fileProblem, readRegularFile } from '../server/regular-file.ts';
 import { CannotRunError } from './command.ts';
 
 /**
- * Reads a file that the user named; `what` is the kind of file, for the error message.
+ * Reads a file that the user named. `what` is the kind of file, which the error message names.
  *
  * @throws {CannotRunError} if it cannot be read.
  */

@@ -6,7 +6,7 @@ import { SERVER_SETTINGS } from '../server/server-settings.ts';
 import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 
-/** Returns the flag for a number with the limits of an option. */
+/** Returns the flag for an option that is a number. The flag has the same limits as the option. */
 const number = (option: NumberOption, value: string, help: string) => ({ ...numberFlag(option), value, help });
 
 /** Puts flags into a group. `--help` lists them under the name of the group. */
@@ -21,7 +21,7 @@ export const START_FLAGS = {
     host: SERVER_SETTINGS.host,
     'public-url': SERVER_SETTINGS.publicUrl,
     drain: SERVER_SETTINGS.drain,
-    handlers: { value: '<file>', help: 'Module with your own msw handlers, which answer first' },
+    handlers: { value: '<file>', help: 'Module with your own msw handlers, which run before the emulator' },
   }),
   ...inGroup('Data', {
     fixtures: {
@@ -37,7 +37,7 @@ export const START_FLAGS = {
     mail: {
       multiple: true,
       value: '<glob>',
-      help: 'Start with the mail of these .eml and mbox files, in the inboxes that they name; repeatable',
+      help: 'Start with the mail in these .eml and mbox files; a mail goes to the inboxes in its header; repeatable',
     },
     'smtp-port': SERVER_SETTINGS.smtpPort,
     'imap-port': SERVER_SETTINGS.imapPort,
@@ -83,8 +83,8 @@ export const START_FLAGS = {
     ),
     json: { help: 'Print one line of JSON when ready, and the log to stderr' },
     'env-file': {
-      // If the file of --env-file does not exist, Node, and so npx, ends with `not found` before it runs the program.
-      // Node looks for this flag everywhere before a `--`, and the program cannot change that.
+      // Node reads the flag --env-file itself, wherever it stands before a `--`. If the file does not exist, Node, and
+      // so npx, ends with `not found` before it runs the program. The program cannot change this.
       short: 'e',
       value: '<file>',
       help:
@@ -97,7 +97,7 @@ export const START_FLAGS = {
 
 const { open: _open, json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLAGS;
 
-/** The flags of `agent-mailbox-mock exec`. `PORT` is not read, because it is for the other command. */
+/** The flags of `agent-mailbox-mock exec`. The variable `PORT` is not read, because it is for the other command. */
 export const EXEC_FLAGS = {
   ...EMULATOR_FLAGS,
   ...inGroup('Server', { port: { ...SERVER_SETTINGS.port, help: 'Port to listen on (default: a free one)' } }),
@@ -119,7 +119,7 @@ const CONTROL_FLAGS = inGroup('Emulator', {
 
 /** The flags of `agent-mailbox-mock mcp`. */
 export const MCP_FLAGS = {
-  url: { value: '<url>', help: 'URL of a running emulator (default: one that is started, and ends with the command)' },
+  url: { value: '<url>', help: 'URL of a running emulator (default: the command starts one, and ends it at its end)' },
   token: CONTROL_FLAGS.token,
 } as const satisfies Record<string, Flag>;
 
@@ -127,11 +127,11 @@ export const MCP_FLAGS = {
 export const FLEET_FLAGS = {
   servers: {
     value: '<url>,<url>…',
-    help: 'URLs at which the balancer reaches the processes; for Kubernetes, one for each pod',
+    help: 'URLs at which the load balancer reaches the processes; for Kubernetes, one for each pod',
   },
   'public-url': {
     ...SERVER_SETTINGS.publicUrl,
-    help: 'URL of the balancer from outside, such as https://mailbox.example',
+    help: 'URL at which clients reach the load balancer, such as https://mailbox.example',
   },
 } as const satisfies Record<string, Flag>;
 
@@ -199,20 +199,20 @@ export const PROFILE_FLAGS = {
 /** The flags of `agent-mailbox-mock verify`. */
 export const VERIFY_FLAGS = {
   'base-url': { value: '<url>', help: 'URL of the server' },
-  'api-key': { isSecret: true, value: '<key>', help: 'tk_ key of a tenant in which it may create things' },
+  'api-key': { isSecret: true, value: '<key>', help: 'tk_ key of a tenant in which verify may create data' },
   'second-key': { isSecret: true, value: '<key>', help: 'tk_ key of another tenant, to check isolation' },
   'operator-key': { isSecret: true, value: '<key>', help: 'sa_ key, to create and delete a tenant' },
   'receiver-url': {
     value: '<url>',
-    help: 'Public URL that leads to --receiver-port, at which deliveries arrive (not needed on loopback)',
+    help: 'Public URL at which deliveries reach --receiver-port (not needed if the server is on loopback)',
   },
   'receiver-port': {
     ...SERVER_SETTINGS.port,
-    help: 'Port on loopback at which it receives deliveries (default: a free one)',
+    help: 'Port on loopback at which verify receives deliveries (default: a free one)',
   },
-  slow: { help: 'Also wait where time must pass, such as for a retry' },
+  slow: { help: 'Also check what needs time to pass, such as a retry' },
   rate: number('rate', '<number>', 'Requests in a second (default 10; on loopback without a limit)'),
-  yes: { help: 'Do not ask before it writes to a server that is not on loopback' },
+  yes: { help: 'Do not ask before verify writes to a server that is not on loopback' },
   'write-profile': { value: '<file>', help: 'Write the behaviours that were found into this profile' },
   junit: { value: '<file>', help: 'Write the findings as JUnit XML into this file' },
   json: { help: 'Print one line of JSON at the end instead of a table' },
@@ -227,10 +227,10 @@ export const COMMON_FLAGS = inGroup('Every command', {
 /** A flag with its name. */
 export type FlagRow = readonly [name: string, flag: Flag];
 
-/** The flags of `start`, the default command, with those that every command has. */
+/** The flags of `start`, the default command, and the flags that every command has. */
 export const START_FLAG_ROWS: readonly FlagRow[] = Object.entries({ ...START_FLAGS, ...COMMON_FLAGS });
 
-/** Returns rows by the group of their flag, in their order. The group of a flag without one is `Flags`. */
+/** Groups rows by the group of their flag, and keeps their order. Flags without a group are in the group `Flags`. */
 export function byGroup(rows: readonly FlagRow[]): ReadonlyMap<string, readonly FlagRow[]> {
   const groups = new Map<string, FlagRow[]>();
   for (const row of rows) {

@@ -8,12 +8,13 @@ import templates from './fleet-templates.json' with { type: 'json' };
 /** The lines of a template. A list of lines is repeated for each process. */
 type Lines = readonly (string | readonly string[])[];
 
+/** The values that replace the names in a template, such as `<<port>>`. */
 type Values = Readonly<Record<string, string | number>>;
 
-/** The reply of the balancer if a process cannot be reached. */
+/** The reply of the load balancer if a process cannot be reached. */
 const GONE_REPLY = JSON.stringify({ error: 'The process at this address is gone.', code: 'SERVER_UNAVAILABLE' });
 
-/** Prints the configuration of a balancer, or of a cluster, that spreads sandboxes over several processes. */
+/** Prints the configuration of a load balancer, or of a cluster, that spreads sandboxes over several processes. */
 export const fleet: RunCommand = async (terminal, flags, target = '') => {
   if (!Object.hasOwn(templates, target)) {
     const known = Object.keys(templates).join(', ');
@@ -23,11 +24,11 @@ export const fleet: RunCommand = async (terminal, flags, target = '') => {
   if (publicUrl === undefined) throw new UsageError('The command fleet needs --public-url <url>.');
   const addresses = parseServers(flags.servers);
   const { hostname: host, pathname, port } = new URL(publicUrl);
-  const values = { publicUrl, host, base: pathname.replace(/\/$/, ''), gone: GONE_REPLY, version: VERSION };
-  const allValues = { ...values, count: addresses.length, listen: port || '80' };
+  const urlValues = { publicUrl, host, base: pathname.replace(/\/$/, ''), gone: GONE_REPLY, version: VERSION };
+  const commonValues = { ...urlValues, count: addresses.length, listen: port || '80' };
   const podAddresses = addresses.map((_, index) => `mailbox-${index + 1}:${DEFAULT_PORT}`);
-  const nginx = () => fill(templates.nginx, { ...allValues, listen: '8080' }, podAddresses);
-  const targetValues = target === 'kubernetes' ? { ...allValues, nginx: nginx() } : allValues;
+  const nginx = () => fill(templates.nginx, { ...commonValues, listen: '8080' }, podAddresses);
+  const targetValues = target === 'kubernetes' ? { ...commonValues, nginx: nginx() } : commonValues;
   terminal.out(fill(templates[target as keyof typeof templates], targetValues, addresses));
 };
 
@@ -37,11 +38,11 @@ function parseServers(flag: GivenFlag | undefined): string[] {
   const hosts = urls.map((url) => /^http:\/\/((?:[\w.-]+|\[[\da-f:]+\]):\d{1,5})\/?$/i.exec(url.trim())?.[1] ?? '');
   if (!hosts.includes('') && new Set(hosts).size === hosts.length) return hosts;
   const example = 'http://10.0.0.1:4025,http://10.0.0.2:4025';
-  throw new UsageError(
-    `The flag --servers must be different URLs with a port such as ${example}, not ${quote(urls.join())}.`,
-  );
+  const rule = `must be a list of different http URLs, each with a port, such as ${example}`;
+  throw new UsageError(`The flag --servers ${rule}, not ${quote(urls.join())}.`);
 }
 
+/** Fills in a template. The lines that belong to a process are repeated for each process. */
 function fill(lines: Lines, values: Values, addresses: readonly string[]): string {
   const processes = addresses.map((address, index) => {
     const [number, port] = [index + 1, address.slice(address.lastIndexOf(':') + 1)];
@@ -55,7 +56,10 @@ function fill(lines: Lines, values: Values, addresses: readonly string[]): strin
   return filled.join('\n');
 }
 
-/** Fills in the values of a line. Each line of a longer value gets the indentation of the line. */
+/**
+ * Fills in the values of a line of a template. If a value has several lines, each of them gets the indentation of that
+ * line.
+ */
 function fillLine(line: string, values: Values): string {
   const indent = line.search(/\S|$/);
   const textOf = (name: string) => String(values[name]).replaceAll('\n', `\n${' '.repeat(indent)}`);

@@ -3,7 +3,7 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 /** The default width of a terminal, in characters. */
 export const WIDTH = 80;
 
-/** Breaks a text into lines of at most `width` characters; a longer word gets its own line. */
+/** Breaks a text into lines of at most `width` characters. A longer word gets its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines = [''];
   for (const word of text.split(' ')) {
@@ -25,7 +25,7 @@ export type Entry = readonly [term: string, meaning: string];
 
 /**
  * Lists terms and meanings in two columns. If a term is too wide for its column, its meaning is on the next line. The
- * terms of `aligned` determine the width of the first column, so that several lists can have the same columns.
+ * width of the first column is that of the longest term in `aligned`, so that several lists can have the same columns.
  */
 export function toList(entries: readonly Entry[], maxTermWidth = 30, aligned = entries): string[] {
   const widths = aligned.map(([term]) => term.length).filter((width) => width <= maxTermWidth);
@@ -38,8 +38,8 @@ export function toList(entries: readonly Entry[], maxTermWidth = 30, aligned = e
   });
 }
 
-/** Shortens the ids of a line if the line is wider than the terminal, except the id in the link of a delivery. */
-export function fitIds(line: string, columns = 0): string {
+/** If a line is wider than the terminal, shortens its ids, but not the id in the link to a delivery. */
+export function shortenIdsToFit(line: string, columns = 0): string {
   // A terminal without a known width has the width 0.
   if (columns === 0 || stripVTControlCharacters(line).length <= columns) return line;
   return line.replace(ID, '$1…$2');
@@ -53,7 +53,7 @@ export function createStyle(colour: boolean): (format: 'bold' | 'dim', text: str
   return (format, text) => (colour ? styleText(format, text, { validateStream: false }) : text);
 }
 
-/** Aligns rows of cells in columns, each as wide as its widest cell; `styleFirst` styles the first cell of a row. */
+/** Aligns rows of cells in columns. Each column is as wide as its widest cell. `styleFirst` styles the first column. */
 export function toColumns(rows: readonly (readonly string[])[], styleFirst: (cell: string) => string): string[] {
   const widthOf = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
   return rows.map((row) => {

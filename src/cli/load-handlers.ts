@@ -8,7 +8,7 @@ import { readNamedFile } from './files.ts';
 type Handlers = NonNullable<ListenOptions['handlers']>;
 
 /**
- * Loads a module with the user's own msw handlers: its default export or its export `handlers`, which is a list or a
+ * Loads the user's own msw handlers from a module. Its default export or its export `handlers` must be a list, or a
  * function that receives the mailbox and returns a list.
  *
  * @throws {CannotRunError} if the module cannot be loaded, or has no such export.
@@ -17,7 +17,7 @@ export async function loadHandlers(path: string): Promise<Handlers> {
   // Node's own error for a missing file does not say whether the file itself or one of its imports is missing.
   await readNamedFile(path, 'handlers file');
   const module = await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
-    throw explain(path, error);
+    throw explainModuleError(path, error);
   });
   const handlers = findHandlers(module);
   if (handlers === undefined) {
@@ -31,21 +31,24 @@ export async function loadHandlers(path: string): Promise<Handlers> {
     try {
       return handlers(mailbox);
     } catch (error) {
-      throw explain(path, error);
+      throw explainModuleError(path, error);
     }
   };
 }
 
-/** Finds the export. In a CommonJS module, also a compiled one, it is inside the default export. */
+/**
+ * Finds the export. Node puts the exports of a CommonJS module inside the default export, and a module that was
+ * compiled from TypeScript to CommonJS has one more default export inside.
+ */
 function findHandlers(module: Record<string, unknown>): Handlers | undefined {
   const inner = Object(module.default) as Record<string, unknown>;
   const candidates = [module.default, module.handlers, inner.default, inner.handlers];
   return candidates.find((value): value is Handlers => Array.isArray(value) || typeof value === 'function');
 }
 
-/** Turns an error of the user's module into one sentence. */
-function explain(path: string, error: unknown): Error {
-  const explained = explainMissingMsw('Own handlers', error);
+/** Turns an error of the user's module into an error with one sentence for the user. */
+function explainModuleError(path: string, error: unknown): Error {
+  const explained = explainMissingMsw('Your handlers', error);
   if (explained) return new CannotRunError(explained.message);
   if ((error as NodeJS.ErrnoException)?.code === 'ERR_UNKNOWN_FILE_EXTENSION') {
     return new CannotRunError(

@@ -2,23 +2,23 @@
 import * as nodeModule from 'node:module';
 import { watchRunner } from './package-runner.ts';
 
-/** The time that the reader of stdout has to read the last lines. */
+/** The time that a reader of stdout has to read the last lines before this process exits. */
 const EXIT_DELAY_MS = 250;
 
-// Node 22 and later keep the compiled code, so that the next start is faster.
+// Node 22 and later can store the compiled code, so that the next start is faster.
 (nodeModule as { enableCompileCache?(): void }).enableCompileCache?.();
 
 const { stdout, stderr, env, argv } = process;
 
-// The emulator must keep running when the reader of its output ends, such as `| head -1`.
+// With these listeners, the emulator keeps running when the reader of its output ends, such as `| head -1`.
 for (const stream of [stdout, stderr]) stream.on('error', () => {});
 
-// The listeners are never removed: a second signal, such as the one that npx passes on, must not abort the shutdown.
+// The listeners are never removed, because a second signal, such as a signal from npx, must not abort the shutdown.
 const signalled = new Promise<NodeJS.Signals>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, resolve);
 });
 async function main(): Promise<void> {
-  // `run.ts` is loaded after `watchRunner()`, so that the end of a package runner during the loading is noticed.
+  // `run.ts` is loaded after `watchRunner()`, so that the end of a package runner is noticed also during the loading.
   const runner = await watchRunner(env);
   const { run } = await import('./run.ts');
   process.exitCode = await run({
@@ -31,12 +31,13 @@ async function main(): Promise<void> {
     out: (line) => stdout.write(`${line}\n`),
     err: (line) => stderr.write(`${line}\n`),
     showStatus: stderr.isTTY === true ? createStatusLine() : undefined,
-    // `process.stdin` is used only in this function, because its first use opens it, and another command may read it.
+    // `process.stdin` is used only in this function, because its first use opens it, and the command that `exec` runs
+    // may read the same stdin.
     input: async () => (await import('node:stream/consumers')).text(process.stdin),
     typedLines: stdout.isTTY === true ? (await import('./typed-commands.ts')).createTypedLines() : undefined,
     interrupted: Promise.race([signalled, runner.ended.then(() => undefined)]),
   });
-  // Unread output must not keep the process alive after the command has ended.
+  // After the command has ended, output that nobody reads must not keep the process running.
   if (process.exitCode === 0) setTimeout(() => process.exit(), EXIT_DELAY_MS).unref();
 }
 

@@ -20,7 +20,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Serves the Model Context Protocol over stdin and stdout, so that a program such as a coding assistant can use the
- * emulator at `--url`, or one that it starts. It ends when stdin ends. The log goes to stderr.
+ * emulator at `--url`. Without `--url`, it starts an emulator. It ends when stdin ends. The log goes to stderr.
  */
 export const mcp: RunCommand = async (terminal, flags) => {
   await using server = flags.url
@@ -34,7 +34,7 @@ export const mcp: RunCommand = async (terminal, flags) => {
   process.stdin.pause();
 };
 
-/** Answers each line of stdin until its end. Calls run at the same time, as clients expect. */
+/** Answers each line of stdin until stdin ends. Calls run at the same time, as clients expect. */
 async function serve(url: string, client: ControlClient, out: (line: string) => void): Promise<void> {
   const running = new Set<Promise<void>>();
   for await (const line of linesOf(process.stdin)) {
@@ -47,7 +47,7 @@ async function serve(url: string, client: ControlClient, out: (line: string) => 
   await Promise.all(running);
 }
 
-/** Yields the lines of the input. A line that is too long is cut, and then it is not valid JSON. */
+/** Yields the lines of the input. A line that is too long is shortened, so it is then refused as invalid JSON. */
 async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = '';
   const decoder = new TextDecoder();
@@ -101,7 +101,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     const [, tool] = Object.entries(TOOLS).find(([known]) => known === name) ?? [];
     const known = Object.keys(TOOLS).join(', ');
     if (!tool) throw rpcError(-32602, `There is no tool ${String(name).slice(0, 100)}; there are ${known}.`);
-    // A refused call is a result, so that the model sees why.
+    // A refused control call is a result and not an error of the protocol, so that the language model sees the reason.
     return callTool(client, tool, given as Fields).then(
       (text) => ({ content: [{ type: 'text', text }] }),
       ({ message }: Error) => ({ content: [{ type: 'text', text: message }], isError: true }),
@@ -131,7 +131,7 @@ async function describeTools(client: ControlClient): Promise<Fields[]> {
   return Object.entries(TOOLS).map(([name, { call, help }]) => {
     const found = calls.find(({ operationId }) => operationId === call);
     const description = [found?.summary, help].filter(Boolean).join(' ');
-    return { name, description, inputSchema: inputOf(found) };
+    return { name, description, inputSchema: inputSchemaOf(found) };
   });
 }
 
@@ -150,8 +150,8 @@ type Schema = {
   oneOf?: readonly Schema[];
 };
 
-/** Returns one schema for the parameters and the body. It has the fields of all forms of the body. */
-function inputOf({ parameters = [], requestBody }: Pick<Call, 'parameters' | 'requestBody'> = {}): Fields {
+/** Returns one schema for the parameters and the body of a call. It has the fields of all forms of the body. */
+function inputSchemaOf({ parameters = [], requestBody }: Pick<Call, 'parameters' | 'requestBody'> = {}): Fields {
   const body = requestBody?.content[JSON_TYPE]?.schema ?? {};
   const forms = body.anyOf ?? body.oneOf ?? [body];
   const pathNames = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);

@@ -6,7 +6,7 @@ const POLL_MS = 250;
 /** The process id of init, which becomes the parent of orphaned processes. */
 const INIT_PID = 1;
 
-/** npm changes its process title, so its command line is `npm exec …`; others run as `node …/pnpm.cjs …`. */
+/** Matches the command line of a package runner: npm shows `npm exec …`, others show `node …/pnpm.cjs …`. */
 const RUNNER =
   /^(?:\S*\bnode(?:\.exe)? )?(?:\S*\/)?(?:(?:p?np[mx]|yarn)(?:-cli)?(?:-[\d.]+)?(?:\.[cm]?js)?|bunx|bun x)(?: |$)/;
 
@@ -18,13 +18,13 @@ const BACKGROUND = /(?<![&>])&(?![&>])/;
 /** The parent and the command line of a running process. */
 type ProcessInfo = { readonly parent: number; readonly command: string };
 
-/** The ids of our parent process and, if that is a shell, of the package runner that started the shell. */
+/** The ids of our parent process and, if the parent is a shell, of the package runner that started the shell. */
 type RunnerProcesses = readonly [parent: number, runner?: number];
 
 /**
- * Finds the package runner that started this process (`npx`, `npm exec`, `npm run`, `pnpm dlx`, `bunx`), because a
- * runner does not always pass on the signal that ends it. The promise `ended` resolves when the runner has ended, and
- * never for a process that was started directly or in the background.
+ * Finds the package runner that started this process (`npx`, `npm exec`, `npm run`, `pnpm dlx`, `bunx`) and waits for
+ * its end, because a runner does not always pass on the signal that ends it. The promise `ended` resolves when the
+ * runner has ended. It never resolves for a process that was started directly or in the background.
  */
 export async function watchRunner(env: NodeJS.ProcessEnv): Promise<{ readonly ended: Promise<void> }> {
   const { npm_execpath: runner, npm_lifecycle_script: script = '' } = env;
@@ -45,12 +45,13 @@ async function findRunner(script: string): Promise<RunnerProcesses | 'gone' | 'n
   if (first && RUNNER.test(first.command)) return [parent];
   const second = first && SHELL.test(first.command) ? await findProcess(first.parent) : undefined;
   if (first && second && RUNNER.test(second.command)) return [parent, first.parent];
-  // If the script is our own command, a runner started us. If we or its shell are orphans, the runner has ended.
+  // If the script is our own command, a runner has started it. If init is now the parent of this process or of its
+  // shell, the runner has already ended.
   const isOrphan = parent === INIT_PID || (second !== undefined && first?.parent === INIT_PID);
   return isOrphan && /\bagent-mailbox-mock\b/.test(script) ? 'gone' : 'none';
 }
 
-/** Returns whether each process is still the parent of the next, so none of them has ended. */
+/** Returns whether none of the processes has ended: each is then still the parent of the next one. */
 async function haveAllParents([parent, runner]: RunnerProcesses): Promise<boolean> {
   if (process.ppid !== parent) return false;
   return runner === undefined || (await findProcess(parent))?.parent === runner;
@@ -67,7 +68,7 @@ function readProc(pid: number): ProcessInfo | undefined {
 
 /** Returns the parent of a process on Linux; `undefined` if the process has ended. */
 export function parentOf(pid: number): number | undefined {
-  // The program name is in brackets before the state and the parent, and may contain brackets itself.
+  // The name of the program is in brackets before the state and the parent, and may contain brackets, too.
   const parent = readProcFile(pid, 'stat').match(/^.*\) \S (\d+)/s)?.[1];
   return parent === undefined ? undefined : Number(parent);
 }
@@ -81,7 +82,7 @@ export function readProcFile(pid: number, name: string): string {
   }
 }
 
-/** Asks `ps` for a process. The modules of Node are imported here, because only other systems than Linux need them. */
+/** Asks `ps` for a process. The modules of Node are imported here, because they are not needed on Linux. */
 async function askPs(pid: number): Promise<ProcessInfo | undefined> {
   const [{ execFile }, { promisify }] = await Promise.all([import('node:child_process'), import('node:util')]);
   const printed = await promisify(execFile)('ps', ['-o', 'ppid=,command=', '-p', String(pid)]).catch(() => undefined);

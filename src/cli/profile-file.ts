@@ -5,7 +5,7 @@ import { applyProfile, changesIn, defaultProfile, type Profile } from '../contra
 import { CannotRunError, quote, type RunCommand, textOf, UsageError } from './command.ts';
 import { DEFAULT_PROFILE_FILE, explainWriteError, readNamedFile } from './files.ts';
 
-/** Writes the default value of each behaviour into a file that must not exist yet. */
+/** Writes the default value of each behaviour into a new file. Does not replace a file that exists. */
 export const profile: RunCommand = async (terminal, flags, action) => {
   if (action !== 'init') throw new UsageError(`The command profile takes init, not ${quote(action ?? '')}.`);
   const file = textOf(flags.file) ?? DEFAULT_PROFILE_FILE;
@@ -21,9 +21,9 @@ export async function writeProfile(file: string, content: Profile, flag: 'w' | '
 }
 
 /**
- * Reads a profile, and prints which of its values are not the defaults.
+ * Reads a profile, and prints which of its values differ from the defaults.
  *
- * @throws {CannotRunError} if it cannot be read, is no profile, or has an unknown behaviour or value.
+ * @throws {CannotRunError} if the file cannot be read, is no profile, or has an unknown behaviour or value.
  */
 export async function readProfile(file: string, print: (line: string) => void): Promise<Profile> {
   const content = parse(String(await readNamedFile(file, 'profile')), file);

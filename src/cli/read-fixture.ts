@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { showJsonPath } from '../basics/json-path.ts';
 import { showSize } from '../basics/size.ts';
-import { resolveMail } from '../server/mail-files.ts';
+import { replaceMailFiles } from '../server/mail-files.ts';
 import { CannotRunError } from './command.ts';
 import { readNamedFile } from './files.ts';
 
@@ -10,8 +10,8 @@ import { readNamedFile } from './files.ts';
 const LARGE_FILE_BYTES = 20 * 1024 * 1024;
 
 /**
- * Reads a fixture file, and the mail files that it names by paths relative to its folder. It parses the JSON only; the
- * mailbox validates the fixture. `print` gets a sentence if that takes long.
+ * Reads a fixture file, and the mail files that it names. Their paths are relative to the folder of the fixture file.
+ * The mailbox validates the fixture later. `print` gets a sentence if the file is large, because it then takes long.
  *
  * @throws {CannotRunError} if a file cannot be read or is not JSON.
  */
@@ -24,17 +24,17 @@ export async function readFixture(path: string, print: (line: string) => void): 
   }
   try {
     // Some editors on Windows write a byte order mark at the start of a file.
-    return await resolveMail(parseJsonc(bytes.toString('utf8').replace(/^\uFEFF/, '')), dirname(path));
+    return await replaceMailFiles(parseJsonc(bytes.toString('utf8').replace(/^\uFEFF/, '')), dirname(path));
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new CannotRunError(`The fixture file ${path} cannot be read as JSON: ${error.message}.`);
   }
 }
 
-/** The limit for nesting, far above that of any fixture, because the recursive parser could overflow the stack. */
+/** The limit for nesting. No fixture is nested so deeply, but the recursive parser could overflow the stack. */
 const MAX_DEPTH = 64;
 
-/** How many steps of a path an error shows. The path of the deepest field of a fixture has so many steps. */
+/** How many parts of a path an error shows. The path of the deepest field of a fixture has this number of parts. */
 const SHOWN_DEPTH = 12;
 
 /**
@@ -55,16 +55,16 @@ export function parseJsonc(text: string): unknown {
 }
 
 /**
- * How a token changes the current path, by the first character of the token. The last step of the path is a name in
- * an object and an index in an array.
+ * Functions that change the current path when a token is read, by the first character of the token. The last part of
+ * the path is a name in an object and an index in an array.
  */
-const STEPS: Readonly<Record<string, (path: PropertyKey[], value: string) => void>> = {
+const PATH_CHANGES: Readonly<Record<string, (path: PropertyKey[], value: string) => void>> = {
   '{': (path) => path.push(''),
   '[': (path) => path.push(0),
   '}': (path) => path.pop(),
   ']': (path) => path.pop(),
   ',': (path) => typeof path.at(-1) === 'number' && path.push(Number(path.pop()) + 1),
-  // A string value is mistaken for a name too. This is harmless: the next name replaces it before anything is nested.
+  // A text that is a value is also put into the path as a name. This does no harm, because the next name replaces it.
   '"': (path, value) => typeof path.at(-1) === 'string' && path.splice(-1, 1, value),
 };
 
@@ -73,7 +73,7 @@ function checkDepth(text: string): void {
   const path: PropertyKey[] = [];
   for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
     const offset = scanner.getTokenOffset();
-    STEPS[text.charAt(offset)]?.(path, scanner.getTokenValue());
+    PATH_CHANGES[text.charAt(offset)]?.(path, scanner.getTokenValue());
     if (path.length <= MAX_DEPTH) continue;
     const shown = showJsonPath(path.slice(0, SHOWN_DEPTH));
     throw new SyntaxError(`${shown} is nested more than ${MAX_DEPTH} levels deep, at ${positionOf(text, offset)}`);

@@ -26,8 +26,8 @@ async function runCommand(terminal: Terminal, line: CommandLine): Promise<unknow
   return await (await command.load())(terminal, line.flags, line.argument, line.other ?? []);
 }
 
-/** The commands with examples in the overview. */
-const SHOWN_EXAMPLES: readonly CommandName[] = ['start', 'exec', 'receive', 'logs'];
+/** The commands whose examples the overview shows. */
+const COMMANDS_WITH_EXAMPLES: readonly CommandName[] = ['start', 'exec', 'receive', 'logs'];
 
 function overview(): string[] {
   const commands: [name: string, command: Command][] = Object.entries(COMMANDS);
@@ -36,7 +36,7 @@ function overview(): string[] {
     '',
     'A local emulator of an Agent Mailbox Service.',
     '',
-    ...listExamples(SHOWN_EXAMPLES.map((name) => COMMANDS[name])),
+    ...listExamples(COMMANDS_WITH_EXAMPLES.map((name) => COMMANDS[name])),
     'Commands:',
     ...toList([
       ...commands.map(([name, command]): Entry => [usageOf(name, command), command.help]),
@@ -76,7 +76,7 @@ function commandHelp(name: CommandName): string[] {
   ];
 }
 
-/** Returns how a command is written: its name and argument, `flags`, and the place of the other command. */
+/** Returns how to write a command: its name and argument, the given `flags`, and `-- <command>` if it runs another. */
 export function usageOf(name: string, { argument, runsOtherCommand }: Command, flags = ''): string {
   return `${name}${argument ? ` ${argument}` : ''}${flags}${runsOtherCommand ? ' -- <command>' : ''}`;
 }
@@ -88,7 +88,7 @@ function listExamples(commands: readonly Command[]): string[] {
   return entries.length === 0 ? [] : ['Examples:', ...toList(entries, 0), ''];
 }
 
-/** Lists the flags of a command, and those that every command has, by group. An empty line follows each group. */
+/** Lists the flags of a command, and the flags that every command has, by group. An empty line follows each group. */
 function listFlags({ flags }: Command): string[] {
   const rows: readonly FlagRow[] = Object.entries({ ...flags, ...COMMON_FLAGS });
   const all = rows.map(toEntry);
@@ -114,7 +114,7 @@ export type CommandLine =
 type Flags = Readonly<Record<string, Flag>>;
 
 /**
- * Parses the command line. Flags that are not on it are read from the environment.
+ * Parses the command line. A flag that is not on the command line is read from the environment.
  *
  * @throws {UsageError} on an unknown command, or on a flag or an argument that the command does not accept.
  */
@@ -133,10 +133,10 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   const unsupported = Object.keys(values).find((flag) => !Object.hasOwn(flags, flag));
   if (unsupported) throw new UsageError(`The command ${name} does not take --${unsupported}; see --help.`);
 
-  const other = command.runsOtherCommand && parseOther(name, rest, positionals);
+  const other = command.runsOtherCommand && parseOtherCommand(name, rest, positionals);
   const argument = other ? undefined : parseArgument(name, command, rest);
   const typed = Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }] as const);
-  const givenFlags: GivenFlags = { ...fromEnvironment(env, flags), ...Object.fromEntries(typed) };
+  const givenFlags: GivenFlags = { ...readEnvironment(env, flags), ...Object.fromEntries(typed) };
   if (givenFlags.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
   if (givenFlags.version?.value) return { action: 'version' };
   return { action: name, flags: givenFlags, argument, ...(other && { other }) };
@@ -177,7 +177,8 @@ function parseStrictly(args: readonly string[]) {
 }
 
 /**
- * Returns a hint: how to write a value that begins with `-`, or which flag of the command is similar to an unknown one.
+ * Returns a hint for a wrong command line: how to write a value that begins with `-`, or which flag of the command is
+ * similar to an unknown flag. Without a hint, the text is empty.
  */
 function hintFor(error: unknown, args: readonly string[]): string {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -190,7 +191,11 @@ function hintFor(error: unknown, args: readonly string[]): string {
   return near === undefined ? '' : `did you mean --${near}? If not, `;
 }
 
-/** @throws {UsageError} on a negative number that the flag does not accept, however it is written. */
+/**
+ * Returns how to write a value that begins with `-`.
+ *
+ * @throws {UsageError} on a negative number, if the flag does not accept it.
+ */
 function hintForDash(name: string, flag: Flag | undefined, args: readonly string[]): string {
   const label = `--${name}`;
   const value = args[args.findIndex((arg) => arg === label || arg === `-${flag?.short}`) + 1] ?? '';
@@ -214,14 +219,14 @@ function parseArgument(name: string, { argument }: Command, [first, ...more]: re
   return first;
 }
 
-/** Returns the command line of the other command. It must follow `--`, because it can have the same flags. */
-function parseOther(name: string, rest: readonly string[], positionals: readonly string[]): readonly string[] {
+/** Returns the command line of the other command. It must follow `--`, because both commands may have the same flag. */
+function parseOtherCommand(name: string, rest: readonly string[], positionals: readonly string[]): readonly string[] {
   if (rest[0] && positionals.length <= 1) return rest;
   const example = `npx agent-mailbox-mock ${name} -- npm test`;
   throw new UsageError(`The command ${name} needs another command after --, such as: ${example}.`);
 }
 
-function fromEnvironment(env: NodeJS.ProcessEnv, flags: Flags): GivenFlags {
+function readEnvironment(env: NodeJS.ProcessEnv, flags: Flags): GivenFlags {
   const entries = Object.entries(flags).flatMap(([name, flag]) => {
     const source = env[variableOf(name)] ? variableOf(name) : (flag.otherVariable ?? '');
     const text = env[source];

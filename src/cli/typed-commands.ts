@@ -5,7 +5,7 @@ import type { Terminal } from './command.ts';
 import type { AnyServer } from './commands/connection-variables.ts';
 import { openBrowser } from './commands/open-browser.ts';
 
-/** What each letter does, in the order in which the help lists them. */
+/** What each letter does. The help lists the letters in this order. */
 const LETTERS = { o: 'open the inspector', r: 'reset all data', q: 'end', h: 'show this help' };
 
 const HELP = Object.entries(LETTERS)
@@ -13,7 +13,7 @@ const HELP = Object.entries(LETTERS)
   .join('\n');
 
 /** Runs the commands that a person types while the server runs. `ended` resolves when the person types `q`. */
-export function followTypedCommands({ mailbox, control }: AnyServer, { typedLines, env, out, err }: Terminal) {
+export function runTypedCommands({ mailbox, control }: AnyServer, { typedLines, env, out, err }: Terminal) {
   let stop: (() => void) | undefined;
   const ended = new Promise<void>((end) => {
     const commands: { readonly [Letter in keyof typeof LETTERS]: () => void } = {
@@ -35,7 +35,7 @@ export function followTypedCommands({ mailbox, control }: AnyServer, { typedLine
   return { ended, [Symbol.dispose]: () => stop?.() };
 }
 
-/** Returns the function that reads the lines of a person; `undefined` if this process has no terminal to read. */
+/** Returns the function that reads the lines of a person; `undefined` if this process cannot read from a terminal. */
 export function createTypedLines(): Terminal['typedLines'] {
   if (!isatty(0) || !isInForeground()) return undefined;
   return (receive) => {
@@ -45,7 +45,7 @@ export function createTypedLines(): Terminal['typedLines'] {
   };
 }
 
-/** Whether this process may read from its terminal. The system stops a process that was started with `&` and reads. */
+/** Returns whether this process may read from its terminal. If it was started with `&`, the system would stop it. */
 function isInForeground(): boolean {
   if (process.platform !== 'linux') return true;
   const [, , group, , , foregroundGroup] = readFileSync('/proc/self/stat', 'utf8')

@@ -1,10 +1,10 @@
 import { type ApiRequest, type ApiResult, ConnectionCutError, isCut, NO_QUERY } from '../service/pipeline/exchange.ts';
 import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 
-/** Handles a fetch `Request` whose URL starts with `prefix`; by default, the origin of the URL. */
+/** Handles a fetch `Request`. `prefix` is the part of its URL before the path; by default, the origin of the URL. */
 export type Fetch = (request: Request, prefix?: string) => Promise<Response>;
 
-/** Creates the public `fetch` and `stream` of a mailbox. `fetch` has the arguments of the global `fetch`. */
+/** Creates the public functions `fetch` and `stream` of a mailbox. `fetch` has the arguments of the global `fetch`. */
 export function createClientFunctions(baseUrl: string, fetch: Fetch, connect: Connect) {
   const prefixOf = ({ url }: { readonly url: string }) =>
     isUnderBaseUrl(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
@@ -25,9 +25,9 @@ export function isUnderBaseUrl(baseUrl: string, url: string): boolean {
 }
 
 /**
- * Creates the request of a call with the arguments of the global `fetch`. A `Request` may be for any host.
+ * Creates a request from the arguments of the global `fetch`. A `Request` object may be for any host.
  *
- * @throws {TypeError} on a URL outside of `baseUrl`, because the global `fetch` would not reach the mailbox there.
+ * @throws {TypeError} on a URL outside of `baseUrl`, because the global `fetch` would not reach the mailbox with it.
  */
 function toRequest(baseUrl: string, input: Request | URL | string, init?: RequestInit): Request {
   if (typeof input === 'object' && 'method' in input) return init ? new Request(input, init) : input;
@@ -36,7 +36,7 @@ function toRequest(baseUrl: string, input: Request | URL | string, init?: Reques
   throw new TypeError(`This mailbox answers URLs under its baseUrl ${baseUrl}, not ${JSON.stringify(url)}.`);
 }
 
-/** Creates a handler of fetch requests from a handler of plain requests. A cut connection is `Response.error()`. */
+/** Creates a handler of fetch requests from a handler of plain requests. Returns `Response.error()` for a cut connection. */
 export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>): Fetch {
   return async (request, prefix = new URL(request.url).origin) => {
     const { reply } = await handle(toApiRequest(request, prefix));
@@ -57,7 +57,7 @@ function toApiRequest(request: Request, prefix: string): ApiRequest {
   };
 }
 
-/** Reads the body in chunks. Firefox has no `Request.body`, so the whole body is read at once there. */
+/** Reads the body in chunks. In Firefox, which has no `Request.body`, reads the whole body at once. */
 async function* readChunks(request: Request): AsyncGenerator<Uint8Array> {
   if (request.body === undefined) yield new Uint8Array(await request.arrayBuffer());
   // A reader is used because not every browser can iterate over a stream.
@@ -69,10 +69,10 @@ async function* readChunks(request: Request): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Admits the client of an event stream by its URL. `prefix` is the part before the path; by default, the origin. */
+/** Checks the client of an event stream. `prefix` is the part of its URL before the path; by default, the origin. */
 export type Connect = (request: Pick<Request, 'url' | 'headers'>, prefix?: string) => AcceptStream;
 
-/** Creates a `Connect` function for fetch requests from one for plain stream requests. */
+/** Creates a `Connect` function for fetch requests from the function that admits plain stream requests. */
 export function createConnect(admit: Streams['admit']): Connect {
   return ({ url, headers }, prefix) => {
     const { pathname, searchParams } = new URL(url);

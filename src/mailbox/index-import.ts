@@ -1,8 +1,8 @@
-// The main entry for `import` in Node. It needs msw only when `handlers` are read. Bundlers take `index.ts`.
+// The main entry for `import` in Node. Without msw, only a read of `handlers` fails. Bundlers use `index.ts`.
 
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { createMailbox as CreateMailbox } from './create-mailbox.ts';
-import { createMailboxWith, explainMsw } from './handler-parts.ts';
+import { createMailboxWith, explainMswError } from './handler-parts.ts';
 import type { MailboxOptions } from './mailbox.ts';
 
 export * from './without-msw.ts';
@@ -12,7 +12,7 @@ const loadMsw = await import('./msw.ts').then(
     () =>
       createHandlers,
   (error: unknown) => () => {
-    throw explainMsw(error);
+    throw explainMswError(error);
   },
 );
 

@@ -2,7 +2,7 @@
 
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { createMailbox as CreateMailbox } from './create-mailbox.ts';
-import { createMailboxWith, explainMsw } from './handler-parts.ts';
+import { createMailboxWith, explainMswError } from './handler-parts.ts';
 import type { MailboxOptions } from './mailbox.ts';
 import type { createHandlers } from './msw.ts';
 
@@ -15,7 +15,7 @@ function loadMsw(): typeof createHandlers {
   try {
     return require('./msw.cjs').createHandlers;
   } catch (error) {
-    throw explainMsw(error);
+    throw explainMswError(error);
   }
 }
 

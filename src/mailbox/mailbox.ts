@@ -94,10 +94,10 @@ const SHARED_OPTIONS: Readonly<Record<Exclude<keyof MailboxOptions, 'baseUrl' | 
   ...{ journalSize: true, loopLimit: true, seed: true, environment: true },
 };
 
-/** The names of the options that every mailbox has, also that of a server. */
+/** The names of the options that every mailbox has, including the mailbox of a server. */
 export const SHARED_OPTION_NAMES: readonly string[] = Object.keys(SHARED_OPTIONS);
 
-/** A mailbox and its internal parts that are not public. The server uses them. */
+/** A mailbox and its internal parts, which are not public. The server uses these parts. */
 export interface MailboxInternals extends Streams {
   readonly mailbox: Mailbox<never, never>;
   readonly service: Service;
@@ -106,11 +106,11 @@ export interface MailboxInternals extends Streams {
   /** Handles a request to the service; it never rejects. */
   handle(request: ApiRequest): Promise<FinishedExchange>;
   readonly activity: Activity;
-  /** Uses the fault that applies to a recipient over SMTP, and returns it; `undefined` if there is none. */
+  /** Returns the SMTP fault that applies to a recipient, and counts its use; `undefined` if there is no such fault. */
   takeSmtpFault(address: string): SmtpFault | undefined;
-  /** Ends the live feed of every reader, and every wait for mail. */
+  /** Ends all live feeds, and all calls that wait for mail. */
   endWaits(): void;
-  /** The parts whose state can be saved to a file or a page. */
+  /** The parts whose data can be saved in a file or in a web page. */
   readonly stateParts: WholeParts;
   /** Reports a failure of the emulator and publishes it as an activity. */
   readonly report: Environment['report'];
@@ -128,8 +128,8 @@ export function createMailboxWith(options: MailboxOptions<NamedFixture> = {}, lo
 type LoadMsw = () => typeof createHandlers;
 
 /**
- * Creates a mailbox with the internal parts that the server uses. Its `handlers` are not enumerable, so that a copy of
- * the mailbox does not need msw.
+ * Creates a mailbox with the internal parts that the server uses. The property `handlers` is not enumerable, so that a
+ * copy of the mailbox does not read it and does not need msw.
  */
 export function buildMailbox(
   options: MailboxOptions<NamedFixture>,
@@ -140,7 +140,7 @@ export function buildMailbox(
   const { fixtures = defaultFixture } = options;
   const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, live.values);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const { activity, realEnvironment, random, report } = readEnvironment(options);
+  const { activity, realEnvironment, random, report } = createMailboxEnvironment(options);
   const { worlds, dispatcher, service, admit } = createServiceParts(options, live.values, realEnvironment, activity);
   seedWithinLimit(worlds, fixture);
   const recorder = new Recorder(service, realEnvironment, activity, options.journalSize);
@@ -194,10 +194,10 @@ function createServiceParts(
 }
 
 /**
- * Creates the environment of a mailbox, which publishes each failure of the emulator as an activity, and the random
- * numbers if there is a seed.
+ * Creates the environment of a mailbox and, if there is a seed, its random numbers. The environment publishes each
+ * failure of the emulator as an activity.
  */
-function readEnvironment({ environment, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
+function createMailboxEnvironment({ environment, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
   const random = seed === undefined ? undefined : createSeededRandom(seed);
   const own = createEnvironment({ ...environment, ...(random && { randomBytes: random }) });
   const activity: Activity = createEventBus(own.report);
@@ -226,8 +226,8 @@ function refuseHandlers(): never {
   throw new TypeError('This mailbox has no msw handlers; create one by createMailbox() to use them.');
 }
 
-/** Returns an error that says how to get the `handlers` of a mailbox if msw could not be loaded. */
-export function explainMsw(error: unknown): Error {
+/** Returns the error for a read of `handlers` when msw could not be loaded. It says what the user can do. */
+export function explainMswError(error: unknown): Error {
   const advice =
     'The handlers of a mailbox need msw, which Jest can load from CommonJS only in Node 24.9 or newer with ' +
     'NODE_OPTIONS=--experimental-vm-modules; else, start a server by agent-mailbox-mock/server inside the test.';

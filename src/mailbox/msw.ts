@@ -17,8 +17,8 @@ export interface HandlerParts {
 }
 
 /**
- * Creates the msw handlers of a mailbox: one for requests and one for event streams. One handler serves all operations
- * and matches by string comparison before it parses anything, so the number of operations does not slow down a request.
+ * Creates the msw handlers of a mailbox: for requests, for deliveries, and for event streams. One handler serves all
+ * operations, and compares texts before it parses anything. So the number of operations does not slow down a request.
  * `http.all` with a predicate is public in both msw 2 and msw 3.
  */
 export function createHandlers(
@@ -43,8 +43,8 @@ export function createHandlers(
 }
 
 /**
- * The only link, shared by all mailboxes, because msw never releases the resources of a link. Its URL matches no
- * connection: each handler has a predicate that selects its own connections.
+ * The link of all mailboxes. They share it, because msw never releases the resources of a link. Its URL matches no
+ * connection, because each handler has a predicate that selects its own connections.
  */
 const STREAM_LINK = ws.link('wss://streams.invalid');
 
@@ -97,7 +97,7 @@ const REFUSAL_CODES: Partial<Record<ErrorCode, number>> = {
 /** The maximum length of a close reason, in bytes (RFC 6455, section 5.5). */
 const MAX_REASON_BYTES = 123;
 
-/** Closes the connection with a code for the kind of error, because msw offers no upgrade that could be refused. */
+/** Closes the connection with a code for the kind of error, because with msw no upgrade can be refused. */
 function refuse(client: Client, { code, message }: ApiError): void {
   client.close(REFUSAL_CODES[code] ?? CLOSE_CODES.failed, message.slice(0, MAX_REASON_BYTES));
 }

@@ -33,7 +33,7 @@ export interface MailboxMiddleware<Keys = DefaultKeys, Ids = DefaultIds> {
 
 /**
  * Creates a mailbox and a middleware for express 4 and 5 that serves it, at the root of an application or under a
- * prefix. It serves the service only: the control plane and event streams need a server.
+ * prefix. The middleware serves only the service, because the control plane and event streams need a server.
  *
  * @example
  * const mail = createMailboxMiddleware();
@@ -58,7 +58,7 @@ export function createMailboxMiddleware(options: MiddlewareOptions<NamedFixture>
 
   const middleware = (given: MiddlewareRequest, response: MiddlewareResponse, next: (error?: unknown) => void) => {
     const message = given as IncomingMessage & MiddlewareRequest;
-    // Anything else, such as the `*` of an OPTIONS request, is not a path.
+    // A target that does not begin with `/`, such as the `*` of an OPTIONS request, is not a path.
     const request = message.url?.startsWith('/') ? readRequest(message) : undefined;
     if (!request || !isServicePath(request.path)) next();
     else serve(withParsedBody(request, message), message, response as ServerResponse).catch(next);

@@ -16,10 +16,10 @@ export class StateFileError extends Error {
 /** The interval at which the holder of a lock updates the time of the lock file. */
 const TOUCH_INTERVAL_MS = 1_000;
 
-/** If the process of a holder cannot be looked up, it counts as ended after this time without an update of the file. */
+/** A holder whose process cannot be looked up counts as ended if the lock file is not updated for this time. */
 const STALE_MS = 5_000;
 
-/** The server that has a lock. */
+/** The server that has a lock, as the lock file describes it. */
 interface Holder {
   /** A text that no other lock has. */
   readonly token: string;
@@ -27,29 +27,29 @@ interface Holder {
   readonly pid: number;
   /** The running system, and the namespace of process ids to which `pid` belongs. */
   readonly machine: string;
-  /** The start of the process, which differs from that of a later process with the same id. */
-  readonly start: string | undefined;
+  /** When the process started. A later process with the same id has another start time. */
+  readonly startTime: string | undefined;
 }
 
 /** A lock that this server has. */
 export type FileLock = Awaited<ReturnType<typeof lockFile>>;
 
 /**
- * Locks a file, so that no other server uses it: in this process, on this machine, or on another one that shares the
- * folder. The lock of a server that has ended is replaced: at once if that server ran on this machine, and otherwise if
- * the lock file is not updated for some seconds.
+ * Locks a file, so that no other server uses it: in this process, on this machine, or on another machine that shares
+ * the folder. The lock of a server that has ended is replaced. If that server ran on this machine, this happens at
+ * once; otherwise, it happens after the lock file was not updated for some seconds.
  *
  * @throws {StateFileError} if another server has the file.
  */
 export async function lockFile(file: string) {
   const { pid } = process;
-  const own: Holder = { token: randomUUID(), host: hostname(), pid, machine: machineId(), start: startOf(pid) };
+  const own: Holder = { token: randomUUID(), host: hostname(), pid, machine: machineId(), startTime: startTimeOf(pid) };
   const path = `${file}.lock`;
   await takeLock(path, own, file);
   /** Checks that this server still has the lock. @throws {StateFileError} if another server has it. */
   const check = async () => {
     const holder = await readHolder(path);
-    // A person may have deleted the lock file.
+    // There is no holder if, for example, a person has deleted the lock file. This server then locks the file again.
     if (holder === undefined) await takeLock(path, own, file);
     else if (holder.token !== own.token) throw createInUseError(file, holder);
   };
@@ -65,15 +65,15 @@ export async function lockFile(file: string) {
   };
 }
 
-/** Takes a lock, also if its holder has ended. @throws {StateFileError} if another server has it. */
+/** Takes a lock that is free or whose holder has ended. @throws {StateFileError} if another server has the lock. */
 async function takeLock(path: string, own: Holder, file: string): Promise<void> {
   while (!(await createLockFile(path, own))) {
     const holder = await readHolder(path);
     if (holder === undefined) continue;
     if (holder.token === own.token) return;
     if (await isAlive(path, holder)) throw createInUseError(file, holder);
-    // Only a server that has this second lock may replace the lock of the ended holder. So if two servers start at the
-    // same time, only one gets the lock, and neither replaces the new lock of the other.
+    // Only a server that has this second lock may replace the lock of the ended holder. So, if two servers start at the
+    // same time, only one of them gets the lock, and the other server does not replace it.
     const secondLock = `${path}.${holder.token}`;
     await takeLock(secondLock, own, file);
     if ((await readHolder(path))?.token === holder.token) return rename(secondLock, path);
@@ -89,27 +89,27 @@ async function createLockFile(path: string, own: Holder): Promise<boolean> {
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return false;
-    // On a full disk the file exists and is empty.
+    // If the disk is full, the file was created, but its content could not be written.
     if (syscall === 'write') await rm(path, { force: true });
     throw error;
   }
 }
 
-/** Returns the holder of a lock; `undefined` if there is none. While the file is incomplete, the holder is unknown. */
+/** Returns the holder of a lock, or `undefined` if there is no lock. While the file is incomplete, nobody is known. */
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
     return JSON.parse(String(await readRegularFile(path)));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (!(error instanceof SyntaxError)) throw error;
-    return { token: 'unknown', host: 'unknown', pid: 0, machine: '', start: undefined };
+    return { token: 'unknown', host: 'unknown', pid: 0, machine: '', startTime: undefined };
   }
 }
 
-/** Returns whether a holder is running. If it cannot be looked up, this waits for an update of the lock file. */
-async function isAlive(path: string, { token, machine, pid, start }: Holder): Promise<boolean> {
-  const found = machine === machineId() ? startOf(pid) : undefined;
-  if (found !== undefined) return found === start;
+/** Returns whether a holder is running. If its process cannot be looked up, waits for an update of the lock file. */
+async function isAlive(path: string, { token, machine, pid, startTime }: Holder): Promise<boolean> {
+  const found = machine === machineId() ? startTimeOf(pid) : undefined;
+  if (found !== undefined) return found === startTime;
   const timeOf = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   const touchedAt = timeOf();
   for (let waited = 0; waited < STALE_MS; waited += TOUCH_INTERVAL_MS / 2) {
@@ -119,7 +119,7 @@ async function isAlive(path: string, { token, machine, pid, start }: Holder): Pr
   return false;
 }
 
-/** Returns an id of this system and its namespace of process ids. Two containers have different ids. */
+/** Returns a text that identifies this system and its namespace of process ids. It differs between containers. */
 function machineId(): string {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()} ${readlinkSync('/proc/self/ns/pid')}`;
@@ -128,11 +128,11 @@ function machineId(): string {
   }
 }
 
-/** Returns the start of a process, an empty text if it has ended, and `undefined` if the system does not show it. */
-function startOf(pid: number): string | undefined {
+/** Returns when a process started: an empty text if it has ended, `undefined` if the system does not show it. */
+function startTimeOf(pid: number): string | undefined {
   try {
     process.kill(pid, 0);
-    // The name of the program is in brackets, and may contain brackets itself.
+    // The file has the name of the program in brackets, and the name may contain brackets, too.
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.replace(/^.*\) /s, '').split(' ');
     // A process in the state Z has ended, but its parent has not read the exit code yet.

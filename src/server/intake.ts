@@ -2,30 +2,30 @@ import type { ServerResponse } from 'node:http';
 import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
 import { ApiError } from '../contract/errors.ts';
 
-/** The bytes of one request or mail that has not been handled yet. */
-export interface HeldBytes {
-  /** Counts more bytes. If all clients together send too much, it returns an error and does not count them. */
+/** Counts the bytes of one request or mail until it has been handled. */
+export interface ByteCounter {
+  /** Counts more bytes. If all clients together send too much, returns an error and does not count these bytes. */
   add(bytes: number): ApiError | undefined;
-  /** Removes the bytes from the count. */
+  /** Removes all bytes of this request or mail from the count. */
   release(): void;
 }
 
 /** Bodies up to this size are not counted. */
 const SMALL_BYTES = 64 * 1024;
 
-/** Limits how much all clients together send at once, so that no number of clients uses up the memory. */
+/** Limits how much all clients together send at once, so that they cannot use up the memory. */
 export class Intake {
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** Allows half of the memory for mail, and at least one mail in base64. */
+  /** The limit is half of the memory for mail, but at least the size of one mail in base64. */
   constructor(memoryForMail: number) {
     this.#maxBytes = Math.max(memoryForMail / 2, 2 * MAX_MAIL_BYTES);
   }
 
-  /** Returns the counter of one request or mail. */
-  hold(): HeldBytes {
-    let held = 0;
+  /** Creates the counter of one request or mail. */
+  createCounter(): ByteCounter {
+    let counted = 0;
     let isReleased = false;
     return {
       add: (bytes) => {
@@ -36,32 +36,32 @@ export class Intake {
               'again later.',
           );
         }
-        held += bytes;
+        counted += bytes;
         this.#bytes += bytes;
         return undefined;
       },
       release: () => {
-        this.#bytes -= held;
-        held = 0;
+        this.#bytes -= counted;
+        counted = 0;
         isReleased = true;
       },
     };
   }
 
-  /** Counts a body until its reply is sent, unless its header says that it is small. */
+  /** Counts the bytes of a body until the reply is sent, unless the request declares that the body is small. */
   count(body: AsyncIterable<Uint8Array>, declaredBytes: number, response: ServerResponse): AsyncIterable<Uint8Array> {
     return declaredBytes <= SMALL_BYTES ? body : this.#count(body, declaredBytes, response);
   }
 
   async *#count(body: AsyncIterable<Uint8Array>, declaredBytes: number, response: ServerResponse) {
-    const held = this.hold();
-    response.once('close', held.release);
-    if (response.closed) held.release();
-    // The declared size is counted at once, because otherwise many bodies could begin to arrive, and none would fit.
+    const counter = this.createCounter();
+    response.once('close', counter.release);
+    if (response.closed) counter.release();
+    // The declared size is counted at once. Otherwise, many bodies could begin to arrive, and none of them would fit.
     const isDeclared = Number.isFinite(declaredBytes);
-    throwIfRefused(isDeclared ? held.add(declaredBytes) : undefined);
+    throwIfRefused(isDeclared ? counter.add(declaredBytes) : undefined);
     for await (const chunk of body) {
-      if (!isDeclared) throwIfRefused(held.add(chunk.byteLength));
+      if (!isDeclared) throwIfRefused(counter.add(chunk.byteLength));
       yield chunk;
     }
   }

@@ -8,7 +8,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** How long the running requests and the clients have to end when a server closes. */
+/** When a server closes, its requests and connections have this time to end on their own. */
 export const CLOSE_MS = 300;
 
 /** Creates a listener for a server. `atEnd` is called before the connections that are still open are closed. */
@@ -17,7 +17,7 @@ export function createListener(server: Server, graceMs = CLOSE_MS, atEnd?: () =>
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
-    // An error on a connection closes that connection only; without a listener, it would end the process.
+    // Without this listener, an error on a connection would end the process, and not only close the connection.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => sockets.delete(socket));
   });

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 
-/** Returns whether a host name, as written in a URL, always means this machine, independent of DNS. */
+/** Returns whether a host name, as written in a URL, always means this machine, whatever DNS says. */
 export function isLoopbackHost(hostname: string): boolean {
   const name = hostname.toLowerCase().replace(/\.$/, '');
   if (name === 'localhost' || name.endsWith('.localhost')) return true;
@@ -8,7 +8,7 @@ export function isLoopbackHost(hostname: string): boolean {
   return isIPv4(name) && name.startsWith('127.');
 }
 
-/** Returns the host name of a `Host` header or URL authority without port and final dot; `undefined` if invalid. */
+/** Returns the host name in a `Host` header, without the port and a final dot; `undefined` if it is invalid. */
 export function hostnameOf(authority: string): string | undefined {
   if (!/^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d*)?$/i.test(authority)) return undefined;
   const url = URL.canParse(`http://${authority}`) ? new URL(`http://${authority}`) : undefined;
@@ -20,8 +20,8 @@ export function reachableHost(host: string): string {
   return { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
 }
 
-/** The default port. */
+/** The default port of the emulator. */
 export const DEFAULT_PORT = 4025;
 
-/** The default address: only this machine can connect. */
+/** The default address on which the emulator listens: only this machine can connect to it. */
 export const DEFAULT_HOST = '127.0.0.1';

@@ -9,12 +9,11 @@ import { mediaTypeOf } from '../service/mail/mime/compose-mail.ts';
 import { fileProblem, readRegularFile } from './regular-file.ts';
 
 /**
- * Replaces each message `{ "eml": "path" }` of a fixture by the mails in that file, with the other fields that the
- * author wrote. Paths are relative to a folder. A fixture without such messages is returned unchanged. The path of a
- * file that cannot be read, or has a mail that cannot be parsed, is replaced by an error, which the check of the
- * fixture reports.
+ * Replaces each message `{ "eml": "path" }` of a fixture by the mails in that file. Other fields of the message replace
+ * the fields of each mail. Paths are relative to `folder`. If a file cannot be read, or one of its mails cannot be
+ * parsed, the field `eml` becomes an error, which the check of the fixture reports.
  */
-export async function resolveMail<Fixture>(fixture: Fixture, folder: string): Promise<Fixture> {
+export async function replaceMailFiles<Fixture>(fixture: Fixture, folder: string): Promise<Fixture> {
   if (!listInboxes(fixture).some(({ inbox }) => messagesOf(inbox).some(isMailFile))) return fixture;
   const copy = structuredClone(fixture);
   for (const { inbox } of listInboxes(copy)) {
@@ -23,7 +22,8 @@ export async function resolveMail<Fixture>(fixture: Fixture, folder: string): Pr
     const read = await Promise.all(
       messages.map((message) => (isMailFile(message) ? readMessages(message, folder) : [message])),
     );
-    // After a failure, each entry stays one message, so that other problems are reported at the right position.
+    // If a file has failed, only the first mail of each file is kept, so that every message keeps its position in the
+    // list. The check of the fixture then reports other problems at the right position.
     const hasFailed = read.some(([first]) => isObject(first) && first.eml instanceof Error);
     inbox.messages = hasFailed ? read.map(([first]) => first) : read.flat();
   }
@@ -41,12 +41,12 @@ async function readMessages({ eml, ...fields }: { readonly eml: string }, folder
   }
 }
 
-/** An inbox of a fixture that was not checked yet, with its path in the fixture. */
-export type InboxPart = { readonly path: readonly string[]; readonly inbox: Record<string, unknown> };
+/** An inbox of a fixture that was not checked yet, and the path to the inbox in the fixture. */
+export type UncheckedInbox = { readonly path: readonly string[]; readonly inbox: Record<string, unknown> };
 
 /** Lists the inboxes of a fixture that was not checked yet. Invalid parts are left out. */
-export function listInboxes(fixture: unknown): InboxPart[] {
-  return ['tenants', 'workspaces', 'inboxes'].reduce<InboxPart[]>(
+export function listInboxes(fixture: unknown): UncheckedInbox[] {
+  return ['tenants', 'workspaces', 'inboxes'].reduce<UncheckedInbox[]>(
     (parts, field) =>
       parts.flatMap(({ path, inbox: part }) => {
         const children = part[field];
@@ -59,7 +59,7 @@ export function listInboxes(fixture: unknown): InboxPart[] {
   );
 }
 
-/** Returns whether a message of a fixture is the path of a mail file. */
+/** Returns whether a message of a fixture names a mail file. */
 export function isMailFile(message: unknown): message is JsonObject & { readonly eml: string } {
   return isObject(message) && typeof message.eml === 'string';
 }
@@ -70,11 +70,11 @@ export function messagesOf({ messages }: JsonObject): readonly unknown[] {
 }
 
 /**
- * Splits the content of a file into mails: an mbox, which begins with a line that starts with `From `, or one mail. A
- * line of a mail that an mbox had to quote as `>From ` gets its first character removed (RFC 4155, mboxrd).
+ * Splits the content of a file into mails. A file that begins with `From ` is an mbox; any other file is one mail. An
+ * mbox has `>From ` in place of a line of a mail that begins with `From ` (mboxrd, RFC 4155); the `>` is removed.
  */
 export function splitMbox(content: Buffer): Buffer[] {
-  // In Latin-1 each byte is one character, so that no byte changes.
+  // In Latin-1, each byte is one character, so no byte changes.
   const text = content.toString('latin1');
   if (!text.startsWith('From ')) return [content];
   const starts = [...text.matchAll(/(?:^|(?<=\n\r?\n))From [^\n]*\n/g)];
@@ -86,19 +86,19 @@ export function splitMbox(content: Buffer): Buffer[] {
 
 /** A mail of a file. */
 export interface FileMail {
-  /** The fields of a message of a fixture. A field that the mail does not have is left out, and gets its default. */
+  /** The mail as a message of a fixture. A field that the mail does not have is missing, and later gets its default. */
   readonly message: Readonly<Record<string, unknown>>;
-  /** The bare address of the sender; empty if there is none. */
+  /** The bare address of the sender; empty if the mail names no sender. */
   readonly from: string;
   /** The addresses of all recipients in the header. */
   readonly recipients: readonly string[];
 }
 
 /**
- * Reads the bytes of a mail as a message of a fixture. The mail arrives at the time in its Date field. Addresses to
- * which the service cannot send are left out of `to` and `cc`, but stay in the raw mail.
+ * Converts the bytes of a mail to a message of a fixture. The time of arrival is the time in the Date field. `to` and
+ * `cc` do not contain addresses to which the service cannot send, but the raw mail still does.
  *
- * @throws {ApiError} VALIDATION_ERROR if it is too large or cannot be parsed.
+ * @throws {ApiError} VALIDATION_ERROR if the mail is too large or cannot be parsed.
  */
 export async function toFixtureMessage(bytes: Uint8Array): Promise<FileMail> {
   if (bytes.length > MAX_MAIL_BYTES) {

@@ -9,21 +9,21 @@ import ipaddr from 'ipaddr.js';
 import { RefusedError } from '../world/fetch-in-process.ts';
 import { parseListOption } from './server-settings.ts';
 
-/** The function as it is when this file is loaded: msw replaces it later, and would answer or fail the deliveries. */
+/** Node's own function. It is read here at once, because msw replaces it later, and deliveries must not reach msw. */
 const { request } = http;
 
 /** The time limit for a connection to a receiver. */
 const CONNECT_MS = 10_000;
 
-/** How long an unused connection is kept: far less than the five seconds after which a server of Node closes it. */
+/** How long an unused connection stays open: shorter than the five seconds after which a Node server closes it. */
 const IDLE_MS = 1_000;
 
 /**
  * Creates a `fetch` for deliveries. It looks up a host name, checks each address, and connects only to the checked
- * addresses, so that DNS rebinding cannot bypass the check. It follows no redirects and allows ports that browsers
- * block.
+ * addresses, so that DNS rebinding cannot bypass the check. It does not follow redirects, and it allows ports that
+ * browsers block.
  */
-export function createOutgoingFetch(findReasonToRefuse: ReceiverRules) {
+export function createOutgoingFetch(receiverRules: ReceiverRules) {
   const agents = new Map<string, Agent>();
   let ownPort: number | undefined;
   let isClosed = false;
@@ -39,13 +39,13 @@ export function createOutgoingFetch(findReasonToRefuse: ReceiverRules) {
       const { Agent } = protocol === 'https:' ? await import('node:https') : http;
       if (isClosed) throw new RefusedError('The emulator is shutting down.');
       const port = Number(target.port) || (protocol === 'https:' ? 443 : 80);
-      // Another machine may use the same port number, so only addresses of this machine are refused then.
-      const rules = port === ownPort ? refuseOwnAddresses(findReasonToRefuse) : findReasonToRefuse;
+      // Another machine may use the same port number, so only the addresses of this machine are refused.
+      const rules = port === ownPort ? refuseOwnAddresses(receiverRules) : receiverRules;
       const agent = agents.get(protocol) ?? new Agent({ keepAlive: true, timeout: IDLE_MS });
       agents.set(protocol, agent);
       return toResponse(await send(target, init, agent, rules));
     },
-    /** Aborts all running calls and refuses all later ones. */
+    /** Aborts all running calls and refuses all later calls. */
     async close(): Promise<void> {
       isClosed = true;
       for (const agent of agents.values()) agent.destroy();
@@ -54,14 +54,15 @@ export function createOutgoingFetch(findReasonToRefuse: ReceiverRules) {
 }
 
 /** Returns rules that also refuse every address of this machine. */
-function refuseOwnAddresses(findReasonToRefuse: ReceiverRules): ReceiverRules {
+function refuseOwnAddresses(rules: ReceiverRules): ReceiverRules {
   const reason = "This address is the emulator's own port; it never delivers to itself.";
-  return (host, address = host) => findReasonToRefuse(host, address) ?? (isLocalAddress(address) ? reason : undefined);
+  return (host, address = host) => rules(host, address) ?? (isLocalAddress(address) ? reason : undefined);
 }
 
 /**
- * Sends a request if the rules allow its host, and resolves with the head of the response. Node calls `lookup` only for
- * host names, and a name that is not allowed must not be looked up, because the look-up itself could send data out.
+ * Sends a request if the rules allow its host. Resolves when the head of the response has arrived. The host is checked
+ * before Node looks it up, because a look-up could send data out: a DNS server sees the name. An IP address is checked
+ * only here, because Node calls `lookup` only for names.
  */
 function send(url: URL, init: RequestInit, agent: Agent, rules: ReceiverRules): Promise<IncomingMessage> {
   const { protocol, port, pathname, search } = url;
@@ -99,7 +100,7 @@ function createLookup(rules: ReceiverRules): LookupFunction {
   };
 }
 
-/** Resolves a name to the addresses that may be called. @throws {RefusedError} when there is none. */
+/** Resolves a name to the addresses that may be called. @throws {RefusedError} when no address may be called. */
 async function resolveAllowed(host: string, rules: ReceiverRules): Promise<[LookupAddress, ...LookupAddress[]]> {
   const addresses = await lookup(LOCAL_NAME.test(host) ? 'localhost' : host, { all: true });
   const reasons = addresses.map(({ address }) => rules(host, address));
@@ -125,7 +126,7 @@ function toResponse(incoming: IncomingMessage): Response {
     values.map((value): [string, string] => [name, value]),
   );
   const isEmpty = STATUSES_WITHOUT_BODY.includes(status) || incoming.headers['content-length'] === '0';
-  // Node uses a connection again only when the body has been read, even an empty one.
+  // Node uses a connection again only after the body has been read, even if the body is empty.
   if (isEmpty) incoming.resume();
   return new Response(isEmpty ? null : (Readable.toWeb(incoming) as ReadableStream), { status, headers });
 }
@@ -133,12 +134,12 @@ function toResponse(incoming: IncomingMessage): Response {
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Returns the reason why a receiver may not be called, or `undefined` if it may be called. `host` is the host in its
- * URL; `address` is the resolved address, if known.
+ * Returns the reason why a receiver may not be called, or `undefined` if it may be called. `host` is the host in the
+ * URL; `address` is an address of this host, if it was looked up.
  */
 type ReceiverRules = (host: string, address?: string) => string | undefined;
 
-/** Addresses of cloud metadata services, which give out credentials. Link-local addresses are checked separately. */
+/** Addresses of cloud metadata services, which return credentials. Link-local addresses are checked separately. */
 const METADATA_ADDRESSES = new Set(
   'fd00:ec2::254 fd20:ce::254 fd00:42::42 100.100.100.200 168.63.129.16 192.0.0.192'.split(' '),
 );
@@ -150,15 +151,16 @@ const TRANSLATION_RANGES: ReadonlySet<string> = new Set(['rfc6052', 'rfc6145']);
  * The positions at which the four bytes of an IPv4 address can begin in an IPv6 address (RFC 6052, section 2.2). Byte 8
  * is not counted, because it never belongs to the IPv4 address.
  */
-const EMBEDDED_AT = [4, 5, 6, 7, 8, 11];
+const IPV4_POSITIONS = [4, 5, 6, 7, 8, 11];
 
 /** Names of this machine, which are not looked up in DNS (RFC 6761, section 6.3). */
 const LOCAL_NAME = /(?:^|\.)localhost$/;
 
 /**
- * Creates the rules: `localhost` and loopback addresses are always allowed, link-local and metadata addresses never,
- * and others only if `deliverTo` names them. Its entries are hosts as written in a URL, ranges such as `10.0.0.0/8`, or
- * `*` for all. A name without an address is allowed if it may be looked up.
+ * Creates the rules: `localhost` and loopback addresses are always allowed, link-local and metadata addresses are never
+ * allowed, and other receivers are allowed only if `deliverTo` names them. An entry of `deliverTo` is a host as written
+ * in a URL, a range such as `10.0.0.0/8`, or `*` for all. Before the address of a name is known, the rules say whether
+ * the name may be looked up.
  *
  * @throws {TypeError} on any other entry, because it would never match.
  */
@@ -175,12 +177,12 @@ export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules
   };
 }
 
-/** Returns the reason why a URL may not be called, as far as it is known without a look-up. */
-export function findReasonFor(rules: ReceiverRules, url: string): string | undefined {
+/** Returns the reason why a URL may not be called, if the reason is known without a look-up. */
+export function findReasonToRefuse(rules: ReceiverRules, url: string): string | undefined {
   return rules(new URL(url).hostname.replace(/^\[|\]$|\.$/g, ''));
 }
 
-/** Returns whether a host means this machine by itself. A name that only resolves to a loopback address does not. */
+/** Returns whether a host is `localhost` or a loopback address. Other names are not local, wherever they resolve to. */
 function isLocal(host: string, address: Address | undefined): boolean {
   return LOCAL_NAME.test(host) ? !address || isLoopback(address) : ipaddr.isValid(host) && isLoopback(address);
 }
@@ -208,24 +210,24 @@ function embeddedAddresses(address: Address): Address[] {
   if (bytes.length !== 16) return [];
   return [
     ...translatedAddresses(bytes, TRANSLATION_RANGES.has(address.range())),
-    ...(TUNNEL_ENDS[address.range()]?.(bytes) ?? []),
+    ...(TUNNEL_ADDRESSES[address.range()]?.(bytes) ?? []),
   ].map((four) => new ipaddr.IPv4(four));
 }
 
-/** Functions that read the IPv4 ends of a tunnel from an address. Teredo inverts the client's bits (RFC 4380). */
-const TUNNEL_ENDS: Readonly<Record<string, (bytes: number[]) => number[][]>> = {
+/** Return the IPv4 addresses of a tunnel that an IPv6 address contains. Teredo inverts the client's bits (RFC 4380). */
+const TUNNEL_ADDRESSES: Readonly<Record<string, (bytes: number[]) => number[][]>> = {
   '6to4': (bytes) => [bytes.slice(2, 6)],
   teredo: (bytes) => [bytes.slice(4, 8), bytes.slice(12).map((byte) => 255 - byte)],
 };
 
 /**
- * Returns the possible IPv4 addresses of a translated address. Any network may have its own translation prefix. With an
- * unknown prefix, only an address with zeroes where translators put them is treated as translated.
+ * Returns the IPv4 addresses that a translated IPv6 address may contain. Any network may have its own prefix for
+ * translation. An address with an unknown prefix counts as translated only if it has zeroes where translators put them.
  */
 function translatedAddresses(bytes: number[], isKnownPrefix: boolean): number[][] {
   const others = bytes.toSpliced(8, 1);
   const mayBeTranslated = (start: number) => bytes[8] === 0 && others.slice(start + 4).every((byte) => byte === 0);
-  const starts = EMBEDDED_AT.filter((start) => isKnownPrefix || mayBeTranslated(start));
+  const starts = IPV4_POSITIONS.filter((start) => isKnownPrefix || mayBeTranslated(start));
   return starts.map((start) => others.slice(start, start + 4));
 }
 

@@ -9,11 +9,11 @@ export async function readRegularFile(path: string): Promise<Buffer> {
 }
 
 /**
- * Opens a file, and refuses a pipe, a socket or a device with the code `ENXIO`, because reading one might never end.
- * The kind is that of the open file, because another file can get the same name at any time.
+ * Opens a file. Refuses a pipe, a socket or a device with the code `ENXIO`, because reading from it might never end.
+ * The kind of the file is checked after the file was opened, because another file can get the same name at any time.
  */
 export async function openRegularFile(path: string): Promise<FileHandle> {
-  // With this flag, which Windows does not have, a pipe is opened without waiting. The system itself refuses a socket.
+  // With O_NONBLOCK, a pipe is opened without waiting. Windows does not have this flag. The system refuses a socket.
   const handle = await promises.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   const stats = await handle.stat();
   if (stats.isFile()) return handle;
@@ -22,6 +22,7 @@ export async function openRegularFile(path: string): Promise<FileHandle> {
   throw Object.assign(new Error(`${path} is not a regular file.`), { code, syscall: 'open' });
 }
 
+/** The reasons in plain words, by the error code of Node. */
 const PROBLEMS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
   EDQUOT: 'your share of the disk is full',

@@ -3,9 +3,10 @@ import { open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces the content of a file. Even if the process or the machine stops, the file has either the old content or the
- * new one, because the new content is first written to a file with another name. Only this user can read the file. The
- * other name contains the process id, so that one can see which process did not finish.
+ * Replaces the content of a file. Even if the process or the machine stops, the file has either the old or the new
+ * content, because the new content is first written to a second file, which then gets the name of the first one. Only
+ * this user can read the file. The name of the second file contains the process id, so that a person can see which
+ * process did not finish.
  */
 export async function replaceFile(file: string, content: string | Iterable<string>): Promise<void> {
   const part = `${file}.${randomUUID()}.${process.pid}.part`;
@@ -20,7 +21,7 @@ export async function replaceFile(file: string, content: string | Iterable<strin
 }
 
 async function writeToDisk(file: string, content: string | Iterable<string>): Promise<void> {
-  // The flag `wx` refuses a file that exists, such as a link to another file that another process has created.
+  // The flag `wx` refuses a file that exists already. It could be a link to another file, created by another process.
   const handle = await open(file, 'wx', 0o600);
   try {
     await writeFile(handle, content);
@@ -30,7 +31,7 @@ async function writeToDisk(file: string, content: string | Iterable<string>): Pr
   }
 }
 
-/** Writes the new name of the file to the disk. Some systems, such as Windows, cannot do that for a folder. */
+/** Writes the new name of the file to the disk. An error is ignored, because some systems cannot sync a folder. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined);
   await handle?.sync().catch(() => undefined);

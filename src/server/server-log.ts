@@ -19,24 +19,27 @@ export interface Line {
   readonly sign?: number | '←' | '!' | undefined;
   readonly text: string;
   /** The HTTP status that decides the colour of the line. Default: 200. */
-  readonly status?: number | undefined;
+  readonly colourStatus?: number | undefined;
 }
 
-/** Writes one log line. The time is that of the call, if none is given. An error from a function is reported. */
+/**
+ * Writes one log line with the time `at`, by default the current time. `line` may be a function. If the function throws
+ * an error, the error is reported and not thrown.
+ */
 export type Log = (line: Line | (() => Line), at?: Date) => void;
 
 /** The width of the column of names: the longest operation has 18 characters. */
 const NAME_WIDTH = 18;
 
-/** Keeps newer versions of Node from disabling colours on their own. */
+/** Without this option, newer versions of Node check the stream, and may disable the colours. */
 const STYLE_OPTIONS = { validateStream: false };
 
-/** The colour of a status, by its first digit. */
+/** The colour of a line, by the first digit of its status. */
 const COLOURS = ['red', 'cyan', 'green', 'cyan', 'yellow', 'red'] as const;
 
 /**
- * Creates a log whose lines begin with the time of day, have columns, and contain no secrets. It never throws: `report`
- * receives each error that `write` throws.
+ * Creates a log. Its lines begin with the time of day, have columns, and contain no secrets. The log never throws:
+ * `report` receives each error of `write`, or of a function that returns a line.
  */
 export function createLog(write: (line: string) => void, isColoured: boolean, report: (error: unknown) => void): Log {
   const colourise = (format: Parameters<typeof styleText>[0], text: string) =>
@@ -45,9 +48,9 @@ export function createLog(write: (line: string) => void, isColoured: boolean, re
   return (line, at = new Date()) => {
     const time = at.toTimeString().slice(0, 'hh:mm:ss'.length);
     try {
-      const { name, sign = '', text, status = 200 } = typeof line === 'function' ? line() : line;
+      const { name, sign = '', text, colourStatus = 200 } = typeof line === 'function' ? line() : line;
       const columns = toPrintable(`${name.padEnd(NAME_WIDTH)} ${String(sign).padEnd(3)} ${text}`);
-      const colour = COLOURS[Number(String(status).charAt(0))] ?? 'red';
+      const colour = COLOURS[Number(String(colourStatus).charAt(0))] ?? 'red';
       write(`${colourise('dim', time)} ${colourise(colour, maskSecrets(columns))}`);
     } catch (error) {
       report(error);
@@ -60,7 +63,7 @@ function toPrintable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }
 
-/** Masks secrets as `maskText` does, and also texts that begin like a key but are too short. */
+/** Masks secrets as `maskText` does. Also masks texts that begin like a key, but are too short to be a key. */
 export function maskSecrets(text: string): string {
   return maskText(text).replace(/(sa|tk|wk|ak)_[\w-]+(?![\w…-])/g, (key) => `${key.slice(0, 3)}…`);
 }
@@ -76,12 +79,15 @@ export function logActivity(activity: Activity, log: Log, inspector: () => strin
   activity.subscribe((entry) => {
     const line = describeActivity(entry);
     if (!line) return;
-    const hasLink = 'deliveryId' in entry && (line.status ?? 200) >= 300;
+    const hasLink = 'deliveryId' in entry && (line.colourStatus ?? 200) >= 300;
     log(hasLink ? { ...line, text: `${line.text} ${inspector()}#/webhooks/${entry.deliveryId}` } : line);
   });
 }
 
-/** Describes an entry in one line; `undefined` for a delivery that is sent at once, because its attempt has a line. */
+/**
+ * Describes an entry in one line. Returns `undefined` for a new delivery that is sent at once, because the first
+ * attempt has its own line.
+ */
 export function describeActivity(entry: ActivityEntry): Line | undefined {
   const line = WRITERS[entry.kind](entry as never);
   return line && limitText(line);
@@ -90,36 +96,37 @@ export function describeActivity(entry: ActivityEntry): Line | undefined {
 const WRITERS: {
   readonly [Kind in ActivityEntry['kind']]: (entry: Extract<ActivityEntry, { kind: Kind }>) => Line | undefined;
 } = {
-  'delivery-created': (entry) =>
-    entry.state === 'held' ? deliveryLine(entry, { sign: '!', text: `held: ${entry.reason}`, status: 403 }) : undefined,
+  'delivery-created': (entry) => (entry.state === 'held' ? problemLine(entry, 403) : undefined),
   attempt: (entry) => {
-    const status = entry.status ?? (entry.state === 'refused' ? 403 : 504);
-    return deliveryLine(entry, { sign: entry.status ?? '!', text: formatResult(entry), status });
+    const colourStatus = entry.status ?? (entry.state === 'refused' ? 403 : 504);
+    return deliveryLine(entry, { sign: entry.status ?? '!', text: formatResult(entry), colourStatus });
   },
-  'delivery-ended': (entry) => {
-    const status = entry.state === 'failed' ? 500 : 403;
-    return deliveryLine(entry, { sign: '!', text: `${entry.state}: ${entry.reason}`, status });
-  },
+  'delivery-ended': (entry) => problemLine(entry, entry.state === 'failed' ? 500 : 403),
   mail: ({ inbox, from, subject }) => ({ name: 'mail', sign: '←', text: `to ${inbox} from ${from}: ${subject}` }),
-  'mail-held': ({ reason }) => ({ name: 'mail', sign: '!', text: `held: ${reason}`, status: 429 }),
+  'mail-held': ({ reason }) => ({ name: 'mail', sign: '!', text: `held: ${reason}`, colourStatus: 429 }),
   'stream-opened': ({ tier, key }) => ({ name: 'stream', text: `opened with the ${tier} key ${key}` }),
-  'stream-closed': ({ tier, key }) => ({ name: 'stream', text: `closed that was opened with the ${tier} key ${key}` }),
+  'stream-closed': ({ tier, key }) => ({ name: 'stream', text: `closed; it was opened with the ${tier} key ${key}` }),
   failure: ({ error }) => {
     const [name, text] =
       error instanceof CorrespondentError
         ? ['correspondent', error.message]
         : ['emulator', `The emulator failed because of a bug in it: ${messageOf(error)}.`];
-    return { name, sign: '!', text, status: 500 };
+    return { name, sign: '!', text, colourStatus: 500 };
   },
 };
 
-/** Returns a line with the event, the webhook and the address of a delivery, followed by what happened to it. */
+/** Returns a line with the event, the webhook and the address of a delivery, followed by the given text. */
 function deliveryLine({ event, webhookId, url }: DeliveryActivity, { text, ...line }: Omit<Line, 'name'>): Line {
   const address = url === null ? '' : ` ${cut(url, MAX_URL_LENGTH)}`;
   return { ...line, name: event, text: `webhook ${webhookId.slice(0, 4)}…${address} ${text}` };
 }
 
-/** Describes the result of an attempt: `503 in 12 ms, again in 5s`. */
+/** Returns a line that says in which state a delivery is, and why. */
+function problemLine(entry: DeliveryActivity & Pick<AttemptData, 'state' | 'reason'>, colourStatus: number): Line {
+  return deliveryLine(entry, { sign: '!', text: `${entry.state}: ${entry.reason}`, colourStatus });
+}
+
+/** Describes the result of an attempt, such as `503 in 12 ms, again in 5s`. */
 export function formatAttempt(attempt: AttemptData): string {
   return [attempt.status, formatResult(attempt)].filter((part) => part !== null).join(' ');
 }
@@ -136,26 +143,26 @@ function formatNextStep({ state, reason, retryInMs }: Pick<AttemptData, 'state' 
   return reason === null ? '' : `, ${state}: ${reason}`;
 }
 
-/** The maximum length of the URL of a webhook, so that the result of the delivery is in the line, too. */
+/** The maximum length of the URL of a webhook in a line, so that the line also has room for the result. */
 const MAX_URL_LENGTH = 120;
 
 /** The maximum length of the text of a line, in characters. */
 const MAX_LENGTH = 280;
 
-/** Shortens the text of a line that others may have written, and makes it printable. */
+/** Shortens the text of a line and makes it printable, because parts of the text may come from strangers. */
 export function limitText(line: Line): Line {
   return { ...line, text: toPrintable(line.text.slice(0, MAX_LENGTH)) };
 }
 
 /** Returns an observer that logs why the URL of a new or changed webhook may not be called. */
-export function logRefusedWebhooks(log: Log, findReason: (url: string) => string | undefined): ExchangeObserver {
+export function logBlockedWebhooks(log: Log, findReason: (url: string) => string | undefined): ExchangeObserver {
   return ({ row, received, reply }) => {
     const isWebhook = row?.id === 'createWebhook' || row?.id === 'updateWebhook';
     if (!isWebhook || reply.status >= 300 || !(received instanceof Uint8Array)) return;
     const { url }: { url?: unknown } = JSON.parse(new TextDecoder().decode(received));
     const reason = typeof url === 'string' ? findReason(url) : undefined;
     if (reason !== undefined)
-      log({ name: row.id, sign: '!', text: `a webhook will get nothing: ${reason}`, status: 403 });
+      log({ name: row.id, sign: '!', text: `a webhook will get nothing: ${reason}`, colourStatus: 403 });
   };
 }
 
@@ -167,44 +174,47 @@ export function isControlRead({ method = '', url = '' }: IncomingMessage): boole
 const CONTROL_URL = new RegExp(`^(?:${CONTROL_PATH}(?=[/?]|$)|${FAVICON_PATH}$)`);
 
 /**
- * Writes one line when a request is finished: operation, status, method, path, error code, duration, masked key, and
- * the reason of a refusal, with what the reply omits.
+ * Writes one line when a request is finished: operation, status, method, path, error code, duration and masked key. If
+ * the request was refused, the line also has the reason, including what the reply must not say. The line ends with the
+ * parts of the request that were ignored.
  */
 export function logRequest(
   log: Log,
   request: IncomingMessage,
   response: ServerResponse,
-  readResult: () => Partial<ApiResult>,
+  readResult: () => Result,
 ): void {
   const startedAt = performance.now();
   response.once('close', () => {
     const duration = `${(performance.now() - startedAt).toFixed(1)} ms`;
-    log(() => describe(request, response, duration, readResult()));
+    log(() => describeRequest(request, response, duration, readResult()));
   });
 }
 
-function describe(request: IncomingMessage, response: ServerResponse, duration: string, result: Partial<ApiResult>) {
+type Result = Partial<ApiResult>;
+
+function describeRequest(request: IncomingMessage, response: ServerResponse, duration: string, result: Result): Line {
   const { method, url = '' } = request;
   const { statusCode: status } = response;
   const isComplete = response.writableFinished || status === 101;
   const name = result.row?.id ?? nameWithoutOperation(url.replace(/\?.*/s, ''));
-  const write = (outcome: string | undefined, note = '') =>
-    [method, toAscii(url), outcome, duration, sentKey(request)].filter(Boolean).join(' ') + note;
-  if (isComplete) return { name, sign: status, text: write(result.error?.code, formatNotes(result)), status };
-  return { name, sign: '!' as const, text: write(isCut({ status }) ? 'cut by a fault' : 'aborted'), status: 499 };
+  const outcome = isComplete ? result.error?.code : isCut({ status }) ? 'cut by a fault' : 'aborted';
+  const text = [method, toLogText(url), outcome, duration, sentKey(request)].filter(Boolean).join(' ');
+  if (isComplete) return { name, sign: status, text: text + formatNotes(result), colourStatus: status };
+  return { name, sign: '!', text, colourStatus: 499 };
 }
 
-/** Returns the name of a request that is neither an operation nor a control call, by its path. */
+/** Returns the name that the log shows for a request that is neither an operation nor a control call. */
 export function nameWithoutOperation(path: string): string {
   return isStreamPath(path) ? 'stream' : '-';
 }
 
-/** The statuses of refusals whose message is the reason: it says which key, origin or host is wrong. */
-const REFUSED: readonly unknown[] = [401, 403];
+/** The statuses of refusals whose message is logged, because it says which key, origin or host is wrong. */
+const REFUSAL_STATUSES: readonly unknown[] = [401, 403];
 
 /** Formats the reason of a refusal, and the parts of the request that the operation did not read. */
-function formatNotes({ error, ignored = [] }: Partial<ApiResult>): string {
-  const reason = error?.internalReason?.() ?? (REFUSED.includes(error?.status) ? error?.message : undefined);
+function formatNotes({ error, ignored = [] }: Result): string {
+  const reason = error?.internalReason?.() ?? (REFUSAL_STATUSES.includes(error?.status) ? error?.message : undefined);
   const notes = [reason ?? [], ignored.map((part) => `ignored: ${part}`)].flat();
   return notes.map((note) => ` (${note.slice(0, 300)})`).join('');
 }
@@ -213,13 +223,16 @@ function formatNotes({ error, ignored = [] }: Partial<ApiResult>): string {
 function sentKey({ headers }: IncomingMessage): string {
   const credential = headers['x-api-key'] || headers.authorization?.replace(/^bearer\s+/i, '') || '';
   if (credential === '') return '';
-  return KEY.test(String(credential)) ? toAscii(String(credential)) : '(not a key)';
+  return KEY.test(String(credential)) ? toLogText(String(credential)) : '(not a key)';
 }
 
 const KEY = /^(sa|tk|wk|ak)_[\w-]+$/;
 
-/** Decodes a text, so that an encoded key is masked too, and replaces characters that could imitate or break a line. */
-function toAscii(text: string): string {
+/**
+ * Prepares a text of a client for the log: decodes it, so that an encoded key is masked too, replaces characters that
+ * could imitate or break a line, and shortens it.
+ */
+function toLogText(text: string): string {
   return decode(text.slice(0, 600))
     .replace(/[^\x21-\x7e]/g, '?')
     .slice(0, 200);

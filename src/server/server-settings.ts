@@ -13,13 +13,14 @@ export interface SettingOptions {
   /** Host names, besides loopback names, that a request's `Host` may have. Default: none. */
   readonly allowHosts?: readonly string[] | undefined;
   /**
-   * The http or https URL that this process is called from outside, such as `https://mailbox.example/s2`: replies name
-   * it, and a request's `Host` may be its host. Default: each reply has the URL that its client called.
+   * The http or https URL at which clients reach this process, such as `https://mailbox.example/s2`. Replies contain
+   * this URL, and a request's `Host` may be the host of this URL. Default: a reply contains the URL that its client
+   * called.
    */
   readonly publicUrl?: string | undefined;
   /**
-   * How long the server still works after it was told to end, such as `10s`. `GET /__mock/ready` then answers 503, and
-   * no sandbox is created any more. Default: it ends at once.
+   * How long the server keeps running after `close()` or a signal, such as `10s`. During this time, `GET /__mock/ready`
+   * answers 503, and no sandbox can be created. Default: the server ends at once.
    */
   readonly drain?: Duration | undefined;
   /** Origins, besides loopback origins, whose pages may call the API; `*` for all. Default: none. */
@@ -38,14 +39,14 @@ export interface SettingOptions {
    */
   readonly deliverTo?: readonly string[] | undefined;
   /**
-   * The token that the control plane requires: 16 to 256 letters, digits and `-._+/=`. Default: none if the server
-   * listens on loopback, else a random one.
+   * The token that the control plane requires: 16 to 256 letters, digits and `-._+/=`. Default: no token if the server
+   * listens on loopback, otherwise a random token.
    */
   readonly controlToken?: string | undefined;
   /**
-   * The file that keeps the data from one run to the next. It is loaded at the start, if it exists, and written after
-   * each change and at the end. No other server may have it meanwhile. `reset()` restores the fixture, not the file.
-   * Default: none.
+   * The file that keeps the data from one run to the next. If the file exists, it is loaded at the start. It is written
+   * after each change and at the end. No other server can use the file at the same time. `reset()` restores the fixture
+   * and not the data of the file. Default: none.
    */
   readonly state?: string | undefined;
 }
@@ -86,14 +87,14 @@ const FILE = {
   parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
 } as const;
 
-/** Every setting of a server, by the name of its option. Its type allows no missing and no further setting. */
+/** Every setting of a server, by the name of its option. The type checks that each option has a setting. */
 export const SERVER_SETTINGS = {
   port: { ...PORT, short: 'p', help: `Port to listen on; 0 picks a free one (default ${DEFAULT_PORT}; also PORT)` },
   host: {
     value: '<address>',
     help: `Address to listen on (default ${DEFAULT_HOST})`,
     expected: 'an address or a host name',
-    // With an empty text, Node would listen on all addresses of the machine.
+    // An empty text is invalid, because Node would then listen on all addresses of the machine.
     parse: (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined),
   },
   smtpPort: { ...PORT, help: 'Accept mail over SMTP on this port too; 0 picks a free one' },
@@ -103,14 +104,14 @@ export const SERVER_SETTINGS = {
   allowHosts: {
     multiple: true,
     value: '<host>',
-    help: 'Accept requests with this Host header, besides loopback; repeatable',
+    help: 'Accept requests with this host in the Host header, besides loopback names; repeatable',
     expected: 'a host name without scheme and port',
     takes: 'host names such as "mailbox.example", without a port',
     parse: (value: unknown) => (typeof value === 'string' ? toHostname(value) : undefined),
   },
   publicUrl: {
     value: '<url>',
-    help: 'URL of this process from outside, such as https://mailbox.example/s2; its host may be the Host header',
+    help: 'URL at which clients reach this process, such as https://mailbox.example/s2; its host may be in Host',
     expected: 'an http or https URL without a query, such as https://mailbox.example/s2',
     parse: (value: unknown) =>
       typeof value === 'string' && isUrlWithProtocol(value, /^https?$/) && !/[?#@]/.test(value)
@@ -144,12 +145,12 @@ export const SERVER_SETTINGS = {
     help: 'Token that control calls need (default: none on loopback, else a random one)',
     expected: '16 to 256 letters, digits and -._+/=',
     isSecret: true,
-    // Such a text needs no quotes in a header, a shell or an environment file.
+    // Only these characters are allowed, because they need no quotes in a header, a shell or an environment file.
     parse: (value: unknown) => (typeof value === 'string' && /^[\w.+/=-]{16,256}$/.test(value) ? value : undefined),
   },
   state: {
     ...FILE,
-    help: 'File that keeps the data of this emulator alone: loaded at the start, and written after each change',
+    help: 'File that keeps the data: loaded at the start, written after each change; no other emulator may use it',
   },
 } as const satisfies { [Name in keyof SettingOptions]-?: ServerSetting<ItemOf<SettingOptions[Name]>> };
 
@@ -178,7 +179,7 @@ export function parseSettings(options: SettingOptions): Settings {
   return Object.fromEntries(parsed) as object as Settings;
 }
 
-/** Checks an option, and returns it in the form that the server uses. */
+/** Checks an option, and returns its value in the form that the server uses. */
 function parseOption(name: keyof SettingOptions, value: unknown): unknown {
   const { multiple, parse, expected, isSecret, fromText }: ServerSetting = SERVER_SETTINGS[name];
   if (multiple) return parseListOption(name, value);
@@ -191,7 +192,7 @@ function parseOption(name: keyof SettingOptions, value: unknown): unknown {
 /**
  * Checks an option of `startServer` that is a list, and returns its items in the form that the server uses.
  *
- * @throws {TypeError} when it is not a list, and on an invalid item, because such an item would never match.
+ * @throws {TypeError} when the option is not a list, or has an invalid item, because such an item would never match.
  */
 export function parseListOption(name: keyof SettingOptions, items: unknown): string[] {
   const { parse, takes }: ServerSetting = SERVER_SETTINGS[name];
@@ -205,7 +206,7 @@ export function parseListOption(name: keyof SettingOptions, items: unknown): str
 
 const isPort = (value: unknown) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 65535;
 
-/** Returns a host name as URLs have it; `undefined` for anything else, such as a host name with a port. */
+/** Returns a host name as it is written in URLs; `undefined` for other texts, such as a host name with a port. */
 function toHostname(host: string): string | undefined {
   const authority = isIPv6(host) ? `[${host}]` : host;
   return /:\d*$/.test(authority) ? undefined : hostnameOf(authority);
@@ -219,7 +220,7 @@ function toOrigin(text: string): string | undefined {
   return origin === 'null' ? `${protocol}//${host.toLowerCase()}` : origin;
 }
 
-/** Returns a range or `*` unchanged, and a host as URLs have it, but without brackets. */
+/** Returns a range or `*` unchanged, and a host as it is written in URLs, but without brackets. */
 function toReceiver(entry: string): string | undefined {
   if (entry === '*' || isRange(entry)) return entry;
   return toHostname(entry)?.replace(/^\[|\]$/g, '');
@@ -232,7 +233,7 @@ function isRange(entry: string): boolean {
   return version === 4 ? Number(bits) <= 32 : Number(bits) <= 128 && !isMappedIPv4(base);
 }
 
-/** Returns whether an IPv6 address contains an IPv4 address. It is compared as IPv4, so a range would never match. */
+/** Returns whether an IPv6 address contains an IPv4 address. It is compared as IPv4, so a range would never match it. */
 function isMappedIPv4(address: string): boolean {
   const mapped = new BlockList();
   mapped.addSubnet('::ffff:0:0', 96, 'ipv6');

@@ -14,8 +14,8 @@ import { createHttpServer } from './http/http-server.ts';
 import { Intake } from './intake.ts';
 import { isLoopbackHost, reachableHost } from './loopback.ts';
 import type { MailServers, MailServersSettings } from './mail/mail-servers.ts';
-import { createOutgoingFetch, createReceiverRules, findReasonFor } from './outgoing-fetch.ts';
-import { createLog, type Log, logActivity, logRefusedWebhooks } from './server-log.ts';
+import { createOutgoingFetch, createReceiverRules, findReasonToRefuse } from './outgoing-fetch.ts';
+import { createLog, type Log, logActivity, logBlockedWebhooks } from './server-log.ts';
 import { parseSettings, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
 
 /** Options of a server, besides those of its mailbox. */
@@ -117,7 +117,7 @@ export async function startServer(
   let url = '';
   const log = startLog(internals, { ...settings, environment }, () => `${url}${CONTROL_PATH}/`);
   if (log && environment.fetch === outgoing.fetch) {
-    internals.service.observers.push(logRefusedWebhooks(log, (link) => findReasonFor(rules, link)));
+    internals.service.observers.push(logBlockedWebhooks(log, (link) => findReasonToRefuse(rules, link)));
   }
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.abort));
   const app = new App({ ...settings, internals, userHandlers, intake, log, process: ownProcess });
@@ -134,7 +134,7 @@ export async function startServer(
     await waitForDrain(ownProcess);
     internals.service.faults.endWaits();
     await Promise.all([app.closeStreams(), http.close(), mail.close(), outgoing.close()]);
-    // Requests that arrived meanwhile may wait, too.
+    // Requests that arrived while the server was closing may also wait for a fault to end.
     internals.service.faults.endWaits();
     await stateFile.close();
   };
@@ -180,11 +180,11 @@ function createDefaultToken(host: string): string | undefined {
   return isLoopbackHost(host) ? undefined : Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('hex');
 }
 
-/** Keeps the state in a file, if the option `state` names one. Otherwise the code for it is not loaded. */
+/** Keeps the data in the file of the option `state`. Without this option, the code for state files is not loaded. */
 async function loadStateFile({ stateParts }: MailboxInternals, path: string | undefined) {
   const file = path === undefined ? undefined : await (await import('./state-file.ts')).keepInFile(stateParts, path);
   const close = async () => file?.close();
-  /** Closes the file after the start has failed. */
+  /** Closes the file after the start of the server has failed, and throws the error again. */
   const abort = async (error: unknown): Promise<never> => {
     await close();
     throw error;
@@ -192,11 +192,11 @@ async function loadStateFile({ stateParts }: MailboxInternals, path: string | un
   return { close, abort };
 }
 
-/** Reads the mail files that a fixture names by paths relative to the working folder. The default fixture has none. */
+/** Reads the mail files that a fixture names. Their paths are relative to the working folder. */
 async function readMailFiles(options: MailboxOptions<NamedFixture>): Promise<MailboxOptions<NamedFixture>> {
   if (options.fixtures === undefined || options.fixtures === defaultFixture) return options;
-  const { resolveMail } = await import('./mail-files.ts');
-  return { ...options, fixtures: await resolveMail(options.fixtures, process.cwd()) };
+  const { replaceMailFiles } = await import('./mail-files.ts');
+  return { ...options, fixtures: await replaceMailFiles(options.fixtures, process.cwd()) };
 }
 
 /** Starts the servers for SMTP and IMAP. Their code is loaded only if an option asks for them. */
@@ -208,10 +208,10 @@ async function loadMailServers(internals: MailboxInternals, settings: MailServer
   return (await import('./mail/mail-servers.ts')).startMailServers(internals, settings);
 }
 
-/** Creates the user's handlers. Express and msw are imported only here, because most servers do not need them. */
+/** Creates the function that runs the user's handlers. It is imported here, because most servers need no msw. */
 async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, report }: MailboxInternals) {
   const { createUserHandlers } = await import('./http/user-handlers.ts').catch((error: unknown) => {
-    throw explainMissingMsw('Own handlers', error) ?? error;
+    throw explainMissingMsw('Your handlers', error) ?? error;
   });
   return createUserHandlers(typeof handlers === 'function' ? handlers(mailbox) : handlers, report);
 }

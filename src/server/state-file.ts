@@ -13,14 +13,14 @@ import { replaceFile } from './replace-file.ts';
 const WRITE_DELAY_MS = 100;
 
 /**
- * Loads the data of a mailbox from a file, if it exists, and writes them into it after each change. No other server may
- * have the file meanwhile.
+ * Loads the data of a mailbox from a file, if the file exists, and writes the data into the file after each change. No
+ * other server can use the file at the same time.
  *
  * @throws {StateFileError} if the file cannot be read or written, or if another server has it.
  */
 export async function keepInFile(context: WholeParts, file: string) {
   const state = createWholeState(context);
-  // What cannot be a state file is refused before a lock file is created.
+  // A path that cannot be a state file, such as a folder, is refused before a lock file is created.
   await readExisting(file, async (path) => (await openRegularFile(path)).close());
   const target = await followLinks(file);
   const lock = await lockFile(target).catch((error: unknown) => {
@@ -55,15 +55,15 @@ async function keepWriting(state: WholeState, target: string, lock: FileLock) {
     }
     writtenAt = startedAt;
   };
-  // The first write shows at the start, and not at the first change, that the file cannot be written.
+  // The data are written at the start, so that the start fails if the file cannot be written.
   await save(state.export());
   const onFailure = (error: unknown) =>
     process.emitWarning(`${messageOf(error)}. It is tried again until it succeeds.`);
   const watcher = watchChanges(state, { delayMs: WRITE_DELAY_MS, save, onFailure });
   return {
     /**
-     * Writes what was not written yet, and leaves the file to other servers. @throws {StateFileError} if it cannot be
-     * written.
+     * Writes the changes that were not written yet, and releases the lock. @throws {StateFileError} if the file cannot
+     * be written.
      */
     async close(): Promise<void> {
       try {
@@ -86,7 +86,7 @@ async function removeLeftovers(file: string): Promise<void> {
   }
 }
 
-/** Returns what `read` returns, or `undefined` if there is no such file. */
+/** Reads a file by the function `read`. Returns `undefined` if the file does not exist. */
 async function readExisting(file: string, read: (path: string) => Promise<unknown>): Promise<unknown> {
   try {
     return await read(file);
@@ -101,7 +101,10 @@ function explainWriteError(file: string, error: unknown): StateFileError {
   return new StateFileError(`The state file ${file} cannot be written: ${fileProblem(error)}.`);
 }
 
-/** Returns the file to which a link leads, which may not exist yet. Otherwise a file would replace the link. */
+/**
+ * Returns the file to which a link leads, even if that file does not exist yet. This file must be written, because a
+ * write to the path of the link would replace the link.
+ */
 async function followLinks(file: string): Promise<string> {
   const target = await readlink(file).catch(() => undefined);
   return target === undefined ? file : followLinks(resolve(await realpath(dirname(file)), target));
@@ -116,10 +119,10 @@ function loadContent(state: WholeState, file: string, content: Buffer): void {
   }
 }
 
-/** The fields of rows that have bytes. */
+/** The kinds of rows that contain bytes, each with the name of the field of these bytes. */
 const BYTE_FIELDS = Object.entries({ messages: 'raw', attachments: 'content' });
 
-/** Texts that are shorter stay in the JSON. */
+/** A text that is shorter than this is parsed with the rest of the JSON. */
 const MIN_LENGTH = 1024;
 
 interface State {
@@ -127,28 +130,29 @@ interface State {
 }
 
 /**
- * Parses the JSON of a state. The bytes of mail are taken out first, because the text of all of them could need more
- * memory than the heap has.
+ * Parses the JSON of a state. The bytes of mail are cut out of the JSON first, and decoded one by one, because all of
+ * them as texts could need more memory than the heap has.
  */
 export function parseState(json: Buffer): unknown {
-  const found = new Map<unknown, Uint8Array>();
-  const kept: Buffer[] = [];
+  const bytesByMark = new Map<unknown, Uint8Array>();
+  const pieces: Buffer[] = [];
   let end = 0;
   for (const { start, stop } of findLongFields(json)) {
     const base64 = json.toString('latin1', start, stop);
     if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 > 0) continue;
     const mark = randomUUID();
-    found.set(mark, new Uint8Array(Buffer.from(base64, 'base64')));
-    kept.push(json.subarray(end, start), Buffer.from(mark));
+    bytesByMark.set(mark, new Uint8Array(Buffer.from(base64, 'base64')));
+    pieces.push(json.subarray(end, start), Buffer.from(mark));
     end = stop;
   }
-  const state: unknown = JSON.parse(Buffer.concat([...kept, json.subarray(end)]).toString());
-  putBack(state as State | null, found);
-  // If a mark is left, another object has a field of this name, such as the metadata of an inbox.
-  return found.size > 0 ? JSON.parse(json.toString()) : state;
+  const state: unknown = JSON.parse(Buffer.concat([...pieces, json.subarray(end)]).toString());
+  restoreBytes(state as State | null, bytesByMark);
+  // If some bytes are left, their mark is not in a row but in another object, such as the metadata of an inbox, which
+  // has a field of the same name. Then the whole JSON is parsed as it is.
+  return bytesByMark.size > 0 ? JSON.parse(json.toString()) : state;
 }
 
-/** Finds the positions of the long texts of these fields, in order. Quotes inside of a text are escaped. */
+/** Finds the positions of long texts in the fields that may contain bytes. They are sorted by their start. */
 function findLongFields(json: Buffer): { readonly start: number; readonly stop: number }[] {
   const found: { readonly start: number; readonly stop: number }[] = [];
   for (const [, name] of BYTE_FIELDS) {
@@ -162,15 +166,15 @@ function findLongFields(json: Buffer): { readonly start: number; readonly stop: 
   return found.sort((one, other) => one.start - other.start);
 }
 
-/** Replaces each mark by its bytes, and removes it from `found`. */
-function putBack(state: State | null, found: Map<unknown, Uint8Array>): void {
+/** Replaces each mark in the rows by its bytes, and removes the mark from `bytesByMark`. */
+function restoreBytes(state: State | null, bytesByMark: Map<unknown, Uint8Array>): void {
   const tenants = Object.values(state?.tenants ?? {});
   for (const [kind, field] of BYTE_FIELDS) {
     const rows = tenants.flatMap((tenant) => tenant?.rows?.[kind] ?? []) as (Record<string, unknown> | null)[];
     for (const row of rows) {
-      const bytes = found.get(row?.[field]);
+      const bytes = bytesByMark.get(row?.[field]);
       if (!row || !bytes) continue;
-      found.delete(row[field]);
+      bytesByMark.delete(row[field]);
       row[field] = bytes;
     }
   }

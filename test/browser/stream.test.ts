@@ -136,7 +136,7 @@ describe('a page in Chromium', () => {
     await page.close();
     const lines = [
       'stream opened with the tenant key tk_acme_…',
-      'stream closed that was opened with the tenant key tk_acme_…',
+      'stream closed; it was opened with the tenant key tk_acme_…',
       expect.stringMatching(/^stream 101 GET \/v1\/ws\S+ /),
     ];
     await vi.waitFor(() => expect(log.map(withoutTimeOfDay)).toEqual(lines), { timeout: 10_000 });

@@ -48,10 +48,19 @@ test.for<[args: string[], said: string]>([
   [['traefik', '--servers', SERVERS, ...PUBLIC], 'There is no configuration for "traefik"; there is one for nginx, '],
   [['nginx', '--servers', SERVERS], 'The command fleet needs --public-url <url>.'],
   [['nginx', '--servers', SERVERS, '--public-url', 'mailbox'], '--public-url must be an http or https URL without'],
-  [['nginx', ...PUBLIC], 'The flag --servers must be different URLs with a port such as http://10.0.0.1:4025,'],
-  [['nginx', ...PUBLIC, '--servers', 'http://a'], 'The flag --servers must be different URLs with a port'],
-  [['nginx', ...PUBLIC, '--servers', 'http://a:1,http://a:1'], 'The flag --servers must be different URLs'],
-  [['nginx', ...PUBLIC, '--servers', 'http://a:1/x;y'], 'The flag --servers must be different URLs'],
+  [
+    ['nginx', ...PUBLIC],
+    '--servers must be a list of different http URLs, each with a port, such as http://10.0.0.1:4025,',
+  ],
+  [
+    ['nginx', ...PUBLIC, '--servers', 'http://a'],
+    'The flag --servers must be a list of different http URLs, each with a port',
+  ],
+  [
+    ['nginx', ...PUBLIC, '--servers', 'http://a:1,http://a:1'],
+    'The flag --servers must be a list of different http URLs',
+  ],
+  [['nginx', ...PUBLIC, '--servers', 'http://a:1/x;y'], 'The flag --servers must be a list of different http URLs'],
 ])('fleet %j is refused', async ([args, said], { expect }) => {
   const { code, out, err } = await runHere(['fleet', ...args]);
   expect([code, out]).toEqual([2, []]);

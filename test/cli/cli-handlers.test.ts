@@ -78,6 +78,6 @@ test.for<[name: string, code: string]>([
   test
     .expect(running.stderr)
     .toBe(
-      'agent-mailbox-mock: Own handlers need msw, which is not installed; install it with npm install --save-dev msw.\n',
+      'agent-mailbox-mock: Your handlers need msw, which is not installed; install it with npm install --save-dev msw.\n',
     );
 });

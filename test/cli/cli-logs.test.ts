@@ -1,6 +1,6 @@
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { test, vi } from 'vitest';
-import { fitIds } from '../../src/cli/layout.ts';
+import { shortenIdsToFit } from '../../src/cli/layout.ts';
 import { run } from '../../src/cli/run.ts';
 import { NEVER, runHere } from '../support/command.ts';
 import { IDS } from '../support/ids.ts';
@@ -47,7 +47,9 @@ test('shortens ids in the middle where a line is wider than the terminal, but no
   const short = `${id.slice(0, 4)}…${id.slice(-4)}`;
   expect(wide?.out[0]).toContain(`/v1/webhooks/${id} NOT_FOUND`);
   expect(narrow?.out[0]).toContain(`/v1/webhooks/${short} NOT_FOUND`);
-  expect(fitIds(`webhook ${short} refused http://127.0.0.1/__mock/#/webhooks/${id}`, 80)).toContain(`#/webhooks/${id}`);
+  expect(shortenIdsToFit(`webhook ${short} refused http://127.0.0.1/__mock/#/webhooks/${id}`, 80)).toContain(
+    `#/webhooks/${id}`,
+  );
 });
 
 test('tells the reset of a sandbox from that of the whole emulator', async ({ expect }) => {

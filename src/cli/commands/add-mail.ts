@@ -11,10 +11,10 @@ import { readNamedFile } from '../files.ts';
 import { readFixture } from '../read-fixture.ts';
 import type { StartSettings } from './start-settings.ts';
 
-/** From this number of messages on, the command prints what was loaded, because loading takes a while. */
+/** With this number of messages or more, the command prints what was loaded, because loading takes a while. */
 const MANY_MESSAGES = 1000;
 
-/** Reads the data of an emulator: a fixture file, or else the default fixture, and mail files. */
+/** Reads the data of an emulator: a fixture file (or the default fixture if no file is given), and the mail files. */
 export async function readData(
   { fixtures: file, mail }: Pick<StartSettings, 'fixtures' | 'mail'>,
   print: (line: string) => void,
@@ -24,11 +24,11 @@ export async function readData(
   const fixtures = await addMail(fixture, mail, createProgress(showStatus));
   const count = listInboxes(fixtures).reduce((sum, { inbox }) => sum + messagesOf(inbox).length, 0);
   const isLarge = count >= MANY_MESSAGES;
-  if (isLarge) showStatus?.(`Loading ${show(count)} messages`);
+  if (isLarge) showStatus?.(`Loading ${formatCount(count)} messages`);
   return { fixtures, isLarge };
 }
 
-/** The time before the first status is shown, and the time between two of them. */
+/** The time before the first status is shown, and the time between two statuses. */
 const DELAY_MS = 300;
 const INTERVAL_MS = 100;
 
@@ -37,20 +37,21 @@ function createProgress(showStatus: Terminal['showStatus']): (read: number, all:
   let nextMs = performance.now() + DELAY_MS;
   return (read, all) => {
     if (performance.now() < nextMs) return;
-    showStatus?.(`Reading mail: ${show(read)} of ${show(all)}`);
+    showStatus?.(`Reading mail: ${formatCount(read)} of ${formatCount(all)}`);
     nextMs = performance.now() + INTERVAL_MS;
   };
 }
 
-function show(count: number): string {
+function formatCount(count: number): string {
   return count.toLocaleString('en');
 }
 
 /**
- * Adds the mail of files to a fixture: to each inbox that its header names as a recipient, and to the one that sent it.
- * `onRead` is called after each mail with how many were read, and how many there are, as far as is known.
+ * Adds the mails in files to a fixture. A mail is added to each inbox that its header names as a recipient, and to the
+ * inbox that its header names as the sender. After each mail, `onRead` is called with the number of mails that were
+ * read, and with the number of all mails that are known so far.
  *
- * @throws {CannotRunError} if a glob names no file, a file cannot be read, or a mail belongs to no inbox.
+ * @throws {CannotRunError} if a glob matches no file, a file cannot be read, or a mail belongs to no inbox.
  */
 async function addMail(fixture: unknown, globs: readonly string[], onRead: (read: number, all: number) => void) {
   if (globs.length === 0) return fixture;
@@ -58,20 +59,20 @@ async function addMail(fixture: unknown, globs: readonly string[], onRead: (read
   const owners = listInboxes(completeFixture(copy)).map(({ inbox }) => addressesOf(inbox));
   const inboxes = listInboxes(copy).map(({ inbox }, index) => ({ inbox, addresses: owners[index] ?? new Set() }));
   const files = [...new Set((await Promise.all(globs.map(findNamedFiles))).flat())];
-  let [read, all] = [0, files.length];
+  let [readCount, knownCount] = [0, files.length];
   for await (const { file, content } of readAhead(files)) {
     const mails = splitMbox(content);
-    all += mails.length - 1;
+    knownCount += mails.length - 1;
     for (const mail of mails) {
       addToInboxes(inboxes, await parseMail(mail, file), file);
-      read += 1;
-      onRead(read, all);
+      readCount += 1;
+      onRead(readCount, knownCount);
     }
   }
   return copy;
 }
 
-/** How many files are read at the same time, because reading them one after the other is mostly waiting. */
+/** How many files are read at the same time. One after the other, most of the time would be spent with waiting. */
 const FILES_AT_ONCE = 16;
 
 async function* readAhead(files: readonly string[]) {
@@ -81,13 +82,14 @@ async function* readAhead(files: readonly string[]) {
   }
 }
 
-interface OwnedInbox {
+/** An inbox of the fixture, to which mails are added. */
+interface TargetInbox {
   readonly inbox: Record<string, unknown>;
   /** The bare addresses of the inbox, in lower case. */
   readonly addresses: ReadonlySet<unknown>;
 }
 
-/** Returns the addresses of an inbox, whose missing fields must have been filled in. */
+/** Returns the addresses of an inbox of a completed fixture, in lower case. */
 function addressesOf({ username, domain, addresses }: JsonObject): Set<unknown> {
   const further = Array.isArray(addresses) ? addresses.map((part) => isObject(part) && part.address) : [];
   return new Set([`${username}@${domain}`, ...further].map((address) => String(address).toLowerCase()));
@@ -107,7 +109,7 @@ async function parseMail(content: Buffer, file: string): Promise<FileMail> {
   }
 }
 
-function addToInboxes(inboxes: readonly OwnedInbox[], { message, from, recipients }: FileMail, file: string): void {
+function addToInboxes(inboxes: readonly TargetInbox[], { message, from, recipients }: FileMail, file: string): void {
   const bare = recipients.map(toBareAddress);
   const named = new Set([...bare, ...bare.map(withoutTag)]);
   const targets = inboxes.flatMap(({ inbox, addresses }) => [
@@ -128,8 +130,9 @@ function addToInboxes(inboxes: readonly OwnedInbox[], { message, from, recipient
 }
 
 /**
- * Finds the files that a glob names, in order of their names: `*` and `?` stay within a folder, `**` does not, and
- * `{a,b}` is one of several. A folder stands for the .eml and mbox files in it and below, and a Maildir for its mails.
+ * Finds the files that match a glob, sorted by name. `*` and `?` match within a folder, `**` matches also subfolders,
+ * and `{a,b}` matches `a` or `b`. For a folder, finds all .eml and mbox files in it and its subfolders. For a Maildir,
+ * finds its mails.
  */
 export async function findFiles(glob: string): Promise<string[]> {
   const kind = await stat(glob).catch(() => undefined);
@@ -146,7 +149,7 @@ export async function findFiles(glob: string): Promise<string[]> {
   return files.filter((file) => expression.test(file.split(sep).join('/'))).sort();
 }
 
-/** A mail file, by its ending or in a Maildir, where its name begins with the time of its delivery. */
+/** Matches the path of a mail file. In a Maildir, the name of a mail begins with the time of its delivery. */
 const MAIL_FILE = /\.(?:eml|mbox)$|\/(?:cur|new)\/\d[^/]*$/;
 
 const WILDCARDS: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };

@@ -47,14 +47,14 @@ export function bannerText({ server, fixtures, isTokenSet }: Started, colour: bo
   ].join('\n');
 }
 
-/** Returns a curl command that lists messages with the key of the smallest scope, or creates the first tenant. */
+/** Returns a curl command that lists messages with the key of the smallest scope. Without a key, creates a tenant. */
 function exampleRequest(url: string, { operator, tenant, workspace, inbox }: ExampleKeys): string {
   const reader = inbox ?? workspace ?? tenant;
   if (reader) return `curl ${url}/v1/messages -H 'X-API-Key: ${reader.key}'`;
   return `curl ${url}/v1/tenants -H 'X-API-Key: ${operator?.key}' -d '{"name":"Acme"}'`;
 }
 
-/** Removes control characters, which a fixture must not send to the terminal. */
+/** Removes control characters, because a text of a fixture must not control the terminal. */
 function toPlain(text: string): string {
   return text.replace(/\p{C}/gu, '');
 }
@@ -76,7 +76,7 @@ export function readyLine({ server, fixtures }: Started): string {
 /** The collections that are counted. */
 const COUNTED = ['workspaces', 'inboxes', 'messages', 'attachments', 'drafts', 'lists', 'domains', 'webhooks'] as const;
 
-/** Returns the number of tenants, and of each kind of thing that they have: `1 tenant, 2 inboxes`. */
+/** Returns the number of tenants, and of the items of each kind that they have, such as `1 tenant, 2 inboxes`. */
 export function describeCounts(
   { tenants }: MailboxState,
   kinds: readonly (typeof COUNTED)[number][] = COUNTED,
@@ -86,13 +86,13 @@ export function describeCounts(
   return [countOf(tenants.length, 'tenants'), ...present].join(', ');
 }
 
-/** Returns what was loaded, and the time since this process started: `1 tenant, 2 inboxes in 0.2 s`. */
+/** Returns what was loaded, and the time since this process started, such as `1 tenant, 2 inboxes in 0.2 s`. */
 export function describeLoaded(state: MailboxState): string {
   return `${describeCounts(state, ['inboxes', 'messages', 'webhooks'])} in ${process.uptime().toFixed(1)} s`;
 }
 
 function countOf(count: number, plural: string): string {
-  // The first use of a locale takes longer than a tenth of a start.
+  // A locale is used only for large numbers, because its first use takes more than a tenth of the time of a start.
   const shown = count < 1000 ? String(count) : count.toLocaleString('en');
   return `${shown} ${count === 1 ? plural.replace(/(?<=x)es$|s$/, '') : plural}`;
 }

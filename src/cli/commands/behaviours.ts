@@ -18,10 +18,10 @@ export const behaviours: RunCommand = async (terminal, flags, id) => {
   else terminal.out((id === undefined ? entries.flatMap(summarise) : entries.flatMap(explain)).join('\n'));
 };
 
-/** A behaviour, in the same shape as in `GET /__mock/behaviours`. */
+/** A behaviour, in the same form as in the reply to `GET /__mock/behaviours`. */
 type ShownBehaviour = BehaviourDefinition & {
   readonly id: string;
-  /** The current value of a changeable behaviour in an emulator that is started with the same flags. */
+  /** The value that a changeable behaviour has in an emulator that is started with the same flags. */
   readonly value?: string;
 };
 
@@ -29,7 +29,7 @@ function readEntries(flags: GivenFlags, id: string | undefined): ShownBehaviour[
   const overrides = parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
   const given = Object.fromEntries(overrides);
   const values = parseOverrides(given);
-  // Parsing an unknown id throws an error that suggests similar ids; the value does not matter.
+  // For an unknown id, this call throws an error that suggests similar ids. The value is not important.
   if (id !== undefined && !isBehaviourId(id)) parseOverrides({ [id]: '' });
   return BEHAVIOUR_IDS.filter((known) => id === undefined || known === id).map((known) => ({
     id: known,
@@ -49,7 +49,7 @@ function parseOverrides(options: Readonly<Record<string, string>>) {
   }
 }
 
-/** Shows a changeable behaviour as `id=value`, with its other values below. Shows an assumption as its text. */
+/** Shows a changeable behaviour as `id=value`, and its other values below. For an assumption, shows its text below. */
 function summarise(entry: ShownBehaviour): string[] {
   if ('assumption' in entry) return [entry.id, ...indent(`assumption: ${entry.assumption}`, 4)];
   const { id, value, choices, otherValues } = entry;

@@ -7,12 +7,12 @@ import { variableOf } from '../flags.ts';
 /** A server with any fixture. */
 export type AnyServer = MailboxServer<Record<string, string | TenantKeys>, Record<string, TenantIds>>;
 
-/** Environment variables by name. An undefined one is not set. */
+/** Environment variables by name. A variable with the value `undefined` is not set. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the variables by which another program finds a server: its URLs, a key of each tier below the operator, and a
- * login for SMTP and IMAP. Commands that call a running emulator read `AGENT_MAILBOX_URL` and `AGENT_MAILBOX_TOKEN`.
+ * Returns the variables with which another program finds and uses a server: its URLs, a key of each tier below the
+ * operator, and a login for SMTP and IMAP. Commands of this program read `AGENT_MAILBOX_URL` and `AGENT_MAILBOX_TOKEN`.
  */
 export function connectionVariables(server: AnyServer): Variables {
   const { url, controlToken, smtp, imap } = server;
@@ -31,7 +31,7 @@ export function connectionVariables(server: AnyServer): Variables {
   };
 }
 
-/** Returns the variables of a service. `values` are a tenant, workspace and inbox key, and the id of that inbox. */
+/** Returns the variables of a service. `values` are the key of a tenant, a workspace and an inbox, and the inbox id. */
 export function serviceVariables(url: string, values: readonly (string | undefined)[]): Variables {
   const [MAILBOX_TENANT_KEY, MAILBOX_WORKSPACE_KEY, MAILBOX_INBOX_KEY, MAILBOX_INBOX_ID] = values;
   return {
@@ -66,12 +66,12 @@ export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot
   const primary = tenant?.addresses.filter(({ isPrimary }) => isPrimary) ?? [];
   const names = new Map([...workspaces, ...primary.map(({ inboxId, address }) => [inboxId, address] as const)]);
   /** Returns the first key of a kind, if there is one, and its owner. */
-  const first = (kind: 'workspaces' | 'inboxes'): ExampleKey | undefined => {
+  const findFirst = (kind: 'workspaces' | 'inboxes'): ExampleKey | undefined => {
     const [[handle = '', key] = []] = Object.entries(keys[kind]);
     const ownerId = String(ids[kind][handle]);
     return key === undefined ? undefined : { key, ownerName: String(names.get(ownerId)), ownerId };
   };
-  const [workspace, inbox] = [first('workspaces'), first('inboxes')];
-  const ofTenant = { key: keys.tenant, ownerName: String(tenant?.name), ownerId: ids.tenant };
-  return { operator, tenant: ofTenant, ...(workspace && { workspace }), ...(inbox && { inbox }) };
+  const [workspace, inbox] = [findFirst('workspaces'), findFirst('inboxes')];
+  const tenantKey = { key: keys.tenant, ownerName: String(tenant?.name), ownerId: ids.tenant };
+  return { operator, tenant: tenantKey, ...(workspace && { workspace }), ...(inbox && { inbox }) };
 }

@@ -3,26 +3,26 @@ import type { FeedItem } from '../../mailbox/without-msw.ts';
 import { describeActivity, type Line, limitText, nameWithoutOperation } from '../../server/server-log.ts';
 import type { ActivityEntry } from '../../world/event-bus.ts';
 
-/** The kinds of events that only the feed has, and not the log of the server. */
+/** The kinds of events that the feed has, but the log of the server does not have. */
 type FeedOnlyKind = Exclude<FeedItem['kind'], ActivityEntry['kind']>;
 
 /**
- * Returns the line that `logs` prints for an event of the feed. An activity has the same line as in the log of the
- * server; the result is `undefined` if that log has no line for it.
+ * Returns the line that `logs` prints for an event of the feed. An event that the log of the server has, too, gets the
+ * same line as there; `undefined` if the log has no line for it.
  */
 export function describeEvent(event: FeedItem): Line | undefined {
   if (!isFeedOnly(event)) return describeActivity(event);
   return limitText({ name: event.kind, ...WRITERS[event.kind](event as never) });
 }
 
-/** Describes a change of something that the mailbox lists: `added "paid", all tenants`. */
+/** Describes a change of something that has a name, such as `added "paid", all tenants`. */
 function describeChange({ action, name, ...event }: ChangeFeedItem) {
   return { text: `${action}${name === null ? '' : ` ${JSON.stringify(name)}`}, ${tenantOf(event)}` };
 }
 
 const tenantOf = (event: { readonly tenantId: string | null }) => event.tenantId ?? 'all tenants';
 
-/** The parts of a line that a writer returns. The name of the line is the kind of the event, unless `name` is given. */
+/** The parts of a line. If `name` is missing, the name of the line is the kind of the event. */
 type LineParts = Omit<Line, 'name'> & Partial<Line>;
 
 const UNKNOWN = 'an unknown number of';
@@ -33,14 +33,14 @@ const WRITERS: { readonly [Kind in FeedOnlyKind]: (event: Extract<FeedItem, { ki
     const notes = [...(reason === null ? [] : [reason]), ...ignored.map((each) => `ignored: ${each}`)];
     const parts = [method, path, code, `${durationMs.toFixed(1)} ms`, key, ...notes.map((note) => `(${note})`)];
     const name = operation ?? (protocol === 'http' ? nameWithoutOperation(path) : protocol);
-    return { name, sign: status, text: parts.filter((part) => part !== null).join(' '), status };
+    return { name, sign: status, text: parts.filter((part) => part !== null).join(' '), colourStatus: status };
   },
   clock: ({ action, now, ...event }) => ({ text: `${action}, ${tenantOf(event)}: ${now}` }),
   fault: ({ action, fault }) => ({ text: fault ? `${action}: ${JSON.stringify(fault)}` : 'all removed' }),
   ...{ sandbox: describeChange, checkpoint: describeChange, key: describeChange },
   ...{ journal: describeChange, messages: describeChange, behaviours: describeChange },
   reset: ({ tenantId: id }) => ({ text: id === null ? 'all data' : `sandbox ${id}` }),
-  gap: ({ missed }) => ({ sign: '!', text: `${missed ?? UNKNOWN} events are missing here`, status: 400 }),
+  gap: ({ missed }) => ({ sign: '!', text: `${missed ?? UNKNOWN} events are missing here`, colourStatus: 400 }),
 };
 
 function isFeedOnly(event: FeedItem): event is Extract<FeedItem, { kind: FeedOnlyKind }> {

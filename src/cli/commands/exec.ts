@@ -28,11 +28,11 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   await using _file = envFile === undefined ? undefined : await writeVariables(envFile, variables);
   let exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
   if (exitCode !== 0 && report !== undefined) {
-    // A report that cannot be written does not change the exit code.
+    // If the report cannot be written, the exit code of the command stays.
     const problem = await writeReport(report, server.mailbox).catch(({ message }: Error) => message);
     terminal.err(`${NAME}: ${problem ?? `The report is in ${report}.`}`);
   }
-  // If the server cannot save its state, the exit code of a failed command stays.
+  // If the server cannot save its state, the exit code becomes 1, unless the command itself has failed.
   await server.close().catch(({ message }: Error) => {
     terminal.err(`${NAME}: ${message}`);
     exitCode ||= 1;
@@ -41,9 +41,9 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
 };
 
 async function runInSandbox(terminal: Terminal, emulatorUrl: string, flags: GivenFlags, command: readonly string[]) {
-  const { token, ...others } = flags;
-  const [other] = Object.values(others);
-  if (other) throw new UsageError(`${other.source} is for an emulator that exec starts; unset it or MAILBOX_URLS.`);
+  const { token, ...otherFlags } = flags;
+  const [flag] = Object.values(otherFlags);
+  if (flag) throw new UsageError(`${flag.source} is for an emulator that exec starts; unset it or MAILBOX_URLS.`);
   const clientAt = (value: string) => createEmulatorClient({ url: { value, source: 'MAILBOX_URLS' }, token }).client;
   const created = await clientAt(emulatorUrl).createSandbox({ name: `exec ${quote(command[0])}`.slice(0, 200) });
   const url = urlOfSandbox(emulatorUrl, created, terminal.env);

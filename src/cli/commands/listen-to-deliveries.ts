@@ -14,7 +14,10 @@ import { describeEvent } from './describe-event.ts';
 import { attemptText, deliveryText } from './first-attempt.ts';
 import { parseList } from './start-settings.ts';
 
-/** Prints each attempt to deliver that a running emulator makes, and sends it on, until it is interrupted. */
+/**
+ * Prints each attempt of a running emulator to deliver an event, until the command is interrupted. With `--forward-to`,
+ * also sends the request of each attempt on.
+ */
 export const listenToDeliveries: RunCommand = async (terminal, flags) => {
   const allowed = parseList(LISTEN_FLAGS['deliver-to'], flags['deliver-to']);
   await using forwarder = flags['forward-to'] && createForwarder(parseTarget(flags['forward-to']), allowed);
@@ -38,13 +41,13 @@ async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal
   throw createNoEmulatorError(listening);
 }
 
-/** An attempt that was made, and its delivery. */
+/** An attempt of the emulator, and the delivery to which it belongs. */
 type WatchedAttempt = { readonly delivery: Delivery; readonly attempt: Attempt };
 
-/** Yields each attempt that the emulator makes from now on, until it ends. */
+/** Yields each attempt that the emulator makes from now on, until the emulator ends. */
 async function* watchAttempts(emulator: Emulator, filter: Filter, start: () => void, warn: (line: string) => void) {
-  // This call checks the ids of the filter, because the emulator refuses an invalid one. It asks for held deliveries,
-  // because these are few.
+  // This call only checks the ids in the filter, because the emulator refuses an invalid id. It asks for held
+  // deliveries, because there are few of them.
   await emulator.client.listDeliveries({ ...filter, state: 'held' });
   for await (const event of readFeed(emulator, {}, start)) {
     if (event.kind === 'gap') warn(`${NAME}: ${describeEvent(event)?.text}.`);
@@ -62,7 +65,7 @@ function parseTarget({ value, source }: GivenFlag): string {
   throw new UsageError(`${source} must be a URL such as http://127.0.0.1:3000/hooks, not ${quote(url)}.`);
 }
 
-/** The deliveries to print, in the fields of the control call. */
+/** Selects the deliveries to print. The fields are those of the control call. */
 type Filter = Readonly<{ tenant: string | undefined; webhookId: string | undefined }>;
 
 function filterOf({ tenant, webhook }: GivenFlags): Filter {
@@ -74,7 +77,7 @@ function isSelected(event: AttemptActivity, { tenant = event.tenantId, webhookId
   return event.tenantId === tenant && event.webhookId === webhookId;
 }
 
-/** An attempt that was sent on, and the address to which it was sent. */
+/** The result of sending a request on, and the URL to which it was sent. */
 type ForwardedTo = Forwarded & { readonly to: string };
 
 function jsonOf({ delivery: { attempts: _, ...delivery }, attempt }: WatchedAttempt, forwarded?: ForwardedTo): string {
@@ -108,14 +111,14 @@ type Forwarder = ReturnType<typeof createForwarder>;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Creates a forwarder, which sends the requests of deliveries on to another receiver. Besides loopback addresses, only
- * the hosts and ranges in `allowed` are called.
+ * Creates a forwarder. It sends the requests of deliveries on to another receiver. It calls only loopback addresses,
+ * and the hosts and ranges in `allowed`.
  */
 export function createForwarder(url: string, allowed: readonly string[]) {
   const outgoing = createOutgoingFetch(createReceiverRules(allowed));
   const { href, login } = splitLogin(url);
   return {
-    /** The address of the receiver, without a login. */
+    /** The URL of the receiver, without a login. */
     target: href,
     /** Sends the request of an attempt on, with the same headers and body. It never rejects. */
     async forward({ requestHeaders, requestBody: body }: Attempt, signal: AbortSignal): Promise<Forwarded> {
@@ -133,7 +136,7 @@ export function createForwarder(url: string, allowed: readonly string[]) {
 
 /** Reads the status and discards the body. */
 function readStatus({ status, body }: Response): Omit<Forwarded, 'durationMs'> {
-  // Cancelling a body that has already failed rejects, which is harmless.
+  // If the body has already failed, `cancel` rejects. This can be ignored.
   void body?.cancel().catch(() => undefined);
   return { status, error: null, isRefused: false };
 }

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import { toBase64 } from '../../basics/base64.ts';
 import type { InputTo } from '../../control/table/client.ts';
-import { type GivenFlags, parseEach, parsePair, textOf, UsageError, untilInterrupted } from '../command.ts';
+import { createInterruptible, type GivenFlags, parseEach, parsePair, textOf, UsageError } from '../command.ts';
 import { createEmulatorClient, createWrongServerError } from '../control-client.ts';
 import { readNamedFile } from '../files.ts';
 
 /** Delivers an inbound message to a running emulator. */
-export const receive = untilInterrupted(async (terminal, flags) => {
+export const receive = createInterruptible(async (terminal, flags) => {
   const { url, client } = createEmulatorClient(flags);
   const message = { ...(await readMessage(flags, terminal.input)), ...envelopeOf(flags) };
-  // The emulator checks the values of the flags.
+  // The values of the flags are not checked here, because the emulator checks them.
   const messages = (await client.receiveMessage(message as InputTo<'receiveMessage'>))?.messages;
   if (!Array.isArray(messages)) throw createWrongServerError(url);
   if (flags.json?.value === true) return terminal.out(JSON.stringify({ messages }));
@@ -28,7 +28,7 @@ function envelopeOf(flags: GivenFlags): object {
 /** The flags for the parts of a mail. */
 const PARTS = ['from', 'subject', 'text', 'html', 'attach'];
 
-/** The flags that cannot be combined with `--sample` or `--eml`, because a sample or a file already has these parts. */
+/** The flags that cannot be combined with `--sample` or `--eml`, because the sample or the file has these parts. */
 const EXCLUDED = { sample: [...PARTS, 'eml', 'envelope-from', 'auth'], eml: [...PARTS, 'in-reply-to'] };
 
 async function readMessage(flags: GivenFlags, readInput: () => Promise<string>): Promise<object> {

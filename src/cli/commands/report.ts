@@ -10,7 +10,7 @@ import { CannotRunError } from '../command.ts';
 import { explainWriteError } from '../files.ts';
 import type { AnyServer } from './connection-variables.ts';
 
-/** The file that names the program that has written the report. */
+/** The file in which the name of this program shows that the folder contains a report. */
 const SIGNED_FILE = 'requests.har';
 
 /** The files of a report, and the function that returns the content of each. */
@@ -23,8 +23,8 @@ const FILES: Readonly<Record<string, (mailbox: AnyServer['mailbox']) => unknown>
 };
 
 /**
- * Writes what happened in a mailbox into a folder, which is created if necessary. Only this user can read the files.
- * Those of an earlier report are replaced.
+ * Writes what happened in a mailbox into a folder, which is created if necessary. The files of an earlier report are
+ * replaced. Only this user can read the files.
  *
  * @throws {CannotRunError} if a file cannot be written, or as `checkReportFolder`.
  */
@@ -45,7 +45,7 @@ function requestsOf(mailbox: AnyServer['mailbox']): RequestEntry[] {
 }
 
 /**
- * Checks that a report would replace only an earlier one. @throws {CannotRunError} if it would replace another file.
+ * Checks that a report would replace no file except those of an earlier report. @throws {CannotRunError} otherwise.
  */
 export async function checkReportFolder(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);

@@ -7,15 +7,15 @@ import { CannotRunError, quote, type Terminal } from '../command.ts';
 import { parentOf, readProcFile } from '../package-runner.ts';
 
 /** The signals that end a command. They are also sent to every process that the command has started. */
-const ENDING: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
+const ENDING_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'];
 
 /** The signals that are passed on. A signal that the operating system does not have is never received. */
-const SIGNALS: readonly NodeJS.Signals[] = [...ENDING, 'SIGUSR1', 'SIGUSR2'];
+const SIGNALS: readonly NodeJS.Signals[] = [...ENDING_SIGNALS, 'SIGUSR1', 'SIGUSR2'];
 
 /** The signals that a terminal sends when a person presses a key such as Ctrl+C. */
 const KEYBOARD_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 
-/** How many times the processes are listed, because new ones can start while the signals are sent. */
+/** How many times the processes are listed, because new processes can start while the signals are sent. */
 const ROUNDS = 3;
 
 /** The reasons why a command does not start, with the exit code that a shell has for each. */
@@ -26,33 +26,36 @@ const SPAWN_PROBLEMS: Readonly<Record<string, readonly [reason: string, exitCode
 };
 
 /**
- * Runs a command with the standard input and output of this process, and resolves with its exit code: 128 and the
- * number of the signal, if one ended it. Signals to this process are passed on to the command. A signal that ends it is
- * also sent to every process that the command has started. The command stays in the process group of this process,
- * because in another group it would lose the terminal, and the signals that a shell or a runner sends to the group.
+ * Runs a command with the standard input and output of this process, and resolves with its exit code. If a signal has
+ * ended the command, the exit code is 128 plus the number of the signal. Signals to this process are passed on to the
+ * command. A signal that ends the command is also sent to every process that the command has started. The command stays
+ * in the process group of this process. In another group, it would lose the terminal, and the signals that a shell or a
+ * runner sends to the group.
  *
- * @throws {CannotRunError} if it does not start; its exit code is 127 if there is no such command.
+ * @throws {CannotRunError} if the command does not start. Its exit code is 127 if the command does not exist.
  */
 export async function runChild(
   [file = '', ...args]: readonly string[],
   env: NodeJS.ProcessEnv,
   interrupted: Terminal['interrupted'],
 ): Promise<number> {
-  const early = await Promise.race([interrupted, undefined]);
-  if (early) return exitCodeOf(null, early);
+  const earlySignal = await Promise.race([interrupted, undefined]);
+  if (earlySignal) return exitCodeOf(null, earlySignal);
   const mark = randomUUID();
   let child: ChildProcess;
   const passOn = (signal: NodeJS.Signals) => {
-    // A terminal sends an interrupt to the child itself. A second one would cut its shutdown short.
+    // A terminal also sends the signal of a key to the command itself. After a second signal, many programs exit at
+    // once, and do not finish their work.
     if (KEYBOARD_SIGNALS.includes(signal) && [0, 1, 2].some((stream) => isatty(stream))) return;
-    if (ENDING.includes(signal)) signalAll(child, mark, signal);
+    if (ENDING_SIGNALS.includes(signal)) signalAll(child, mark, signal);
     else child.kill(signal);
   };
-  // The listeners are added first, because the command may run, and a signal may come, before `spawn` returns.
+  // The listeners are added before the command starts, because a signal may arrive before `spawn` returns.
   for (const signal of SIGNALS) process.on(signal, passOn);
   try {
-    child = start(file, args, { ...env, [MARK]: mark });
-    // A signal is passed on by its listener. Without a signal, the package runner has ended, so the command must end.
+    child = spawnCommand(file, args, { ...env, [MARK]: mark });
+    // A signal is passed on by its listener. If there is no signal, the package runner has ended, and the command must
+    // end, too.
     void interrupted.then((signal) => signal ?? passOn('SIGTERM'));
     return await new Promise((resolve, reject) => {
       child.once('close', (code, signal) => resolve(exitCodeOf(code, signal)));
@@ -64,8 +67,8 @@ export async function runChild(
 }
 
 /**
- * Sends a signal to a child and to every process that it has started. They are listed before the signal is sent,
- * because a process whose parent has ended may not be found any more.
+ * Sends a signal to a child process and to every process that the child has started. The processes are listed before
+ * the signal is sent, because a process whose parent has ended may no longer be found.
  */
 function signalAll({ pid: root, exitCode, signalCode }: ChildProcess, mark: string, signal: NodeJS.Signals): void {
   if (root === undefined || (exitCode ?? signalCode) !== null) return;
@@ -78,7 +81,7 @@ function signalAll({ pid: root, exitCode, signalCode }: ChildProcess, mark: stri
   }
 }
 
-/** Sends a signal, and returns whether that was possible: the process may have ended, or run as another user. */
+/** Sends a signal. Returns false if this is not possible: the process has ended, or belongs to another user. */
 function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
@@ -88,7 +91,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /** Starts a process. `spawn` throws some of its errors and emits the others. */
-function start(file: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
+function spawnCommand(file: string, args: readonly string[], env: NodeJS.ProcessEnv): ChildProcess {
   try {
     // On Windows, only a shell finds commands such as npm, which are scripts there.
     return spawn(file, args, { env, stdio: 'inherit', shell: process.platform === 'win32' });
@@ -106,15 +109,15 @@ function explainSpawnError(error: NodeJS.ErrnoException, file: string): CannotRu
   return new CannotRunError(`The command ${quote(file)} cannot run: ${reason}.`, exitCode);
 }
 
-/** The environment variable by which a process of the command is found, even if its parent has ended. */
+/** The environment variable that marks the processes of the command. It finds them even if their parent has ended. */
 const MARK = 'MAILBOX_EXEC_ID';
 
-/** The id of a process, that of its parent, and whether it is marked. */
+/** The id of a process, the id of its parent, and whether the process has the variable `MARK` of this run. */
 type ProcessRow = readonly [pid: number, parent: number | undefined, isMarked: boolean];
 
 /**
- * Returns a process and all that it has started: its children, theirs, and so on. On Linux these are also the processes
- * whose parents have ended, if they have the variable `MARK` with the value `mark`.
+ * Returns a process and all processes that it has started: its children, their children, and so on. On Linux, finds
+ * also a process whose parent has ended, if it has the variable `MARK` with the value `mark`.
  */
 function findDescendants(root: number, mark: string): ReadonlySet<number> {
   const found = new Set([root]);

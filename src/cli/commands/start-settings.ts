@@ -24,7 +24,7 @@ export function parseStartSettings(flags: GivenFlags) {
     ...{ tlsCert: one('tls-cert'), tlsKey: one('tls-key'), tlsRequired: isOn('tls-required') },
     ...{ maxMailBytes: one('max-mail'), loopLimit: one('loop-limit') },
     ...{ behaviours: Object.fromEntries(behaviours), profile: one('profile') },
-    // `startServer` checks them.
+    // `startServer` checks the faults.
     faults: flags.fault && parseEach(flags.fault, parseFaults).flat(),
     ...{ allowHosts: list('allow-host'), corsOrigins: list('cors-origin'), deliverTo: list('deliver-to') },
     ...{ controlToken: one('token'), journalSize: one('journal-size'), envFile: one('env-file') },
@@ -39,7 +39,7 @@ type ValueOf<Name extends FlagName> = (typeof START_FLAGS)[Name] extends { parse
   ? NonNullable<Value>
   : string;
 
-/** Parses the JSON of a fault or of a list of faults. */
+/** Parses the JSON of one fault, or of a list of faults. */
 function parseFaults(text: string, source: string): FaultOptions | FaultOptions[] {
   try {
     return JSON.parse(text);

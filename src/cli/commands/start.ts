@@ -10,18 +10,18 @@ import type { ListenOptions } from '../../server/start-server.ts';
 import { CannotRunError, type RunCommand, type Terminal, UsageError } from '../command.ts';
 import { explainFixtureError, findFixtureFile } from '../files.ts';
 import { variableOf } from '../flags.ts';
-import { fitIds } from '../layout.ts';
+import { shortenIdsToFit } from '../layout.ts';
 import { bannerText, describeLoaded, readyLine } from './banner.ts';
 import { type AnyServer, connectionVariables, type Variables } from './connection-variables.ts';
 import { parseStartSettings, type StartSettings } from './start-settings.ts';
 
-/** Runs the emulator until it is interrupted. Code that only some flags need is loaded only for them. */
+/** Runs the emulator until it is interrupted. Code that only some flags need is loaded only for these flags. */
 export const start: RunCommand = async (terminal, flags) => {
   const settings = parseStartSettings(flags);
   const { json, quiet, controlToken, envFile, opensInspector } = settings;
   const { out, err, env, colour, showStatus } = terminal;
   const fixtures = settings.fixtures ?? findFixtureFile();
-  const log = json ? err : (line: string) => out(fitIds(line, terminal.columns));
+  const log = json ? err : (line: string) => out(shortenIdsToFit(line, terminal.columns));
   const output = { print: err, showStatus, reportLoaded: json ? err : undefined };
   const logged = quiet ? {} : { log, colour: colour && !json };
   await using server = await startWithData({ ...settings, fixtures }, { ...output, ...logged });
@@ -29,21 +29,21 @@ export const start: RunCommand = async (terminal, flags) => {
   const started = { server, fixtures, isTokenSet: controlToken !== undefined };
   out(json ? readyLine(started) : bannerText(started, colour));
   if (opensInspector) (await import('./open-browser.ts')).openBrowser(`${server.control}/`, env, err);
-  using typed = json ? undefined : await followTerminal(server, terminal);
+  using typed = json ? undefined : await loadTypedCommands(server, terminal);
   await Promise.race([terminal.interrupted, typed?.ended ?? terminal.interrupted]);
 };
 
-/** Runs the commands that a person types, if there is a terminal. */
-async function followTerminal(server: AnyServer, terminal: Terminal) {
-  return terminal.typedLines && (await import('../typed-commands.ts')).followTypedCommands(server, terminal);
+/** Runs the commands that a person types, if there is a terminal. The code for these commands is loaded only then. */
+async function loadTypedCommands(server: AnyServer, terminal: Terminal) {
+  return terminal.typedLines && (await import('../typed-commands.ts')).runTypedCommands(server, terminal);
 }
 
-/** Writes the connection variables into a file. The code for that is loaded only if it is needed. */
+/** Writes the connection variables into a file. The code that writes this file is loaded only if it is needed. */
 export async function writeVariables(path: string, variables: Variables): Promise<AsyncDisposable> {
   return (await import('../env-file.ts')).writeEnvFile(path, variables);
 }
 
-/** Where the lines of the log and those about the start go. */
+/** The functions that print the lines of the log, and the lines about the start. */
 interface Output extends Pick<ListenOptions, 'log' | 'colour'>, Pick<Terminal, 'showStatus'> {
   /** Prints a line about the start, such as a warning. */
   print(line: string): void;
@@ -75,7 +75,7 @@ export async function startWithData(settings: StartSettings, { print, reportLoad
     if (!watch || file === undefined) return started;
     return (await import('./watch-fixture.ts')).watchFixture(started, { file, read }, print);
   } catch (error) {
-    throw explain(error, settings);
+    throw explainStartError(error, settings);
   } finally {
     showStatus?.('');
   }
@@ -91,19 +91,19 @@ const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   ...{ EADDRNOTAVAIL: NO_ADDRESS, EAFNOSUPPORT: NO_ADDRESS, ENOTFOUND: NO_HOST, EAI_AGAIN: NO_HOST },
 };
 
-/** Replaces the option of `startServer` by the flag in the message of an error. */
+/** Replaces the name of the option of `startServer` in the message of an error by the name of the flag. */
 function explainFault({ message }: ApiError): string {
   return message.replace(/^(?:An option (?=is)|The option (?=faults))/, `--fault or ${variableOf('fault')} `);
 }
 
-/** Replaces the options for TLS by their flags in the message of an error. */
+/** Replaces the names of the options for TLS in the message of an error by the names of the flags. */
 function explainTls({ message }: TypeError): string {
   const sentence = message.replace(/^The options? /, '');
   return sentence.replace(/\btls(Cert|Key|Required)\b/g, (_, word: string) => `--tls-${word.toLowerCase()}`);
 }
 
-/** Converts a known start-up error to an error with advice for the user. Returns any other error unchanged. */
-function explain(error: unknown, settings: StartSettings): unknown {
+/** Converts a known error of the start to an error with advice for the user. Returns any other error unchanged. */
+function explainStartError(error: unknown, settings: StartSettings): unknown {
   if (error instanceof ApiError) return new UsageError(explainFault(error));
   if (error instanceof BehaviourError || error instanceof MailLimitError) return new UsageError(error.message);
   if (error instanceof TypeError && /^The options? tls/.test(error.message)) return new UsageError(explainTls(error));

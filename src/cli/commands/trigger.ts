@@ -1,11 +1,11 @@
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { isObject } from '../../fixture/fixture-part.ts';
-import { type GivenFlags, parseEach, parsePair, quote, UsageError, untilInterrupted } from '../command.ts';
+import { createInterruptible, type GivenFlags, parseEach, parsePair, quote, UsageError } from '../command.ts';
 import { createEmulatorClient, createWrongServerError } from '../control-client.ts';
 import { deliveryText, outcomeText, waitForFirstAttempts } from './first-attempt.ts';
 
 /** Triggers an event in a running emulator. */
-export const trigger = untilInterrupted(async (terminal, flags, event = '') => {
+export const trigger = createInterruptible(async (terminal, flags, event = '') => {
   const kind = EVENT_KINDS.find((known) => known === event);
   if (!kind) throw new UsageError(`The event must be one of ${EVENT_KINDS.join(', ')}, not ${quote(event)}.`);
   const { url, client } = createEmulatorClient(flags);

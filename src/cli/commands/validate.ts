@@ -9,7 +9,7 @@ import { describeCounts } from './banner.ts';
 export const validate: RunCommand = async (terminal, _, file = '') => {
   const fixtures = (await readFixture(file, terminal.err)) as NamedFixture;
   try {
-    // It is loaded in the same way as by `start`, so that `start` accepts each fixture that is valid here.
+    // The fixture is loaded in the same way as by `start`, so that `start` accepts each fixture that is valid here.
     const state = buildMailbox({ fixtures }).mailbox.snapshot();
     terminal.out(`${file} is a valid fixture: ${describeCounts(state)}.`);
   } catch (error) {

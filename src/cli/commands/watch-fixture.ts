@@ -3,7 +3,10 @@ import { NAME } from '../../basics/version.ts';
 import { explainFixtureError } from '../files.ts';
 import type { AnyServer } from './connection-variables.ts';
 
-/** The time between two checks of the file. Events of the system can be lost in containers, and for replaced files. */
+/**
+ * The time between two checks of the file. Events of the file system are not used, because they can be lost in
+ * containers, and if the file is replaced.
+ */
 const INTERVAL_MS = 200;
 
 /** A fixture file, and the function that reads it. */

@@ -15,14 +15,14 @@ import type { NodeRequest, NodeRequestHandler } from './request-queue.ts';
 import type { createStreamServer } from './stream-server.ts';
 import type { UserHandlers } from './user-handlers.ts';
 
-/** What the application needs: the mailbox, and the rules for which clients it accepts. */
+/** The options of the application: the mailbox, and the rules that say which clients it accepts. */
 export interface AppOptions {
   readonly internals: MailboxInternals;
   /** The user's own msw handlers, which run before the emulator; `undefined` without any. */
   readonly userHandlers: UserHandlers | undefined;
-  /** Host names, besides loopback ones, that a request's `Host` may have. */
+  /** Host names, besides loopback names, that a request's `Host` may have. */
   readonly allowedHosts: ReadonlySet<string>;
-  /** Origins, besides loopback ones, whose pages may call the API. */
+  /** Origins, besides loopback origins, whose pages may call the API. */
   readonly allowedOrigins: ReadonlySet<string>;
   readonly process: OwnProcess;
   /** The token that the control plane requires; `undefined` if it requires none. */
@@ -33,11 +33,11 @@ export interface AppOptions {
   readonly intake: Intake;
 }
 
-/** Handles each HTTP request: applies the guards, then passes it to the mailbox, its streams or its control plane. */
+/** Handles each HTTP request: applies the guards, then passes the request to the service or to the control plane. */
 export class App implements NodeRequestHandler {
   readonly #options: AppOptions;
   readonly #batch = new ReplyBatch();
-  /** The streams, which are loaded when the first one opens, because most servers have none. */
+  /** The part for event streams. It is loaded when the first stream opens, because most servers have no streams. */
   #streams: Promise<ReturnType<typeof createStreamServer>> | undefined;
   /** Loads the control plane for the first control call. */
   readonly #loadControl = lazy(async () => {
@@ -45,7 +45,7 @@ export class App implements NodeRequestHandler {
     const { createControl } = await import('../../control/table/control.ts');
     return createControl(internals.mailbox, internals.report, undefined, process);
   });
-  /** The latest `Host` that the guard accepted: most requests have the same, and parsing a URL is slow. */
+  /** The latest `Host` that the guard accepted. Most requests have the same `Host`, and to parse a URL is slow. */
   #acceptedHost: string | undefined;
 
   constructor(options: AppOptions) {
@@ -77,7 +77,7 @@ export class App implements NodeRequestHandler {
     (await this.#streams)?.close();
   }
 
-  /** Routes a request. Returns `undefined` if a stream or a user's handler writes the response itself. */
+  /** Routes a request. Returns `undefined` if a stream or a handler of the user writes the response itself. */
   async #route(message: NodeRequest, response: ServerResponse): Promise<ApiResult | undefined> {
     const request = this.#guard(message, response);
     if (isControlPath(request.path) && isForInspector(request)) return serveInspector(request);
@@ -101,8 +101,8 @@ export class App implements NodeRequestHandler {
   }
 
   /**
-   * Checks the client and the target of a request, then reads the request. Its body counts towards what all clients
-   * send at once.
+   * Checks the client and the target of a request, then reads the request. The size of its body is added to what all
+   * clients send at the same time, which is limited.
    */
   #guard(message: IncomingMessage, response: ServerResponse): ApiRequest {
     this.#guardHost(message.headers);
@@ -123,7 +123,7 @@ export class App implements NodeRequestHandler {
   }
 
   /**
-   * Whether web pages of an origin may call this path. They may call the paths of the service; if there are user
+   * Returns whether web pages of an origin may call this path. They may call the paths of the service; if the user has
    * handlers, they may call any path.
    */
   #mayPageCall(origin: string | undefined, path: string): boolean {
@@ -133,7 +133,7 @@ export class App implements NodeRequestHandler {
   }
 }
 
-/** The path that needs no token, because a balancer calls it, which has none. */
+/** The path that needs no token, because load balancers call it and have no token. */
 const READY_PATH = `${CONTROL_PATH}/ready`;
 
 const PREFLIGHT_REPLY: ApiResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
@@ -144,12 +144,12 @@ async function serveInspector(request: ApiRequest): Promise<ApiResult> {
   return { reply: await serveInspector(request) };
 }
 
-/** Whether a path is in a folder. It ignores case, so that no other spelling of a path can bypass a guard. */
+/** Returns whether a path is in a folder. Ignores case, so that no other spelling of a path can bypass a guard. */
 function isInside(path: string, folder: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${folder}/`);
 }
 
-/** Whether a path is routed to the control plane. It respects case: `/__MOCK` is guarded, but is not a control call. */
+/** Returns whether a path is routed to the control plane. Case matters: `/__MOCK` is guarded, but is not routed. */
 function isControlPath(path: string): boolean {
   return `${path}/`.startsWith(`${CONTROL_PATH}/`);
 }

@@ -8,12 +8,12 @@ import { hostnameOf, isLoopbackHost } from '../loopback.ts';
 /** The methods that at least one path supports. */
 const SUPPORTED_METHODS = ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS'];
 
-/** The methods that are routed. PUT is one of them, because the reply to it depends on whether the path exists. */
+/** The methods that are routed. PUT is routed, because the reply to PUT depends on whether the path exists. */
 const ROUTED_METHODS = [...SUPPORTED_METHODS, 'PUT'];
 
 /**
- * Refuses a request whose `Host` is neither this machine nor allowed. This stops DNS rebinding: a page that rebinds its
- * own name to 127.0.0.1 still sends that name as `Host`.
+ * Refuses a request whose `Host` is neither a name of this machine nor an allowed host. This prevents DNS rebinding: a
+ * page whose own host name now resolves to 127.0.0.1 still sends its own host name as `Host`.
  */
 export function guardHost({ host }: IncomingHttpHeaders, allowedHosts: ReadonlySet<string>): void {
   // Node joins the values of a repeated header with commas.
@@ -26,7 +26,7 @@ export function guardHost({ host }: IncomingHttpHeaders, allowedHosts: ReadonlyS
   throw new ApiError('HOST_NOT_ALLOWED', `${problem}; start with --allow-host <host> to allow it.`);
 }
 
-/** Refuses methods that no path supports, and targets that are not a path. */
+/** Refuses a method that no path supports, and a target that is not a path. */
 export function guardTarget({ method = '', url = '' }: IncomingMessage): void {
   if (!ROUTED_METHODS.includes(method)) throw createWrongMethodError(method);
   if (!url.startsWith('/')) throw new ApiError('VALIDATION_ERROR', 'The request target is not a path.');
@@ -39,9 +39,9 @@ export function createWrongMethodError(method: string): ApiError {
 }
 
 /**
- * Guards the control plane. `token` is set if the user set one, or if other machines can reach the server; then each
- * call must send it in the header `X-Mock-Token`. Otherwise a call needs this header, with any value, only if its host
- * name is not a loopback name.
+ * Guards the control plane. There is a `token` if the user set one, or if other machines can reach the server. Then
+ * each call must send the token in the header `X-Mock-Token`. Otherwise, a call needs this header, with any value, only
+ * if the host name of the call is not a loopback name.
  */
 export function guardControl(headers: IncomingHttpHeaders, token: string | undefined, request: ApiRequest): void {
   if (isDelivery(headers)) {
@@ -52,18 +52,19 @@ export function guardControl(headers: IncomingHttpHeaders, token: string | undef
   }
   if (isFramedPage(request, token)) return;
   const sent = headers[CONTROL_TOKEN_HEADER];
-  // To a host name that is not a loopback name, a foreign page can send a GET without a header that shows its origin. A
-  // required custom header prevents this, because the browser then sends a preflight, which fails.
+  // If the host name is not a loopback name, a page of another origin can send a GET without a header that shows this
+  // origin. A required custom header prevents this, because the browser then sends a preflight first, which fails.
   const isLocal = () => isLoopbackHost(hostnameOf(headers.host ?? '') ?? '');
   if (token === undefined ? sent !== undefined || isLocal() : isSameSecret(String(sent), token)) return;
-  const anyToken = `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token`;
-  const itsToken = 'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.';
-  throw new ApiError('UNAUTHORIZED', token === undefined ? `${anyToken}, with any value.` : itsToken);
+  const needsHeader = `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token`;
+  const needsToken = 'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.';
+  throw new ApiError('UNAUTHORIZED', token === undefined ? `${needsHeader}, with any value.` : needsToken);
 }
 
 /**
- * Returns whether a request is for a page that the inspector shows in a frame. A frame cannot send the token, so its
- * address has a proof instead: the HMAC of its path with the token. If a link leaks the proof, only this page is open.
+ * Returns whether a request is for a page that the inspector shows in a frame. A frame cannot send the token, so the
+ * URL of the page has a proof instead: the HMAC of its path, with the token as the key. Somebody who gets the URL can
+ * read only this page.
  */
 function isFramedPage({ method, path, query }: ApiRequest, token: string | undefined): boolean {
   const proof = query.get('proof');
@@ -74,7 +75,7 @@ function isFramedPage({ method, path, query }: ApiRequest, token: string | undef
   return isSameSecret(proof, createHmac('sha256', token).update(path).digest('hex'));
 }
 
-/** Returns whether no page of another origin sent this. Such a page could not read replies, but reset the mailbox. */
+/** Returns false for a request of a page of another origin. Such a page cannot read the reply, but could reset data. */
 function isFromOwnOrigin(headers: IncomingHttpHeaders): boolean {
   const sameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`;
   return sameOrigin && [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'] as string | undefined);
@@ -83,14 +84,14 @@ function isFromOwnOrigin(headers: IncomingHttpHeaders): boolean {
 /** The headers that only a webhook delivery has. */
 const DELIVERY_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
 
-/** Returns whether this is a delivery. A webhook with a control URL could reset the emulator or trigger itself. */
+/** Returns whether a request is a delivery. A webhook with a control URL could reset the emulator or trigger itself. */
 function isDelivery(headers: IncomingHttpHeaders): boolean {
   return headers['user-agent'] === NAME || DELIVERY_HEADERS.some((name) => name in headers);
 }
 
 /** Compares secrets in constant time. */
 function isSameSecret(one: string, other: string): boolean {
-  // Only a server with a token needs this module of Node.
+  // The module is loaded here, because only a server with a token needs it.
   const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto');
   // Hashes can be compared in constant time, whatever the lengths of the texts are.
   const digest = (text: string) => createHash('sha256').update(text).digest();
@@ -136,20 +137,20 @@ export function setCorsHeaders({ method, headers }: IncomingMessage, response: S
 /** The folder of the files of the inspector. */
 const FILES_PATH = `${CONTROL_PATH}/inspector/`;
 
-/** The paths of the page itself; without `Accept: text/html`, they list the control calls. */
+/** The paths of the inspector's page. A request without `Accept: text/html` gets the list of control calls instead. */
 const PAGE_PATHS = ['/', CONTROL_PATH, `${CONTROL_PATH}/`];
 
-/** The icon that browsers ask for on each page that names none, such as a reply that somebody opens in a tab. */
+/** The icon that browsers request for each page without its own icon, such as a reply that is opened in a tab. */
 export const FAVICON_PATH = '/favicon.ico';
 
-/** Returns whether a request is for the inspector or one of its files. They contain no data, so they need no token. */
+/** Returns whether a request is for a file of the inspector. These files contain no data, so they need no token. */
 export function isForInspector({ method, path, headers }: ApiRequest): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false;
   if (path === FAVICON_PATH || path.startsWith(FILES_PATH)) return true;
   return PAGE_PATHS.includes(path) && wantsHtml(headers.get('accept') ?? '');
 }
 
-/** Returns whether an `Accept` header names HTML, and not with the weight 0, which refuses it. */
+/** Returns whether an `Accept` header accepts HTML. With the weight 0, it refuses HTML. */
 function wantsHtml(accept: string): boolean {
   return accept
     .toLowerCase()

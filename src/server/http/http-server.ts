@@ -14,11 +14,11 @@ export interface TimeLimits {
   readonly idleMs: number;
   /** Interval between two timeout checks. */
   readonly checkMs: number;
-  /** Limit for running requests to finish after `close()` is called. */
+  /** Time that running requests have to finish after `close()` is called. */
   readonly closeMs: number;
 }
 
-/** A connection may be idle for a minute, so that a busy client does not use one that was just closed. */
+/** A connection may be idle for a minute, so that a busy client does not send a request on a closed connection. */
 const TIME_LIMITS: TimeLimits = { requestMs: 60_000, idleMs: 60_000, checkMs: 1_000, closeMs: CLOSE_MS };
 
 /** Creates the HTTP server for an application. Because of its time limits, no client can block it or its shutdown. */
@@ -29,7 +29,8 @@ export function createHttpServer(app: NodeRequestHandler, limits: TimeLimits = T
     headersTimeout: limits.requestMs,
     keepAliveTimeout: limits.idleMs,
     connectionsCheckingInterval: limits.checkMs,
-    // The guard refuses a missing Host. All values of a repeated header are kept, as in a fetch request.
+    // Node need not check the Host header, because the guard refuses a request without it. Node joins the values of a
+    // repeated header, as `fetch` does.
     requireHostHeader: false,
     joinDuplicateHeaders: true,
   });
@@ -43,13 +44,13 @@ export function createHttpServer(app: NodeRequestHandler, limits: TimeLimits = T
 function serve(server: Server, app: NodeRequestHandler): void {
   const queues = new WeakMap<Duplex, RequestQueue>();
   server.on('connection', (socket: Socket) => {
-    // Node calls destroySoon() after the last reply of a connection, and that could lose the reply.
+    // Node calls destroySoon() after the last reply of a connection. Node's own function could lose the reply.
     socket.destroySoon = () => closeGracefully(socket);
     queues.set(socket, new RequestQueue(socket, app));
   });
   for (const event of ['request', 'checkExpectation'] as const) {
     server.on(event, (request, response) => {
-      // Node drops bytes that follow an ignored upgrade request in the same packet, so the connection cannot be reused.
+      // Node loses the bytes after an ignored upgrade request in the same packet, so the connection must be closed.
       if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
       queues.get(request.socket)?.enqueue(request, () => response);
     });
@@ -64,7 +65,7 @@ function serve(server: Server, app: NodeRequestHandler): void {
   server.on('clientError', (problem, socket) => refuseMalformedRequest(problem, socket, queues.get(socket)));
 }
 
-/** Creates a response to CONNECT or an upgrade. Node has released the socket by then, so it must be assigned again. */
+/** Creates a response to CONNECT or an upgrade. Node has released the socket, so the response must get it again. */
 function createDetachedResponse(request: IncomingMessage, socket: Socket): ServerResponse {
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
@@ -105,9 +106,9 @@ function readMethod({ rawPacket = Buffer.alloc(0), bytesParsed = 0 }: MalformedR
 }
 
 /**
- * Returns whether the malformed request may be a HEAD request, whose reply has no body. Its request line is in the last
- * packet, after the previous request; or it is in an earlier packet, which Node no longer has. Then the method is
- * unknown.
+ * Returns whether the malformed request may be a HEAD request, whose reply has no body. Its request line is either in
+ * the last packet, after the previous request, or in an earlier packet. Node no longer has an earlier packet, so the
+ * method is then unknown.
  */
 function mayBeHeadRequest({ code, rawPacket, bytesParsed = 0 }: MalformedRequest, socket: Duplex): boolean {
   if (!rawPacket || code === 'HPE_INVALID_METHOD') return false;

@@ -3,8 +3,8 @@ import type { HeaderReader } from '../../contract/header-fields.ts';
 import { type AnyReply, type ApiReply, type ApiRequest, isCut, NO_QUERY } from '../../service/pipeline/exchange.ts';
 
 /**
- * Converts a request of Node whose target is a path. As in fetch, `.` and `..` segments are resolved, so that a guard
- * checks the same path that is served, and a GET or HEAD has no body.
+ * Converts a request of Node whose target is a path. Segments such as `..` are resolved, so that the guards check the
+ * same path that is served. As in `fetch`, a GET or HEAD has no body.
  */
 export function readRequest(message: IncomingMessage): ApiRequest {
   const { method = '', headers } = message;
@@ -12,12 +12,13 @@ export function readRequest(message: IncomingMessage): ApiRequest {
     method,
     ...parseTarget(message.url ?? ''),
     headers: new NodeHeaderReader(headers),
-    // The unread rest of a large body is discarded later. Destroying the request would close the connection.
+    // If a body is not read to its end, the request must not be destroyed, because that would close the connection.
+    // `releaseRequest` discards the rest.
     body: method === 'GET' || method === 'HEAD' ? null : message.iterator({ destroyOnReturn: false }),
   };
 }
 
-/** A target without a query that a URL parser would not change. */
+/** A target that needs no URL parser: a path without a query, which the parser would not change. */
 const PLAIN_TARGET = /^[\w/-]+$/;
 
 function parseTarget(target: string): Pick<ApiRequest, 'path' | 'query'> {
@@ -28,7 +29,8 @@ function parseTarget(target: string): Pick<ApiRequest, 'path' | 'query'> {
 }
 
 /**
- * Reads the headers of Node. It is a class because the journal keeps one for each request: an instance has no closures.
+ * Reads the headers of Node. It is a class, because the journal keeps a reader for each request, and an instance of a
+ * class needs less memory than closures.
  */
 class NodeHeaderReader implements HeaderReader {
   readonly #headers: IncomingHttpHeaders;
@@ -46,22 +48,22 @@ class NodeHeaderReader implements HeaderReader {
   }
 }
 
-/** The interval between two comments in an event stream. Clients and proxies close a connection that is silent. */
+/** The interval between two comments in an event stream. Without them, a client or a proxy may close the connection. */
 const COMMENT_MS = 15_000;
 
 /**
- * Sends a reply, together with others of a batch, or cuts the connection. An event stream is sent until it ends or the
- * client disconnects, with a comment from time to time.
+ * Sends a reply, if possible together with the other replies of a batch. If a fault cuts the connection, no reply is
+ * sent. An event stream is sent until it ends or the client disconnects, with a comment from time to time.
  */
 export async function sendReply(response: ServerResponse, reply: AnyReply, batch?: ReplyBatch, commentMs = COMMENT_MS) {
   const { status, headers, body } = reply;
   if (isCut({ status })) {
-    // The log reads the status.
+    // The status is set only for the log.
     Object.assign(response, { statusCode: status }).destroy();
     return;
   }
   response.writeHead(status, headers);
-  // `ReadableStream` is not named, because Node loads it at its first use.
+  // The condition does not use `instanceof ReadableStream`, because Node loads this class at its first use.
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
     if (batch) batch.end(response, body);
     else response.end(body);
@@ -81,8 +83,8 @@ export async function sendReply(response: ServerResponse, reply: AnyReply, batch
 }
 
 /**
- * Sends each piece of a body when the client can receive it. It uses no pipeline, so that many feeds can end at once
- * quickly.
+ * Sends each piece of a body when the client can receive it. Node's `pipeline` is not used, because it is slow when
+ * many feeds end at the same time.
  */
 async function sendPieces(response: ServerResponse, reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
   let continueSending = () => {};
@@ -108,8 +110,9 @@ export function releaseRequest(request: IncomingMessage): void {
 }
 
 /**
- * Sends the replies to all requests that arrived together, one after another. A single reply wakes up its client, which
- * on a busy machine takes longer than writing the reply. With more replies, the clients of the later ones are awake.
+ * Collects the replies to all requests that have arrived together, and then sends them one after another. A reply wakes
+ * up its client, and on a busy machine this takes longer than to write the reply. If more replies follow at once, the
+ * clients of the later replies are already awake.
  */
 export class ReplyBatch {
   readonly #replies: { readonly response: ServerResponse; readonly body: ApiReply['body'] }[] = [];

@@ -18,7 +18,7 @@ export interface NodeRequestHandler {
   handle(request: NodeRequest, response: ServerResponse): Promise<void>;
 }
 
-/** The queue of one connection's requests. They run one at a time, because a response owns the socket until it ends. */
+/** The queue of the requests of one connection. One request runs at a time, because its response uses the socket. */
 export class RequestQueue {
   readonly #socket: Socket;
   readonly #handler: NodeRequestHandler;
@@ -36,8 +36,7 @@ export class RequestQueue {
 
   /** Handles a request as soon as all requests before it are finished. */
   enqueue(request: NodeRequest, createResponse: () => ServerResponse): void {
-    // A connection that is closing gets no further replies, because Node may already use the socket for another
-    // request.
+    // A request on a connection that is closing is ignored, because no further reply may be sent on this connection.
     if (!this.#socket.writable || this.#refusal !== undefined) return;
     if (!this.#isBusy && this.#pending.length === 0) {
       this.#resume();
@@ -49,7 +48,8 @@ export class RequestQueue {
   }
 
   /**
-   * Stops reading the socket for HTTP. Node has released it for an upgrade, and from now on only a WebSocket reads it.
+   * Stops reading the socket for HTTP, because Node has released it for an upgrade. From now on, only a WebSocket may
+   * read the socket.
    */
   detach(): void {
     this.#isDetached = true;
@@ -84,7 +84,8 @@ export class RequestQueue {
       this.#isBusy = false;
       if (this.#pending.length === 0 && this.#refusal === undefined) return;
       // The next request starts after other connections have run, because a client may send hundreds at once. An
-      // upgrade is the last request, and must be answered before the end of the client's side is noticed.
+      // upgrade is the last request. It is handled at once, because its reply must be sent before the client's end of
+      // the connection is noticed.
       if (this.#isDetached) this.#startNext();
       else setImmediate(() => this.#startNext());
     });
@@ -100,15 +101,15 @@ export class RequestQueue {
     else if (this.#refusal !== undefined) closeGracefully(this.#socket, this.#refusal);
   }
 
-  /** Finds the request whose body has not been received completely. The next bytes belong to it. */
+  /** Finds the request whose body has not been received completely. The next bytes belong to this request. */
   #findIncomplete(): IncomingMessage | undefined {
     const last = this.#pending.at(-1)?.request ?? this.#latestResponse?.req;
     return last?.complete ? undefined : last;
   }
 
   /**
-   * Stops reading: enough requests are queued. Node resumes a socket after each request and reply, so this also
-   * replaces the `resume` method of the socket. The bytes that arrive at a detached socket are kept for the WebSocket.
+   * Stops reading the socket while a request waits. Node resumes a socket after each request and reply, so the `resume`
+   * method of the socket is replaced, too. The bytes that arrive at a detached socket are kept for the WebSocket.
    */
   #pause(): void {
     if (this.#isPaused) return;
@@ -133,7 +134,10 @@ export class RequestQueue {
  * (RFC 9110, section 7.8), because Java's HTTP client asks for h2c with every request.
  */
 export class UpgradableMessage extends IncomingMessage {
-  /** The parser's value. It is only declared here, because Node calls the setter before fields are initialised. */
+  /**
+   * The value that Node's parser has set. The field is only declared, because Node calls the setter before fields get
+   * their initial values, and an initial value would replace the value of the parser.
+   */
   declare private parsedUpgrade: unknown;
 
   get upgrade(): boolean {

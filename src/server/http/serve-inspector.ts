@@ -8,10 +8,10 @@ import { FAVICON_PATH } from './guards.ts';
 
 const PAGE_PATH = `${CONTROL_PATH}/`;
 
-/** The paths at which a file has another name. */
+/** The files whose names are not in their paths. */
 const NAMES: Readonly<Record<string, string>> = { [PAGE_PATH]: 'index.html', [FAVICON_PATH]: 'icon.svg' };
 
-/** The files of the inspector, with their media types. Nothing else is ever read. */
+/** The files of the inspector, with their media types. No other file is read. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   'index.html': 'text/html; charset=utf-8',
   'inspector.js': 'text/javascript; charset=utf-8',
@@ -19,11 +19,12 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   'icon.svg': 'image/svg+xml',
 };
 
-/** Where the files are: beside the built server, or in `dist/` for a server that runs from its source. */
+/** The folders of the files: beside the built server, or in `dist/` if the server runs from its source. */
 const FOLDERS = ['./inspector/', '../../../dist/inspector/'];
 
 const SECURITY_HEADERS = {
-  // Mail is hostile. Even if the page had a mistake, nothing of a mail could run or be loaded.
+  // A mail may contain an attack. With this policy, no part of a mail can run or load anything, even if the page has a
+  // mistake.
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; " +
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
@@ -31,7 +32,7 @@ const SECURITY_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
-  // A browser asks each time whether a file has changed, and loads the file only if it has.
+  // A browser asks each time whether a file has changed, and loads only a file that has changed.
   'cache-control': 'no-cache',
   vary: 'Accept',
 };
@@ -40,8 +41,8 @@ const SECURITY_HEADERS = {
 const ICON_HEADERS = { 'cache-control': 'max-age=86400' };
 
 /**
- * Replies to a request for the inspector: with one of its files, or a redirect to the page. The files are read from the
- * disk for each request, because they are small and seldom needed.
+ * Replies to a request for the inspector with one of its files, or with a redirect to the page. The files are read from
+ * the disk for each request, because they are small and seldom needed.
  *
  * @throws {ApiError} NOT_FOUND for any other file, and if the inspector was not built.
  */

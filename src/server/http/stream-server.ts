@@ -10,13 +10,13 @@ import type { NodeRequest } from './request-queue.ts';
 /** `1001`, "going away" (RFC 6455, section 7.4.1). */
 const GOING_AWAY = 1001;
 
-/** Creates the part of a server that serves event streams over WebSocket, to allowed origins. */
+/** Creates the part of a server that serves event streams over WebSocket to clients and to pages of allowed origins. */
 export function createStreamServer({ admit }: Streams, allowedOrigins: ReadonlySet<string>) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
   return {
     /**
-     * Opens a stream for a request that has passed the guards. @throws {ApiError} before the upgrade, when the client
-     * may not open the stream; `response` is for that refusal.
+     * Opens a stream for a request that has passed the guards. @throws {ApiError} if the client may not open the
+     * stream; the caller then sends the refusal as `response`.
      */
     open(message: NodeRequest, request: StreamRequest, response: ServerResponse): undefined {
       checkHandshake(message.headers);
@@ -50,7 +50,7 @@ function checkHandshake(headers: IncomingHttpHeaders): void {
   }
 }
 
-/** Refuses foreign origins, because CORS does not keep a page from opening and reading a WebSocket with a known key. */
+/** Refuses pages of other origins. CORS does not prevent such a page from opening a WebSocket with a known key. */
 function checkOrigin(origin: string | undefined, allowedOrigins: ReadonlySet<string>): void {
   if (origin === undefined || isOriginAllowed(origin, allowedOrigins)) return;
   const problem = 'A page from this origin may not open a stream; start with --cors-origin <origin> to allow it.';
@@ -68,6 +68,7 @@ function connect(socket: WebSocket, accept: AcceptStream): void {
   });
   socket.on('message', (data: RawData, isBinary: boolean) => session.receive(isBinary ? data : String(data)));
   socket.on('close', () => session.end());
-  // An aborted connection or an invalid frame closes this stream only; without a listener, it would end the process.
+  // Without this listener, an aborted connection or an invalid frame would end the process, and not only close the
+  // stream.
   socket.on('error', () => {});
 }

@@ -20,13 +20,14 @@ export type UserHandlers = (
 const MAX_USER_BODY_BYTES = 16 * 1024 * 1024;
 
 /**
- * Creates a function that runs the user's own msw handlers for requests of Node, by express and msw's middleware.
+ * Creates a function that runs the user's own msw handlers for requests of Node. It uses express and msw's middleware.
  *
- * @throws {TypeError} when one of them is not a request handler of msw.
+ * @throws {TypeError} when one of the handlers is not a request handler of msw.
  */
 export function createUserHandlers(input: unknown, report: Environment['report']): UserHandlers {
   const handlers = parseHandlers(input);
-  // The middleware is CommonJS, so its types come from another build of msw. The handlers are the same at run time.
+  // The types differ, because the middleware is CommonJS and its types come from another build of msw. At run time, the
+  // handlers are the same.
   const middleware = createMiddleware(...(handlers as never[]));
   const app = express();
   app.disable('x-powered-by').disable('etag').set('query parser', false);
@@ -73,7 +74,7 @@ function copyMessage(message: IncomingMessage, body: Uint8Array[]): IncomingMess
   return Object.assign(copy, { method, url, headers, rawHeaders, httpVersion, socket, connection: socket }) as never;
 }
 
-/** Links a streamed body to its response: if one of them fails, the other is destroyed. */
+/** Links a streamed body to its response. If the response closes, or the body fails, the other one is destroyed. */
 function linkStreamToResponse(response: ServerResponse, report: Environment['report']): void {
   response.on('pipe', (body) => {
     response.once('close', () => body.destroy());
@@ -95,7 +96,8 @@ function abortOnNetworkError(response: ServerResponse): void {
 }
 
 /**
- * Handles an error of a handler: throws an `ApiError` for the reply or, if a response has started, ends that response.
+ * Handles an error of a handler. If the response has not started, throws an `ApiError` for the reply. Otherwise, or if
+ * a fault cut the connection, destroys the response.
  */
 function handleFailure(response: ServerResponse, error: unknown, report: Environment['report']): true {
   const isFault = error instanceof ConnectionCutError;

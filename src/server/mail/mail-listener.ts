@@ -5,19 +5,19 @@ import type { Intake } from '../intake.ts';
 import { createListener, type Listener } from '../listener.ts';
 import { fileProblem, readRegularFile } from '../regular-file.ts';
 
-/** The certificate of the mail servers, and its key. */
+/** The certificate of the mail servers and its key, and both as Node's TLS code needs them. */
 export type MailTls = { readonly cert: Buffer; readonly key: Buffer; readonly context: SecureContext };
 
-/** The problems of the files, by the error code of OpenSSL. */
+/** Problems of the certificate and the key, by the error code of OpenSSL. */
 const TLS_PROBLEMS: Readonly<Record<string, string>> = {
-  ERR_OSSL_X509_KEY_VALUES_MISMATCH: 'the key is not that of the certificate',
-  ERR_OSSL_PEM_NO_START_LINE: 'one of them has no such PEM text',
+  ERR_OSSL_X509_KEY_VALUES_MISMATCH: 'the key does not belong to the certificate',
+  ERR_OSSL_PEM_NO_START_LINE: 'the first file contains no certificate, or the second no key, in PEM format',
 };
 
 /**
- * Reads the certificate and the key of the mail servers; `undefined` if there are none.
+ * Reads the certificate and the key of the mail servers. Returns `undefined` if no file is given.
  *
- * @throws {TypeError} with a message that begins with the option, if a file is missing or wrong.
+ * @throws {TypeError} if a file is missing or wrong. The message begins with the name of the option.
  */
 export async function readMailTls(certFile?: string, keyFile?: string): Promise<MailTls | undefined> {
   if (certFile === undefined && keyFile === undefined) return undefined;
@@ -35,7 +35,7 @@ export async function readMailTls(certFile?: string, keyFile?: string): Promise<
 
 async function readTlsFile(option: string, path: string | undefined): Promise<Buffer> {
   if (path === undefined)
-    throw new TypeError(`The options tlsCert and tlsKey need each other, and ${option} is missing.`);
+    throw new TypeError(`The options tlsCert and tlsKey must be set together, but ${option} is missing.`);
   return readRegularFile(path).catch((error: unknown) => {
     const problem = fileProblem(error, 'there is no such file');
     throw new TypeError(`The option ${option}: ${JSON.stringify(path)} cannot be read: ${problem}.`);
@@ -53,21 +53,24 @@ export interface MailServerSettings {
 /** Starts the session of a client. */
 type Accept = (socket: Socket, isSecure: boolean) => void;
 
-/** Creates a server that accepts clients with and without TLS. `atEnd` is called before the last ones are cut off. */
+/**
+ * Creates a server that accepts clients with and without TLS. When the server closes, `atEnd` is called before the
+ * connections that are still open are closed.
+ */
 export function createMailListener(tls: MailTls | undefined, accept: Accept, atEnd?: () => void): Listener {
   const server = createServer((socket) => (tls ? detectTls(socket, tls, accept) : accept(socket, false)));
   return createListener(server, undefined, atEnd);
 }
 
-/** The time in which a client must begin with TLS. A client that sends nothing gets the greeting without TLS. */
+/** The time in which a client must begin TLS. A client that sends nothing then gets the greeting without TLS. */
 const FIRST_BYTE_MS = 250;
 
-/** The first byte of TLS. */
-const HANDSHAKE = 0x16;
+/** The first byte that a client sends to begin TLS. */
+const TLS_HANDSHAKE = 0x16;
 
 /**
- * Finds out whether a client begins with TLS, and encrypts the connection if it does. So one port serves clients with
- * TLS from the start, and those that use STARTTLS or no TLS.
+ * Finds out whether a client begins TLS, and if so, encrypts the connection. So the same port serves clients that use
+ * TLS from the start, and clients that use STARTTLS or no TLS.
  */
 function detectTls(socket: Socket, tls: MailTls, accept: Accept): void {
   const decide = () => {
@@ -75,19 +78,20 @@ function detectTls(socket: Socket, tls: MailTls, accept: Accept): void {
     socket.off('readable', decide);
     const first: Buffer | null = socket.read();
     if (first) socket.unshift(first);
-    if (first?.[0] === HANDSHAKE) accept(encrypt(socket, tls), true);
+    if (first?.[0] === TLS_HANDSHAKE) accept(encrypt(socket, tls), true);
     else accept(socket, false);
   };
-  // Two further turns of the event loop let Node read bytes that have arrived already.
+  // When the timer fires, bytes may have arrived that Node has not read yet. Node reads them in the next two turns of
+  // the event loop.
   const timer = setTimeout(() => setImmediate(() => setImmediate(decide)), FIRST_BYTE_MS);
   socket.on('readable', decide);
   socket.once('close', () => clearTimeout(timer));
 }
 
-/** Encrypts a connection on which the client begins with TLS. */
+/** Encrypts a connection on which the client begins TLS. */
 export function encrypt(socket: Socket, { context }: MailTls): TLSSocket {
   const secure = new TLSSocket(socket, { isServer: true, secureContext: context });
-  // A client that does not accept the certificate ends the connection, and nothing else.
+  // Without this listener, a client that rejects the certificate would end the process, and not only its connection.
   secure.on('error', () => secure.destroy());
   return secure;
 }

@@ -4,11 +4,11 @@ import { reachableHost } from '../loopback.ts';
 import type { Settings } from '../server-settings.ts';
 import { type MailServerSettings, readMailTls } from './mail-listener.ts';
 
-/** The settings of the servers for SMTP and IMAP. A port is undefined for a server that is off. */
+/** The settings of the servers for SMTP and IMAP. A server without a port is not started. */
 export type MailServersSettings = Omit<MailServerSettings, 'tls'> &
   Pick<Settings, 'host' | 'smtpPort' | 'imapPort' | 'tlsCert' | 'tlsKey'>;
 
-/** The servers for SMTP and IMAP that listen. */
+/** The servers for SMTP and IMAP that were started. */
 export interface MailServers {
   readonly smtp: { readonly port: number } | undefined;
   readonly imap: { readonly port: number } | undefined;
@@ -17,7 +17,7 @@ export interface MailServers {
 
 type CreateServer = (internals: MailboxInternals, settings: MailServerSettings) => Listener;
 
-/** Starts the servers that have a port. The code of each is loaded only then. */
+/** Starts the servers that have a port. The code of a server is loaded only if the server is started. */
 export async function startMailServers(
   internals: MailboxInternals,
   { host, intake, smtpPort, imapPort, tlsCert, tlsKey, tlsRequired }: MailServersSettings,

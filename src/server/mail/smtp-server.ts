@@ -10,17 +10,17 @@ import { mailContextOf } from '../../service/mail/store-message.ts';
 import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/principal.ts';
 import { recordCommand, type Service } from '../../service/pipeline/exchange.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
-import type { HeldBytes } from '../intake.ts';
+import type { ByteCounter } from '../intake.ts';
 import type { Listener } from '../listener.ts';
 import { createMailListener, type MailServerSettings } from './mail-listener.ts';
 
-/** The limit for an idle client. */
+/** The time after which an idle client is disconnected. */
 const IDLE_MS = 30_000;
 
 /**
- * Creates an SMTP server for a mailbox. Without a login, it accepts mail from outside: a recipient that is not an inbox
- * and the 51st recipient are refused at once; a mail above 10 MiB is refused after it is received. With the login of an
- * inbox, it sends mail as that inbox.
+ * Creates an SMTP server for a mailbox. A client without a login delivers mail from outside. The server refuses a
+ * recipient that is not an inbox, and the 51st recipient, at once. It refuses a mail above 10 MiB after the client has
+ * sent it. A client that logs in to an inbox sends mail from that inbox.
  */
 export function createSmtpServer(internals: MailboxInternals, settings: MailServerSettings): Listener {
   const { tls, tlsRequired } = settings;
@@ -38,7 +38,7 @@ export function createSmtpServer(internals: MailboxInternals, settings: MailServ
 
 function createServer(options: SMTPServerOptions): SMTPServer {
   const server = new SMTPServer(options);
-  // An error on a connection closes that connection only; without a listener, it would end the process.
+  // Without this listener, an error on a connection would end the process, and not only close the connection.
   server.on('error', () => {});
   return server;
 }
@@ -58,24 +58,24 @@ function createOptions(internals: MailboxInternals, { intake, tls }: MailServerS
       done(isAllowed ? null : createReply(553, `5.7.1 This inbox does not have the address <${address}>.`));
     },
     onRcptTo({ address }, session, done) {
-      done(findProblem(internals, address, session));
+      done(findRefusal(internals, address, session));
     },
     onData(stream, session, done) {
-      const held = intake.hold();
-      readData(stream, held, declaredSize(session))
+      const counter = intake.createCounter();
+      readData(stream, counter, declaredSize(session))
         .then((chunks) => deliver(internals, Buffer.concat(chunks), session))
         .then(
           (text) => done(null, text),
-          (error: unknown) => done(toReply(error)),
+          (error: unknown) => done(toReplyError(error)),
         )
-        .finally(held.release);
+        .finally(counter.release);
     },
   };
 }
 
 const WRONG_LOGIN = 'The login is the canonicalEmail and the imapPassword of an inbox.';
 
-/** Returns the inbox of a login; `undefined` if it is wrong. */
+/** Checks a login and returns its inbox; `undefined` if the login is wrong. */
 function logIn(service: Service, { method, username, password }: SMTPServerAuthentication) {
   const principal = findLogin(service.worlds, username ?? '', password ?? '');
   const name = `AUTH ${method}`;
@@ -85,20 +85,20 @@ function logIn(service: Service, { method, username, password }: SMTPServerAuthe
   return principal;
 }
 
-/** Returns the inbox that a client has logged in to; `undefined` for mail from outside. */
+/** Returns the inbox to which a client has logged in; `undefined` for a client without a login. */
 function principalOf({ user }: SMTPServerSession): InboxPrincipal | undefined {
   return user as InboxPrincipal | undefined;
 }
 
-/** Returns the refusal of a recipient, or null. */
-function findProblem({ mailbox, takeSmtpFault }: MailboxInternals, address: string, session: SMTPServerSession) {
+/** Returns the reply that refuses a recipient; null if the recipient is accepted. */
+function findRefusal({ mailbox, takeSmtpFault }: MailboxInternals, address: string, session: SMTPServerSession) {
   if (session.envelope.rcptTo.length >= MAX_ADDRESSES) {
     return createReply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
   }
   if (principalOf(session)) {
     if (!isBareAddress(address)) return createReply(553, `5.1.3 ${address} is not an address.`);
   } else if (!isBareAddress(address) || !mailbox.receives(address))
-    // A tagged form of an address may have characters that no address of the service has.
+    // `receives` ignores the tag of an address, so `isBareAddress` checks that the tag has only allowed characters.
     return createReply(550, `5.1.1 There is no inbox with the address ${address}.`);
   const fault = takeSmtpFault(address);
   return fault ? createReply(fault.status, fault.message) : null;
@@ -110,14 +110,14 @@ function declaredSize({ envelope: { mailFrom } }: SMTPServerSession): number {
   return Math.min(Number(SIZE) || 0, MAX_MAIL_BYTES);
 }
 
-/** Reads a mail to its end, also if it is refused, because the client reads the reply only after the end. */
-async function readData(stream: SMTPServerDataStream, held: HeldBytes, declaredBytes: number): Promise<Buffer[]> {
+/** Reads a mail to its end even if the mail is refused, because the client reads the reply only after the end. */
+async function readData(stream: SMTPServerDataStream, counter: ByteCounter, declaredBytes: number): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
-  let refusal: Error | undefined = held.add(declaredBytes);
+  let refusal: Error | undefined = counter.add(declaredBytes);
   for await (const chunk of stream) {
     refusal ??= stream.sizeExceeded
       ? createReply(552, '5.3.4 The message is larger than 10 MiB.')
-      : held.add(declaredBytes > 0 ? 0 : chunk.length);
+      : counter.add(declaredBytes > 0 ? 0 : chunk.length);
     if (refusal) chunks.length = 0;
     else chunks.push(chunk as Buffer);
   }
@@ -125,7 +125,7 @@ async function readData(stream: SMTPServerDataStream, held: HeldBytes, declaredB
   return chunks;
 }
 
-/** Sends a mail of an inbox, or receives one from outside. Returns the text of the reply. */
+/** Sends a mail from the inbox of the login or, without a login, receives a mail from outside. Returns the reply. */
 async function deliver(internals: MailboxInternals, bytes: Buffer, session: SMTPServerSession): Promise<string> {
   const { service, mailbox, report } = internals;
   const { mailFrom, rcptTo } = session.envelope;
@@ -142,15 +142,15 @@ async function deliver(internals: MailboxInternals, bytes: Buffer, session: SMTP
     recordCommand(service, { ...command, status: 200, reply: text, messageIds });
     return text;
   } catch (error) {
-    // The client receives no details.
+    // The reply to the client does not contain the error, so the error is reported.
     if (!(error instanceof ApiError)) report(error);
     const status = error instanceof ApiError ? error.status : 500;
-    recordCommand(service, { ...command, status, reply: toReply(error).message, messageIds: [] });
+    recordCommand(service, { ...command, status, reply: toReplyError(error).message, messageIds: [] });
     throw error;
   }
 }
 
-/** The reply codes for a refused mail, by the code of the error. Any other error gets 554 5.6.0. */
+/** The reply codes for a refused mail, by the code of the error. A refusal with any other code gets 554 5.6.0. */
 const REPLIES: { readonly [Code in ErrorCode]?: readonly [code: number, status: string] } = {
   STORAGE_FULL: [452, '4.3.1'],
   RELAY_FAILED: [451, '4.4.0'],
@@ -159,7 +159,8 @@ const REPLIES: { readonly [Code in ErrorCode]?: readonly [code: number, status: 
   UNVERIFIED_RECIPIENT: [550, '5.7.1'],
 };
 
-function toReply(error: unknown): Error {
+/** Returns the error that is sent to the client for an error of any kind. */
+function toReplyError(error: unknown): Error {
   if (error instanceof ApiError) {
     const [code, status] = REPLIES[error.code] ?? [554, '5.6.0'];
     return createReply(code, `${status} ${error.message}`);

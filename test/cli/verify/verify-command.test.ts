@@ -71,8 +71,8 @@ test('what differs is explained, and the exit code is 1', async () => {
     },
   ]);
   const reasons = new Map(findings.map(({ id, verdict, found }) => [id, `${verdict}: ${found}`]));
-  expect(reasons.get('tenants.delete.body')).toBe('not compared: it needs --operator-key');
-  expect(reasons.get('inboxes.create.again')).toMatch(/^not compared: it needs --second-key/);
+  expect(reasons.get('tenants.delete.body')).toBe('not compared: the check needs --operator-key');
+  expect(reasons.get('inboxes.create.again')).toMatch(/^not compared: the check needs --second-key/);
   expect(code).toBe(1);
 });
 

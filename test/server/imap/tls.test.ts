@@ -94,8 +94,8 @@ describe.skipIf(!HAS_OPENSSL)('TLS of the mail servers', () => {
     ],
     ['a certificate without a key', () => ({ cert: files.cert }), '--tls-key is missing'],
     ['a key without a certificate', () => ({ key: files.key }), '--tls-cert is missing'],
-    ['a key of something else', () => ({ ...files, key: other.key }), 'the key is not that of the certificate'],
-    ['a key in place of the certificate', () => ({ ...files, cert: files.key }), 'no such PEM text'],
+    ['a key of something else', () => ({ ...files, key: other.key }), 'the key does not belong to the certificate'],
+    ['a key in place of the certificate', () => ({ ...files, cert: files.key }), 'file contains no certificate'],
     ['a login that needs TLS without a certificate', () => ({ required: true }), '--tls-required needs --tls-cert'],
   ])('cannot start with %s', async ([, flags, said]) => {
     const args = Object.entries(flags()).flatMap(([name, value]) => [

@@ -378,7 +378,7 @@ test('the log has a line when a stream opens and when it closes, with its key ma
   await vi.waitFor(() => expect(log).toHaveLength(6));
   await refusalOf(openSocket(`${server.url}/v1/ws?api_key=${KEYS.acme.tenant}%78`));
   await vi.waitFor(() => expect(log).toHaveLength(7));
-  const [opened, closed] = ['opened with', 'closed that was opened with'].map(
+  const [opened, closed] = ['opened with', 'closed; it was opened with'].map(
     (what) => `stream ${what} the tenant key tk_acme_…`,
   );
   expect(log.map(withoutTimeOfDay)).toEqual([
@@ -404,7 +404,7 @@ test('the log has each closed stream only once, also when the server closes', as
   await other.over();
   const lines = () => log.map((line) => withoutTimeOfDay(line).split(' ').slice(0, 3).join(' '));
   await vi.waitFor(() => expect(log).toHaveLength(6));
-  const each = ['stream opened with', 'stream closed that', 'stream 101 GET'];
+  const each = ['stream opened with', 'stream closed; it', 'stream 101 GET'];
   expect(lines().sort()).toEqual([...each, ...each].sort());
 });
 

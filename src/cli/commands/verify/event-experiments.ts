@@ -24,7 +24,10 @@ async function findSignature(s: Session): Promise<readonly [header: string, valu
   throw new VerifyError('a delivery has no hex signature');
 }
 
-/** Fails the first delivery, lets some seconds pass, and returns how often the receiver was called. */
+/**
+ * Gives the first delivery the answer `answer`, lets some seconds pass, and returns how often the receiver was called.
+ * `change` is a change of the webhook after the first call.
+ */
 async function countCalls(s: Session, answer: HookReceiver['answers'][number], ms = 6000, change?: object) {
   const receiver = await s.createReceiver();
   receiver.answers.push(answer);
@@ -35,16 +38,16 @@ async function countCalls(s: Session, answer: HookReceiver['answers'][number], m
   return { receiver, count: receiver.calls.length };
 }
 
-/** A client of an event stream, with the frames that it has received. */
+/** A client of an event stream. */
 interface Stream {
   // biome-ignore lint/suspicious/noExplicitAny: an experiment reads what another server sends.
   readonly frames: any[];
-  /** Returns the code with which the stream was closed, or the status with which it was refused. */
+  /** Returns the code with which the stream was closed, or the status with which the server refused it. */
   closeCode(): number | undefined;
   send(frame: object): void;
-  /** Waits for a number of frames of a type, by default one, or for the end of the stream. */
+  /** Waits until `count` frames of a type have arrived, by default one, or until the stream has ended. */
   waitForFrames(type: string, count?: number): Promise<unknown>;
-  /** Waits for an event with a mail, by default with any subject, and returns its frame. */
+  /** Waits for an event about a mail with this subject, by default with any subject, and returns its frame. */
   waitForMessage(subject?: string): Promise<Stream['frames'][number]>;
   subscribe(fields?: object): Promise<void>;
   close(): void;
@@ -128,7 +131,7 @@ export const eventExperiments: Experiments = {
     const [call] = await receiver.waitForCalls(1);
     const endMs = await s.waitFor('the end of a call', () => call?.endMs, 35_000);
     const seconds = (endMs - (call?.startMs ?? 0)) / 1000;
-    // The call arrives after its time has begun, on a busy machine later.
+    // The server begins to measure before the call arrives here, so the measured time is shorter than the limit.
     const limits = { '30s': 30, '15s': 15, '5s': 5, '1s': 1, '100ms': 0.1 };
     return new MeasuredValue(Object.entries(limits).find(([, limit]) => seconds > limit * 0.7 - 0.04)?.[0]);
   },
@@ -137,7 +140,7 @@ export const eventExperiments: Experiments = {
   'deliveries.gone': async (s) => {
     const { receiver } = await countCalls(s, 410, 10);
     const isActive = async () => (await s.read(receiver.webhook.path)).isActive;
-    // The server reads the answer a moment after it was sent.
+    // The server reads the answer a moment after the receiver has sent it, so the change may need some time.
     await s.waitFor('its end', async () => !(await isActive()) || undefined, 500).catch(() => undefined);
     return await isActive();
   },
@@ -148,14 +151,14 @@ export const eventExperiments: Experiments = {
     const startMs = performance.now();
     const { from, to } = await s.createMail();
     await receiver.waitForCalls(1);
-    // The second call would take about as long as the first one.
+    // If the server makes the second call, the call arrives after about the same time as the first one.
     const waitMs = Math.max(500, 10 * (performance.now() - startMs));
     await s.send(from, to);
     await s.waitForMessages(to, 2);
     await s.waitFor('a second call', () => receiver.calls[1], waitMs).catch(() => undefined);
     if (receiver.calls[0]?.endMs) throw new VerifyError('the first call ended too early');
     const count = receiver.calls.length;
-    // A server that moves its clock waits for calls that run.
+    // The calls are answered, because a server waits for running calls before it moves its clock.
     for (const call of receiver.calls) call.release();
     return count;
   },

@@ -4,7 +4,7 @@ import { type Reply, type Session, VerifyError } from './verify-session.ts';
 
 /**
  * An experiment sends requests and returns what it observed. The same experiment runs on the server, and on an emulator
- * with each value of the behaviour. The value that gives the same observation is the one that the server has.
+ * with each value of the behaviour. If the emulator gives the same observation, the server has this value.
  */
 export type Experiment = (s: Session) => Promise<unknown>;
 
@@ -13,7 +13,7 @@ export type Experiments = { readonly [Id in BehaviourId]?: Experiment };
 
 export const status = (reply: Reply) => reply.status;
 
-/** Patterns of texts that differ between two servers, with the text that replaces each in a comparison. */
+/** Patterns of texts that differ between two servers, each with the placeholder that replaces such texts. */
 const PLACEHOLDERS: readonly (readonly [RegExp, string])[] = [
   [/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/, '<id>'],
   [/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/, '<time>'],
@@ -33,8 +33,8 @@ function shapeOfText(text: string, { runId, domain }: RunNames): string {
 }
 
 /**
- * Returns a value without what differs between two servers: a number becomes `'number'`, and a text a placeholder or
- * `'text'`. Names of fields, booleans, short words and the lengths of lists stay.
+ * Returns the form of a value, so that replies of two servers can be compared: a number becomes `'number'`, and a text
+ * becomes a placeholder or `'text'`. Names of fields, booleans, short words and the lengths of lists are kept.
  */
 export function shapeOf(value: unknown, names: RunNames): unknown {
   if (Array.isArray(value)) return value.map((item) => shapeOf(item, names));
@@ -44,30 +44,33 @@ export function shapeOf(value: unknown, names: RunNames): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shapeOf(item, names)]));
 }
 
-/** The status and the shape of a reply. */
+/** Returns the status of a reply, and the form of its body. */
 export const reply = ({ status, text, body }: Reply, s: Session) => [status, text ? shapeOf(body, s) : 'no body'];
 
-/** The subject of the last mail of an experiment. When it has arrived, no earlier mail can still arrive. */
+/** The subject of the last mail of an experiment. After this mail has arrived, no earlier mail can still arrive. */
 export const LAST_MAIL = 'last mail';
 
 /** Returns the sorted names of the fields of an object. */
 export const fieldNames = (value: object) => Object.keys(value).toSorted();
 
-/** Whether a list shows one id before another. */
+/** Returns whether a list shows one id before another. */
 export function isBefore(list: readonly { readonly id: string }[], id: string, otherId: string): boolean {
   const ids = list.map((item) => item.id);
-  if (!ids.includes(id) || !ids.includes(otherId)) throw new VerifyError('the list does not show both');
+  if (!ids.includes(id) || !ids.includes(otherId)) throw new VerifyError('the list does not show both items');
   return ids.indexOf(id) < ids.indexOf(otherId);
 }
 
-/** Returns a function that makes experiments: each creates something, asks about it, and observes the reply. */
+/**
+ * Returns a function that creates experiments. Each of them creates something, sends a request about it, and returns
+ * what `observe` finds in the reply.
+ */
 const createExperiment =
   (observe: (reply: Reply, s: Session) => unknown) =>
   <Made>(create: (s: Session) => Promise<Made>, ask: (made: Made, s: Session) => Promise<Reply>): Experiment =>
   async (s) =>
     observe(await ask(await create(s), s), s);
 
-/** Experiments that observe the status of a reply, its status and its shape, or the names of the fields of its body. */
+/** Create experiments that observe the status of a reply, its status and form, or the field names of its body. */
 export const statusOf = createExperiment(status);
 export const replyOf = createExperiment(reply);
 export const fieldsOf = createExperiment(async (reply, s) => fieldNames(await s.must(Promise.resolve(reply))));
@@ -82,7 +85,7 @@ export const orderOf =
 
 type Item = { readonly id: string };
 
-/** What something shows that was made. */
+/** Returns an experiment that creates something with `make`, and returns what `see` finds in it. */
 export const seenIn =
   <Made>(make: (s: Session) => Promise<Made>, see: (made: Made, s: Session) => unknown): Experiment =>
   async (s) =>
@@ -96,7 +99,7 @@ const UNKNOWN_INBOX = `/v1/inboxes/${randomUUID()}`;
 /** Returns the statuses of the replies to requests that run at the same time. */
 export const statuses = async (...replies: Promise<Reply>[]) => (await Promise.all(replies)).map(status);
 
-/** Creates a workspace besides that of the run, with a key. */
+/** Creates a further workspace, besides the workspace of this run, and a key of it. */
 async function createWorkspace(s: Session) {
   const { id } = await s.add('/v1/workspaces', { name: s.newName() });
   const key = await s.add(`/v1/workspaces/${id}/keys`, { name: 'verify' });
@@ -119,7 +122,7 @@ async function createDomain(s: Session, fields: object = {}) {
 
 const webhooksOf = async (s: Session, key = s.target.key) => (await s.read('/v1/webhooks', { key })).webhooks;
 
-/** Whether the list of webhooks shows a webhook to the key of the workspace of this run. */
+/** Returns whether a webhook is in the list that the key of the workspace of this run gets. */
 const isListed = async (s: Session, { id }: Item) =>
   (await webhooksOf(s, s.workspace.key)).some((listed: Item) => listed.id === id);
 

@@ -13,7 +13,7 @@ export function findingLines({ id, verdict, stated, found, emulator }: Finding):
   return [`${head}: differs`, ...facts.flatMap((fact) => indent(fact, 4))];
 }
 
-/** Returns lines with the number of findings of each verdict, and with what could not be deleted. */
+/** Returns the number of findings of each verdict in one line, and what could not be deleted in a second line. */
 export function summaryLines({ findings, left }: Verification): string[] {
   const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
   const total = `${count('agrees')} agree, ${count('differs')} differ, ${count('not compared')} not compared`;

@@ -28,7 +28,7 @@ async function receiveFromOutside(s: Session, fields: Readonly<Record<string, un
 const receiveWithAttachment = (s: Session) => receiveFromOutside(s, ATTACHED);
 const ATTACHED = { attachments: [{ filename: 'a.txt', contentType: 'text/plain', content: 'YQ==' }] };
 
-/** Sends two mails to one inbox. `message` is the first to arrive, and `second` the other one. */
+/** Sends two mails to one inbox. `message` is the mail that arrives first, and `second` is the other mail. */
 async function sendTwoMails(s: Session) {
   const mail = await s.createMail();
   await s.send(mail.from, mail.to);
@@ -37,7 +37,7 @@ async function sendTwoMails(s: Session) {
   return { ...mail, messages, second };
 }
 
-/** Sends a mail that may not arrive, and then one that does. Returns how many mails are then in the inbox. */
+/** Sends a mail that may not arrive, and then a mail that arrives. Returns how many mails are then in the inbox. */
 async function countArrivals(s: Session, to: string, inbox: OwnInbox, from: OwnInbox) {
   await s.post(`${from.path}/send`, { to, subject: s.newName(), plainBody: 'Hello', verified: true });
   await s.send(from, inbox, { subject: LAST_MAIL });
@@ -55,7 +55,7 @@ async function deleteMail(s: Session) {
   return mail;
 }
 
-/** Sends a mail and a reply to it. `back` is the reply as the first sender receives it. */
+/** Sends a mail and a reply to it. `back` is the reply in the inbox that has sent the mail. */
 async function createReply(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
   const mail = await s.createMail(fields);
   await s.add(`${mail.to.path}/reply/${mail.message.id}`, { plainBody: 'Hi' });

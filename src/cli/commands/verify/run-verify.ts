@@ -13,13 +13,13 @@ import { MeasuredValue, type Need, Session, type Target, VerifyError } from './v
 /** Every experiment, by the id of the behaviour whose value it finds. */
 export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mailExperiments, ...eventExperiments };
 
-/** The result for one entry of the ledger, or for one statement. */
+/** The result of the comparison for one behaviour of the ledger, or for one statement. */
 export interface Finding {
   readonly id: string;
-  /** The question of the entry, or the sentence of the statement. */
+  /** The question of the behaviour, or the sentence of the statement. */
   readonly stated: string;
   readonly verdict: 'agrees' | 'differs' | 'not compared';
-  /** The value of the server, or what was observed; the reason, if nothing was compared. */
+  /** The value of the server, or what was observed. If nothing was compared, the reason for this. */
   readonly found: string;
   /** What the emulator does. */
   readonly emulator: string;
@@ -28,19 +28,19 @@ export interface Finding {
 /** The result of a whole run. */
 export interface Verification {
   readonly findings: readonly Finding[];
-  /** The values of the behaviours that were found. */
+  /** The values that the server has, as far as they were found, by the id of the behaviour. */
   readonly behaviours: BehaviourOptions;
-  /** The paths of what could not be deleted. */
+  /** The paths of the things that `verify` has created and could not delete. */
   readonly left: readonly string[];
 }
 
-/** The field of the target that is set if a need is met, and the reason to print if it is not. */
+/** For each need: the field of the target that must be set, and the reason to print if the field is not set. */
 const NEEDS: Readonly<Record<Need, readonly [field: keyof Target, missing: string]>> = {
-  'two tenants': ['secondKey', 'it needs --second-key, the key of another tenant'],
-  operator: ['operatorKey', 'it needs --operator-key'],
-  receiver: ['createReceiver', 'it needs --receiver-url, at which deliveries arrive'],
-  'mail from outside': ['deliver', 'it needs a mail from outside, which verify does not send'],
-  time: ['advance', 'time must pass; allow it with --slow'],
+  'two tenants': ['secondKey', 'the check needs --second-key, the key of another tenant'],
+  operator: ['operatorKey', 'the check needs --operator-key'],
+  receiver: ['createReceiver', 'the check needs --receiver-url, at which deliveries arrive'],
+  'mail from outside': ['deliver', 'the check needs a mail from outside, which verify cannot send'],
+  time: ['advance', 'the check must wait; allow this with --slow'],
 };
 
 /** What an experiment observed on one target, or the reason why it observed nothing. */
@@ -62,7 +62,7 @@ const NO_EXPERIMENT: Experiment = async () => {
 
 const show = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
 
-/** Starts an emulator that has the keys of the same tiers as the server, and opens a session with it. */
+/** Starts an emulator, and opens a session with it. The session gets keys of the same tiers as that with the server. */
 async function openEmulator({ runId, target: { operatorKey, secondKey } }: Session, createReceiver: CreateReceiver) {
   const { target, save, restore, close } = await startEmulator({}, createReceiver);
   const sameKeys = { operatorKey: operatorKey && target.operatorKey, secondKey: secondKey && target.secondKey };
@@ -82,7 +82,7 @@ export class Verifier {
   readonly #behaviours: Record<string, string> = {};
   readonly #findings: (Finding & { readonly calls: ReadonlySet<string>; readonly operation: string | undefined })[] =
     [];
-  /** The emulators that have started. Each compares one value at a time. */
+  /** The emulators that were started. At any time, each of them has one value of the current behaviour. */
   readonly #emulators: Promise<Emulator>[] = [];
 
   constructor(server: Target, receiver: Awaited<ReturnType<typeof startReceiver>>) {
@@ -90,7 +90,7 @@ export class Verifier {
     this.#receiver = receiver;
   }
 
-  /** Compares everything, and then deletes what it created, also after an error. It reports each finding at once. */
+  /** Compares everything, and then deletes what it has created, also after an error. Reports each finding at once. */
   async run(report: (finding: Finding) => void = () => {}): Promise<Verification> {
     try {
       await this.#compareAll(report);
@@ -127,7 +127,7 @@ export class Verifier {
     return finding;
   }
 
-  /** Runs an experiment on the server, if what the experiment needs is there. */
+  /** Runs an experiment on the server, if the needs of the experiment are met. */
   async #observeServer(id: string, needs: string, experiment: Experiment): Promise<Observation> {
     if (needs.startsWith('not from outside')) return { reason: needs };
     const [field, reason] = NEEDS[needs as Need] ?? [];
@@ -137,7 +137,7 @@ export class Verifier {
     return observation;
   }
 
-  /** Returns a new session with an emulator that has the values that were found so far and one more. */
+  /** Returns a new session with an emulator. It has the values that were found so far, and also the given value. */
   async #useEmulator(index: number, value: BehaviourOptions = {}): Promise<Session> {
     this.#emulators[index] ??= openEmulator(this.#server, this.#receiver.forEmulator(`emulator-${index}`));
     const { opened, restore } = await this.#emulators[index];
@@ -156,13 +156,13 @@ export class Verifier {
     const matches = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
     const [value] = matches;
     if (matches.length > 1)
-      return { ...row, verdict: 'not compared', found: `the same is observed with ${matches.join(' and ')}` };
+      return { ...row, verdict: 'not compared', found: `the result is the same with ${matches.join(' and ')}` };
     if (value === undefined) return { ...row, verdict: 'differs', found: show(onServer.observed) };
     this.#behaviours[id] = value;
     return { ...row, verdict: value === emulator ? 'agrees' : 'differs', found: value };
   }
 
-  /** Returns the values with which an emulator gives the same observation. */
+  /** Returns the values with which an emulator gives the same observation as the server. */
   async #findMatches(id: string, values: readonly string[], experiment: Experiment, observed: unknown) {
     if (observed instanceof MeasuredValue) return observed.value === undefined ? [] : [observed.value];
     const isSame = async (value: string, index: number) => {
@@ -202,7 +202,7 @@ export class Verifier {
   }
 }
 
-/** The part of a finding that is known before the comparison. */
+/** The fields of a finding that are known before the comparison. */
 type Row = Pick<Finding, 'id' | 'stated' | 'emulator'>;
 
 function isCallOf(call: string, method: string, path: string): boolean {

@@ -4,7 +4,7 @@ import type { Tier } from '../../../contract/tiers.ts';
 import { createInbox, type Experiment, reply, status } from './experiments.ts';
 import type { Need, Reply, Session } from './verify-session.ts';
 
-/** A sentence of the service document, or of the reference, about an operation, with an experiment that checks it. */
+/** A sentence of the service document or the reference about an operation, and an experiment that checks it. */
 export interface Statement {
   readonly id: string;
   readonly operation: OperationId;
@@ -77,13 +77,16 @@ const BODIES: { readonly [Id in OperationId]?: (s: Session, email: string) => ob
   verifyEmail: (_, email) => ({ email }),
 };
 
-/** Operations whose replies are not compared: one returns bytes, the others depend on data outside of this run. */
+/** Operations whose replies are not compared: `getAttachment` returns bytes, the others need data from outside. */
 const NOT_COMPARED: readonly OperationId[] = ['getAttachment', 'verifyDomain', 'deleteTenant'];
 
-/** A list of the whole tenant is read with the key of the workspace of this run, which shows only that workspace. */
+/**
+ * Returns whether an operation lists the data of the whole tenant. Such a list is read with the key of the workspace of
+ * this run, so that it contains only the data of this run.
+ */
 const isTenantWide = ({ method, path }: OperationRow) => method === 'GET' && !path.includes('{') && path !== '/health';
 
-/** Operations that change a resource so that no other statement can use it. */
+/** Operations after which no other statement can use the resource. */
 const NEED_NEW_RESOURCES: readonly OperationId[] = ['rotateInboxKey', 'sendDraft'];
 
 async function callOperation(s: Session, row: OperationRow): Promise<Reply> {
@@ -122,11 +125,11 @@ const keysOfTiers = async (s: Session): Promise<readonly (readonly [Tier | 'none
   ['inbox', (await s.shared(createInbox)).key],
 ];
 
-/** Checks which tiers are refused. The request is for something that does not exist, so that it changes nothing. */
+/** Checks which tiers are refused. The request names a resource that does not exist, so that it changes nothing. */
 const tiersStatement = (row: OperationRow): Statement => ({
   id: `${row.id}: tiers`,
   operation: row.id,
-  text: 'these key tiers may call it, and no others',
+  text: 'only keys of the documented tiers may call it',
   run: async (s) => {
     const results = (await keysOfTiers(s))
       .filter(([, key]) => key !== undefined)
@@ -144,7 +147,7 @@ const tiersStatement = (row: OperationRow): Statement => ({
 const isolationStatement = (row: OperationRow, other: Exclude<Tier, 'operator'>): Statement => ({
   id: `${row.id}: isolation from another ${other}`,
   operation: row.id,
-  text: `a key of another ${other} does not reach it`,
+  text: `a key of another ${other} cannot reach the resource`,
   ...(other === 'tenant' && { needs: 'two tenants' as const }),
   run: async (s) => {
     const resources = await s.shared(createResources);
@@ -154,7 +157,7 @@ const isolationStatement = (row: OperationRow, other: Exclude<Tier, 'operator'>)
   },
 });
 
-/** The statements that are not made from the table of operations. */
+/** The statements that are not generated from the table of operations. */
 const FURTHER_STATEMENTS: readonly Statement[] = [
   {
     id: 'authentication: Authorization',
@@ -205,7 +208,7 @@ const foreignScopes = ({ path }: OperationRow): Exclude<Tier, 'operator'>[] => {
   return ['tenant', 'workspace', 'inbox'];
 };
 
-/** Every statement: for each operation its reply, tiers and isolation, and further statements of the document. */
+/** All statements: on the reply, the tiers and the isolation of each operation, and the further statements. */
 export const STATEMENTS: readonly Statement[] = [
   ...FURTHER_STATEMENTS,
   ...OPERATION_ROWS.filter(({ id }) => !NOT_COMPARED.includes(id)).map(replyStatement),

@@ -8,12 +8,12 @@ import { CONTROL_PATH } from '../../../control/table/control-path.ts';
 import { type MailboxServer, startServer } from '../../../server/index.ts';
 import { type HookReceiver, type ReceivedCall, type Reply, type Target, VerifyError } from './verify-session.ts';
 
-/** The number of requests of a run, the timeout of one request in milliseconds, and the size of a reply in bytes. */
+/** The limits for the requests of a run, for the time of one request, and for the size of a reply. */
 const LIMITS = { requests: 5000, timeoutMs: 15_000, replyBytes: 4 * 1024 * 1024 };
 
 /**
- * Starts a receiver of deliveries on loopback, at which each webhook has its own path. The server may reach it at
- * another URL, `publicUrl`.
+ * Starts a receiver of deliveries on loopback. Each webhook calls its own path. `publicUrl` is the URL at which the
+ * server reaches the receiver, if it is not the URL on loopback.
  */
 export async function startReceiver(port: number, publicUrl?: string) {
   const receivers = new Map<string, { calls: ReceivedCall[]; answers: HookReceiver['answers'] }>();
@@ -86,7 +86,7 @@ async function readText({ body }: Response): Promise<string> {
   return text + decoder.decode();
 }
 
-/** Parses a body. `null`, and what is not JSON, becomes an empty object, so that a field of it can be read. */
+/** Parses a body. If it is `null` or not JSON, returns an empty object, so that its fields can be read. */
 function parseJson(text: string): unknown {
   try {
     return (JSON.parse(text) as unknown) ?? {};
@@ -103,7 +103,10 @@ interface ServerOptions extends Omit<Target, 'send' | 'advance' | 'deliver'> {
   readonly signal: AbortSignal;
 }
 
-/** Returns a function that waits until the next request may be sent. Only the number of a DELETE is not limited. */
+/**
+ * Returns a function that waits until the next request may be sent. After the last allowed request of a run, it allows
+ * only DELETE, because the run must still delete what it has created.
+ */
 function limitRequests(rate = Number.POSITIVE_INFINITY) {
   let [count, nextMs] = [0, 0];
   return async (method: string | undefined) => {
@@ -143,7 +146,7 @@ async function findControlClient(baseUrl: string): Promise<ControlClient | undef
 /** Sends requests to an emulator of this process, which needs no connection for them. */
 export function sendInProcess({ fetch }: Pick<MailboxServer['mailbox'], 'fetch'>): Target['send'] {
   return async (url, init) => {
-    // Otherwise a run would keep the process from noticing the deliveries, whose times it measures.
+    // This lets Node handle deliveries that have arrived. Otherwise, their measured times would be too late.
     await setImmediate();
     const response = await fetch(new Request(url, init));
     return createReply(response, await response.text());
@@ -151,8 +154,8 @@ export function sendInProcess({ fetch }: Pick<MailboxServer['mailbox'], 'fetch'>
 }
 
 /**
- * Starts an emulator with some values of behaviours, and returns it as a target. `restore` returns it to its state at
- * the time of `save`, with other values of behaviours.
+ * Starts an emulator with some values of behaviours, and returns it as a target. `restore` restores the state that it
+ * had at the time of `save`, and sets other values of behaviours.
  */
 export async function startEmulator(behaviours: BehaviourOptions, createReceiver: Target['createReceiver']) {
   const { mailbox, url, close } = await startServer({ port: 0, behaviours, journalSize: 0, loopLimit: 1000 });

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What `verify` needs besides a tenant key to find the value of a behaviour, or to check a statement. */
+/** What an experiment needs besides a tenant key. */
 export type Need = 'two tenants' | 'operator' | 'receiver' | 'mail from outside' | 'time';
 
 /** A mail from outside: the fields of the control call `receiveMessage`. */
 export type OutsideMail = Readonly<Record<string, unknown>>;
 
-/** A call that the receiver of webhooks got. */
+/** A call of a webhook that the receiver has got. */
 export interface ReceivedCall {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
   /** When the call arrived, and when its connection ended, in milliseconds of `performance.now()`. */
   readonly startMs: number;
   endMs?: number;
-  /** Answers a call that hangs. */
+  /** Answers a call whose answer is `hang`. */
   release(): void;
 }
 
@@ -26,7 +26,7 @@ export interface HookReceiver {
   readonly answers: (number | 'hang' | { readonly status: number; readonly headers: Record<string, string> })[];
 }
 
-/** What a session sends its requests to: the server, or an emulator with which the server is compared. */
+/** Where a session sends its requests: the server, or an emulator with which the server is compared. */
 export interface Target {
   readonly baseUrl: string;
   readonly key: string;
@@ -34,11 +34,11 @@ export interface Target {
   readonly operatorKey?: string | undefined;
   /** Sends a request, and returns the complete reply. */
   send(url: string, init: RequestInit): Promise<Reply>;
-  /** Creates a receiver with a URL of its own; missing if no delivery can arrive. */
+  /** Creates a receiver with its own URL; missing if deliveries of this target cannot arrive. */
   readonly createReceiver?: ((name: string) => HookReceiver) | undefined;
   /** Whether an experiment may wait for half a minute of real time. */
   readonly mayWait?: boolean | undefined;
-  /** Moves the clock, or waits, by a time in milliseconds; missing if neither is possible. */
+  /** Moves the clock by a number of milliseconds, or waits so long; missing if neither is possible. */
   readonly advance?: ((ms: number) => Promise<void>) | undefined;
   /** Delivers a mail from outside; missing if `verify` cannot send such a mail. */
   readonly deliver?: ((mail: OutsideMail) => Promise<void>) | undefined;
@@ -69,15 +69,15 @@ export class VerifyError extends Error {
   override readonly name = 'VerifyError';
 }
 
-/** Returned by an experiment that finds the value of the behaviour itself; no emulator then needs to run it. */
+/** The result of an experiment that finds the value of the behaviour itself, without a comparison with emulators. */
 export class MeasuredValue {
   constructor(readonly value: string | undefined) {}
 }
 
-/** Collections whose items a run creates and must delete. What an inbox contains is deleted with the inbox. */
+/** Collections whose items a run must delete, if it has created them. The contents of an inbox are deleted with it. */
 const COLLECTIONS = /^\/v1\/(?:webhooks|workspaces|inboxes|domains|tenants)$/;
 
-/** The longest wait for an effect of a request, and the first pause between two checks for it, in milliseconds. */
+/** The longest wait for the effect of a request, and the first pause between two checks of it, in milliseconds. */
 const WAITS = { longest: 10_000, firstPause: 10 };
 
 /** Sends the requests of a run to one target, and deletes everything that they created. */
@@ -88,14 +88,14 @@ export class Session {
   workspace = { id: '', key: '' };
   /** The domain of new inboxes. */
   domain = '';
-  /** The paths of what was created, with the key that may delete it and the name of the experiment. */
+  /** The paths of created things, each with the key that may delete the thing and the name of the experiment. */
   readonly #created = new Map<string, { readonly key: string; readonly experimentName: string }>();
   /** What `shared` has created, by the function that created it. */
   readonly #shared = new Map<unknown, unknown>();
   /** The requests of the current experiment, as `METHOD /path`. */
   readonly calls = new Set<string>();
   #nameCount = 0;
-  /** Whether a wait for a call of a webhook was in vain. */
+  /** Whether a wait for a call of a webhook has ended without a call. */
   #isUnreachable = false;
 
   constructor(
@@ -125,8 +125,8 @@ export class Session {
   }
 
   /**
-   * Calls `create` once in this session, and returns its result to every caller. The new names are derived from the
-   * name of `create`, so that they do not depend on which experiment calls first.
+   * Calls `create` once in this session, and returns the result to every caller. Names of new resources are derived
+   * from the name of `create`, so that they do not depend on the experiment that calls first.
    */
   async shared<T>(create: (s: Session) => Promise<T>): Promise<T> {
     if (!this.#shared.has(create)) {
@@ -150,11 +150,11 @@ export class Session {
   patch = (path: string, body: unknown = {}, extra?: RequestOptions) => this.call('PATCH', path, body, extra);
   delete = (path: string, extra?: RequestOptions) => this.call('DELETE', path, undefined, extra);
 
-  /** Reads or adds something, which must be a success, and returns the body of the reply. */
+  /** Read or add something, and return the body of the reply. @throws {VerifyError} if the reply is not a success. */
   read = (path: string, extra?: RequestOptions) => this.must(this.get(path, extra));
   add = (path: string, body?: unknown, extra?: RequestOptions) => this.must(this.post(path, body, extra));
 
-  /** Sends a request, and remembers what it created. A body that is not a text is sent as JSON. */
+  /** Sends a request, and remembers what the request has created. A body that is not a text is sent as JSON. */
   async call(method: string, path: string, body?: unknown, { key = this.target.key, headers }: RequestOptions = {}) {
     this.calls.add(`${method} ${path.replace(/\?.*/, '')}`);
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
@@ -177,7 +177,7 @@ export class Session {
     this.#created.set(`${path}/${name}`, { key, experimentName: this.experimentName });
   }
 
-  /** Returns the body of a reply that must be a success. */
+  /** Returns the body of a reply. @throws {VerifyError} if the reply is not a success. */
   async must(reply: Promise<Reply>) {
     const { status, body, text } = await reply;
     if (status >= 200 && status < 300) return body;
@@ -219,7 +219,7 @@ export class Session {
     });
   }
 
-  /** Creates two inboxes, and sends a mail from the first to the second. `path` is its path in the second. */
+  /** Creates two inboxes, and sends a mail from the first to the second. `path` is the path of the received mail. */
   async createMail(fields: Readonly<Record<string, unknown>> = {}) {
     const [from, to] = [await this.createInbox(), await this.createInbox()];
     const sent = await this.send(from, to, fields);
@@ -227,7 +227,7 @@ export class Session {
     return { from, to, sent, message, path: `${to.path}/messages/${message.id}` };
   }
 
-  /** Calls `find` until it returns something, and returns that. `what` names what is expected, for the error. */
+  /** Calls `find` until it returns a value, and returns this value. The error names what was expected: `what`. */
   async waitFor<T>(what: string, find: () => Promise<T | undefined> | T | undefined, ms = WAITS.longest): Promise<T> {
     const end = performance.now() + ms;
     for (let pause = WAITS.firstPause; ; pause = Math.min(1000, pause * 1.5)) {
@@ -240,8 +240,8 @@ export class Session {
   }
 
   /**
-   * Creates a receiver, and a webhook in the workspace of this run that calls it. If one wait for calls was in vain,
-   * the next one throws at once, because a server that cannot reach the receiver would make every experiment wait.
+   * Creates a receiver, and a webhook in the workspace of this run that calls it. If a wait for calls has ended without
+   * calls, the next wait throws at once, because a server that cannot reach the receiver would delay every experiment.
    */
   async createReceiver(events = ['message.received']) {
     const receiver = this.target.createReceiver?.(this.newName());
@@ -258,7 +258,7 @@ export class Session {
     return { ...receiver, webhook, waitForCalls };
   }
 
-  /** Ends an experiment: deletes what it created, so that no later mail is delivered to its webhooks. */
+  /** Ends an experiment: deletes what it has created, so that no later mail is delivered to its webhooks. */
   async end(): Promise<void> {
     await this.#deleteCreated((experimentName) => experimentName === this.experimentName);
   }

@@ -56,7 +56,7 @@ function parseSettings(flags: GivenFlags) {
   }
   const key = readKey(flags, 'api-key', 'tenant');
   if (key === undefined) {
-    throw new UsageError('The command verify needs --api-key, a tk_ key of a tenant in which it may create things.');
+    throw new UsageError('The command verify needs --api-key, a tk_ key of a tenant in which verify may create data.');
   }
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
   return {
@@ -70,7 +70,7 @@ function parseSettings(flags: GivenFlags) {
   };
 }
 
-/** Returns the key of a flag; the error does not show it. */
+/** Returns the key in a flag. The error for a wrong key does not show the key. */
 function readKey(flags: GivenFlags, name: string, tier: Tier): string | undefined {
   const flag = flags[name];
   const key = textOf(flag);

@@ -1,30 +1,34 @@
-/** The longest command without its literals, and the largest literals of a command that stores no mail, in bytes. */
+/** The longest command, without its literals, in bytes. */
 const MAX_LINE_BYTES = 64 * 1024;
+
+/** The size of all literals of a command that stores no mail, in bytes. */
 const MAX_LITERAL_BYTES = 64 * 1024;
 
 /** A command that a client sent. */
 interface ReadCommand {
   line: string;
   readonly literals: Uint8Array<ArrayBuffer>[];
-  /** The reply, if it is refused. */
+  /** The reply that refuses the command; `undefined` if the command is accepted. */
   refusal: string | undefined;
 }
 
-/** What a client sent: a command, or the start of one whose literal it may send now. */
+/** A complete command, or `continue` if the client may now send the literal of a command. */
 export type ReadEvent = Readonly<ReadCommand> | 'continue';
 
-/** Reads the commands of a client from pieces of any size. Each byte is looked at once. */
+/** Reads the commands of a client from chunks of any size. Reads each byte only once. */
 export class CommandReader {
-  /** Returns the reply that refuses the literal of a mail; `undefined` if it may be stored. */
-  readonly #admit: (bytes: number) => string | undefined;
+  /** Returns the reply that refuses a literal with a mail; `undefined` if the mail may be stored. */
+  readonly #findMailRefusal: (bytes: number) => string | undefined;
   #command: ReadCommand = { line: '', literals: [], refusal: undefined };
-  /** The literal that is being received; `undefined` if its bytes are dropped. */
+  /** The literal that is being received; `undefined` if the command is refused, so that the bytes are not kept. */
   #literal: Uint8Array<ArrayBuffer> | undefined;
+  /** The number of bytes of the literal that have not arrived yet. */
   #missingBytes = 0;
+  /** The size of all literals of the command so far. */
   #literalBytes = 0;
 
-  constructor(admit: (bytes: number) => string | undefined) {
-    this.#admit = admit;
+  constructor(findMailRefusal: (bytes: number) => string | undefined) {
+    this.#findMailRefusal = findMailRefusal;
   }
 
   *read(chunk: Buffer): Generator<ReadEvent> {
@@ -51,7 +55,7 @@ export class CommandReader {
     const command = this.#command;
     const [, size, plus] = /\{(\d{1,10})(\+?)\}\r?\n$/.exec(piece.slice(-20)) ?? [];
     const bytes = Number(size);
-    if (size !== undefined) command.refusal ??= this.#refuseLiteral(bytes);
+    if (size !== undefined) command.refusal ??= this.#findRefusal(bytes);
     const isRefusedNow = command.refusal !== undefined && plus !== '+';
     if (size === undefined || isRefusedNow) {
       this.#command = { line: '', literals: [], refusal: undefined };
@@ -65,9 +69,10 @@ export class CommandReader {
     return plus === '' ? 'continue' : undefined;
   }
 
-  #refuseLiteral(bytes: number): string | undefined {
+  /** Counts a literal, and returns the reply that refuses it; `undefined` if the client may send it. */
+  #findRefusal(bytes: number): string | undefined {
     this.#literalBytes += bytes;
-    if (/^\S+ append /i.test(this.#command.line.slice(0, 300))) return this.#admit(bytes);
+    if (/^\S+ append /i.test(this.#command.line.slice(0, 300))) return this.#findMailRefusal(bytes);
     return this.#literalBytes > MAX_LITERAL_BYTES ? 'BAD The literals of the command are too long.' : undefined;
   }
 }

@@ -5,10 +5,10 @@ import type { Folder, FolderName } from '../../../service/imap/folder.ts';
 import { decodeName, FOLDER_NAMES, FOLDERS, findFolderName, matchFolders } from '../../../service/imap/folder.ts';
 import { type ImapInbox, SYSTEM_FLAGS } from '../../../service/imap/imap-inbox.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
-import type { Account, CommandTable, Done, RunCommand, Session } from './session.ts';
+import type { Account, CommandResult, CommandTable, RunCommand, Session } from './session.ts';
 
-/** Returns a command that is always refused, because the service has nothing like it. */
-function createRefusal(explain: (name: string) => string): RunCommand {
+/** Returns a command that is always refused, because the folders of the service cannot be changed. */
+function createRefusedCommand(explain: (name: string) => string): RunCommand {
   return (_, [name]) => {
     throw new RefusedCommand(explain(decodeName(textOf(name, 'The folder')).slice(0, 100)), 'CANNOT');
   };
@@ -18,7 +18,7 @@ function createRefusal(explain: (name: string) => string): RunCommand {
 export const FOLDER_COMMANDS: CommandTable = {
   login: {
     NAMESPACE: (session) => session.sendUntagged('NAMESPACE (("" "/")) NIL NIL'),
-    LIST: list,
+    LIST: listFolders,
     LSUB(session, [reference, pattern]) {
       for (const name of matchFolders(`${textOf(reference, 'The reference')}${textOf(pattern, 'The pattern')}`)) {
         session.sendUntagged(`LSUB (${attributesOf(name)}) "/" ${writeString(name)}`);
@@ -31,16 +31,16 @@ export const FOLDER_COMMANDS: CommandTable = {
       checkId(session);
       sendStatus(session, inbox.folders[findFolderName(textOf(name, 'The folder'))], items);
     },
-    CREATE: createRefusal((name) => `The service has no folders of its own, so ${name} cannot be created.`),
-    DELETE: createRefusal((name) => `The folder ${name} cannot be deleted.`),
-    RENAME: createRefusal((name) => `The folder ${name} cannot be renamed.`),
-    SUBSCRIBE: createRefusal((name) => `Every folder is subscribed to, and no other can be: ${name}.`),
-    UNSUBSCRIBE: createRefusal((name) => `Every folder stays subscribed to, also ${name}.`),
+    CREATE: createRefusedCommand((name) => `The folders of the service are fixed, so ${name} cannot be created.`),
+    DELETE: createRefusedCommand((name) => `The folder ${name} cannot be deleted.`),
+    RENAME: createRefusedCommand((name) => `The folder ${name} cannot be renamed.`),
+    SUBSCRIBE: createRefusedCommand((name) => `Every folder is subscribed already; ${name} cannot be.`),
+    UNSUBSCRIBE: createRefusedCommand((name) => `A client cannot unsubscribe from the folder ${name}.`),
   },
   folder: {
     CHECK() {},
     UNSELECT: (session) => session.close(),
-    CLOSE(session): Done {
+    CLOSE(session): CommandResult {
       const { inbox, folder, isReadOnly } = session.needView();
       const items = isReadOnly ? [] : folder.items.filter(({ flags }) => flags.has('\\Deleted'));
       const messageIds = items.map(({ id }) => id);
@@ -55,11 +55,11 @@ function attributesOf(name: FolderName): string {
   return ['\\HasNoChildren', FOLDERS[name]].filter(Boolean).join(' ');
 }
 
-/** Runs LIST with its extensions (RFC 5258, RFC 5819): options, several patterns, and what to return. */
-function list(session: Session, args: readonly Argument[]): void {
+/** Runs LIST with its extensions (RFC 5258, RFC 5819): options for the selection, several patterns, and RETURN. */
+function listFolders(session: Session, args: readonly Argument[]): void {
   const selection = isList(args[0]) ? optionsOf(args[0]) : [];
   const [reference, patterns, word, wanted] = isList(args[0]) ? args.slice(1) : args;
-  const returned = word === undefined ? [] : readReturned(word, wanted);
+  const returned = word === undefined ? [] : readReturnOptions(word, wanted);
   const prefix = textOf(reference, 'The reference');
   const texts = itemsOf(patterns, 'The pattern').map((pattern) => prefix + textOf(pattern, 'The pattern'));
   if (texts.length === 1 && texts[0] === '') {
@@ -78,12 +78,12 @@ function list(session: Session, args: readonly Argument[]): void {
   }
 }
 
-function readReturned(word: Argument, wanted: Argument | undefined): readonly Argument[] {
+function readReturnOptions(word: Argument, wanted: Argument | undefined): readonly Argument[] {
   if (textOf(word, 'RETURN').toUpperCase() === 'RETURN') return itemsOf(wanted, 'What to return');
-  throw new CommandError('Behind the patterns can be only RETURN and a list.');
+  throw new CommandError('Only RETURN and a list may follow the patterns.');
 }
 
-/** Returns the names of options in upper case, without their own lists. */
+/** Returns the names of options in upper case. Leaves out the list that an option may have. */
 function optionsOf(options: readonly Argument[]): string[] {
   return options.flatMap((option) => (isList(option) ? [] : textOf(option, 'An option').toUpperCase()));
 }
@@ -112,7 +112,7 @@ function sendStatus(session: Session, folder: Folder, wanted: Argument | undefin
   session.sendUntagged(`STATUS ${writeString(folder.name)} (${values.join(' ')})`);
 }
 
-/** Refuses the command under the fault `id-required`, if the client has not sent ID. */
+/** Refuses the command if the client has not sent ID, and the fault `id-required` is set. */
 function checkId(session: Session): void {
   if (!session.faults.has('id-required') || session.hasSentId) return;
   throw new RefusedCommand('Unsafe login: send ID first.');

@@ -3,7 +3,7 @@ import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
 import { NAME } from '../../../basics/version.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';
-import type { HeldBytes } from '../../intake.ts';
+import type { ByteCounter } from '../../intake.ts';
 import { CLOSE_MS, type Listener } from '../../listener.ts';
 import { createMailListener, encrypt, type MailServerSettings } from '../mail-listener.ts';
 import { CommandReader, type ReadEvent } from './command-reader.ts';
@@ -12,20 +12,22 @@ import { capabilitiesOf, LOGIN_COMMANDS } from './login-commands.ts';
 import { MESSAGE_COMMANDS } from './message-commands.ts';
 import { type Connection, createImapContext, type ImapContext, Session } from './session.ts';
 
-/** How long a client may be silent before its login and after it (RFC 3501, section 5.4). */
+/** How long a client may be silent before its login, and after its login (RFC 3501, section 5.4). */
 const LOGIN_MS = 60_000;
 const IDLE_MS = 30 * 60_000;
 
-/** The time for a client to receive the end of a session, and how much output is collected before it is sent. */
+/** The time that a client has to receive the last output of a session. */
 const GRACE_MS = 30_000;
-const PIECE_BYTES = 64 * 1024;
+
+/** When more output than this is collected, it is sent at once. */
+const MAX_COLLECTED_BYTES = 64 * 1024;
 
 const COMMANDS = [LOGIN_COMMANDS, FOLDER_COMMANDS, MESSAGE_COMMANDS];
 
-/** How many clients can be connected. */
+/** How many clients can be connected at the same time. */
 const MAX_CLIENTS = 1_000;
 
-/** Creates a server at which IMAP clients read and change the mail of inboxes. */
+/** Creates a server over which IMAP clients read and change the mail of inboxes. */
 export function createImapServer(internals: MailboxInternals, settings: MailServerSettings): Listener {
   const context = createImapContext(internals);
   const clients = new Set<ImapClient>();
@@ -42,14 +44,15 @@ export function createImapServer(internals: MailboxInternals, settings: MailServ
   return { listen: listener.listen, close };
 }
 
-/** The connection of an IMAP client, with its session. Its commands run one after the other. */
+/** The connection of an IMAP client, with its session. The commands of the client run one after the other. */
 class ImapClient implements Connection {
   readonly #settings: MailServerSettings;
   readonly #session: Session;
-  #held: HeldBytes;
+  /** Counts the bytes of the mail in the current command. */
+  #counter: ByteCounter;
   #reader: CommandReader;
   #socket: Socket;
-  /** The output that was not sent yet. Texts that follow each other are joined. */
+  /** The output that was not sent yet. A text that follows another text is appended to it. */
   #output: Output = [];
   #outputBytes = 0;
   #isEnding = false;
@@ -59,7 +62,7 @@ class ImapClient implements Connection {
     this.#settings = settings;
     this.#socket = socket;
     this.isSecure = isSecure;
-    this.#held = settings.intake.hold();
+    this.#counter = settings.intake.createCounter();
     this.#reader = this.#createReader();
     this.#session = new Session(context, this, COMMANDS);
     this.#listen();
@@ -73,7 +76,7 @@ class ImapClient implements Connection {
     return this.#settings.tlsRequired && !this.isSecure;
   }
 
-  /** Begins the session, or refuses it with a reason. */
+  /** Sends the greeting or, if there is a reason to refuse the client, ends the connection. */
   greet(refusal: string | undefined): void {
     if (refusal === undefined) {
       this.send(`* OK [CAPABILITY ${capabilitiesOf(this.#session)}] ${NAME}\r\n`);
@@ -88,7 +91,7 @@ class ImapClient implements Connection {
       else this.#output.push(piece);
       this.#outputBytes += piece.length;
     }
-    if (this.#outputBytes > PIECE_BYTES) this.#write();
+    if (this.#outputBytes > MAX_COLLECTED_BYTES) this.#write();
   }
 
   flush(): Promise<void> {
@@ -127,7 +130,7 @@ class ImapClient implements Connection {
     const { tls } = this.#settings;
     if (!tls) return;
     this.#write();
-    // What the client sent before the handshake is not encrypted, so it is dropped.
+    // The bytes that the client sent before the handshake are not encrypted, so they are ignored.
     this.#socket.removeAllListeners('data').removeAllListeners('timeout').setTimeout(0);
     this.#socket = encrypt(this.#socket, tls);
     this.isSecure = true;
@@ -139,7 +142,7 @@ class ImapClient implements Connection {
     return new CommandReader((bytes) => {
       if (!this.#session.account) return 'NO Log in first.';
       if (bytes > MAX_MAIL_BYTES) return 'NO [TOOBIG] The message is larger than 10 MiB.';
-      const refusal = this.#held.add(bytes);
+      const refusal = this.#counter.add(bytes);
       return refusal && `NO [UNAVAILABLE] ${refusal.message}`;
     });
   }
@@ -151,7 +154,7 @@ class ImapClient implements Connection {
     socket.on('timeout', () => this.end('You were silent for too long'));
     socket.once('close', () => {
       if (socket !== this.#socket) return;
-      this.#held.release();
+      this.#counter.release();
       this.#session.leave();
     });
     socket.on('data', (chunk: Buffer) => {
@@ -165,7 +168,7 @@ class ImapClient implements Connection {
     const wasLoggedIn = this.#session.account;
     for (const event of reader.read(chunk)) {
       await this.#handle(event);
-      // The bytes that were sent before TLS are dropped.
+      // After STARTTLS, the rest of the chunk is ignored, because it was sent before TLS.
       if (this.#isEnding || this.#reader !== reader) return;
     }
     await this.flush();
@@ -179,8 +182,8 @@ class ImapClient implements Connection {
     }
     if (event.refusal !== undefined) this.#session.refuse(event.line, event.refusal);
     else await this.#session.handle(event.line, event.literals);
-    this.#held.release();
-    this.#held = this.#settings.intake.hold();
+    this.#counter.release();
+    this.#counter = this.#settings.intake.createCounter();
   }
 
   /** Sends the output that was collected. */

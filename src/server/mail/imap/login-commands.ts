@@ -2,14 +2,14 @@ import { NAME, VERSION } from '../../../basics/version.ts';
 import { CommandError, RefusedCommand, textOf, writeString } from '../../../service/imap/argument.ts';
 import { findLogin } from '../../../service/pipeline/access/principal.ts';
 import type { Command } from './parse-command.ts';
-import type { CommandTable, Done, Outcome, Session } from './session.ts';
+import type { CommandResult, CommandTable, Outcome, Session } from './session.ts';
 
-/** What the server can do, besides how to log in. */
+/** The capabilities of the server, without those for the login. */
 const CAPABILITIES =
   'IMAP4rev1 LITERAL+ SASL-IR ID ENABLE IDLE NAMESPACE CHILDREN SPECIAL-USE LIST-EXTENDED LIST-STATUS UNSELECT ' +
   'UIDPLUS MOVE ESEARCH OBJECTID STATUS=SIZE';
 
-/** Returns what the server can do in the current state of the session. */
+/** Returns the capabilities of the server in the current state of the session. */
 export function capabilitiesOf({ account, connection }: Session): string {
   if (account) return CAPABILITIES;
   const tls = connection.mayStartTls && !connection.isSecure ? ' STARTTLS' : '';
@@ -55,7 +55,7 @@ export const LOGIN_COMMANDS: CommandTable = {
       session.sendUpdates(true);
       session.isIdle = true;
       session.continuation = (line) =>
-        session.attempt(command, 'IDLE', () => {
+        session.runAndReply(command, 'IDLE', () => {
           session.isIdle = false;
           if (!/^done$/i.test(line.trim())) throw new CommandError('IDLE ends with DONE.');
         });
@@ -64,7 +64,7 @@ export const LOGIN_COMMANDS: CommandTable = {
   },
 };
 
-function logIn(session: Session, user: string, password: string): Done {
+function logIn(session: Session, user: string, password: string): CommandResult {
   const { server, connection } = session;
   if (connection.refusesLogin) throw new RefusedCommand('Use STARTTLS first.', 'PRIVACYREQUIRED');
   const [name = '', secret = ''] = [user, password].map((text) => Buffer.from(text, 'latin1').toString('utf8'));
@@ -80,7 +80,7 @@ function logIn(session: Session, user: string, password: string): Done {
   return { text: `[CAPABILITY ${capabilitiesOf(session)}] Logged in.`, messageIds: [] };
 }
 
-/** Logs in by SASL; the first answer may come with the command. */
+/** Logs in by SASL. The client may send its first answer together with the command. */
 function authenticate(session: Session, args: Command['args'], command: Command): Outcome {
   const mechanism = textOf(args[0], 'The mechanism').toUpperCase();
   const first = args[1] && textOf(args[1], 'The answer').replace(/^=$/, '');
@@ -97,11 +97,11 @@ function authenticate(session: Session, args: Command['args'], command: Command)
   return first === undefined ? ask(session, command, 'Username:', askPassword) : askPassword(first);
 }
 
-/** Asks for a line, with which the command continues. */
+/** Asks the client for a line, and calls `next` with this line to continue the command. */
 function ask(session: Session, command: Command, question: string, next: (line: string) => Outcome): 'replied' {
   session.connection.send(`+ ${Buffer.from(question).toString('base64')}\r\n`);
   session.continuation = (line) =>
-    session.attempt(command, `${command.tag} AUTHENTICATE`, () => {
+    session.runAndReply(command, `${command.tag} AUTHENTICATE`, () => {
       if (line.trim() !== '*') return next(line.trim());
       throw new CommandError('The client has cancelled the login.');
     });

@@ -25,9 +25,9 @@ import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { contains, search } from '../../../service/imap/search.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Command } from './parse-command.ts';
-import type { CommandTable, Done, Session } from './session.ts';
+import type { CommandResult, CommandTable, Session } from './session.ts';
 
-/** Returns what a command for messages needs: the open folder, the account, and whether it names messages by UIDs. */
+/** Returns what a command needs to select messages: the open folder, the account, and whether it uses UIDs. */
 function needOpenFolder(session: Session, { isUid }: Command) {
   return { view: session.needView(), ...session.needAccount(), isUid };
 }
@@ -46,12 +46,12 @@ function checkWritable({ isReadOnly }: FolderView): void {
 export const MESSAGE_COMMANDS: CommandTable = {
   messages: {
     ...{ FETCH: fetchMessages, STORE: storeFlags, SEARCH: searchMessages },
-    ...{ COPY: transfer, MOVE: transfer, EXPUNGE: expunge },
+    ...{ COPY: copyOrMove, MOVE: copyOrMove, EXPUNGE: expunge },
   },
   login: { APPEND: append },
 };
 
-async function fetchMessages(session: Session, args: Command['args'], command: Command): Promise<Done> {
+async function fetchMessages(session: Session, args: Command['args'], command: Command): Promise<CommandResult> {
   const { inbox, reader, view, isUid } = needOpenFolder(session, command);
   const selected = view.select(args[0], isUid);
   const parsed = parseFetch(args.length > 2 ? args.slice(1) : args[1]);
@@ -73,14 +73,15 @@ function createGoneError(): RefusedCommand {
   return new RefusedCommand('Some of the messages no longer exist.', 'EXPUNGEISSUED');
 }
 
-interface Fetched {
+/** What a FETCH sends of each message, and whether it marks the message as read. */
+interface FetchPlan {
   readonly wanted: ReturnType<typeof parseFetch>;
   readonly context: FetchContext;
   readonly marksRead: boolean;
 }
 
-/** Sends the wanted items of a message, and also its flags if that marks the message as read. */
-function sendItem(session: Session, view: FolderView, item: Item, { wanted, context, marksRead }: Fetched): void {
+/** Sends the wanted items of a message. If FETCH marks the message as read, also sends the flags of the message. */
+function sendItem(session: Session, view: FolderView, item: Item, { wanted, context, marksRead }: FetchPlan): void {
   const { inbox, folder } = view;
   const flags = inbox.flagsOf(item);
   const becomesRead = marksRead && !flags.has('\\Seen');
@@ -102,7 +103,7 @@ function sendFetch({ connection, takeFault }: Session, output: Output): void {
   } else connection.send(...output);
 }
 
-function storeFlags(session: Session, args: Command['args'], command: Command): Done {
+function storeFlags(session: Session, args: Command['args'], command: Command): CommandResult {
   const { inbox, view, isUid } = needOpenFolder(session, command);
   const [set, how, first, ...rest] = args;
   const selected = view.select(set, isUid);
@@ -135,8 +136,8 @@ function searchMessages(session: Session, args: Command['args'], command: Comman
   session.sendUntagged(`ESEARCH (TAG "${command.tag}")${isUid ? ' UID' : ''}${describeFound(options, numbers)}`);
 }
 
-/** What SEARCH can return (RFC 4731). If it has found no message, only COUNT has a result. */
-const RETURNED: Readonly<Record<string, (numbers: readonly number[]) => string | number | undefined>> = {
+/** What SEARCH can return (RFC 4731). If SEARCH has found no message, only COUNT has a result. */
+const SEARCH_RESULTS: Readonly<Record<string, (numbers: readonly number[]) => string | number | undefined>> = {
   MIN: (numbers) => numbers[0],
   MAX: (numbers) => numbers.at(-1),
   ALL: (numbers) => writeSequence(numbers) || undefined,
@@ -146,7 +147,7 @@ const RETURNED: Readonly<Record<string, (numbers: readonly number[]) => string |
 function describeFound(options: readonly string[], numbers: readonly number[]): string {
   const wanted = options.length === 0 ? ['ALL'] : options;
   const results = wanted.map((option) => {
-    const read = RETURNED[option];
+    const read = SEARCH_RESULTS[option];
     if (!read) throw new CommandError(`SEARCH cannot return ${option.slice(0, 100)}.`);
     const result = read(numbers);
     return result === undefined ? '' : ` ${option} ${result}`;
@@ -165,7 +166,7 @@ function targetOf(inbox: ImapInbox, to: Argument | undefined): Folder {
 }
 
 /** Runs COPY and MOVE. */
-function transfer(session: Session, args: Command['args'], command: Command): Done {
+function copyOrMove(session: Session, args: Command['args'], command: Command): CommandResult {
   const { inbox, context, view, isUid } = needOpenFolder(session, command);
   const { name } = command;
   const items = view.select(args[0], isUid);
@@ -183,7 +184,7 @@ function transfer(session: Session, args: Command['args'], command: Command): Do
   return { messageIds };
 }
 
-function expunge(session: Session, [set]: Command['args'], command: Command): Done {
+function expunge(session: Session, [set]: Command['args'], command: Command): CommandResult {
   const { inbox, view, isUid } = needOpenFolder(session, command);
   checkWritable(view);
   const last = view.items.at(-1)?.uid ?? 0;
@@ -195,7 +196,7 @@ function expunge(session: Session, [set]: Command['args'], command: Command): Do
   return messageIds.length > 0 ? { messageIds } : {};
 }
 
-function append(session: Session, args: Command['args']): Done {
+function append(session: Session, args: Command['args']): CommandResult {
   const { inbox, context } = session.needAccount();
   const [name, ...rest] = args;
   const target = targetOf(inbox, name);

@@ -1,6 +1,7 @@
 import { type Argument, CommandError, type Word } from '../../../service/imap/argument.ts';
 
-// The grammar is our own: the parser of imapflow reads what servers send, and neither `{5+}` nor `INBOX*`.
+// This file has its own parser, because the parser of imapflow is for the replies of servers. It cannot read `{5+}` or
+// `INBOX*`, which only clients send.
 
 /** A command with its arguments. */
 export interface Command {
@@ -15,10 +16,12 @@ export interface Command {
 /** How deep lists may be nested. */
 const MAX_DEPTH = 50;
 
+/** The tag and the name of a command. */
 const HEAD = /^([^\s(){%*"\\+]{1,200}) (?:(uid) )?([a-z]{1,30})(?= |$)/i;
 
 /**
- * Parses a command. In the line, the size of each literal is followed by a line break, such as `{5}`.
+ * Parses a command. The line contains the size of each literal, such as `{5}`, and a line break, but not the bytes of
+ * the literal. These are in `literals`.
  *
  * @throws {CommandError} if the line is not a command.
  */
@@ -78,15 +81,15 @@ class ArgumentReader {
     this.#match(/\{\d+\+?\}\r?\n/y, 'A literal must be written as {5}, a line break and five bytes.');
     const bytes = this.#literals[this.#nextLiteral] ?? new Uint8Array();
     this.#nextLiteral += 1;
-    // A longer literal is a mail, of which only the bytes are used.
+    // A longer literal is a mail. APPEND uses only the bytes of a mail, so the text is not needed.
     const text = bytes.length > 64 * 1024 ? '' : Buffer.from(bytes.buffer).toString('latin1');
     return { text, isAtom: false, bytes };
   }
 
-  /** Reads an atom. In a section, `]` ends the atom. After BODY, `[` begins a section. */
+  /** Reads an atom, such as `FLAGS` or `BODY[TEXT]<0.10>`. In a section, `]` ends the atom. */
   #readAtom(depth: number, isInSection: boolean): Word {
     const pattern = isInSection ? /[^\s(){"\]]+/y : /(?:body(?:\.peek)?(?=\[)|[^\s(){"]+)/iy;
-    const [text] = this.#match(pattern, 'The command has a wrong sign.');
+    const [text] = this.#match(pattern, 'The command has a character that is not allowed there.');
     if (isInSection || this.#text[this.#at] !== '[') return { text, isAtom: true };
     this.#at += 1;
     const section = this.readList(depth + 1, ']');

@@ -12,7 +12,7 @@ import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
 import { type Command, parseCommand, parseTag } from './parse-command.ts';
 
-/** Creates what the sessions of a server share. */
+/** Creates the context that all sessions of a server share. */
 export function createImapContext({ service, environment, report }: MailboxInternals) {
   let lastValidity = 0;
   /** Returns a UIDVALIDITY that was not used before. */
@@ -31,20 +31,21 @@ export function createImapContext({ service, environment, report }: MailboxInter
   };
 }
 
-/** What the sessions of a server share. */
+/** The context that all sessions of a server share. */
 export type ImapContext = ReturnType<typeof createImapContext>;
 
 /** The connection of a session. */
 export interface Connection {
-  /** Whether the connection is encrypted, and whether STARTTLS is possible. */
+  /** Whether the connection is encrypted. */
   readonly isSecure: boolean;
+  /** Whether the server has a certificate, so that the client may send STARTTLS. */
   readonly mayStartTls: boolean;
-  /** Whether a login is refused now, because the connection is not encrypted. */
+  /** Whether a login is refused, because the connection is not encrypted. */
   readonly refusesLogin: boolean;
   send(...output: Output): void;
-  /** Sends what was collected, and waits like `drain`. */
+  /** Sends the collected output, and waits like `drain`. */
   flush(): Promise<void>;
-  /** Waits until the client can receive more. */
+  /** Waits until the client can receive more output. */
   drain(): Promise<void>;
   /** Ends the connection after everything was sent. */
   end(): void;
@@ -61,26 +62,29 @@ export interface Account {
   readonly reader: MailReader;
 }
 
-/** The result of a command: the text after OK, and the messages that the journal shows. */
-export interface Done {
-  /** The text, after a response code if there is one: `[READ-WRITE] SELECT is done.` */
+/** The result of a command. */
+export interface CommandResult {
+  /** The text after OK, with a response code if there is one: `[READ-WRITE] SELECT is done.` */
   readonly text?: string;
-  /** The messages that the command read or changed; the journal shows the command if they are given. */
+  /** The messages that the command read or changed. The journal shows the command only if this list is given. */
   readonly messageIds?: readonly string[];
 }
 
 type Arguments = [session: Session, args: Command['args'], command: Command];
 
-/** The code of a command. It need not return anything if the reply says only that the command is done. */
+/** Runs a command. It returns nothing if the reply says only that the command is done. */
 export type RunCommand = ((...args: Arguments) => Outcome | Promise<Outcome>) | ((...args: Arguments) => void);
 
-/** `replied` for a command that has replied already, or waits for another line. */
-export type Outcome = Done | 'replied';
+/** The result of a command; `replied` if the command has replied itself, or waits for another line of the client. */
+export type Outcome = CommandResult | 'replied';
 
-/** Commands by the state that they need: any, before the login, after it, or an open folder; `messages` allow UIDs. */
+/**
+ * Commands by the state that they need: `any` state, `before` the login, after the `login`, or with an open `folder`.
+ * The commands for `messages` also need an open folder, and only these may have UID before their names.
+ */
 export type CommandTable = Readonly<Partial<Record<keyof typeof CHECKS, Readonly<Record<string, RunCommand>>>>>;
 
-/** Checks that a command can be used now. */
+/** Functions that check whether the session has the state that a command needs. */
 const CHECKS = {
   any() {},
   before({ account }: Session) {
@@ -92,10 +96,13 @@ const CHECKS = {
 };
 
 /** How many wrong commands a client may send before its login. */
-const MAX_WRONG = 20;
+const MAX_WRONG_COMMANDS = 20;
 
-/** The commands whose reply must not report removed messages, because they name messages by their numbers. */
-const KEEPS_NUMBERS = new Set(['FETCH', 'STORE', 'SEARCH']);
+/**
+ * The commands whose reply must not report removed messages (RFC 3501, section 7.4.1), because that would change the
+ * numbers by which the client names messages.
+ */
+const COMMANDS_BY_NUMBER = new Set(['FETCH', 'STORE', 'SEARCH']);
 
 /** The session of an IMAP client. */
 export class Session {
@@ -103,12 +110,12 @@ export class Session {
   readonly connection: Connection;
   account: Account | undefined;
   view: FolderView | undefined;
-  /** Handles the next line, if a command waits for it; this line is not a command. */
+  /** Continues the current command with the next line of the client; `undefined` if the next line is a new command. */
   continuation: ((line: string) => Promise<void>) | undefined;
-  /** Whether the client waits for changes. */
+  /** Whether the client has sent IDLE and waits for changes. */
   isIdle = false;
   hasSentId = false;
-  /** The faults that happen to this session. */
+  /** The faults that apply to this whole session. */
   readonly faults = new Map<ImapFaultKind, ImapFault>();
   readonly #commands: readonly CommandTable[];
   #wrongCount = 0;
@@ -116,7 +123,7 @@ export class Session {
   #isFlushPlanned = false;
   #hasEnded = false;
   /** The functions to call when the connection has ended. */
-  readonly #endings: (() => void)[] = [];
+  readonly #endCallbacks: (() => void)[] = [];
 
   constructor(server: ImapContext, connection: Connection, commands: readonly CommandTable[]) {
     this.server = server;
@@ -134,19 +141,20 @@ export class Session {
     this.continuation = undefined;
     const command = parseTag(line);
     if (next) await next(line);
-    else await this.attempt(command, line, () => this.#run(Object.assign(command, parseCommand(line, literals))));
+    else await this.runAndReply(command, line, () => this.#run(Object.assign(command, parseCommand(line, literals))));
     await this.connection.flush();
-    // A command that arrived before the end of the connection may run after it, and what it opened must be closed.
+    // If the connection has ended while the command ran, the command may have opened a folder, which must be closed.
     if (this.#hasEnded) this.leave();
   }
 
+  /** Refuses a command that could not be read completely, such as a command that is too long. */
   refuse(line: string, reply: string): void {
     this.continuation = undefined;
     this.#reply(parseTag(line), line, reply);
   }
 
   /** Runs a command, or the rest of it, and replies to it. It never rejects. */
-  async attempt(command: Command, line: string, work: () => unknown): Promise<void> {
+  async runAndReply(command: Command, line: string, work: () => unknown): Promise<void> {
     try {
       const done = ((await work()) ?? {}) as Outcome;
       if (done === 'replied') return;
@@ -169,23 +177,24 @@ export class Session {
     return run(this, command.args, command);
   }
 
+  /** Opens the inbox of a login, and takes the faults that apply to the whole session. */
   logIn(principal: InboxPrincipal): void {
     const { server } = this;
     const inbox = server.openInbox(principal);
     const context = mailContextOf(server.service, principal.world);
     this.account = { principal, inbox, context, reader: new MailReader(inbox, context.readBehaviour) };
     inbox.endings.add(this.bye);
-    this.#endings.push(() => inbox.endings.delete(this.bye), server.service.worlds.keepOpen(principal.world));
+    this.#endCallbacks.push(() => inbox.endings.delete(this.bye), server.service.worlds.keepOpen(principal.world));
     for (const kind of ['id-required', 'disconnect', 'slow'] as const) {
       const fault = this.takeFault(kind);
       if (fault) this.faults.set(kind, fault);
     }
     const { delayMs = 0, commands = null } = this.faults.get('disconnect') ?? {};
     const isTimed = this.faults.has('disconnect') && commands === null;
-    if (isTimed) this.#endings.push(server.environment.setTimer(delayMs, () => this.connection.cut()));
+    if (isTimed) this.#endCallbacks.push(server.environment.setTimer(delayMs, () => this.connection.cut()));
   }
 
-  /** Opens a folder; changes of it reach the client from now on. */
+  /** Opens a folder. From now on, the client gets the changes of this folder. */
   open(name: keyof ImapInbox['folders'], isReadOnly: boolean): FolderView {
     const { inbox } = this.needAccount();
     this.close();
@@ -199,7 +208,7 @@ export class Session {
     this.view = undefined;
   }
 
-  /** Ends the session with a reason. */
+  /** Sends a BYE with the reason, and ends the session. */
   readonly bye = (reason: string): void => {
     this.sendUntagged(`BYE ${reason}.`);
     this.connection.end();
@@ -210,14 +219,14 @@ export class Session {
   leave(): void {
     this.#hasEnded = true;
     this.close();
-    for (const end of this.#endings.splice(0)) end();
+    for (const end of this.#endCallbacks.splice(0)) end();
   }
 
-  /** Takes a fault of this session, if there is one. */
+  /** Uses the fault of this kind that applies to the inbox, and returns it; `undefined` if there is none. */
   readonly takeFault = (kind: ImapFaultKind, principal = this.account?.principal): ImapFault | undefined =>
     principal && this.server.takeFault(kind, principal);
 
-  /** Sends the changes of the open folder. */
+  /** Sends the changes of the open folder. Removed messages are reported only if `mayExpunge` is true. */
   sendUpdates(mayExpunge: boolean): void {
     for (const line of this.view?.takeUpdates(mayExpunge) ?? []) {
       this.sendUntagged(line);
@@ -254,13 +263,13 @@ export class Session {
   }
 
   #reply(command: Command, line: string, reply: string, messageIds?: readonly string[]): void {
-    if (this.view) this.sendUpdates(command.isUid || !KEEPS_NUMBERS.has(command.name));
+    if (this.view) this.sendUpdates(command.isUid || !COMMANDS_BY_NUMBER.has(command.name));
     if (reply.startsWith('BAD') && !this.account) this.#wrongCount += 1;
-    if (messageIds || (!reply.startsWith('OK') && RECORDED.has(command.name))) {
+    if (messageIds || (!reply.startsWith('OK') && REFUSALS_TO_RECORD.has(command.name))) {
       this.#record(command, line, reply, messageIds ?? []);
     }
     this.connection.send(`${command.tag} ${reply}\r\n`);
-    if (this.#wrongCount >= MAX_WRONG) this.bye('Too many wrong commands');
+    if (this.#wrongCount >= MAX_WRONG_COMMANDS) this.bye('Too many wrong commands');
   }
 
   /** Records a command in the journal, without the password of a login. */
@@ -283,7 +292,7 @@ export class Session {
     return 'NO [SERVERBUG] The emulator failed because of a bug in it.';
   }
 
-  /** Sends changes to a client that waits for them. Changes of the same moment are sent together. */
+  /** Sends changes to a client that waits for them. Changes that happen at the same moment are sent together. */
   #planFlush(): void {
     if (!this.isIdle || this.#isFlushPlanned) return;
     this.#isFlushPlanned = true;
@@ -295,8 +304,8 @@ export class Session {
   }
 }
 
-/** The commands that the journal shows even if they are refused. */
-const RECORDED = new Set(['LOGIN', 'AUTHENTICATE', 'APPEND', 'CLOSE', 'EXPUNGE', 'STORE', 'COPY', 'MOVE']);
+/** The commands whose refusals the journal shows. */
+const REFUSALS_TO_RECORD = new Set(['LOGIN', 'AUTHENTICATE', 'APPEND', 'CLOSE', 'EXPUNGE', 'STORE', 'COPY', 'MOVE']);
 
 function fullName({ name, isUid }: Command): string {
   return isUid ? `UID ${name}` : name;
