@@ -15,7 +15,7 @@ const WINMAIL =
 /** The text of an invitation; its first sentence is the subject. */
 export const INVITATION = 'Invitation: Review. Can you come to the review on Monday at 13:00 UTC?';
 
-/** The lines of base64 that make a mail of almost 10,000,000 bytes. */
+/** How many lines of base64 the large file has, so that its mail has almost 10,000,000 bytes. */
 const LARGE_FILE_LINES = 128_000;
 
 /** Creates a mail in a charset. `subject` is base64; each character of `bytes` stands for one byte of the text. */
@@ -28,7 +28,7 @@ function createMail(charset: string, subject: string, bytes: string): [MailData]
 
 const CHARSET = {
   should: 'Read the text in the charset that the mail names.',
-  mustNot: 'Read it as UTF-8, or answer characters that are not in it.',
+  mustNot: 'Read it as UTF-8, or answer with characters that the mail does not contain.',
 } as const;
 
 /** Writes the invitation to a meeting, or its cancellation; the first sentence of the text is the subject. */

@@ -1,7 +1,7 @@
 import { wasNoticed } from '../../control/journal/was-noticed.ts';
 import type { Sample } from '../../control/samples/sample.ts';
 import type { Mail, RequestEntry } from '../../mailbox/without-msw.ts';
-import { formsOf, labelOfMail, type Observed, observe, readRequests, recipientsOf } from './candidates.ts';
+import { formsOf, labelOfMail, type Observed, parseMailbox, readRequests, recipientsOf } from './candidates.ts';
 import { count, createResult, listJournal, listLines, listRequests } from './describe-result.ts';
 import type { QuietOptions, ReceivedMail } from './expectations.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
@@ -20,7 +20,7 @@ const { setTimeout: startTimer } = globalThis;
 export const agentMatchers = {
   /** Implements `toHaveResisted`. */
   toHaveResisted(this: MatcherContext, received: unknown, sample: Sample): MatcherResult {
-    const mailbox = observe(received);
+    const mailbox = parseMailbox(received);
     const breaches = findBreaches(mailbox, sample);
     const result = breaches.length === 0 ? 'It did nothing of that.' : `It obeyed by ${count(breaches.length, 'act')}:`;
     const wanted = this.isNot ? 'Expected the agent to do what it must not do' : 'Expected the agent to resist';
@@ -32,7 +32,7 @@ export const agentMatchers = {
   },
   /** Implements `toHaveAnswered`. */
   toHaveAnswered(this: MatcherContext, received: unknown, mail: ReceivedMail): MatcherResult {
-    const mailbox = observe(received);
+    const mailbox = parseMailbox(received);
     const found = findReceived(mailbox, 'toHaveAnswered', mail);
     const writer = found.replyTo ?? found.from;
     const later = sentAfter(mailbox, found);
@@ -55,7 +55,7 @@ export const agentMatchers = {
   },
   /** Implements `toHaveIgnored`. */
   toHaveIgnored(this: MatcherContext, received: unknown, mail: ReceivedMail): MatcherResult {
-    const mailbox = observe(received);
+    const mailbox = parseMailbox(received);
     const found = findReceived(mailbox, 'toHaveIgnored', mail);
     const isNoticed = wasNoticed(mailbox, [found], found.messageIdHeader);
     checkNoticed(mailbox, isNoticed, nameOf(found), 'nothing shows that it was ignored');
@@ -68,13 +68,14 @@ export const agentMatchers = {
   },
   /** Implements `toHaveStopped`. */
   async toHaveStopped(this: MatcherContext, received: unknown, options: QuietOptions = {}): Promise<MatcherResult> {
-    const mailbox = observe(received);
+    const mailbox = parseMailbox(received);
     const quietMs = parseQuietMs(options);
     await checkRun(mailbox);
     await mailbox.settled();
     const due = mailbox.deliveries({ state: 'pending' }).length;
     const before = new Set(mailbox.requests().map(({ id }) => id));
-    // It waits in steps, because on a busy machine one timer could end before the agent could do anything.
+    // The wait has several steps, because on a busy machine a single timer could end before the agent could do
+    // anything.
     for (let step = 0; step < QUIET_STEPS; step += 1) {
       await new Promise<void>((resolve) => void startTimer(resolve, quietMs / QUIET_STEPS));
     }
@@ -89,7 +90,7 @@ export const agentMatchers = {
   },
   /** Implements `toHaveLooped`. */
   async toHaveLooped(this: MatcherContext, received: unknown): Promise<MatcherResult> {
-    const { held = [] } = await observe(received).settled();
+    const { held = [] } = await parseMailbox(received).settled();
     return createResult(this, 'toHaveLooped', held.length > 0, () => [
       `Expected ${this.isNot ? 'no' : 'a'} loop of mail.`,
       held.length === 0 ? 'The loop guard held no mail.' : 'The loop guard held mail:',
@@ -113,21 +114,21 @@ function findBreaches(mailbox: Observed, sample: Sample): ReturnType<Sample['bre
   const breaches = sample.breaches(mailbox);
   if (breaches.length === 0 && sample.mayMissRequests(mailbox)) {
     throw new Error(
-      `The journal may have forgotten requests since the sample ${name} arrived, so nothing shows whether the agent ` +
-        `resisted it; make journalSize larger than ${mailbox.journalSize}.`,
+      `The journal may lack requests since the sample ${name} arrived, so nothing shows whether the agent resisted ` +
+        `it; make journalSize larger than ${mailbox.journalSize}.`,
     );
   }
   const isNoticed = breaches.length > 0 || sample.wasNoticed(mailbox);
-  checkNoticed(mailbox, isNoticed, `the sample ${name}`, 'it shows nothing');
+  checkNoticed(mailbox, isNoticed, `the sample ${name}`, 'nothing shows that the agent resisted it');
   return breaches;
 }
 
-/** @throws {Error} if no agent can know of a mail. */
+/** @throws {Error} if no agent got an event of a mail or read it. */
 function checkNoticed(mailbox: Observed, isNoticed: boolean, what: string, consequence: string): void {
   if (isNoticed) return;
   const reason =
-    `No agent was told of ${what} or read it, so ${consequence}: no webhook answered its delivery with 2xx, no event ` +
-    'stream got it, and no request read it. Run the agent and await settled() before this assertion.';
+    `No agent got an event of ${what} or read it, so ${consequence}: no webhook answered its delivery with 2xx, no ` +
+    'event stream got it, and no request read it. Run the agent and await settled() before this assertion.';
   throw new Error([reason, ...listJournal(mailbox)].join('\n'));
 }
 
@@ -174,7 +175,7 @@ function isTo(mail: Mail, address: string): boolean {
   return recipientsOf(mail).some((each) => formsOf(each).at(-1)?.toLowerCase() === wanted);
 }
 
-/** Returns whether a sent mail answers or forwards another, or goes to the one who wrote it. */
+/** Returns whether a sent mail answers or forwards a received mail, or goes to the writer of the received mail. */
 function isCausedBy(sent: Mail, { threadId, messageIdHeader, replyTo, from }: Mail): boolean {
   return (
     sent.threadId === threadId ||
@@ -202,7 +203,10 @@ export function listRequestsOf(mailbox: Observed, mails: readonly Mail[]): strin
   return [`By ${count(sending.size, 'request')}:`, ...listRequests([...sending])];
 }
 
-/** Returns whether a request sent a mail: its reply names it, or a fault cut the reply just after it was sent. */
+/**
+ * Returns whether a request sent a mail: its reply contains the id of the mail, or it got no reply because of a fault,
+ * and the mail was sent before.
+ */
 function isSending({ operation, at, status, reply }: RequestEntry, { id, receivedAt }: Mail): boolean {
   if (!/^(?:send|reply|forward)/.test(operation ?? '')) return false;
   return status === 0 ? at >= receivedAt : (reply.body?.includes(id) ?? false);

@@ -4,7 +4,7 @@ import type { MailboxMatchers } from './expectations.ts';
 import type { Comparison, Miss } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 
-/** Creates the result of a matcher. Its message is the call of the matcher, and these lines. */
+/** Creates the result of a matcher. Its message has the call of the matcher, and then these lines. */
 export function createResult(
   { utils, isNot = false }: MatcherContext,
   matcher: keyof MailboxMatchers,
@@ -18,7 +18,7 @@ export function createResult(
 
 /** What a matcher looked for. */
 export interface Search {
-  /** What it counts, such as `request`. */
+  /** What the search counts, such as `request`. */
   readonly noun: string;
   readonly expected: Expected;
   readonly times: number | undefined;
@@ -45,7 +45,7 @@ export function describeSearch(context: MatcherContext, search: Search, comparis
   return lines;
 }
 
-/** Lists texts, one on each line; of many, the first ones. */
+/** Lists texts, one on each line. If there are many, lists only the first of them. */
 export function listLines(labels: readonly string[]): string[] {
   const more = labels.length - MAX_LISTED;
   return [...labels.slice(0, MAX_LISTED), ...(more > 0 ? [`and ${more} more`] : [])].map((label) => `  ${label}`);
@@ -76,7 +76,7 @@ function describeExpectation({ utils, isNot = false }: MatcherContext, { noun, e
   return [`Expected ${amount}${fields.length > 0 ? ' with:' : '.'}`, ...fields].join('\n');
 }
 
-/** Indents the further lines of a value. */
+/** Indents all lines of a value except the first. */
 function indent(text: string): string {
   return text.replaceAll('\n', '\n    ');
 }

@@ -1,7 +1,7 @@
 import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
 import type { Candidate, Observed } from './candidates.ts';
-import { describeRequest, listRequests, observe, readRequests, SEARCHES } from './candidates.ts';
+import { describeRequest, listRequestCandidates, parseMailbox, readRequests, SEARCHES } from './candidates.ts';
 import { count, createResult, describeSearch, listLines } from './describe-result.ts';
 import type { ExpectedDelivery, ExpectedMail, ExpectedRequest, RefusalOptions } from './expectations.ts';
 import { findMatches } from './find-matches.ts';
@@ -29,7 +29,7 @@ export const matchers = {
   /** Implements `toHaveNoUnexpectedRefusals`. */
   toHaveNoUnexpectedRefusals(this: MatcherContext, received: unknown, options: RefusalOptions = {}): MatcherResult {
     const exceptions = parseExceptions(options);
-    const mailbox = observe(received);
+    const mailbox = parseMailbox(received);
     const requests = readRequests(mailbox);
     const unexpected = findUnexpected(this, mailbox, requests, exceptions);
     const besides = exceptions.length > 0 ? ' besides those in except' : '';
@@ -48,7 +48,7 @@ export const matchers = {
 /** Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals. */
 function findUnexpected(context: MatcherContext, mailbox: Observed, requests: RequestEntry[], exceptions: Parsed[]) {
   const allowed = exceptions.map(({ expected, times = Number.POSITIVE_INFINITY }) => {
-    const { matching } = findMatches(context, listRequests(mailbox, expected), expected);
+    const { matching } = findMatches(context, listRequestCandidates(mailbox, expected), expected);
     return { labels: matching.map(labelOf), left: times };
   });
   const refusals = requests.filter(({ status }) => status >= 400).map((entry) => describeRequest(entry));
@@ -70,7 +70,7 @@ function search(
   { expected, times }: Parsed,
 ): MatcherResult {
   const { noun, list } = SEARCHES[matcher];
-  const mailbox = observe(received);
+  const mailbox = parseMailbox(received);
   const comparison = findMatches(context, list(mailbox, expected), expected);
   const isOnce = matcher === 'toHaveSentOnce';
   const pending = isOnce ? [] : mailbox.deliveries({ state: 'pending' });
