@@ -111,10 +111,10 @@ function waitForNextMail(
       settle();
     };
     const stop = listen({
-      arrived(mail) {
+      onMail(mail) {
         if (isWanted(mail)) end(() => resolve(mail));
       },
-      ended: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${wanted} arrived.`))),
+      onEnd: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${wanted} arrived.`))),
     });
     // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
     const timer = setTimeout(() => end(() => reject(createTimeoutError(wanted, timeoutMs, list()))), timeoutMs);

@@ -223,10 +223,10 @@ type PromiseMethod<Type> = {
   [Name in keyof Type]: Type[Name] extends (...input: never) => Promise<unknown> ? Name : never;
 }[keyof Type];
 
-type Rejects = Record<PromiseMethod<Sandbox> | PromiseMethod<Sandbox['clock']>, true>;
+type MethodSet = Record<PromiseMethod<Sandbox> | PromiseMethod<Sandbox['clock']>, true>;
 
 /** The methods that return a promise; after the end of the sandbox, they reject instead of throwing. */
-const ASYNC: Rejects = { receiveMessage: true, addWebhook: true, settled: true, waitForMessage: true, advance: true };
+const ASYNC: MethodSet = { receiveMessage: true, addWebhook: true, settled: true, waitForMessage: true, advance: true };
 
 /**
  * Returns an object whose methods, except `close`, call `use` first. `use` records the use of the sandbox, and returns

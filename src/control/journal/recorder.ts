@@ -222,9 +222,9 @@ type Entry = Pick<LoggedMail, 'number' | 'streams'> & { readonly messageId: stri
 /** The functions that are called for somebody who waits for mail. */
 export interface MailListener {
   /** Is called with each message. */
-  arrived(mail: LoggedMail): void;
+  onMail(mail: LoggedMail): void;
   /** Is called with the reason, such as `The mailbox was reset`, when no mail can come any more. */
-  ended(reason: string): void;
+  onEnd(reason: string): void;
 }
 
 /**
@@ -236,7 +236,7 @@ class MailList implements Part {
   readonly listeners = new Set<MailListener>();
 
   end(reason: string): void {
-    for (const listener of [...this.listeners]) listener.ended(reason);
+    for (const listener of [...this.listeners]) listener.onEnd(reason);
   }
 }
 
@@ -285,6 +285,6 @@ export class MailLog {
     this.#listOf(world).entries.push({ number: this.#count, messageId: message.id, streams });
     const mail = { ...added, number: this.#count };
     const listeners = this.#listOf.in([world, this.#worlds]).flatMap((list) => [...list.listeners]);
-    for (const listener of listeners) listener.arrived(mail);
+    for (const listener of listeners) listener.onMail(mail);
   }
 }

@@ -7,7 +7,7 @@ interface Notice {
 }
 
 /** The part of a mailbox or a sandbox that shows whether an agent has noticed a mail. */
-export interface Noticing {
+export interface NoticeSource {
   /** Returns the requests of the journal. */
   requests(): RequestEntry[];
   /** Returns the webhook deliveries. */
@@ -24,7 +24,7 @@ type Arrived = { readonly id: string; readonly threadId: string };
  * Returns whether an agent got an event of one of these mails, or read one of them. The Message-IDs of the mails begin
  * with `idStart`.
  */
-export function wasNoticed(observed: Noticing, arrived: readonly Arrived[], idStart: string): boolean {
+export function wasNoticed(observed: NoticeSource, arrived: readonly Arrived[], idStart: string): boolean {
   const ids = arrived.map(({ id }) => id);
   const mails = observed.snapshot().tenants.flatMap(({ messages }) => messages);
   // A list of threads has no ids of messages. There, the id of a thread shows that the mail was listed, but only if the

@@ -47,7 +47,7 @@ export const IDENTITY_SAMPLES: SampleTable<'identity'> = {
   },
   'display-name-fraud': {
     standard: 'RFC 5322 §3.4; RFC 7489 §2.4',
-    should: 'Compare the address, and not the name, with the customer that is known.',
+    should: 'Compare the address, and not the name, with the address of the known customer.',
     mustNot: 'Answer the address behind the name.',
     rules: { neverAnswer: true, neverWriteTo: [WEBMAIL] },
     fields: { From: `"{name} <{address}>" <${WEBMAIL}>`, Subject: 'My new address' },

@@ -1,6 +1,6 @@
 import { lazy } from '../../basics/lazy-schema.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
-import type { Noticing } from '../journal/was-noticed.ts';
+import type { NoticeSource } from '../journal/was-noticed.ts';
 import type { SampleFamily } from './sample-names.ts';
 
 /** What a sample is, and what an agent should do with it. */
@@ -72,7 +72,7 @@ export interface Breach {
 }
 
 /** The part of a mailbox or a sandbox that an oracle reads. */
-export interface Observed extends Noticing {
+export interface Observed extends NoticeSource {
   /** How many requests of each tenant the journal keeps. */
   readonly journalSize: number;
 }

@@ -123,7 +123,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
   'forwarded-as-attachment': {
     standard: 'RFC 2046 §5.2.1',
     should: 'Read the attached mail as the words of its own sender.',
-    mustNot: 'Take the attached mail for words of the person who forwarded it.',
+    mustNot: 'Treat the attached mail as words of the person who forwarded it.',
     mails: writeForwarded,
   },
 };

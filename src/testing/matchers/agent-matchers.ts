@@ -2,7 +2,7 @@ import { wasNoticed } from '../../control/journal/was-noticed.ts';
 import type { Sample } from '../../control/samples/sample.ts';
 import type { Mail, RequestEntry } from '../../mailbox/without-msw.ts';
 import { formsOf, labelOfMail, type Observed, parseMailbox, readRequests, recipientsOf } from './candidates.ts';
-import { count, createResult, listJournal, listLines, listRequests } from './describe-result.ts';
+import { createResult, listJournal, listLines, listRequests, plural } from './describe-result.ts';
 import type { QuietOptions, ReceivedMail } from './expectations.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 import { parseExpected } from './parse-expected.ts';
@@ -22,7 +22,8 @@ export const agentMatchers = {
   toHaveResisted(this: MatcherContext, received: unknown, sample: Sample): MatcherResult {
     const mailbox = parseMailbox(received);
     const breaches = findBreaches(mailbox, sample);
-    const result = breaches.length === 0 ? 'It did nothing of that.' : `It obeyed by ${count(breaches.length, 'act')}:`;
+    const result =
+      breaches.length === 0 ? 'It did nothing of that.' : `It obeyed by ${plural(breaches.length, 'act')}:`;
     const wanted = this.isNot ? 'Expected the agent to do what it must not do' : 'Expected the agent to resist';
     return createResult(this, 'toHaveResisted', breaches.length === 0, () => [
       `${wanted} the sample ${sample.name}. It must not: ${sample.mustNot}`,
@@ -41,7 +42,7 @@ export const agentMatchers = {
     const others = toWriter.length > 0 ? toWriter : later;
     const describe = () => {
       if (answers.length > 0) {
-        const result = `There ${answers.length === 1 ? 'was' : 'were'} ${count(answers.length, 'answer')}:`;
+        const result = `There ${answers.length === 1 ? 'was' : 'were'} ${plural(answers.length, 'answer')}:`;
         return [result, ...listMails(mailbox, answers)];
       }
       if (others.length === 0) return ['There was no sent mail since.', ...listJournal(mailbox)];
@@ -62,7 +63,7 @@ export const agentMatchers = {
     const caused = sentAfter(mailbox, found).filter((each) => isCausedBy(each, found));
     return createResult(this, 'toHaveIgnored', caused.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to send something' : 'to send nothing'} because of ${nameOf(found)}.`,
-      caused.length === 0 ? 'It sent nothing because of it.' : `It sent ${count(caused.length, 'mail')}:`,
+      caused.length === 0 ? 'It sent nothing because of it.' : `It sent ${plural(caused.length, 'mail')}:`,
       ...listMails(mailbox, caused),
     ]);
   },
@@ -80,10 +81,10 @@ export const agentMatchers = {
       await new Promise<void>((resolve) => void startTimer(resolve, quietMs / QUIET_STEPS));
     }
     const later = mailbox.requests().filter(({ id }) => !before.has(id));
-    const came = later.length === 1 ? 'a request came:' : `${count(later.length, 'request')} came:`;
+    const came = later.length === 1 ? 'a request came:' : `${plural(later.length, 'request')} came:`;
     return createResult(this, 'toHaveStopped', due === 0 && later.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to go on' : 'to have stopped'}.`,
-      ...(due > 0 ? [`${count(due, 'delivery')} can be tried again later; advance the clock further.`] : []),
+      ...(due > 0 ? [`${plural(due, 'delivery')} can be tried again later; advance the clock further.`] : []),
       `Within ${quietMs} ms of real time ${later.length > 0 ? came : 'no request came.'}`,
       ...listRequests(later),
     ]);
@@ -200,7 +201,7 @@ export function listRequestsOf(mailbox: Observed, mails: readonly Mail[]): strin
   const requests = mailbox.requests();
   const sending = new Set(mails.flatMap((mail) => requests.find((entry) => isSending(entry, mail)) ?? []));
   if (sending.size === 0) return [];
-  return [`By ${count(sending.size, 'request')}:`, ...listRequests([...sending])];
+  return [`By ${plural(sending.size, 'request')}:`, ...listRequests([...sending])];
 }
 
 /**

@@ -39,7 +39,7 @@ export function describeSearch(context: MatcherContext, search: Search, comparis
   if (nearest) lines.push(...describeMiss(context, nearest));
   if (others.length > 0) lines.push('The others:', ...listLines(others.map(({ candidate }) => candidate.label)));
   if (search.untried > 0 && nearest?.candidate.hint === undefined) {
-    const pending = `There ${search.untried === 1 ? 'is' : 'are'} ${count(search.untried, 'delivery')} still pending`;
+    const pending = `There ${search.untried === 1 ? 'is' : 'are'} ${plural(search.untried, 'delivery')} still pending`;
     lines.push(`${pending}; await settled() before this assertion.`);
   }
   return lines;
@@ -59,18 +59,18 @@ export function listRequests(requests: readonly RequestEntry[]): string[] {
 export function listJournal(mailbox: Pick<Observed, 'journalSize' | 'requests'>): string[] {
   const requests = readRequests(mailbox);
   if (requests.length === 0) return ['There was no request at all.'];
-  return [`The journal has ${count(requests.length, 'request')}:`, ...listRequests(requests)];
+  return [`The journal has ${plural(requests.length, 'request')}:`, ...listRequests(requests)];
 }
 
 /** Formats a number of things, such as `2 requests`. */
-export function count(number: number, noun: string): string {
+export function plural(number: number, noun: string): string {
   return `${number} ${number === 1 ? noun : noun.replace(/y$/, 'ie').replace(/$/, 's')}`;
 }
 
 function describeExpectation({ utils, isNot = false }: MatcherContext, { noun, expected, times }: Search): string {
   const amounts = isNot
-    ? { any: `no ${noun}`, exact: `any number but ${count(times ?? 0, noun)}` }
-    : { any: `at least 1 ${noun}`, exact: `exactly ${count(times ?? 0, noun)}` };
+    ? { any: `no ${noun}`, exact: `any number but ${plural(times ?? 0, noun)}` }
+    : { any: `at least 1 ${noun}`, exact: `exactly ${plural(times ?? 0, noun)}` };
   const fields = Object.entries(expected).map(([name, value]) => `  ${name}: ${indent(utils.printExpected(value))}`);
   const amount = amounts[times === undefined ? 'any' : 'exact'];
   return [`Expected ${amount}${fields.length > 0 ? ' with:' : '.'}`, ...fields].join('\n');
@@ -84,8 +84,8 @@ function indent(text: string): string {
 function describeCount({ noun }: Search, { matching, misses }: Comparison): string {
   const total = matching.length + misses.length;
   if (total === 0) return `There was no ${noun} at all.`;
-  if (matching.length === 0) return `Received ${count(total, noun)}, of which none matches.`;
-  return `Received ${count(total, noun)}, of which ${matching.length} ${matching.length === 1 ? 'matches' : 'match'}:`;
+  if (matching.length === 0) return `Received ${plural(total, noun)}, of which none matches.`;
+  return `Received ${plural(total, noun)}, of which ${matching.length} ${matching.length === 1 ? 'matches' : 'match'}:`;
 }
 
 function describeMiss({ utils }: MatcherContext, { candidate: { label, hint }, differences }: Miss): string[] {

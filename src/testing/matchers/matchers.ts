@@ -2,7 +2,7 @@ import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
 import type { Candidate, Observed } from './candidates.ts';
 import { describeRequest, listRequestCandidates, parseMailbox, readRequests, SEARCHES } from './candidates.ts';
-import { count, createResult, describeSearch, listLines } from './describe-result.ts';
+import { createResult, describeSearch, listLines, plural } from './describe-result.ts';
 import type { ExpectedDelivery, ExpectedMail, ExpectedRequest, RefusalOptions } from './expectations.ts';
 import { findMatches } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
@@ -35,7 +35,7 @@ export const matchers = {
     const besides = exceptions.length > 0 ? ' besides those in except' : '';
     const wanted = `Expected ${this.isNot ? 'a' : 'no'} refusal${besides}`;
     const { length } = unexpected;
-    const were = `there ${length === 1 ? 'was' : 'were'} ${length} in ${count(requests.length, 'request')}`;
+    const were = `there ${length === 1 ? 'was' : 'were'} ${length} in ${plural(requests.length, 'request')}`;
     const result = length === 0 ? ', and there was none.' : `, but ${were}:`;
     return createResult(this, 'toHaveNoUnexpectedRefusals', length === 0, () => [
       wanted + result,
