@@ -40,8 +40,8 @@ export interface BehaviourControls {
    * Changes behaviours while the mailbox runs, also for its sandboxes. An open event stream keeps the values with which
    * it was opened. A reset restores the values at the start; restoring a checkpoint restores the values that it saved.
    *
-   * @throws {ApiError} VALIDATION_ERROR for an unknown id or value, with the most similar known one. After an error
-   *   nothing has changed.
+   * @throws {ApiError} VALIDATION_ERROR for an unknown id or value; the message names the most similar known id or
+   *   value. After an error nothing has changed.
    * @example
    * mailbox.changeBehaviours({ 'webhooks.list.secret': 'omitted' });
    */

@@ -26,7 +26,10 @@ export interface DeliveryControls {
   deliveries(filter?: DeliveryFilter): Delivery[];
   /** Returns one delivery. @throws {ApiError} NOT_FOUND if the log does not contain it. */
   delivery(id: string): Delivery;
-  /** Returns how many deliveries were removed because a delivery log was full, for all tenants or for one. */
+  /**
+   * Returns how many deliveries were removed because a delivery log was full. Counts for all tenants or, with `tenant`,
+   * for this tenant.
+   */
   losses(options?: TenantOption): DeliveryLosses;
   /**
    * Sends a delivery again, immediately, with the same id and a new signature. The delivery may be in any state, but

@@ -51,7 +51,7 @@ const rotatedFields = () => ({
 /** The schema of a rotated key. */
 export const rotatedReply = lazy(() => z.strictObject(rotatedFields()));
 
-/** The key that has replaced another one. */
+/** The new key after a key was replaced. */
 export interface RotatedKey extends OutputOf<ReturnType<typeof rotatedFields>> {}
 
 const keyFields = () => ({

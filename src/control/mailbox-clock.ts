@@ -99,7 +99,8 @@ async function advanceTogether(operatorClock: Clock, clocks: readonly Clock[], d
 }
 
 /**
- * Advances each clock, and returns those that were advanced. The clock of a tenant that is deleted meanwhile is not.
+ * Advances each clock, and returns the clocks that were advanced. The clock of a tenant that is deleted meanwhile is
+ * not returned.
  */
 async function advanceEach(clocks: readonly Clock[], durationMs: number): Promise<readonly Clock[]> {
   const isAdvanced = await Promise.all(clocks.map((clock) => clock.advance(durationMs)));

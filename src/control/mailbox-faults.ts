@@ -6,7 +6,7 @@ import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { canonicalAddress, type KeyHolder } from '../world/store/world.ts';
 import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 
-/** Simulated faults. A reset removes all of them, except those with which the mailbox started. */
+/** Simulated faults. A reset removes all faults except the faults with which the mailbox started. */
 export interface MailboxFaults {
   /**
    * Adds a fault of requests, deliveries, streams, SMTP or IMAP, which happens once or the given number of times. If

@@ -116,7 +116,7 @@ function waitForNextMail(
       },
       onEnd: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${wanted} arrived.`))),
     });
-    // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
+    // Unlike the timers of the environment, this timer keeps the process alive, because the caller awaits it.
     const timer = setTimeout(() => end(() => reject(createTimeoutError(wanted, timeoutMs, list()))), timeoutMs);
   });
 }

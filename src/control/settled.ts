@@ -72,7 +72,7 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
   const timeoutMs = parseDuration(timeout);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {
-    // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
+    // Unlike the timers of the environment, this timer keeps the process alive, because the caller awaits it.
     timer = setTimeout(() => resolve('late'), timeoutMs);
   });
   const outcome = await Promise.race([late, waitForIdle(worlds)]);
@@ -86,7 +86,7 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
   return { losses, ...(held.length > 0 && { held }), ...(refused.length > 0 && { refused }) };
 }
 
-/** Returns the webhooks that have refused deliveries, each of them once. */
+/** Returns each webhook that has refused deliveries, once. */
 function findRefused(deliveries: readonly Delivery[]): RefusedWebhook[] {
   const byWebhook = new Map(deliveries.map((delivery) => [delivery.webhookId, delivery]));
   return Array.from(byWebhook.values(), ({ webhookId, reason, attempts }) => {

@@ -60,7 +60,7 @@ interface RequestList extends Part {
   cleared?: RecentList<KeptRequest> | undefined;
 }
 
-/** The most recent requests of a mailbox. The requests of one tenant never remove those of another. */
+/** The most recent requests of a mailbox. The requests of one tenant never remove the requests of another tenant. */
 export class Journal {
   /** How many requests of each tenant are kept. */
   readonly size: number;

@@ -20,7 +20,7 @@ const inboxColumns = (): ShownFields<InboxRow, 'id' | 'displayName' | 'isPaused'
 const inboxFields = () => ({
   /** The address from which the inbox sends. */
   address: z.string(),
-  /** How many messages it has, without those in the trash. */
+  /** How many messages the inbox has, without the messages in the trash. */
   messages: z.int().min(0).describe('Without those in the trash.'),
   /** How many messages of its folder `inbox` are unread. */
   unread: z.int().min(0),
@@ -40,7 +40,7 @@ const workspaceFields = () => ({
   id: z.string(),
   /** Its name. */
   name: z.string(),
-  /** Its inboxes, without deleted ones. */
+  /** Its inboxes, without deleted inboxes. */
   inboxes: z.array(inboxSummary()),
 });
 
@@ -126,7 +126,7 @@ export interface MailInspection {
    */
   searchMail(search?: MailSearch): MailPage;
   /**
-   * Returns the drafts of all inboxes; the one that was changed last comes first.
+   * Returns the drafts of all inboxes; the draft that was changed last comes first.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid filter, NOT_FOUND for an unknown tenant.
    */

@@ -76,7 +76,7 @@ export interface DraftDetails extends Omit<DraftRow, 'raw'> {
 export interface DraftPage {
   /** How many drafts match the filter. */
   readonly total: number;
-  /** The drafts of this page; the one that was changed last comes first. */
+  /** The drafts of this page; the draft that was changed last comes first. */
   readonly drafts: readonly DraftDetails[];
 }
 

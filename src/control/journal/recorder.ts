@@ -26,7 +26,9 @@ export class Recorder {
   readonly journal: Journal;
   readonly feed: Feed;
   readonly mailLog: MailLog;
-  /** Returns the feed of the mailbox or of a sandbox. The feed of a sandbox has only the events of this sandbox. */
+  /**
+   * Returns the feed of the mailbox or of a sandbox. The feed of a sandbox has only events that concern this sandbox.
+   */
   readonly feedOf: PartOf<Feed>;
   readonly #worlds: Worlds;
 
@@ -255,7 +257,7 @@ export class MailLog {
     });
   }
 
-  /** Returns the messages of some tenants, oldest first, without those that were deleted. */
+  /** Returns the messages of some tenants, oldest first, without deleted messages. */
   list(worlds: readonly World[]): LoggedMail[] {
     const all = worlds.flatMap((world) => {
       const entries = this.#listOf.in([world]).flatMap((list) => list.entries.all());
@@ -274,7 +276,7 @@ export class MailLog {
     return () => void listeners.delete(listener);
   }
 
-  /** Ends every wait, with a reason. */
+  /** Ends every wait for mail, with a reason. */
   end(reason: string): void {
     for (const list of this.#listOf.in(this.#worlds.owners())) list.end(reason);
   }

@@ -147,7 +147,7 @@ const filterFields = () => ({
   since: z.union([timeText(), dateField()], SINCE_RULE).optional(),
   /** Only requests with a key of the tenant with this id. */
   tenant: tenantField().optional(),
-  /** Only requests after the one with this id, such as `req_12`, to read a long journal in parts. */
+  /** Only requests after the request with this id, such as `req_12`. With it, a long journal can be read in parts. */
   after: z
     .string('must be the id of a request')
     .regex(/^req_\d{1,15}$/, 'must be the id of a request, such as req_12')

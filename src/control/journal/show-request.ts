@@ -40,7 +40,7 @@ export function showSummary(kept: KeptRequest): RequestSummary {
   return maskDeep(summarise(kept));
 }
 
-/** Formats a request with its headers and body and those of its reply, with all secrets masked. */
+/** Formats a request and its reply with their headers and bodies, with all secrets masked. */
 export function showRequest(kept: KeptRequest): RequestEntry {
   const { query, headers, requestBody, reply, replyBytes } = kept;
   const shown = [...query].map(([name, value]) => [name, maskNamed(name, value)] as const);

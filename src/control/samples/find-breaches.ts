@@ -84,7 +84,7 @@ export type MessageRow = Tenant['messages'][number];
 type Row = Pick<MessageRow, 'id'>;
 
 /**
- * A stored row that shows a breach. `isCause` returns whether a request caused the row; `label` names the row if no
+ * A stored row that shows a breach. `isCause` returns whether a request caused the breach; `label` names the row if no
  * request did.
  */
 type Found = { isCause(request: RequestEntry): boolean; readonly label: string; readonly shown: string };

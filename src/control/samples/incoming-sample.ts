@@ -10,7 +10,7 @@ const sampleFields = () => ({
   sample: z.string('must be the name of a sample'),
   /** The recipients: inboxes of this emulator. */
   to: recipients(),
-  /** Names, numbers and codes in the mail depend on it: a whole number from 0 to 2^53 - 1. Default: 1. */
+  /** The seed of the names, numbers and codes in the mail: a whole number from 0 to 2^53 - 1. Default: 1. */
   seed: z.int(SEED_RULE).min(0, SEED_RULE).optional(),
   /**
    * The Message-ID of the mail that the sample is about, such as your mail that bounced. Default: an invented
@@ -27,7 +27,7 @@ const sampleFields = () => ({
 export const incomingSample = lazy(() => z.strictObject(sampleFields()));
 
 /**
- * A sample: one mail or several that agents have difficulties with.
+ * A sample: one or several mails with which agents have difficulties.
  *
  * @example
  * await mailbox.receiveMessage({ sample: 'out-of-office', to: 'helpdesk@acme.test' });

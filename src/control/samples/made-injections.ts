@@ -147,7 +147,7 @@ export function createInjection(name: string): readonly [name: MadeInjection, ro
  * ordinary mail), and from the goal, the wording and the place of the order. Consecutive numbers cover all goals,
  * wordings and places.
  *
- * @param carrier The ordinary mail, such as `invoice`. Default: each of them.
+ * @param carrier The ordinary mail, such as `invoice`. Default: all four.
  * @param count How many for each carrier, up to 140. Default: 15, which has each place at least twice and each goal
  *   three times.
  * @example

@@ -51,7 +51,7 @@ const LAST_NAMES = ['Reyes', 'Okafor', 'Lindqvist', 'Novak', 'Tanaka'];
  */
 const CODE_CHARACTERS = 'GHJKLMNPQRSTVWXZ';
 
-/** For each of these characters, a word that begins with it. */
+/** For each character of `CODE_CHARACTERS`, a word that begins with it. */
 const WORDS =
   'Golf Hotel Juliet Kilo Lima Mike November Papa Quebec Romeo Sierra Tango Victor Whiskey X-ray Zulu'.split(' ');
 

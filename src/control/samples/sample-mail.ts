@@ -44,7 +44,7 @@ export function writeMail(
   const lines = Object.entries(all).flatMap(([name, value = []]) =>
     [value].flat().map((text) => writeField(name, fill(text, context).split(' '))),
   );
-  // A mail ends with a line break, because SMTP would add a missing one.
+  // A mail ends with a line break, because SMTP would add a missing line break.
   const text = writePart({ head: [...lines, ...head], content }).replace(/(?<!\r\n)$/, CRLF);
   const eml = isBinary ? Uint8Array.from(text, (byte) => byte.charCodeAt(0)) : new TextEncoder().encode(text);
   return { ...envelope, eml };

@@ -25,7 +25,7 @@ export interface SampleInfo<Name extends string = string> {
 export interface SampleOptions {
   /** The recipients: inboxes of the emulator. */
   readonly to: string | readonly string[];
-  /** Names, numbers and codes in the mail depend on it: a whole number from 0 to 2^53 - 1. Default: 1. */
+  /** The seed of the names, numbers and codes in the mail: a whole number from 0 to 2^53 - 1. Default: 1. */
   readonly seed?: number | undefined;
   /**
    * The Message-ID of the mail that the sample is about, such as your mail that bounced. Default: an invented
@@ -94,7 +94,7 @@ export interface Sample<Name extends string = string> extends SampleInfo<Name> {
   readonly mails: readonly SampleMail[];
   /**
    * Returns whether an agent did what it must not do, as far as the mailbox or sandbox shows. A sample without an
-   * oracle always returns false. It cannot see requests that the journal no longer has; see `mayMissRequests`.
+   * oracle always returns false. The method cannot see requests that the journal no longer has; see `mayMissRequests`.
    *
    * @example
    * expect(sample.breached(mailbox)).toBe(false);
@@ -108,7 +108,7 @@ export interface Sample<Name extends string = string> extends SampleInfo<Name> {
   hasArrived(mailbox: Observed): boolean;
   /**
    * Returns whether an agent can know of the sample: a webhook got a delivery of it and answered 2xx, an event stream
-   * got an event of it, or a request named it in its path or got it in its reply.
+   * got an event of it, or a request named the sample in its path or got it in its reply.
    */
   wasNoticed(mailbox: Observed): boolean;
   /**

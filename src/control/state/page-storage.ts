@@ -40,7 +40,7 @@ export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown
   addEventListener('storage', ({ key }) => {
     if (key !== name) return;
     void watcher.flush();
-    // The value of the event is not used, because this tab or another one may have replaced it since.
+    // The value of the event is not used, because this tab or another tab may have replaced it since.
     const text = storage.getItem(name);
     if (text === latest) return;
     latest = text;

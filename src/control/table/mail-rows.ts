@@ -18,7 +18,7 @@ import { defineControl, idInPath } from './row.ts';
 /** The elements that can make a browser connect to a server although the policy of the page forbids every request. */
 const CONNECTING_ELEMENT = /<(?=(?:link|meta|i?frame|object|embed|portal)[\s/>])/gi;
 
-/** Returns the page that shows a mail: its HTML with the images that it contains, or else its text. */
+/** Returns the page that shows a mail: its HTML with the images that it contains or, without HTML, its text. */
 function pageOf(mailbox: MailInspection, { id, htmlBody, plainBody }: Pick<Mail, 'id' | 'htmlBody' | 'plainBody'>) {
   if (htmlBody) return inlineImages(htmlBody, mailbox.mailSource(id)).replace(CONNECTING_ELEMENT, '<x-');
   return htmlBody ?? `<!doctype html><pre>${plainBody.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`;
@@ -33,7 +33,7 @@ const fileReply = z
   .custom<{ readonly filename: string; readonly content: Uint8Array }>((value) => isBytes(value))
   .meta({ type: 'string', description: 'The bytes.' });
 
-/** The calls for mail, and for those who answer it. */
+/** The calls for mail, and for the correspondents that answer mail. */
 export const MAIL_ROWS = {
   listCorrespondents: defineControl(
     'Lists the correspondents, oldest first.',

@@ -49,7 +49,7 @@ export interface ControlDefinition<
   readonly params?: Params;
   readonly query?: Query;
   /**
-   * The schema of the body; without one, the body is not read. `run` checks the body, mostly by a method of the
+   * The schema of the body. Without a schema, the body is not read. `run` checks the body, mostly by a method of the
    * mailbox, so that its errors are the same as in code.
    */
   readonly body?: Body;

@@ -238,7 +238,7 @@ function describeControl(row: ControlRow): DescribedRow {
   };
 }
 
-/** Errors that any call can return: those of the server's access checks, and a bug. */
+/** Errors that any call can return, because of the server's access checks or a bug. */
 const ANY_CALL = ['UNAUTHORIZED', 'HOST_NOT_ALLOWED', 'FOREIGN_ORIGIN', 'DELIVERY_REFUSED', 'INTERNAL_ERROR'] as const;
 
 /** Returns the errors that a control call can reply with. */

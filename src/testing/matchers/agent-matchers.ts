@@ -13,7 +13,7 @@ const DEFAULT_QUIET_MS = 200;
 /** In how many steps `toHaveStopped` waits. */
 const QUIET_STEPS = 10;
 
-/** The timer of the platform, kept because a test may replace the global one later. */
+/** The timer of the platform. It is kept here, because a test may replace the global timer later. */
 const { setTimeout: startTimer } = globalThis;
 
 /** The matchers about what an agent did with its mail. */

@@ -55,7 +55,7 @@ export interface Candidate {
 export type Expected = Readonly<Record<string, unknown>>;
 
 /**
- * Lists the requests as candidates. The first filter throws if the operation is unknown. The second one finds the
+ * Lists the requests as candidates. The first filter throws if the operation is unknown. The second filter finds the
  * requests with a key that is expected in full, because a request shows only the start of its key.
  */
 export function listRequestCandidates(mailbox: Observed, expected: Expected): Candidate[] {

@@ -86,7 +86,7 @@ export interface QuietOptions {
 /** The assertions for a mailbox or a sandbox; `R` is what each of them returns. */
 export interface MailboxMatchers<R = void> {
   /**
-   * Asserts that the service got such a request.
+   * Asserts that the service got a request with these fields.
    *
    * @throws {TypeError} if a field does not exist, or can never match; {@link ApiError} for an unknown operation;
    *   {@link Error} if `journalSize` is 0.
@@ -95,7 +95,7 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveReceivedRequest(expected?: ExpectedRequest): R;
   /**
-   * Asserts that a webhook got such a delivery. Await `mailbox.settled()` before.
+   * Asserts that a webhook got a delivery with these fields. Await `mailbox.settled()` before.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example
@@ -103,7 +103,7 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveDelivered(expected?: ExpectedDelivery): R;
   /**
-   * Asserts that an inbox sent such a mail.
+   * Asserts that an inbox sent a mail with these fields.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example
@@ -129,7 +129,8 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveResisted(sample: Sample): R;
   /**
-   * Asserts that an inbox sent such a mail exactly once, even if the reply to the request was lost or came too late.
+   * Asserts that an inbox sent a mail with these fields exactly once, even if the reply to the request was lost or came
+   * too late.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example

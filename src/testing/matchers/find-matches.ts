@@ -49,8 +49,8 @@ interface Difference {
 }
 
 /**
- * Finds the differences between a value and the expected one. In objects, at any depth, only the expected properties
- * are compared. A regular expression matches a text.
+ * Finds the differences between a received value and the expected value. In objects, at any depth, only the expected
+ * properties are compared. A regular expression matches a text.
  */
 function findDifferences(context: MatcherContext, expected: unknown, received: unknown, path: string): Difference[] {
   const compare = (wanted: unknown, actual: unknown, at: string) => findDifferences(context, wanted, actual, at);

@@ -29,7 +29,7 @@ export interface RunSamplesOptions<M extends ControllableMailbox = Mailbox> {
   readonly samples?: readonly SampleName[] | undefined;
   /** The seed of each sample: a whole number from 0 to 2^53 - 1. Default: 1. */
   readonly seed?: number | undefined;
-  /** The address to which the mails go. Default: that of the first inbox. */
+  /** The address to which the mails go. Default: the address of the first inbox. */
   readonly to?: string | undefined;
   /**
    * Is called once for each sample and once more for its twin, and returns the mailbox or the sandbox for it. Only one
@@ -53,7 +53,7 @@ export interface SampleResult {
   readonly twinResult: 'handled' | 'not handled' | null;
 }
 
-/** The results of an agent. `JSON.stringify` writes all but the methods. */
+/** The results of an agent. `JSON.stringify` writes everything except the methods. */
 export interface SamplesReport {
   /** A result for each sample. */
   readonly results: readonly SampleResult[];

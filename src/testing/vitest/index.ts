@@ -15,7 +15,7 @@ expect.extend(matchers);
 
 /**
  * The process has only one interceptor, because each of two msw servers would not answer the requests for the other
- * one.
+ * server.
  */
 const interceptor = new Interceptor();
 
