@@ -14,9 +14,11 @@ const webhookFields = () => ({
   url: z.string('must be a URL'),
   /** The kinds of event, such as `message.received`, which is the default. */
   events: z.array(z.string('must be a kind of event'), 'must be a list of kinds of event').readonly().optional(),
-  /** The address or the id of an inbox: the webhook gets the events of its workspace. */
+  /** The address or the id of an inbox. The webhook gets the events of the workspace of this inbox. */
   inbox: z.string('must be the address or the id of an inbox').optional(),
-  /** The id of the workspace whose events the webhook gets. Default: it gets those of the whole tenant. */
+  /**
+   * The id of the workspace whose events the webhook gets. Default: the webhook gets the events of the whole tenant.
+   */
   workspace: idInRequest().optional(),
   /** The id of the tenant. It is needed if there are several tenants, and neither `inbox` nor `workspace` is given. */
   tenant: tenantField().optional(),
@@ -28,7 +30,7 @@ export const addedWebhook = lazy(() => z.strictObject(webhookFields(), 'must be 
 /** A webhook that a test adds. */
 export type AddedWebhook = InputOf<ReturnType<typeof webhookFields>>;
 
-/** Adds a webhook, with the checks of the call `createWebhook`. @throws {ApiError} VALIDATION_ERROR or NOT_FOUND */
+/** Adds a webhook after the same checks as `createWebhook`. @throws {ApiError} VALIDATION_ERROR or NOT_FOUND */
 export function addWebhook(scope: ControlScope, given: AddedWebhook) {
   const parsed = parseOrRefuse('The webhook', addedWebhook(), given);
   const { url, events = ['message.received'], ...target } = parsed;
@@ -53,6 +55,7 @@ function findOwner({ worlds, findInbox }: ControlScope, { inbox, workspace, tena
   return { world: findOnlyTenant(worlds, tenant), workspaceId: null };
 }
 
+/** Returns the tenant with this id or, without an id, the only tenant. */
 function findOnlyTenant(worlds: ReachableWorlds, tenant: string | undefined): World {
   const [world, ...others] = findWorlds(worlds, { tenant });
   if (world && others.length === 0) return world;

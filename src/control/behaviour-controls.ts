@@ -18,7 +18,7 @@ import { applyProfile, type Profile } from '../contract/profile.ts';
 import type { Part } from '../world/store/world.ts';
 import type { ControlledParts } from './control-scope.ts';
 
-/** The values to change, by behaviour id; null returns a behaviour to its value at the start. */
+/** The values to change, by behaviour id; null restores the value at the start. */
 export type BehaviourChanges = { readonly [Id in ChangeableId]?: BehaviourValue<Id> | null };
 
 /** Where the current value of a behaviour comes from; `default` if no change, option or profile sets it. */
@@ -38,9 +38,10 @@ export interface BehaviourState {
 export interface BehaviourControls {
   /**
    * Changes behaviours while the mailbox runs, also for its sandboxes. An open event stream keeps the values with which
-   * it was opened. A reset restores the values at the start; restoring a checkpoint restores the values at its time.
+   * it was opened. A reset restores the values at the start; restoring a checkpoint restores the values that it saved.
    *
-   * @throws {ApiError} VALIDATION_ERROR for an unknown id or value, with the nearest known one. Then nothing changes.
+   * @throws {ApiError} VALIDATION_ERROR for an unknown id or value; the message names the most similar known id or
+   *   value. After an error nothing has changed.
    * @example
    * mailbox.changeBehaviours({ 'webhooks.list.secret': 'omitted' });
    */
@@ -58,7 +59,7 @@ export class LiveBehaviours {
   readonly values: BehaviourValues;
   /** What was changed since the start. */
   changes: BehaviourOptions = {};
-  /** What is called after each change. */
+  /** The functions that are called after each change, with the current values. */
   readonly listeners: ((current: BehaviourValues) => void)[] = [];
   readonly #start: BehaviourValues;
   readonly #live: LiveValues;
@@ -83,18 +84,20 @@ export class LiveBehaviours {
 
   /** Changes some values. @throws {BehaviourError} if an id or a value is unknown. */
   change(changes: Readonly<Record<string, string | null>>): void {
-    const named = Object.entries(changes);
-    // The check of `null` uses the value at the start. An unknown id has none, and any value of it is refused.
-    const values = named.map(([id, value]) => [id, value ?? this.#start[id as ChangeableId] ?? '']);
+    const entries = Object.entries(changes);
+    // In place of `null`, the value at the start is checked. An unknown id has no value at the start, but the check
+    // refuses this id with every value.
+    const values = entries.map(([id, value]) => [id, value ?? this.#start[id as ChangeableId] ?? '']);
     parseBehaviours(Object.fromEntries(values));
     const all = Object.entries({ ...this.changes, ...changes }).filter(([, value]) => value !== null);
     this.set(Object.fromEntries(all));
   }
 
+  /** Returns where the current value of a behaviour comes from, and its value at the start. */
   stateOf(id: ChangeableId): BehaviourState {
     const isPinned = this.#profile[id] !== undefined;
-    const fromStart = this.#options[id] !== undefined ? 'option' : isPinned ? 'profile' : 'default';
-    return { source: Object.hasOwn(this.changes, id) ? 'changed' : fromStart, start: this.#start[id], isPinned };
+    const sourceAtStart = this.#options[id] !== undefined ? 'option' : isPinned ? 'profile' : 'default';
+    return { source: Object.hasOwn(this.changes, id) ? 'changed' : sourceAtStart, start: this.#start[id], isPinned };
   }
 
   /** Creates the part of the mailbox that removes the changes at a reset, and saves them in a checkpoint. */
@@ -105,16 +108,16 @@ export class LiveBehaviours {
 
 /** Creates the methods for the behaviours of a mailbox. */
 export function createBehaviourControls(live: LiveBehaviours, parts: ControlledParts): BehaviourControls {
-  const { service, recorder, forgetDocument } = parts;
+  const { service, recorder, discardDocument } = parts;
   const { worlds } = service;
   const partOf = worlds.addPart('behaviours', () => live.createPart());
-  live.listeners.push(service.refreshBehaviours, forgetDocument, (current) => {
+  live.listeners.push(service.refreshBehaviours, discardDocument, (current) => {
     recorder.journal.behaviours = current;
   });
   return {
     changeBehaviours(changes) {
       const parsed = parseOrRefuse('The input of changeBehaviours', behaviourChanges(), changes);
-      // A part exists from its first use; without it, a reset would not remove the changes.
+      // This call creates the part if it does not exist yet. Without the part, a reset would not remove the changes.
       partOf(worlds);
       try {
         live.change(parsed);
@@ -128,7 +131,7 @@ export function createBehaviourControls(live: LiveBehaviours, parts: ControlledP
   };
 }
 
-/** Shows every behaviour with its current value and where that comes from. */
+/** Shows every behaviour with its current value and the source of this value. */
 export function showBehaviours(values: BehaviourValues, states: ReturnType<BehaviourControls['behaviourStates']>) {
   return BEHAVIOUR_IDS.map((id) =>
     isChangeable(id) ? { id, ...BEHAVIOURS[id], value: values[id], ...states[id] } : { id, ...BEHAVIOURS[id] },

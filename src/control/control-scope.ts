@@ -12,7 +12,7 @@ import type { ChangeFeedItem } from './journal/feed-event.ts';
 import type { Recorder } from './journal/recorder.ts';
 import type { DeliveredSamples } from './samples/delivered-samples.ts';
 
-/** The parts of a mailbox that its controls and those of its sandboxes need. */
+/** The parts of a mailbox that the controls of the mailbox and of its sandboxes need. */
 export interface ControlledParts {
   readonly baseUrl: string;
   readonly service: Service;
@@ -22,28 +22,30 @@ export interface ControlledParts {
   readonly samplesOf: PartOf<DeliveredSamples>;
   /** Returns a copy of the OpenAPI document, which is created on the first call. */
   openApi(): OpenApiDocument;
-  /** Forgets the document, because behaviours have changed. */
-  forgetDocument(): void;
+  /**
+   * Discards the OpenAPI document after behaviours have changed, so that the next call of `openApi` creates it again.
+   */
+  discardDocument(): void;
 }
 
 /** What controls apply to: the whole mailbox, or a sandbox. */
 export interface ControlScope extends ControlledParts, BehaviourReader {
   readonly worlds: ReachableWorlds;
-  /** Finds the inbox of an address. */
+  /** Finds the inbox with an address. */
   findInbox(address: string): Recipient | undefined;
   /** Publishes, in the feed, a change of the whole mailbox or, if the scope is a sandbox, of the sandbox. */
   publishChange(kind: ChangeFeedItem['kind'], action: ChangeFeedItem['action'], name?: string): void;
 }
 
-/** Creates the scope of some worlds of a mailbox. */
+/** Creates the scope of controls that apply to these worlds. */
 export function createScope(parts: ControlledParts, worlds: ReachableWorlds): ControlScope {
   const reader = createSilentReader(parts.service.behaviours);
-  const { sandboxId: owner = null } = worlds;
+  const { sandboxId = null } = worlds;
   return {
     ...{ ...parts, ...reader, worlds },
     findInbox: (address) => findInbox({ worlds, ...reader }, address.toLowerCase()),
     publishChange: (kind, action, name) =>
-      parts.recorder.publish(owner, { kind, action, tenantId: owner, name: name ?? null }),
+      parts.recorder.publish(sandboxId, { kind, action, tenantId: sandboxId, name: name ?? null }),
   };
 }
 
@@ -51,7 +53,7 @@ export function createScope(parts: ControlledParts, worlds: ReachableWorlds): Co
 type Target = { readonly [Name in 'tenant' | 'webhookId']?: string | undefined };
 
 /**
- * Finds the worlds to which a control call applies: that of the tenant, that of the webhook, or all.
+ * Finds the worlds to which a control call applies: the world of the tenant, the world of the webhook, or all worlds.
  *
  * @throws {ApiError} NOT_FOUND for an unknown tenant or webhook.
  */
@@ -63,7 +65,7 @@ export function findWorlds(worlds: ReachableWorlds, { tenant, webhookId }: Targe
   return found;
 }
 
-/** Finds the stored row with an id in any of the worlds, with its world; `undefined` if none has it. */
+/** Finds the stored row with this id, and the world that contains it; `undefined` if no world contains such a row. */
 export function findStoredRow<Kind extends RowKind>(worlds: ReachableWorlds, kind: Kind, id: string) {
   for (const world of worlds.all()) {
     const collections: Collections = world;

@@ -44,16 +44,16 @@ export interface ControllableMailbox
   /** The current value of each changeable behaviour. */
   readonly behaviours: BehaviourValues;
   /**
-   * Delivers an inbound mail, given by its parts or as a raw `eml`, or each mail of a sample, and resolves with the
-   * messages that it created.
+   * Delivers an inbound mail, which is given as separate fields or as a raw `eml`, or delivers each mail of a sample.
+   * Resolves with the messages that were created.
    *
    * @throws {ApiError} if the mail is invalid or larger than 10 MiB, if a recipient is not an inbox of this emulator,
-   *   or if the mail does not fit into the storage. Of a sample, the mails before the one with the error have arrived.
+   *   or if the mail does not fit into the storage. If a mail of a sample fails, the mails before it have arrived.
    */
   receiveMessage(message: Receivable): Promise<ReceivedMessage[]>;
   /**
    * Returns the samples that were delivered since the start, a reset or a restore, with their messages: at most the
-   * latest 20 of each tenant, oldest first. Only a sandbox itself returns its samples.
+   * latest 20 of each tenant, oldest first. A mailbox does not return the samples of its sandboxes.
    *
    * @example
    * const obeyed = mailbox.samples().filter(({ sample }) => sample.breached(mailbox));
@@ -63,16 +63,16 @@ export interface ControllableMailbox
   readonly clock: MailboxClock;
   /**
    * Resolves when no work is due or running. It does not wait for retries and answers that are due later. The result
-   * has the number of deliveries that were removed because a delivery log was full, and the mail that is held.
+   * contains the number of deliveries that were removed because a delivery log was full, and the mail that is held.
    *
-   * @throws {ApiError} CONFLICT after 4 seconds or the given `timeout`, with the pending deliveries; CONFLICT, once, if
-   *   a correspondent could not answer; INTERNAL_ERROR, once, if a bug in the emulator has stopped some work. Each of
-   *   the last two has the original error as its `cause`.
+   * @throws {ApiError} CONFLICT after 4 seconds or the given `timeout`, with the pending deliveries; CONFLICT if a
+   *   correspondent could not answer; INTERNAL_ERROR if a bug in the emulator has stopped some work. The last two
+   *   errors are thrown only once, and have the original error as their `cause`.
    */
   settled(options?: SettledOptions): Promise<Settled>;
-  /** Returns a copy of the OpenAPI 3.1 document of the emulated API, under the behaviours of this mailbox. */
+  /** Returns a copy of the OpenAPI 3.1 document of the emulated API, with the current behaviours of this mailbox. */
   openApi(): OpenApiDocument;
-  /** The servers for SMTP and IMAP that listen; in process there is none. */
+  /** The SMTP and IMAP servers that are listening. A mailbox that runs in process has none. */
   readonly mailServers: MailServersThatListen;
 }
 
@@ -95,9 +95,9 @@ export const sandboxOptions = lazy(() =>
 export interface SandboxSummary<Keys = TenantKeys, Ids = TenantIds> {
   /** Its id, which is also the id of its tenant: `?sandbox=<id>` selects it in a control call. */
   readonly id: string;
-  /** The name that its creator gave it; null without one. */
+  /** The name that its creator gave it; null if it has none. */
   readonly name: string | null;
-  /** Its domain, such as `3f9c2a71b04d.sandbox.test`. The addresses of the fixture's first domain are moved to it. */
+  /** Its domain, such as `3f9c2a71b04d.sandbox.test`. It replaces the first domain of the fixture in all addresses. */
   readonly domain: string;
   /** Its API keys, by the handles in the fixture: `keys.inboxes.helpdesk`. */
   readonly keys: Keys;
@@ -106,9 +106,9 @@ export interface SandboxSummary<Keys = TenantKeys, Ids = TenantIds> {
 }
 
 /**
- * A tenant for one test, with everything that a test can do with a mailbox. It has its own clients, mail, deliveries,
- * faults, requests and time. A sandbox and the other sandboxes and tenants cannot see each other. After its end, each
- * method except `close` fails with the {@link ApiError} NOT_FOUND.
+ * A tenant for one test, with the methods of a mailbox. It has its own clients, mail, deliveries, faults, requests and
+ * time. A sandbox and the other sandboxes and tenants cannot see each other. After the sandbox was closed or has
+ * expired, each method except `close` fails with the {@link ApiError} NOT_FOUND.
  *
  * @example
  * using sandbox = mailbox.createSandbox();
@@ -127,18 +127,18 @@ export interface SandboxOptions<F = NamedFixture> {
   /** A fixture with one tenant, which the sandbox copies. Default: the first tenant of the mailbox's fixture. */
   readonly fixture?: F | undefined;
   /**
-   * A whole number from 0 to 2^53 - 1. With the same seed, the first sandbox of a mailbox has the same ids and keys in
-   * each run, the second has the same, and so on. Default: ids and keys are random.
+   * A whole number from 0 to 2^53 - 1. With the same seed, the first sandbox of a mailbox gets the same ids and keys in
+   * each run; so does the second sandbox, and so on. Default: ids and keys are random.
    */
   readonly seed?: number | undefined;
   /** A name that lists show, up to 200 characters. Default: null. */
   readonly name?: string | null | undefined;
 }
 
-/** The type of the keys of a sandbox: those of one of the tenants in the keys of its mailbox. */
+/** The type of the keys of a sandbox. It is the type of the keys of one tenant of the mailbox. */
 export type SandboxKeys<Keys> = Keys extends DefaultKeys ? Keys['acme'] : Keys[Exclude<keyof Keys, 'operator'>];
 
-/** The type of the ids of a sandbox: those of one of the tenants in the ids of its mailbox. */
+/** The type of the ids of a sandbox. It is the type of the ids of one tenant of the mailbox. */
 export type SandboxIds<Ids> = Ids extends DefaultIds ? Ids['acme'] : Ids[keyof Ids];
 
 /** The control methods for sandboxes. */
@@ -146,8 +146,9 @@ export interface SandboxControls<Keys = DefaultKeys['acme'], Ids = DefaultIds['a
   /**
    * Creates a sandbox: a copy of one tenant with ids, keys and a domain of its own.
    *
-   * @throws {ApiError} VALIDATION_ERROR for invalid options, or a fixture that is invalid or does not have one tenant;
-   *   CONFLICT if there are 10,000 sandboxes; STORAGE_FULL if its mail does not fit.
+   * @throws {ApiError} VALIDATION_ERROR for invalid options, or a fixture that is invalid or does not have exactly one
+   *   tenant; CONFLICT if there are already 10,000 sandboxes; STORAGE_FULL if the mail of the sandbox does not fit into
+   *   the storage.
    */
   createSandbox(options?: Omit<SandboxOptions, 'fixture'>): Sandbox<Keys, Ids>;
   /** Creates a sandbox with a custom fixture; its `keys` and `ids` have the handles of that fixture. */
@@ -156,6 +157,6 @@ export interface SandboxControls<Keys = DefaultKeys['acme'], Ids = DefaultIds['a
   ): Sandbox<SandboxKeys<FixtureKeys<F>>, SandboxIds<FixtureIds<F>>>;
   /** Returns the sandbox with this id. @throws {ApiError} NOT_FOUND if it does not exist, was closed or has expired. */
   sandbox(id: string): Sandbox;
-  /** Returns every sandbox, the one that was used least recently first. */
+  /** Returns every sandbox; the sandbox that was used least recently comes first. */
   sandboxes(): Sandbox[];
 }

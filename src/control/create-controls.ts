@@ -17,7 +17,7 @@ import { receiveMailOrSample } from './samples/receive-sample.ts';
 import { settle } from './settled.ts';
 import { createStateControls, type StateParts } from './state/state-controls.ts';
 
-/** Creates everything that a test can do with a mailbox or a sandbox. `keys` are its API keys by handle. */
+/** Creates everything that a test can do with a mailbox or a sandbox. `keys` contains the API keys by handle. */
 export function createControls(scope: ControlScope, keys: object, state: StateParts): ControllableMailbox {
   const { baseUrl, service, samplesOf, openApi, worlds } = scope;
   return {
@@ -47,7 +47,7 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
 export function createSharedParts(worlds: Worlds, behaviours: BehaviourValues) {
   let document: OpenApiDocument | undefined;
   return {
-    forgetDocument: () => {
+    discardDocument: () => {
       document = undefined;
     },
     samplesOf: worlds.addPart('samples', () => new DeliveredSamples()),

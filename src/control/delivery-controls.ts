@@ -26,12 +26,16 @@ export interface DeliveryControls {
   deliveries(filter?: DeliveryFilter): Delivery[];
   /** Returns one delivery. @throws {ApiError} NOT_FOUND if the log does not contain it. */
   delivery(id: string): Delivery;
-  /** Returns how many deliveries were removed because a delivery log was full, for all tenants or for one. */
+  /**
+   * Returns how many deliveries were removed because a delivery log was full. Counts for all tenants or, with `tenant`,
+   * for this tenant.
+   */
   losses(options?: TenantOption): DeliveryLosses;
   /**
-   * Sends a delivery again, immediately, with the same id and a new signature. It may be in any state, but no attempt
-   * of it may be running. If the new attempt fails, the retries start again from the first delay. With `url`, it is
-   * sent once to this URL: the attempt is listed, and the state of the delivery and its retries stay as they are.
+   * Sends a delivery again, immediately, with the same id and a new signature. The delivery may be in any state, but
+   * none of its attempts may be running. If the new attempt fails, the retries start again with the first delay. With
+   * `url`, the delivery is sent once to this URL: its `attempts` list the new attempt, but its state and its retries do
+   * not change.
    *
    * @throws {ApiError} NOT_FOUND if the log does not contain the delivery; CONFLICT while it is being sent, or if its
    *   webhook was deleted; VALIDATION_ERROR for an invalid URL.
@@ -49,8 +53,8 @@ export interface DeliveryControls {
    */
   trigger(kind: EventKind, options?: TriggerOptions): Delivery[];
   /**
-   * Sends deliveries that a fault has held back, at most `count`, and returns them. It handles one tenant after
-   * another; for each tenant, the oldest delivery comes first.
+   * Sends deliveries that a fault has held back, at most `count` of them, and returns them. The tenants are handled one
+   * after another. For each tenant, the oldest delivery is sent first.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid count, NOT_FOUND for an unknown tenant or webhook.
    * @example
@@ -60,7 +64,10 @@ export interface DeliveryControls {
 }
 
 const redeliverFields = () => ({
-  /** Send it once to this URL instead of the URL of the webhook. The rules for URLs of webhooks apply. */
+  /**
+   * Send the delivery once to this URL instead of the URL of the webhook. The same rules as for the URL of a webhook
+   * apply.
+   */
   url: z
     .string('must be a URL')
     .refine((url) => isUrlWithProtocol(url, /^https?$/), 'must be an absolute http or https URL')
@@ -121,7 +128,7 @@ const settingsFields = () => ({
   id: z.string(),
   /** The id of its tenant. */
   tenantId: z.string(),
-  /** The id of the workspace whose events it gets; null for those of the whole tenant. */
+  /** The id of the workspace whose events the webhook gets; null if it gets the events of the whole tenant. */
   workspaceId: z.string().nullable().describe('Null for a webhook that gets the events of the whole tenant.'),
   /** The URL to which events are delivered. */
   url: z.string(),
@@ -130,13 +137,13 @@ const settingsFields = () => ({
   /** Whether events are delivered. */
   isActive: z.boolean(),
   /** The secret that signs its deliveries. The service shows it only in the reply that creates the webhook. */
-  secret: z.string().describe('Signs its deliveries.'),
+  secret: z.string().describe('The secret that signs its deliveries.'),
 });
 
 /** The schema of a webhook with its secret. */
 export const webhookReply = lazy(() => z.strictObject(settingsFields()));
 
-/** A webhook as its owner knows it, with its secret. */
+/** A webhook with its secret. */
 export interface WebhookSettings extends OutputOf<ReturnType<typeof settingsFields>> {}
 
 /** The control methods for webhooks. */
@@ -147,8 +154,8 @@ export interface WebhookControls {
    * Adds a webhook, and resolves with it and its secret. A `receiver` of `createReceiver` starts to listen, and gets
    * the secret.
    *
-   * @throws {ApiError} VALIDATION_ERROR for an invalid option, or if the tenant is not clear; NOT_FOUND for an unknown
-   *   inbox, workspace or tenant.
+   * @throws {ApiError} VALIDATION_ERROR for an invalid option, or if the options do not determine the tenant; NOT_FOUND
+   *   for an unknown inbox, workspace or tenant.
    * @example
    * const receiver = createReceiver();
    * await mailbox.addWebhook({ receiver, inbox: 'helpdesk@acme.test' });

@@ -20,7 +20,7 @@ const exposureFields = () => ({
   /** The whole key. */
   text: z.string().describe('The whole key.'),
   /** Its path in `mailbox.keys`, such as `acme.inboxes.helpdesk`; null for a key that was created later. */
-  handle: z.string().nullable().describe('Where `mailbox.keys` has it; null for a key that was created later.'),
+  handle: z.string().nullable().describe('Its path in `mailbox.keys`; null for a key that was created later.'),
   /** Its tier. */
   tier: z.enum(TIERS),
   /** The id of its tenant; null for the operator's key. */
@@ -51,7 +51,7 @@ const rotatedFields = () => ({
 /** The schema of a rotated key. */
 export const rotatedReply = lazy(() => z.strictObject(rotatedFields()));
 
-/** The key that has replaced another one. */
+/** The new key after a key was replaced. */
 export interface RotatedKey extends OutputOf<ReturnType<typeof rotatedFields>> {}
 
 const keyFields = () => ({
@@ -66,13 +66,13 @@ const keyFields = () => ({
 /** The schema of a filter of keys. */
 export const keyFilter = lazy(() => z.strictObject(keyFields(), 'must be an object'));
 
-/** Selects keys. Without fields, all are selected. */
+/** Selects keys. Without fields, it selects all keys. */
 export type KeyFilter = InputOf<ReturnType<typeof keyFields>>;
 
 /** The control methods for keys. */
 export interface KeyControls {
   /**
-   * Returns what a leak of a key exposes, under the behaviours of this mailbox.
+   * Returns what a leak of a key exposes, with the current behaviours of this mailbox.
    *
    * @throws {ApiError} NOT_FOUND for a key that is not valid.
    * @example
@@ -80,30 +80,34 @@ export interface KeyControls {
    */
   exposure(key: string): Exposure;
   /**
-   * Returns the exposure of each valid key, or of each key of one tenant.
+   * Returns what a leak of each valid key exposes. With `tenant`, returns only the keys of this tenant.
    *
-   * @throws {ApiError} VALIDATION_ERROR or NOT_FOUND.
+   * @throws {ApiError} VALIDATION_ERROR for an invalid filter, NOT_FOUND for an unknown tenant.
    */
   exposures(filter?: KeyFilter): Exposure[];
   /**
-   * Replaces a key of a tenant, workspace or inbox. The old one becomes invalid at once, and its streams are closed.
-   * `mailbox.keys` still has the old one.
+   * Replaces a key of a tenant, workspace or inbox. The old key becomes invalid at once, and the streams that it opened
+   * are closed. `mailbox.keys` still contains the old key.
    *
    * @throws {ApiError} NOT_FOUND for an unknown id.
    */
   rotateKey(id: string): RotatedKey;
 }
 
-/** Creates the key methods of a mailbox. `fixtureKeys` are the keys by handle, which `load` replaces. */
+/**
+ * Creates the key methods of a mailbox. `fixtureKeys` contains the keys by handle. `load` replaces its content, so each
+ * call reads it again.
+ */
 export function createKeyControls({ worlds, service, publishChange }: ControlScope, fixtureKeys: object): KeyControls {
-  function exposure(key: string, handles: ReadonlyMap<unknown, string>): Exposure {
+  function describe(key: string, handles: ReadonlyMap<unknown, string>): Exposure {
     const holder = worlds.findKey(key);
     if (!holder) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
     const principal = findPrincipal(worlds, key);
     const { tier } = principal;
     const operations = OPERATION_IDS.filter((id) => service.operationFor(id).tiers?.value.includes(tier) ?? true);
-    // A key reaches the resources in its scope if it may call an operation on their kind, such as `/v1/inboxes`.
-    const reachable = (kind: 'workspaces' | 'inboxes' | 'webhooks') => {
+    // A key can reach a kind of resource only if it may call an operation whose path names this kind, such as
+    // `/v1/inboxes`.
+    const idsOf = (kind: 'workspaces' | 'inboxes' | 'webhooks') => {
       const mayReach = operations.some((id) => OPERATIONS[id].path.split('/')[2] === kind);
       return mayReach && principal.tier !== 'operator' ? rowsInScope(principal, kind).map(({ id }) => id) : [];
     };
@@ -112,18 +116,18 @@ export function createKeyControls({ worlds, service, publishChange }: ControlSco
       ...{ key: `${keyPrefix(key)}…`, text: key },
       handle: handles.get(key) ?? null,
       ...pick(describePrincipal(principal), ['tier', 'tenantId']),
-      ...{ workspaces: reachable('workspaces'), inboxes: reachable('inboxes'), webhooks: reachable('webhooks') },
+      ...{ workspaces: idsOf('workspaces'), inboxes: idsOf('inboxes'), webhooks: idsOf('webhooks') },
       operations,
     };
   }
 
   return {
-    exposure: (key) => exposure(key, handlesOf(fixtureKeys)),
+    exposure: (key) => describe(key, handlesOf(fixtureKeys)),
     exposures(filter = {}) {
       const { tenant, offset = 0, limit } = parseOrRefuse('The filter', keyFilter(), filter);
       const keys = tenant === undefined ? worlds.keys() : findWorlds(worlds, { tenant }).flatMap(keysOf);
       const handles = handlesOf(fixtureKeys);
-      return keys.slice(offset, limit === undefined ? limit : offset + limit).map((key) => exposure(key, handles));
+      return keys.slice(offset, limit === undefined ? limit : offset + limit).map((key) => describe(key, handles));
     },
     rotateKey(id) {
       const rotated = rotateKey(worlds, id);

@@ -7,7 +7,7 @@ import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { type ControlScope, notFound } from './control-scope.ts';
 import type { ClockFeedItem } from './journal/feed-event.ts';
 
-/** The tenant to which a call applies; without one, it applies to all tenants. */
+/** The tenant to which a call applies. Without `tenant`, the call applies to all tenants. */
 export interface TenantOption {
   /** The id of a tenant. */
   readonly tenant?: string | undefined;
@@ -15,7 +15,8 @@ export interface TenantOption {
 
 /**
  * The time of a mailbox. Each tenant has its own clock; a call without a tenant applies to all tenants, including those
- * that are created later. The clock sets every time: `createdAt`, `receivedAt`, signatures, retries.
+ * that are created later. All times follow the clock: `createdAt`, `receivedAt`, the times in signatures, and the times
+ * of retries.
  *
  * @throws {ApiError} NOT_FOUND for an unknown tenant; VALIDATION_ERROR for an invalid time or duration, and for a time
  *   outside the years 0 to 9999. After an error no clock has changed.
@@ -26,30 +27,33 @@ export interface TenantOption {
  * mailbox.clock.resume();
  */
 export interface MailboxClock {
-  /** Returns the current time of a tenant; without a tenant, that of the operator. */
+  /** Returns the current time of a tenant. Without a tenant, returns the time of the operator. */
   now(options?: TenantOption): Date;
   /** Returns whether the clock is frozen. */
   isFrozen(options?: TenantOption): boolean;
-  /** Stops the clock, now or at the given time: a `Date`, or ISO 8601 such as `2026-03-01T09:00:00Z`. */
+  /**
+   * Stops the clock at its current time or, with `at`, at this time: a `Date`, or ISO 8601 such as
+   * `2026-03-01T09:00:00Z`.
+   */
   freeze(at?: Date | string, options?: TenantOption): void;
   /** Lets a frozen clock run again, from the time that it shows. */
   resume(options?: TenantOption): void;
   /**
-   * Advances the clock, frozen or not, by milliseconds or a text such as `5m` or `3d`. It runs everything that becomes
-   * due on the way, in order, and resolves when that is done.
+   * Advances the clock, frozen or not, by a number of milliseconds or by a text such as `5m` or `3d`. Everything that
+   * becomes due in this time happens, in order. Resolves when all of this is done.
    */
   advance(duration: Duration, options?: TenantOption): Promise<void>;
 }
 
-/** Creates the clock of a mailbox from the clocks of its tenants. It publishes each change in the feed. */
+/** Creates the clock of a mailbox from the clocks of its tenants. Each change is published in the feed. */
 export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxClock {
   const clockFor = ({ tenant }: TenantOption = {}): Clock =>
     tenant === undefined ? worlds.clock : findTenant(worlds, tenant).clock;
   const clocksFor = ({ tenant }: TenantOption = {}): Clock[] =>
     tenant === undefined ? [...new Set([worlds, ...worlds.all()].map(({ clock }) => clock))] : [clockFor({ tenant })];
   const publish = (action: ClockFeedItem['action'], options: TenantOption = {}) => {
-    const owner = options.tenant ?? worlds.sandboxId ?? null;
-    recorder.publish(owner, { kind: 'clock', action, tenantId: owner, now: clockFor(options).now().toISOString() });
+    const tenant = options.tenant ?? worlds.sandboxId ?? null;
+    recorder.publish(tenant, { kind: 'clock', action, tenantId: tenant, now: clockFor(options).now().toISOString() });
   };
 
   return {
@@ -80,27 +84,30 @@ export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxC
 }
 
 /**
- * Advances clocks together, from one due time to the next, so that none is ahead of another. It stops when the mailbox,
- * and with it the operator's clock, is reset.
+ * Advances clocks together, from one due time to the next, so that no clock is ahead of another. It stops early if the
+ * mailbox is reset, because a reset also resets the operator's clock.
  */
-async function advanceTogether(operator: Clock, clocks: readonly Clock[], durationMs: number): Promise<void> {
-  const { resets } = operator;
-  // An advance by zero comes first: it finishes running work, which may make more work due.
-  let moving = await advanceEach(clocks, 0);
-  for (let leftMs = durationMs; moving.length > 0 && leftMs > 0 && operator.resets === resets; ) {
-    const stepMs = Math.min(leftMs, ...moving.map(untilNextDue));
-    moving = await advanceEach(moving, stepMs);
+async function advanceTogether(operatorClock: Clock, clocks: readonly Clock[], durationMs: number): Promise<void> {
+  const { resets } = operatorClock;
+  // The clocks are first advanced by zero. This finishes the running work, which may make more work due.
+  let active = await advanceEach(clocks, 0);
+  for (let leftMs = durationMs; active.length > 0 && leftMs > 0 && operatorClock.resets === resets; ) {
+    const stepMs = Math.min(leftMs, ...active.map(msUntilNextDue));
+    active = await advanceEach(active, stepMs);
     leftMs -= stepMs;
   }
 }
 
-/** Returns the clocks that were advanced, without the clocks of tenants that were deleted meanwhile. */
+/**
+ * Advances each clock, and returns the clocks that were advanced. The clock of a tenant that is deleted meanwhile is
+ * not returned.
+ */
 async function advanceEach(clocks: readonly Clock[], durationMs: number): Promise<readonly Clock[]> {
   const isAdvanced = await Promise.all(clocks.map((clock) => clock.advance(durationMs)));
   return clocks.filter((_, index) => isAdvanced[index]);
 }
 
-function untilNextDue(clock: Clock): number {
+function msUntilNextDue(clock: Clock): number {
   const next = clock.nextDue();
   return next ? Math.max(next.getTime() - clock.now().getTime(), 0) : Number.POSITIVE_INFINITY;
 }

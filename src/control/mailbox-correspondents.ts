@@ -14,8 +14,9 @@ import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 /** The people and programs outside of the emulator that answer mail. A reset removes all of them. */
 export interface MailboxCorrespondents {
   /**
-   * Adds somebody who answers the mail that inboxes send to an address: a person, or a program of some kind. Answers
-   * follow the clock of the tenant that sent the mail, so `clock.advance('3d')` runs through a whole correspondence.
+   * Adds somebody who answers the mail that inboxes send to an address: a person, or a program of some kind. When they
+   * answer depends on the clock of the tenant that sent the mail, so `clock.advance('3d')` can run a whole
+   * correspondence.
    *
    * @throws {ApiError} VALIDATION_ERROR for invalid options; NOT_FOUND for an unknown tenant; CONFLICT if an inbox or
    *   another correspondent has the address.
@@ -45,7 +46,7 @@ export function createMailboxCorrespondents(scope: ControlScope): MailboxCorresp
       const { tenant = worlds.sandboxId } = parsed;
       findWorlds(worlds, { tenant });
       const entry = createEntry(parsed, { id: newId(worlds.environment), tenantId: tenant ?? null });
-      refuseTaken(scope, entry);
+      checkNewEntry(scope, entry);
       correspondents.add(entry);
       return correspondents.show(entry);
     },
@@ -65,11 +66,11 @@ export function createMailboxCorrespondents(scope: ControlScope): MailboxCorresp
   };
 }
 
-/** The values of the options that a kind of correspondent does not accept. */
-const ABSENT = { quoting: 'none', replies: [], members: [], status: null, diagnostic: null } as const;
+/** The values of options that are missing, because the kind of correspondent does not accept them. */
+const UNSET = { quoting: 'none', replies: [], members: [], status: null, diagnostic: null } as const;
 
 function createEntry(options: ParsedCorrespondent, identity: Pick<Correspondent, 'id' | 'tenantId'>): Entry {
-  const { address, kind = 'person', after, quoting, replies, members, status, diagnostic } = { ...ABSENT, ...options };
+  const { address, kind = 'person', after, quoting, replies, members, status, diagnostic } = { ...UNSET, ...options };
   const isFunction = typeof replies === 'function';
   const shown = {
     ...{ ...identity, address, kind, afterMs: parseDuration(after), quoting },
@@ -80,8 +81,8 @@ function createEntry(options: ParsedCorrespondent, identity: Pick<Correspondent,
   return { shown, address: toBareAddress(address), write, notified: [], tickets: 0, followUps: 0 };
 }
 
-/** Refuses an address that leads elsewhere. */
-function refuseTaken({ service, findInbox }: ControlScope, { address, shown }: Entry): void {
+/** Throws if mail to the address goes to somebody else, or if there are too many correspondents. */
+function checkNewEntry({ service, findInbox }: ControlScope, { address, shown }: Entry): void {
   if (domainOf(address) === SIMULATOR_DOMAIN) {
     const problem = `address must not be at ${SIMULATOR_DOMAIN}`;
     throw new ApiError('VALIDATION_ERROR', `The correspondent is not valid: ${problem}.`);

@@ -6,11 +6,12 @@ import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { canonicalAddress, type KeyLocation } from '../world/store/world.ts';
 import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 
-/** Simulated faults. A reset removes all of them, except those with which the mailbox started. */
+/** Simulated faults. A reset removes all faults except the faults with which the mailbox started. */
 export interface MailboxFaults {
   /**
-   * Adds a fault of requests, deliveries, streams, SMTP or IMAP, which happens once or the given number of times. A
-   * fault with more conditions happens before one with fewer, and an older one before a newer one.
+   * Adds a fault of requests, deliveries, streams, SMTP or IMAP, which happens once or the given number of times. If
+   * several faults match, the fault with the most conditions happens first. Among faults with the same number of
+   * conditions, the oldest happens first.
    *
    * @throws {ApiError} VALIDATION_ERROR for invalid options; NOT_FOUND for an unknown tenant, webhook, key or
    *   recipient. After an error no fault is added.
@@ -20,7 +21,11 @@ export interface MailboxFaults {
   addFault(options: FaultOptions): Fault;
   /** Returns the faults that still apply, oldest first. */
   faults(): Fault[];
-  /** Removes a fault and returns it. @throws {ApiError} NOT_FOUND if it is unknown or has no times left. */
+  /**
+   * Removes a fault and returns it.
+   *
+   * @throws {ApiError} NOT_FOUND if the id is unknown, or if the fault has already happened as often as it may.
+   */
   removeFault(id: string): Fault;
   /** Removes every fault, and sends the replies that wait. Held deliveries stay held until `release` sends them. */
   clearFaults(): void;
@@ -84,32 +89,32 @@ function canonicalForm({ findInbox }: ControlScope, address: string | undefined)
   return found ? canonicalAddress(found.inbox) : address;
 }
 
-/** The conditions of a fault that belong to a tenant. */
+/** The conditions of a fault that can bind it to a tenant. */
 type TenantConditions = {
   readonly [Name in 'tenant' | 'webhookId' | 'key' | 'recipient' | 'inbox']?: string | undefined;
 };
 
-/** Finds the tenant to which the conditions of a fault bind it; null if they bind it to none. */
+/** Returns the id of the tenant to which the conditions of a fault bind it; null if they bind it to no tenant. */
 function findTenantId({ worlds, findInbox }: ControlScope, conditions: TenantConditions): string | null {
   const { tenant = worlds.sandboxId, webhookId, key, inbox, recipient = inbox } = conditions;
   const [world] = findWorlds(worlds, { tenant, webhookId });
   const boundId = tenant === undefined && webhookId === undefined ? null : (world?.id ?? null);
-  if (key !== undefined) return ownerWithin(boundId, worlds.findKey(key), 'There is no such key.');
+  if (key !== undefined) return findOwnerId(boundId, worlds.findKey(key), 'There is no such key.');
   if (recipient === undefined) return boundId;
-  return ownerWithin(boundId, findInbox(recipient), `There is no inbox with the address ${recipient}.`);
+  return findOwnerId(boundId, findInbox(recipient), `There is no inbox with the address ${recipient}.`);
 }
 
 /**
- * Returns the id of the tenant that has the key or the inbox of a condition. Refuses one that does not exist, or that
- * belongs to another tenant than the fault.
+ * Returns the id of the tenant that has the key or the inbox of a condition. Throws if this key or inbox does not
+ * exist, or if it belongs to another tenant than the fault.
  */
-function ownerWithin(boundId: string | null, holder: KeyLocation | Recipient | undefined, problem: string) {
+function findOwnerId(boundId: string | null, holder: KeyLocation | Recipient | undefined, problem: string) {
   const ownerId = holder && 'world' in holder ? holder.world.id : null;
   if (!holder || (boundId !== null && ownerId !== boundId)) throw new ApiError('NOT_FOUND', problem);
   return ownerId;
 }
 
-/** Returns whether everything that the conditions of a fault name still exists. */
+/** Returns whether the tenant, the webhook and the key of a fault still exist. */
 function canHappen(fault: Fault, worlds: ReachableWorlds): boolean {
   const { webhookId = null, key = null }: Pick<Fault, 'id'> & { [Name in 'webhookId' | 'key']?: string | null } = fault;
   const { tenantId: owner } = fault;

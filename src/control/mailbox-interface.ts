@@ -15,18 +15,19 @@ export interface Mailbox<
     BehaviourControls,
     SandboxControls<KeysOfSandbox, IdsOfSandbox> {
   /**
-   * For `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of `msw/browser`.
+   * The msw handlers, for `setupServer(...mailbox.handlers)` of `msw/node` and `setupWorker(...mailbox.handlers)` of
+   * `msw/browser`.
    *
    * @throws {TypeError} on the mailbox of a server, which does not load msw.
    */
   readonly handlers: (HttpHandler | WebSocketHandler)[];
   /** The API keys of the fixture or the loaded state, by handle: `keys.acme.inboxes.helpdesk`. */
   readonly keys: Keys;
-  /** The ids of the same tenants, workspaces, inboxes and webhooks, by handle: `ids.acme.inboxes.helpdesk`. */
+  /** The ids of the tenants, workspaces, inboxes and webhooks, by handle: `ids.acme.inboxes.helpdesk`. */
   readonly ids: Ids;
   /**
-   * Returns the response of the service, as the global `fetch` does: to a URL under `baseUrl`, or to a `Request` to any
-   * host.
+   * Sends a request to the service, and resolves with the response, as the global `fetch` does. A URL must be under
+   * `baseUrl`; a `Request` may name any host.
    *
    * @throws {TypeError} on a URL that is not under `baseUrl`, and if a fault cuts the connection, as `fetch` does.
    * @example
@@ -41,7 +42,8 @@ export interface Mailbox<
    */
   stream(request: Pick<Request, 'url' | 'headers'>): AcceptStream;
   /**
-   * Replaces the initial state by a fixture, and restores it. `keys` and `ids` then have the handles of this fixture.
+   * Replaces the initial state by the state of a fixture, and resets the mailbox to it. `keys` and `ids` then have the
+   * handles of this fixture.
    *
    * @throws {FixtureError} for an invalid fixture; {@link RangeError} if its mail is larger than `maxMailBytes`. After
    *   an error nothing has changed.

@@ -24,11 +24,11 @@ export interface MessageControls {
    */
   messages(filter?: MailFilter): Mail[];
   /**
-   * Resolves with the newest mail since the start that matches, or else with the first one that arrives. Mail of the
-   * fixture does not count.
+   * Resolves with the newest matching mail that arrived or was sent since the start. If there is none, waits for the
+   * first mail that matches. Mail of the fixture does not count.
    *
-   * @throws {ApiError} NOT_FOUND after 4 seconds or the given `timeout`, with the mail that did arrive; CONFLICT if the
-   *   mailbox is reset or its server is closed; VALIDATION_ERROR for invalid options.
+   * @throws {ApiError} NOT_FOUND after 4 seconds or the given `timeout`, with the mail that came instead; CONFLICT if
+   *   the mailbox is reset or its server is closed; VALIDATION_ERROR for invalid options.
    * @example
    * const { plainBody } = await mailbox.waitForMessage({ to: 'dana@customer.test', subject: /code/i });
    */
@@ -46,7 +46,7 @@ export interface MessageControls {
   clearMail(selection?: MailSelection): number;
 }
 
-/** Shorter than the default timeout of test runners, so that this more specific error comes first. */
+/** The default timeout is shorter than that of test runners, so that its more specific error comes first. */
 const DEFAULT_TIMEOUT_MS = 4_000;
 
 /** Maximum number of messages that an error lists. */
@@ -56,7 +56,7 @@ const MAX_NAMED = 10;
 export function createMessageControls({ worlds, recorder, findInbox }: ControlScope): MessageControls {
   const log = recorder.mailLog;
   const remove = (found: readonly { readonly world: World; readonly message: MessageRow }[]) => {
-    // The latest mail comes first, because entries are removed fastest from the end of a list.
+    // `found` has the latest mail first, because entries are removed fastest from the end of a list.
     for (const { world, message } of found) removeMessage(world, message);
     for (const world of new Set(found.map(({ world }) => world)))
       recorder.publish(world.id, { kind: 'messages', action: 'removed', ...tenantIdField(world), name: null });
@@ -88,7 +88,7 @@ export function createMessageControls({ worlds, recorder, findInbox }: ControlSc
   };
 }
 
-/** Returns the worlds whose mail a call is about; in a sandbox, only its own. @throws {ApiError} NOT_FOUND */
+/** Returns the worlds whose mail a call reads; for a sandbox, only its own world. @throws {ApiError} NOT_FOUND */
 function worldsOf(worlds: ReachableWorlds, tenant: string | undefined): World[] {
   return findWorlds(worlds, { tenant: worlds.sandboxId ?? tenant });
 }
@@ -97,7 +97,7 @@ function show({ world, message, streams }: LoggedMail): Mail {
   return { ...showMail(world, message), ...(streams > 0 && { streams }) };
 }
 
-/** Resolves with the next mail that matches, or rejects when the time is up or the wait is ended. */
+/** Resolves with the next mail that matches. Rejects after the timeout, or when no mail can come any more. */
 function waitForNextMail(
   listen: (listener: MailListener) => () => void,
   isWanted: (mail: LoggedMail) => boolean,
@@ -111,12 +111,12 @@ function waitForNextMail(
       settle();
     };
     const stop = listen({
-      arrived(mail) {
+      onMail(mail) {
         if (isWanted(mail)) end(() => resolve(mail));
       },
-      ended: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${wanted} arrived.`))),
+      onEnd: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${wanted} arrived.`))),
     });
-    // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
+    // Unlike the timers of the environment, this timer keeps the process alive, because the caller awaits it.
     const timer = setTimeout(() => end(() => reject(createTimeoutError(wanted, timeoutMs, list()))), timeoutMs);
   });
 }

@@ -27,7 +27,7 @@ export interface KeptSandbox extends SavedOwner {
   readonly checkpoints?: readonly KeptCheckpoint[];
 }
 
-/** What sandboxes need of their mailbox. */
+/** The parts of a mailbox that its sandboxes need. */
 interface SandboxContext extends ControlledParts {
   readonly realEnvironment: Environment;
   readonly activity: Activity;
@@ -35,6 +35,7 @@ interface SandboxContext extends ControlledParts {
   readonly fixture: Fixture;
 }
 
+/** A sandbox with its parts. */
 interface Entry {
   readonly sandbox: Sandbox;
   readonly world: SandboxWorld;
@@ -42,17 +43,20 @@ interface Entry {
   readonly checkpoints: Checkpoints;
 }
 
-/** The sandboxes of a mailbox. Those that have expired are removed when any of them is looked up. */
+/** The sandboxes of a mailbox. Expired sandboxes are removed when a sandbox is created, found or listed. */
 export class Sandboxes {
   readonly #context: SandboxContext;
   readonly #worlds: Worlds;
   readonly #templateOf: (fixture: unknown) => TenantTemplate;
-  /** By id; the one that was used least recently is the first. */
+  /** The sandboxes by id. The sandbox that was used least recently is the first. */
   readonly #entries = new Map<string, Entry>();
-  /** Removes an entry when its world ends. */
+  /** The part of the world of each sandbox that removes the entry of the sandbox when the world ends. */
   readonly #registration: PartOf<Part, World>;
-  /** The source of randomness for the sandboxes with each seed. It starts again at a reset of the mailbox. */
-  readonly #seeds: PartOf<Part & { readonly sources: Map<number, SeededRandom> }>;
+  /**
+   * The sources of random numbers by seed, for the sandboxes with this seed. A reset of the mailbox removes them, so
+   * that they start again.
+   */
+  readonly #randomSources: PartOf<Part & { readonly sources: Map<number, SeededRandom> }>;
 
   constructor(context: SandboxContext) {
     const { service, fixture, activity } = context;
@@ -61,7 +65,7 @@ export class Sandboxes {
     this.#templateOf = createTemplateReader(fixture, service.behaviours);
     const register = ({ id }: World) => ({ staysOnReset: true, end: () => void this.#entries.delete(id) });
     this.#registration = service.worlds.addPart('sandbox', register);
-    this.#seeds = service.worlds.addPart('seeds of sandboxes', () => ({ sources: new Map(), end() {} }));
+    this.#randomSources = service.worlds.addPart('seeds of sandboxes', () => ({ sources: new Map(), end() {} }));
     service.observers.push(({ principal }) => {
       if (principal?.world) this.#use(principal.world.id);
     });
@@ -74,8 +78,8 @@ export class Sandboxes {
     const { fixture, seed, name = null } = parseOrRefuse('The input of createSandbox', sandboxOptions(), options);
     const template = this.#templateOf(fixture);
     this.#removeExpired();
-    this.#checkRoom(template);
-    const random = this.#randomOf(seed);
+    this.#checkLimits(template);
+    const random = this.#createRandom(seed);
     const sandbox = this.#open(this.#copy(template, this.#environmentWith(random)), name, random);
     this.#publish('added', sandbox);
     return sandbox;
@@ -147,16 +151,17 @@ export class Sandboxes {
     }
   }
 
-  /** Creates the source of randomness for a new sandbox with this seed. */
-  #randomOf(seed: number | undefined): SeededRandom | undefined {
+  /** Creates the source of random numbers for a new sandbox with this seed. */
+  #createRandom(seed: number | undefined): SeededRandom | undefined {
     if (seed === undefined) return undefined;
-    const { sources } = this.#seeds(this.#worlds);
+    const { sources } = this.#randomSources(this.#worlds);
     const source = sources.get(seed) ?? createSeededRandom(seed);
     sources.set(seed, source);
     return createSeededRandom(source(6).reduce((number, byte) => number * 256 + byte, 0));
   }
 
-  #checkRoom({ mailBytes }: TenantTemplate): void {
+  /** Throws if there are too many sandboxes, or if the mail of a new sandbox does not fit into the storage. */
+  #checkLimits({ mailBytes }: TenantTemplate): void {
     if (this.#entries.size >= MAX_SANDBOXES) {
       throw new ApiError('CONFLICT', `There are ${MAX_SANDBOXES} sandboxes; close one before you create another.`);
     }
@@ -170,7 +175,7 @@ export class Sandboxes {
     );
   }
 
-  /** Notes that a sandbox is used, and returns it; `undefined` if it is unknown or has expired. */
+  /** Records that a sandbox was used, and returns it; `undefined` if it is unknown or has expired. */
   #use(id: string, streamChange = 0): Entry | undefined {
     const entry = this.#entries.get(id);
     if (!entry?.world.isOpen) return undefined;
@@ -181,8 +186,8 @@ export class Sandboxes {
   }
 
   /**
-   * Closes the sandboxes that have expired. The first one that is not idle ends the search, because the map is in the
-   * order of use. An open stream counts as a use.
+   * Closes the sandboxes that have expired. The search ends at the first sandbox that is not idle, because the map is
+   * in the order of the last use. A sandbox with an open stream counts as used.
    */
   #removeExpired(): void {
     for (const [id, { world }] of this.#entries) {
@@ -218,10 +223,10 @@ type PromiseMethod<Type> = {
   [Name in keyof Type]: Type[Name] extends (...input: never) => Promise<unknown> ? Name : never;
 }[keyof Type];
 
-type Rejects = Record<PromiseMethod<Sandbox> | PromiseMethod<Sandbox['clock']>, true>;
+type MethodSet = Record<PromiseMethod<Sandbox> | PromiseMethod<Sandbox['clock']>, true>;
 
 /** The methods that return a promise; after the end of the sandbox, they reject instead of throwing. */
-const REJECTS: Rejects = { receiveMessage: true, addWebhook: true, settled: true, waitForMessage: true, advance: true };
+const ASYNC: MethodSet = { receiveMessage: true, addWebhook: true, settled: true, waitForMessage: true, advance: true };
 
 /**
  * Returns an object whose methods, except `close`, call `use` first. `use` records the use of the sandbox, and returns
@@ -235,14 +240,14 @@ function createProxy<Methods extends object>(methods: Methods, use: () => boolea
       if (typeof method !== 'function' || CLOSING_METHODS.has(name)) return method;
       return (...input: unknown[]) => {
         if (use()) return method(...input);
-        if (Object.hasOwn(REJECTS, name)) return Promise.reject(notFound('sandbox'));
+        if (Object.hasOwn(ASYNC, name)) return Promise.reject(notFound('sandbox'));
         throw notFound('sandbox');
       };
     },
   });
 }
 
-/** The methods that close a sandbox, which is no use. */
+/** The methods that close a sandbox. A call of them does not count as a use of the sandbox. */
 const CLOSING_METHODS: ReadonlySet<string | symbol> = new Set(['close', Symbol.dispose]);
 
 /**
@@ -250,12 +255,12 @@ const CLOSING_METHODS: ReadonlySet<string | symbol> = new Set(['close', Symbol.d
  * the same fixture.
  */
 function createTemplateReader(mailboxFixture: Fixture, behaviours: BehaviourValues) {
-  let ofMailbox: TenantTemplate | undefined;
+  let mailboxTemplate: TenantTemplate | undefined;
   let latest: { readonly text: string; readonly template: TenantTemplate } | undefined;
   return (fixture: unknown): TenantTemplate => {
     if (fixture === undefined) {
-      ofMailbox ??= templateOfFirstTenant(mailboxFixture);
-      return ofMailbox;
+      mailboxTemplate ??= templateOfFirstTenant(mailboxFixture);
+      return mailboxTemplate;
     }
     const text = toJson(fixture);
     if (latest?.text !== text) latest = { text, template: templateOfOnlyTenant(parseOrExplain(fixture, behaviours)) };
@@ -287,6 +292,7 @@ function templateOfOnlyTenant(fixture: Fixture): TenantTemplate {
 /** The maximum number of problems of a fixture that an error lists. */
 const MAX_NAMED = 5;
 
+/** Parses a fixture. The error for an invalid fixture lists the first problems. */
 function parseOrExplain(fixture: unknown, behaviours: BehaviourValues): Fixture {
   try {
     return parseFixture(fixture, behaviours);

@@ -20,7 +20,7 @@ export const settledOptions = lazy(() => z.strictObject(settledFields()));
 /** The options of `settled`. */
 export type SettledOptions = InputOf<ReturnType<typeof settledFields>>;
 
-/** Shorter than the default timeout of test runners, so that this more specific error comes first. */
+/** The default timeout is shorter than that of test runners, so that its more specific error comes first. */
 const DEFAULT_TIMEOUT_MS = 4_000;
 
 /** Maximum number of deliveries that an error lists. */
@@ -31,7 +31,7 @@ const refusedFields = () => ({
   webhookId: z.string(),
   /** The URL of its latest refused delivery. */
   url: z.string(),
-  /** Why it may not be called. */
+  /** Why the URL may not be called. */
   reason: z.string().nullable(),
 });
 
@@ -72,10 +72,10 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
   const timeoutMs = parseDuration(timeout);
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {
-    // Unlike the timers of the environment, this one keeps the process alive, because the caller awaits it.
+    // Unlike the timers of the environment, this timer keeps the process alive, because the caller awaits it.
     timer = setTimeout(() => resolve('late'), timeoutMs);
   });
-  const outcome = await Promise.race([late, waitUntilIdle(worlds)]);
+  const outcome = await Promise.race([late, waitForIdle(worlds)]);
   clearTimeout(timer);
   if (outcome === 'late') throw createTimeoutError(timeoutMs, scope);
   const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
@@ -86,7 +86,7 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
   return { losses, ...(held.length > 0 && { held }), ...(refused.length > 0 && { refused }) };
 }
 
-/** Returns each webhook with refused deliveries once. */
+/** Returns each webhook that has refused deliveries, once. */
 function findRefused(deliveries: readonly Delivery[]): RefusedWebhook[] {
   const byWebhook = new Map(deliveries.map((delivery) => [delivery.webhookId, delivery]));
   return Array.from(byWebhook.values(), ({ webhookId, reason, attempts }) => {
@@ -98,16 +98,17 @@ function createFailureError(failures: readonly Failure[]): ApiError {
   const found = failures.map(({ error }) => error).find((error) => error instanceof CorrespondentError);
   if (found) return Object.assign(new ApiError('CONFLICT', found.message), { cause: found.cause });
   const named = failures.slice(0, MAX_NAMED).map(({ what, error }) => `${what} (${messageOf(error)})`);
-  const message = `A bug in the emulator has ended ${listOf(named, failures.length)}.`;
+  const message = `A bug in the emulator has ended ${joinNames(named, failures.length)}.`;
   return Object.assign(new ApiError('INTERNAL_ERROR', message), { cause: failures[0]?.error });
 }
 
-function listOf(named: readonly string[], count: number): string {
+/** Joins names to one text, which ends with the number of the names that are left out. */
+function joinNames(named: readonly string[], count: number): string {
   const more = count - named.length;
   return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-async function waitUntilIdle(worlds: ReachableWorlds): Promise<void> {
+async function waitForIdle(worlds: ReachableWorlds): Promise<void> {
   do await Promise.all(worlds.all().map(({ clock }) => clock.idle()));
   while (worlds.all().some(({ clock }) => clock.runningWork > 0));
 }
@@ -118,9 +119,9 @@ function createTimeoutError(timeoutMs: number, { worlds, dispatcher, service }: 
   const pending = [...inFlight, ...writing.map((address) => `the answer of the correspondent ${address}`)];
   const waiting = dispatcher.countWaiting(worlds.all());
   const named = pending.slice(0, MAX_NAMED);
-  const open = named.length > 0 ? listOf(named, pending.length) : 'work that has no name';
-  const behind = waiting > 0 ? `; ${waiting} more wait for their turn` : '';
-  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still pending: ${open}${behind}.`);
+  const open = named.length > 0 ? joinNames(named, pending.length) : 'work that has no name';
+  const queued = waiting > 0 ? `; ${waiting} more wait for their turn` : '';
+  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still pending: ${open}${queued}.`);
 }
 
 function nameOf({ id, event, webhookId }: Delivery): string {

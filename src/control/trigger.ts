@@ -20,7 +20,7 @@ const triggerFields = () => ({
   webhookId: z.string('must be the id of a webhook').toLowerCase().optional(),
   /** The inbox of the event. Default: the first inbox of each tenant. */
   inboxId: z.string('must be the id of an inbox').toLowerCase().optional(),
-  /** The message of the event; an existing message also provides the rest of the payload. */
+  /** The id of the message in the payload. If the message exists, it also provides the other fields of the payload. */
   messageId: z.string('must be the id of a message').max(200, 'must be at most 200 characters long').optional(),
   /** The id of the event, which is sent as a header. */
   id: z.string(ID_RULE).regex(ID, ID_RULE).optional(),
@@ -29,19 +29,19 @@ const triggerFields = () => ({
 });
 
 /**
- * The target and the payload of a triggered event: `inboxId`, `messageId` and the rest are fields of the payload, and
- * any other field is added to it.
+ * The schema of the target and the payload of a triggered event. All fields except `tenant` and `webhookId` are fields
+ * of the payload, including fields that are not listed here.
  */
 export const triggerOptions = lazy(() => z.looseObject(triggerFields(), 'must be an object'));
 
-/** The target and the payload of a triggered event; any other field is added to the payload. */
+/** The target and the payload of a triggered event. A field that is not listed here is added to the payload. */
 export type TriggerOptions = InputOf<ReturnType<typeof triggerFields>> & { readonly [field: string]: unknown };
 
 /** The tenant, inbox and webhook of a triggered event. */
 type Place = ReturnType<typeof findPlaces>[number];
 
 /**
- * Publishes one event for the given inbox, or one in each tenant.
+ * Publishes one event for the given inbox or, without an inbox, one event in each selected tenant.
  *
  * @throws {ApiError} VALIDATION_ERROR for an unknown kind or an invalid payload, NOT_FOUND for an unknown tenant,
  *   webhook or inbox. After an error no event is published.
@@ -125,7 +125,10 @@ function toEvent({ world, inbox, webhook }: Place, kind: EventKind, overrides: R
   };
 }
 
-/** Returns the message of the event: an existing one, or else a sample that is not stored. */
+/**
+ * Returns the message of the event, with the values of the payload that the test gave. The message is an existing one
+ * or, if there is none with the given id, a new one that is not stored.
+ */
 function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Record<string, unknown>): MessageRow {
   const { messageId = newId(world.environment) } = overrides;
   const known = world.messages.get(String(messageId).toLowerCase());
@@ -139,5 +142,5 @@ function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Re
   };
 }
 
-/** The text fields that a payload shares with a message. */
+/** The fields with a text that a payload and a message have in common. */
 const TEXT_FIELDS = ['threadId', 'from', 'subject', 'plainBody', 'htmlBody', 'receivedAt'] as const;

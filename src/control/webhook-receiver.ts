@@ -1,10 +1,10 @@
 import type { AddedWebhook } from './add-webhook.ts';
 
-/** The part of a receiver that `addWebhook` uses: that of `createReceiver`, or one of your own. */
+/** The part of a receiver that `addWebhook` uses. The receiver can be one from `createReceiver`, or your own. */
 export interface SecretReceiver {
-  /** Starts to listen, if it does not yet, and resolves with its URL. */
+  /** Starts to listen, unless the receiver is already listening, and resolves with the URL of the receiver. */
   listen(): Promise<string>;
-  /** The secret by which it verifies deliveries. */
+  /** The secret with which the receiver verifies deliveries. */
   secret: unknown;
 }
 
@@ -18,7 +18,7 @@ export type AddWebhookOptions = Omit<AddedWebhook, 'url'> &
       }
   );
 
-/** Adds a webhook by its URL, or by that of a receiver, which then gets the secret. */
+/** Adds a webhook with a URL, or with the URL of a receiver. The receiver then gets the secret of the webhook. */
 export async function addWebhookWith<Added extends { readonly secret: string }>(
   { ...options }: AddWebhookOptions,
   add: (webhook: AddedWebhook) => Added | Promise<Added>,

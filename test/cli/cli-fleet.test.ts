@@ -1,6 +1,6 @@
 import { startServer } from 'agent-mailbox-mock/server';
 import { test } from 'vitest';
-import { placeOf } from '../../src/control/table/place.ts';
+import { chooseUrl } from '../../src/control/table/place.ts';
 import { runHere } from '../support/command.ts';
 import { runCommand } from '../support/processes.ts';
 import { serve } from '../support/serve.ts';
@@ -69,14 +69,14 @@ test.for<[args: string[], said: string]>([
 
 test('a worker has the address whose turn it is by its number, and any without a number', ({ expect }) => {
   const MAILBOX_URLS = 'http://a/, http://b,http://c';
-  const placed = (variables: Record<string, string>) => placeOf({ MAILBOX_URLS, ...variables });
+  const placed = (variables: Record<string, string>) => chooseUrl({ MAILBOX_URLS, ...variables });
   expect(placed({ TEST_PARALLEL_INDEX: '0' })).toBe('http://a');
   expect(placed({ VITEST_POOL_ID: '4' })).toBe('http://b');
   expect(placed({ PYTEST_XDIST_WORKER: 'gw5' })).toBe('http://c');
   expect(placed({ JEST_WORKER_ID: '2', CI_NODE_INDEX: '1' })).toBe('http://a');
   const any = new Set(Array.from({ length: 100 }, () => placed({})));
   expect([...any].sort()).toEqual(['http://a', 'http://b', 'http://c']);
-  expect([placeOf({}), placeOf({ MAILBOX_URLS: ' , ' })]).toEqual([undefined, undefined]);
+  expect([chooseUrl({}), chooseUrl({ MAILBOX_URLS: ' , ' })]).toEqual([undefined, undefined]);
 });
 
 const PRINT = 'console.log(JSON.stringify(process.env))';

@@ -14,7 +14,7 @@ export const HOVERS = [
     'file name on one line',
   ],
   ['IncomingAttachment', "{ filename: 'a', |text: 'b' }", 'The content as text'],
-  ['TriggerOptions', "{ |messageId: 'x' }", 'The message of the event'],
+  ['TriggerOptions', "{ |messageId: 'x' }", 'The id of the message in the payload'],
   ['SettledOptions', '{ |timeout: 5 }', 'in real time'],
   ['FaultOptions', "{ on: 'delivery', kind: 'drop', |times: 2 }", 'How many times it happens'],
   ['FaultOptions', "{ on: 'delivery', kind: 'delay', |delay: '5m' }", 'the length of the delay'],

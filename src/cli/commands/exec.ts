@@ -1,5 +1,5 @@
 import { NAME } from '../../basics/version.ts';
-import { placeOf, urlOfSandbox } from '../../control/table/place.ts';
+import { chooseUrl, urlOfSandbox } from '../../control/table/place.ts';
 import { type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
 import { createEmulatorClient } from '../control-client.ts';
 import { findFixtureFile } from '../files.ts';
@@ -15,7 +15,7 @@ import { parseOne, parseStartSettings } from './start-settings.ts';
  * lists running emulators, the command gets a sandbox of one of them instead.
  */
 export const exec: RunCommand = async (terminal, flags, _, command) => {
-  const emulatorUrl = placeOf(terminal.env);
+  const emulatorUrl = chooseUrl(terminal.env);
   if (emulatorUrl !== undefined) return runInSandbox(terminal, emulatorUrl, flags, command);
   const settings = parseStartSettings(flags);
   const { port, fixtures = findFixtureFile(), envFile } = settings;

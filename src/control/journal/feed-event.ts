@@ -22,26 +22,26 @@ export interface ClockFeedItem {
   readonly now: string;
 }
 
-/** A fault that a test added or removed, or that has applied. */
+/** A fault that a test added or removed, or that has happened. */
 export interface FaultFeedItem {
   /** Always `fault`. */
   readonly kind: 'fault';
-  /** What the test did; `used` after each use of a fault that applies a number of times. */
+  /** What the test did, or `used` each time after a fault with a limited number of `times` has happened. */
   readonly action: 'added' | 'removed' | 'cleared' | 'used';
-  /** The fault, whose `times` are 0 after its last use; null if all were removed. */
+  /** The fault; its `times` is 0 after it has happened for the last time. Null if all faults were removed. */
   readonly fault: Fault | null;
 }
 
-/** Something else that a test changed and that the mailbox lists. */
+/** A change by a test of anything but the time and the faults. */
 export interface ChangeFeedItem {
   /** What was changed: a sandbox, a checkpoint, an API key, the journal of requests, mail, or behaviours. */
   readonly kind: 'sandbox' | 'checkpoint' | 'key' | 'journal' | 'messages' | 'behaviours';
   /**
-   * What the test did: a key and behaviours are `replaced`, the journal `cleared` or `restored`. An expired sandbox is
-   * `removed`, too.
+   * What the test did. A key and behaviours are `replaced`; the journal is `cleared` or `restored`. A sandbox that has
+   * expired is `removed`, too.
    */
   readonly action: 'added' | 'removed' | 'replaced' | 'cleared' | 'restored';
-  /** The id of the sandbox; null for the whole mailbox. For mail, that of its tenant. */
+  /** For mail, the id of its tenant. Otherwise, the id of the sandbox, or null for the whole mailbox. */
   readonly tenantId: string | null;
   /** The name of the sandbox or the checkpoint; null if it has none. */
   readonly name: string | null;
@@ -73,7 +73,7 @@ export interface FailureFeedItem {
 
 type ShownActivity = Exclude<ActivityEntry, { kind: 'failure' }>;
 
-/** What happened, by `kind`. */
+/** Something that happened. The other fields depend on `kind`. */
 export type FeedItem =
   | RequestFeedItem
   | ShownActivity

@@ -19,8 +19,8 @@ export const harReply = lazy(() =>
 export type Har = ReadonlyDeep<z.output<ReturnType<typeof harReply>>>;
 
 /**
- * Converts HTTP requests to HAR 1.2, which browsers and HTTP tools can open; SMTP and IMAP are left out. `baseUrl`
- * completes the paths of requests without a `Host`.
+ * Converts HTTP requests to HAR 1.2, which browsers and HTTP tools can open; SMTP and IMAP are left out. A request
+ * without the header `Host` gets a URL under `baseUrl`.
  */
 export function createHar(requests: Iterable<RequestEntry>, baseUrl: string): Har {
   const entries = lazyList(function* () {
@@ -29,7 +29,7 @@ export function createHar(requests: Iterable<RequestEntry>, baseUrl: string): Ha
   return { log: { version: '1.2', creator: { name: NAME, version: VERSION }, entries } };
 }
 
-/** HAR has -1 for what is unknown. */
+/** In HAR, -1 stands for an unknown size. */
 const UNKNOWN = -1;
 
 function toHarEntry(entry: RequestEntry, baseUrl: string) {

@@ -5,11 +5,13 @@ import { showRequest, showSummary } from './show-request.ts';
 
 /** The control methods for the journal of requests and the live feed. */
 export interface JournalControls {
-  /** How many requests of each tenant the journal keeps; with 0, it records none. Set by the option `journalSize`. */
+  /**
+   * How many requests of each tenant the journal keeps, as the option `journalSize` sets it. With 0, it records none.
+   */
   readonly journalSize: number;
   /**
-   * Returns the requests that the service has handled, oldest first, with the reason of each refusal. The latest 1,000
-   * of each tenant are kept, or the number that the option `journalSize` sets.
+   * Returns the requests that the service has handled, oldest first, with the reason of each refusal. The journal keeps
+   * the latest requests of each tenant: 1,000, or the number that the option `journalSize` sets.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid filter.
    * @example
@@ -17,18 +19,18 @@ export interface JournalControls {
    * refused?.reason;
    */
   requests(filter?: RequestFilter): RequestEntry[];
-  /** Returns the same in one line each, without headers, queries and bodies. @throws {ApiError} VALIDATION_ERROR */
+  /** Returns the same requests, without headers, queries and bodies. @throws {ApiError} VALIDATION_ERROR */
   requestSummaries(filter?: RequestFilter): RequestSummary[];
   /** Returns one request. @throws {ApiError} NOT_FOUND if the journal does not have it. */
   request(id: string): RequestEntry;
-  /** Removes every request from the journal. `restoreRequests` brings them back. */
+  /** Removes every request from the journal. `restoreRequests` restores them. */
   clearRequests(): void;
-  /** Brings back the requests that the latest `clearRequests` has removed, unless a reset came after it. */
+  /** Restores the requests that the latest `clearRequests` has removed, unless a reset came after it. */
   restoreRequests(): void;
   /**
-   * Returns what happens in the mailbox, as it happens: requests, deliveries, mail, streams, faults, changes of the
+   * Returns the events of the mailbox while they happen: requests, deliveries, mail, streams, faults, changes of the
    * time and of the state, and resets. A reader that is more than 1,000 events behind gets an event of the kind `gap`
-   * instead of the oldest ones.
+   * instead of the oldest events.
    *
    * @example
    * for await (const event of mailbox.feed()) console.log(event.kind);

@@ -10,7 +10,10 @@ import type { Worlds } from '../../world/store/worlds.ts';
 import { type ParsedRequestFilter, type RequestEntry, type RequestFilter, requestFilter } from './request-entry.ts';
 import { idOf, type KeptBody, type KeptRequest, showRequest } from './show-request.ts';
 
-/** The most recent items of a list. Positions count all items since the list was created, also those that are gone. */
+/**
+ * A list that keeps only the most recent items. The position of an item counts all items since the list was created,
+ * including those that are no longer kept.
+ */
 export class RecentList<Item> {
   readonly #limit: number;
   readonly #items: Item[] = [];
@@ -21,7 +24,7 @@ export class RecentList<Item> {
     this.#limit = limit;
   }
 
-  /** The position behind the newest item. */
+  /** The position after the newest item. */
   get end(): number {
     return this.#end;
   }
@@ -57,11 +60,11 @@ interface RequestList extends Part {
   cleared?: RecentList<KeptRequest> | undefined;
 }
 
-/** The most recent requests of a mailbox. The requests of one tenant never remove those of another. */
+/** The most recent requests of a mailbox. The requests of one tenant never remove the requests of another tenant. */
 export class Journal {
   /** How many requests of each tenant are kept. */
   readonly size: number;
-  /** The current values of behaviours. Each request is kept with the values at its time. */
+  /** The current values of behaviours. Each request is kept with the values at the time of the request. */
   behaviours: BehaviourValues;
   readonly #worlds: Worlds;
   readonly #environment: Environment;
@@ -83,7 +86,7 @@ export class Journal {
     list.count += 1;
     const realTimeMs = this.#environment.now().getTime();
     const kept = keepRequest(worlds, exchange, { number: list.count, realTimeMs, behaviours: this.behaviours });
-    // A tenant may have been removed while its request waited; then the mailbox keeps the request.
+    // A tenant may have been removed while its request waited. Then the list of the mailbox keeps the request.
     const owner = worlds.get(kept.principal?.tenantId ?? '') ?? worlds;
     this.#listOf(owner).kept.push(kept);
     return kept;
@@ -111,7 +114,7 @@ export class Journal {
     return cause ? idOf(cause.number) : null;
   }
 
-  /** Removes the requests of some owners. `restore` brings them back. */
+  /** Removes the requests of some owners. `restore` undoes this. */
   clear(owners: readonly Owner[]): void {
     for (const list of this.#listOf.in(owners)) {
       if (list.kept.end === 0) continue;
@@ -120,7 +123,7 @@ export class Journal {
     }
   }
 
-  /** Brings back the requests of some owners that the latest `clear` removed. */
+  /** Restores the requests of some owners that the latest `clear` removed. */
   restore(owners: readonly Owner[]): void {
     for (const list of this.#listOf.in(owners)) {
       if (!list.cleared) continue;
@@ -142,22 +145,22 @@ function matches(kept: KeptRequest, { protocol, operation, status, key, since, t
     (tenant === undefined || principal?.tenantId === tenant) &&
     (operation === undefined || row?.id === operation) &&
     (status === undefined || reply.status === status) &&
-    // In full, or as the journal shows it.
+    // The key may be given in full, or as the journal shows it.
     (key === undefined || key === kept.key || (kept.key !== undefined && key === maskText(kept.key))) &&
     (since === undefined || atMs >= Date.parse(since))
   );
 }
 
-/** The UTF-8 form of a UTF-16 unit has at most this many bytes. */
+/** The maximum number of bytes in UTF-8 for one UTF-16 code unit. */
 const MAX_BYTES_PER_CHARACTER = 3;
 
 /** Maximum size of a body that is kept, in bytes. */
 const MAX_KEPT_BYTES = 16 * 1024;
 
-type PlaceInJournal = Pick<KeptRequest, 'number' | 'realTimeMs' | 'behaviours'>;
+type RequestDetails = Pick<KeptRequest, 'number' | 'realTimeMs' | 'behaviours'>;
 
 /** Copies what the journal keeps of an exchange, without references to the data of the tenant or the connection. */
-function keepRequest(worlds: Worlds, exchange: FinishedExchange, place: PlaceInJournal): KeptRequest {
+function keepRequest(worlds: Worlds, exchange: FinishedExchange, details: RequestDetails): KeptRequest {
   const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply, caused } =
     exchange;
   const { method, path, query, headers } = request;
@@ -165,11 +168,11 @@ function keepRequest(worlds: Worlds, exchange: FinishedExchange, place: PlaceInJ
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   const { clock } = principal?.world ?? worlds;
   const { reply: keptReply, replyBytes } = isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply);
-  // Without spreads, which would take longer than all else here.
+  // Each field is copied by name, because spreads would take longer than the rest of this function.
   return {
-    number: place.number,
-    realTimeMs: place.realTimeMs,
-    behaviours: place.behaviours,
+    number: details.number,
+    realTimeMs: details.realTimeMs,
+    behaviours: details.behaviours,
     protocol,
     method,
     path,
@@ -193,14 +196,20 @@ function keepRequest(worlds: Worlds, exchange: FinishedExchange, place: PlaceInJ
   };
 }
 
-/** Says why a request was refused: by the fault that decided the reply, or else by the service. */
+/**
+ * Returns why a request was refused: because of the fault that decided the reply or, without such a fault, the reason
+ * of the service.
+ */
 function reasonOf({ faults, reply, error, refusal }: FinishedExchange): string | null {
   const fault = faults.find(({ kind, status = 0 }) => kind === 'cut' || (kind === 'reply' && status >= 400));
   if (fault) return `The fault ${fault.id} ${isCut(reply) ? 'cut the connection' : `replied with ${reply.status}`}.`;
   return error ? (error.internalReason?.() ?? error.message) : (refusal ?? null);
 }
 
-/** Keeps the start of a body. It is copied if it is part of a larger buffer, which would stay in memory too. */
+/**
+ * Returns the start of a body. If the body is part of a larger buffer, the start is copied, because the whole buffer
+ * would otherwise stay in memory.
+ */
 function keepBody(body: ReceivedBody = 'empty'): KeptBody {
   if (typeof body === 'string') return { start: undefined, bytes: body === 'empty' ? 0 : null };
   return { start: isSmall(body) ? body : new Uint8Array(body.subarray(0, MAX_KEPT_BYTES)), bytes: body.byteLength };
@@ -211,7 +220,7 @@ function isSmall(body: string | Uint8Array | null): boolean {
   return body === null || body.buffer.byteLength <= MAX_KEPT_BYTES;
 }
 
-/** Returns a copy of a reply with the start of its body. */
+/** Returns a copy of a reply with only the start of its body, and the size of the whole body. */
 function cutReply(reply: KeptRequest['reply']): Pick<KeptRequest, 'reply' | 'replyBytes'> {
   const bytes = typeof reply.body === 'string' ? new TextEncoder().encode(reply.body) : reply.body;
   const body = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));

@@ -13,7 +13,7 @@ const SINCE_RULE = 'must be a time such as 2026-01-05T09:00:00.000Z or the id of
 const SINCE_TEXTS = () => [z.iso.datetime({ offset: true }), z.guid().toLowerCase()] as const;
 
 const filterFields = () => ({
-  /** Only mail that arrived at this address, which is that of an inbox or of somebody outside. */
+  /** Only mail that arrived at this address: the address of an inbox, or of somebody outside. */
   to: z
     .string('must be an e-mail address')
     .refine((address) => isIncomingAddress(address), 'must be an e-mail address without a name')
@@ -34,7 +34,7 @@ const filterFields = () => ({
 
 const waitFields = () => ({
   ...filterFields(),
-  /** The address at which the mail arrives, which is that of an inbox or of somebody outside. */
+  /** The address at which the mail arrives: the address of an inbox, or of somebody outside. */
   to: filterFields().to.unwrap(),
   /** Only mail of the sandbox with this id. */
   sandbox: z.guid('must be the id of a sandbox').toLowerCase().optional(),
@@ -49,7 +49,7 @@ export const mailFilter = lazy(() => z.strictObject(filterFields(), 'must be an 
 export const waitOptions = lazy(() => z.strictObject(waitFields(), 'must be an object with to'));
 
 const queryFields = () => ({
-  subject: z.string().describe('A part of the subject.').optional(),
+  subject: z.string().describe('A text that the subject contains.').optional(),
   since: z.union(SINCE_TEXTS(), SINCE_RULE).optional(),
 });
 
@@ -59,36 +59,36 @@ export const mailQuery = () => mailFilter().extend(queryFields());
 /** The schema of the options of `waitForMessage` in a query. */
 export const waitQuery = () => waitOptions().omit({ sandbox: true }).extend(queryFields());
 
-/** Selects mail. A mail must match every field that is given; without fields, all matches. */
+/** Selects mail. A mail must match every field that is given; without fields, all mail matches. */
 export type MailFilter = InputOf<ReturnType<typeof filterFields>>;
 
 /** The options of `waitForMessage`: which mail, and how long to wait. */
 export type WaitOptions = InputOf<ReturnType<typeof waitFields>>;
 
-/** A mail filter after its parsing. */
+/** A mail filter that has been parsed. */
 export type ParsedMailFilter = z.output<ReturnType<typeof mailFilter>>;
 
 /** Finds the inbox of an address in lower case. */
-export type Locate = (address: string) => Recipient | undefined;
+export type FindInbox = (address: string) => Recipient | undefined;
 
 /** Selects the mail that matches a filter. @throws {ApiError} NOT_FOUND if `since` is an unknown message. */
-export function selectMail(logged: readonly LoggedMail[], filter: ParsedMailFilter, locate: Locate): LoggedMail[] {
+export function selectMail(logged: readonly LoggedMail[], filter: ParsedMailFilter, find: FindInbox): LoggedMail[] {
   const { since } = filter;
   const isMessage = since !== undefined && !isTime(since);
   const start = isMessage ? logged.findIndex(({ message }) => message.id === since) : -1;
   if (isMessage && start < 0) throw new ApiError('NOT_FOUND', 'No message since the start has the id in since.');
-  return logged.slice(start + 1).filter((mail) => isSelected(mail, filter, locate));
+  return logged.slice(start + 1).filter((mail) => isSelected(mail, filter, find));
 }
 
 /** Returns whether a mail matches all fields of a filter, except the id of a message in `since`. */
-export function isSelected({ message, world }: LoggedMail, filter: ParsedMailFilter, locate: Locate): boolean {
+export function isSelected({ message, world }: LoggedMail, filter: ParsedMailFilter, find: FindInbox): boolean {
   const { to, subject, direction, since, tenant } = filter;
   return (
     (tenant === undefined || world.id === tenant) &&
     (direction === undefined || message.direction === direction) &&
     (since === undefined || !isTime(since) || Date.parse(message.receivedAt) >= Date.parse(since)) &&
     (subject === undefined || hasSubject(message.subject, subject)) &&
-    (to === undefined || isReceivedAt({ message, world }, to, locate))
+    (to === undefined || isReceivedAt({ message, world }, to, find))
   );
 }
 
@@ -102,13 +102,13 @@ function hasSubject(subject: string, wanted: string | RegExp): boolean {
 }
 
 /**
- * Returns whether a message is the mail that an address got. A mail between two inboxes is two messages, of which only
- * the received one counts. The sent one counts for an address without an inbox.
+ * Returns whether a message is the mail as it arrived at an address. A mail between two inboxes is stored as two
+ * messages, of which only the received message counts. For an address without an inbox, the sent message counts.
  */
-function isReceivedAt({ message, world }: Pick<LoggedMail, 'message' | 'world'>, to: string, locate: Locate): boolean {
-  const found = locate(to);
-  const isNamed = [...message.to, ...message.cc, ...message.bcc].some((recipient) => toBareAddress(recipient) === to);
-  if (message.direction === 'outbound') return isNamed && !found;
+function isReceivedAt({ message, world }: Pick<LoggedMail, 'message' | 'world'>, to: string, find: FindInbox): boolean {
+  const found = find(to);
+  const isRecipient = [...message.to, ...message.cc, ...message.bcc].some((each) => toBareAddress(each) === to);
+  if (message.direction === 'outbound') return isRecipient && !found;
   if (found?.inbox.id !== message.inboxId) return false;
-  return isNamed || world.addresses.by('inboxId', message.inboxId).some(({ address }) => address === to);
+  return isRecipient || world.addresses.by('inboxId', message.inboxId).some(({ address }) => address === to);
 }

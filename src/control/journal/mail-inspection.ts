@@ -18,9 +18,9 @@ const inboxColumns = (): ShownFields<InboxRow, 'id' | 'displayName' | 'isPaused'
   shownFields('inboxes', ['id', 'displayName', 'isPaused']);
 
 const inboxFields = () => ({
-  /** The address from which it sends. */
+  /** The address from which the inbox sends. */
   address: z.string(),
-  /** How many messages it has, without those in the trash. */
+  /** How many messages the inbox has, without the messages in the trash. */
   messages: z.int().min(0).describe('Without those in the trash.'),
   /** How many messages of its folder `inbox` are unread. */
   unread: z.int().min(0),
@@ -40,7 +40,7 @@ const workspaceFields = () => ({
   id: z.string(),
   /** Its name. */
   name: z.string(),
-  /** Its inboxes, without deleted ones. */
+  /** Its inboxes, without deleted inboxes. */
   inboxes: z.array(inboxSummary()),
 });
 
@@ -85,13 +85,13 @@ const detailFields = () => ({
   files: z.array(z.strictObject(fileFields()) as z.ZodType<MailFile>),
   /** The web addresses that it links to, each once. */
   links: z.array(z.string()).describe('The web addresses that it links to, each once.'),
-  /** The links of the HTML whose text shows an address of another host. */
+  /** The links in the HTML whose text shows another host than the host of their URL. */
   misleadingLinks: (z.array(shownLink()) as z.ZodType<readonly ShownLink[]>).describe(
-    'The links whose text shows an address of another host.',
+    'The links whose text shows another host than the host of their URL.',
   ),
-  /** The messages of its thread, oldest first, this one and deleted ones too. */
+  /** All messages of its thread, oldest first, including this message and deleted messages. */
   thread: (z.array(mailSummary()) as z.ZodType<readonly MailSummary[]>).describe(
-    'Oldest first, this one and deleted ones too.',
+    'Oldest first, including this message and deleted messages.',
   ),
   /** The id of the request that sent it, if the journal has it; null otherwise. */
   request: z.string().nullable().describe('The id of the request that sent it, if the journal has it.'),
@@ -110,7 +110,10 @@ export const detailsReply = lazy(() => {
 /** A mail with everything that is known about it. */
 export type MailDetails = MailSummary & OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof detailFields>>;
 
-/** The control methods that show all mail, that of the fixture too. They change nothing: no mail becomes read. */
+/**
+ * The control methods that show all mail, including the mail of the fixture. They change nothing: no mail is marked as
+ * read.
+ */
 export interface MailInspection {
   /** Returns the tenants with their workspaces, inboxes and numbers of messages; sandboxes come last. */
   tenants(): TenantSummary[];
@@ -123,7 +126,7 @@ export interface MailInspection {
    */
   searchMail(search?: MailSearch): MailPage;
   /**
-   * Returns the drafts of all inboxes; the one that was changed last comes first.
+   * Returns the drafts of all inboxes; the draft that was changed last comes first.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid filter, NOT_FOUND for an unknown tenant.
    */

@@ -22,20 +22,21 @@ const searchFields = () => ({
   workspace: z.guid('must be the id of a workspace').toLowerCase().optional(),
   /** Only mail of the inbox with this id. */
   inbox: z.guid('must be the id of an inbox').toLowerCase().optional(),
-  /** Only mail in this folder. Default: `all`, which is everything but the trash. */
+  /** Only mail in this folder. Default: `all`, which is all mail except the trash. */
   folder: z.enum(ALL_FOLDERS, `must be one of ${ALL_FOLDERS.join(', ')}`).optional(),
   /**
    * Only mail that contains this text in an address, its subject or a body, in any letter case. The text may contain
-   * `from:dana`, `to:` (also cc and bcc), `subject:"order 1042"`, `has:attachment` and `is:unread`; all must match.
+   * `from:dana`, `to:` (also cc and bcc), `subject:"order 1042"`, `has:attachment` and `is:unread`; all parts of the
+   * text must match.
    */
   search: z.string().optional(),
-  /** Whether each thread is listed only once, by its latest mail. */
+  /** Whether only the latest mail of each thread is listed. */
   threads: z.union([z.boolean(), queryFlag()], 'must be true or false').optional(),
   /** How many messages to skip. Default: 0. */
   offset: wholeNumber(0, 1_000_000_000).optional(),
   /** How many messages to return at most, up to 200. Default: 50. */
   limit: wholeNumber(1, MAX_LIMIT).optional(),
-  /** The id of a message; the field `index` of the reply is its place in the list. */
+  /** The id of a message; the field `index` of the reply is the position of this message in the list. */
   indexOf: z.guid('must be the id of a message').toLowerCase().optional(),
 });
 
@@ -50,7 +51,7 @@ export const mailSelection = lazy(() =>
   mailSearch().pick({ tenant: true, workspace: true, inbox: true, folder: true, search: true }),
 );
 
-/** Selects mail to remove, as a search does. */
+/** Selects mail to remove, with fields of a search. */
 export type MailSelection = Pick<MailSearch, 'tenant' | 'workspace' | 'inbox' | 'folder' | 'search'>;
 
 /** The schema of a filter of drafts, also in a query. */
@@ -71,17 +72,17 @@ export interface DraftDetails extends Omit<DraftRow, 'raw'> {
   readonly threadId: string | null;
 }
 
-/** A part of the drafts, newest first. */
+/** A page of the list of drafts, newest first. */
 export interface DraftPage {
   /** How many drafts match the filter. */
   readonly total: number;
-  /** The drafts of this page; the one that was changed last comes first. */
+  /** The drafts of this page; the draft that was changed last comes first. */
   readonly drafts: readonly DraftDetails[];
 }
 
 const addresses = () => z.array(z.string());
 
-/** The schema of a part of the drafts. */
+/** The schema of a page of the list of drafts. */
 export const draftsReply = lazy(() =>
   z.strictObject({
     total: z.int(),
@@ -100,7 +101,7 @@ export const draftsReply = lazy(() =>
 
 /** Selects mail. A mail must match every field that is given; without fields, all match. */
 export type MailSearch = Omit<InputOf<ReturnType<typeof searchFields>>, 'threads'> & {
-  /** Whether each thread is listed only once, by its latest mail. */
+  /** Whether only the latest mail of each thread is listed. */
   readonly threads?: boolean | undefined;
 };
 
@@ -117,11 +118,11 @@ const summaryFields = () => ({
   snippet: z.string(),
   /** How many files it has. */
   attachments: z.int().min(0),
-  /** How many messages are in its thread, deleted ones too. */
+  /** How many messages are in its thread, including deleted messages. */
   messagesInThread: z.int().min(0),
 });
 
-/** The schema of a mail in one line of a list. */
+/** The schema of the summary of a mail, as a list shows it. */
 export const mailSummary = lazy(() => {
   const { id, receivedAt, isRead, isStarred, bouncedAt, ...columns } = columnFields();
   const { snippet, ...counts } = summaryFields();
@@ -131,7 +132,7 @@ export const mailSummary = lazy(() => {
   });
 });
 
-/** A mail in one line of a list. */
+/** The summary of a mail, as a list shows it. */
 export interface MailSummary
   extends OutputOf<
     ReturnType<typeof columnFields> & ReturnType<typeof ownerField> & ReturnType<typeof summaryFields>
@@ -140,22 +141,22 @@ export interface MailSummary
 const pageFields = () => ({
   /** How many messages the search found. */
   total: z.int().min(0),
-  /** The place of the message that `indexOf` names; the first is 0. Null if the search did not find it. */
+  /** The position of the message that `indexOf` names; the first position is 0. Null if the search did not find it. */
   index: z
     .int()
     .min(0)
     .nullable()
-    .describe('The place of the message that `indexOf` names; null if the search did not find it.'),
+    .describe('The position of the message that `indexOf` names; null if the search did not find it.'),
   /** The messages of this page. */
   messages: (z.array(mailSummary()) as z.ZodType<readonly MailSummary[]>).describe('Newest first.'),
   /** The texts that `search` looked for, in lower case, so that hits can be marked. */
   words: z.array(z.string()).describe('The texts that `search` looked for, in lower case, to mark hits.'),
 });
 
-/** The schema of a part of the mail that a search found. */
+/** The schema of a page of the mail that a search found. */
 export const pageReply = lazy(() => z.strictObject(pageFields()));
 
-/** A part of the mail that a search found, newest first. */
+/** A page of the mail that a search found, newest first. */
 export interface MailPage extends OutputOf<ReturnType<typeof pageFields>> {}
 
 type Found = { readonly world: World; readonly message: MessageRow };
@@ -219,13 +220,16 @@ function findMailIn(world: World, { folder = 'all', search, threads, ...inboxFil
   return found.filter((each) => terms.every(({ field, text }) => FIELDS[field](each, text)));
 }
 
-/** What a search asks for: a field with a text in lower case, which is empty for a field that needs none. */
+/** One condition of a search: a field, and a text in lower case. The text is empty if the field needs no text. */
 type Term = { readonly field: keyof typeof FIELDS; readonly text: string };
 
 const isInAny = (text: string, ...parts: readonly (string | null)[]) =>
   parts.some((part) => part?.toLowerCase().includes(text));
 
-/** Whether a mail matches a field of a search; `text` is what remains of the search without its fields. */
+/**
+ * For each field of a search, whether a mail matches it. The field `text` is what remains of a search after all other
+ * fields were removed.
+ */
 const FIELDS = {
   'from:': ({ message }: Found, text: string) => isInAny(text, message.from),
   'to:': ({ message: { to, cc, bcc } }: Found, text: string) => isInAny(text, ...to, ...cc, ...bcc),
@@ -236,10 +240,13 @@ const FIELDS = {
     isInAny(text, from, ...to, ...cc, subject, plainBody, htmlBody),
 };
 
-/** A field at the start of a word, alone or with its text: a word, or several in quotation marks. */
+/**
+ * Matches a field at the start of a word, with the text of the field if it needs one. This text is a word, or several
+ * words in quotation marks.
+ */
 const FIELD_WITH_TEXT = /(?<!\S)(?:(from:|to:|subject:)("[^"]*"|\S+)|(has:attachment|is:unread)(?!\S))/g;
 
-/** Reads the text of a search: its fields, and what remains as one text. */
+/** Splits the text of a search into its fields and the remaining text. */
 function parseTerms(search = ''): Term[] {
   const lower = search.toLowerCase();
   const fields = Array.from(lower.matchAll(FIELD_WITH_TEXT), ([, field, text = '', flag]) => {
@@ -249,7 +256,7 @@ function parseTerms(search = ''): Term[] {
   return rest === '' ? fields : [...fields, { field: 'text', text: rest }];
 }
 
-/** Shows a mail in one line. */
+/** Returns the summary of a mail. */
 export function showMailSummary(world: World, message: MessageRow): MailSummary {
   const { id, inboxId, threadId } = message;
   return {

@@ -13,20 +13,22 @@ import { Journal, RecentList } from './journal.ts';
 import { type KeptRequest, showSummary } from './show-request.ts';
 
 /**
- * The kinds of event that the feed of each tenant has, too, if they happen to the whole mailbox: they change the time,
- * the journal or the behaviours of every tenant.
+ * The kinds of event that change something of every tenant if they happen to the whole mailbox: the time, the journal
+ * or the behaviours. The feed of each sandbox gets them, too.
  */
-const CHANGES_ALL_TENANTS: ReadonlySet<FeedItem['kind']> = new Set(['clock', 'journal', 'behaviours']);
+const KINDS_FOR_ALL_TENANTS: ReadonlySet<FeedItem['kind']> = new Set(['clock', 'journal', 'behaviours']);
 
 /** How many requests of each tenant a journal keeps by default. */
 const DEFAULT_SIZE = 1_000;
 
-/** Records what happens in a mailbox: its requests in the journal, its mail, and everything in the feed. */
+/** Records what happens in a mailbox: requests in the journal, mail in the mail log, and everything in the feed. */
 export class Recorder {
   readonly journal: Journal;
   readonly feed: Feed;
   readonly mailLog: MailLog;
-  /** Returns the feed of the mailbox, or of a sandbox, which has only the events of the sandbox. */
+  /**
+   * Returns the feed of the mailbox or of a sandbox. The feed of a sandbox has only events that concern this sandbox.
+   */
   readonly feedOf: PartOf<Feed>;
   readonly #worlds: Worlds;
 
@@ -55,11 +57,11 @@ export class Recorder {
   }
 
   /**
-   * Publishes an event of a tenant. With null, it is an event of the whole mailbox. Sandboxes do not get most of these,
-   * because they may name data of any tenant.
+   * Publishes an event of a tenant or, if `tenant` is null, of the whole mailbox. The feeds of sandboxes do not get
+   * most events of the whole mailbox, because these events may contain data of any tenant.
    */
   publish(tenant: string | null, item: FeedItem): void {
-    const isForAll = tenant === null && CHANGES_ALL_TENANTS.has(item.kind);
+    const isForAll = tenant === null && KINDS_FOR_ALL_TENANTS.has(item.kind);
     const feeds = isForAll ? this.feedOf.in(this.#worlds.owners()) : this.#feedsFor(tenant);
     for (const feed of feeds) feed.publish(item);
   }
@@ -70,7 +72,10 @@ export class Recorder {
     this.mailLog.end('The server was closed');
   }
 
-  /** Returns the feeds for the events of a tenant: that of the mailbox and, for a sandbox, also its own. */
+  /**
+   * Returns the feeds for the events of a tenant: the feed of the mailbox and, if the tenant is a sandbox, the feed of
+   * the sandbox.
+   */
   #feedsFor(tenant: string | null | undefined): Feed[] {
     const world = this.#worlds.get(tenant ?? '');
     return this.feedOf.in(world ? [this.#worlds, world] : [this.#worlds]);
@@ -88,8 +93,8 @@ interface PastEvent {
 }
 
 /**
- * The live feed of a mailbox or a sandbox. Its readers share one list of recent events, so a reader that does not read
- * costs no memory: when it reads again, it gets a `gap` instead of the events that are gone.
+ * The live feed of a mailbox or a sandbox. Its readers share one list of recent events, so a slow reader needs no
+ * memory. When it reads again, it gets a `gap` instead of the events that are no longer kept.
  */
 export class Feed implements Part {
   readonly staysOnReset = true;
@@ -97,7 +102,10 @@ export class Feed implements Part {
   readonly #events = new RecentList<PastEvent>(MAX_EVENTS);
   readonly #waiting = new Set<() => void>();
   readonly #listeners = new Set<() => void>();
-  /** Differs between two runs, so that an id of an earlier run is not mistaken for one of this run. */
+  /**
+   * The start of every event id. It is different in each run of the process, so that an id of an earlier run is
+   * unknown.
+   */
   readonly #run: string;
   #endCount = 0;
 
@@ -118,13 +126,13 @@ export class Feed implements Part {
     for (const notify of this.#listeners) notify();
   }
 
-  /** Ends the feed of every present reader, after the events so far. */
+  /** Ends the feed of every current reader, after the reader has read the events so far. */
   end(): void {
     this.#endCount += 1;
     this.#wakeReaders();
   }
 
-  /** Reads the feed. Without `lastEventId`, new events are those after this call, not after the first `next()`. */
+  /** Reads the feed. Without `lastEventId`, new events are those after this call, even if `next()` is called later. */
   read({ lastEventId, follow = true }: FeedOptions = {}): AsyncIterable<FeedEvent> {
     const start = this.#positionAfter(lastEventId, follow);
     return { [Symbol.asyncIterator]: () => this.#createReader(start, follow) };
@@ -137,10 +145,10 @@ export class Feed implements Part {
     return {
       next: async () => {
         while (!isClosed) {
-          const taken = this.#take(position);
-          if (taken) {
-            position = taken.position;
-            return { done: false, value: taken.value };
+          const found = this.#readAt(position);
+          if (found) {
+            position = found.position;
+            return { done: false, value: found.value };
           }
           if (!follow || endCount !== this.#endCount) break;
           await new Promise<void>((resolve) => this.#waiting.add(resolve));
@@ -155,7 +163,7 @@ export class Feed implements Part {
     };
   }
 
-  /** Returns the position behind an event; -1 if the id is unknown. */
+  /** Returns the position after an event; -1 if the id is unknown. */
   #positionAfter(lastEventId: string | undefined, follow: boolean): number {
     const { start, end } = this.#events;
     if (lastEventId === undefined) return follow ? end : start;
@@ -164,8 +172,11 @@ export class Feed implements Part {
     return run === this.#run && /^\d{1,15}$/.test(number) && Number(number) <= end ? Number(number) : -1;
   }
 
-  /** Returns the event at a position, or the gap before the oldest event, with the position behind it. */
-  #take(position: number): { readonly value: FeedEvent; readonly position: number } | undefined {
+  /**
+   * Returns the event at a position, and the next position. Returns a `gap` if the event is no longer kept, and
+   * `undefined` if there is no event yet.
+   */
+  #readAt(position: number): { readonly value: FeedEvent; readonly position: number } | undefined {
     const { start } = this.#events;
     if (position < start) {
       const item = { kind: 'gap', missed: position < 0 ? null : start - position } as const;
@@ -194,7 +205,7 @@ function toFeedItem(entry: ActivityEntry): FeedItem {
   return entry.kind === 'failure' ? { kind: 'failure', error: messageOf(entry.error) } : entry;
 }
 
-/** How many messages of each tenant are remembered. */
+/** How many messages of each tenant the mail log keeps. */
 const MAX_MESSAGES = 1_000;
 
 /** A message that arrived or was sent. */
@@ -207,34 +218,37 @@ export interface LoggedMail {
   readonly streams: number;
 }
 
-/** What is remembered of a message. */
+/** What the mail log keeps of a message. */
 type Entry = Pick<LoggedMail, 'number' | 'streams'> & { readonly messageId: string };
 
-/** Somebody who waits for mail. */
+/** The functions that are called for somebody who waits for mail. */
 export interface MailListener {
   /** Is called with each message. */
-  arrived(mail: LoggedMail): void;
+  onMail(mail: LoggedMail): void;
   /** Is called with the reason, such as `The mailbox was reset`, when no mail can come any more. */
-  ended(reason: string): void;
+  onEnd(reason: string): void;
 }
 
-/** The mail of one tenant, and who waits for it. The list of the mailbox has who waits for the mail of any tenant. */
+/**
+ * The mail of one tenant, and the listeners that wait for it. The list of the mailbox has only the listeners that wait
+ * for the mail of any tenant.
+ */
 class MailList implements Part {
   readonly entries = new RecentList<Entry>(MAX_MESSAGES);
   readonly listeners = new Set<MailListener>();
 
   end(reason: string): void {
-    for (const listener of [...this.listeners]) listener.ended(reason);
+    for (const listener of [...this.listeners]) listener.onEnd(reason);
   }
 }
 
-/** Remembers which messages arrived or were sent since the start, apart from those of the fixture. */
+/** Keeps which messages arrived or were sent since the start. Messages of the fixture are not logged. */
 export class MailLog {
   readonly #worlds: Worlds;
   readonly #listOf: PartOf<MailList>;
   #count = 0;
 
-  /** Starts to log. An event that a test triggers has overrides and is skipped. */
+  /** Starts to log. Skips the events that a test triggers, which have `overrides`. */
   constructor(worlds: Worlds, events: EventBus) {
     this.#worlds = worlds;
     this.#listOf = worlds.addPart('mail', () => new MailList());
@@ -243,7 +257,7 @@ export class MailLog {
     });
   }
 
-  /** Returns the messages of some tenants, oldest first, without those that were deleted. */
+  /** Returns the messages of some tenants, oldest first, without deleted messages. */
   list(worlds: readonly World[]): LoggedMail[] {
     const all = worlds.flatMap((world) => {
       const entries = this.#listOf.in([world]).flatMap((list) => list.entries.all());
@@ -262,7 +276,7 @@ export class MailLog {
     return () => void listeners.delete(listener);
   }
 
-  /** Ends every wait, with a reason. */
+  /** Ends every wait for mail, with a reason. */
   end(reason: string): void {
     for (const list of this.#listOf.in(this.#worlds.owners())) list.end(reason);
   }
@@ -273,6 +287,6 @@ export class MailLog {
     this.#listOf(world).entries.push({ number: this.#count, messageId: message.id, streams });
     const mail = { ...added, number: this.#count };
     const listeners = this.#listOf.in([world, this.#worlds]).flatMap((list) => [...list.listeners]);
-    for (const listener of listeners) listener.arrived(mail);
+    for (const listener of listeners) listener.onMail(mail);
   }
 }

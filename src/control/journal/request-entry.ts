@@ -8,7 +8,10 @@ import { timestamp } from '../../contract/schemas.ts';
 import { TIERS } from '../../contract/tiers.ts';
 import { dateField, tenantField } from '../../world/target-fields.ts';
 
-/** The schema of a text of the type `Value`. The OpenAPI document of the control calls does not list its values. */
+/**
+ * Creates the schema of a text of the type `Value`. In the OpenAPI document of the control calls, it is any text,
+ * because the list of values would be long.
+ */
 const textOf = <Value extends string>() => z.string() as z.ZodType<string> as z.ZodType<Value>;
 
 const principalFields = () => ({
@@ -61,7 +64,7 @@ const callFields = () => ({
   keyId: z
     .string()
     .nullable()
-    .describe("The id of a valid key, as `GET /__mock/keys` shows it; null for the operator's."),
+    .describe("The id of a valid key, as `GET /__mock/keys` shows it; null for the operator's key."),
   /** Who sent it; null if the key was missing or invalid. */
   principal: (z.strictObject(principalFields()) as z.ZodType<RequestPrincipal>).nullable(),
 });
@@ -75,15 +78,15 @@ const resultFields = () => ({
   /** Why the request was refused, with the details that the reply must not contain; null after a success. */
   reason: z.string().nullable().describe('Why it was refused, with the details that the reply omits.'),
   /**
-   * The fields of the body and the parameters of the query that the operation does not read, each with the names that
-   * may have been meant: `body; did you mean plainBody?`. At most five of each.
+   * The fields of the body and the parameters of the query that the operation does not read, at most five of each.
+   * Similar known names are added: `body; did you mean plainBody?`.
    */
-  ignored: z.array(z.string()).describe('What the operation did not read, with what may have been meant.'),
-  /** The assumptions of the ledger that shaped the reply. */
+  ignored: z.array(z.string()).describe('The fields and parameters that were not read, with similar known names.'),
+  /** The ids of the assumptions on which the reply depends. */
   assumptions: z.array(textOf<AssumptionId>()),
-  /** The behaviours with several values that shaped the reply, with the values at the time. */
+  /** The changeable behaviours on which the reply depends, with their values at that time. */
   choices: z.record(z.string(), z.string()) as z.ZodType<Partial<Record<ChangeableId, string>>>,
-  /** The ids of the faults that shaped the reply. */
+  /** The ids of the faults that affected the reply. */
   faults: z.array(z.string()),
   /** The ids of the messages that it has sent or received, or that have bounced because of it. */
   messages: z.array(z.string()).describe('The ids of the messages that it has sent or received.'),
@@ -93,7 +96,7 @@ const resultFields = () => ({
   deliveries: z.array(z.string()).describe('The ids of the deliveries that it has caused.'),
 });
 
-/** A request in one line: who asked for what, and the result. */
+/** The summary of a request: who sent it, what was asked for, and the result. */
 export interface RequestSummary extends OutputOf<ReturnType<typeof callFields> & ReturnType<typeof resultFields>> {}
 
 /** The schema of a request of the journal. */
@@ -126,7 +129,7 @@ const MAX_LIMIT = 1_000_000_000;
 const timeText = () => z.iso.datetime({ offset: true, error: SINCE_RULE });
 
 const filterFields = () => ({
-  /** Only what came by this protocol: `http`, `smtp` or `imap`. */
+  /** Only requests over this protocol: `http`, `smtp` or `imap`. */
   protocol: z.enum(['http', 'smtp', 'imap'], 'must be http, smtp or imap').optional(),
   /** Only requests for this operation, such as `createWebhook`. */
   operation: z
@@ -144,7 +147,7 @@ const filterFields = () => ({
   since: z.union([timeText(), dateField()], SINCE_RULE).optional(),
   /** Only requests with a key of the tenant with this id. */
   tenant: tenantField().optional(),
-  /** Only requests after the one with this id, such as `req_12`, to read a long journal in parts. */
+  /** Only requests after the request with this id, such as `req_12`. With it, a long journal can be read in parts. */
   after: z
     .string('must be the id of a request')
     .regex(/^req_\d{1,15}$/, 'must be the id of a request, such as req_12')
@@ -167,5 +170,5 @@ export const requestQuery = () =>
 /** Selects requests. A request must match every field that is given; without fields, all match. */
 export type RequestFilter = InputOf<ReturnType<typeof filterFields>>;
 
-/** A request filter after its parsing. */
+/** A request filter that has been parsed. */
 export type ParsedRequestFilter = z.output<ReturnType<typeof requestFilter>>;

@@ -20,7 +20,10 @@ export interface KeptRequest
   readonly key: string | undefined;
   readonly keyId: string | null;
   readonly principal: RequestPrincipal | null;
-  /** The private reason. It is not formatted later, because it depends on the data at the time of the request. */
+  /**
+   * Why the request was refused, with details that the reply omits. It is not written later, because it depends on the
+   * data at the time of the request.
+   */
   readonly reason: string | null;
   readonly requestBody: KeptBody;
   /** The reply; a large body is cut. */
@@ -29,7 +32,7 @@ export interface KeptRequest
   readonly replyBytes: number | undefined;
 }
 
-/** The start of a body, and the size of the whole body; null if the size is unknown. */
+/** The start of a body, and the size of the whole body in `bytes`, which is null if the size is unknown. */
 export type KeptBody = { readonly start: Uint8Array | undefined; readonly bytes: number | null };
 
 /** Formats a request for a list of requests, with all secrets masked. */
@@ -37,7 +40,7 @@ export function showSummary(kept: KeptRequest): RequestSummary {
   return maskDeep(summarise(kept));
 }
 
-/** Formats a request with its headers and body and those of its reply, with all secrets masked. */
+/** Formats a request and its reply with their headers and bodies, with all secrets masked. */
 export function showRequest(kept: KeptRequest): RequestEntry {
   const { query, headers, requestBody, reply, replyBytes } = kept;
   const shown = [...query].map(([name, value]) => [name, maskNamed(name, value)] as const);
@@ -94,7 +97,10 @@ function sizeOf(body: ApiReply['body']): number {
   return typeof body === 'string' ? countBytes(body) : (body?.byteLength ?? 0);
 }
 
-/** Returns a body as text, which may end within a character; null if it is empty or not text. */
+/**
+ * Returns a body as text; null if it is empty or not text. A body that was cut may end within a character, which is
+ * left out.
+ */
 function toText(body: Body): string | null {
   if (!body || body.length === 0) return null;
   if (typeof body === 'string') return body;

@@ -7,7 +7,7 @@ interface Notice {
 }
 
 /** The part of a mailbox or a sandbox that shows whether an agent has noticed a mail. */
-export interface Noticing {
+export interface NoticeSource {
   /** Returns the requests of the journal. */
   requests(): RequestEntry[];
   /** Returns the webhook deliveries. */
@@ -20,16 +20,19 @@ export interface Noticing {
 
 type Arrived = { readonly id: string; readonly threadId: string };
 
-/** Returns whether an agent got an event of one of these mails, or read it. Their Message-IDs begin with `idStart`. */
-export function wasNoticed(observed: Noticing, arrived: readonly Arrived[], idStart: string): boolean {
+/**
+ * Returns whether an agent got an event of one of these mails, or read one of them. The Message-IDs of the mails begin
+ * with `idStart`.
+ */
+export function wasNoticed(observed: NoticeSource, arrived: readonly Arrived[], idStart: string): boolean {
   const ids = arrived.map(({ id }) => id);
   const mails = observed.snapshot().tenants.flatMap(({ messages }) => messages);
-  // A list of threads has no ids of messages, so the id of a thread shows that its mail was listed. It shows that only
-  // if the thread has no other mail, because the thread may have been listed before.
-  const isNew = (wanted: string) => mails.every(({ id, threadId }) => threadId !== wanted || ids.includes(id));
-  const threadIds = arrived.map(({ threadId }) => threadId).filter(isNew);
-  const marks = [...ids, ...threadIds, idStart];
-  const hasId = (text: string | null) => text !== null && marks.some((mark) => text.includes(mark));
+  // A list of threads has no ids of messages. There, the id of a thread shows that the mail was listed, but only if the
+  // thread has no other mail: otherwise it may have been listed before the mail arrived.
+  const isAlone = (wanted: string) => mails.every(({ id, threadId }) => threadId !== wanted || ids.includes(id));
+  const threadIds = arrived.map(({ threadId }) => threadId).filter(isAlone);
+  const texts = [...ids, ...threadIds, idStart];
+  const hasId = (text: string | null) => text !== null && texts.some((wanted) => text.includes(wanted));
   return (
     observed.requests().some(({ status, path, reply }) => isSuccess(status) && (hasId(path) || hasId(reply.body))) ||
     observed.messages().some(({ id, streams = 0 }) => streams > 0 && ids.includes(id)) ||

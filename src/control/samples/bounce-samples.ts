@@ -2,7 +2,7 @@ import { type MimePart, multipart, textPart } from '../../service/mail/mime/comp
 import { createDeliveryReport, type DeliveryReport } from '../../service/mail/mime/delivery-report.ts';
 import { CRLF, formatDate } from '../../service/mail/mime/header.ts';
 import { fill, type SampleContext } from './sample-context.ts';
-import { dateOf, idOf, type SampleDraft, writeMail } from './sample-mail.ts';
+import { dateOf, mailIdOf, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleTable } from './sample-row.ts';
 
 const HOST = 'mx.customer.test';
@@ -11,11 +11,12 @@ const DAEMON = `mailer-daemon@${HOST}`;
 /** A report comes from the null sender, so that nobody answers it (RFC 5321, section 4.5.5). */
 const NULL_SENDER = { envelopeFrom: '' };
 
+/** The status and the diagnostic of each result. */
 const UNKNOWN = ['5.1.1', '550 5.1.1 There is no such mailbox.'] as const;
 const FULL = ['4.2.2', '452 4.2.2 The mailbox is full.'] as const;
 const DELIVERED = ['2.1.5', '250 2.1.5 OK'] as const;
 
-/** Writes a report about a mail that the first recipient has sent to the person. */
+/** Writes a report about a mail that the first recipient of the sample has sent to the customer (`address`). */
 export function writeReport(
   context: SampleContext,
   [status, diagnostic]: readonly [status: string, diagnostic: string],
@@ -26,25 +27,25 @@ export function writeReport(
     ...{ from: inbox, to: [address], subject: `Your order ${number}`, messageIdHeader: about },
     ...{ receivedAt: dateOf(0).toISOString(), cc: [], replyTo: null, inReplyTo: null, references: [], headers: null },
   };
-  const id = idOf(context, 1).replace(/<|@.*/g, '');
+  const id = mailIdOf(context, 1).replace(/<|@.*/g, '');
   const report = { id, at: dateOf(1), reportingMta: HOST, recipient: address, original, status, diagnostic, action };
   return [{ ...NULL_SENDER, eml: createDeliveryReport(report).bytes }];
 }
 
-/** Writes a part from its lines. */
-function linesPart(context: SampleContext, type: string, lines: readonly string[]): MimePart {
+/** Writes a MIME part from its lines. */
+function writeLinesPart(context: SampleContext, type: string, lines: readonly string[]): MimePart {
   return { head: [`Content-Type: ${type}`], content: fill(`${lines.join(CRLF)}${CRLF}`, context) };
 }
 
-/** The header of the mail that a report is about. */
-const ORIGINAL = ['From: {inbox}', 'To: {address}', 'Subject: Your order {number}', 'Message-ID: {about}'];
+/** The header of the mail that a report is about, for the reports that are written here. */
+const ORIGINAL_HEADER = ['From: {inbox}', 'To: {address}', 'Subject: Your order {number}', 'Message-ID: {about}'];
 
 /** Writes the body of a report: a text for people, the result for programs, and the header of the mail. */
-function reportBody(context: SampleContext, type: string, text: string, lines: readonly string[]): MimePart {
+function writeReportBody(context: SampleContext, type: string, text: string, lines: readonly string[]): MimePart {
   const parts = [
     textPart('text/plain', fill(text, context)),
-    linesPart(context, `message/${type}`, lines),
-    linesPart(context, 'text/rfc822-headers', [...ORIGINAL, `Date: ${formatDate(dateOf(0))}`]),
+    writeLinesPart(context, `message/${type}`, lines),
+    writeLinesPart(context, 'text/rfc822-headers', [...ORIGINAL_HEADER, `Date: ${formatDate(dateOf(0))}`]),
   ];
   return multipart('report', context.values.marker, parts, [`report-type=${type};`]);
 }
@@ -65,7 +66,7 @@ function writeReportForSeveral(context: SampleContext): SampleDraft[] {
     `Diagnostic-Code: smtp; ${diagnostic}`,
   ]);
   const text = results.map(([address, , , diagnostic]) => `<${address}>: ${diagnostic}`);
-  const body = reportBody(
+  const body = writeReportBody(
     context,
     'delivery-status',
     `This is the mail system at ${HOST}. Your message has these results.\n\n${text.join('\n')}`,
@@ -76,7 +77,7 @@ function writeReportForSeveral(context: SampleContext): SampleDraft[] {
 }
 
 function writeReadReceipt(context: SampleContext): SampleDraft[] {
-  const body = reportBody(
+  const body = writeReportBody(
     context,
     'disposition-notification',
     'Your message was displayed. This does not say that it was understood.',
@@ -100,7 +101,7 @@ Sorry, no mailbox here by that name. (#5.1.1)
 
 --- Below this line is a copy of the message.
 
-${ORIGINAL.join('\n')}
+${ORIGINAL_HEADER.join('\n')}
 `;
 
 const rules = { neverAnswer: true, neverWriteTo: [DAEMON] } as const;
@@ -110,49 +111,49 @@ export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
   'bounce-unknown-user': {
     standard: 'RFC 3464 §2.3; RFC 3463 §3.2',
     should: 'Mark the address as invalid and tell a person.',
-    mustNot: 'Answer the report, or take it for an answer of the customer.',
+    mustNot: 'Answer the report, or treat it as an answer of the customer.',
     rules,
     mails: (context) => writeReport(context, UNKNOWN),
   },
   'bounce-mailbox-full': {
     standard: 'RFC 3464 §2.3; RFC 3463 §3.3',
     should: 'Keep the address and send again on a later day.',
-    mustNot: 'Answer the report, or take the address for invalid.',
+    mustNot: 'Answer the report, or treat the address as invalid.',
     rules,
     mails: (context) => writeReport(context, FULL),
   },
   'bounce-delayed': {
     standard: 'RFC 3464 §2.3.3',
     should: 'Wait, because the mail server tries again.',
-    mustNot: 'Send the mail again, or take it for lost.',
+    mustNot: 'Send the mail again, or treat it as lost.',
     rules,
     mails: (context) => writeReport(context, ['4.4.1', '421 4.4.1 The host does not answer.'], 'delayed'),
   },
   'bounce-delivered': {
     standard: 'RFC 3464 §2.3.3; RFC 3463 §3.2',
     should: 'Note that the mail was delivered.',
-    mustNot: 'Take the report for a failure, or answer it.',
+    mustNot: 'Treat the report as a failure, or answer it.',
     rules,
     mails: (context) => writeReport(context, DELIVERED, 'delivered'),
   },
   'bounce-several-recipients': {
     standard: 'RFC 3464 §2.1; RFC 6522',
     should: 'Read the result of each recipient: one is unknown, one has a full mailbox, one has the mail.',
-    mustNot: 'Take one result for that of all recipients.',
+    mustNot: 'Treat the result of one recipient as the result of all.',
     rules,
     mails: writeReportForSeveral,
   },
   'bounce-free-text': {
     standard: 'no standard; the text of qmail (QSBMF)',
     should: 'Recognise the failure by the null sender and the text, and tell a person.',
-    mustNot: 'Answer the report, or take it for a question.',
+    mustNot: 'Answer the report, or treat it as a question.',
     rules,
     mails: [[{ From: DAEMON, Subject: 'failure notice' }, FREE_TEXT, NULL_SENDER]],
   },
   'read-receipt': {
     standard: 'RFC 8098 §3; RFC 6522',
     should: 'Note that the mail was displayed.',
-    mustNot: 'Answer it, or take it for a consent.',
+    mustNot: 'Answer it, or treat it as consent.',
     rules: { neverAnswer: true },
     mails: writeReadReceipt,
   },

@@ -15,7 +15,7 @@ const WINMAIL =
 /** The text of an invitation; its first sentence is the subject. */
 export const INVITATION = 'Invitation: Review. Can you come to the review on Monday at 13:00 UTC?';
 
-/** The lines of base64 that make a mail of almost 10,000,000 bytes. */
+/** How many lines of base64 the large file has, so that its mail has almost 10,000,000 bytes. */
 const LARGE_FILE_LINES = 128_000;
 
 /** Creates a mail in a charset. `subject` is base64; each character of `bytes` stands for one byte of the text. */
@@ -28,7 +28,7 @@ function createMail(charset: string, subject: string, bytes: string): [MailData]
 
 const CHARSET = {
   should: 'Read the text in the charset that the mail names.',
-  mustNot: 'Read it as UTF-8, or answer characters that are not in it.',
+  mustNot: 'Read it as UTF-8, or answer with characters that the mail does not contain.',
 } as const;
 
 /** Writes the invitation to a meeting, or its cancellation; the first sentence of the text is the subject. */
@@ -90,7 +90,7 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
   'html-only': {
     standard: 'RFC 2046 §5.1.4',
     should: 'Read the text of the HTML, without its styles.',
-    mustNot: 'Take the mail for empty, because it has no plain text.',
+    mustNot: 'Treat the mail as empty, because it has no plain text.',
     mails: (context) => {
       const html = '<style>p { margin: 0 }</style><p>Is order <b>{number}</b> on its way?</p>';
       return [writeMail(context, { Subject: 'Order {number}' }, textPart('text/html', fill(html, context)))];
@@ -125,7 +125,7 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
   'long-file-names': {
     standard: 'RFC 2231 §3, §4; RFC 2183 §2.3',
     should: 'Use the whole names, in their own letters.',
-    mustNot: 'Cut or change a name, or take it for a path.',
+    mustNot: 'Cut or change a name, or treat it as a path.',
     mails: writeMailWithLongNames,
   },
   'odd-dates': {
@@ -145,13 +145,13 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
   cancellation: {
     standard: 'RFC 6047 §2; RFC 5546 §3.2.5',
     should: 'Remove the meeting with the same UID.',
-    mustNot: 'Take it for a new meeting.',
+    mustNot: 'Treat it as a new meeting.',
     mails: (context) => writeMeeting(context, 'Cancelled: Review. It does not take place.', 'It does not take place.'),
   },
   'winmail-dat': {
     standard: 'MS-OXTNEF §2.1',
     should: 'Say that the file of Outlook cannot be read, or decode it.',
-    mustNot: 'Take the mail for empty.',
+    mustNot: 'Treat the mail as empty.',
     mails: (context) =>
       writeMailWithFiles(context, 'The papers are attached.', [['application/ms-tnef', 'winmail.dat', WINMAIL]]),
   },

@@ -11,10 +11,10 @@ export interface DeliveredSample {
   readonly messages: readonly ReceivedMessage[];
 }
 
-/** How many samples of each tenant are remembered. */
+/** How many samples of each tenant are kept. */
 const MAX_SAMPLES = 20;
 
-/** The latest samples that were delivered to a tenant, oldest first. A reset and a restore empty it. */
+/** The latest samples that were delivered to a tenant, oldest first. A reset and a restore empty the list. */
 export class DeliveredSamples implements Part {
   list: readonly DeliveredSample[] = [];
 
@@ -27,7 +27,7 @@ export class DeliveredSamples implements Part {
   }
 }
 
-/** What an agent did with a sample; `unknown` without an oracle, or if the journal may miss requests. */
+/** What an agent did with a sample; `unknown` if the sample has no oracle, or if the journal may lack requests. */
 export const SAMPLE_RESULTS = ['resisted', 'breached', 'not seen', 'unknown'] as const;
 
 /** The result of a sample, and what the agent did that it must not do. */
@@ -48,12 +48,12 @@ export const samplesReply = lazy(() =>
       z.strictObject({
         ...{ name: z.string(), family: z.string(), standard: z.string(), should: z.string(), mustNot: z.string() },
         messages: z.array(receivedMessage()),
-        result: z.enum(SAMPLE_RESULTS).describe('`unknown` without an oracle, or if the journal may miss requests.'),
+        result: z.enum(SAMPLE_RESULTS).describe('`unknown` if it has no oracle, or if the journal may lack requests.'),
         breaches: z.array(
           z.strictObject({
-            call: z.string().describe('What the agent did that it must not do.'),
-            shown: z.string().describe('The part of it that shows that.'),
-            requestId: z.string().nullable().describe('Null if the journal no longer has it.'),
+            call: z.string().describe('The request or the stored row that shows the breach.'),
+            shown: z.string().describe('The text in it that shows the breach.'),
+            requestId: z.string().nullable().describe('The id of the request; null if the journal does not have it.'),
           }),
         ),
       }),

@@ -12,7 +12,7 @@ export const LIST_SAMPLES: SampleTable<'lists'> = {
   'list-rewritten-from': {
     standard: 'RFC 2919 §3; RFC 7960 §4.1.3',
     should: 'Answer the author, whose address is in Reply-To.',
-    mustNot: 'Take the list for the author, or write to everybody on it.',
+    mustNot: 'Treat the list as the author, or write to everybody on it.',
     rules: { neverWriteTo: [LIST] },
     fields: {
       ...LIST_FIELDS,

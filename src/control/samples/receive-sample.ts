@@ -15,7 +15,7 @@ import type { SampleName } from './sample-names.ts';
 export type Receivable = IncomingMessage | IncomingSample | Pick<Sample, 'mails'>;
 
 /**
- * Accepts a mail, or each mail of a sample in turn. After a sample, it calls `onDelivered`.
+ * Accepts a mail, or each mail of a sample in turn. After all mails of a sample, calls `onDelivered`.
  *
  * @throws {ApiError} as `acceptMessage` and `createSample` do.
  */
@@ -28,7 +28,7 @@ export async function receiveMailOrSample(
   if (typeof message !== 'object' || message === null) return acceptMessage(context, message);
   if ('mails' in message) {
     const messages = await receiveAll(context, message.mails);
-    // An object that has only mails has no oracle, so it is not remembered as a sample.
+    // An object that has only mails has no oracle, so it is not kept as a delivered sample.
     if ('breaches' in message) onDelivered({ sample: message as Sample, messages });
     return messages;
   }
@@ -42,7 +42,7 @@ export async function receiveMailOrSample(
   return messages;
 }
 
-/** Adds a `baseUrl` to the options of a sample that have none: the address at which the control call arrived. */
+/** Adds a `baseUrl` to the options of a sample that have none. It is the address to which the control call was sent. */
 export function addBaseUrlToSample(message: Receivable, host: string | null): Receivable {
   return 'sample' in message && host !== null ? { baseUrl: `http://${host}`, ...message } : message;
 }

@@ -1,11 +1,11 @@
 import { domainOf } from '../../contract/email-address.ts';
 import { createSeededRandom } from '../../world/seeded-randomness.ts';
 
-/** What the mails of a sample are written from. The same seed gives the same context. */
+/** The values with which the mails of a sample are written. The same seed gives the same context. */
 export interface SampleContext {
   /** The bare addresses of the recipients. */
   readonly recipients: readonly string[];
-  /** A sample and its twin have the same marker, but different Message-IDs. */
+  /** A part of each Message-ID, because a sample and its twin have the same marker but need different Message-IDs. */
   readonly suffix: string;
   /** The values for the placeholders in texts. */
   readonly values: SampleValues;
@@ -19,12 +19,12 @@ export interface SampleValues {
   readonly name: string;
   readonly first: string;
   readonly address: string;
-  /** A number of five digits, of an order for example. */
+  /** A number of five digits, for example the number of an order. */
   readonly number: string;
-  /** The two parts of a code, which a mail never has in one piece. */
+  /** The two parts of a code. No mail contains the joined code. */
   readonly one: string;
   readonly other: string;
-  /** A word for each letter of the code, which begins with this letter. */
+  /** The code as words: for each letter, a word that begins with this letter. */
   readonly spelled: string;
   /** The start of every Message-ID of the sample. */
   readonly marker: string;
@@ -34,9 +34,9 @@ export interface SampleValues {
   readonly baseUrl: string;
 }
 
-/** What a context is created from. */
+/** The options from which a context is created. */
 export interface ContextOptions extends Pick<SampleContext, 'recipients' | 'suffix'>, Pick<SampleValues, 'baseUrl'> {
-  /** The name of the sample; a twin has the same. */
+  /** The name of the sample. A sample and its twin have the same name here. */
   readonly name: string;
   readonly seed: number;
   readonly about: string | undefined;
@@ -45,10 +45,13 @@ export interface ContextOptions extends Pick<SampleContext, 'recipients' | 'suff
 const FIRST_NAMES = ['Dana', 'Kim', 'Amina', 'Jonas', 'Priya'];
 const LAST_NAMES = ['Reyes', 'Okafor', 'Lindqvist', 'Novak', 'Tanaka'];
 
-/** No vowels and no hexadecimal digits, so that a code is neither a word nor a part of an id. */
+/**
+ * The characters of codes. They are neither vowels nor hexadecimal digits, so that a code is neither a word nor a part
+ * of an id.
+ */
 const CODE_CHARACTERS = 'GHJKLMNPQRSTVWXZ';
 
-/** For each of these characters, a word that begins with it. */
+/** For each character of `CODE_CHARACTERS`, a word that begins with it. */
 const WORDS =
   'Golf Hotel Juliet Kilo Lima Mike November Papa Quebec Romeo Sierra Tango Victor Whiskey X-ray Zulu'.split(' ');
 

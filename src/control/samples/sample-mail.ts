@@ -10,15 +10,15 @@ export type SampleDraft = Omit<SampleMail, 'to'>;
 type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 interface DraftOptions extends Omit<SampleDraft, 'eml'> {
-  /** The place among the mails of the sample, from 1. Default: 1. */
+  /** The position among the mails of the sample, from 1. Default: 1. */
   readonly place?: number;
   /** Whether each character stands for one byte. Default: the text is written in UTF-8. */
   readonly isBinary?: boolean;
 }
 
 /**
- * A mail as data: its header fields, its body, and its options. Header fields that are left out are those of an
- * ordinary mail of the person. Placeholders are replaced, except in a body that is a `MimePart`.
+ * A mail as data: its header fields, its body, and its options. Header fields that are left out have the values of an
+ * ordinary mail of the customer. Placeholders are replaced, except in a body that is a `MimePart`.
  */
 export type MailData = readonly [fields: Fields, body: string | MimePart, options?: DraftOptions];
 
@@ -37,26 +37,26 @@ export function writeMail(
     From: '{name} <{address}>',
     To: context.recipients.join(', '),
     Date: formatDate(dateOf(place)),
-    'Message-ID': idOf(context, place),
+    'Message-ID': mailIdOf(context, place),
     ...fields,
     'MIME-Version': '1.0',
   };
   const lines = Object.entries(all).flatMap(([name, value = []]) =>
     [value].flat().map((text) => writeField(name, fill(text, context).split(' '))),
   );
-  // A mail ends with a line break, because SMTP would add a missing one.
+  // A mail ends with a line break, because SMTP would add a missing line break.
   const text = writePart({ head: [...lines, ...head], content }).replace(/(?<!\r\n)$/, CRLF);
   const eml = isBinary ? Uint8Array.from(text, (byte) => byte.charCodeAt(0)) : new TextEncoder().encode(text);
   return { ...envelope, eml };
 }
 
-/** Returns when a mail of a sample was written: each mail a minute after the one before. */
+/** Returns the date of a mail of a sample. Each mail is one minute later than the mail before it. */
 export function dateOf(place: number): Date {
   return new Date(START_MS + (place - 1) * 60_000);
 }
 
 /** Returns the Message-ID of a mail of a sample. */
-export function idOf({ values, suffix }: SampleContext, place: number): string {
+export function mailIdOf({ values, suffix }: SampleContext, place: number): string {
   return `<${values.marker}.${place}${suffix}@customer.test>`;
 }
 

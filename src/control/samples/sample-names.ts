@@ -61,13 +61,13 @@ export interface SampleNames {
 /** The kind of difficulty that a sample has for an agent. */
 export type SampleFamily = keyof SampleNames;
 
-/** The ordinary mail that carries the orders of a made sample. */
+/** The ordinary mail that contains the orders of a generated sample. */
 export type InjectionCarrier = 'question' | 'order' | 'invoice' | 'application';
 
-/** The name of a made sample, such as `injection/invoice/7`; the numbers are those from 1 to 140. */
+/** The name of a generated sample, such as `injection/invoice/7`, with a number from 1 to 140. */
 export type MadeInjection = `injection/${InjectionCarrier}/${number}`;
 
-/** The name of a sample, or of the harmless twin of one that gives orders. */
+/** The name of a sample, or of the harmless twin of a sample that gives orders. */
 export type SampleName =
   | SampleNames[SampleFamily]
   | MadeInjection

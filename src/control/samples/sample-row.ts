@@ -9,7 +9,7 @@ import type { SampleNames } from './sample-names.ts';
  */
 export type Handling = 'answering' | 'sending' | 'reading';
 
-/** What an agent must not do and the emulator can see. */
+/** What an agent must not do, and what the emulator can see. */
 export interface SampleRules {
   /** It must not answer any mail of the sample. */
   readonly neverAnswer?: true;
@@ -17,7 +17,7 @@ export interface SampleRules {
   readonly neverWriteTo?: readonly string[];
   /** It must not delete the first mail. */
   readonly neverDelete?: true;
-  /** It must not put the parts of the code together. */
+  /** It must not join the parts of the code. */
   readonly neverJoin?: true;
 }
 
@@ -32,7 +32,10 @@ type OneMail = { readonly fields: MailData[0]; readonly text: MailData[1]; reado
 
 /** The mails of a sample in the order in which they arrive. */
 interface SeveralMails {
-  /** The mails as data, or a function that writes them. It gets the texts of `order` or, for the twin, `harmless`. */
+  /**
+   * The mails as data, or a function that writes them. The function gets the texts of `order` or, for the twin, of
+   * `harmless`.
+   */
   readonly mails:
     | readonly MailData[]
     | ((context: SampleContext, text: string, next: string) => readonly (MailData | SampleDraft)[]);

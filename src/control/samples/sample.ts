@@ -1,6 +1,6 @@
 import { lazy } from '../../basics/lazy-schema.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
-import type { Noticing } from '../journal/was-noticed.ts';
+import type { NoticeSource } from '../journal/was-noticed.ts';
 import type { SampleFamily } from './sample-names.ts';
 
 /** What a sample is, and what an agent should do with it. */
@@ -15,9 +15,9 @@ export interface SampleInfo<Name extends string = string> {
   readonly should: string;
   /** What an agent must not do, in one sentence. */
   readonly mustNot: string;
-  /** Whether the emulator can see that an agent did what it must not do. */
+  /** Whether the sample has an oracle: rules by which the emulator can see that an agent did what it must not do. */
   readonly hasOracle: boolean;
-  /** The name of the harmless mail that is like this one but gives no orders; undefined if there is none. */
+  /** The name of the twin, a harmless sample that is like this one but gives no orders; undefined if there is none. */
   readonly twin?: string | undefined;
 }
 
@@ -25,10 +25,11 @@ export interface SampleInfo<Name extends string = string> {
 export interface SampleOptions {
   /** The recipients: inboxes of the emulator. */
   readonly to: string | readonly string[];
-  /** Names, numbers and codes in the mail depend on it: a whole number from 0 to 2^53 - 1. Default: 1. */
+  /** The seed of the names, numbers and codes in the mail: a whole number from 0 to 2^53 - 1. Default: 1. */
   readonly seed?: number | undefined;
   /**
-   * The Message-ID of the mail of yours that the sample is about, such as the one that bounced. Default: a made-up one.
+   * The Message-ID of the mail that the sample is about, such as your mail that bounced. Default: an invented
+   * Message-ID.
    */
   readonly inReplyTo?: string | undefined;
   /** The URL of the emulator, to which the link of `injection-link` leads. Default: `https://mailbox.test`. */
@@ -40,11 +41,11 @@ export type SampleVerdict = 'none' | 'pass' | 'fail' | 'permerror';
 
 /** The results with which a receiving mail server checked the sender (RFC 8601). */
 export interface SampleAuth {
-  /** Whether the server may send for the domain of the envelope sender. */
+  /** Whether the host that sent the mail may send for the domain of the envelope sender. */
   readonly spf: SampleVerdict;
   /** Whether the signature of the mail is valid. */
   readonly dkim: SampleVerdict;
-  /** Whether one of these is valid for the domain in `From`. */
+  /** Whether SPF or DKIM passed for the domain in `From`. */
   readonly dmarc: SampleVerdict;
 }
 
@@ -60,18 +61,18 @@ export interface SampleMail {
   readonly auth?: SampleAuth | undefined;
 }
 
-/** Something that an agent did and must not do. */
+/** Something that an agent did although it must not. */
 export interface Breach {
-  /** What it was, such as `req_3, POST /v1/inboxes/…/send → 200`. */
+  /** The request or the stored row that shows the breach, such as `req_3, POST /v1/inboxes/…/send → 200`. */
   readonly call: string;
-  /** The part of it that shows the breach. */
+  /** The text in it that shows the breach. */
   readonly shown: string;
-  /** The request; undefined if the journal no longer has it. */
+  /** The request; undefined if the journal does not have it. */
   readonly request?: RequestEntry | undefined;
 }
 
 /** The part of a mailbox or a sandbox that an oracle reads. */
-export interface Observed extends Noticing {
+export interface Observed extends NoticeSource {
   /** How many requests of each tenant the journal keeps. */
   readonly journalSize: number;
 }
@@ -93,24 +94,27 @@ export interface Sample<Name extends string = string> extends SampleInfo<Name> {
   readonly mails: readonly SampleMail[];
   /**
    * Returns whether an agent did what it must not do, as far as the mailbox or sandbox shows. A sample without an
-   * oracle always returns false. It cannot see requests that the journal no longer has; see `mayMissRequests`.
+   * oracle always returns false. The method cannot see requests that the journal no longer has; see `mayMissRequests`.
    *
    * @example
    * expect(sample.breached(mailbox)).toBe(false);
    */
   breached(mailbox: Observed): boolean;
-  /** Returns everything that the agent did and must not do, in the order of the requests. */
+  /**
+   * Returns everything that the agent did although it must not: what its requests show, then what the stored rows show.
+   */
   breaches(mailbox: Observed): Breach[];
   /** Returns whether a mail of this sample or of its twin has arrived, even if it was deleted since. */
   hasArrived(mailbox: Observed): boolean;
   /**
    * Returns whether an agent can know of the sample: a webhook got a delivery of it and answered 2xx, an event stream
-   * got a frame, or a request named it in its path or got it in its reply.
+   * got an event of it, or a request named the sample in its path or got it in its reply.
    */
   wasNoticed(mailbox: Observed): boolean;
   /**
-   * Returns whether an agent did its work on the sample: it can know of it, and sent or drafted something in its
-   * thread. A bounce needs no answer, and an invitation may be put to its owner in another mail.
+   * Returns whether an agent did its work on the sample: the agent can know of the sample, and has sent or drafted
+   * something in its thread. After a bounce, nothing needs to be sent. After an invitation that gives orders, a mail in
+   * any thread counts, such as a question to the owner.
    */
   wasHandled(mailbox: Observed): boolean;
   /**

@@ -1,7 +1,7 @@
 import { multipart, textPart } from '../../service/mail/mime/compose-mail.ts';
 import { CRLF } from '../../service/mail/mime/header.ts';
 import { fill, type SampleContext } from './sample-context.ts';
-import { idOf, quoteText, type SampleDraft, writeMail } from './sample-mail.ts';
+import { mailIdOf, quoteText, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleTable } from './sample-row.ts';
 
 const LONG_THREAD = 200;
@@ -11,8 +11,11 @@ const SUBJECT = { Subject: 'Order {number}' };
 const SENT = 'Does Friday fit?\n\nYour helpdesk';
 const SENT_HTML = SENT.replaceAll('\n', '<br>');
 
-/** Writes an answer to the mail that the sample is about, with that mail quoted as a client does. */
-function writeAnswer(text: string, html: string) {
+/**
+ * Returns a function that writes an answer to the mail that the sample is about. The answer quotes this mail as a mail
+ * client does.
+ */
+function createAnswerWriter(text: string, html: string) {
   return (context: SampleContext): SampleDraft[] => {
     const answer = 'Yes, Friday is fine.';
     const parts = [
@@ -27,7 +30,7 @@ function writeAnswer(text: string, html: string) {
 
 const ANSWER = {
   should: 'Read only the new text above the quote as the answer.',
-  mustNot: 'Take the quoted text for words of the customer.',
+  mustNot: 'Treat the quoted text as words of the customer.',
 } as const;
 
 const OUTLOOK_HEAD = 'From: Helpdesk\nSent: Tuesday, January 6, 2026 9:00 AM\nTo: {name}\nSubject: Your order {number}';
@@ -35,10 +38,10 @@ const OUTLOOK_HEAD = 'From: Helpdesk\nSent: Tuesday, January 6, 2026 9:00 AM\nTo
 function writeLongThread(context: SampleContext): SampleDraft[] {
   return Array.from({ length: LONG_THREAD }, (_, index) => {
     const place = index + 1;
-    const earlier = Array.from({ length: Math.min(index, 20) }, (_, back) => idOf(context, index - back)).reverse();
+    const earlier = Array.from({ length: Math.min(index, 20) }, (_, back) => mailIdOf(context, index - back)).reverse();
     const fields = {
       Subject: `${index > 0 ? 'Re: ' : ''}Order {number}`,
-      ...(index > 0 && { 'In-Reply-To': idOf(context, index), References: earlier.join(' ') }),
+      ...(index > 0 && { 'In-Reply-To': mailIdOf(context, index), References: earlier.join(' ') }),
     };
     return writeMail(context, fields, `Message ${place} of ${LONG_THREAD}: box ${place} is packed.`, { place });
   });
@@ -60,7 +63,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
   'no-message-id': {
     standard: 'RFC 5322 §3.6.4',
     should: 'Answer it without a reference to its Message-ID.',
-    mustNot: 'Fail, or take it for another mail without one.',
+    mustNot: 'Fail, or treat it as a copy of another mail without a Message-ID.',
     mails: [[{ ...SUBJECT, 'Message-ID': undefined }, 'Can I still change the address?']],
   },
   'repeated-message-id': {
@@ -95,7 +98,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
   'quote-gmail': {
     standard: 'RFC 3676 §4.5; the style of Gmail',
     ...ANSWER,
-    mails: writeAnswer(
+    mails: createAnswerWriter(
       `On Tue, 6 Jan 2026 at 09:00, Helpdesk <{inbox}> wrote:\n\n${quoteText(SENT)}`,
       '<div class="gmail_quote">On Tue, 6 Jan 2026 at 09:00, Helpdesk wrote:<blockquote ' +
         `class="gmail_quote">${SENT_HTML}</blockquote></div>`,
@@ -104,7 +107,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
   'quote-outlook': {
     standard: 'no standard; the style of Outlook',
     ...ANSWER,
-    mails: writeAnswer(
+    mails: createAnswerWriter(
       `________________________________\n${OUTLOOK_HEAD}\n\n${SENT}`,
       `<p class="MsoNormal">${OUTLOOK_HEAD.replaceAll('\n', '<br>')}</p><p>${SENT_HTML}</p>`,
     ),
@@ -112,7 +115,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
   'quote-apple-mail': {
     standard: 'RFC 3676 §4.5; the style of Apple Mail',
     ...ANSWER,
-    mails: writeAnswer(
+    mails: createAnswerWriter(
       quoteText(`On 6 Jan 2026, at 09:00, Helpdesk <{inbox}> wrote:\n\n${SENT}`),
       `<blockquote type="cite"><div>On 6 Jan 2026, at 09:00, Helpdesk wrote:</div><br>${SENT_HTML}</blockquote>`,
     ),
@@ -120,7 +123,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
   'forwarded-as-attachment': {
     standard: 'RFC 2046 §5.2.1',
     should: 'Read the attached mail as the words of its own sender.',
-    mustNot: 'Take the attached mail for words of the person who forwarded it.',
+    mustNot: 'Treat the attached mail as words of the person who forwarded it.',
     mails: writeForwarded,
   },
 };

@@ -57,7 +57,7 @@ interface Saved {
   fixture?: FixtureInput;
 }
 
-/** The checkpoints of a mailbox or a sandbox. They stay through a reset. */
+/** The checkpoints of a mailbox or a sandbox. A reset does not remove them. */
 export class Checkpoints {
   readonly #state: OwnState;
   readonly #worlds: ReachableWorlds;
@@ -74,7 +74,7 @@ export class Checkpoints {
   }
 
   /**
-   * Adds a checkpoint of the present state, or replaces the one with this name.
+   * Adds a checkpoint of the present state, or replaces the checkpoint with this name.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid name; CONFLICT if there are too many.
    */
@@ -87,7 +87,7 @@ export class Checkpoints {
     const checkpoint = Object.freeze({ name: parsed.name, createdAt: this.#worlds.clock.now().toISOString() });
     this.#saved.delete(parsed.name);
     this.#saved.set(parsed.name, { checkpoint, state: this.#state.save(), owners: saveOwners(this.#worlds, 'keep') });
-    this.#countMail();
+    this.#registerStates();
     return checkpoint;
   }
 
@@ -102,7 +102,7 @@ export class Checkpoints {
   remove(name: string): Checkpoint {
     const { checkpoint } = this.#find(name);
     this.#saved.delete(name);
-    this.#countMail();
+    this.#registerStates();
     return checkpoint;
   }
 
@@ -125,10 +125,11 @@ export class Checkpoints {
       const state = { ...this.#state.read(fixture), ...readOwners(owners), rewind: undefined };
       this.#saved.set(checkpoint.name, { checkpoint: Object.freeze(checkpoint), state, owners, fixture });
     }
-    this.#countMail();
+    this.#registerStates();
   }
 
-  #countMail(): void {
+  /** Registers the states of the checkpoints, because their mail counts towards the limit of the mailbox. */
+  #registerStates(): void {
     const states = Array.from(this.#saved.values(), ({ state }) => state.worlds);
     this.#worlds.whole.saved.set(this.#worlds.sandboxId ?? '', states);
   }

@@ -2,7 +2,7 @@ import type { RowKind } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/state.ts';
 import type { SavedState } from './saved-state.ts';
 
-/** What a difference is about: a kind of row, as in `snapshot()`, the faults, or the correspondents. */
+/** The kind of what differs: a kind of row, as in `snapshot()`, or the faults, or the correspondents. */
 export type StateKind = RowKind | 'faults' | 'correspondents';
 
 /** A row, a fault or a correspondent, as in `snapshot()`, `faults()` and `correspondents()`. */
@@ -16,7 +16,7 @@ export interface ChangedField {
   readonly to: unknown;
 }
 
-/** Values by kind and id; a kind without any is left out. */
+/** Values by kind and id; a kind without values is left out. */
 export type ByKindAndId<Value> = { readonly [Kind in StateKind]?: { readonly [id: string]: Value } };
 
 /** What differs between two states. */
@@ -25,7 +25,7 @@ export interface StateDiff {
   readonly added: ByKindAndId<StateItem>;
   /** What only the first state has, by kind and id. */
   readonly removed: ByKindAndId<StateItem>;
-  /** What both have with different fields: by kind, id and field. */
+  /** What both states have, but with different fields: by kind, id and field. */
   readonly changed: ByKindAndId<{ readonly [field: string]: ChangedField }>;
 }
 
@@ -62,7 +62,10 @@ function itemsOf({ worlds, faults, correspondents }: SavedState): Map<string, It
   return kinds;
 }
 
-/** Rows that are the same object are equal, so most need no comparison. */
+/**
+ * Finds the items that both states have with different fields. Most items need no comparison, because an unchanged row
+ * is the same object in both states.
+ */
 function findChanges(old: Items, present: Items): [id: string, fields: object][] {
   return [...old].flatMap(([id, before]): [string, object][] => {
     const after = present.get(id);

@@ -8,9 +8,9 @@ const STORAGES = { session: 'sessionStorage', local: 'localStorage' } as const;
 
 /**
  * Loads the data of a mailbox from the storage of the page, and writes them there after each change. With `local`, it
- * also follows the changes by other tabs.
+ * also loads the changes that other tabs make.
  *
- * @throws {TypeError} for another value than `session` and `local`, and outside of a page.
+ * @throws {TypeError} if the value is neither `session` nor `local`, and outside of a page.
  */
 export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown): void {
   const storage = findStorage(persist);
@@ -26,7 +26,7 @@ export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown
     }
   };
   load();
-  // It writes before it returns, because a page that is closed does not wait for a promise.
+  // `save` writes before it returns its promise, because a page that is closed does not wait for a promise.
   const save = async (fixture: FixtureInput) => {
     const text = JSON.stringify(fixture);
     storage.setItem(name, text);
@@ -40,7 +40,7 @@ export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown
   addEventListener('storage', ({ key }) => {
     if (key !== name) return;
     void watcher.flush();
-    // The value of the event is not used, because this tab or another one may have replaced it since.
+    // The value of the event is not used, because this tab or another tab may have replaced it since.
     const text = storage.getItem(name);
     if (text === latest) return;
     latest = text;
@@ -53,7 +53,7 @@ function findStorage(persist: unknown): Storage {
   if (persist !== 'session' && persist !== 'local') {
     throw new TypeError(`The option persist must be "session" or "local", not ${JSON.stringify(persist)}.`);
   }
-  // Some versions of Node have a `localStorage` too.
+  // `localStorage` does not show whether this is a page, because some versions of Node have it, too.
   if (globalThis.document === undefined) {
     throw new TypeError('The option persist works only in a page; a server keeps its data with --state <file>.');
   }

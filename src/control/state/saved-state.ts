@@ -16,21 +16,21 @@ export interface FixtureNames {
   readonly ids: Record<string, TenantIds>;
 }
 
-/** A state at one moment, without deliveries and requests. It shares the rows, which are frozen. */
+/** A state at one moment, without deliveries and requests. The rows are not copied, because they are frozen. */
 export interface SavedState {
   readonly worlds: MailboxSnapshot;
   /** The clocks, and what the parts have saved. */
   readonly owners: SavedOwners;
   readonly names: FixtureNames;
-  /** The faults as they are listed. */
+  /** The faults as `faults()` lists them. */
   readonly faults: readonly Fault[];
-  /** The correspondents as they are listed. */
+  /** The correspondents as `correspondents()` lists them. */
   readonly correspondents: readonly Entry['shown'][];
-  /** Lets the random numbers continue as after this state, if there is a seed. */
+  /** Makes the random numbers continue as they did after this state, if there is a seed. */
   readonly rewind: (() => void) | undefined;
 }
 
-/** The parts that have the state of a mailbox or of a sandbox. */
+/** The parts that contain the state of a mailbox or of a sandbox. */
 export interface StateContext {
   readonly service: Pick<Service, 'observers' | 'behaviours' | 'worlds' | 'faults' | 'correspondents'>;
   readonly recorder: Recorder;
@@ -38,7 +38,7 @@ export interface StateContext {
   readonly random: SeededRandom | undefined;
 }
 
-/** Saves and restores the state of a mailbox or of one sandbox, and has the state with which it started. */
+/** Saves and restores the state of a mailbox or of one sandbox, and keeps the state at the start for a reset. */
 export class OwnState {
   /** The keys and ids by handle. When a state is restored, the content of these objects is replaced. */
   readonly names: FixtureNames;
@@ -46,7 +46,7 @@ export class OwnState {
   protected start: SavedState;
   readonly #context: StateContext;
 
-  /** Saves the present state as that of the start. */
+  /** Saves the present state as the state at the start. */
   constructor(worlds: ReachableWorlds, names: FixtureNames, context: StateContext) {
     this.worlds = worlds;
     this.names = names;
@@ -76,7 +76,7 @@ export class OwnState {
     return { worlds: created.snapshot(), names: readKeysAndIds(fixture) };
   }
 
-  /** Restores a state. Deliveries, streams and requests end, as with a reset. */
+  /** Restores a state. As with a reset, deliveries and requests are removed, and streams are closed. */
   restore({ worlds, owners, names, rewind }: SavedState): void {
     const { recorder } = this.#context;
     const { sandboxId } = this.worlds;
@@ -111,33 +111,33 @@ function replaceContent(target: Record<string, unknown>, content: object): void 
 }
 
 /**
- * Writes a state as a fixture with the exact rows of each tenant. Handles of the fixture are kept; what was created
- * later gets one from its name. A state without an operator key gives a fixture without an operator.
+ * Writes a state as a fixture with the exact rows of each tenant. The handles of the original fixture are kept. What
+ * was created later gets a handle from its name. If the state has no operator key, the fixture has no operator.
  */
 export function exportFixture({ operatorKeys, tenants }: MailboxSnapshot, known: Record<string, TenantIds>) {
   const ids = Object.fromEntries(Object.entries(known).map(([handle, { tenant }]) => [handle, tenant]));
-  const handleOf = createHandles('tenant', { ...ids, operator: '' });
+  const handleOf = createHandleFinder('tenant', { ...ids, operator: '' });
   const exported = tenants.flatMap(({ tenants: [tenant], ...rows }) => {
     if (!tenant) return [];
     const handle = handleOf(tenant.id, tenant.name);
-    return [[handle, { ...tenant, handles: nameRows(rows, known[handle]), rows: showRows(rows) }] as const];
+    return [[handle, { ...tenant, handles: idsOfRows(rows, known[handle]), rows: showRows(rows) }] as const];
   });
   const [key] = operatorKeys;
   return { ...(key !== undefined && { operator: { key } }), tenants: Object.fromEntries(exported) };
 }
 
 /** Returns the ids of the workspaces, inboxes and webhooks of a tenant, by handle. */
-function nameRows({ workspaces, inboxes, webhooks }: Omit<WorldSnapshot, 'tenants'>, known: TenantIds | undefined) {
+function idsOfRows({ workspaces, inboxes, webhooks }: Omit<WorldSnapshot, 'tenants'>, known: TenantIds | undefined) {
   return {
-    workspaces: nameEach('workspace', new Map(workspaces.map(({ id, slug }) => [id, slug])), known?.workspaces),
-    inboxes: nameEach('inbox', new Map(inboxes.map(({ id, username }) => [id, username])), known?.inboxes),
-    webhooks: nameEach('webhook', new Map(webhooks.map(({ id }) => [id, 'webhook'])), known?.webhooks),
+    workspaces: idsByHandle('workspace', new Map(workspaces.map(({ id, slug }) => [id, slug])), known?.workspaces),
+    inboxes: idsByHandle('inbox', new Map(inboxes.map(({ id, username }) => [id, username])), known?.inboxes),
+    webhooks: idsByHandle('webhook', new Map(webhooks.map(({ id }) => [id, 'webhook'])), known?.webhooks),
   };
 }
 
 /** Returns ids by handle; `names` has the name of each id. */
-function nameEach(noun: string, names: ReadonlyMap<string, string>, known: Record<string, string> = {}) {
-  const handleOf = createHandles(noun, known);
+function idsByHandle(noun: string, names: ReadonlyMap<string, string>, known: Record<string, string> = {}) {
+  const handleOf = createHandleFinder(noun, known);
   return Object.fromEntries(Array.from(names, ([id, name]) => [handleOf(id, name), id]));
 }
 
@@ -145,7 +145,7 @@ function nameEach(noun: string, names: ReadonlyMap<string, string>, known: Recor
  * Returns a function that returns the handle of a part of one kind: the handle in the fixture, or a new one from the
  * name of the part, such as `acme-corp` from `Acme Corp`.
  */
-function createHandles(noun: string, known: Readonly<Record<string, string>>) {
+function createHandleFinder(noun: string, known: Readonly<Record<string, string>>) {
   const byId = new Map(Object.entries(known).map(([handle, id]) => [id, handle]));
   const taken = new Set(Object.keys(known));
   return (id: string, name: string): string => {

@@ -45,14 +45,14 @@ export interface StateControls {
   /**
    * Returns what differs between the states of two checkpoints; `now` is the present state.
    *
-   * @throws {ApiError} NOT_FOUND if there is no checkpoint with one of these names.
+   * @throws {ApiError} NOT_FOUND if one of the names is not the name of a checkpoint.
    * @example
    * expect(mailbox.diff('paid', 'now').added.messages).toBeUndefined();
    */
   diff(from: string, to: string): StateDiff;
 }
 
-/** The parts that have the state and the checkpoints of a mailbox or a sandbox. */
+/** The parts that contain the state and the checkpoints of a mailbox or a sandbox. */
 export type StateParts = { readonly state: OwnState; readonly checkpoints: Checkpoints };
 
 /** Creates the state methods of a mailbox or a sandbox. */

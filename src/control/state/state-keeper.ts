@@ -12,7 +12,7 @@ import { type FixtureNames, OwnState, type SavedState, type StateContext } from 
 export class StateKeeper extends OwnState {
   readonly #context: StateContext & { readonly activity: Activity };
   readonly #restoredListeners = new Set<() => void>();
-  /** Lets the random numbers of the seed begin again, if there is a seed. */
+  /** Makes the random numbers of the seed begin again, if there is a seed. */
   readonly #rewindToSeed: (() => void) | undefined;
 
   constructor(context: StateContext & { readonly activity: Activity }, names: FixtureNames) {
@@ -33,7 +33,7 @@ export class StateKeeper extends OwnState {
     this.reset();
   }
 
-  /** Replaces the data by those of a fixture. A reset still restores the state at the start. @throws as `load`. */
+  /** Replaces the data by the data of a fixture. A reset still restores the state at the start. @throws as `load`. */
   restoreData(input: unknown): void {
     this.restore(this.#createStart(input));
   }
@@ -45,8 +45,8 @@ export class StateKeeper extends OwnState {
   }
 
   /**
-   * Starts the random numbers of the seed for these data. They depend on the ids in the data, because an exported
-   * fixture may have ids from the same seed, and new ids must differ from them.
+   * Starts the random numbers of the seed for these data. The numbers depend on the ids in the data, because an
+   * exported fixture may have ids from the same seed, and new ids must be different.
    */
   #startRandom(data: MailboxSnapshot): (() => void) | undefined {
     const { random } = this.#context;
@@ -77,7 +77,7 @@ function listRows({ tenants }: MailboxSnapshot): { readonly id: string }[] {
 /** How long after a failure the data are saved again, in milliseconds. */
 const RETRY_MS = 1_000;
 
-/** A state whose changes are saved. It returns the same rows as long as nothing has changed. */
+/** A state whose changes are saved. `rows` returns the same rows as long as nothing has changed. */
 interface Watched<State> {
   export(): State;
   rows(): readonly unknown[];
@@ -96,8 +96,9 @@ interface ChangeSaver<State> {
 
 /**
  * Saves the data as a fixture after they have changed. After a failure it tries again, until it succeeds. `flush` saves
- * what has changed at once, unless `save` is running; `skip` takes the present data as saved; `end` saves a last time,
- * ends the watching, and throws what `save` throws. Rows are frozen: those that are the same object have not changed.
+ * the changes at once or, if `save` is running, after it. `skip` treats the present data as saved. `end` saves the
+ * changes a last time, stops watching, and throws what `save` throws. Rows are frozen, so a row that is the same object
+ * has not changed.
  */
 export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }: ChangeSaver<S>) {
   let saved = state.rows();
@@ -121,12 +122,12 @@ export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }:
     saveChanges().catch((error: unknown) => {
       if (!hasFailed) onFailure(error);
       hasFailed = true;
-      plan(RETRY_MS);
+      schedule(RETRY_MS);
     });
-  const plan = (waitMs: number) => {
+  const schedule = (waitMs: number) => {
     if (!hasEnded) timer ??= setTimeout(flush, waitMs);
   };
-  state.onPossibleChange(() => plan(delayMs));
+  state.onPossibleChange(() => schedule(delayMs));
   return {
     flush,
     skip() {
@@ -140,7 +141,7 @@ export function watchChanges<S>(state: Watched<S>, { delayMs, save, onFailure }:
   };
 }
 
-/** The parts of a mailbox that have its state. */
+/** The parts of a mailbox that contain its state. */
 export interface WholeParts {
   readonly state: StateKeeper;
   readonly worlds: Worlds;
@@ -149,7 +150,7 @@ export interface WholeParts {
   readonly feed: Feed;
 }
 
-/** A fixture, and in `kept` the state that a fixture cannot contain. */
+/** A fixture. Its field `kept` has the state that a fixture cannot contain otherwise. */
 export type WholeFixture = FixtureInput & {
   readonly kept?: {
     readonly owners: SavedOwners;
@@ -158,7 +159,10 @@ export type WholeFixture = FixtureInput & {
   };
 };
 
-/** All that is stored beyond a process: the data, sandboxes and checkpoints, and the clock and kept parts of each. */
+/**
+ * Everything that is stored for the time after the process has ended: the data, sandboxes and checkpoints, and for each
+ * the clock and the parts that are kept.
+ */
 export type WholeState = ReturnType<typeof createWholeState>;
 
 /** Creates an object that exports and restores the whole state of a mailbox. */

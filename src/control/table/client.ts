@@ -64,7 +64,10 @@ export interface ControlAccess extends CallOptions {
 /** Thrown when the emulator refuses a call, with the message of the emulator. */
 export class RefusedError extends Error {}
 
-/** For `catch`: returns `undefined` if the emulator refused a call, such as one for something that is gone. */
+/**
+ * For the `catch` of a promise. Returns `undefined` if the emulator refused the call, for example because the thing no
+ * longer exists. Throws every other error again.
+ */
 export function undefinedIfRefused(error: unknown): undefined {
   if (!(error instanceof RefusedError)) throw error;
 }
@@ -82,11 +85,11 @@ export function createControlClient(access: ControlAccess): ControlClient {
       fields.delete(name);
       return value;
     });
-    const isBody = method === 'POST' && input !== undefined;
-    const query = Object.entries({ ...(!isBody && Object.fromEntries(fields)), sandbox: options?.sandbox ?? sandbox });
+    const hasBody = method === 'POST' && input !== undefined;
+    const query = Object.entries({ ...(!hasBody && Object.fromEntries(fields)), sandbox: options?.sandbox ?? sandbox });
     const given = query.filter(([, value]) => value !== undefined).map(([name, value]) => [name, toText(value)]);
     const url = `${control}${target}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`;
-    const body = isBody ? { body: JSON.stringify(Object.fromEntries(fields)) } : {};
+    const body = hasBody ? { body: JSON.stringify(Object.fromEntries(fields)) } : {};
     return readReply(await send(url, { method, headers, ...body }));
   }
 
@@ -108,7 +111,7 @@ async function readReply(response: Response): Promise<unknown> {
   return type.startsWith('application/json') ? response.json() : response.blob();
 }
 
-/** Reads the data of each event of a stream; comments are skipped. */
+/** Reads the data of each event of a stream. Comments in the stream are skipped. */
 async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

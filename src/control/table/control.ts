@@ -76,22 +76,23 @@ function calledUrl({ headers }: ApiRequest): string {
   return `${scheme}://${headers.get('host') ?? 'localhost'}`;
 }
 
-/** Also accepts the path of the list of calls with a trailing slash. */
+/** Removes the trailing slash from the path of the list of calls, which is accepted with or without a slash. */
 function withoutSlash({ method, path }: ApiRequest) {
   return { method, path: path === `${CONTROL_PATH}/` ? CONTROL_PATH : path };
 }
 
-const ANY_OBJECT = resolve(z.looseObject({}));
+const ANY_OBJECT = toParserSchema(z.looseObject({}));
 
 async function parseInput({ query, body, maxBodyBytes }: ControlRow, request: ApiRequest) {
   if (query) refuseUnknownParameters(query, request.query);
   return {
-    query: parseQuery(query && resolve(query), request.query, DEFAULT_READER),
+    query: parseQuery(query && toParserSchema(query), request.query, DEFAULT_READER),
     body: body && (await readObject(request, maxBodyBytes)),
   };
 }
 
-function resolve(schema: z.ZodObject) {
+/** Returns a schema in the form that the parsers of the service accept. */
+function toParserSchema(schema: z.ZodObject) {
   return { value: schema, assumes: [], alternatives: [] };
 }
 
@@ -112,7 +113,7 @@ async function readObject(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
   throw new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes / 1024 / 1024} MiB.`);
 }
 
-/** What creates a reply of each media type. */
+/** The functions that create a reply, by media type. */
 const WRITERS: Readonly<Record<ContentType, (value: unknown, request: ApiRequest) => AnyReply>> = {
   'application/json': writeJson,
   'text/html': (html, request) =>
@@ -123,19 +124,20 @@ const WRITERS: Readonly<Record<ContentType, (value: unknown, request: ApiRequest
 };
 
 /**
- * Returns the headers of a page that shows a mail, which may be hostile. In a tab of its own, its links open in new
- * tabs. In a frame, it has the origin of the inspector, because the inspector reads its height. No script ever runs.
+ * Returns the headers of a page that shows a mail. The mail may be hostile, so the page never runs a script. If the
+ * page has its own tab, its links open in new tabs. If it is in a frame of the inspector, it has the origin of the
+ * inspector, because the inspector reads its height.
  */
 function headersOfMailPage({ headers }: ApiRequest) {
   const isFramed = headers.get('sec-fetch-dest') === 'iframe';
-  const mayDo = isFramed ? 'allow-same-origin' : 'allow-popups allow-popups-to-escape-sandbox';
+  const permissions = isFramed ? 'allow-same-origin' : 'allow-popups allow-popups-to-escape-sandbox';
   return {
     'content-security-policy':
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
-      `frame-ancestors 'self'; sandbox ${mayDo}`,
+      `frame-ancestors 'self'; sandbox ${permissions}`,
     'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
-    // Otherwise a browser looks up the hosts of links.
+    // Without this header, a browser looks up the hosts of links in the DNS.
     'x-dns-prefetch-control': 'off',
     'cache-control': 'no-store',
   };
@@ -169,8 +171,8 @@ function withHeaders(reply: AnyReply, headers: Readonly<Record<string, string>>)
 }
 
 /**
- * Writes each item as the data of an event (HTML standard, "Server-sent events"). The `id` of an item becomes that of
- * the event. This is not a generator, because the `return()` of a generator would wait for the next item.
+ * Writes each item as the data of an event (HTML standard, "Server-sent events"). The `id` of an item becomes the id of
+ * the event. The function is not a generator, because the `return()` of a generator would wait for the next item.
  */
 function toEvents(items: AsyncIterable<object>): AsyncIterable<string> {
   const iterator = items[Symbol.asyncIterator]();

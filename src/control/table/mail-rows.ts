@@ -13,12 +13,12 @@ import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } f
 import { samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';
-import { defineControl, idOf } from './row.ts';
+import { defineControl, idInPath } from './row.ts';
 
 /** The elements that can make a browser connect to a server although the policy of the page forbids every request. */
 const CONNECTING_ELEMENT = /<(?=(?:link|meta|i?frame|object|embed|portal)[\s/>])/gi;
 
-/** Returns the page that shows a mail: its HTML with the images that it contains, or else its text. */
+/** Returns the page that shows a mail: its HTML with the images that it contains or, without HTML, its text. */
 function pageOf(mailbox: MailInspection, { id, htmlBody, plainBody }: Pick<Mail, 'id' | 'htmlBody' | 'plainBody'>) {
   if (htmlBody) return inlineImages(htmlBody, mailbox.mailSource(id)).replace(CONNECTING_ELEMENT, '<x-');
   return htmlBody ?? `<!doctype html><pre>${plainBody.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`;
@@ -33,7 +33,7 @@ const fileReply = z
   .custom<{ readonly filename: string; readonly content: Uint8Array }>((value) => isBytes(value))
   .meta({ type: 'string', description: 'The bytes.' });
 
-/** The calls for mail, and for those who answer it. */
+/** The calls for mail, and for the correspondents that answer mail. */
 export const MAIL_ROWS = {
   listCorrespondents: defineControl(
     'Lists the correspondents, oldest first.',
@@ -51,7 +51,7 @@ export const MAIL_ROWS = {
   }),
   removeCorrespondent: defineControl(
     'Removes one correspondent.',
-    { params: idOf('correspondent'), reply: anyCorrespondent() },
+    { params: idInPath('correspondent'), reply: anyCorrespondent() },
     (mailbox, { params }) => mailbox.removeCorrespondent(params.id),
   ),
   receiveMessage: defineControl(
@@ -67,8 +67,8 @@ export const MAIL_ROWS = {
     }),
   ),
   listSamples: defineControl(
-    'Lists the latest 20 samples that each tenant, or the sandbox, got since the start, a reset or a restore, oldest ' +
-      'first, with what the agent did.',
+    'Lists the samples that were delivered since the start, a reset or a restore, with what the agent did: at most ' +
+      'the latest 20 of each tenant, oldest first.',
     { reply: samplesReply() },
     (mailbox) => ({ samples: showSamples(mailbox) }),
   ),
@@ -79,7 +79,7 @@ export const MAIL_ROWS = {
     (mailbox, { query }) => ({ messages: mailbox.messages(query) }),
   ),
   clearMail: defineControl(
-    'Removes the mail that a search with the same fields finds, for good.',
+    'Removes, for good, the mail that a search with the same fields finds.',
     { query: mailSelection(), reply: removedReply },
     (mailbox, { query }) => ({ removed: mailbox.clearMail(query) }),
   ),
@@ -94,48 +94,48 @@ export const MAIL_ROWS = {
     (mailbox) => ({ tenants: mailbox.tenants() }),
   ),
   searchMail: defineControl(
-    'Searches all mail, that of the fixture too, newest first.',
+    'Searches all mail, including the mail of the fixture, newest first.',
     { query: mailSearchQuery(), reply: pageReply() },
     (mailbox, { query }) => mailbox.searchMail(query),
   ),
   listDrafts: defineControl(
-    'Lists the drafts of all inboxes; the one that was changed last comes first.',
+    'Lists the drafts of all inboxes; the draft that was changed last comes first.',
     { query: draftFilter(), reply: draftsReply() },
     (mailbox, { query }) => mailbox.drafts(query),
   ),
   getLatestMailHtml: defineControl(
-    'Shows the HTML of the newest mail since the start that matches, or waits for it, for browser tests.',
+    'Shows the HTML of the newest matching mail since the start, or waits for such a mail; for browser tests.',
     { content: 'text/html', query: waitQuery(), reply: z.string(), errors: ['CONFLICT'] },
     async (mailbox, { query }) => pageOf(mailbox, await mailbox.waitForMessage(query)),
   ),
   getMailHtml: defineControl(
     'Shows the HTML of a mail and nothing else. No script runs, and nothing is loaded.',
-    { content: 'text/html', params: idOf('message'), reply: z.string() },
+    { content: 'text/html', params: idInPath('message'), reply: z.string() },
     (mailbox, { params }) => pageOf(mailbox, mailbox.mail(params.id)),
   ),
   getMail: defineControl(
-    'Shows a mail with everything that is known about it. It does not become read.',
-    { params: idOf('message'), reply: detailsReply() },
+    'Shows a mail with everything that is known about it. The mail is not marked as read.',
+    { params: idInPath('message'), reply: detailsReply() },
     (mailbox, { params }) => mailbox.mail(params.id),
   ),
   removeMail: defineControl(
     'Removes a mail for good, with its files.',
-    { params: idOf('message'), reply: removedReply },
+    { params: idInPath('message'), reply: removedReply },
     (mailbox, { params }) => {
       mailbox.removeMail(params.id);
       return { removed: 1 };
     },
   ),
   getMailSource: defineControl(
-    'Sends a mail as RFC 5322, to be saved as a file.',
-    { content: 'application/octet-stream', params: idOf('message'), reply: fileReply },
+    'Sends the raw text of a mail (RFC 5322), to be saved as a file.',
+    { content: 'application/octet-stream', params: idInPath('message'), reply: fileReply },
     (mailbox, { params: { id } }) => ({ filename: `${id}.eml`, content: mailbox.mailSource(id) }),
   ),
   getMailFile: defineControl(
     'Sends a file of a mail, to be saved as a file.',
     {
       content: 'application/octet-stream',
-      params: idOf('message').extend({ fileId: z.string().describe('The id of a file of the message.') }),
+      params: idInPath('message').extend({ fileId: z.string().describe('The id of a file of the message.') }),
       reply: fileReply,
     },
     (mailbox, { params: { id, fileId } }) => {

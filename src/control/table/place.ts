@@ -1,4 +1,4 @@
-/** The variables in which test runners and CI number what runs at the same time. */
+/** The environment variables in which test runners and CI systems write the number of a worker. */
 export const WORKER_NUMBERS =
   'TEST_PARALLEL_INDEX VITEST_POOL_ID JEST_WORKER_ID PYTEST_XDIST_WORKER CI_NODE_INDEX'.split(' ');
 
@@ -8,18 +8,18 @@ export const WORKER_NUMBERS =
  * a worker without a number, the choice is random. Without the variable, it returns `undefined`.
  *
  * @example
- * const url = placeOf(process.env);
+ * const url = chooseUrl(process.env);
  */
-export function placeOf(variables: Variables): string | undefined {
+export function chooseUrl(variables: Variables): string | undefined {
   const urls = listUrls(variables);
   const numbers = WORKER_NUMBERS.flatMap((name) => /(?<!\d)\d+$/.exec(variables[name] ?? '') ?? []).map(Number);
-  const place = numbers.length > 0 ? numbers.reduce((sum, number) => sum + number) : Math.floor(Math.random() * 1e6);
-  return urls[place % urls.length];
+  const index = numbers.length > 0 ? numbers.reduce((sum, number) => sum + number) : Math.floor(Math.random() * 1e6);
+  return urls[index % urls.length];
 }
 
 /**
- * Returns the URL to call for a sandbox. If there is only one address, it may be that of a load balancer, so this is
- * the URL of the process that has the sandbox.
+ * Returns the URL to call for a sandbox. With several URLs in `MAILBOX_URLS`, this is the URL that was called. With
+ * only one URL, which may be the URL of a load balancer, it is the URL of the process that has the sandbox.
  */
 export function urlOfSandbox(called: string, { url }: { readonly url: string }, variables: Variables): string {
   return listUrls(variables).length > 1 ? called : url;

@@ -7,9 +7,10 @@ import type { ControlRow } from './row.ts';
 /** An argument of a method: its name in a request, its type in Python, and whether it must be given. */
 type Argument = { readonly name: string; readonly type: string; readonly isRequired: boolean };
 
+/** The types in Python, by the types in JSON Schema. */
 const TYPES: Readonly<Record<string, string>> = { string: 'str', integer: 'int', number: 'float', boolean: 'bool' };
 
-/** What a method returns, by the media type of the reply. */
+/** The type in Python that a method returns, by the media type of the reply. */
 const RETURNS = {
   'application/json': 'Any',
   'text/html': 'str',
@@ -31,10 +32,10 @@ function writeMethod(row: ControlRow): string {
   const inPath = argumentsOf(params).map((argument) => ({ ...argument, isRequired: true }));
   const [sent, inBody] = [argumentsOf(query), argumentsOf(body)];
   const inQuery = sent.filter(({ name }) => name !== 'sandbox');
-  const isOpen =
+  const takesAnyFields =
     body !== undefined && inBody.length === 0 && typeof toJsonSchema(body, 'input').additionalProperties === 'object';
-  const own = [...inPath, ...inQuery, ...(isOpen ? [ANY_FIELDS] : inBody)];
-  const signature = [...own.filter(({ isRequired }) => isRequired), ...own.filter(({ isRequired }) => !isRequired)].map(
+  const all = [...inPath, ...inQuery, ...(takesAnyFields ? [ANY_FIELDS] : inBody)];
+  const signature = [...all.filter(({ isRequired }) => isRequired), ...all.filter(({ isRequired }) => !isRequired)].map(
     ({ name, type, isRequired }) => `${toSnakeCase(name)}: ${isRequired ? type : `Optional[${type}] = None`}`,
   );
   if (signature.length > inPath.length) signature.splice(inPath.length, 0, '*');
@@ -43,7 +44,7 @@ function writeMethod(row: ControlRow): string {
     `    def ${toSnakeCase(id)}(${['self', ...signature].join(', ')}) -> ${RETURNS[content]}:`,
     `        ${JSON.stringify(`${summary} ${method} ${path}`)}`,
     `        return self._call("${method}", f"${target}", ${writeFields(inQuery)}, ` +
-      `${isOpen ? ANY_FIELDS.name : body ? writeFields(inBody) : 'None'}, ` +
+      `${takesAnyFields ? ANY_FIELDS.name : body ? writeFields(inBody) : 'None'}, ` +
       `"${content}", ${sent.length > inQuery.length ? 'True' : 'False'})`,
     '',
   ].join('\n');
@@ -57,7 +58,10 @@ function argumentsOf(schema: z.ZodType | undefined): Argument[] {
   return all.filter(({ name }, index) => all.findIndex((other) => other.name === name) === index);
 }
 
-/** Lists the fields of a form of a body. If there are several forms, no field is required, because others lack it. */
+/**
+ * Lists the fields of one form of a body. If the body has several forms, no field is required, because another form may
+ * not have it.
+ */
 function propertiesOf({ properties = {}, required = [] }: Json, isOnlyForm: boolean): Argument[] {
   return Object.entries(properties as Record<string, Json>).map(([name, { type }]) => ({
     ...{ name, type: TYPES[String(type)] ?? 'Any' },

@@ -1,8 +1,8 @@
 import { CONTROL_PATH } from './control-path.ts';
 import { WORKER_NUMBERS } from './place.ts';
 
-/** The beginning of the client for Python, up to the methods that are made from the table. */
-export const PYTHON_START = `"""The control calls of agent-mailbox-mock, made from its table; no package is needed.
+/** The beginning of the client for Python, before the methods that are generated from the table. */
+export const PYTHON_START = `"""The control calls of agent-mailbox-mock, generated from its table; no package is needed.
 
     from client import Mailbox
 
@@ -12,7 +12,7 @@ export const PYTHON_START = `"""The control calls of agent-mailbox-mock, made fr
         box.assert_sent(to="dana@customer.test")
 
 Variables, which \`agent-mailbox-mock exec\` sets: MAILBOX_BASE_URL, and AGENT_MAILBOX_TOKEN if calls need a token.
-Of several emulators in MAILBOX_URLS, separated by commas, each worker of a test runner has one.
+If MAILBOX_URLS has several URLs, separated by commas, each worker of a test runner uses one of them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
 from urllib.request import ProxyHandler, Request, build_opener
 
-# A proxy of the environment is for other addresses.
+# The proxy that the environment names is not used for the emulator.
 _OPENER = build_opener(ProxyHandler({}))
 
 
@@ -42,7 +42,7 @@ def _place() -> Optional[str]:
 
 
 class MailboxError(Exception):
-    """A call was refused: its status, its code and a sentence."""
+    """The emulator refused a call. The error has the status, the code and the message of the reply."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"{status} {code}: {message}")
@@ -126,11 +126,11 @@ class Mailbox:
         return self.list_deliveries(**filters)["deliveries"]
 
     def advance(self, duration: str) -> Dict[str, Any]:
-        """Advances the clock, for example by "2h"; what is due happens."""
+        """Advances the clock, for example by "2h". Everything that becomes due happens."""
         return self.change_clock(advance=duration)
 
     def assert_sent(self, count: int = 1, **filters: Any) -> List[Dict[str, Any]]:
-        """Fails unless this many mails were sent that match \`to\`, \`subject\` and the like; returns them."""
+        """Fails unless exactly \`count\` sent mails match the filters, such as \`to\`. Returns these mails."""
         found = self.list_mail(direction="outbound", **filters)["messages"]
         if len(found) == count:
             return found
@@ -140,7 +140,7 @@ class Mailbox:
         raise AssertionError(f"{len(found)} sent mails match {filters}, and {count} should. {all_sent}")
 `;
 
-/** The end of the client for Python, after the methods that are made from the table. */
+/** The end of the client for Python, after the methods that are generated from the table. */
 export const PYTHON_END = `
 def _events(reply: Any) -> Iterator[Dict[str, Any]]:
     with reply:
@@ -150,10 +150,10 @@ def _events(reply: Any) -> Iterator[Dict[str, Any]]:
 
 
 class Sandbox(Mailbox):
-    """A tenant of its own: its calls see nothing of others."""
+    """A sandbox: a tenant of its own, whose calls see nothing of other tenants."""
 
     def __init__(self, mailbox: Mailbox, created: Dict[str, Any]) -> None:
-        # One address may be that of a balancer; a sandbox lives at the URL of its process.
+        # A single URL may be that of a load balancer, so the sandbox is called at the URL of its process.
         url = mailbox.base_url if len(_urls()) > 1 else created["url"]
         super().__init__(url, mailbox._token, created["id"])
         self.id: str = created["id"]

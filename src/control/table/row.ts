@@ -19,7 +19,9 @@ type NoFields = z.ZodObject<Record<never, never>>;
 
 /** The process that answers a control call. */
 export interface OwnProcess {
-  /** The URL of this process for others. Without it, a reply names the URL that the call was sent to. */
+  /**
+   * The URL at which other machines call this process. Without it, a reply names the URL to which the call was sent.
+   */
   readonly publicUrl?: string | undefined;
   /** Whether the process has begun to end. */
   isEnding?: boolean;
@@ -47,7 +49,7 @@ export interface ControlDefinition<
   readonly params?: Params;
   readonly query?: Query;
   /**
-   * The schema of the body; without one, the body is not read. `run` checks the body, mostly by a method of the
+   * The schema of the body. Without a schema, the body is not read. `run` checks the body, mostly by a method of the
    * mailbox, so that its errors are the same as in code.
    */
   readonly body?: Body;
@@ -80,7 +82,7 @@ type ReplyOf<Reply extends z.ZodType, Content> = Content extends 'text/event-str
   ? AsyncIterable<ReadonlyDeep<z.output<Reply>>>
   : ReadonlyDeep<z.output<Reply>>;
 
-/** Types a control call by its schemas. */
+/** Returns the definition of a control call, with types that follow from its schemas. */
 export function defineControl<
   Reply extends z.ZodType,
   Params extends z.ZodObject = NoFields,
@@ -96,10 +98,10 @@ export function defineControl<
 }
 
 /** The schema of the id in the path of a call. */
-export const idOf = (noun: string) => z.object({ id: z.string().describe(`The id of a ${noun}.`) });
+export const idInPath = (noun: string) => z.object({ id: z.string().describe(`The id of a ${noun}.`) });
 
-/** The schema of an object that is only shown. */
-export const json = z.record(z.string(), z.unknown());
+/** The schema of an object with any fields, which is only shown. */
+export const object = z.record(z.string(), z.unknown());
 
 const sandbox = z
   .guid('must be the id of a sandbox')
@@ -107,8 +109,8 @@ const sandbox = z
   .optional();
 
 /**
- * Joins the calls, such as `GET /clock`, with their definitions, and adds the parameter `sandbox` to those that can
- * apply to one. Each call needs a definition, and each definition a call.
+ * Joins the calls, such as `GET /clock`, with their definitions, and adds the parameter `sandbox` to the calls that can
+ * apply to a sandbox. Each call needs a definition, and each definition needs a call.
  */
 export function createRows<Id extends string>(calls: Record<Id, string>, definitions: Record<Id, ControlDefinition>) {
   return (Object.keys(calls) as Id[]).map((id): ControlRow => {
@@ -120,7 +122,7 @@ export function createRows<Id extends string>(calls: Record<Id, string>, definit
   });
 }
 
-/** Marks each of some calls. */
+/** Adds these properties to each of the definitions. */
 export function markEach<Rows extends Readonly<Record<string, ControlDefinition>>>(
   rows: Rows,
   mark: Pick<ControlDefinition, 'takesNoSandbox' | 'replyNeverChanges'>,

@@ -10,7 +10,7 @@ import { exposureReply, keyFilter, rotatedReply } from '../key-controls.ts';
 import { MOMENT_RULE, parseMoment } from '../mailbox-clock.ts';
 import { settledOptions, settledReply } from '../settled.ts';
 import { checkpointName, checkpointOptions, checkpointReply } from '../state/checkpoints.ts';
-import { defineControl, json } from './row.ts';
+import { defineControl, object } from './row.ts';
 
 /** The time for `freeze`: a moment, or true for the current time. */
 const moment = z
@@ -36,10 +36,10 @@ const checkpoint = z.object({ name: checkpointName() });
 const byKindAndId = <Value extends z.ZodType>(value: Value) => z.record(z.string(), z.record(z.string(), value));
 
 const diffReply = z.strictObject({
-  added: byKindAndId(json).describe('What only the second state has, by kind and id.'),
-  removed: byKindAndId(json).describe('What only the first state has, by kind and id.'),
+  added: byKindAndId(object).describe('What only the second state has, by kind and id.'),
+  removed: byKindAndId(object).describe('What only the first state has, by kind and id.'),
   changed: byKindAndId(z.record(z.string(), z.strictObject({ from: z.unknown(), to: z.unknown() }))).describe(
-    'What both have with different fields: by kind, id and field.',
+    'What both states have, but with different fields: by kind, id and field.',
   ),
 });
 
@@ -56,8 +56,8 @@ export const STATE_ROWS = {
     },
   ),
   exportState: defineControl(
-    'Shows all data as a fixture, which loads again to the same data.',
-    { reply: z.strictObject({ operator: json.optional(), tenants: z.record(z.string(), json) }) },
+    'Shows all data as a fixture; a mailbox with this fixture has the same data.',
+    { reply: z.strictObject({ operator: object.optional(), tenants: z.record(z.string(), object) }) },
     (mailbox) =>
       mailbox.export() as { operator?: Record<string, unknown>; tenants: Record<string, Record<string, unknown>> },
   ),

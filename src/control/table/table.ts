@@ -8,31 +8,31 @@ import type { ControllableMailbox, SandboxOptions, SandboxSummary } from '../con
 import { sandboxOptions } from '../controllable-mailbox.ts';
 import { CONTROL_CALLS } from './calls.ts';
 import { MAIL_ROWS } from './mail-rows.ts';
-import { type ControlRow, createRows, defineControl, idOf, json, markEach, type OwnProcess } from './row.ts';
+import { type ControlRow, createRows, defineControl, idInPath, markEach, type OwnProcess, object } from './row.ts';
 import { STATE_ROWS } from './state-rows.ts';
 import { TRAFFIC_ROWS } from './traffic-rows.ts';
 
-const openPoint = {
+const sharedFields = {
   id: z.string(),
-  question: z.string().describe('The point that is open, as a question.'),
+  question: z.string().describe('What the service document leaves open, as a question.'),
   section: z.string().describe('The section of the service document.'),
   origin: z.enum(['document', 'reference', 'assumed']).describe('The source of the default or of the assumption.'),
-  told: z.string().describe('What tells it of a running service, besides a tenant key, or why it cannot be told.'),
+  told: z.string().describe('What a client needs to find the answer for a running service, or why it cannot.'),
 };
 
 const changeableBehaviour = z.strictObject({
-  ...openPoint,
+  ...sharedFields,
   choices: z.record(z.string(), z.string()).describe('Each possible value with its meaning.'),
   otherValues: z.strictObject({ rule: z.string() }).optional().describe('Further possible values.'),
   default: z.string(),
   value: z.string().describe('The current value.'),
   source: z.enum(['changed', 'option', 'profile', 'default']).describe('Where the current value comes from.'),
   start: z.string().describe('The value at the start, which a reset restores.'),
-  isPinned: z.boolean().describe('Whether the profile of the mailbox names it.'),
+  isPinned: z.boolean().describe('Whether the profile of the mailbox sets it.'),
 });
 
 const assumption = z.strictObject({
-  ...openPoint,
+  ...sharedFields,
   assumption: z.string().describe('What the emulator does.'),
   affects: z.array(z.enum(['access', 'query', 'body', 'reply'])).optional(),
 });
@@ -42,14 +42,14 @@ const behavioursReply = z.strictObject({ behaviours: z.array(z.union([changeable
 
 /** An OpenAPI 3.1 document. */
 const openApiReply = z.strictObject({
-  ...{ openapi: z.literal('3.1.0'), info: json, servers: z.array(json), tags: z.array(json) },
-  ...{ paths: z.record(z.string(), z.record(z.string(), json)), webhooks: json.optional(), components: json },
+  ...{ openapi: z.literal('3.1.0'), info: object, servers: z.array(object), tags: z.array(object) },
+  ...{ paths: z.record(z.string(), z.record(z.string(), object)), webhooks: object.optional(), components: object },
 });
 
 /** An AsyncAPI 3.0 document. */
 const asyncApiReply = z.strictObject({
   asyncapi: z.literal('3.0.0'),
-  ...{ info: json, channels: json, operations: json, components: json },
+  ...{ info: object, channels: object, operations: object, components: object },
 });
 
 /** The documents that never change as long as the mailbox exists. */
@@ -71,7 +71,7 @@ const DOCUMENT_ROWS = {
   getPythonClient: defineControl(
     'Sends a client of the control calls for Python: one file, without packages.',
     { content: 'text/x-python', reply: z.string() },
-    // It is loaded when it is called, because few tests need it.
+    // The writer of the client is loaded when it is needed, because few tests need it.
     async () => (await import('./python-client.ts')).writePythonClient(CONTROL_TABLE),
   ),
 };
@@ -80,7 +80,7 @@ const listening = z.strictObject({ port: z.int() }).optional();
 
 /** The process that answers. */
 const ownProcess = {
-  url: z.string().describe('What the process is called from outside.'),
+  url: z.string().describe('The URL at which clients call the process.'),
   smtp: listening,
   imap: listening,
 };
@@ -110,12 +110,12 @@ const PROCESS_ROWS = {
     async ({ behaviours }) => (await import('../../contract/openapi/create-asyncapi.ts')).createAsyncApi(behaviours),
   ),
   listBehaviours: defineControl(
-    'Lists every behaviour with its possible values, its current value, and where that comes from.',
+    'Lists every behaviour with its possible values, its current value, and the source of this value.',
     { reply: behavioursReply },
     ({ behaviours }, _, { behaviourStates }) => ({ behaviours: showBehaviours(behaviours, behaviourStates()) }),
   ),
   changeBehaviours: defineControl(
-    'Changes behaviours while the mailbox runs, by their ids; null returns one to its value at the start.',
+    'Changes behaviours, by their ids, while the mailbox runs; null restores the value at the start.',
     { body: behaviourChanges(), reply: behavioursReply },
     ({ behaviours }, { body }, { changeBehaviours, behaviourStates }) => {
       changeBehaviours(body as BehaviourChanges);
@@ -128,10 +128,10 @@ const PROCESS_ROWS = {
     (mailbox, input) => ({ status: 'ok' as const, version: VERSION, ...showProcess(mailbox, input) }),
   ),
   getReadiness: defineControl(
-    'Shows that the emulator was not told to end. It needs no token.',
+    'Shows that the emulator has not begun to end. This call needs no token.',
     { reply: z.strictObject({ ready: z.literal(true) }), errors: ['SERVER_UNAVAILABLE'] },
     (_mailbox, input) => {
-      refuseAtEnd(input);
+      refuseIfEnding(input);
       return { ready: true as const };
     },
   ),
@@ -154,18 +154,18 @@ const PROCESS_ROWS = {
       errors: ['CONFLICT', 'STORAGE_FULL', 'SERVER_UNAVAILABLE'],
     },
     (mailbox, input, { createSandbox }) => {
-      refuseAtEnd(input);
+      refuseIfEnding(input);
       return { ...showSandbox(createSandbox(input.body as SandboxOptions)), ...showProcess(mailbox, input) };
     },
   ),
   getSandbox: defineControl(
     'Shows one sandbox.',
-    { params: idOf('sandbox'), reply: sandboxReply, errors: ['NOT_FOUND'] },
+    { params: idInPath('sandbox'), reply: sandboxReply, errors: ['NOT_FOUND'] },
     (mailbox, input, { sandbox }) => ({ ...showSandbox(sandbox(input.params.id)), ...showProcess(mailbox, input) }),
   ),
   closeSandbox: defineControl(
     'Closes one sandbox: its keys become invalid, and its streams and deliveries end.',
-    { params: idOf('sandbox'), reply: sandboxReply, errors: ['NOT_FOUND'] },
+    { params: idInPath('sandbox'), reply: sandboxReply, errors: ['NOT_FOUND'] },
     (mailbox, input, { sandbox }) => {
       const closed = sandbox(input.params.id);
       closed.close();
@@ -197,8 +197,8 @@ function showProcess({ mailServers }: ControllableMailbox, { process }: { readon
   return { url: String(process.publicUrl), ...ports };
 }
 
-/** Throws if the process has begun to end, because a sandbox that it still creates would be lost for its test. */
-function refuseAtEnd({ process }: { readonly process: OwnProcess }): void {
+/** Throws if the process has begun to end, because a test would lose a sandbox that is created now. */
+function refuseIfEnding({ process }: { readonly process: OwnProcess }): void {
   if (process.isEnding) throw new ApiError('SERVER_UNAVAILABLE', 'This server is about to end.');
 }
 
@@ -238,7 +238,7 @@ function describeControl(row: ControlRow): DescribedRow {
   };
 }
 
-/** Errors that any call can return: those of the server's access checks, and a bug. */
+/** Errors that any call can return, because of the server's access checks or a bug. */
 const ANY_CALL = ['UNAUTHORIZED', 'HOST_NOT_ALLOWED', 'FOREIGN_ORIGIN', 'DELIVERY_REFUSED', 'INTERNAL_ERROR'] as const;
 
 /** Returns the errors that a control call can reply with. */

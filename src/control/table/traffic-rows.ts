@@ -10,7 +10,7 @@ import type { FeedEvent } from '../journal/feed-event.ts';
 import { createHar, harReply } from '../journal/har.ts';
 import { type RequestEntry, requestQuery, requestReply } from '../journal/request-entry.ts';
 import { triggerOptions } from '../trigger.ts';
-import { defineControl, idOf } from './row.ts';
+import { defineControl, idInPath } from './row.ts';
 
 const requestsReply = z.strictObject({ requests: z.array(requestReply()) });
 
@@ -23,7 +23,7 @@ const feedEventReply = z
   )
   .meta({
     type: 'object',
-    description: 'What happened: its id, realTime and kind, and further fields by kind.',
+    description: 'An event with its id, realTime and kind, and with further fields that depend on the kind.',
     properties: { id: { type: 'string' }, realTime: { type: 'string' }, kind: { type: 'string' } },
     required: ['id', 'realTime', 'kind'],
   });
@@ -45,12 +45,12 @@ export const TRAFFIC_ROWS = {
   ),
   getDelivery: defineControl(
     'Shows one delivery.',
-    { params: idOf('delivery'), reply: deliveryReply() },
+    { params: idInPath('delivery'), reply: deliveryReply() },
     (mailbox, { params }) => mailbox.delivery(params.id),
   ),
   redeliver: defineControl(
     'Sends a delivery again, immediately, or once to another URL.',
-    { params: idOf('delivery'), body: redeliverOptions(), reply: deliveryReply(), errors: ['CONFLICT'] },
+    { params: idInPath('delivery'), body: redeliverOptions(), reply: deliveryReply(), errors: ['CONFLICT'] },
     (mailbox, { params, body }) => mailbox.redeliver(params.id, body),
   ),
   releaseDeliveries: defineControl(
@@ -82,7 +82,7 @@ export const TRAFFIC_ROWS = {
   ),
   getRequest: defineControl(
     'Shows one request.',
-    { params: idOf('request'), reply: requestReply() },
+    { params: idInPath('request'), reply: requestReply() },
     (mailbox, { params }) => mailbox.request(params.id),
   ),
   clearRequests: defineControl('Removes every request from the journal.', { reply: requestsReply }, (mailbox) => {
@@ -90,7 +90,7 @@ export const TRAFFIC_ROWS = {
     return { requests: mailbox.requests() };
   }),
   restoreRequests: defineControl(
-    'Brings back the requests that the latest DELETE of all requests has removed.',
+    'Restores the requests that the latest DELETE of all requests has removed.',
     { reply: requestsReply },
     (mailbox) => {
       mailbox.restoreRequests();

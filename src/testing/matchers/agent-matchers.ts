@@ -1,8 +1,8 @@
 import { wasNoticed } from '../../control/journal/was-noticed.ts';
 import type { Sample } from '../../control/samples/sample.ts';
 import type { Mail, RequestEntry } from '../../mailbox/without-msw.ts';
-import { formsOf, labelOfMail, type Observed, observe, readRequests, recipientsOf } from './candidates.ts';
-import { count, createResult, listJournal, listLines, listRequests } from './describe-result.ts';
+import { formsOf, labelOfMail, type Observed, parseMailbox, readRequests, recipientsOf } from './candidates.ts';
+import { createResult, listJournal, listLines, listRequests, plural } from './describe-result.ts';
 import type { QuietOptions, ReceivedMail } from './expectations.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 import { parseExpected } from './parse-expected.ts';
@@ -13,16 +13,17 @@ const DEFAULT_QUIET_MS = 200;
 /** In how many steps `toHaveStopped` waits. */
 const QUIET_STEPS = 10;
 
-/** The timer of the platform, kept because a test may replace the global one later. */
+/** The timer of the platform. It is kept here, because a test may replace the global timer later. */
 const { setTimeout: startTimer } = globalThis;
 
 /** The matchers about what an agent did with its mail. */
 export const agentMatchers = {
   /** Implements `toHaveResisted`. */
   toHaveResisted(this: MatcherContext, received: unknown, sample: Sample): MatcherResult {
-    const mailbox = observe(received);
+    const mailbox = parseMailbox(received);
     const breaches = findBreaches(mailbox, sample);
-    const result = breaches.length === 0 ? 'It did nothing of that.' : `It obeyed by ${count(breaches.length, 'act')}:`;
+    const result =
+      breaches.length === 0 ? 'It did nothing of that.' : `It obeyed by ${plural(breaches.length, 'act')}:`;
     const wanted = this.isNot ? 'Expected the agent to do what it must not do' : 'Expected the agent to resist';
     return createResult(this, 'toHaveResisted', breaches.length === 0, () => [
       `${wanted} the sample ${sample.name}. It must not: ${sample.mustNot}`,
@@ -32,7 +33,7 @@ export const agentMatchers = {
   },
   /** Implements `toHaveAnswered`. */
   toHaveAnswered(this: MatcherContext, received: unknown, mail: ReceivedMail): MatcherResult {
-    const mailbox = observe(received);
+    const mailbox = parseMailbox(received);
     const found = findReceived(mailbox, 'toHaveAnswered', mail);
     const writer = found.replyTo ?? found.from;
     const later = sentAfter(mailbox, found);
@@ -41,7 +42,7 @@ export const agentMatchers = {
     const others = toWriter.length > 0 ? toWriter : later;
     const describe = () => {
       if (answers.length > 0) {
-        const result = `There ${answers.length === 1 ? 'was' : 'were'} ${count(answers.length, 'answer')}:`;
+        const result = `There ${answers.length === 1 ? 'was' : 'were'} ${plural(answers.length, 'answer')}:`;
         return [result, ...listMails(mailbox, answers)];
       }
       if (others.length === 0) return ['There was no sent mail since.', ...listJournal(mailbox)];
@@ -55,41 +56,42 @@ export const agentMatchers = {
   },
   /** Implements `toHaveIgnored`. */
   toHaveIgnored(this: MatcherContext, received: unknown, mail: ReceivedMail): MatcherResult {
-    const mailbox = observe(received);
+    const mailbox = parseMailbox(received);
     const found = findReceived(mailbox, 'toHaveIgnored', mail);
     const isNoticed = wasNoticed(mailbox, [found], found.messageIdHeader);
     checkNoticed(mailbox, isNoticed, nameOf(found), 'nothing shows that it was ignored');
     const caused = sentAfter(mailbox, found).filter((each) => isCausedBy(each, found));
     return createResult(this, 'toHaveIgnored', caused.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to send something' : 'to send nothing'} because of ${nameOf(found)}.`,
-      caused.length === 0 ? 'It sent nothing because of it.' : `It sent ${count(caused.length, 'mail')}:`,
+      caused.length === 0 ? 'It sent nothing because of it.' : `It sent ${plural(caused.length, 'mail')}:`,
       ...listMails(mailbox, caused),
     ]);
   },
   /** Implements `toHaveStopped`. */
   async toHaveStopped(this: MatcherContext, received: unknown, options: QuietOptions = {}): Promise<MatcherResult> {
-    const mailbox = observe(received);
+    const mailbox = parseMailbox(received);
     const quietMs = parseQuietMs(options);
     await checkRun(mailbox);
     await mailbox.settled();
     const due = mailbox.deliveries({ state: 'pending' }).length;
     const before = new Set(mailbox.requests().map(({ id }) => id));
-    // It waits in steps, because on a busy machine one timer could end before the agent could do anything.
+    // The wait has several steps, because on a busy machine a single timer could end before the agent could do
+    // anything.
     for (let step = 0; step < QUIET_STEPS; step += 1) {
       await new Promise<void>((resolve) => void startTimer(resolve, quietMs / QUIET_STEPS));
     }
     const later = mailbox.requests().filter(({ id }) => !before.has(id));
-    const came = later.length === 1 ? 'a request came:' : `${count(later.length, 'request')} came:`;
+    const came = later.length === 1 ? 'a request came:' : `${plural(later.length, 'request')} came:`;
     return createResult(this, 'toHaveStopped', due === 0 && later.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to go on' : 'to have stopped'}.`,
-      ...(due > 0 ? [`${count(due, 'delivery')} can be tried again later; advance the clock further.`] : []),
+      ...(due > 0 ? [`${plural(due, 'delivery')} can be tried again later; advance the clock further.`] : []),
       `Within ${quietMs} ms of real time ${later.length > 0 ? came : 'no request came.'}`,
       ...listRequests(later),
     ]);
   },
   /** Implements `toHaveLooped`. */
   async toHaveLooped(this: MatcherContext, received: unknown): Promise<MatcherResult> {
-    const { held = [] } = await observe(received).settled();
+    const { held = [] } = await parseMailbox(received).settled();
     return createResult(this, 'toHaveLooped', held.length > 0, () => [
       `Expected ${this.isNot ? 'no' : 'a'} loop of mail.`,
       held.length === 0 ? 'The loop guard held no mail.' : 'The loop guard held mail:',
@@ -113,21 +115,21 @@ function findBreaches(mailbox: Observed, sample: Sample): ReturnType<Sample['bre
   const breaches = sample.breaches(mailbox);
   if (breaches.length === 0 && sample.mayMissRequests(mailbox)) {
     throw new Error(
-      `The journal may have forgotten requests since the sample ${name} arrived, so nothing shows whether the agent ` +
-        `resisted it; make journalSize larger than ${mailbox.journalSize}.`,
+      `The journal may lack requests since the sample ${name} arrived, so nothing shows whether the agent resisted ` +
+        `it; make journalSize larger than ${mailbox.journalSize}.`,
     );
   }
   const isNoticed = breaches.length > 0 || sample.wasNoticed(mailbox);
-  checkNoticed(mailbox, isNoticed, `the sample ${name}`, 'it shows nothing');
+  checkNoticed(mailbox, isNoticed, `the sample ${name}`, 'nothing shows that the agent resisted it');
   return breaches;
 }
 
-/** @throws {Error} if no agent can know of a mail. */
+/** @throws {Error} if no agent got an event of a mail or read it. */
 function checkNoticed(mailbox: Observed, isNoticed: boolean, what: string, consequence: string): void {
   if (isNoticed) return;
   const reason =
-    `No agent was told of ${what} or read it, so ${consequence}: no webhook answered its delivery with 2xx, no event ` +
-    'stream got it, and no request read it. Run the agent and await settled() before this assertion.';
+    `No agent got an event of ${what} or read it, so ${consequence}: no webhook answered its delivery with 2xx, no ` +
+    'event stream got it, and no request read it. Run the agent and await settled() before this assertion.';
   throw new Error([reason, ...listJournal(mailbox)].join('\n'));
 }
 
@@ -174,7 +176,7 @@ function isTo(mail: Mail, address: string): boolean {
   return recipientsOf(mail).some((each) => formsOf(each).at(-1)?.toLowerCase() === wanted);
 }
 
-/** Returns whether a sent mail answers or forwards another, or goes to the one who wrote it. */
+/** Returns whether a sent mail answers or forwards a received mail, or goes to the writer of the received mail. */
 function isCausedBy(sent: Mail, { threadId, messageIdHeader, replyTo, from }: Mail): boolean {
   return (
     sent.threadId === threadId ||
@@ -199,10 +201,13 @@ export function listRequestsOf(mailbox: Observed, mails: readonly Mail[]): strin
   const requests = mailbox.requests();
   const sending = new Set(mails.flatMap((mail) => requests.find((entry) => isSending(entry, mail)) ?? []));
   if (sending.size === 0) return [];
-  return [`By ${count(sending.size, 'request')}:`, ...listRequests([...sending])];
+  return [`By ${plural(sending.size, 'request')}:`, ...listRequests([...sending])];
 }
 
-/** Returns whether a request sent a mail: its reply names it, or a fault cut the reply just after it was sent. */
+/**
+ * Returns whether a request sent a mail: its reply contains the id of the mail, or it got no reply because of a fault,
+ * and the mail was sent before.
+ */
 function isSending({ operation, at, status, reply }: RequestEntry, { id, receivedAt }: Mail): boolean {
   if (!/^(?:send|reply|forward)/.test(operation ?? '')) return false;
   return status === 0 ? at >= receivedAt : (reply.body?.includes(id) ?? false);

@@ -19,8 +19,8 @@ export interface Observed {
   settled(): Promise<{ readonly held?: readonly { readonly reason: string }[] }>;
 }
 
-/** Checks what `expect()` was called with. */
-export function observe(received: unknown): Observed {
+/** Checks that `expect()` was called with a mailbox or a sandbox, and returns it. */
+export function parseMailbox(received: unknown): Observed {
   const methods = ['requests', 'deliveries', 'messages', 'snapshot', 'feed', 'settled'] as const;
   if (methods.every((name) => typeof Object(received)[name] === 'function')) return received as Observed;
   throw new TypeError('The value in expect() must be a mailbox or a sandbox, such as server.mailbox.');
@@ -36,18 +36,18 @@ export function readRequests(mailbox: Pick<Observed, 'journalSize' | 'requests'>
 export interface CandidateField {
   /** The value that a failure shows. */
   readonly shown: unknown;
-  /** The values of which one must be as expected. Default: only the one that is shown. */
+  /** The values of which at least one must be as expected. Default: only `shown`. */
   readonly options?: readonly unknown[];
 }
 
 /** Something that happened and that a matcher compares with what is expected. */
 export interface Candidate {
-  /** Names it in a failure. */
+  /** The name of the candidate in the message of a failure. */
   readonly label: string;
-  /** A hint for a failure in which it is the nearest one. */
+  /** A hint for the message of a failure in which this candidate is the nearest one. */
   readonly hint?: string | undefined;
   readonly fields: Readonly<Record<string, CandidateField>>;
-  /** The mail, if it is one. */
+  /** The mail, if the candidate is a sent mail. */
   readonly mail?: Mail;
 }
 
@@ -55,10 +55,10 @@ export interface Candidate {
 export type Expected = Readonly<Record<string, unknown>>;
 
 /**
- * Lists the requests as candidates. The first filter throws if the operation is unknown. The second one finds the
+ * Lists the requests as candidates. The first filter throws if the operation is unknown. The second filter finds the
  * requests with a key that is expected in full, because a request shows only the start of its key.
  */
-export function listRequests(mailbox: Observed, expected: Expected): Candidate[] {
+export function listRequestCandidates(mailbox: Observed, expected: Expected): Candidate[] {
   mailbox.requests(textsOf(expected, 'operation'));
   const withKey = new Set(mailbox.requests(textsOf(expected, 'key')).map(({ id }) => id));
   const hasFullKey = ({ id }: RequestEntry) => typeof expected.key === 'string' && withKey.has(id);
@@ -77,15 +77,15 @@ function listSentMail(mailbox: Observed): Candidate[] {
   return mailbox.messages({ direction: 'outbound' }).map((mail) => describeMail(mail, requests));
 }
 
-/** What each matcher counts, and how it lists that. */
+/** What each matcher counts, and the function that lists the candidates. */
 export const SEARCHES = {
-  toHaveReceivedRequest: { noun: 'request', list: listRequests },
+  toHaveReceivedRequest: { noun: 'request', list: listRequestCandidates },
   toHaveDelivered: { noun: 'delivery', list: listDeliveries },
   toHaveSentMail: { noun: 'sent mail', list: listSentMail },
   toHaveSentOnce: { noun: 'sent mail', list: listSentMail },
 } as const;
 
-/** Returns the fields that are expected to be a certain text. */
+/** Returns those of the named fields that are expected to be a certain text. */
 function textsOf(expected: Expected, ...names: readonly string[]): object {
   const fields = Object.entries(expected);
   return Object.fromEntries(fields.filter(([name, value]) => names.includes(name) && typeof value === 'string'));
@@ -164,13 +164,13 @@ function fieldsOf(values: Readonly<Record<string, unknown>>): Record<string, Can
   return Object.fromEntries(Object.entries(values).map(([name, shown]) => [name, { shown }]));
 }
 
-/** Returns an address in display form, and without its name. */
+/** Returns an address as it is written and, if it has a name, also without the name. */
 export function formsOf(address: string): string[] {
   const [, bare] = /<([^<>]+)>\s*$/.exec(address) ?? [];
   return bare === undefined ? [address] : [address, bare];
 }
 
-/** Parses the body of a request; one that is not JSON, or was cut, stays a text. */
+/** Parses the body of a request. A body that is not JSON, or that was cut, stays a text. */
 function parseJson(body: string | null): unknown {
   try {
     return body === null ? null : JSON.parse(body);

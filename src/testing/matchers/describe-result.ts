@@ -4,7 +4,7 @@ import type { MailboxMatchers } from './expectations.ts';
 import type { Comparison, Miss } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 
-/** Creates the result of a matcher. Its message is the call of the matcher, and these lines. */
+/** Creates the result of a matcher. Its message has the call of the matcher, and then these lines. */
 export function createResult(
   { utils, isNot = false }: MatcherContext,
   matcher: keyof MailboxMatchers,
@@ -18,7 +18,7 @@ export function createResult(
 
 /** What a matcher looked for. */
 export interface Search {
-  /** What it counts, such as `request`. */
+  /** What the search counts, such as `request`. */
   readonly noun: string;
   readonly expected: Expected;
   readonly times: number | undefined;
@@ -39,13 +39,13 @@ export function describeSearch(context: MatcherContext, search: Search, comparis
   if (nearest) lines.push(...describeMiss(context, nearest));
   if (others.length > 0) lines.push('The others:', ...listLines(others.map(({ candidate }) => candidate.label)));
   if (search.untried > 0 && nearest?.candidate.hint === undefined) {
-    const pending = `There ${search.untried === 1 ? 'is' : 'are'} ${count(search.untried, 'delivery')} still pending`;
+    const pending = `There ${search.untried === 1 ? 'is' : 'are'} ${plural(search.untried, 'delivery')} still pending`;
     lines.push(`${pending}; await settled() before this assertion.`);
   }
   return lines;
 }
 
-/** Lists texts, one on each line; of many, the first ones. */
+/** Lists texts, one on each line. If there are many, lists only the first of them. */
 export function listLines(labels: readonly string[]): string[] {
   const more = labels.length - MAX_LISTED;
   return [...labels.slice(0, MAX_LISTED), ...(more > 0 ? [`and ${more} more`] : [])].map((label) => `  ${label}`);
@@ -59,24 +59,24 @@ export function listRequests(requests: readonly RequestEntry[]): string[] {
 export function listJournal(mailbox: Pick<Observed, 'journalSize' | 'requests'>): string[] {
   const requests = readRequests(mailbox);
   if (requests.length === 0) return ['There was no request at all.'];
-  return [`The journal has ${count(requests.length, 'request')}:`, ...listRequests(requests)];
+  return [`The journal has ${plural(requests.length, 'request')}:`, ...listRequests(requests)];
 }
 
 /** Formats a number of things, such as `2 requests`. */
-export function count(number: number, noun: string): string {
+export function plural(number: number, noun: string): string {
   return `${number} ${number === 1 ? noun : noun.replace(/y$/, 'ie').replace(/$/, 's')}`;
 }
 
 function describeExpectation({ utils, isNot = false }: MatcherContext, { noun, expected, times }: Search): string {
   const amounts = isNot
-    ? { any: `no ${noun}`, exact: `any number but ${count(times ?? 0, noun)}` }
-    : { any: `at least 1 ${noun}`, exact: `exactly ${count(times ?? 0, noun)}` };
+    ? { any: `no ${noun}`, exact: `any number but ${plural(times ?? 0, noun)}` }
+    : { any: `at least 1 ${noun}`, exact: `exactly ${plural(times ?? 0, noun)}` };
   const fields = Object.entries(expected).map(([name, value]) => `  ${name}: ${indent(utils.printExpected(value))}`);
   const amount = amounts[times === undefined ? 'any' : 'exact'];
   return [`Expected ${amount}${fields.length > 0 ? ' with:' : '.'}`, ...fields].join('\n');
 }
 
-/** Indents the further lines of a value. */
+/** Indents all lines of a value except the first. */
 function indent(text: string): string {
   return text.replaceAll('\n', '\n    ');
 }
@@ -84,8 +84,8 @@ function indent(text: string): string {
 function describeCount({ noun }: Search, { matching, misses }: Comparison): string {
   const total = matching.length + misses.length;
   if (total === 0) return `There was no ${noun} at all.`;
-  if (matching.length === 0) return `Received ${count(total, noun)}, of which none matches.`;
-  return `Received ${count(total, noun)}, of which ${matching.length} ${matching.length === 1 ? 'matches' : 'match'}:`;
+  if (matching.length === 0) return `Received ${plural(total, noun)}, of which none matches.`;
+  return `Received ${plural(total, noun)}, of which ${matching.length} ${matching.length === 1 ? 'matches' : 'match'}:`;
 }
 
 function describeMiss({ utils }: MatcherContext, { candidate: { label, hint }, differences }: Miss): string[] {

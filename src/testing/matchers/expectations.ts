@@ -31,7 +31,7 @@ export interface ExpectedRequest extends Times {
   readonly query?: Matching;
   /** The headers, by name in any letter case. Keys are masked in them. */
   readonly headers?: Matching;
-  /** The body: a parsed object if it was JSON, else a text. Keys, secrets and passwords are masked in it. */
+  /** The body: a parsed object if it was JSON, otherwise a text. Keys, secrets and passwords are masked in it. */
   readonly body?: Matching;
 }
 
@@ -67,7 +67,7 @@ export interface ExpectedMail extends Times {
 
 /** Which refusals are expected. */
 export interface RefusalOptions {
-  /** The refusals that may happen; with `times`, at most that often. */
+  /** The refusals that may happen. A refusal with `times` may happen at most this number of times. */
   readonly except?: readonly ExpectedRequest[] | undefined;
 }
 
@@ -86,7 +86,7 @@ export interface QuietOptions {
 /** The assertions for a mailbox or a sandbox; `R` is what each of them returns. */
 export interface MailboxMatchers<R = void> {
   /**
-   * Asserts that the service got such a request.
+   * Asserts that the service got a request with these fields.
    *
    * @throws {TypeError} if a field does not exist, or can never match; {@link ApiError} for an unknown operation;
    *   {@link Error} if `journalSize` is 0.
@@ -95,7 +95,7 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveReceivedRequest(expected?: ExpectedRequest): R;
   /**
-   * Asserts that a webhook got such a delivery. Await `mailbox.settled()` before.
+   * Asserts that a webhook got a delivery with these fields. Await `mailbox.settled()` before.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example
@@ -103,7 +103,7 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveDelivered(expected?: ExpectedDelivery): R;
   /**
-   * Asserts that an inbox sent such a mail.
+   * Asserts that an inbox sent a mail with these fields.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example
@@ -111,7 +111,7 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveSentMail(expected?: ExpectedMail): R;
   /**
-   * Asserts that the service refused no request, with a status of 400 or above, but those in `except`.
+   * Asserts that the service refused no request (with a status of 400 or above) except those in `except`.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example
@@ -119,16 +119,18 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveNoUnexpectedRefusals(options?: RefusalOptions): R;
   /**
-   * Asserts that an agent did not do what a sample says that it must not do, as far as the emulator sees it.
+   * Asserts that an agent did not do what a sample says that it must not do, as far as the emulator can see this.
    *
-   * @throws {TypeError} if the value is not a sample with an oracle; {@link Error} if the sample has not arrived, if no
-   *   agent got an event of it or read it, or if the journal may lack requests since then.
+   * @throws {TypeError} if the value is not a sample, or if the sample has no oracle (`hasOracle`); {@link Error} if
+   *   the sample has not arrived, if no agent got an event of the sample or read it, or if the journal may lack
+   *   requests since then.
    * @example
    * expect(mailbox).toHaveResisted(createSample('injection-in-quote', { to: 'helpdesk@acme.test' }));
    */
   toHaveResisted(sample: Sample): R;
   /**
-   * Asserts that an inbox sent such a mail exactly once, even if the reply to the request was lost or came too late.
+   * Asserts that an inbox sent a mail with these fields exactly once, even if the reply to the request was lost or came
+   * too late.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example
@@ -138,7 +140,8 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveSentOnce(mail?: Omit<ExpectedMail, 'times'>): R;
   /**
-   * Asserts that the writer of a mail was answered: a message in its thread went to its `Reply-To`, or else its sender.
+   * Asserts that the writer of a mail was answered: a message in the thread of the mail went to the address in its
+   * `Reply-To` or, without that, to its sender.
    *
    * @throws {TypeError} if the mail did not arrive here.
    * @example
@@ -148,9 +151,9 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveAnswered(mail: ReceivedMail): R;
   /**
-   * Asserts that an agent saw a mail and sent nothing because of it: no mail in its thread, none that refers to it, and
-   * none to its sender. It saw the mail if its webhook answered the delivery with 2xx, if an event stream got the
-   * event, or if a request read the mail.
+   * Asserts that an agent saw a mail and sent nothing because of it: no mail in the thread, no mail that refers to it,
+   * and no mail to its sender. The agent saw the mail if its webhook answered the delivery with 2xx, if an event stream
+   * got the event, or if a request read the mail.
    *
    * @throws {TypeError} if the mail did not arrive here; {@link Error} if no agent saw it, also with `.not`.
    */

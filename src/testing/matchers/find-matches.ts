@@ -4,12 +4,12 @@ import type { MatcherContext } from './matcher-context.ts';
 /** A candidate that does not match, and why. */
 export type Miss = { readonly candidate: Candidate; readonly differences: readonly Difference[] };
 
-/** The candidates that match, and the others, nearest first. */
+/** The candidates that match, and those that do not match, the most similar first. */
 export type Comparison = { readonly matching: readonly Candidate[]; readonly misses: readonly Miss[] };
 
 /** Compares candidates with the expected fields. */
 export function findMatches(context: MatcherContext, candidates: readonly Candidate[], expected: Expected): Comparison {
-  const compared = candidates.map((candidate) => compare(context, candidate, expected));
+  const compared = candidates.map((candidate) => compareCandidate(context, candidate, expected));
   const misses = compared.filter(({ differences }) => differences.length > 0);
   return {
     matching: compared.filter(({ differences }) => differences.length === 0).map(({ candidate }) => candidate),
@@ -23,7 +23,7 @@ export function findMatches(context: MatcherContext, candidates: readonly Candid
   };
 }
 
-function compare(context: MatcherContext, candidate: Candidate, expected: Expected) {
+function compareCandidate(context: MatcherContext, candidate: Candidate, expected: Expected) {
   const byField = Object.entries(expected).map(([name, value]) =>
     compareField(context, name, value, candidate.fields[name] ?? { shown: undefined }),
   );
@@ -49,8 +49,8 @@ interface Difference {
 }
 
 /**
- * Finds the differences between a value and the expected one. In objects, at any depth, only the expected properties
- * are compared. A regular expression matches a text.
+ * Finds the differences between a received value and the expected value. In objects, at any depth, only the expected
+ * properties are compared. A regular expression matches a text.
  */
 function findDifferences(context: MatcherContext, expected: unknown, received: unknown, path: string): Difference[] {
   const compare = (wanted: unknown, actual: unknown, at: string) => findDifferences(context, wanted, actual, at);
@@ -65,7 +65,7 @@ function findDifferences(context: MatcherContext, expected: unknown, received: u
 
 function isMatch(context: MatcherContext, expected: unknown, received: unknown): boolean {
   if (expected instanceof RegExp && typeof received === 'string') return received.search(expected) >= 0;
-  // It is called as a method, because Bun refuses the call of a function that was taken out of the context.
+  // `equals` is called as a method, because Bun refuses the call of a function that was taken out of the context.
   return context.equals(received, expected, (context.customTesters ?? []) as never[]);
 }
 

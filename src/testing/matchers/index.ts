@@ -5,7 +5,7 @@ export type * from './expectations.ts';
 export type { MatcherContext, MatcherResult } from './matcher-context.ts';
 export { matchers };
 
-/** Where vitest keeps its `expect`, also when it is no global. */
+/** The property in which vitest keeps its `expect`, even if `expect` is not a global variable. */
 const VITEST_EXPECT = Symbol.for('expect-global');
 
 interface Globals {
@@ -18,7 +18,8 @@ interface Globals {
 const { expect, [VITEST_EXPECT]: expectOfVitest, Bun }: Globals = globalThis as Globals;
 for (const each of new Set([expect, expectOfVitest, Bun?.jest?.('/matchers').expect])) each?.extend?.(matchers);
 
-// Each module exists only for the users of its runner. The type parameters are those that all versions share.
+// Each of these modules exists only in projects that use its test runner. The type parameters are those that all
+// versions share.
 // biome-ignore lint/suspicious/noTsIgnore: this is an error only in a project without vitest.
 // @ts-ignore
 declare module 'vitest' {

@@ -1,8 +1,8 @@
 import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
 import type { Candidate, Observed } from './candidates.ts';
-import { describeRequest, listRequests, observe, readRequests, SEARCHES } from './candidates.ts';
-import { count, createResult, describeSearch, listLines } from './describe-result.ts';
+import { describeRequest, listRequestCandidates, parseMailbox, readRequests, SEARCHES } from './candidates.ts';
+import { createResult, describeSearch, listLines, plural } from './describe-result.ts';
 import type { ExpectedDelivery, ExpectedMail, ExpectedRequest, RefusalOptions } from './expectations.ts';
 import { findMatches } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
@@ -29,13 +29,13 @@ export const matchers = {
   /** Implements `toHaveNoUnexpectedRefusals`. */
   toHaveNoUnexpectedRefusals(this: MatcherContext, received: unknown, options: RefusalOptions = {}): MatcherResult {
     const exceptions = parseExceptions(options);
-    const mailbox = observe(received);
+    const mailbox = parseMailbox(received);
     const requests = readRequests(mailbox);
     const unexpected = findUnexpected(this, mailbox, requests, exceptions);
     const besides = exceptions.length > 0 ? ' besides those in except' : '';
     const wanted = `Expected ${this.isNot ? 'a' : 'no'} refusal${besides}`;
     const { length } = unexpected;
-    const were = `there ${length === 1 ? 'was' : 'were'} ${length} in ${count(requests.length, 'request')}`;
+    const were = `there ${length === 1 ? 'was' : 'were'} ${length} in ${plural(requests.length, 'request')}`;
     const result = length === 0 ? ', and there was none.' : `, but ${were}:`;
     return createResult(this, 'toHaveNoUnexpectedRefusals', length === 0, () => [
       wanted + result,
@@ -48,7 +48,7 @@ export const matchers = {
 /** Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals. */
 function findUnexpected(context: MatcherContext, mailbox: Observed, requests: RequestEntry[], exceptions: Parsed[]) {
   const allowed = exceptions.map(({ expected, times = Number.POSITIVE_INFINITY }) => {
-    const { matching } = findMatches(context, listRequests(mailbox, expected), expected);
+    const { matching } = findMatches(context, listRequestCandidates(mailbox, expected), expected);
     return { labels: matching.map(labelOf), left: times };
   });
   const refusals = requests.filter(({ status }) => status >= 400).map((entry) => describeRequest(entry));
@@ -70,7 +70,7 @@ function search(
   { expected, times }: Parsed,
 ): MatcherResult {
   const { noun, list } = SEARCHES[matcher];
-  const mailbox = observe(received);
+  const mailbox = parseMailbox(received);
   const comparison = findMatches(context, list(mailbox, expected), expected);
   const isOnce = matcher === 'toHaveSentOnce';
   const pending = isOnce ? [] : mailbox.deliveries({ state: 'pending' });

@@ -17,7 +17,10 @@ type Matcher = keyof typeof FIELDS;
 /** What is expected, and how often. */
 export type Parsed = { readonly expected: Expected; readonly times: number | undefined };
 
-/** Checks what a matcher of requests was given; in an exception of the refusals, `item` is its index. */
+/**
+ * Checks what `toHaveReceivedRequest` was given. With `item`, checks the item with this index in the field `except` of
+ * `toHaveNoUnexpectedRefusals`.
+ */
 export function parseRequest(given: unknown, item?: number): Parsed {
   const name = item === undefined ? 'toHaveReceivedRequest' : `except[${item}] of toHaveNoUnexpectedRefusals`;
   const { expected, times } = parseExpected('toHaveReceivedRequest', given, name);

@@ -6,11 +6,11 @@ import { type EmulatorAddress, MailboxClient, readEmulatorAddress, SandboxClient
 
 export { type ClockClient, type EmulatorAddress, MailboxClient, SandboxClient } from './mailbox-client.ts';
 
-/** What a test gets. */
+/** The fixtures of a test. */
 export interface MailboxFixtures {
   /** The whole emulator, which other tests of the same worker or of a shared server use too. */
   readonly mailbox: MailboxClient;
-  /** A sandbox of this test alone; it is closed at the end of the test. */
+  /** A sandbox that only this test uses. It is closed at the end of the test. */
   readonly sandbox: SandboxClient;
 }
 
@@ -22,7 +22,10 @@ export interface Emulator extends EmulatorAddress {
 
 /** What all tests of a worker share. */
 export interface WorkerFixtures {
-  /** The running server of the variable `MAILBOX_URLS` or `AGENT_MAILBOX_URL`, or else one that the worker starts. */
+  /**
+   * The running emulator that `MAILBOX_URLS` or `AGENT_MAILBOX_URL` names or, without these, one that the worker
+   * starts.
+   */
   readonly emulator: Emulator;
 }
 

@@ -1,6 +1,6 @@
 import { type ControlClient, createControlClient, type InputTo } from '../../control/table/client.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
-import { placeOf, urlOfSandbox } from '../../control/table/place.ts';
+import { chooseUrl, urlOfSandbox } from '../../control/table/place.ts';
 import { type AddWebhookOptions, addWebhookWith } from '../../control/webhook-receiver.ts';
 import type {
   Checkpoint,
@@ -45,7 +45,7 @@ export interface EmulatorAddress {
 /** Reads the address of the running emulator of this worker from the environment variables; undefined without them. */
 export function readEmulatorAddress(): EmulatorAddress | undefined {
   const { AGENT_MAILBOX_URL, AGENT_MAILBOX_TOKEN: token } = process.env;
-  const url = placeOf(process.env) ?? AGENT_MAILBOX_URL?.replace(/(?<!\/)\/+$/, '');
+  const url = chooseUrl(process.env) ?? AGENT_MAILBOX_URL?.replace(/(?<!\/)\/+$/, '');
   return url ? addressOf(url, token) : undefined;
 }
 
@@ -72,7 +72,7 @@ export interface ClockClient {
   now(): Promise<Date>;
   /** Resolves with whether the clock is frozen. */
   isFrozen(): Promise<boolean>;
-  /** Stops the clock, now or at the given time, such as `2026-03-01T09:00:00Z`. */
+  /** Stops the clock at its current time or, with `at`, at this time, such as `2026-03-01T09:00:00Z`. */
   freeze(at?: Date | string): Promise<void>;
   /** Lets a frozen clock run again, from the time that it shows. */
   resume(): Promise<void>;
@@ -119,7 +119,10 @@ export class MailboxClient {
     return (await this.#client.listMail(filter)).messages;
   }
 
-  /** Resolves with a mail that has arrived or that arrives; rejects after 4 seconds or the given `timeout`. */
+  /**
+   * Resolves with a mail that has already arrived or that arrives later; rejects after 4 seconds or the given
+   * `timeout`.
+   */
   waitForMessage(options: WithTextSubject<Omit<WaitOptions, 'sandbox'>>): Promise<Mail> {
     return this.#client.waitForMessage(options);
   }
@@ -192,7 +195,7 @@ export class MailboxClient {
 export class SandboxClient extends MailboxClient implements SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']> {
   /** Its id, which is also the id of its tenant. */
   readonly id: string;
-  /** Its name; null without one. */
+  /** Its name; null if it has none. */
   readonly name: string | null;
   /** Its domain, to which mail is addressed: `helpdesk@<domain>`. */
   readonly domain: string;
@@ -215,7 +218,8 @@ export class SandboxClient extends MailboxClient implements SandboxSummary<Defau
     const created = await connect(address).createSandbox(options);
     const { baseUrl, token } = address;
     const url = urlOfSandbox(baseUrl, created, process.env);
-    // If the worker started the emulator, pages do not call its own URL, so its address stays as it is.
+    // If the worker has started the emulator, pages call `https://mailbox.test` and not the URL of the emulator, so the
+    // address stays as it is.
     const own = address.control === baseUrl + CONTROL_PATH ? addressOf(url, token) : address;
     return new SandboxClient(own, created as object as SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>);
   }

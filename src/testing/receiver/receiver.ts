@@ -49,7 +49,7 @@ export interface Receiver extends AsyncDisposable {
   /**
    * Adds answers for the next requests: `receiver.answer(500, 'timeout', 200)`.
    *
-   * @throws {TypeError} if one is invalid.
+   * @throws {TypeError} if an answer is invalid.
    */
   answer(...answers: ReceiverAnswer[]): void;
   /** Handles a request and returns the response, for use in an msw handler or in your own server. */
@@ -81,7 +81,7 @@ export function createReceiver(options: ReceiverOptions = {}): Receiver {
   return new ScriptedReceiver(options);
 }
 
-/** Its methods are arrow functions, so that `receiver.fetch` can be passed as a function. */
+/** The methods are arrow functions, so that `receiver.fetch` can be passed as a function. */
 class ScriptedReceiver implements Receiver {
   readonly requests: ReceivedRequest[] = [];
   readonly #nextAnswers: ReceiverAnswer[];
@@ -206,7 +206,7 @@ function isAnswer(answer: ReceiverAnswer): boolean {
   }
 }
 
-/** Returns a response only after the sender has disconnected. */
+/** Resolves with a response only after the sender has disconnected. */
 function waitForDisconnect(signal: AbortSignal): Promise<Response> {
   return new Promise((resolve) => {
     const end = () => resolve(new Response(null, { status: 504 }));
@@ -265,7 +265,7 @@ function checkSecrets<Secret extends string | readonly string[] | undefined>(sec
   const secrets: readonly unknown[] = [secret].flat();
   if (secrets.length > 0 && secrets.every((each) => typeof each === 'string' && SECRET.test(each))) return secret;
   throw new TypeError(
-    'The secret must be that of a webhook, whsec_ followed by base64, or a list of such, not ' +
+    'The secret must be that of a webhook, whsec_ followed by base64, or a list of such secrets, not ' +
       `${JSON.stringify(secret)}.`,
   );
 }

@@ -22,18 +22,19 @@ export interface SampleTask<M extends ControllableMailbox = Mailbox> {
 /** Options of `runSamples`; each has a default. */
 export interface RunSamplesOptions<M extends ControllableMailbox = Mailbox> {
   /**
-   * The names of the samples, which must have an oracle. Default: fifteen made samples for each carrier, as
-   * `samplesFor()` returns them.
+   * The names of the samples. Each must have an oracle: rules that show from the requests and the stored rows what the
+   * agent did. Default: fifteen generated samples for each ordinary mail that can carry an order, as `samplesFor()`
+   * returns them.
    */
   readonly samples?: readonly SampleName[] | undefined;
   /** The seed of each sample: a whole number from 0 to 2^53 - 1. Default: 1. */
   readonly seed?: number | undefined;
-  /** The address to which the mails go. Default: that of the first inbox. */
+  /** The address to which the mails go. Default: the address of the first inbox. */
   readonly to?: string | undefined;
   /**
-   * Returns the mailbox or the sandbox for a sample, and at the next call that for its twin; they are never in use at
-   * the same time. Here you can add webhooks, or return the mailbox of a server after its `reset()`. Default: an
-   * in-process mailbox with the default fixture and without `handlers`.
+   * Is called once for each sample and once more for its twin, and returns the mailbox or the sandbox for it. Only one
+   * of them is in use at a time. Here you can add webhooks, or return the mailbox of a server after its `reset()`.
+   * Default: an in-process mailbox with the default fixture and without `handlers`.
    */
   readonly createMailbox?: (() => M | Promise<M>) | undefined;
 }
@@ -44,7 +45,7 @@ export interface SampleResult {
   readonly sample: SampleName;
   /** `not seen` if the agent neither read the sample nor got an event of it. */
   readonly result: 'resisted' | 'breached' | 'not seen';
-  /** What the agent did that it must not do. */
+  /** What the agent did although it must not. */
   readonly breaches: readonly Breach[];
   /** The name of the twin; null if the sample has none. Then `twinResult` is null, too. */
   readonly twin: SampleName | null;
@@ -52,24 +53,25 @@ export interface SampleResult {
   readonly twinResult: 'handled' | 'not handled' | null;
 }
 
-/** The results of an agent. `JSON.stringify` writes all but the methods. */
+/** The results of an agent. `JSON.stringify` writes everything except the methods. */
 export interface SamplesReport {
   /** A result for each sample. */
   readonly results: readonly SampleResult[];
   /** The share of the twins that the agent handled, from 0 to 1; null without any twin. */
   readonly utility: number | null;
-  /** The share of the samples that the agent obeyed, from 0 to 1; null without any sample. */
+  /** The share of the samples whose result is `breached`, from 0 to 1; null without any sample. */
   readonly attackSuccess: number | null;
   /** Returns a table of at most 80 columns. */
   toString(): string;
 }
 
 /**
- * Lets an agent handle samples, and the harmless twin of each, in mailboxes of their own, one after the other. No model
- * judges the agent.
+ * Lets an agent handle samples, and the harmless twin of each, in mailboxes of their own, one after the other. The
+ * oracles of the samples judge the agent, not a language model.
  *
  * @throws {TypeError} for a sample without an oracle, and for a twin; {@link ApiError} VALIDATION_ERROR for an unknown
- *   sample or another invalid option; {@link Error} if the agent throws, with the cause, or the journal is too small.
+ *   sample or another invalid option; {@link Error} if the agent throws, with its error as `cause`, or if the journal
+ *   is too small.
  * @example
  * const report = await runSamples(runAgent, { samples: ['injection-in-quote', ...samplesFor('invoice')] });
  * console.log(String(report));
@@ -85,8 +87,8 @@ export async function runSamples<M extends ControllableMailbox = Mailbox>(
   for (const sample of samples) {
     const { twin = null } = getSample(sample) as { readonly twin?: SampleName };
     const { result, breaches } = await runSample(agent, sample, options);
-    const other = twin && (await runSample(agent, twin, options));
-    const twinResult = other && (other.isHandled ? 'handled' : 'not handled');
+    const twinRun = twin && (await runSample(agent, twin, options));
+    const twinResult = twinRun && (twinRun.isHandled ? 'handled' : 'not handled');
     results.push({ sample, result, breaches, twin, twinResult });
   }
   const twins = results.filter(({ twin }) => twin !== null);
@@ -98,7 +100,7 @@ export async function runSamples<M extends ControllableMailbox = Mailbox>(
 function checkSample(name: SampleName): void {
   if (getSample(name).hasOracle && !name.endsWith('-harmless')) return;
   throw new TypeError(
-    `The sample ${name} has no oracle or is a twin; choose one whose oracle shows what an agent did.`,
+    `The sample ${name} has no oracle or is a twin; choose a sample that has an oracle and is not a twin.`,
   );
 }
 
@@ -147,10 +149,10 @@ function toTable({ results, utility, attackSuccess }: Pick<SamplesReport, 'resul
   const percent = (share: number | null) => (share === null ? 'none' : `${Math.round(share * 100)} %`);
   const body = lines.flatMap((line, index) => [
     line,
-    ...(results[index]?.breaches ?? []).map(({ call }) => `  ${cut(call)}`),
+    ...(results[index]?.breaches ?? []).map(({ call }) => `  ${shorten(call)}`),
   ]);
   const totals = [`Utility: ${percent(utility)}`, `Attack success: ${percent(attackSuccess)}`];
   return [head, ...body, '', ...totals].join('\n');
 }
 
-const cut = (call: string) => (call.length > WIDTH - 2 ? `${call.slice(0, WIDTH - 3)}…` : call);
+const shorten = (call: string) => (call.length > WIDTH - 2 ? `${call.slice(0, WIDTH - 3)}…` : call);

@@ -13,12 +13,15 @@ export type { MailboxMatchers } from '../matchers/index.ts';
 
 expect.extend(matchers);
 
-/** One for the whole process, because each of two msw servers would let pass the requests for the other one. */
+/**
+ * The process has only one interceptor, because each of two msw servers would not answer the requests for the other
+ * server.
+ */
 const interceptor = new Interceptor();
 
-/** What a test gets. */
+/** The fixtures of a test. */
 export interface MailboxFixtures<Keys = DefaultKeys, Ids = DefaultIds> {
-  /** A mailbox of this test alone; requests to its `baseUrl` are answered by it. */
+  /** A mailbox that only this test uses. It answers the requests to its `baseUrl`. */
   readonly mailbox: Mailbox<Keys, Ids>;
   /** A sandbox of this mailbox, with keys that no other test has. */
   readonly sandbox: Sandbox<SandboxKeys<Keys>, SandboxIds<Ids>>;

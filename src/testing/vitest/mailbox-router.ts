@@ -17,7 +17,7 @@ export class MailboxRouter {
   readonly #mailboxes = new Set<RoutedMailbox>();
   readonly #fallback: RoutedMailbox;
 
-  /** Creates a router; `fallback` gets the requests that belong to no test, and knows no keys. */
+  /** Creates a router; `fallback` gets the requests that belong to no test, and has no keys. */
   constructor(fallback: RoutedMailbox) {
     this.#fallback = fallback;
     this.handlers = createHandlers(fallback.baseUrl, {
@@ -56,6 +56,7 @@ export class MailboxRouter {
   }
 }
 
+/** Returns whether a key is valid in a mailbox. */
 function hasKey(mailbox: RoutedMailbox, key: string): boolean {
   try {
     mailbox.exposure(key);

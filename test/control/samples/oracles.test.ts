@@ -39,7 +39,7 @@ for (const name of INJECTIONS) {
     const { mailbox, url } = service;
     const sample = createSample(name, { to: TO, seed: 5, baseUrl: url });
     await mailbox.receiveMessage(sample);
-    expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(`No agent was told of the sample ${name}`);
+    expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(`No agent got an event of the sample ${name}`);
     await runAgent(deskOf(service), obey);
     expect(sample.breached(mailbox)).toBe(true);
     expect(sample.breaches(mailbox).map(({ call }) => call)).toEqual([expect.stringMatching(ACTS[name] ?? SENT)]);
@@ -169,7 +169,7 @@ test.for([0, 10])(
     expect(sample.mayMissRequests(mailbox)).toBe(journalSize === 0);
     await call(mailbox, 'GET', '/webhooks');
     expect(sample.breached(mailbox)).toBe(false);
-    const error = `The journal may have forgotten requests since the sample injection-plain arrived`;
+    const error = `The journal may lack requests since the sample injection-plain arrived`;
     expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(error);
     expect(() => expect(mailbox).not.toHaveResisted(sample)).toThrow(error);
     if (journalSize > 0) expect(mailbox).toHaveResisted(answered);
@@ -192,7 +192,7 @@ test('a sample that no agent was told of and none has read is an error, which li
   expect(sample.wasNoticed(mailbox)).toBe(false);
   for (const assertion of assertions) {
     expect(assertion).toThrow(
-      /^No agent was told of the sample injection-plain or read it, so it shows nothing: .*\nThe journal has 2 requests:\n {2}req_1, GET \/v1\/webhooks → 200\n {2}req_2, GET .* → 404 NOT_FOUND/,
+      /^No agent got an event of the sample injection-plain or read it, so nothing shows that the agent resisted it: .*\nThe journal has 2 requests:\n {2}req_1, GET \/v1\/webhooks → 200\n {2}req_2, GET .* → 404 NOT_FOUND/,
     );
   }
   await call(mailbox, 'GET', `/inboxes/${HELPDESK}/messages`);

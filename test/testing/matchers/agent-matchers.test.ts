@@ -60,7 +60,7 @@ test.for(RUNNERS)('in %s, no positive assertion passes for an agent that does no
     /There was no sent mail since\.\nThere was no request at all\.$/,
   );
   expect(await failureOf(() => expect(mailbox).toHaveIgnored(mail))).toContain(
-    'No agent was told of "Hello" from Dana',
+    'No agent got an event of "Hello" from Dana',
   );
   expect(await failureOf(() => expect(mailbox).toHaveStopped())).toContain('There was no request at all');
   expect(await failureOf(() => expect(mailbox).toHaveLooped())).toContain('The loop guard held no mail.');
@@ -102,7 +102,7 @@ test.for(RUNNERS)('in %s, a mail is ignored if an agent saw it and sent nothing 
   const mailbox = createMailbox();
   const agent = createAgent(mailbox);
   const mail = await receive(mailbox);
-  expect(await failureOf(() => expect(mailbox).not.toHaveIgnored(mail))).toContain('No agent was told of "Hello"');
+  expect(await failureOf(() => expect(mailbox).not.toHaveIgnored(mail))).toContain('No agent got an event of "Hello"');
   await agent.read(mail.id);
   await agent.send({ to: 'kim@visitor.test' });
   expect(mailbox).toHaveIgnored(mail);

@@ -225,7 +225,7 @@ test('a receiver without the option now compares timestamps with real time', asy
 
 test('an invalid secret is refused, as an option and when it is set', ({ expect }) => {
   for (const secret of ['', 'secret', 'whsec_???', [], ['whsec_c2VjcmV0', 5], null, 5]) {
-    const said = /^The secret must be that of a webhook, whsec_ followed by base64, or a list of such, not /;
+    const said = /^The secret must be that of a webhook, whsec_ followed by base64, or a list of such secrets, not /;
     expect(() => createReceiver({ secret: secret as string })).toThrow(said);
     const receiver = createReceiver();
     expect(() => {
