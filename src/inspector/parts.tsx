@@ -200,7 +200,7 @@ export function toBase64(file: Blob): Promise<string> {
   });
 }
 
-/** Lets the browser save bytes or a text as a file. The type is binary, so that the browser never opens it as a page. */
+/** Lets the browser save bytes or a text as a file. The type is binary, so that it is never opened as a page. */
 export function saveFile(name: string, content: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content.slice(0, content.size, 'application/octet-stream'));

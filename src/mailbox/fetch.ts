@@ -36,7 +36,7 @@ function toRequest(baseUrl: string, input: Request | URL | string, init?: Reques
   throw new TypeError(`This mailbox answers URLs under its baseUrl ${baseUrl}, not ${JSON.stringify(url)}.`);
 }
 
-/** Creates a handler of fetch requests from a handler of plain requests. Returns `Response.error()` for a cut connection. */
+/** Creates a handler of fetch requests from a handler of plain requests. A cut connection is `Response.error()`. */
 export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>): Fetch {
   return async (request, prefix = new URL(request.url).origin) => {
     const { reply } = await handle(toApiRequest(request, prefix));

@@ -233,7 +233,10 @@ function isRange(entry: string): boolean {
   return version === 4 ? Number(bits) <= 32 : Number(bits) <= 128 && !isMappedIPv4(base);
 }
 
-/** Returns whether an IPv6 address contains an IPv4 address. It is compared as IPv4, so a range would never match it. */
+/**
+ * Returns whether an IPv6 address contains an IPv4 address. Such an address is compared as IPv4, so that an IPv6 range
+ * would never match it.
+ */
 function isMappedIPv4(address: string): boolean {
   const mapped = new BlockList();
   mapped.addSubnet('::ffff:0:0', 96, 'ipv6');
