@@ -4,7 +4,7 @@ import { parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { removeMessage } from '../world/store/removal.ts';
 import type { MessageRow } from '../world/store/rows.ts';
-import { tenantIdField, type World } from '../world/store/world.ts';
+import { fieldOfTenant, type World } from '../world/store/world.ts';
 import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
 import type { MailFilter, ParsedMailFilter, WaitOptions } from './journal/mail-filter.ts';
 import { isSelected, mailFilter, selectMail, waitOptions } from './journal/mail-filter.ts';
@@ -59,7 +59,7 @@ export function createMessageControls({ worlds, recorder, findInbox }: ControlSc
     // `found` has the latest mail first, because entries are removed fastest from the end of a list.
     for (const { world, message } of found) removeMessage(world, message);
     for (const world of new Set(found.map(({ world }) => world)))
-      recorder.publish(world.id, { kind: 'messages', action: 'removed', ...tenantIdField(world), name: null });
+      recorder.publish(world.id, { kind: 'messages', action: 'removed', ...fieldOfTenant(world), name: null });
     return found.length;
   };
   return {

@@ -7,7 +7,7 @@ import { snippetOf } from '../../service/operations/replies.ts';
 import type { GroupedList } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { type DraftRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
-import { canonicalAddress, tenantIdField, type World } from '../../world/store/world.ts';
+import { canonicalAddress, fieldOfTenant, type World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { findWorlds } from '../control-scope.ts';
 
@@ -194,7 +194,7 @@ export function listDrafts(worlds: ReachableWorlds, filter: z.output<ReturnType<
 
 function showDraft(world: World, inbox: string, { raw: _, ...draft }: DraftRow): DraftDetails {
   const threadId = world.messages.get(draft.replyToMessageId ?? '')?.threadId ?? null;
-  return { ...draft, ...tenantIdField(world), inbox, threadId };
+  return { ...draft, ...fieldOfTenant(world), inbox, threadId };
 }
 
 function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'workspace' | 'inbox'>) {
@@ -260,7 +260,7 @@ function parseTerms(search = ''): Term[] {
 export function showMailSummary(world: World, message: MessageRow): MailSummary {
   const { id, inboxId, threadId } = message;
   return {
-    ...{ id, ...tenantIdField(world), ...pick(message, COLUMNS) },
+    ...{ id, ...fieldOfTenant(world), ...pick(message, COLUMNS) },
     snippet: snippetOf(message),
     ...pick(message, STATE_COLUMNS),
     attachments: world.attachments.by('messageId', id).length,

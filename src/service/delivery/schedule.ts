@@ -6,7 +6,7 @@ import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
 import type { MailEvent } from '../../world/event-bus.ts';
 import type { DeliveryFault, DeliveryFaultKind } from '../../world/fault.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
-import { type Part, tenantIdField, type World } from '../../world/store/world.ts';
+import { fieldOfTenant, type Part, type World } from '../../world/store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
 import { type AttemptOutcome, DeliveryLog } from './log.ts';
@@ -111,7 +111,7 @@ export class Schedule implements Part {
     const { environment } = this.#world;
     const delivery = this.log.add({
       id: newId(environment),
-      ...tenantIdField(this.#world),
+      ...fieldOfTenant(this.#world),
       ...{ webhookId: webhook.id, event: event.kind },
       ...{ eventId: event.id, payload, state: 'pending', createdAt: timestampNow(environment) },
       ...{ reason: null, nextAttemptAt: null, attempts: [] },
@@ -288,7 +288,7 @@ export class Schedule implements Part {
   #activityOf({ id, webhookId, event }: DeliveryIdentity, { state, reason }: Pick<Delivery, 'state' | 'reason'>) {
     const url = this.#world.webhooks.get(webhookId)?.url;
     const shown = url === undefined ? null : withoutSecrets(url);
-    return { deliveryId: id, ...tenantIdField(this.#world), webhookId, url: shown, event, state, reason };
+    return { deliveryId: id, ...fieldOfTenant(this.#world), webhookId, url: shown, event, state, reason };
   }
 
   /** Sends a delivery a second time: a success makes it `delivered`, a failure changes nothing. */

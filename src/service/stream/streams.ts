@@ -1,7 +1,7 @@
 import { ApiError } from '../../contract/errors.ts';
 import { CLOSE_CODES } from '../../contract/stream-protocol.ts';
 import type { Activity } from '../../world/event-bus.ts';
-import { type Part, type PartOf, tenantIdField, type World } from '../../world/store/world.ts';
+import { fieldOfTenant, type Part, type PartOf, type World } from '../../world/store/world.ts';
 import { type ApiReply, Exchange, finishExchange, type Service, toErrorReply } from '../pipeline/exchange.ts';
 import { checkStreamAccess, type StreamAccess, type StreamRequest } from './check-stream-access.ts';
 import { encodeFrame, eventFrame } from './frames.ts';
@@ -93,7 +93,7 @@ function accept(
 ): StreamSession {
   const { key, principal } = access;
   const { tier, world } = principal;
-  const details = { ...tenantIdField(world), tier, key };
+  const details = { ...fieldOfTenant(world), tier, key };
   const stream = new Stream(access, connection, behaviours, () => faults.take({ on: 'stream', world, tier, key }));
   let isOpen = true;
   openStreams.set(stream, key);

@@ -126,8 +126,8 @@ export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: 
   return world;
 }
 
-/** Returns `{ tenantId }`, a field of each object about the data of this tenant. */
-export function tenantIdField({ id }: World) {
+/** Returns the field with the id of a tenant, which each object about the data of this tenant has. */
+export function fieldOfTenant({ id }: World) {
   return { tenantId: id };
 }
 

@@ -59,7 +59,7 @@ export function counterpartOf({ direction, from, to }: Pick<Mail, 'direction' | 
 /** An item, the id of its tenant, and the counterparts that it concerns: `undefined` if it concerns all. */
 interface Row {
   readonly item: RunItem;
-  readonly tenantId: string | null | undefined;
+  readonly ofTenant: string | null | undefined;
   readonly counterparts: readonly string[] | undefined;
 }
 
@@ -69,8 +69,8 @@ export function createTimeline(data: RunData, { tenant, counterpart, since }: Ru
   const createRows = createRowFunction(data);
   const rows = data.events.slice(start + 1).flatMap(createRows);
   const chosen = rows.filter(
-    ({ tenantId, counterparts }) =>
-      (!tenant || tenantId == null || tenantId === tenant) &&
+    ({ ofTenant, counterparts }) =>
+      (!tenant || ofTenant == null || ofTenant === tenant) &&
       (!counterpart || counterparts === undefined || counterparts.includes(counterpart)),
   );
   return joinRequests(chosen.map(({ item }) => item));
@@ -89,7 +89,7 @@ function createRowFunction({ mail, deliveries, correspondents, samples }: RunDat
   const sampleOf = new Map(samples.map((sample) => [sample.messages.at(-1)?.id, sample]));
   const rowOf = (one: Mail, realTime: string): Row => ({
     item: { kind: 'mail', id: one.id, mail: one, realTime, isAnswer: isAnswer(one), sample: sampleOf.get(one.id) },
-    tenantId: one.tenantId,
+    ofTenant: one.tenantId,
     counterparts: [counterpartOf(one)],
   });
   const mailsOf = (ids: readonly string[]) => ids.flatMap((id) => mails.get(id) ?? []);
@@ -99,15 +99,15 @@ function createRowFunction({ mail, deliveries, correspondents, samples }: RunDat
     const named = [...request.path.split('/'), ...request.messages, ...request.read];
     const counterparts = named.flatMap((part) => others.get(part) ?? []);
     const item: RunItem = { kind: 'requests', id, requests: [request], read };
-    return [{ item, tenantId: request.principal?.tenantId, counterparts }, ...sent.map((one) => rowOf(one, realTime))];
+    return [{ item, ofTenant: request.principal?.tenantId, counterparts }, ...sent.map((one) => rowOf(one, realTime))];
   };
   const rowOfEvent = (event: ShownEvent): Row => {
     const { payload, attempts } = ('deliveryId' in event && deliveryOf.get(event.deliveryId)) || {};
     const counterpart = others.get(payload?.messageId ?? '');
     const fault = 'attempt' in event ? attempts?.[event.attempt - 1]?.faultId : undefined;
     const item: RunItem = { kind: 'event', id: event.id, event, fault };
-    const tenantId = 'tenantId' in event ? event.tenantId : undefined;
-    return { item, tenantId, counterparts: counterpart === undefined ? undefined : [counterpart] };
+    const ofTenant = 'tenantId' in event ? event.tenantId : undefined;
+    return { item, ofTenant, counterparts: counterpart === undefined ? undefined : [counterpart] };
   };
   return (event) => {
     if (event.kind === 'delivery-created') return [];

@@ -6,7 +6,7 @@ import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
 import type { Activity } from '../../../world/event-bus.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
-import { type Part, type PartOf, tenantIdField, type World } from '../../../world/store/world.ts';
+import { fieldOfTenant, type Part, type PartOf, type World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
 
 /** How many mails two addresses may exchange within a minute. */
@@ -115,7 +115,7 @@ export class LoopGuard {
     const reason =
       `${from} and ${to} exchanged more than ${this.#limit} mails within a minute, so ${JSON.stringify(subject)} ` +
       `from ${from} is held. If this is not a loop, set a higher loopLimit.`;
-    const entry = { ...tenantIdField(world), from, to, subject, reason };
+    const entry = { ...fieldOfTenant(world), from, to, subject, reason };
     this.#activity.publish({ kind: 'mail-held', ...entry });
     return { ...entry, messageIdHeader: mail.messageIdHeader, heldAt: timestampNow(world.environment) };
   }
