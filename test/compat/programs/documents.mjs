@@ -20,6 +20,16 @@ writeFileSync(
   'orval.config.mjs',
   "export default { api: { input: 'openapi.json', output: { target: 'orval/client.ts', client: 'fetch' } } };",
 );
+// Before the generators, which look for one in the folders above, too.
+const COMPILER = {
+  module: 'commonjs',
+  target: 'es2022',
+  lib: ['es2022', 'dom', 'dom.iterable'],
+  strict: true,
+  types: [],
+};
+const compilerOptions = { ...COMPILER, outDir: 'compiled', moduleResolution: 'node10', skipLibCheck: true };
+writeFileSync('tsconfig.json', JSON.stringify({ compilerOptions, files: ['calls.ts'] }));
 const run = (...args) => execFileSync(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
 run('../node_modules/@hey-api/openapi-ts/bin/run.js', '-i', 'openapi.json', '-o', 'hey-api');
 run('../node_modules/orval/dist/bin/orval.mjs', '--config', 'orval.config.mjs');
@@ -48,15 +58,6 @@ writeFileSync(
     return [webhooks.length, body.webhooks.length];
   }`,
 );
-const COMPILER = {
-  module: 'commonjs',
-  target: 'es2022',
-  lib: ['es2022', 'dom', 'dom.iterable'],
-  strict: true,
-  types: [],
-};
-const compilerOptions = { ...COMPILER, outDir: 'compiled', moduleResolution: 'node10', skipLibCheck: true };
-writeFileSync('tsconfig.json', JSON.stringify({ compilerOptions, files: ['calls.ts'] }));
 writeFileSync('package.json', '{ "private": true }');
 try {
   run('../node_modules/typescript/bin/tsc', '-p', '.');
