@@ -331,10 +331,15 @@ describe('the view of the mail', () => {
   test('deletes a mail of a sandbox, and brings it back without closing the sandbox', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context);
+    let isHeld = true;
+    // The page does not know the sandbox, because the list that it loads after the creation does not arrive.
+    await page.route(/\/__mock\/tenants/, (route) => (isHeld ? undefined : route.continue()));
     const sandbox = server.mailbox.createSandbox({ name: 'lion' });
     const before = sandbox.searchMail().total;
     await page.goto(`${server.control}/#/mail/${sandbox.searchMail().messages[0]?.id}`);
     const asked = answerNext(page, true);
+    await page.getByRole('button', { name: 'Delete' }).waitFor();
+    isHeld = false;
     await page.getByRole('button', { name: 'Delete' }).click();
     await asked;
     await expect.poll(() => sandbox.searchMail().total).toBe(before - 1);

@@ -1,7 +1,6 @@
 import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { mailLink, open, pickMailOptions, type Route } from '../../page-route.ts';
 import { formatCount } from '../../parts.tsx';
-import { useScope } from '../../scope.ts';
 import { ConfirmButton, useUndoableChange } from '../settings/undo.tsx';
 import type { MailDetails } from './mail-types.ts';
 
@@ -11,7 +10,7 @@ export function DeleteButton({ mail: { id, tenantId, inboxId }, route }: { mail:
     await client.removeMail({ id });
     open(mailLink(route, undefined), { replace: true });
   };
-  const change = useUndoableChange('Before the mail was deleted', remove, useSandboxOf([tenantId, inboxId]));
+  const change = useUndoableChange('Before the mail was deleted', remove, createSandboxFinder([tenantId, inboxId]));
   return <ConfirmButton label="Delete" warning="This removes the mail for good." change={change} />;
 }
 
@@ -23,7 +22,7 @@ export function ClearButton({ total, route }: { total: number; route: Route }) {
   const { threads, ...selection } = pickMailOptions(route);
   const { tenant, workspace, inbox } = selection;
   const clear = (client: ControlClient) => client.clearMail(selection as InputTo<'clearMail'>);
-  const change = useUndoableChange('Before mail was deleted', clear, useSandboxOf([tenant, workspace, inbox]));
+  const change = useUndoableChange('Before mail was deleted', clear, createSandboxFinder([tenant, workspace, inbox]));
   const isChosen = tenant !== undefined || workspace !== undefined || inbox !== undefined;
   if (total === 0 || !isChosen) return null;
   const listed = threads ? formatCount(total, 'thread', 'threads') : formatCount(total, 'message', 'messages');
@@ -38,13 +37,18 @@ export function ClearButton({ total, route }: { total: number; route: Route }) {
   );
 }
 
-/** Returns the id of the sandbox that one of the ids names, or whose workspace or inbox one of the ids names. */
-function useSandboxOf(ids: readonly (string | undefined)[]): string | undefined {
-  const { tenants } = useScope();
+/**
+ * Creates a function that finds the sandbox that one of the ids names, or whose workspace or inbox one of them names. It
+ * asks the emulator, because the page may not know a new sandbox yet, and an undo for all tenants would close it.
+ */
+function createSandboxFinder(ids: readonly (string | undefined)[]) {
   const isNamed = (id: string) => ids.includes(id);
-  return tenants.find(
-    ({ id, isSandbox, workspaces }) =>
-      isSandbox &&
-      (isNamed(id) || workspaces.some(({ id, inboxes }) => isNamed(id) || inboxes.some(({ id }) => isNamed(id)))),
-  )?.id;
+  return async (client: ControlClient) => {
+    const { tenants } = await client.listTenants();
+    return tenants.find(
+      ({ id, isSandbox, workspaces }) =>
+        isSandbox &&
+        (isNamed(id) || workspaces.some(({ id, inboxes }) => isNamed(id) || inboxes.some(({ id }) => isNamed(id)))),
+    )?.id;
+  };
 }

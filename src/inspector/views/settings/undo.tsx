@@ -32,11 +32,12 @@ export function ConfirmButton({ icon = Trash2, label, warning, change }: Confirm
 
 /**
  * Returns a function that saves a checkpoint with this name, makes a change, and returns the undo, which restores the
- * checkpoint. If the change is in a sandbox, the checkpoint must be one of this sandbox.
+ * checkpoint. If the change is in a sandbox, the checkpoint must be one of this sandbox: `findSandbox` returns its id.
  */
-export function useUndoableChange(name: string, change: Call<unknown>, sandbox?: string | undefined) {
+export function useUndoableChange(name: string, change: Call<unknown>, findSandbox?: Call<string | undefined>) {
   const { client } = useInspector();
   return async (): Promise<Undo> => {
+    const sandbox = await findSandbox?.(client);
     await client.addCheckpoint({ name }, { sandbox });
     await change(client);
     return {
