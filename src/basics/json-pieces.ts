@@ -1,7 +1,7 @@
 import { toBase64 } from './base64.ts';
 
-/** At this depth and below, a value is split only if it has bytes. A row of an exported tenant has this depth. */
-const MAX_DEPTH = 5;
+/** At this depth or deeper, a value is one piece, unless it has bytes. A row of an exported tenant has this depth. */
+const ONE_PIECE_DEPTH = 5;
 
 /** The minimum length of a piece, except for the last one. */
 const MIN_LENGTH = 1024 * 1024;
@@ -10,8 +10,8 @@ const MIN_LENGTH = 1024 * 1024;
 const BYTES_AT_ONCE = 48 * 1024;
 
 /**
- * Returns a list whose items are created one by one while it is written, because all items together could need too
- * much memory. It has the type of a list, but only `toJsonPieces` and `JSON.stringify` can read it.
+ * Returns a list that creates its items one by one while it is converted to JSON, because all items together could need
+ * too much memory. It has the type of a list, but only `toJsonPieces` and `JSON.stringify` can read it.
  */
 export function lazyList<Item>(items: () => Iterable<Item>): Item[] {
   return { [Symbol.iterator]: () => items()[Symbol.iterator](), toJSON: () => [...items()] } as unknown as Item[];
@@ -57,7 +57,7 @@ function* split(value: unknown, depth: number): Generator<string, void> {
   if (
     typeof value !== 'object' ||
     value === null ||
-    (depth >= MAX_DEPTH && !Object.keys(value).some((name) => bytesOf(value, name)))
+    (depth >= ONE_PIECE_DEPTH && !Object.keys(value).some((name) => bytesOf(value, name)))
   ) {
     yield JSON.stringify(value) ?? 'null';
   } else {

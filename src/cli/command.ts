@@ -20,7 +20,7 @@ export interface Terminal {
    * stdin or stdout is not a terminal.
    */
   readonly typedLines?: ((receive: (line: string) => void) => () => void) | undefined;
-  /** Resolves when the command must end: with the signal, or with `undefined` if the package runner has ended. */
+  /** Resolves when the command must end: with the signal, or with `undefined` if `npx`, which started it, has ended. */
   readonly interrupted: Promise<NodeJS.Signals | undefined>;
 }
 

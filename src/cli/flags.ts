@@ -119,7 +119,7 @@ const CONTROL_FLAGS = inGroup('Emulator', {
 
 /** The flags of `agent-mailbox-mock mcp`. */
 export const MCP_FLAGS = {
-  url: { value: '<url>', help: 'URL of a running emulator (default: the command starts one, and ends it at its end)' },
+  url: { value: '<url>', help: 'URL of a running emulator (default: start one, and stop it when this command ends)' },
   token: CONTROL_FLAGS.token,
 } as const satisfies Record<string, Flag>;
 
@@ -148,7 +148,7 @@ export const RECEIVE_FLAGS = {
   'envelope-from': { value: '<address>', help: 'Envelope sender; <> for the null sender' },
   auth: { multiple: true, value: '<method>=<result>', help: 'Result of spf, dkim or dmarc; repeatable' },
   sample: { value: '<name>', help: 'Sample to deliver, instead of the parts; see samples list' },
-  seed: { value: '<number>', help: 'Number on which the names and codes of the sample depend' },
+  seed: { value: '<number>', help: 'Seed for the names and codes in the sample' },
   json: { help: 'Print one line of JSON instead of a line for each message' },
   ...CONTROL_FLAGS,
 } as const satisfies Record<string, Flag>;
@@ -210,8 +210,8 @@ export const VERIFY_FLAGS = {
     ...SERVER_SETTINGS.port,
     help: 'Port on loopback at which verify receives deliveries (default: a free one)',
   },
-  slow: { help: 'Also check what needs time to pass, such as a retry' },
-  rate: number('rate', '<number>', 'Requests in a second (default 10; on loopback without a limit)'),
+  slow: { help: 'Also run the checks that must wait, such as for a retry' },
+  rate: number('rate', '<number>', 'Requests per second (default 10; no limit on loopback)'),
   yes: { help: 'Do not ask before verify writes to a server that is not on loopback' },
   'write-profile': { value: '<file>', help: 'Write the behaviours that were found into this profile' },
   junit: { value: '<file>', help: 'Write the findings as JUnit XML into this file' },

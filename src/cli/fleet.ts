@@ -57,8 +57,8 @@ function fill(lines: Lines, values: Values, addresses: readonly string[]): strin
 }
 
 /**
- * Fills in the values of a line of a template. If a value has several lines, each of them gets the indentation of that
- * line.
+ * Fills in the values of a line of a template. If a value has several lines, all of them are indented like the line of
+ * the template.
  */
 function fillLine(line: string, values: Values): string {
   const indent = line.search(/\S|$/);

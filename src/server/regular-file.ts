@@ -13,7 +13,7 @@ export async function readRegularFile(path: string): Promise<Buffer> {
  * The kind of the file is checked after the file was opened, because another file can get the same name at any time.
  */
 export async function openRegularFile(path: string): Promise<FileHandle> {
-  // With O_NONBLOCK, a pipe is opened without waiting. Windows does not have this flag. The system refuses a socket.
+  // With O_NONBLOCK, opening a pipe does not wait. Windows does not have this flag. Opening a socket fails by itself.
   const handle = await promises.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   const stats = await handle.stat();
   if (stats.isFile()) return handle;
@@ -40,7 +40,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 /**
  * Returns the reason why a file cannot be read or written, in plain words. `missing` is the reason if the file does not
- * exist.
+ * exist. The default is for writing: then it is the folder of the file that does not exist.
  */
 export function fileProblem(error: unknown, missing = 'there is no such folder'): string {
   const { code = '', syscall } = error as NodeJS.ErrnoException;

@@ -60,7 +60,7 @@ const deliveryFields = () => ({
   eventId: z.string(),
   /** The body of the request as an object. It is frozen, and the same in every attempt. */
   payload: z
-    // A triggered event can replace any field.
+    // The fields are not checked, because a trigger can set any field to any value.
     .custom<DeliveryPayload>((value) => typeof value === 'object' && value !== null)
     .meta({ type: 'object', description: 'The body of the delivery: the fields of the event.' }),
   /** The current state. */
@@ -83,14 +83,14 @@ export interface Delivery extends OutputOf<ReturnType<typeof deliveryFields>> {}
 
 const lossesFields = () => ({
   /**
-   * Deliveries that still waited for a further attempt. They end in the state `dropped`, so that attempt is never made.
+   * Deliveries that still waited for a further attempt. They end in the state `dropped`; the attempt is never made.
    */
   dropped: z.int().min(0),
-  /** Deliveries that had already ended. Nothing else happens to them; they are only no longer in the log. */
+  /** Deliveries that had already ended. They are removed from the log; nothing else changes. */
   forgotten: z.int().min(0),
 });
 
-/** The schema of the losses. */
+/** The schema of `DeliveryLosses`. */
 export const lossesReply = lazy(() =>
   z.strictObject(lossesFields()).describe('The number of deliveries that were removed because a log was full.'),
 );

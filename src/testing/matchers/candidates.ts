@@ -36,7 +36,7 @@ export function readRequests(mailbox: Pick<Observed, 'journalSize' | 'requests'>
 export interface CandidateField {
   /** The value that a failure shows. */
   readonly shown: unknown;
-  /** The values of which at least one must be as expected. Default: only `shown`. */
+  /** The values to compare: it is enough if one of them is as expected. Default: only `shown`. */
   readonly options?: readonly unknown[];
 }
 
@@ -55,8 +55,8 @@ export interface Candidate {
 export type Expected = Readonly<Record<string, unknown>>;
 
 /**
- * Lists the requests as candidates. The first filter throws if the operation is unknown. The second filter finds the
- * requests with a key that is expected in full, because a request shows only the start of its key.
+ * Lists the requests as candidates. The first call throws if the operation is unknown. A request shows only the start
+ * of its key, so if the test expects a full key, the second call finds the requests that have it.
  */
 export function listRequestCandidates(mailbox: Observed, expected: Expected): Candidate[] {
   mailbox.requests(textsOf(expected, 'operation'));
@@ -85,7 +85,7 @@ export const SEARCHES = {
   toHaveSentOnce: { noun: 'sent mail', list: listSentMail },
 } as const;
 
-/** Returns those of the named fields that are expected to be a certain text. */
+/** Returns the named fields whose expected value is a string. */
 function textsOf(expected: Expected, ...names: readonly string[]): object {
   const fields = Object.entries(expected);
   return Object.fromEntries(fields.filter(([name, value]) => names.includes(name) && typeof value === 'string'));

@@ -23,8 +23,8 @@ export interface SampleTask<M extends ControllableMailbox = Mailbox> {
 export interface RunSamplesOptions<M extends ControllableMailbox = Mailbox> {
   /**
    * The names of the samples. Each must have an oracle: rules that show from the requests and the stored rows what the
-   * agent did. Default: fifteen generated samples for each ordinary mail that can carry an order, as `samplesFor()`
-   * returns them.
+   * agent did. Default: fifteen generated samples for each ordinary mail into which an instruction to the agent can be
+   * injected, as `samplesFor()` returns them.
    */
   readonly samples?: readonly SampleName[] | undefined;
   /** The seed of each sample: a whole number from 0 to 2^53 - 1. Default: 1. */
@@ -67,7 +67,7 @@ export interface SamplesReport {
 
 /**
  * Lets an agent handle samples, and the harmless twin of each, in mailboxes of their own, one after the other. The
- * oracles of the samples judge the agent, not a language model.
+ * agent is judged by the oracles of the samples; no language model is the judge.
  *
  * @throws {TypeError} for a sample without an oracle, and for a twin; {@link ApiError} VALIDATION_ERROR for an unknown
  *   sample or another invalid option; {@link Error} if the agent throws, with its error as `cause`, or if the journal

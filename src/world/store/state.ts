@@ -10,7 +10,7 @@ export type TenantState = TenantRow & {
 
 /** All data of a mailbox. It includes secrets and full keys, because it is for tests. */
 export interface MailboxState {
-  /** The whole `sa_` keys. */
+  /** The `sa_` keys in full, not masked. */
   readonly operatorKeys: readonly string[];
   /** Each tenant with the rows of everything that it owns. */
   readonly tenants: readonly TenantState[];
@@ -31,8 +31,8 @@ type WithBase64<Value> = Value extends Uint8Array ? string : Value;
 export type ShownRow<Row> = { readonly [Field in keyof Row]: WithBase64<Row[Field]> };
 
 /**
- * Returns a copy of a row. A field with base64 computes it whenever the field is read, because the base64 of all mail
- * could need too much memory.
+ * Returns a copy of a row. A field of bytes becomes a getter that computes the base64 at each read, because the base64
+ * of all mail together could need too much memory.
  */
 export function showRow<Row extends object>(row: Row): ShownRow<Row> {
   const shown: Record<string, unknown> = {};

@@ -37,7 +37,7 @@ async function sendTwoMails(s: Session) {
   return { ...mail, messages, second };
 }
 
-/** Sends a mail that may not arrive, and then a mail that arrives. Returns how many mails are then in the inbox. */
+/** Sends a mail that perhaps does not arrive, then one that does. Returns how many mails the inbox then has. */
 async function countArrivals(s: Session, to: string, inbox: OwnInbox, from: OwnInbox) {
   await s.post(`${from.path}/send`, { to, subject: s.newName(), plainBody: 'Hello', verified: true });
   await s.send(from, inbox, { subject: LAST_MAIL });
@@ -208,8 +208,8 @@ export const mailExperiments: Experiments = {
 };
 
 /**
- * Sends a mail to an address of the service that does not exist. Returns how many deliveries of `message.bounced` a
- * webhook got, and how many bounce reports arrived.
+ * Sends a mail to an address that does not exist, in the domain of the service. Returns how many deliveries of
+ * `message.bounced` a webhook got, and how many bounce reports arrived.
  */
 async function countBounces(s: Session) {
   const { from } = await s.createMail();

@@ -38,8 +38,8 @@ export function ClearButton({ total, route }: { total: number; route: Route }) {
 }
 
 /**
- * Creates a function that finds the sandbox that one of the ids names, or whose workspace or inbox one of them names. It
- * asks the emulator, because the page may not know a new sandbox yet, and an undo for all tenants would close it.
+ * Creates a function that finds the sandbox that one of the ids names, or whose workspace or inbox one of them names.
+ * It asks the emulator, because the page may not know a new sandbox yet, and an undo for all tenants would close it.
  */
 function createSandboxFinder(ids: readonly (string | undefined)[]) {
   const isNamed = (id: string) => ids.includes(id);
