@@ -100,7 +100,9 @@ export class Verifier {
       const hint = left.length > 0 ? ` What could not be deleted: ${left.join(', ')}.` : '';
       throw new VerifyError(`The command verify cannot begin: ${error.message}.${hint}`);
     } finally {
-      for (const emulator of await Promise.all(this.#emulators)) await emulator.close();
+      // An emulator that could not start must neither hide the error above nor keep the others open.
+      const started = await Promise.allSettled(this.#emulators);
+      for (const emulator of started) if (emulator.status === 'fulfilled') await emulator.value.close();
     }
     const left = await this.#server.close();
     return { findings: this.#explainDependent(), behaviours: this.#behaviours as BehaviourOptions, left };

@@ -16,11 +16,8 @@ export interface Statement {
 /** Values of path parameters, by the name of the parameter. */
 type PathValues = Readonly<Record<string, string>>;
 
-/** Creates one resource of each kind, and an inbox that has received a mail. */
-const createResources = (s: Session) => createResourcesFor(s);
-
-/** The same, but only with the resources that a path names, if there is a path. */
-async function createResourcesFor(s: Session, path?: string) {
+/** Creates an inbox that has received a mail, and one resource of each kind, or of each kind that `path` names. */
+async function createResources(s: Session, path?: string) {
   const add = async (part: string, collection: string, body: object) =>
     path === undefined || path.includes(part) ? await s.add(collection, body) : {};
   const { to, from, message } = await s.createMail();
@@ -91,7 +88,7 @@ const NEED_NEW_RESOURCES: readonly OperationId[] = ['rotateInboxKey', 'sendDraft
 
 async function callOperation(s: Session, row: OperationRow): Promise<Reply> {
   const needsNew = row.method === 'DELETE' || NEED_NEW_RESOURCES.includes(row.id);
-  const resources = await (needsNew ? createResourcesFor(s, row.path) : s.shared(createResources));
+  const resources = await (needsNew ? createResources(s, row.path) : s.shared(createResources));
   const path = fillPath(row.path, pathValuesFor(row.path, resources));
   const body = BODIES[row.id]?.(s, resources.from.email);
   const key = isTenantWide(row) ? s.workspace.key : row.id === 'createTenant' ? s.target.operatorKey : undefined;
@@ -182,7 +179,7 @@ const FURTHER_STATEMENTS: readonly Statement[] = [
     operation: 'deleteWorkspaceKey',
     text: 'a removed workspace key is refused',
     run: async (s) => {
-      const { key, workspace } = await createResourcesFor(s, '/v1/workspaces/{id}/keys/{key_id}');
+      const { key, workspace } = await createResources(s, '/v1/workspaces/{id}/keys/{key_id}');
       await s.must(s.delete(`/v1/workspaces/${workspace.id}/keys/${key.id}`));
       return status(await s.get('/v1/me', { key: key.key }));
     },

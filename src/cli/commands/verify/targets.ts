@@ -71,10 +71,9 @@ async function send(url: string, init: RequestInit, signal?: AbortSignal): Promi
   }
 }
 
-const createReply = ({ status, headers }: Response, text: string): Reply => ({
-  ...{ status, headers, text },
-  body: parseJson(text),
-});
+function createReply({ status, headers }: Response, text: string): Reply {
+  return { status, headers, text, body: parseJson(text) };
+}
 
 async function readText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder();
