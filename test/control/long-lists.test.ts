@@ -9,7 +9,7 @@ import { PriorityQueue } from '../../src/world/priority-queue.ts';
 import { sendControl } from '../support/control.ts';
 import { senderTo } from '../support/sender.ts';
 
-const body = 'x'.repeat(8_000);
+const body = 'x'.repeat(20_000);
 
 test('a journal of many large requests is sent in parts, whole and as HAR, and can be read from a request on', async () => {
   await using server = await startServer({ port: 0 });

@@ -14,7 +14,7 @@ export interface Refusal {
 export function collectRefusals(program: ts.Program): Refusal[] {
   const checker = program.getTypeChecker();
   return collect(program, (node) => {
-    if (!(ts.isCallExpression(node) || ts.isNewExpression(node)) || isMereMethodCall(node)) return [];
+    if (!(ts.isCallExpression(node) || ts.isNewExpression(node))) return [];
     const texts = (node.arguments ?? [])
       .map((argument) => readText(checker, argument))
       .filter((text) => text?.includes(' '));
@@ -46,12 +46,6 @@ function collect(program: ts.Program, textsOf: (node: ts.Node) => readonly (stri
     if (file.startsWith('src/')) visit(source);
   }
   return found;
-}
-
-/** The compiler needs long for the types of all objects, so the call of a method counts only if its result is thrown. */
-function isMereMethodCall(node: ts.Node): boolean {
-  const isMethodCall = ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression);
-  return isMethodCall && !ts.isThrowStatement(node.parent);
 }
 
 function isError(type: ts.Type): boolean {
