@@ -116,7 +116,7 @@ const TIMEOUT_MS = 30_000;
  */
 export function createForwarder(url: string, allowed: readonly string[]) {
   const outgoing = createOutgoingFetch(createReceiverRules(allowed));
-  const { href, login } = splitLogin(url);
+  const { href, loginHeader } = splitLogin(url);
   return {
     /** The URL of the receiver, without a login. */
     target: href,
@@ -125,7 +125,7 @@ export function createForwarder(url: string, allowed: readonly string[]) {
       // A login in the original request is for the original receiver only.
       const { authorization: _, ...headers } = requestHeaders;
       const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-      const init: RequestInit = { method: 'POST', headers: { ...headers, ...login }, body, signal: limited };
+      const init: RequestInit = { method: 'POST', headers: { ...headers, ...loginHeader }, body, signal: limited };
       const startedMs = performance.now();
       const { status, error, isRefused } = await outgoing.fetch(href, init).then(readStatus).catch(failedResult);
       return { status, error, isRefused, durationMs: Math.round(performance.now() - startedMs) };

@@ -11,7 +11,7 @@ import { createRequest, splitLogin } from './request.ts';
 
 /** The dependencies that the deliveries of all tenants share. */
 export interface DeliveryContext {
-  /** The network and the real clock: the timeout of a call runs even if the tenant's clock is frozen. */
+  /** The network, and the real clock, because a call must time out even if the tenant's clock is frozen. */
   readonly realEnvironment: Environment;
   readonly behaviours: BehaviourValues;
   /** Reports attempts, for the log. */
@@ -28,7 +28,7 @@ export interface AttemptResult extends Omit<Attempt, 'nextAttemptAt'> {
 /** The result of a call to a receiver. */
 type CallResult = Pick<AttemptResult, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused'>;
 
-/** What an attempt sends. */
+/** The content that an attempt sends, and the fault that it applies. */
 type AttemptInput = Pick<Job, 'content' | 'fault' | 'faultId'>;
 
 const TIMEOUTS_MS = { '15s': 15_000, '30s': 30_000, '5s': 5_000, '1s': 1_000, '100ms': 100 };
@@ -37,7 +37,7 @@ const TIMEOUTS_MS = { '15s': 15_000, '30s': 30_000, '5s': 5_000, '1s': 1_000, '1
 export class AttemptSender {
   /** Each call in flight, with the id of its delivery. */
   readonly #calls = new Map<AbortableCall, string>();
-  /** Unused calls that share the signal of an ended call, because creating a signal is slow (see CALLS_PER_SIGNAL). */
+  /** Calls for later attempts. Each reuses the signal of a call that has ended, because creating a signal is slow. */
   readonly #preparedCalls: AbortableCall[] = [];
   #isEnded = false;
 
@@ -51,7 +51,7 @@ export class AttemptSender {
     return new Set(this.#calls.values());
   }
 
-  /** Sends a delivery once. Returns `undefined` if `end` was called meanwhile. */
+  /** Sends a delivery once. Returns `undefined` if `end` is called before the attempt has ended. */
   async send(delivery: Delivery, webhook: WebhookRow, input: AttemptInput): Promise<AttemptResult | undefined> {
     const call = this.#preparedCalls.pop() ?? new AbortableCall();
     this.#calls.set(call, delivery.id);
@@ -60,8 +60,8 @@ export class AttemptSender {
       return this.#isEnded ? undefined : result;
     } finally {
       this.#calls.delete(call);
-      const next = call.next();
-      if (next) this.#preparedCalls.push(next);
+      const nextCall = call.createNext();
+      if (nextCall) this.#preparedCalls.push(nextCall);
     }
   }
 
@@ -76,11 +76,11 @@ export class AttemptSender {
     const { realEnvironment, behaviours } = this.context;
     const { clock, environment } = this.world;
     const now = clock.now();
-    const { href, login } = splitLogin(url);
+    const { href, loginHeader } = splitLogin(url);
     const sentId = behaviours['deliveries.id'] === 'event' ? eventId : id;
     const newSecret = () => newWebhookSecret(environment);
     const { headers: signed, body } = createRequest({ id: sentId, secret, content, now, fault, newSecret, behaviours });
-    const headers = { ...signed, ...login };
+    const headers = { ...signed, ...loginHeader };
     const startedMs = realEnvironment.now().getTime();
     const timeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];
     const init = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal } as const;
@@ -89,16 +89,13 @@ export class AttemptSender {
         ? failedResult(new Error('The receiver could not be reached, because of a fault.'))
         : await callReceiver(realEnvironment, [href, init], timeoutMs, call);
     const durationMs = Math.max(realEnvironment.now().getTime() - startedMs, 0);
-    const sent = { url, requestHeaders: headers, requestBody: body };
-    const applied = { fault: fault ?? null, faultId: (fault && faultId) || null };
-    return { at: now.toISOString(), ...sent, ...applied, ...result, durationMs };
+    const request = { url, requestHeaders: headers, requestBody: body };
+    const appliedFault = { fault: fault ?? null, faultId: (fault && faultId) || null };
+    return { at: now.toISOString(), ...request, ...appliedFault, ...result, durationMs };
   }
 }
 
-/**
- * How many calls share one abort signal. They share it because creating a signal is slow. The number is limited because
- * each call leaves a listener on the signal.
- */
+/** How many calls may use the same abort signal. The number is small, because each call leaves a listener on it. */
 const CALLS_PER_SIGNAL = 5;
 
 /** A call that can be aborted. */
@@ -111,6 +108,7 @@ class AbortableCall {
 
   constructor(
     readonly controller = new AbortController(),
+    /** How many calls may still use the signal, including this call. */
     readonly callsLeft = CALLS_PER_SIGNAL,
   ) {}
 
@@ -124,16 +122,16 @@ class AbortableCall {
   }
 
   /**
-   * Returns another call with the same signal, or `undefined` if the signal cannot be reused. Use it only after this
-   * call has ended.
+   * Creates another call with the same signal, or returns `undefined` if the signal cannot be reused. The new call may
+   * start only after this call has ended.
    */
-  next(): AbortableCall | undefined {
+  createNext(): AbortableCall | undefined {
     if (this.callsLeft === 1 || this.signal.aborted) return undefined;
     return new AbortableCall(this.controller, this.callsLeft - 1);
   }
 }
 
-/** Calls a receiver once. It never rejects: the result contains the error, also if `call` is aborted meanwhile. */
+/** Calls a receiver once. Never rejects: if the call fails or is aborted, the result contains the error. */
 async function callReceiver(
   environment: Environment,
   request: Parameters<Environment['fetch']>,
@@ -185,7 +183,7 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
     text += decoder.decode(value.subarray(0, MAX_BODY_BYTES - bytes), { stream: true });
     bytes += value.length;
   }
-  // This is not awaited: if an interceptor has a copy of the body, cancelling waits until that copy has been read.
+  // `cancel` is not awaited. If an interceptor has a copy of the body, `cancel` waits until the copy has been read.
   // Cancelling a body that has already failed rejects, which is harmless.
   void reader.cancel().catch(() => undefined);
   return text;
@@ -200,7 +198,7 @@ export function failedResult(error: unknown): CallResult {
 
 function describeError(error: unknown): string {
   const cause = innermostCause(error);
-  // Node throws an assertion error without a useful message on some invalid responses, such as one with status 000.
+  // For some invalid responses, such as status 000, Node throws an assertion error without a useful message.
   if (cause && 'code' in cause && cause.code === 'ERR_ASSERTION') return "The receiver's response is not valid HTTP.";
   const detail = cause?.message ?? '';
   if (detail.endsWith('.')) return detail;

@@ -18,7 +18,7 @@ export const DELIVERY_STATES = ['pending', 'held', 'delivered', 'exhausted', 'dr
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 const attemptFields = () => ({
-  /** When it was made, by the tenant's clock. */
+  /** When the attempt was made, by the tenant's clock. */
   at: timestamp(),
   /** The URL to which the request was sent: the URL of the webhook at that time, or the URL given to `redeliver`. */
   url: z.string(),
@@ -26,7 +26,7 @@ const attemptFields = () => ({
   requestHeaders: z.record(z.string(), z.string()),
   /** The body exactly as it was sent, in UTF-8. */
   requestBody: z.string(),
-  /** The fault that applied to it, such as `wrong-secret`; null if none did. */
+  /** The fault that applied to the attempt, such as `wrong-secret`; null if no fault applied. */
   fault: z.enum(DELIVERY_FAULT_KINDS).nullable().describe('The fault that applied to it.'),
   /** The id of this fault. */
   faultId: z.string().nullable().describe('The id of this fault.'),
@@ -36,9 +36,9 @@ const attemptFields = () => ({
   responseHeaders: z.record(z.string(), z.string()),
   /** The body of the response, at most its first 16 KiB. */
   responseBody: z.string().describe('At most the first 16 KiB.'),
-  /** Why it failed, in a sentence; null if it succeeded. */
+  /** Why the attempt failed, in a sentence; null if it succeeded. */
   error: z.string().nullable(),
-  /** How long it took, in milliseconds of real time. */
+  /** How long the attempt took, in milliseconds of real time. */
   durationMs: z.number(),
   /** When the next attempt after this attempt is due; null if this is the last attempt. */
   nextAttemptAt: timestamp().nullable(),
@@ -48,11 +48,11 @@ const attemptFields = () => ({
 export interface Attempt extends OutputOf<ReturnType<typeof attemptFields>> {}
 
 const deliveryFields = () => ({
-  /** The id of the delivery, a UUID; redelivering keeps it. */
+  /** The id of the delivery, a UUID. It stays the same when the delivery is sent again. */
   id: z.string(),
   /** The id of the tenant in which the event happened. */
   tenantId: z.string(),
-  /** The id of the webhook to which it is sent. */
+  /** The id of the webhook to which the delivery is sent. */
   webhookId: z.string(),
   /** The kind of the event. */
   event: z.enum(EVENT_KINDS),
@@ -60,18 +60,18 @@ const deliveryFields = () => ({
   eventId: z.string(),
   /** The body of the request as an object. It is frozen, and the same in every attempt. */
   payload: z
-    // The fields are not checked, because a trigger can set any field to any value.
+    // The fields are not checked, because a test that triggers an event can set any field to any value.
     .custom<DeliveryPayload>((value) => typeof value === 'object' && value !== null)
     .meta({ type: 'object', description: 'The body of the delivery: the fields of the event.' }),
   /** The current state. */
   state: z.enum(DELIVERY_STATES),
-  /** Why it is held, dropped, refused, failed or exhausted, in a sentence; null otherwise. */
+  /** Why the delivery is held, dropped, refused, failed or exhausted, in a sentence; null otherwise. */
   reason: z.string().nullable(),
   /** When the delivery was created: ISO 8601 UTC, in the tenant's time. */
   createdAt: timestamp(),
-  /** When the next attempt is due; null if none is scheduled, such as during the first attempt. */
+  /** When the next attempt is due; null if none is scheduled, for example during the first attempt. */
   nextAttemptAt: timestamp().nullable(),
-  /** Oldest first. */
+  /** The attempts, oldest first. */
   attempts: z.array(z.strictObject(attemptFields()) as z.ZodType<Attempt>).describe('Oldest first.'),
 });
 
@@ -82,11 +82,9 @@ export const deliveryReply = lazy(() => z.strictObject(deliveryFields()));
 export interface Delivery extends OutputOf<ReturnType<typeof deliveryFields>> {}
 
 const lossesFields = () => ({
-  /**
-   * Deliveries that still waited for a further attempt. They end in the state `dropped`; the attempt is never made.
-   */
+  /** How many of them still waited for a further attempt. The attempt is never made, and their state is `dropped`. */
   dropped: z.int().min(0),
-  /** Deliveries that had already ended. They are removed from the log; nothing else changes. */
+  /** How many of them had already ended. Removing them changes nothing except the log. */
   forgotten: z.int().min(0),
 });
 

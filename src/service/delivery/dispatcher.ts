@@ -8,18 +8,18 @@ import type { Delivery, DeliveryFilter, DeliveryLosses } from './delivery.ts';
 import { toPayload } from './request.ts';
 import type { Schedule } from './schedule.ts';
 
-/** Returns the schedule of a tenant. */
-export type Schedules = PartOf<Schedule, World>;
+/** A function that returns the schedule of a tenant. Its method `in` returns the schedules of several tenants. */
+export type ScheduleGetter = PartOf<Schedule, World>;
 
 /** Turns the events of a mailbox into deliveries to its webhooks. */
 export class Dispatcher {
-  readonly scheduleOf: Schedules;
+  readonly scheduleOf: ScheduleGetter;
   readonly #worlds: Worlds;
   /** While `collectDeliveries` runs: the ids of the deliveries created so far. Otherwise `undefined`. */
   #collected: string[] | undefined;
 
   /** Creates the dispatcher of a mailbox and subscribes it to the events. */
-  constructor(worlds: Worlds, events: EventBus, scheduleOf: Schedules, behaviours: BehaviourValues) {
+  constructor(worlds: Worlds, events: EventBus, scheduleOf: ScheduleGetter, behaviours: BehaviourValues) {
     this.#worlds = worlds;
     this.scheduleOf = scheduleOf;
     events.subscribe((event) => {
@@ -29,13 +29,13 @@ export class Dispatcher {
     });
   }
 
-  /** Returns the deliveries that match a filter, grouped by tenant, oldest first. */
+  /** Returns the deliveries that match a filter, grouped by tenant; in each group, the oldest is first. */
   list(worlds: readonly World[], { tenant, ...filter }: DeliveryFilter = {}): Delivery[] {
     const schedules = this.scheduleOf.in(worlds.filter(({ id }) => tenant === undefined || id === tenant));
     return schedules.flatMap(({ log }) => log.all().filter((delivery) => matchesFilter(delivery, filter)));
   }
 
-  /** @throws {ApiError} NOT_FOUND if no log of these tenants has this delivery. */
+  /** Finds a delivery and its schedule. @throws {ApiError} NOT_FOUND if no log of these tenants has the delivery. */
   find(worlds: readonly World[], id: string): { readonly delivery: Delivery; readonly schedule: Schedule } {
     for (const schedule of this.scheduleOf.in(worlds)) {
       const delivery = schedule.log.get(String(id).toLowerCase());
@@ -67,7 +67,7 @@ export class Dispatcher {
 
   /** Counts the deliveries that wait in the queues. */
   countWaiting(worlds: readonly World[]): number {
-    return sum(this.scheduleOf.in(worlds).map((schedule) => schedule.waiting));
+    return sum(this.scheduleOf.in(worlds).map((schedule) => schedule.waitingCount));
   }
 
   /** Returns the deliveries in flight. */
@@ -75,9 +75,9 @@ export class Dispatcher {
     return this.scheduleOf.in(worlds).flatMap((schedule) => schedule.inFlight());
   }
 
-  /** Returns whether a request with this `webhook-id` is being sent. */
-  isSending(worlds: readonly World[], webhookId: string): boolean {
-    return this.inFlight(worlds).some(({ id, eventId }) => webhookId === id || webhookId === eventId);
+  /** Returns whether a request is being sent whose header `webhook-id` has this value. */
+  isSending(worlds: readonly World[], headerValue: string): boolean {
+    return this.inFlight(worlds).some(({ id, eventId }) => headerValue === id || headerValue === eventId);
   }
 }
 
@@ -91,7 +91,7 @@ function matchesFilter(delivery: Delivery, filter: Omit<DeliveryFilter, 'tenant'
 }
 
 /** Creates a delivery for each webhook that matches an event and returns the ids of the deliveries. */
-function createDeliveries(event: MailEvent, scheduleOf: Schedules, behaviours: BehaviourValues): string[] {
+function createDeliveries(event: MailEvent, scheduleOf: ScheduleGetter, behaviours: BehaviourValues): string[] {
   const matching = event.world.webhooks.all().filter((webhook) => matches(webhook, event));
   if (matching.length === 0) return [];
   const payload = toPayload(event, behaviours);
@@ -102,8 +102,8 @@ function createDeliveries(event: MailEvent, scheduleOf: Schedules, behaviours: B
 }
 
 /**
- * Returns whether a webhook gets an event: it is active, lists the kind, and has the inbox in its scope. An event that
- * a test triggers for one webhook goes only to that webhook, even if it is inactive.
+ * Returns whether a webhook gets an event: the webhook must be active, list the kind of the event, and have the inbox
+ * in its scope. An event that a test triggers for one webhook goes only to that webhook, even if it is inactive.
  */
 function matches({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
   if (event.webhookId !== undefined) return id === event.webhookId;

@@ -16,13 +16,13 @@ export function insertWebhook(
 ): WebhookRow {
   const { environment } = world;
   const [id, secret, createdAt] = [newId(environment), newWebhookSecret(environment), timestampNow(environment)];
-  const kinds = withoutRepeats(events, readBehaviour);
+  const kinds = kindsToStore(events, readBehaviour);
   const isActive = readBehaviour('webhooks.create.is-active') === 'active';
   return world.webhooks.insert({ id, workspaceId, url, events: kinds, secret, isActive, createdAt });
 }
 
-/** Removes repeated kinds of event if `webhooks.create.repeated-events` is `merged`. */
-export function withoutRepeats(events: readonly EventKind[], readBehaviour: ReadBehaviour): readonly EventKind[] {
+/** Returns the kinds of event that a webhook stores. `webhooks.create.repeated-events` decides about repeated kinds. */
+export function kindsToStore(events: readonly EventKind[], readBehaviour: ReadBehaviour): readonly EventKind[] {
   const kinds = [...new Set(events)];
   if (kinds.length === events.length) return events;
   return readBehaviour('webhooks.create.repeated-events') === 'merged' ? kinds : events;

@@ -12,20 +12,22 @@ export type AttemptOutcome = Pick<Delivery, 'state' | 'reason' | 'nextAttemptAt'
 /** The deliveries of one tenant. When the log is full, the delivery that ended first is removed. */
 export class DeliveryLog {
   readonly #deliveries = new Map<string, Delivery>();
-  readonly #lengths = new Map<string, number>();
-  #ended = new PriorityQueue<string>();
+  /** How many characters each delivery has, by its id. */
+  readonly #charactersById = new Map<string, number>();
+  /** The ids of the deliveries that have ended, in the order in which they ended. */
+  #endedIds = new PriorityQueue<string>();
   readonly #maxCharacters: number;
   readonly #onFull: () => void;
-  #characters = 0;
+  #totalCharacters = 0;
   /** How many deliveries were removed because the log was full. */
-  evicted = 0;
+  evictedCount = 0;
 
   /**
-   * Creates an empty log for at most `memoryCharacters` characters. A full log removes only deliveries that have ended.
-   * If there are none, `onFull` should end one.
+   * Creates an empty log for at most `maxCharacters` characters. A full log removes only deliveries that have ended. If
+   * no delivery has ended, the log calls `onFull`, which should end a delivery.
    */
-  constructor(memoryCharacters: number, onFull: () => void) {
-    this.#maxCharacters = Math.min(MAX_CHARACTERS, memoryCharacters);
+  constructor(maxCharacters: number, onFull: () => void) {
+    this.#maxCharacters = Math.min(MAX_CHARACTERS, maxCharacters);
     this.#onFull = onFull;
   }
 
@@ -43,55 +45,56 @@ export class DeliveryLog {
     return delivery;
   }
 
-  /** Changes properties of a delivery; does nothing if the log does not have it any more. */
+  /** Changes properties of a delivery; does nothing if the delivery is no longer in the log. */
   update(id: string, changes: Partial<Omit<Delivery, 'id' | 'payload' | 'attempts'>>): void {
     const previous = this.#deliveries.get(id);
     if (previous) this.#put({ ...previous, ...changes }, 0);
   }
 
-  /** Adds an attempt to a delivery and changes its state; does nothing if the log does not have it any more. */
-  addAttempt(id: string, { isRefused: _, ...result }: AttemptResult, changes: AttemptOutcome): void {
+  /** Adds an attempt to a delivery and applies its outcome; does nothing if the delivery is no longer in the log. */
+  addAttempt(id: string, { isRefused: _, ...result }: AttemptResult, outcome: AttemptOutcome): void {
     const previous = this.#deliveries.get(id);
     if (!previous) return;
-    const attempt = Object.freeze({ ...result, nextAttemptAt: changes.nextAttemptAt });
+    const attempt = Object.freeze({ ...result, nextAttemptAt: outcome.nextAttemptAt });
     const attempts = Object.freeze([...previous.attempts, attempt]);
-    this.#put({ ...previous, ...changes, attempts }, lengthOfAttempt(attempt));
+    this.#put({ ...previous, ...outcome, attempts }, lengthOfAttempt(attempt));
   }
 
   clear(): void {
     this.#deliveries.clear();
-    this.#lengths.clear();
-    this.#ended = new PriorityQueue();
-    this.#characters = 0;
-    this.evicted = 0;
+    this.#charactersById.clear();
+    this.#endedIds = new PriorityQueue();
+    this.#totalCharacters = 0;
+    this.evictedCount = 0;
   }
 
-  #put(delivery: Delivery, lengthAdded: number): void {
+  #put(delivery: Delivery, addedCharacters: number): void {
     const { id } = delivery;
     this.#deliveries.set(id, Object.freeze(delivery));
-    this.#lengths.set(id, (this.#lengths.get(id) ?? 0) + lengthAdded);
-    this.#characters += lengthAdded;
-    const isOpen = delivery.state === 'pending' || delivery.state === 'held';
-    if (isOpen) this.#ended.remove(id);
-    else this.#ended.add(id);
+    this.#charactersById.set(id, (this.#charactersById.get(id) ?? 0) + addedCharacters);
+    this.#totalCharacters += addedCharacters;
+    const hasEnded = delivery.state !== 'pending' && delivery.state !== 'held';
+    if (hasEnded) this.#endedIds.add(id);
+    else this.#endedIds.remove(id);
     this.#evictExcess(id);
   }
 
-  #evictExcess(newest: string): void {
-    while (this.#deliveries.size > MAX_DELIVERIES || this.#characters > this.#maxCharacters) {
-      if (this.#ended.size === 0) this.#onFull();
-      const oldest = this.#ended.first;
-      if (oldest === undefined || oldest === newest) return;
-      this.#evict(oldest);
+  /** Removes deliveries until the log is within its limits, but keeps the delivery that has just changed. */
+  #evictExcess(changedId: string): void {
+    while (this.#deliveries.size > MAX_DELIVERIES || this.#totalCharacters > this.#maxCharacters) {
+      if (this.#endedIds.size === 0) this.#onFull();
+      const firstId = this.#endedIds.first;
+      if (firstId === undefined || firstId === changedId) return;
+      this.#evict(firstId);
     }
   }
 
   #evict(id: string): void {
-    this.evicted += 1;
-    this.#characters -= this.#lengths.get(id) ?? 0;
+    this.evictedCount += 1;
+    this.#totalCharacters -= this.#charactersById.get(id) ?? 0;
     this.#deliveries.delete(id);
-    this.#lengths.delete(id);
-    this.#ended.remove(id);
+    this.#charactersById.delete(id);
+    this.#endedIds.remove(id);
   }
 }
 

@@ -10,9 +10,9 @@ export interface Job {
   readonly id: string;
   readonly webhookId: string;
   readonly event: EventKind;
-  /** A sequence number: a job that was created later has a higher one. */
+  /** A sequence number: a job that was created later has a higher number. */
   readonly order: number;
-  /** Whether a test requested it. Then it is sent even if the webhook is not active. */
+  /** Whether a test requested the delivery. If so, it is sent even if the webhook is not active. */
   readonly isRequested: boolean;
   /** The payload as JSON, which every attempt sends. */
   readonly content: string;
@@ -32,27 +32,27 @@ type JobOptions = Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId'>;
 /** The deliveries of a tenant that have not ended, by id. */
 export class Jobs {
   readonly #jobs = new Map<string, Job>();
-  /** The jobs that wait for the next delivery, by webhook. */
+  /** The jobs that wait for the next delivery to the same webhook, by the id of the webhook. */
   readonly #waitingForNext = new Map<string, Set<Job>>();
   readonly #waitingForAttempt = new PriorityQueue<Job>();
-  #created = 0;
+  #createdCount = 0;
 
-  /** Creates the job of a delivery. It replaces an earlier job of the same delivery. */
+  /** Creates the job of a delivery. The new job replaces an earlier job of the same delivery. */
   create({ id, webhookId, event, attempts }: Delivery, options: JobOptions): Job {
     this.end(id);
-    this.#created += 1;
-    const job: Job = { id, webhookId, event, order: this.#created, ...options, failures: 0, cancel: () => {} };
+    this.#createdCount += 1;
+    const job: Job = { id, webhookId, event, order: this.#createdCount, ...options, failures: 0, cancel: () => {} };
     this.#jobs.set(id, job);
     if (attempts.length > 0) this.setWaitsForAttempt(job, true);
     return job;
   }
 
-  /** Returns whether a job has neither ended nor been replaced by a later one for the same delivery. */
+  /** Returns whether a job has neither ended nor been replaced by a later job of the same delivery. */
   has(job: Job): boolean {
     return this.#jobs.get(job.id) === job;
   }
 
-  /** Returns whether a later job for the same delivery has replaced this one. */
+  /** Returns whether a later job of the same delivery has replaced this job. */
   isReplaced(job: Job): boolean {
     return (this.#jobs.get(job.id) ?? job) !== job;
   }
@@ -73,7 +73,7 @@ export class Jobs {
     this.#waitingForNext.get(job.webhookId)?.delete(job);
   }
 
-  /** Notes whether a job waits for a further attempt. */
+  /** Records whether a job waits for a further attempt. */
   setWaitsForAttempt(job: Job, isWaiting: boolean): void {
     if (isWaiting && this.has(job)) this.#waitingForAttempt.add(job, job.order);
     else this.#waitingForAttempt.remove(job);
@@ -84,11 +84,11 @@ export class Jobs {
     return this.#waitingForAttempt.first;
   }
 
-  /** Removes the older jobs that wait for this job, and returns them, the latest first. */
-  takeWaitingForNext({ webhookId, order }: Job): Job[] {
-    const taken = [...(this.#waitingForNext.get(webhookId) ?? [])].filter((job) => job.order < order);
-    for (const job of taken) this.stopWaitingForNext(job);
-    return taken.reverse();
+  /** Returns the older jobs that wait for this job, the latest first. They no longer wait. */
+  takeJobsWaitingFor({ webhookId, order }: Job): Job[] {
+    const waiting = [...(this.#waitingForNext.get(webhookId) ?? [])].filter((job) => job.order < order);
+    for (const job of waiting) this.stopWaitingForNext(job);
+    return waiting.reverse();
   }
 
   /** Ends a job and cancels its scheduled attempt or release. */
@@ -106,11 +106,11 @@ type Task = () => Promise<void>;
 
 interface Queue {
   readonly tasks: PriorityQueue<Task>;
-  running: number;
+  runningCount: number;
 }
 
 /** How many tasks of one queue may run at the same time. */
-const QUEUE_WIDTHS: Record<BehaviourValues['deliveries.order'], number> = { 'one-by-one': 1, parallel: 10 };
+const MAX_RUNNING: Record<BehaviourValues['deliveries.order'], number> = { 'one-by-one': 1, parallel: 10 };
 
 /** The queues of a tenant, one for each webhook that has tasks. Tasks start in the order in which they were added. */
 export class Queues {
@@ -122,22 +122,22 @@ export class Queues {
   ) {}
 
   /** How many tasks have not started yet. */
-  get waiting(): number {
+  get waitingCount(): number {
     return [...this.#queues.values()].reduce((sum, { tasks }) => sum + tasks.size, 0);
   }
 
-  /** Adds a task to the queue of a webhook; the clock waits for it. A task that fails does not stop the others. */
-  run(webhookId: string, task: Task): void {
-    const queue = this.#queues.get(webhookId) ?? { tasks: new PriorityQueue(), running: 0 };
+  /** Adds a task to the queue of a webhook, and makes the clock wait for it. If it fails, the other tasks still run. */
+  add(webhookId: string, task: Task): void {
+    const queue = this.#queues.get(webhookId) ?? { tasks: new PriorityQueue(), runningCount: 0 };
     this.#queues.set(webhookId, queue);
     queue.tasks.add(task);
-    if (queue.running >= QUEUE_WIDTHS[this.behaviours['deliveries.order']]) return;
-    queue.running += 1;
+    if (queue.runningCount >= MAX_RUNNING[this.behaviours['deliveries.order']]) return;
+    queue.runningCount += 1;
     this.clock.track(this.#runTasks(webhookId, queue));
   }
 
   async #runTasks(webhookId: string, queue: Queue): Promise<void> {
-    // The first task must not run synchronously in the caller of `run`.
+    // The first task must not run synchronously in the caller of `add`.
     await null;
     for (let task = queue.tasks.take(); task; task = queue.tasks.take()) {
       try {
@@ -146,7 +146,7 @@ export class Queues {
         this.clock.reportFailure(`a delivery to webhook ${webhookId}`, error);
       }
     }
-    queue.running -= 1;
-    if (queue.running === 0) this.#queues.delete(webhookId);
+    queue.runningCount -= 1;
+    if (queue.runningCount === 0) this.#queues.delete(webhookId);
   }
 }

@@ -65,7 +65,7 @@ function allFields(event: MailEvent): DeliveryPayload {
 }
 
 /** The input of `createRequest`. */
-export interface RequestParts {
+export interface RequestInput {
   /** The value of `webhook-id`. */
   readonly id: string;
   readonly secret: string;
@@ -86,14 +86,14 @@ const PADDING_LENGTH = 1024 * 1024;
 const encoder = new TextEncoder();
 
 /** Creates the headers and the body of one attempt, with an id, the current time and the signatures. */
-export function createRequest({ id, secret, fault, content, now, newSecret, behaviours }: RequestParts) {
+export function createRequest({ id, secret, fault, content, now, newSecret, behaviours }: RequestInput) {
   const body =
     fault === 'oversize-body'
       ? JSON.stringify({ ...JSON.parse(content), padding: 'x'.repeat(PADDING_LENGTH) })
       : content;
   const timestamp = Math.floor((now.getTime() - (fault === 'stale-timestamp' ? STALE_BY_MS : 0)) / 1000);
-  const own = fault === 'wrong-secret' ? [] : [secret];
-  const secrets = fault === 'wrong-secret' || fault === 'two-signatures' ? [newSecret(), ...own] : own;
+  const correct = fault === 'wrong-secret' ? [] : [secret];
+  const secrets = fault === 'wrong-secret' || fault === 'two-signatures' ? [newSecret(), ...correct] : correct;
   const headers: Readonly<Record<string, string>> = {
     'content-type': 'application/json',
     'user-agent': NAME,
@@ -104,11 +104,11 @@ export function createRequest({ id, secret, fault, content, now, newSecret, beha
   return { headers, body: fault === 'truncated-body' ? cut(body, Math.floor(body.length / 2)) : body };
 }
 
-/** Returns the headers with a signature by each secret. `head` is what Standard Webhooks signs before the body. */
-function sign(head: string, body: Uint8Array, secrets: readonly string[], behaviours: BehaviourValues) {
+/** Returns the headers with a signature for each secret. Standard Webhooks signs `start` and the body. */
+function sign(start: string, body: Uint8Array, secrets: readonly string[], behaviours: BehaviourValues) {
   const kinds = behaviours['deliveries.signature'];
   const prefix = HEX_PREFIXES[behaviours['deliveries.signature.form']];
-  const standard = () => secrets.map((secret) => signStandard(secret, head, body)).join(' ');
+  const standard = () => secrets.map((secret) => signStandard(secret, start, body)).join(' ');
   // The HMAC-SHA256 of the raw body in hex. The key is the whole text of the secret.
   const hex = () => secrets.map((secret) => prefix + toHex(hmacSha256(encoder.encode(secret), body))).join(',');
   return {
@@ -123,12 +123,12 @@ const HEX_PREFIXES = { v1: 'v1=', sha256: 'sha256=', bare: '' };
  * Signs a delivery by Standard Webhooks: `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`. The key is the
  * part of the secret after `whsec_`, decoded from base64.
  */
-function signStandard(secret: string, head: string, body: Uint8Array): string {
+function signStandard(secret: string, start: string, body: Uint8Array): string {
   const key = fromBase64(secret.replace(/^whsec_/, ''));
-  const start = encoder.encode(head);
-  const content = new Uint8Array(start.length + body.length);
-  content.set(start);
-  content.set(body, start.length);
+  const startBytes = encoder.encode(start);
+  const content = new Uint8Array(startBytes.length + body.length);
+  content.set(startBytes);
+  content.set(body, startBytes.length);
   return `v1,${toBase64(hmacSha256(key, content))}`;
 }
 
@@ -136,12 +136,12 @@ function signStandard(secret: string, head: string, body: Uint8Array): string {
 type Hmac = (key: Uint8Array, data: Uint8Array) => Uint8Array;
 
 /**
- * The implementation for every runtime. The Web Crypto API is not an option, because it is asynchronous. The library
- * gets copies, because it accepts only instances of the `Uint8Array` of its own realm.
+ * An implementation that works in every runtime. The Web Crypto API is not an option, because it is asynchronous. The
+ * library gets copies, because it accepts only instances of the `Uint8Array` of its own realm.
  */
 export const portableHmac: Hmac = (key, data) => hmac(sha256, new Uint8Array(key), new Uint8Array(data));
 
-/** The implementation of Node if available, because it is several times faster. It is loaded for the first delivery. */
+/** Uses the implementation of Node if there is one, because it is several times faster. */
 export const hmacSha256: Hmac = (key, data) => (findNodeHmac() ?? portableHmac)(key, data);
 
 /** The part of `node:crypto` that this file uses. It is not imported, because this file also runs in browsers. */
@@ -155,17 +155,17 @@ function findNodeHmac(): Hmac | undefined {
   return crypto && ((key, data) => crypto.createHmac('sha256', key).update(data).digest());
 }
 
-/** Splits a URL from its user name and password. They are sent as a header, because `fetch` refuses them in a URL. */
-export function splitLogin(url: string): { href: string; login?: { authorization: string } } {
+/** Moves the user name and the password of a URL to a header, because `fetch` refuses them in a URL. */
+export function splitLogin(url: string): { href: string; loginHeader?: { authorization: string } } {
   if (!url.includes('@')) return { href: url };
   const { username, password } = new URL(url);
   if (username === '' && password === '') return { href: url };
-  const login = encoder.encode(`${decode(username)}:${decode(password)}`);
+  const credentials = encoder.encode(`${decode(username)}:${decode(password)}`);
   const { href } = Object.assign(new URL(url), { username: '', password: '' });
-  return { href, login: { authorization: `Basic ${toBase64(login)}` } };
+  return { href, loginHeader: { authorization: `Basic ${toBase64(credentials)}` } };
 }
 
-/** Returns a URL without the parts that may be secret: its login, its query and its fragment. */
+/** Returns a URL without the parts that may be secret: user name, password, query and fragment. */
 export function withoutSecrets(url: string): string {
   return splitLogin(url).href.replace(/[?#].*$/s, '');
 }

@@ -16,7 +16,7 @@ import { type DeliveryPayload, withoutSecrets } from './request.ts';
 /** The longest time that a delivery with the fault `reorder` waits for the next delivery to its webhook. */
 const REORDER_MS = 60_000;
 
-/** A delivery that has not ended, and what its next attempt needs. */
+/** What `keep` returns for a delivery that has not ended: the delivery, and the data for its next attempt. */
 interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId' | 'failures'> {
   readonly delivery: Delivery;
 }
@@ -32,7 +32,7 @@ export class Schedule implements Part {
   readonly #sender: AttemptSender;
   readonly #world: World;
   readonly #context: DeliveryContext;
-  #dropped = 0;
+  #droppedCount = 0;
 
   constructor(world: World, context: DeliveryContext) {
     this.#world = world;
@@ -43,9 +43,10 @@ export class Schedule implements Part {
   }
 
   /**
-   * Sends a delivery again at once. With `url`, sends it once to this URL, and does not change its state and retries.
+   * Sends a delivery again at once. With `url`, sends it once to this URL, without a change of its state or its
+   * retries.
    *
-   * @throws {ApiError} CONFLICT if it is in flight or its webhook was deleted.
+   * @throws {ApiError} CONFLICT if the delivery is in flight, or if its webhook was deleted.
    */
   redeliver(delivery: Delivery, url?: string): void {
     const webhook = this.#world.webhooks.get(delivery.webhookId);
@@ -54,7 +55,7 @@ export class Schedule implements Part {
       throw new ApiError('CONFLICT', 'This delivery is already being sent.');
     const options = { isRequested: true, content: JSON.stringify(delivery.payload), fault: undefined };
     if (url === undefined) this.#release(this.#jobs.create(delivery, options));
-    else this.#queues.run(webhook.id, () => this.#sendOnce(delivery.id, { ...webhook, url }, options));
+    else this.#queues.add(webhook.id, () => this.#sendOnce(delivery.id, { ...webhook, url }, options));
   }
 
   /** Sends at most `count` held deliveries, oldest first, and returns them. */
@@ -72,13 +73,13 @@ export class Schedule implements Part {
   }
 
   /** How many deliveries wait in the queues. */
-  get waiting(): number {
-    return this.#queues.waiting;
+  get waitingCount(): number {
+    return this.#queues.waitingCount;
   }
 
   /** Returns how many deliveries were removed because the log was full. */
   losses(): DeliveryLosses {
-    return { dropped: this.#dropped, forgotten: this.log.evicted - this.#dropped };
+    return { dropped: this.#droppedCount, forgotten: this.log.evictedCount - this.#droppedCount };
   }
 
   /** Returns the deliveries that have not ended. */
@@ -134,7 +135,7 @@ export class Schedule implements Part {
   }
 
   #enqueue(job: Job, work: (job: Job) => Promise<void>): void {
-    this.#queues.run(job.webhookId, () => this.#runStep(job, work));
+    this.#queues.add(job.webhookId, () => this.#runStep(job, work));
   }
 
   #attemptNow(job: Job): void {
@@ -152,7 +153,7 @@ export class Schedule implements Part {
     }
   }
 
-  /** Functions that start a delivery with a fault, if the fault changes more than the first request. */
+  /** The functions that start a delivery with a fault, for the faults that change more than the first request. */
   readonly #startWithFault: Partial<Record<DeliveryFaultKind, (job: Job, fault: DeliveryFault) => void>> = {
     duplicate: (job) => {
       this.#attemptNow(job);
@@ -196,14 +197,14 @@ export class Schedule implements Part {
     if (!result) return;
     if (this.#jobs.has(job)) this.#applyResult(job, result);
     else this.#recordAttempt(job, result);
-    for (const each of this.#jobs.takeWaitingForNext(job)) this.#release(each);
+    for (const each of this.#jobs.takeJobsWaitingFor(job)) this.#release(each);
   }
 
   /** Ends the oldest delivery that waits for a further attempt, so that the full log can remove it. */
   #dropOldest(): void {
     const waiting = this.#jobs.oldestWaitingForAttempt;
     if (!waiting) return;
-    this.#dropped += 1;
+    this.#droppedCount += 1;
     this.#endWithoutAttempt(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
   }
 
@@ -229,7 +230,7 @@ export class Schedule implements Part {
     const { webhooks } = this.#world;
     const isGone = result.status === 410 && this.#context.behaviours['deliveries.gone'] === 'deactivates';
     if (isGone && webhooks.get(job.webhookId)) webhooks.update(job.webhookId, { isActive: false });
-    const outcome = isGone ? GONE : this.#outcomeOf(result, job.failures + 1);
+    const outcome = isGone ? GONE_OUTCOME : this.#outcomeOf(result, job.failures + 1);
     const { nextAttemptAt } = outcome;
     if (nextAttemptAt === null) this.#jobs.end(job.id);
     this.log.addAttempt(job.id, result, outcome);
@@ -255,14 +256,15 @@ export class Schedule implements Part {
 
   /** Decides the outcome of an attempt; `failures` counts the failed attempts in a row, including this one. */
   #outcomeOf({ error, isRefused, responseHeaders }: AttemptResult, failures: number): AttemptOutcome {
-    if (error === null) return lastOutcome('delivered', null);
-    if (isRefused) return lastOutcome('refused', error);
+    if (error === null) return finalOutcome('delivered', null);
+    if (isRefused) return finalOutcome('refused', error);
     const { behaviours } = this.#context;
     const delayMs = RETRY_DELAYS_MS[behaviours['deliveries.retry']][failures - 1];
-    if (delayMs === undefined) return lastOutcome('exhausted', 'Its last attempt failed.');
+    if (delayMs === undefined) return finalOutcome('exhausted', 'Its last attempt failed.');
     const isRespected = behaviours['deliveries.retry-after'] === 'respected';
-    const askedMs = isRespected ? readRetryAfterMs(responseHeaders['retry-after'], this.#world.clock.now()) : 0;
-    return { state: 'pending', reason: null, nextAttemptAt: this.#timeAfter(Math.max(delayMs, askedMs)).toISOString() };
+    const retryAfterMs = isRespected ? readRetryAfterMs(responseHeaders['retry-after'], this.#world.clock.now()) : 0;
+    const nextAttemptAt = this.#timeAfter(Math.max(delayMs, retryAfterMs)).toISOString();
+    return { state: 'pending', reason: null, nextAttemptAt };
   }
 
   #finish({ id }: Job, state: DeliveryState, reason: string | null): void {
@@ -279,19 +281,19 @@ export class Schedule implements Part {
   #publishAttempt(job: DeliveryIdentity, result: AttemptResult, outcome: AttemptOutcome): void {
     const { at, status, error, durationMs } = result;
     const retryInMs = outcome.nextAttemptAt === null ? null : Date.parse(outcome.nextAttemptAt) - Date.parse(at);
-    const shown = this.#activityOf(job, outcome);
-    const url = shown.url && withoutSecrets(result.url);
-    const activity = { ...shown, url, attempt: this.log.get(job.id)?.attempts.length ?? 1 };
+    const details = this.#activityOf(job, outcome);
+    const url = details.url && withoutSecrets(result.url);
+    const activity = { ...details, url, attempt: this.log.get(job.id)?.attempts.length ?? 1 };
     this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
   }
 
   #activityOf({ id, webhookId, event }: DeliveryIdentity, { state, reason }: Pick<Delivery, 'state' | 'reason'>) {
     const url = this.#world.webhooks.get(webhookId)?.url;
-    const shown = url === undefined ? null : withoutSecrets(url);
-    return { deliveryId: id, ...fieldOfTenant(this.#world), webhookId, url: shown, event, state, reason };
+    const shownUrl = url === undefined ? null : withoutSecrets(url);
+    return { deliveryId: id, ...fieldOfTenant(this.#world), webhookId, url: shownUrl, event, state, reason };
   }
 
-  /** Sends a delivery a second time: a success makes it `delivered`, a failure changes nothing. */
+  /** Sends a delivery a second time. If that succeeds, the delivery is `delivered`; otherwise nothing changes. */
   async #sendDuplicate(job: Job): Promise<void> {
     const webhook = this.#findWebhook(job);
     const result = typeof webhook === 'string' ? undefined : await this.#send(job, webhook);
@@ -301,12 +303,12 @@ export class Schedule implements Part {
   }
 }
 
-/** Creates the outcome of the last attempt of a delivery. */
-const lastOutcome = (state: DeliveryState, reason: string | null) => ({ state, reason, nextAttemptAt: null });
+/** Creates the outcome of an attempt after which there is no further attempt. */
+const finalOutcome = (state: DeliveryState, reason: string | null) => ({ state, reason, nextAttemptAt: null });
 
-const GONE = lastOutcome('exhausted', 'The receiver answered 410, so its webhook is not active any more.');
+const GONE_OUTCOME = finalOutcome('exhausted', 'The receiver answered 410, so its webhook is not active any more.');
 
-/** The delay after each failed attempt in a row. After more failed attempts than delays, the delivery is exhausted. */
+/** The delay after the first, second, … failed attempt. If there is no further delay, the delivery is exhausted. */
 const RETRY_DELAYS_MS: Record<BehaviourValues['deliveries.retry'], readonly number[]> = {
   'standard-webhooks': ['5s', '5m', '30m', '2h', '5h', '10h', '14h', '20h', '24h'].map(parseDuration),
   never: [],
@@ -315,7 +317,7 @@ const RETRY_DELAYS_MS: Record<BehaviourValues['deliveries.retry'], readonly numb
 /** The longest delay that `Retry-After` can request. */
 const MAX_RETRY_AFTER_MS = parseDuration('24h');
 
-/** Parses `Retry-After`, in seconds or as an HTTP date; returns 0 for anything else. */
+/** Returns the delay that `Retry-After` requests, in seconds or as an HTTP date; returns 0 for any other text. */
 function readRetryAfterMs(retryAfter = '', now: Date): number {
   const text = retryAfter.trim();
   const date = /^\w{3,9},? .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;

@@ -4,11 +4,11 @@ import type { Worlds } from '../../world/store/worlds.ts';
 import type { MailContext } from '../mail/store-message.ts';
 import type { Principal } from '../pipeline/access/principal.ts';
 
-/** The context of an operation. Behaviours that it reads are listed in the reply's `X-Mock-Assumed`. */
+/** The context of an operation. The header `X-Mock-Assumed` of the reply lists the behaviours that were read. */
 export interface Context<Id extends OperationId = OperationId> extends Omit<MailContext, 'worlds'> {
-  /** The caller. It is already authorised, so its tier is one that the operation's row lists. */
+  /** The caller. It is already authorised, so its tier is one of the tiers in the row of the operation. */
   readonly principal: Extract<Principal, { tier: TierOf<Id> }>;
-  /** The world of the caller's tenant; the operator has none. */
+  /** The world of the caller's tenant; `undefined` for the operator. */
   readonly world: Context<Id>['principal']['world'];
   /** The tenants that the caller can reach. The operator can reach every tenant. */
   readonly worlds: TierOf<Id> extends 'operator' ? Worlds : ReachableWorlds;
@@ -32,7 +32,7 @@ export interface Outcome<Body = unknown> {
 }
 
 /**
- * The code of one operation. It is synchronous, so no other request can run between a check and the change.
+ * The code of one operation. It is synchronous, so no other request can change what it has checked.
  *
  * @throws {ApiError} to end the request with an error.
  */

@@ -28,8 +28,8 @@ export const createDomain: Run<'createDomain'> = (context, { body }) => {
 
 function workspaceFor(context: Context<'createDomain'>, workspaceId?: string | null): string | null {
   const { principal, world, readBehaviour } = context;
-  const known = selectWorkspace(context, workspaceId)?.id ?? principal.workspaceId;
-  if (known !== null || readBehaviour('domains.create.workspace') === 'tenant') return known;
+  const selected = selectWorkspace(context, workspaceId)?.id ?? principal.workspaceId;
+  if (selected !== null || readBehaviour('domains.create.workspace') === 'tenant') return selected;
   return defaultWorkspace(world)?.id ?? null;
 }
 
@@ -53,28 +53,28 @@ function findDomain(context: LookupContext, domain: string): DomainRow {
   throw outOfScope(context, 'domain with this name', (world) => world.domains.by('domain', domain)[0]);
 }
 
-/** Verifies a domain without a DNS query. The name decides the outcome: `fail.acme.example` fails. */
+/** Verifies a domain without a DNS query. The name decides the status: `fail.acme.example` gets the status `failed`. */
 export const verifyDomain: Run<'verifyDomain'> = (context, { params }) => {
   const { id, domain, verifiedAt } = findDomain(context, params.domain);
-  const status = outcomeOf(domain);
+  const status = statusByName(domain);
   if (status === 'verified') checkNotVerifiedElsewhere(context, domain);
   const updatedAt = timestampNow(context.world.environment);
   const changes = { status, verifiedAt: verifiedAt ?? (status === 'verified' ? updatedAt : null), updatedAt };
   return { body: showDomain(context, context.world.domains.update(id, changes)) };
 };
 
-const OUTCOME_IN_NAME = /^(fail|pending|verifying|unknown)\.|\.(fail|pending|verifying|unknown)\.test$/;
+const STATUS_IN_NAME = /^(fail|pending|verifying|unknown)\.|\.(fail|pending|verifying|unknown)\.test$/;
 
-function outcomeOf(domain: string): DomainRow['status'] {
-  const [, first, last] = OUTCOME_IN_NAME.exec(domain) ?? [];
-  const name = (first ?? last ?? 'verified') as Exclude<DomainRow['status'], 'failed'> | 'fail';
-  return name === 'fail' ? 'failed' : name;
+function statusByName(domain: string): DomainRow['status'] {
+  const [, prefix, suffix] = STATUS_IN_NAME.exec(domain) ?? [];
+  const word = (prefix ?? suffix ?? 'verified') as Exclude<DomainRow['status'], 'failed'> | 'fail';
+  return word === 'fail' ? 'failed' : word;
 }
 
-/** Refuses a domain that another tenant has verified, because that tenant gets its mail. Does not name that tenant. */
+/** Refuses a domain that another tenant has verified, because all mail to the domain goes to the other tenant. */
 function checkNotVerifiedElsewhere(context: Context<'verifyDomain'>, domain: string): void {
-  const { world: own, worlds, readBehaviour } = context;
-  const isTaken = worlds.ownWorlds().some((world) => world !== own && hasVerifiedDomain(world, domain));
+  const { world: ownWorld, worlds, readBehaviour } = context;
+  const isTaken = worlds.ownWorlds().some((world) => world !== ownWorld && hasVerifiedDomain(world, domain));
   if (!isTaken || readBehaviour('domains.verify.taken') === 'verified') return;
   throw new ApiError('CONFLICT', `The domain ${domain} cannot be verified: another tenant has verified it.`);
 }
@@ -82,10 +82,10 @@ function checkNotVerifiedElsewhere(context: Context<'verifyDomain'>, domain: str
 export const deleteDomain: Run<'deleteDomain'> = (context, { params }) => {
   const row = findDomain(context, params.domain);
   context.world.domains.remove(row.id);
-  return { body: DELETE_BODIES[context.readBehaviour('domains.delete.body')](row) };
+  return { body: DELETE_BODY[context.readBehaviour('domains.delete.body')](row) };
 };
 
-const DELETE_BODIES = {
+const DELETE_BODY = {
   'deleted-and-domain': ({ domain }: DomainRow) => ({ deleted: true as const, domain }),
   'deleted-and-id': ({ id }: DomainRow) => ({ deleted: true as const, id }),
   empty: () => ({}),
@@ -101,12 +101,12 @@ function showFlat(row: DomainRow, readBehaviour: ReadBehaviour) {
   const { id, domain, workspaceId, updatedAt } = row;
   // The reference has fewer statuses, so any other status is shown as `pending`.
   const status = row.status === 'verified' || row.status === 'failed' ? row.status : ('pending' as const);
-  const dnsRecords = recordsOf(row, readBehaviour).map((record) => ({ ...record, status }));
+  const dnsRecords = dnsRecordsOf(row, readBehaviour).map((record) => ({ ...record, status }));
   return { id, domain, status, workspaceId, dnsRecords, ...verificationOf(row), updatedAt };
 }
 
 function showWrapped(row: DomainRow, readBehaviour: ReadBehaviour) {
-  const records = recordsOf(row, readBehaviour).map(({ type, name, value, priority }) => ({
+  const records = dnsRecordsOf(row, readBehaviour).map(({ type, name, value, priority }) => ({
     type,
     host: name,
     value,
@@ -129,17 +129,17 @@ interface DnsRecord {
 }
 
 /** Returns the DNS records that a domain requires. */
-function recordsOf({ id, domain }: DomainRow, readBehaviour: ReadBehaviour): DnsRecord[] {
+function dnsRecordsOf({ id, domain }: DomainRow, readBehaviour: ReadBehaviour): DnsRecord[] {
   const token = id.replaceAll('-', '');
   const txt = (name: string, value: string): DnsRecord => ({ type: 'TXT', name, value, priority: null });
-  const forMail: DnsRecord[] = [
+  const mailRecords: DnsRecord[] = [
     { type: 'MX', name: domain, value: `mx.${DEFAULT_DOMAIN}`, priority: 10 },
     txt(domain, `v=spf1 include:spf.${DEFAULT_DOMAIN} ~all`),
     txt(`mailbox._domainkey.${domain}`, `v=DKIM1; k=ed25519; p=${token}`),
   ];
   if (readBehaviour('domains.dns-records') === 'mx-spf-dkim')
-    return [...forMail, txt(`_mailbox-verification.${domain}`, `mailbox-verification=${token}`)];
+    return [...mailRecords, txt(`_mailbox-verification.${domain}`, `mailbox-verification=${token}`)];
   // The CNAME record directs bounces to the service.
   const bounce = { name: `bounce.${domain}`, value: `bounce.${DEFAULT_DOMAIN}` };
-  return [...forMail, txt(`_dmarc.${domain}`, 'v=DMARC1; p=none'), { type: 'CNAME', ...bounce, priority: null }];
+  return [...mailRecords, txt(`_dmarc.${domain}`, 'v=DMARC1; p=none'), { type: 'CNAME', ...bounce, priority: null }];
 }

@@ -11,14 +11,14 @@ import { type OutgoingMail, sendMail } from '../mail/outgoing/send.ts';
 import { checkRoom } from '../mail/store-message.ts';
 import { findInInbox, findInScope, type LookupContext, notFound } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
-import { DELETED, limitBodies, paginate, showSent } from './replies.ts';
+import { DELETE_BODY, limitBodies, paginate, showSent } from './replies.ts';
 import type { SendingContext } from './sending.ts';
 
 export const createDraft: Run<'createDraft'> = (context, { params, body }) => {
   const { world } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const now = timestampNow(world.environment);
-  const content = { ...EMPTY, ...changesOf(context, inbox.id, body) };
+  const content = { ...EMPTY_DRAFT, ...changesOf(context, inbox.id, body) };
   checkRoom(context, sizeOfMailRow(content));
   const place = { id: newId(world.environment), inboxId: inbox.id };
   const row = world.drafts.insert({ ...content, raw: null, ...place, createdAt: now, updatedAt: now });
@@ -29,22 +29,23 @@ type DraftContent = Omit<DraftRow, 'id' | 'inboxId' | 'createdAt' | 'updatedAt' 
 
 const NO_CONTENT = { subject: null, plainBody: null, htmlBody: null, replyToMessageId: null };
 
-const EMPTY: DraftContent = { to: [], cc: [], bcc: [], ...NO_CONTENT };
+const EMPTY_DRAFT: DraftContent = { to: [], cc: [], bcc: [], ...NO_CONTENT };
 
-/** Returns the changes that a request makes: null clears a field, and a field that is not sent is unchanged. */
+/** Returns the changes of a draft that a request asks for: null empties a field, and a missing field is unchanged. */
 function changesOf(
   context: LookupContext,
   inboxId: string,
   body: BodyOf<'createDraft'>,
-  { replyToMessageId }: Pick<DraftContent, 'replyToMessageId'> = EMPTY,
+  { replyToMessageId }: Pick<DraftContent, 'replyToMessageId'> = EMPTY_DRAFT,
 ): Partial<DraftContent> {
-  const answered = body.replyToMessageId;
-  if (typeof answered === 'string' && answered !== replyToMessageId) checkMessage(context, inboxId, answered);
+  const messageId = body.replyToMessageId;
+  if (typeof messageId === 'string' && messageId !== replyToMessageId) checkRepliedMessage(context, inboxId, messageId);
   const sent = Object.entries(body).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(sent.map(([field, value]) => [field, value ?? EMPTY[field as keyof DraftContent]]));
+  return Object.fromEntries(sent.map(([field, value]) => [field, value ?? EMPTY_DRAFT[field as keyof DraftContent]]));
 }
 
-function checkMessage({ world, readBehaviour }: LookupContext, inboxId: string, messageId: string): void {
+/** Checks the message to which a draft replies. */
+function checkRepliedMessage({ world, readBehaviour }: LookupContext, inboxId: string, messageId: string): void {
   const message = world.messages.get(messageId);
   if (message?.inboxId === inboxId) {
     if (message.deletedAt === null || readBehaviour('messages.answer.deleted') === 'sent') return;
@@ -80,7 +81,7 @@ export const updateDraft: Run<'updateDraft'> = (context, { params, body }) => {
 export const deleteDraft: Run<'deleteDraft'> = (context, { params }) => {
   const { row } = findInInbox(context, 'drafts', params.id, params.draftId);
   context.world.drafts.remove(row.id);
-  return { body: DELETED[context.readBehaviour('drafts.delete.body')](row.id) };
+  return { body: DELETE_BODY[context.readBehaviour('drafts.delete.body')](row.id) };
 };
 
 function showDraft({ to, cc, bcc, ...draft }: DraftRow) {

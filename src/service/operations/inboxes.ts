@@ -9,12 +9,12 @@ import { canonicalAddress, defaultWorkspace, primaryAddress, type World } from '
 import { findInScope, type LookupContext, selectInboxes, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
 import { createKey, isInScope } from '../pipeline/access/principal.ts';
 import type { Context, Run } from './context.ts';
-import { DELETED, updated } from './replies.ts';
+import { DELETE_BODY, updatedBody } from './replies.ts';
 
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
   const rows = selectInboxes(context, { workspace: query.workspace });
-  const isShort = context.readBehaviour('inboxes.list.credentials') === 'omitted';
-  const show = isShort ? showInboxWithoutCredentials : showInbox;
+  const isWithoutCredentials = context.readBehaviour('inboxes.list.credentials') === 'omitted';
+  const show = isWithoutCredentials ? showInboxWithoutCredentials : showInbox;
   return { body: { inboxes: rows.map((row) => show(context, row)) } };
 };
 
@@ -29,7 +29,7 @@ export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
     ...(displayName !== undefined && { displayName: displayName || null }),
     ...(metadata !== undefined && { metadata }),
   });
-  return { body: updated(id) };
+  return { body: updatedBody(id) };
 };
 
 /** Soft-deletes an inbox: its mail is kept but hidden, and its keys are refused from now on. */
@@ -37,7 +37,7 @@ export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
   const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   removeInbox(world, inbox, timestampNow(world.environment));
-  return { body: DELETED[readBehaviour('inboxes.delete.body')](inbox.id) };
+  return { body: DELETE_BODY[readBehaviour('inboxes.delete.body')](inbox.id) };
 };
 
 export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body }) => {
@@ -54,7 +54,7 @@ export const addInboxAddress: Run<'addInboxAddress'> = (context, { params, body 
 };
 
 /**
- * Checks that a workspace may have addresses on a domain: the default domain or one that is verified for the workspace.
+ * Checks that a workspace may have addresses on a domain: the default domain, or a domain verified for the workspace.
  *
  * @throws {ApiError} VALIDATION_ERROR or FORBIDDEN, depending on the behaviour.
  */
@@ -74,14 +74,14 @@ function checkDomain(
 }
 
 /**
- * Returns whether another inbox already gets the mail to an address. The other inbox has this address itself, the
- * address without its plus tag, or the address with a plus tag. An inbox may take only an address that is not taken.
+ * Returns whether an address is taken: an inbox has it, or mail to plus tags is delivered and another inbox than
+ * `inboxId` has this address without its plus tag or with any plus tag.
  */
 function isAddressTaken({ worlds, readBehaviour }: LookupContext, address: string, inboxId?: string): boolean {
   if (worlds.findAddress(address)) return true;
-  const base = worlds.findAddress(withoutTag(address));
-  const related = [...(base ? [base] : []), ...worlds.findTagged(address)];
-  return related.some((owner) => owner.inboxId !== inboxId) && readBehaviour('sending.plus-tags') === 'delivered';
+  const untagged = worlds.findAddress(withoutTag(address));
+  const related = [...(untagged ? [untagged] : []), ...worlds.findTagged(address)];
+  return related.some((location) => location.inboxId !== inboxId) && readBehaviour('sending.plus-tags') === 'delivered';
 }
 
 function makePrimary(world: World, { id, inboxId }: AddressRow): void {
@@ -113,8 +113,8 @@ export const deleteInboxAddress: Run<'deleteInboxAddress'> = (context, { params 
 type CreateContext = Context<'createInbox'>;
 
 /**
- * Creates an inbox with an address, a key and a password. If an inbox in the caller's scope already has this address,
- * it returns that inbox without credentials. If an inbox outside of that scope has it, it appends a number to the name
+ * Creates an inbox with an address, a key and a password. If an inbox in the caller's scope already has the address,
+ * this inbox is returned without credentials. If an inbox out of scope has it, a number is appended to the user name
  * (reference; see src/contract/README.md, "The sources").
  */
 export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
@@ -151,14 +151,14 @@ function generateUsername({ world, assume }: CreateContext, domain: string): str
   assume('inboxes.create.generated-name');
   const ending = `-${newHex(world.environment, 4)}`;
   // An address has at most 254 characters, and its user name 64.
-  const room = Math.min(64, 254 - '@'.length - domain.length) - ending.length;
-  return slugOf(world.tenants.get(world.id)?.name ?? '', Math.max(room, 1), 'agent') + ending;
+  const maxLength = Math.min(64, 254 - '@'.length - domain.length) - ending.length;
+  return slugOf(world.tenants.get(world.id)?.name ?? '', Math.max(maxLength, 1), 'agent') + ending;
 }
 
 /** Finds the inbox with an address, if it is in the caller's scope. */
 function findInboxInScope({ principal, world, worlds }: CreateContext, address: string): InboxRow | undefined {
-  const owner = worlds.findAddress(address);
-  const inbox = owner?.world === world ? world.inboxes.get(owner.inboxId) : undefined;
+  const location = worlds.findAddress(address);
+  const inbox = location?.world === world ? world.inboxes.get(location.inboxId) : undefined;
   return inbox && isInScope(principal, { ...inbox, inboxId: inbox.id }) ? inbox : undefined;
 }
 
@@ -167,24 +167,24 @@ function returnExisting(context: CreateContext, inbox: InboxRow, address: string
   return { status: 200, body: { ...showInboxWithoutCredentials(context, inbox), existed: true } };
 }
 
-/** The name to use. If `inbox` is set, that inbox already has the name and is returned instead of a new one. */
+/** A user name. If `inbox` is set, this inbox already has the name, and no new inbox is created. */
 interface PickedName {
   readonly name: string;
   readonly inbox?: InboxRow | undefined;
 }
 
 /**
- * Picks the requested name if it is free. Otherwise it appends the numbers from 1 to 99 and picks the first free name.
- * There is one exception: if `inboxes.create.again` is `existing`, and an inbox in the caller's scope already has one
- * of these numbered names, it picks that inbox. With `isStrict`, a taken name is refused.
+ * Picks the requested name if it is free. Otherwise appends the numbers from 1 to 99 and picks the first free name. But
+ * if an inbox in the caller's scope already has such a numbered name, and `inboxes.create.again` is `existing`, picks
+ * this inbox. With `isStrict`, a taken name is refused.
  */
 function pickName(context: CreateContext, username: string, domain: string, isStrict: boolean): PickedName {
   const { principal, readBehaviour, assume } = context;
   const isFree = (name: string) => !isAddressTaken(context, `${name}@${domain}`);
   if (isFree(username)) return { name: username };
   assume('inboxes.create.taken');
-  // Assumed for every workspace key, no matter which inbox has the name. Otherwise the header X-Mock-Assumed would
-  // reveal that an inbox of another workspace has it.
+  // This is assumed for every workspace key, no matter which inbox has the name. Otherwise the header X-Mock-Assumed
+  // would reveal that an inbox of another workspace has the name.
   if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
   if (isStrict) throw usernameTaken(`${username}@${domain}`);
   const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
@@ -224,11 +224,11 @@ function insertInbox(
 function showInboxWithoutCredentials({ world, readBehaviour }: LookupContext, inbox: InboxRow) {
   const { id, username, domain, displayName, workspaceId, metadata, createdAt } = inbox;
   const addresses = world.addresses.by('inboxId', id).map(({ address, isPrimary }) => ({ address, isPrimary }));
-  const isNamed = displayName !== null || readBehaviour('inboxes.display-name.unset') === 'null';
+  const showsDisplayName = displayName !== null || readBehaviour('inboxes.display-name.unset') === 'null';
   return {
     id,
     ...{ email: primaryAddress(world, inbox), canonicalEmail: canonicalAddress(inbox), username, domain },
-    ...(isNamed && { displayName }),
+    ...(showsDisplayName && { displayName }),
     workspaceId,
     addresses,
     ...(readBehaviour('inboxes.shape') === 'with-metadata' && { metadata }),

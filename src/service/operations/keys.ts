@@ -11,10 +11,10 @@ export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {
   const previous = world.apiKeys.by('ownerId', inbox.id);
   const row = world.addKey(createKey(world.environment, { tier: 'inbox', ownerId: inbox.id }));
   for (const { id } of previous) world.removeKey(id, row.id);
-  return { body: ROTATE_BODIES[readBehaviour('inboxes.rotate.reply')](row) };
+  return { body: ROTATE_BODY[readBehaviour('inboxes.rotate.reply')](row) };
 };
 
-const ROTATE_BODIES = {
+const ROTATE_BODY = {
   'key-record': ({ id, key, ownerId: inboxId, createdAt }: ApiKeyRow) => {
     return { id, key, prefix: keyPrefix(key), inboxId, createdAt };
   },
@@ -42,7 +42,7 @@ export const deleteWorkspaceKey: Run<'deleteWorkspaceKey'> = (context, { params 
   const key = findInScope(context, 'apiKeys', params.key_id);
   if (key.ownerId !== workspace.id) throw notFound('apiKeys', 'The key does not belong to the workspace in the path.');
   context.world.removeKey(key.id);
-  return { body: DELETE_BODIES[context.readBehaviour('workspaces.keys.delete.body')](key.id) };
+  return { body: DELETE_BODY[context.readBehaviour('workspaces.keys.delete.body')](key.id) };
 };
 
-const DELETE_BODIES = { 'revoked-and-id': (id: string) => ({ revoked: true as const, id }), empty: () => ({}) };
+const DELETE_BODY = { 'revoked-and-id': (id: string) => ({ revoked: true as const, id }), empty: () => ({}) };

@@ -7,7 +7,7 @@ import type { World } from '../../world/store/world.ts';
 import type { LookupContext } from '../pipeline/access/find-in-scope.ts';
 import { findInInbox, findInScope, outOfScope, scopeOfInbox, withId } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
-import { DELETED } from './replies.ts';
+import { DELETE_BODY } from './replies.ts';
 
 export const createList: Run<'createList'> = (context, { params, body }) => {
   const { world } = context;
@@ -21,14 +21,14 @@ export const createList: Run<'createList'> = (context, { params, body }) => {
 export const listLists: Run<'listLists'> = (context, { params }) => {
   const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
-  const show = LIST_ITEMS[readBehaviour('lists.list.entries')];
-  const lists = world.lists.by('inboxId', inbox.id).map((row) => show(showList(world, row)));
+  const toItem = TO_ITEM[readBehaviour('lists.list.entries')];
+  const lists = world.lists.by('inboxId', inbox.id).map((row) => toItem(showList(world, row)));
   return { body: { lists } };
 };
 
 type ShownList = ReturnType<typeof showList>;
 
-const LIST_ITEMS = { included: (list: ShownList) => list, omitted: ({ entries: _, ...list }: ShownList) => list };
+const TO_ITEM = { included: (list: ShownList) => list, omitted: ({ entries: _, ...list }: ShownList) => list };
 
 export const getList: Run<'getList'> = (context, { params }) => {
   const { row } = findInInbox(context, 'lists', params.id, params.listId);
@@ -38,7 +38,7 @@ export const getList: Run<'getList'> = (context, { params }) => {
 export const deleteList: Run<'deleteList'> = (context, { params }) => {
   const { row } = findInInbox(context, 'lists', params.id, params.listId);
   removeList(context.world, row.id);
-  return { body: DELETED[context.readBehaviour('lists.delete.body')](row.id) };
+  return { body: DELETE_BODY[context.readBehaviour('lists.delete.body')](row.id) };
 };
 
 export const createListEntry: Run<'createListEntry'> = (context, { params, body }) => {
@@ -68,7 +68,7 @@ export const getListEntry: Run<'getListEntry'> = (context, { params }) => ({
 export const deleteListEntry: Run<'deleteListEntry'> = (context, { params }) => {
   const { id } = findEntry(context, params);
   context.world.listEntries.remove(id);
-  return { body: DELETED[context.readBehaviour('lists.entries.delete.body')](id) };
+  return { body: DELETE_BODY[context.readBehaviour('lists.entries.delete.body')](id) };
 };
 
 function findEntry(context: LookupContext, { id, listId, entryId }: ParamsOf<'getListEntry'>): ListEntryRow {
@@ -76,8 +76,8 @@ function findEntry(context: LookupContext, { id, listId, entryId }: ParamsOf<'ge
   const entry = context.world.listEntries.get(entryId);
   if (entry?.listId === list.id) return entry;
   throw outOfScope(context, withId('entry'), (world) => {
-    const otherList = world.lists.get(world.listEntries.get(entryId)?.listId ?? '');
-    return scopeOfInbox(world, otherList?.inboxId);
+    const foundList = world.lists.get(world.listEntries.get(entryId)?.listId ?? '');
+    return scopeOfInbox(world, foundList?.inboxId);
   });
 }
 

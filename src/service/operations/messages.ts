@@ -15,7 +15,7 @@ import {
   withId,
 } from '../pipeline/access/find-in-scope.ts';
 import type { Input, Run } from './context.ts';
-import { DELETED, limitBodies, paginate, SHOW_PAGE, showAttachment, showMessage, updated } from './replies.ts';
+import { DELETE_BODY, limitBodies, paginate, SHOW_PAGE, showAttachment, showMessage, updatedBody } from './replies.ts';
 
 export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
   const { world, readBehaviour, assume } = context;
@@ -41,17 +41,17 @@ export const updateMessage: Run<'updateMessage'> = (context, { params, body }) =
   const { isRead = message.isRead, isStarred = message.isStarred, isArchived = message.isArchived } = body;
   const row = world.messages.update(message.id, { isRead, isStarred, isArchived });
   const shape = readBehaviour('messages.update.reply');
-  return { body: shape === 'message' ? showMessage(world, row, readBehaviour) : updated(row.id) };
+  return { body: shape === 'message' ? showMessage(world, row, readBehaviour) : updatedBody(row.id) };
 };
 
-/** Soft-deletes a message: lists no longer contain it, but its thread still does. Deleting it again removes it. */
+/** Soft-deletes a message: lists no longer contain it, but its thread does. Deleting it again removes it for good. */
 export const deleteMessage: Run<'deleteMessage'> = (context, { params }) => {
   const { world, readBehaviour } = context;
   const { message } = findMessage(context, params, 'messages.delete.deleted');
   const deletedAt = timestampNow(world.environment);
   if (message.deletedAt === null) world.messages.update(message.id, { deletedAt });
   else removeMessage(world, message);
-  return { body: DELETED[readBehaviour('messages.delete.body')](message.id) };
+  return { body: DELETE_BODY[readBehaviour('messages.delete.body')](message.id) };
 };
 
 export const getRawMessage: Run<'getRawMessage'> = (context, { params }) => {
@@ -90,12 +90,12 @@ export const countFolders: Run<'countFolders'> = (context, { query }) => {
   const count = (list: MessageList) => context.world.messageIndex.list(inboxIds, list).length;
   const inbox = { unread: count('unreadInbox'), total: count('inbox') };
   const others = { sent: count('sent'), starred: count('starred'), archived: count('archived'), trash: count('trash') };
-  return { body: { inbox, ...COUNT_BODIES[context.readBehaviour('messages.folders.counts')](others) } };
+  return { body: { inbox, ...COUNT_BODY[context.readBehaviour('messages.folders.counts')](others) } };
 };
 
 type OtherCounts = Record<Exclude<Folder, 'inbox'>, number>;
 
-const COUNT_BODIES = {
+const COUNT_BODY = {
   objects: ({ sent, starred, archived, trash }: OtherCounts) => {
     return {
       sent: { total: sent },

@@ -14,7 +14,7 @@ export const getMetrics: Run<'getMetrics'> = (context, { query }) => {
   const inboxes = selectInboxes(context, query);
   const scope = scopeOf(context, query);
   const inboxIds = inboxes.map(({ id }) => id);
-  const count = (name: MessageTime) => context.world.messageIndex.countTimes(inboxIds, name, window);
+  const count = (kind: MessageTime) => context.world.messageIndex.countTimes(inboxIds, kind, window);
   const counts = { sent: count('sent'), received: count('received'), bounced: count('bounced') };
   const resources = { inboxes: inboxes.length, domains: countDomains(context, scope) };
   return { body: { window, scope, counts, resources } };
@@ -32,8 +32,8 @@ function windowOf({ world, assume }: Context<'getMetrics'>, { from, to }: Query)
 /** Returns the scope of the metrics: the selected resources within the scope of the key. */
 function scopeOf({ principal, world }: Context<'getMetrics'>, { workspace, inbox }: Query) {
   const inboxId = inbox ?? principal.inboxId;
-  const ofInbox = world.inboxes.get(inboxId ?? '')?.workspaceId;
-  return { tenantId: world.id, workspaceId: ofInbox ?? principal.workspaceId ?? workspace ?? null, inboxId };
+  const workspaceOfInbox = world.inboxes.get(inboxId ?? '')?.workspaceId;
+  return { tenantId: world.id, workspaceId: workspaceOfInbox ?? principal.workspaceId ?? workspace ?? null, inboxId };
 }
 
 /** Counts the domains of the tenant or of the selected workspace. An inbox has no domains. */

@@ -72,10 +72,10 @@ export function limitBodies<Item extends WithBodies>(items: readonly Item[], ass
   const lengthOf = ({ plainBody, htmlBody }: Item) => (plainBody?.length ?? 0) + (htmlBody?.length ?? 0);
   const characters = items.reduce((sum, item) => sum + lengthOf(item), 0);
   if (characters * MAX_ESCAPED_LENGTH <= MAX_TOTAL_LENGTH) return items;
-  let left = MAX_TOTAL_LENGTH;
+  let remainingLength = MAX_TOTAL_LENGTH;
   return items.map((item) => {
-    if (left > 0) left -= JSON.stringify([item.plainBody, item.htmlBody]).length;
-    return left > 0 ? item : cutBodies(item, assume);
+    if (remainingLength > 0) remainingLength -= JSON.stringify([item.plainBody, item.htmlBody]).length;
+    return remainingLength > 0 ? item : cutBodies(item, assume);
   });
 }
 
@@ -92,17 +92,17 @@ const MAX_SNIPPET_LENGTH = 160;
 /** The maximum length of HTML that is read, in characters, so that large mail does not slow down a list. */
 const MAX_HTML_LENGTH = 100_000;
 
-/** Matches scripts, styles, titles, comments and tags. An unclosed one extends to the end of the HTML. */
+/** Matches scripts, styles, titles, comments and tags. Without its end, each extends to the end of the HTML. */
 const MARKUP = /<(script|style|title)\b[\s\S]*?(?:<\/\1\s*>|$)|<!--[\s\S]*?(?:-->|$)|<[/!?a-z][^>]*(?:>|$)/gi;
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
-/** Returns the beginning of the plain body or, if that is empty, of the HTML body's text, on one line. */
+/** Returns the beginning of the plain body on one line. If it is empty, returns that of the text of the HTML body. */
 export function snippetOf({ plainBody, htmlBody }: { readonly plainBody: string; readonly htmlBody: string | null }) {
   return beginningOf(plainBody) || beginningOf(textOf(htmlBody ?? ''));
 }
 
-/** Collapses white space and stops reading once the snippet is long enough. */
+/** Returns the first words of a text, separated by single spaces. Reads no more of the text than a snippet needs. */
 function beginningOf(text: string): string {
   let beginning = '';
   for (const [word] of text.matchAll(/\S+/g)) {
@@ -155,7 +155,7 @@ function countThread({ messageIndex }: World, { inboxId, threadId }: MessageRow)
   return { threadCount: messageCount, threadUnreadCount: unreadCount };
 }
 
-/** Returns complete messages. If they are grouped, each has the number of messages in its thread. */
+/** Returns complete messages. If they are grouped by thread, each has the number of messages in its thread. */
 function showWholeMessages(
   world: World,
   { rows, pagination }: MessagePage,
@@ -169,11 +169,11 @@ function showWholeMessages(
   return { messages, pagination };
 }
 
-/** The bodies that every delete operation supports, by the value of its behaviour. */
-export const DELETED = { 'deleted-and-id': (id: string) => ({ deleted: true as const, id }), empty: () => ({}) };
+/** Functions that create the body of a delete operation from an id, by the value of the operation's behaviour. */
+export const DELETE_BODY = { 'deleted-and-id': (id: string) => ({ deleted: true as const, id }), empty: () => ({}) };
 
 /** Returns the body for an update whose reply does not contain the updated resource. */
-export function updated(id: string) {
+export function updatedBody(id: string) {
   return { updated: true as const, id };
 }
 
@@ -183,7 +183,7 @@ export function showSent({ id, threadId, messageIdHeader }: MessageRow, readBeha
   return { id, threadId, status: 'sent' as const, messageId };
 }
 
-/** Returns one page of a list that is in order of arrival. */
+/** Returns one page of a list of rows in the order of arrival. The behaviour `order` decides the order of the page. */
 export function paginate<Row>(
   rows: SliceableList<Row>,
   { limit, offset }: { readonly limit: number; readonly offset: number },

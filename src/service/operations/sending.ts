@@ -10,8 +10,8 @@ import { showSent } from './replies.ts';
 /** The context of every operation that sends mail. */
 export type SendingContext = MailContext & LookupContext;
 
-/** The fields that the bodies of all requests that send mail have. */
-interface SentBody {
+/** The fields that the body of every request that sends mail can have. */
+interface SendingBody {
   readonly plainBody?: string | null | undefined;
   readonly htmlBody?: string | null | undefined;
   readonly cc?: readonly string[] | null | undefined;
@@ -29,18 +29,18 @@ export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
 };
 
 export const replyToMessage: Run<'replyToMessage'> = (context, { params, body }) => {
-  const original = findMessage(context, params, 'messages.answer.deleted');
-  const { to } = recipientsOfReply(context, original.inbox, original.message);
+  const found = findMessage(context, params, 'messages.answer.deleted');
+  const { to } = recipientsOfReply(context, found.inbox, found.message);
   const content = contentOf(body);
-  return sendReply(context, original, { ...content, to }, [...content.cc, ...content.bcc]);
+  return sendReply(context, found, { ...content, to }, [...content.cc, ...content.bcc]);
 };
 
 export const replyAllToMessage: Run<'replyAllToMessage'> = (context, { params, body }) => {
-  const original = findMessage(context, params, 'messages.answer.deleted');
-  const { to, cc: originalCc } = recipientsOfReply(context, original.inbox, original.message);
+  const found = findMessage(context, params, 'messages.answer.deleted');
+  const { to, cc: originalCc } = recipientsOfReply(context, found.inbox, found.message);
   const content = contentOf(body);
   const cc = [...originalCc, ...content.cc];
-  return sendReply(context, original, { ...content, to, cc }, [...to, ...cc, ...content.bcc]);
+  return sendReply(context, found, { ...content, to, cc }, [...to, ...cc, ...content.bcc]);
 };
 
 /**
@@ -71,7 +71,7 @@ export const forwardMessage: Run<'forwardMessage'> = (context, { params, body })
   return send(context, inbox, { ...EMPTY_MAIL, ...content, ...forward, attachments, to, recipientCheck });
 };
 
-function contentOf({ plainBody, htmlBody, cc, bcc }: SentBody) {
+function contentOf({ plainBody, htmlBody, cc, bcc }: SendingBody) {
   return { plainBody: plainBody ?? '', htmlBody: htmlBody ?? null, cc: cc ?? [], bcc: bcc ?? [] };
 }
 

@@ -2,23 +2,23 @@ import { ApiError } from '../../contract/errors.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import { createKey } from '../pipeline/access/principal.ts';
 import type { Run } from './context.ts';
-import { DELETED } from './replies.ts';
+import { DELETE_BODY } from './replies.ts';
 
 /** Creates a tenant with a workspace named Default (reference) and a first tenant key. */
 export const createTenant: Run<'createTenant'> = ({ worlds }, { body }) => {
   const { environment } = worlds;
   const createdAt = timestampNow(environment);
-  const { id, name } = { id: newId(environment), name: body.name };
+  const id = newId(environment);
   const workspace = { id: newId(environment), name: 'Default', slug: 'default', isDefault: true, createdAt };
   const key = createKey(environment, { tier: 'tenant', ownerId: id });
-  const world = worlds.add({ id, name, createdAt });
+  const world = worlds.add({ id, name: body.name, createdAt });
   world.workspaces.insert(workspace);
   world.addKey(key);
-  return { body: { id, name, apiKey: key.key, defaultWorkspaceId: workspace.id, createdAt } };
+  return { body: { id, name: body.name, apiKey: key.key, defaultWorkspaceId: workspace.id, createdAt } };
 };
 
-/** Deletes a tenant with all its data. Its keys are refused from the next request on. */
+/** Deletes a tenant with all its data. From the next request on, its keys are refused. */
 export const deleteTenant: Run<'deleteTenant'> = ({ worlds, readBehaviour }, { params }) => {
   if (!worlds.remove(params.id)) throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
-  return { body: DELETED[readBehaviour('tenants.delete.body')](params.id) };
+  return { body: DELETE_BODY[readBehaviour('tenants.delete.body')](params.id) };
 };

@@ -6,13 +6,13 @@ import { limitBodies, paginate, showMessage } from './replies.ts';
 export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
   const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
-  const threads = world.messageIndex.threads(inbox.id, THREAD_ORDERS[readBehaviour('messages.list.order')]);
+  const threads = world.messageIndex.threads(inbox.id, ORDERING_MESSAGE[readBehaviour('messages.list.order')]);
   const { rows, pagination } = paginate(threads, query, readBehaviour);
   return { body: { threads: rows.map(summarise), pagination } };
 };
 
 /** Which message of a thread decides the place of the thread in the list. */
-const THREAD_ORDERS = { 'oldest-first': 'first', 'newest-first': 'last' } as const;
+const ORDERING_MESSAGE = { 'oldest-first': 'first', 'newest-first': 'last' } as const;
 
 function summarise({ first, last, messageCount, unreadCount }: Thread) {
   const { threadId, inboxId, subject } = first;
@@ -25,8 +25,8 @@ export const getThread: Run<'getThread'> = (context, { params: { id, threadId } 
   const inbox = findInScope(context, 'inboxes', id);
   const thread = world.messageIndex.thread(inbox.id, threadId);
   if (!thread) {
-    throw outOfScope(context, withId('thread'), (other) =>
-      scopeOfInbox(other, other.messageIndex.inboxOfThread(threadId)),
+    throw outOfScope(context, withId('thread'), (anyWorld) =>
+      scopeOfInbox(anyWorld, anyWorld.messageIndex.inboxOfThread(threadId)),
     );
   }
   const messages = limitBodies(thread.messages(), assume).map((row) => showMessage(world, row, readBehaviour));

@@ -1,10 +1,10 @@
 import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
-import { insertWebhook, withoutRepeats } from '../delivery/insert-webhook.ts';
+import { insertWebhook, kindsToStore } from '../delivery/insert-webhook.ts';
 import { findInScope, type LookupContext, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
-import { DELETED, updated } from './replies.ts';
+import { DELETE_BODY, updatedBody } from './replies.ts';
 
 type WebhookReply = ReplyOf<'createWebhook'>;
 
@@ -37,6 +37,7 @@ function visibleWebhooks({ principal, world, readBehaviour }: LookupContext): We
 
 export const getWebhook: Run<'getWebhook'> = (context, { params }) => {
   const row = context.world.webhooks.get(params.id);
+  // A workspace key can also get a webhook of the whole tenant if its list contains this webhook.
   const isListed = row?.workspaceId === null && visibleWebhooks(context).includes(row);
   return { body: showWebhook(isListed ? row : findInScope(context, 'webhooks', params.id), context.readBehaviour) };
 };
@@ -47,10 +48,11 @@ export const updateWebhook: Run<'updateWebhook'> = (context, { params, body }) =
   const { url, events, isActive } = body;
   const row = world.webhooks.update(id, {
     ...(url !== undefined && { url }),
-    ...(events !== undefined && { events: withoutRepeats(events, readBehaviour) }),
+    ...(events !== undefined && { events: kindsToStore(events, readBehaviour) }),
     ...(isActive !== undefined && { isActive }),
   });
-  return { body: readBehaviour('webhooks.update.reply') === 'webhook' ? showWebhook(row, readBehaviour) : updated(id) };
+  const shape = readBehaviour('webhooks.update.reply');
+  return { body: shape === 'webhook' ? showWebhook(row, readBehaviour) : updatedBody(id) };
 };
 
 function showWebhook(row: WebhookRow, readBehaviour: ReadBehaviour) {
@@ -60,10 +62,10 @@ function showWebhook(row: WebhookRow, readBehaviour: ReadBehaviour) {
 export const deleteWebhook: Run<'deleteWebhook'> = (context, { params }) => {
   const { id } = findInScope(context, 'webhooks', params.id);
   context.world.webhooks.remove(id);
-  return { body: DELETE_BODIES[context.readBehaviour('webhooks.delete.body')](id) };
+  return { body: WEBHOOK_DELETE_BODY[context.readBehaviour('webhooks.delete.body')](id) };
 };
 
-const DELETE_BODIES = { ...DELETED, none: () => undefined };
+const WEBHOOK_DELETE_BODY = { ...DELETE_BODY, none: () => undefined };
 
 /** Returns a webhook as clients see it: the six documented fields, in the document's order. */
 function toReply({ id, url, events, secret, isActive, createdAt }: WebhookRow): WebhookReply {

@@ -6,7 +6,7 @@ import type { WorkspaceRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import { findInScope, rowsInScope } from '../pipeline/access/find-in-scope.ts';
 import type { Context, Run } from './context.ts';
-import { DELETED } from './replies.ts';
+import { DELETE_BODY } from './replies.ts';
 
 export const createWorkspace: Run<'createWorkspace'> = (context, { body }) => {
   const { world, assume } = context;
@@ -46,7 +46,7 @@ export const deleteWorkspace: Run<'deleteWorkspace'> = (context, { params }) => 
     throw new ApiError(code, 'The default workspace cannot be deleted.');
   }
   removeWorkspace(world, id);
-  return { body: DELETED[readBehaviour('workspaces.delete.body')](id) };
+  return { body: DELETE_BODY[readBehaviour('workspaces.delete.body')](id) };
 };
 
 function showWorkspace(world: World, { id, name, slug, isDefault, createdAt }: WorkspaceRow) {

@@ -6,7 +6,7 @@ import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { expect, test } from 'vitest';
 import { parseBehaviours } from '../../../src/contract/behaviours.ts';
-import { createRequest, hmacSha256, portableHmac, type RequestParts } from '../../../src/service/delivery/request.ts';
+import { createRequest, hmacSha256, portableHmac, type RequestInput } from '../../../src/service/delivery/request.ts';
 import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { ADDRESS, openInboxClients } from '../../support/inbox-clients.ts';
@@ -139,7 +139,7 @@ const GOLDEN = {
 
 /** The request of the golden delivery, or of another payload. */
 function requestGolden(
-  fault?: RequestParts['fault'],
+  fault?: RequestInput['fault'],
   behaviours: BehaviourOptions = {},
   payload: object = GOLDEN.payload,
 ) {
@@ -192,7 +192,7 @@ test.for<[behaviours: BehaviourOptions, signatures: Record<string, string>]>([
   },
 );
 
-test.for<[fault: RequestParts['fault'], headers: Record<string, string>, body: string]>([
+test.for<[fault: RequestInput['fault'], headers: Record<string, string>, body: string]>([
   ['duplicate', { 'webhook-signature': standard, 'x-webhook-signature': `v1=${hex}` }, GOLDEN.body],
   [
     'stale-timestamp',
