@@ -60,7 +60,8 @@ test('a key of another process gets the usual 401, and log and journal say where
     code: 'UNAUTHORIZED',
   });
   const reason =
-    'The API key is not valid: it is unknown or has been revoked; a sandbox lives at the URL of its creation.';
+    'The API key is not valid: it is unknown or has been revoked; the key of a sandbox is valid only at the URL ' +
+    'where the sandbox was created.';
   expect((await jsonOf(`${one.control}/requests`)).requests.at(-1)).toMatchObject({ status: 401, reason });
   expect(lines.join('\n')).toContain(reason);
 });

@@ -19,8 +19,8 @@ import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts
 export type Protocol = 'http' | 'smtp' | 'imap';
 
 /**
- * One request and its reply, with the row, the principal and the behaviours that handling it has found. The stages of
- * `handle-request.ts` fill it in, in order. Observers receive it when it is finished.
+ * One request and its reply, with the row and the principal that were found, and the behaviours that were used. The
+ * stages of `handle-request.ts` set its fields one after the other. Observers get the finished exchange.
  */
 export class Exchange extends RecordingReader {
   /** The start time, in milliseconds of `performance.now()`. */
@@ -33,16 +33,16 @@ export class Exchange extends RecordingReader {
   received: ReceivedBody | undefined;
   /** The faults that shaped the reply. */
   faults: readonly RequestFault[] = [];
-  /** The error of a refused request, with the reason that the reply omits; `undefined` after a success. */
+  /** The error of a refused request, with its internal reason, which the reply omits; `undefined` after a success. */
   error: ApiError | undefined;
   /** Why a command of SMTP or IMAP was refused. */
   refusal: string | undefined;
-  /** The fields and query parameters that the operation does not know, each with similar names that it knows. */
+  /** The names of unknown fields and query parameters in the request, each with the known names that are similar. */
   readonly ignored: string[] = [];
   /** The ids of the messages and deliveries that the request has created or changed; `undefined` if there are none. */
   caused: Caused | undefined;
   reply: ApiReply | undefined;
-  /** The duration in milliseconds; 0 until it is finished. */
+  /** The duration in milliseconds; 0 until the exchange is finished. */
   durationMs = 0;
 
   /** `protocol` says how the request came. With SMTP and IMAP, the request is a command. */
@@ -122,7 +122,7 @@ export interface Service {
   operationFor(id: OperationId): ResolvedOperation;
 }
 
-/** Creates the service of one mailbox. Each row is resolved on its first call. */
+/** Creates the service of one mailbox. Each operation is resolved when it is first requested. */
 export function createService(
   parts: Omit<Service, 'operationFor' | 'observers' | 'assumed' | 'refreshBehaviours'>,
 ): Service {
@@ -172,7 +172,7 @@ export interface ApiReply {
   readonly body: string | Uint8Array<ArrayBuffer> | null;
 }
 
-/** A reply of bytes or of a stream. */
+/** A reply whose body may also be a stream. */
 export interface AnyReply extends Omit<ApiReply, 'body'> {
   readonly body: ApiReply['body'] | ReadableStream<Uint8Array<ArrayBuffer>>;
 }
@@ -180,11 +180,11 @@ export interface AnyReply extends Omit<ApiReply, 'body'> {
 /** The result of handling a request. */
 export interface ApiResult {
   readonly reply: AnyReply;
-  /** The operation or the control call; undefined for an unknown path or method, and if no operation was asked. */
+  /** The row of the operation or of the control call; `undefined` if the request is for neither. */
   readonly row?: { readonly id: string } | undefined;
-  /** The error of a refused request, with the reason that the reply omits. */
+  /** The error of a refused request, with its internal reason, which the reply omits. */
   readonly error?: ApiError | undefined;
-  /** The fields and query parameters that the operation does not know, each with similar names that it knows. */
+  /** The names of unknown fields and query parameters in the request, each with the known names that are similar. */
   readonly ignored?: readonly string[] | undefined;
 }
 
@@ -197,7 +197,7 @@ export const FAULT_HEADER = 'x-mock-fault';
 /** Stands for no reply at all: the adapter cuts the connection. A network error has the status 0 in fetch, too. */
 export const CUT_REPLY: ApiReply = { status: 0, headers: {}, body: null };
 
-/** Returns whether the connection is to be cut instead of a reply. */
+/** Returns whether the adapter must cut the connection instead of sending a reply. */
 export function isCut({ status }: Pick<ApiReply, 'status'>): boolean {
   return status === CUT_REPLY.status;
 }
@@ -232,7 +232,7 @@ export function countBytes(text: string): number {
 
 /** Creates a reply of unchanged bytes; `headers` must contain the content type. */
 export function bytesReply(status: number, bytes: Uint8Array, headers: Readonly<Record<string, string>> = {}) {
-  // The bytes of stored mail are not copied, because many clients may read slowly.
+  // The bytes of stored mail are not copied, because a copy would stay in memory as long as a slow client reads.
   const body = bytes instanceof Uint8Array ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
   return { status, headers: { 'content-length': String(body.byteLength), ...headers }, body };
 }
@@ -269,7 +269,7 @@ export function optionsReply(allow: string): ApiReply {
 }
 
 /** Creates the reply for an operation's outcome: bytes are sent unchanged, anything else as JSON. */
-export function outcomeReply(usualStatus: number, { status = usualStatus, body, headers }: Outcome): ApiReply {
+export function outcomeReply(defaultStatus: number, { status = defaultStatus, body, headers }: Outcome): ApiReply {
   return isBytes(body) ? bytesReply(status, body, headers) : jsonReply(status, body, headers);
 }
 
@@ -292,11 +292,11 @@ export interface MailCommand {
   /** An HTTP status that has the same meaning as the reply. */
   readonly status: number;
   readonly reply: string;
-  /** The ids of the messages that it read or changed. */
+  /** The ids of the messages that the command read or changed. */
   readonly messageIds: readonly string[];
 }
 
-/** Notifies the observers of exchanges about a command. */
+/** Creates the finished exchange of a command, and notifies the observers. */
 export function recordCommand({ behaviours, observers }: Service, command: MailCommand): void {
   const { protocol, principal, name: method, path, text, status, reply, messageIds } = command;
   const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null };

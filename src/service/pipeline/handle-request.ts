@@ -27,8 +27,8 @@ import { runWithFaults } from './run-with-faults.ts';
 const PARAMETER = /^\{(\w+)\}(.*)$/;
 
 /**
- * The paths of the event streams, so that a plain HTTP request for one gets a clear error. WebSocket connections do not
- * come here: `server/http/stream-server.ts` and the msw stream handler handle them.
+ * The paths of the event streams, so that a plain HTTP request for a stream gets a clear error. WebSocket connections
+ * do not come here: `server/http/stream-server.ts` and the msw stream handler handle them.
  */
 const STREAM_ROWS = STREAM_PATHS.map((path) => ({ method: 'GET', path, isStream: true }) as const);
 
@@ -80,6 +80,7 @@ function findOperation(service: Service, exchange: Exchange) {
   try {
     return findRow(router, exchange.request, exchange);
   } catch (error) {
+    // With `key-first`, an error of the key replaces an error of the path.
     if (exchange.readBehaviour('requests.check-order') === 'key-first') authenticate(service, exchange);
     throw error;
   }
@@ -154,13 +155,13 @@ function authorise(service: Service, exchange: Exchange, row: OperationRow, { ti
   const { tier } = authenticate(service, exchange);
   const isAllowed = tiers.value.includes(tier);
   if (!isAllowed || tiers.alternatives.some(({ value }) => !value.includes(tier))) {
-    // Another value of these behaviours could decide otherwise, so the reply depends on them.
+    // With another value of these behaviours, the tier might be allowed or refused, so the reply depends on them.
     for (const { id } of tiers.alternatives) exchange.readBehaviour(id);
     tiers.assumes.forEach(exchange.assume);
   }
   if (isAllowed) return;
-  const [own, others] = [TIER_PREFIX[tier], tiers.value.map((each) => TIER_PREFIX[each]).join(' or ')];
-  const message = `This ${own} key may not call ${row.method} ${row.path}; use a ${others} key.`;
+  const allowed = tiers.value.map((each) => TIER_PREFIX[each]).join(' or ');
+  const message = `This ${TIER_PREFIX[tier]} key may not call ${row.method} ${row.path}; use a ${allowed} key.`;
   throw exchange.readBehaviour('auth.wrong-tier') === 'not-found'
     ? routeNotFound(exchange.request.path, '', message)
     : new ApiError('FORBIDDEN', message);
@@ -189,7 +190,7 @@ interface Node<Row> {
 /** Compiles a table into a tree of path segments, so that the look-up time does not grow with the table. */
 export function createRouter<Row extends Routable>(table: readonly Row[]): Router<Row> {
   const root = createNode<Row>();
-  for (const row of table) splitPath(row.path).reduce(childOf, root).rows.set(row.method, row);
+  for (const row of table) splitPath(row.path).reduce(findOrCreateChild, root).rows.set(row.method, row);
   return (segments) => findRows(root, segments, 0);
 }
 
@@ -213,10 +214,10 @@ function createNode<Row>(): Node<Row> {
   return { children: new Map(), rows: new Map(), endings: [] };
 }
 
-function childOf<Row>(node: Node<Row>, segment: string): Node<Row> {
+function findOrCreateChild<Row>(node: Node<Row>, segment: string): Node<Row> {
   const key = segment.replace(PARAMETER, '{}$2');
-  const known = node.children.get(key);
-  if (known) return known;
+  const existing = node.children.get(key);
+  if (existing) return existing;
   const child = createNode<Row>();
   node.children.set(key, child);
   if (key !== segment) node.endings = [...node.endings, key.slice(2)].sort((a, b) => b.length - a.length);
@@ -266,7 +267,7 @@ export function findRow<Row extends Routable>(
   throw new ApiError('METHOD_NOT_ALLOWED', message, { headers: { allow } });
 }
 
-/** Creates the error for an unknown path. If the path exists but the reply must hide it, `reason` is for the log. */
+/** Creates the error for an unknown path. If the reply hides an existing path, `reason` is the reason for the log. */
 export function routeNotFound(path: string, hint = '', reason?: string): ApiError {
   const message = `There is no route ${path.slice(0, 200) || '/'}${hint}.`;
   return new ApiError('NOT_FOUND', message, reason === undefined ? {} : { internalReason: () => reason });
@@ -274,12 +275,12 @@ export function routeNotFound(path: string, hint = '', reason?: string): ApiErro
 
 /** Returns a hint to put the version of the service before a path if this leads to a row; otherwise an empty text. */
 function explainMissingVersion(path: string, router: Router<Routable>): string {
-  const whole = VERSION_PATH + path;
-  const hint = `; paths of the service begin with ${VERSION_PATH}, as in ${whole.slice(0, 200)}`;
-  return router(splitPath(whole)) ? hint : '';
+  const fullPath = VERSION_PATH + path;
+  const hint = `; paths of the service begin with ${VERSION_PATH}, as in ${fullPath.slice(0, 200)}`;
+  return router(splitPath(fullPath)) ? hint : '';
 }
 
-/** Removes a trailing slash if there is a row without it. Only then the reply depends on `requests.trailing-slash`. */
+/** Removes a trailing slash if the shorter path has a row. Only then, `requests.trailing-slash` affects the reply. */
 function stripTrailingSlash(path: string, router: Router<Routable>, readBehaviour: ReadBehaviour): string {
   const trimmed = path.endsWith('/') ? path.slice(0, -1) : path;
   if (trimmed === path || !router(splitPath(trimmed))) return path;

@@ -59,7 +59,7 @@ export function parseQuery(resolved: ResolvedSchema | undefined, query: URLSearc
   const known = Object.keys(resolved?.value.shape ?? {}).filter((name) => query.has(name));
   if (query.size !== known.length) {
     reader.assume('requests.query');
-    addUnknown(resolved, new Set(query.keys()), reader);
+    recordUnknown(resolved, new Set(query.keys()), reader);
   }
   const fields = Object.fromEntries(known.map((name) => [name, query.get(name)]));
   return resolved ? parse('The query', resolved, fields, reader) : {};
@@ -77,7 +77,7 @@ export function parseBody(
   reader: InputReader,
 ): Fields {
   const body = readObject(received, contentType, reader);
-  const unknown = addUnknown(resolved, Object.keys(body), reader);
+  const unknown = recordUnknown(resolved, Object.keys(body), reader);
   if (unknown.length > 0 && reader.readBehaviour('requests.unknown-fields') !== 'ignored') {
     const names = unknown.map((field) => JSON.stringify(field.slice(0, 100)));
     throw new ApiError('VALIDATION_ERROR', `The body has unknown fields: ${names.join(', ')}.`);
@@ -85,7 +85,7 @@ export function parseBody(
   return resolved ? parse('The body', resolved, body, reader) : {};
 }
 
-/** The types whose maximum is a length, to which `requests.limits` applies. The maximum of a number is a value. */
+/** `requests.limits` is about the maximum length of these types. It is not about the maximum value of a number. */
 const KINDS_WITH_LENGTH: ReadonlySet<string> = new Set(['string', 'array']);
 
 /** Parses fields, and records the behaviours that decided whether they are valid. */
@@ -134,14 +134,14 @@ function malformed(message: string, reader: BehaviourReader): ApiError {
   return new ApiError('VALIDATION_ERROR', message);
 }
 
-/** Maximum number of unknown names that are shown. */
-const MAX_SHOWN = 5;
+/** How many unknown names are recorded. */
+const MAX_UNKNOWN = 5;
 
-/** Records the names that are not in a schema, and returns at most MAX_SHOWN of them. */
-function addUnknown(resolved: ResolvedSchema | undefined, sent: Iterable<string>, { ignored }: InputReader): string[] {
+/** Records at most MAX_UNKNOWN names that are not in a schema, and returns them. */
+function recordUnknown(resolved: ResolvedSchema | undefined, sent: Iterable<string>, reader: InputReader): string[] {
   const shape = resolved?.value.shape ?? {};
-  const unknown = [...sent].filter((name) => !Object.hasOwn(shape, name)).slice(0, MAX_SHOWN);
-  ignored?.push(...unknown.map((name) => name.slice(0, 100) + didYouMean(name, Object.keys(shape))));
+  const unknown = [...sent].filter((name) => !Object.hasOwn(shape, name)).slice(0, MAX_UNKNOWN);
+  reader.ignored?.push(...unknown.map((name) => name.slice(0, 100) + didYouMean(name, Object.keys(shape))));
   return unknown;
 }
 
@@ -152,7 +152,7 @@ export const MAX_BODY_BYTES = 1024 * 1024;
  * Reads a body up to the limit. A body that is too large or truncated is not an error yet, because the key must be
  * checked before the body is refused.
  *
- * @throws {ApiError} STORAGE_FULL if there is no memory for it.
+ * @throws {ApiError} STORAGE_FULL if there is no memory for the body.
  */
 export async function readBody(request: ApiRequest, limitBytes = MAX_BODY_BYTES): Promise<ReceivedBody> {
   if (!request.body) return 'empty';
@@ -177,8 +177,8 @@ async function readUpToLimit(body: AsyncIterable<Uint8Array>, limitBytes: number
 }
 
 function concatenate(chunks: Uint8Array[], length: number): Uint8Array {
-  const [only] = chunks;
-  if (only?.byteLength === length) return only;
+  const [first] = chunks;
+  if (first?.byteLength === length) return first;
   const whole = new Uint8Array(length);
   let offset = 0;
   for (const chunk of chunks) {

@@ -3,19 +3,19 @@ import type { AssumptionId, BehaviourValues, ChangeableId, ReadBehaviour } from 
 import { affectsPart, changeableDefinition } from '../../contract/behaviours.ts';
 import type { OperationDefinition } from '../../contract/operation.ts';
 
-/** A part of an operation, such as the schema of its body, under the current behaviours of one mailbox. */
+/** A part of an operation, such as the schema of its body, for the current values of a mailbox's behaviours. */
 export interface Resolved<Value> {
   readonly value: Value;
   /** The assumptions that shape the part. */
   readonly assumes: readonly AssumptionId[];
-  /** The same part under each other value of each behaviour that it depends on. */
+  /** The part for another value of a behaviour, for each other value of each behaviour that affects the part. */
   readonly alternatives: readonly { readonly id: ChangeableId; readonly value: Value }[];
 }
 
-/** An operation as it is under the current behaviours of one mailbox. It is computed once and then cached. */
+/** The parts of an operation for the current values of a mailbox's behaviours. */
 export type ResolvedOperation = ReturnType<typeof resolveOperation>;
 
-/** Computes the parts of an operation that depend on behaviours. A public operation has no tiers. */
+/** Computes the parts of an operation for the given values of behaviours. A public operation has no tiers. */
 export function resolveOperation(row: OperationDefinition, behaviours: BehaviourValues) {
   const { tiers, params, query, body, assumes = [] } = row;
   const assumesOf = (part: OperationPart) => assumes.filter((id) => affectsPart(id, part));
@@ -35,12 +35,12 @@ function resolve<Value>(
   assumes: readonly AssumptionId[],
   behaviours: BehaviourValues,
 ): Resolved<Value> {
-  const { value, read } = buildOnce(build, (id) => behaviours[id]);
-  const alternatives = [...read.keys()].flatMap((id) => {
-    const others = Object.keys(changeableDefinition(id).choices).filter((choice) => choice !== behaviours[id]);
+  const { value, valuesRead } = buildOnce(build, (id) => behaviours[id]);
+  const alternatives = [...valuesRead.keys()].flatMap((id) => {
+    const otherValues = Object.keys(changeableDefinition(id).choices).filter((choice) => choice !== behaviours[id]);
     const buildWith = (choice: string) =>
       buildOnce(build, (each) => (each === id ? choice : behaviours[each]) as never).value;
-    return others.map((choice) => ({ id, value: buildWith(choice) }));
+    return otherValues.map((choice) => ({ id, value: buildWith(choice) }));
   });
   return { value, assumes, alternatives };
 }
@@ -48,32 +48,32 @@ function resolve<Value>(
 /** The value that a function built, and the values of the behaviours that the function read. */
 interface Built<Value> {
   readonly value: Value;
-  readonly read: ReadonlyMap<ChangeableId, unknown>;
+  readonly valuesRead: ReadonlyMap<ChangeableId, unknown>;
 }
 
-const builtBy = new WeakMap<object, Built<unknown>[]>();
+const resultsByFunction = new WeakMap<object, Built<unknown>[]>();
 
-/** How many results of one function are kept. Behaviours with free values could cause any number of results. */
+/** How many results of a function are kept. Without a limit, behaviours that accept any text could fill the memory. */
 const MAX_KEPT = 100;
 
 /**
- * Calls `build`, unless it was called for the same values of behaviours before. All mailboxes share the results,
- * because building a schema takes longer than using it.
+ * Returns what `build` returns for the current values of the behaviours. If `build` was called for the same values
+ * before, returns the earlier result. All mailboxes share the results, because building a schema is slow.
  */
 export function buildOnce<Value>(
   build: (readBehaviour: ReadBehaviour) => Value,
   readBehaviour: ReadBehaviour,
 ): Built<Value> {
-  const all = (builtBy.get(build) ?? []) as Built<Value>[];
-  const found = all.find(({ read }) => [...read].every(([id, value]) => readBehaviour(id) === value));
+  const all = (resultsByFunction.get(build) ?? []) as Built<Value>[];
+  const found = all.find(({ valuesRead }) => [...valuesRead].every(([id, value]) => readBehaviour(id) === value));
   if (found) return found;
-  const read = new Map<ChangeableId, unknown>();
+  const valuesRead = new Map<ChangeableId, unknown>();
   const value = build((id) => {
     const current = readBehaviour(id);
-    read.set(id, current);
+    valuesRead.set(id, current);
     return current;
   });
-  const built = { value, read };
-  builtBy.set(build, [built, ...all].slice(0, MAX_KEPT));
+  const built = { value, valuesRead };
+  resultsByFunction.set(build, [built, ...all].slice(0, MAX_KEPT));
   return built;
 }

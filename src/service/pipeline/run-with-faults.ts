@@ -17,16 +17,15 @@ export async function runWithFaults(service: Service, exchange: Exchange, run: (
   const key = principal && readKey(request, readBehaviour);
   const due = faults.findDue({ on: 'request', world, operation: row?.id, key, tier });
   const limits = due.filter(({ kind }) => kind === 'rate-limit');
-  // The state of the strictest limit.
-  const limit = limits.length === 0 ? undefined : faults.rateLimitsOf(world).count(limits, (world ?? worlds).clock);
-  const counted = limit?.isExceeded ? [] : pickFaults(due);
-  for (const fault of counted) faults.use(fault);
-  exchange.faults = [...limits, ...counted];
-  const attempt = () => runOrRefuse(service, exchange, () => (limit?.isExceeded ? refuseByLimit(limit) : run()));
-  const reply = applyFault(counted, exchange, attempt);
-  const durationMs = durationOf(counted, worlds.environment);
-  if (durationMs > 0) await faults.wait(durationMs, world);
-  return withFaultHeaders(reply, exchange, limit);
+  const strictest = limits.length === 0 ? undefined : faults.rateLimitsOf(world).count(limits, (world ?? worlds).clock);
+  const applied = strictest?.isExceeded ? [] : pickFaults(due);
+  for (const fault of applied) faults.use(fault);
+  exchange.faults = [...limits, ...applied];
+  const runChecked = strictest?.isExceeded ? () => refuseByLimit(strictest) : run;
+  const reply = applyFault(applied, exchange, () => runOrRefuse(service, exchange, runChecked));
+  const delayMs = delayOf(applied, worlds.environment);
+  if (delayMs > 0) await faults.wait(delayMs, world);
+  return addFaultHeaders(reply, exchange, strictest);
 }
 
 /** Picks the first fault that decides the reply, and the first that only delays it. */
@@ -50,19 +49,19 @@ function refuseByLimit({ limit, perSeconds, resetSeconds }: RateLimitState): nev
   throw new ApiError('RATE_LIMITED', message);
 }
 
-/** Returns the reply that a fault decides, or else the reply of the operation. */
-function applyFault(faults: readonly RequestFault[], exchange: Exchange, attempt: () => ApiReply): ApiReply {
+/** Returns the reply that a fault decides. Without such a fault, runs the operation and returns its reply. */
+function applyFault(faults: readonly RequestFault[], exchange: Exchange, runOperation: () => ApiReply): ApiReply {
   const fault = faults.find(({ kind }) => kind !== 'latency');
-  if (!fault) return attempt();
-  const original = fault.effect === 'applied' ? attempt() : CUT_REPLY;
+  if (!fault) return runOperation();
+  const original = fault.effect === 'applied' ? runOperation() : CUT_REPLY;
   if (fault.kind === 'cut') return CUT_REPLY;
   const { status = original.status, body } = fault;
-  const reply = body === undefined && fault.status === undefined ? original : createReply(status, body, exchange);
+  const reply = body === undefined && fault.status === undefined ? original : createFaultReply(status, body, exchange);
   return { ...reply, headers: { ...reply.headers, ...fault.headers } };
 }
 
-/** Creates a reply. If it has an error status but no body, its body is an error in the shape of the service. */
-function createReply(status: number, body: unknown, { readBehaviour }: Exchange): ApiReply {
+/** Creates the reply of a fault. An error status without a body gets an error in the shape of the service as body. */
+function createFaultReply(status: number, body: unknown, { readBehaviour }: Exchange): ApiReply {
   if (typeof body === 'string') return textReply(status, body, 'text/plain; charset=utf-8');
   if (body !== undefined || status < 400) return jsonReply(status, body);
   const error = `A fault of the emulator replied with ${status}.`;
@@ -71,14 +70,14 @@ function createReply(status: number, body: unknown, { readBehaviour }: Exchange)
 }
 
 /** Returns how long the faults delay the reply, in milliseconds of real time. */
-function durationOf(applied: readonly RequestFault[], environment: Environment): number {
+function delayOf(applied: readonly RequestFault[], environment: Environment): number {
   const latencies = applied.flatMap(({ latency }) => latency ?? []);
   const pickJitter = (jitterMs: number) => Math.floor(newFraction(environment) * (jitterMs + 1));
   return latencies.reduce((sum, { ms, jitterMs }) => sum + ms + pickJitter(jitterMs), 0);
 }
 
 /** Adds the header that names the faults, and the headers of the strictest rate limit. */
-function withFaultHeaders(reply: ApiReply, { faults, assume }: Exchange, limit: RateLimitState | undefined): ApiReply {
+function addFaultHeaders(reply: ApiReply, { faults, assume }: Exchange, limit: RateLimitState | undefined): ApiReply {
   if (faults.length === 0 || isCut(reply)) return reply;
   if (limit) assume('requests.rate-limits');
   const named = { [FAULT_HEADER]: faults.map(({ kind, id }) => `${kind} ${id}`).join(', ') };

@@ -35,9 +35,9 @@ export function checkStreamAccess(
   const principal = findPrincipal(worlds, key);
   if (principal.tier === 'operator') throw wrongTier(readBehaviour, path);
   const { world } = principal;
-  const id = STREAM_PATH.exec(path)?.[1]?.toLowerCase();
-  if (id !== undefined) findInScope({ principal, world, worlds, readBehaviour }, 'inboxes', id);
-  return { key, principal, inboxId: id };
+  const inboxId = STREAM_PATH.exec(path)?.[1]?.toLowerCase();
+  if (inboxId !== undefined) findInScope({ principal, world, worlds, readBehaviour }, 'inboxes', inboxId);
+  return { key, principal, inboxId };
 }
 
 function wrongTier(readBehaviour: ReadBehaviour, path: string): ApiError {

@@ -13,10 +13,10 @@ export type ServerFrame =
   | { readonly type: 'ping' }
   | { readonly type: 'error'; readonly message: string };
 
-/** A frame as text and as bytes in UTF-8. Each form is created when it is first read, and then shared by clients. */
+/** A frame as text and as bytes in UTF-8. Each form is created at its first use, and then shared by clients. */
 export type EncodedFrame = ReturnType<typeof encodeFrame>;
 
-/** Encodes a frame. `create` is called when the text or the bytes are first read. */
+/** Encodes a frame. `create` is called at the first use of the text or the bytes. */
 export function encodeFrame(create: () => ServerFrame) {
   const text = lazy(() => JSON.stringify(create()));
   return { text, bytes: lazy(() => new TextEncoder().encode(text())) };
@@ -59,7 +59,7 @@ export function readFrame(data: unknown): z.output<ReturnType<typeof clientFrame
   return `The frame is not valid: ${problems.join('; ')}.`;
 }
 
-/** Parses a text as JSON; `undefined` if it is not JSON. */
+/** Parses a text as JSON; returns `undefined` if it is not JSON. */
 function readJson(data: unknown): unknown {
   try {
     return typeof data === 'string' ? JSON.parse(data) : undefined;
@@ -83,14 +83,14 @@ export function subscribeToAll(inboxId?: string): Subscription {
   return { kinds: EVENT_KINDS, inboxIds: inboxId === undefined ? [] : [inboxId], workspaceIds: [] };
 }
 
-/** Creates a subscription from a frame. */
+/** Creates a subscription from a frame. Its `pod_ids` are also ids of workspaces. */
 export function toSubscription(frame: z.output<ReturnType<typeof subscribeFrame>>): Subscription {
   const { event_types: kinds, inbox_ids: inboxIds, workspace_ids: workspaceIds, pod_ids: podIds } = frame;
   const workspaces = [...new Set([...workspaceIds, ...podIds])];
   return { kinds: kinds.length > 0 ? kinds : EVENT_KINDS, inboxIds, workspaceIds: workspaces };
 }
 
-/** Describes the first inbox or workspace of a subscription that is not in scope; `undefined` if all are. */
+/** Describes the first inbox or workspace of a subscription that is out of scope; returns `undefined` if none is. */
 export function findOutOfScope(principal: TenantPrincipal, subscription: Subscription): string | undefined {
   const { inboxes, workspaces } = principal.world;
   const inboxId = subscription.inboxIds.find((id) => {

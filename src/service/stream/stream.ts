@@ -42,6 +42,7 @@ export class Stream {
   readonly #takeFault: () => StreamFault | undefined;
   #subscription: Subscription | undefined;
   #isOpen = true;
+  /** Whether a fault has stopped all frames to the client. The connection stays open. */
   #isStalled = false;
   #cancelPing = () => {};
 
@@ -59,8 +60,8 @@ export class Stream {
     this.#connection = connection;
     this.#takeFault = takeFault;
     this.#pingMs = PING_MS[behaviours['stream.ping']];
-    const hasEvents = inboxId !== undefined || behaviours['stream.before-subscribe'] === 'everything';
-    this.#subscription = hasEvents ? subscribeToAll(inboxId) : undefined;
+    const isSubscribedAtStart = inboxId !== undefined || behaviours['stream.before-subscribe'] === 'everything';
+    this.#subscription = isSubscribedAtStart ? subscribeToAll(inboxId) : undefined;
     this.#send(connectedFrame(principal.world, inboxId ?? principal.inboxId));
     // `stream.alias` decides whether /v1/inboxes/{id}/ws also sends a subscribed frame.
     if (inboxId !== undefined && behaviours['stream.alias'] === 'subscribed') {
@@ -71,7 +72,7 @@ export class Stream {
 
   /** Handles a frame from the client. A frame that is not text gets an error frame. */
   receive(data: unknown): void {
-    // A client that does not read may have sent many more frames before the stream was closed.
+    // After the stream has closed, frames that the client sent before may still arrive.
     if (!this.#isOpen) return;
     if (typeof data === 'string' && data.length > MAX_FRAME_BYTES) {
       this.close(CLOSE_CODES.tooLarge, 'The frame is larger than 64 KiB.');

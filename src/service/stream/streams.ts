@@ -30,7 +30,7 @@ export interface Streams {
 
 const KEY_ENDED = [CLOSE_CODES.unauthorized, 'The key of this stream has ended.'] as const;
 
-/** The open streams of a tenant, each with the key that opened it. They are closed when their keys become invalid. */
+/** The open streams of a tenant, each with its key. A stream is closed when its key becomes invalid, not by `end`. */
 class OpenStreams extends Map<Stream, string> implements Part {
   readonly staysOnReset = true;
   end(): void {}
@@ -47,21 +47,21 @@ export function createStreams(context: StreamContext): Streams['admit'] {
   events.subscribe((event) => {
     // An event that a test triggers for one webhook is not sent to streams.
     if (event.webhookId !== undefined) return;
-    const streams = streamsOf.in([event.world]).flatMap((open) => [...open.keys()]);
+    const streams = streamsOf.in([event.world]).flatMap((openStreams) => [...openStreams.keys()]);
     if (streams.length === 0) return;
     const frame = encodeFrame(() => eventFrame(event, behaviours));
     event.streams = streams.filter((stream) => stream.notify(event, frame)).length;
   });
-  worlds.onKeyEnded((endedKey, holder) => {
-    const open = 'world' in holder ? streamsOf.in([holder.world]).flatMap((streams) => [...streams]) : [];
-    for (const [stream, key] of open) if (key === endedKey) stream.close(...KEY_ENDED);
+  worlds.onKeyEnded((endedKey, location) => {
+    const openStreams = 'world' in location ? streamsOf.in([location.world]).flatMap((each) => [...each]) : [];
+    for (const [stream, key] of openStreams) if (key === endedKey) stream.close(...KEY_ENDED);
   });
   return (request) => admit(context, streamsOf, request);
 }
 
 const SWITCHING_PROTOCOLS: ApiReply = { status: 101, headers: {}, body: null };
 
-/** Checks a request, and returns the function that starts its stream. The observers also get a handshake that fails. */
+/** Checks a request, and returns the function that starts its stream. Observers also get the exchange of a refusal. */
 function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, request: StreamRequest): AcceptStream {
   const { worlds, behaviours, observers } = context;
   const exchange = new Exchange(behaviours, { ...request, method: 'GET', body: null });
@@ -70,10 +70,11 @@ function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, re
     const access = checkStreamAccess({ worlds, readBehaviour: exchange.readBehaviour }, request);
     const { key, principal } = access;
     exchange.principal = principal;
-    const owner = worlds.findKey(key);
+    const location = worlds.findKey(key);
     return (connection) => {
       finishExchange(exchange, SWITCHING_PROTOCOLS, observers);
-      if (worlds.findKey(key) === owner) return accept(context, streamsOf(principal.world), access, connection);
+      const isKeyStillValid = worlds.findKey(key) === location;
+      if (isKeyStillValid) return accept(context, streamsOf(principal.world), access, connection);
       closeOrReport(connection, KEY_ENDED, worlds.environment.report);
       return { receive() {}, end() {} };
     };

@@ -71,7 +71,11 @@ everywhere('the journal has the reason of a refusal that the reply must not reve
     [404, 'There is no inbox with this id in any tenant.'],
     [404, expect.stringMatching(/^The path is not valid: id .+ \(choice requests\.malformed-id\)\.$/)],
     [403, 'This wk_ key may not call POST /v1/tenants; use a sa_ key.'],
-    [401, 'The API key is not valid: it is unknown or has been revoked; a sandbox lives at the URL of its creation.'],
+    [
+      401,
+      'The API key is not valid: it is unknown or has been revoked; the key of a sandbox is valid only at the URL ' +
+        'where the sandbox was created.',
+    ],
     [401, expect.stringMatching(/^The request has no API key; /)],
   ]);
 });

@@ -7,7 +7,8 @@ import { senderTo } from '../../support/sender.ts';
 interceptRequests();
 
 const UNKNOWN =
-  'The API key is not valid: it is unknown or has been revoked; a sandbox lives at the URL of its creation.';
+  'The API key is not valid: it is unknown or has been revoked; the key of a sandbox is valid only at the URL ' +
+  'where the sandbox was created.';
 
 /** Returns what the journal says of the latest request. */
 const latest = ({ requests }: Pick<Mailbox, 'requests'>) => requests().at(-1);

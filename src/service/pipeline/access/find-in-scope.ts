@@ -41,7 +41,8 @@ type InboxContentKind = 'messages' | 'drafts' | 'lists';
  * Finds a resource by its id within the scope of the principal. Each tenant has its own database, so the search never
  * reads the data of another tenant.
  *
- * @throws {ApiError} NOT_FOUND, or FORBIDDEN if it exists elsewhere and `errors.foreign-resource` is `forbidden`.
+ * @throws {ApiError} NOT_FOUND, or FORBIDDEN if the resource exists out of scope and `errors.foreign-resource` is
+ *   `forbidden`.
  */
 export function findInScope<Kind extends ScopedKind>(context: LookupContext, kind: Kind, id: string): Rows[Kind] {
   const row = getRow(context.world, kind, id);
@@ -66,9 +67,9 @@ export function findInInbox<Kind extends InboxContentKind>(
   const inbox = findInScope(context, 'inboxes', inboxId);
   const row = getRow(context.world, kind, id);
   if (row?.inboxId === inbox.id) return { inbox, row };
-  const actual = context.world.inboxes.get(row?.inboxId ?? '');
-  if (actual && isRowInScope(context.principal, 'inboxes', actual)) {
-    throw notFound(kind, `The ${NOUNS[kind]} is in the inbox ${canonicalAddress(actual)}.`);
+  const actualInbox = context.world.inboxes.get(row?.inboxId ?? '');
+  if (actualInbox && isRowInScope(context.principal, 'inboxes', actualInbox)) {
+    throw notFound(kind, `The ${NOUNS[kind]} is in the inbox ${canonicalAddress(actualInbox)}.`);
   }
   throw outOfScope(context, withId(NOUNS[kind]), (world) => scopeOfInbox(world, getRow(world, kind, id)?.inboxId));
 }
@@ -99,7 +100,7 @@ function findCandidates<Kind extends ListedKind>(principal: TenantPrincipal, kin
   return row ? [row] : [];
 }
 
-/** Returns the scope of what an inbox contains; `undefined` for an unknown inbox. */
+/** Returns the scope of the contents of an inbox; `undefined` for an unknown inbox. */
 export function scopeOfInbox({ inboxes }: World, inboxId: string | undefined): RowScope | undefined {
   const inbox = inboxes.get(inboxId ?? '');
   return inbox && { workspaceId: inbox.workspaceId, inboxId: inbox.id };
@@ -124,13 +125,13 @@ export const withId = (noun: string) => `${noun} with this id`;
  * resource in a world that has it.
  */
 export function outOfScope(context: LookupContext, what: string, scopeIn: (world: World) => RowScope | undefined) {
-  const { world: own, worlds, readBehaviour } = context;
+  const { world: ownWorld, worlds, readBehaviour } = context;
   const value = readBehaviour('errors.foreign-resource');
   if (value === 'forbidden' && worlds.ownWorlds().some((world) => scopeIn(world) !== undefined)) {
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {
-    const world = [own, ...worlds.all()].find((each) => scopeIn(each) !== undefined);
+    const world = [ownWorld, ...worlds.all()].find((each) => scopeIn(each) !== undefined);
     const scope = world && scopeIn(world);
     if (scope) return describeForeign(context, what, world, scope);
     return `There is no ${what} in ${worlds.sandboxDomain === undefined ? 'any tenant' : 'this sandbox'}.`;
@@ -138,28 +139,28 @@ export function outOfScope(context: LookupContext, what: string, scopeIn: (world
   return new ApiError('NOT_FOUND', `There is no ${what}.`, { internalReason });
 }
 
-/** Says who sent a request and who owns the resource that its key may not access, for the journal and the log. */
+/** Describes who sent a request and who owns a resource out of its scope. Only the journal and the log show this. */
 function describeForeign(
-  { principal, world: own, worlds }: LookupContext,
+  { principal, world: ownWorld, worlds }: LookupContext,
   what: string,
   world: World,
   scope: RowScope,
 ) {
-  if (world === own && isInScope(principal, scope)) return `The ${what} exists, but not under this path.`;
+  if (world === ownWorld && isInScope(principal, scope)) return `The ${what} exists, but not under this path.`;
   const tier = principal.tier[0]?.toUpperCase() + principal.tier.slice(1);
-  const tenant = world === own ? [] : [tenantName(world, worlds)];
+  const tenant = world === ownWorld ? [] : [tenantName(world, worlds)];
   const owner = [...tenant, namesOf(worlds, world, scope)].join(' / ');
-  const caller = namesOf(worlds, own, principal);
+  const caller = namesOf(worlds, ownWorld, principal);
   return `${tier} key of ${caller}; the ${what} belongs to ${owner} (section 5; choice errors.foreign-resource).`;
 }
 
-/** Creates the NOT_FOUND error for an unknown id; `reason` is the private reason. */
+/** Creates the NOT_FOUND error for an unknown id. Only the journal and the log show `reason`. */
 export function notFound(kind: ScopedKind | InboxContentKind, reason?: string): ApiError {
   const message = `There is no ${NOUNS[kind]} with this id.`;
   return new ApiError('NOT_FOUND', message, reason === undefined ? {} : { internalReason: () => reason });
 }
 
-/** Returns the names of a scope: its workspace and its inbox, or the tenant. */
+/** Returns the names of the workspace and the inbox of a scope. If the scope has neither, names the tenant. */
 function namesOf(worlds: ReachableWorlds, world: World, { workspaceId, inboxId }: RowScope): string {
   const inbox = world.inboxes.get(inboxId ?? '');
   const names = [world.workspaces.get(workspaceId ?? '')?.name, inbox && canonicalAddress(inbox)];
@@ -175,8 +176,8 @@ function tenantName({ id, tenants }: World, worlds: ReachableWorlds): string {
 /**
  * Returns the workspace that a request with a tenant key selects; `undefined` if it selects none.
  *
- * @throws {ApiError} NOT_FOUND for an unknown workspace. If another key selects a workspace: FORBIDDEN or
- *   VALIDATION_ERROR, by `requests.selectors`.
+ * @throws {ApiError} NOT_FOUND for an unknown workspace. If a key that is no tenant key selects a workspace:
+ *   FORBIDDEN or VALIDATION_ERROR, by `requests.selectors`.
  */
 export function selectWorkspace(context: LookupContext, workspaceId?: string | null): WorkspaceRow | undefined {
   if (typeof workspaceId !== 'string') return undefined;

@@ -17,10 +17,10 @@ export type Principal =
 /** A principal that belongs to a tenant: any except the operator. */
 export type TenantPrincipal = Exclude<Principal, { tier: 'operator' }>;
 
-/** Who has logged in to IMAP or SMTP: an inbox, and its world. */
+/** A client that has logged in to IMAP or SMTP with the password of an inbox. */
 export type InboxPrincipal = Extract<Principal, { tier: 'inbox' }>;
 
-/** The workspace and the inbox of a resource. An id is null if the resource belongs to none or to several. */
+/** The workspace and the inbox of a resource. An id is null if the resource does not belong to exactly one. */
 export interface RowScope {
   readonly workspaceId: string | null;
   readonly inboxId?: string | null;
@@ -39,7 +39,7 @@ export function findPrincipal(worlds: ReachableWorlds, key: string): Principal {
     const problem = 'The API key is not valid: it is unknown or has been revoked';
     throw unauthorized(`${problem}.`, () => {
       const rotation = findRotation(worlds, key);
-      if (!rotation) return `${problem}; a sandbox lives at the URL of its creation.`;
+      if (!rotation) return `${problem}; the key of a sandbox is valid only at the URL where the sandbox was created.`;
       const { keyId, newKeyId, at } = rotation;
       const time = at.toISOString().slice(11, 19);
       return `The API key ${keyId} is not valid: it was rotated at ${time}; the new key is ${newKeyId}.`;
@@ -68,9 +68,9 @@ function toPrincipal(location: KeyLocation): Principal {
 
 /** Returns the id of a key, also of a key that was rotated; null for an operator key or an unknown key. */
 export function findKeyId(worlds: ReachableWorlds, key = ''): string | null {
-  const keyHolder = worlds.findKey(key);
-  if (!keyHolder) return findRotation(worlds, key)?.keyId ?? null;
-  return 'row' in keyHolder ? keyHolder.row.id : null;
+  const location = worlds.findKey(key);
+  if (!location) return findRotation(worlds, key)?.keyId ?? null;
+  return 'row' in location ? location.row.id : null;
 }
 
 function findRotation(worlds: ReachableWorlds, key: string): Rotation | undefined {
@@ -148,7 +148,7 @@ function unauthorized(message: string, internalReason?: () => string): ApiError 
   return new ApiError('UNAUTHORIZED', message, { headers, ...(internalReason && { internalReason }) });
 }
 
-/** Creates a key for its owner: a tenant, a workspace or an inbox. It becomes valid when `World.addKey` adds it. */
+/** Creates a key for a tenant, a workspace or an inbox. The key becomes valid when `World.addKey` adds it. */
 export function createKey(
   environment: Environment,
   { tier, ownerId, name = null }: Pick<ApiKeyRow, 'tier' | 'ownerId'> & Partial<Pick<ApiKeyRow, 'name'>>,
@@ -157,7 +157,7 @@ export function createKey(
   return { id, key, tier, ownerId, name, createdAt: timestampNow(environment) };
 }
 
-/** Finds the inbox that has this canonical address and this password. API keys are not used for this. */
+/** Finds the inbox that has this canonical address and this password. An API key is not accepted as password. */
 export function findLogin(worlds: ReachableWorlds, user: string, password: string): InboxPrincipal | undefined {
   const address = user.toLowerCase();
   const found = worlds.findAddress(address);
