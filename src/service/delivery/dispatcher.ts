@@ -16,16 +16,16 @@ export class Dispatcher {
   readonly scheduleOf: ScheduleGetter;
   readonly #worlds: Worlds;
   /** While `collectDeliveries` runs: the ids of the deliveries created so far. Otherwise `undefined`. */
-  #collected: string[] | undefined;
+  #collectedIds: string[] | undefined;
 
   /** Creates the dispatcher of a mailbox and subscribes it to the events. */
   constructor(worlds: Worlds, events: EventBus, scheduleOf: ScheduleGetter, behaviours: BehaviourValues) {
     this.#worlds = worlds;
     this.scheduleOf = scheduleOf;
     events.subscribe((event) => {
-      const created = createDeliveries(event, scheduleOf, behaviours);
-      event.deliveryIds = created;
-      this.#collected?.push(...created);
+      const createdIds = createDeliveries(event, scheduleOf, behaviours);
+      event.deliveryIds = createdIds;
+      this.#collectedIds?.push(...createdIds);
     });
   }
 
@@ -47,12 +47,12 @@ export class Dispatcher {
   /** Runs `publish` and returns the deliveries of the events that it publishes. */
   collectDeliveries(publish: () => void): Delivery[] {
     const ids: string[] = [];
-    const outer = this.#collected;
-    this.#collected = ids;
+    const previousIds = this.#collectedIds;
+    this.#collectedIds = ids;
     try {
       publish();
     } finally {
-      this.#collected = outer;
+      this.#collectedIds = previousIds;
     }
     // If the events created more deliveries than the log can hold, the oldest are already gone.
     const logs = this.scheduleOf.in(this.#worlds.all()).map(({ log }) => log);
@@ -90,22 +90,22 @@ function matchesFilter(delivery: Delivery, filter: Omit<DeliveryFilter, 'tenant'
   return delivery.webhookId === webhookId && delivery.event === event && delivery.state === state;
 }
 
-/** Creates a delivery for each webhook that matches an event and returns the ids of the deliveries. */
+/** Creates a delivery for each webhook that gets an event, and returns the ids of the deliveries. */
 function createDeliveries(event: MailEvent, scheduleOf: ScheduleGetter, behaviours: BehaviourValues): string[] {
-  const matching = event.world.webhooks.all().filter((webhook) => matches(webhook, event));
-  if (matching.length === 0) return [];
+  const webhooks = event.world.webhooks.all().filter((webhook) => getsEvent(webhook, event));
+  if (webhooks.length === 0) return [];
   const payload = toPayload(event, behaviours);
   // The payload is serialized once for all deliveries.
   const content = JSON.stringify(payload);
   const schedule = scheduleOf(event.world);
-  return matching.map((webhook) => schedule.create(event, webhook, payload, content));
+  return webhooks.map((webhook) => schedule.create(event, webhook, payload, content));
 }
 
 /**
  * Returns whether a webhook gets an event: the webhook must be active, list the kind of the event, and have the inbox
  * in its scope. An event that a test triggers for one webhook goes only to that webhook, even if it is inactive.
  */
-function matches({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
+function getsEvent({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
   if (event.webhookId !== undefined) return id === event.webhookId;
   return isActive && events.includes(event.kind) && (workspaceId === null || workspaceId === event.workspaceId);
 }

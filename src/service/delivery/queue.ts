@@ -26,7 +26,7 @@ export interface Job {
   cancel(): void;
 }
 
-/** The fields of a job that its creator decides. */
+/** The fields of a job that the caller of `create` sets. */
 type JobOptions = Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId'>;
 
 /** The deliveries of a tenant that have not ended, by id. */

@@ -21,9 +21,8 @@ export const createDomain: Run<'createDomain'> = (context, { body }) => {
   }
   const now = timestampNow(world.environment);
   const state = { status: 'pending' as const, verifiedAt: null, createdAt: now, updatedAt: now };
-  return {
-    body: showDomain(context, world.domains.insert({ id: newId(world.environment), domain, workspaceId, ...state })),
-  };
+  const row = world.domains.insert({ id: newId(world.environment), domain, workspaceId, ...state });
+  return { body: showDomain(context, row) };
 };
 
 function workspaceFor(context: Context<'createDomain'>, workspaceId?: string | null): string | null {

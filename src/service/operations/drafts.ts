@@ -47,9 +47,8 @@ function changesOf(
 /** Checks the message to which a draft replies. */
 function checkRepliedMessage({ world, readBehaviour }: LookupContext, inboxId: string, messageId: string): void {
   const message = world.messages.get(messageId);
-  if (message?.inboxId === inboxId) {
-    if (message.deletedAt === null || readBehaviour('messages.answer.deleted') === 'sent') return;
-  }
+  const isInInbox = message?.inboxId === inboxId;
+  if (isInInbox && (message.deletedAt === null || readBehaviour('messages.answer.deleted') === 'sent')) return;
   if (readBehaviour('drafts.unknown-message') === 'not-found') throw notFound('messages');
   const problem = 'replyToMessageId must be the id of a message of this inbox';
   throw new ApiError('VALIDATION_ERROR', `The body is not valid: ${problem}.`);

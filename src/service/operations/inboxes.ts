@@ -74,8 +74,8 @@ function checkDomain(
 }
 
 /**
- * Returns whether an address is taken: an inbox has it, or mail to plus tags is delivered and another inbox than
- * `inboxId` has this address without its plus tag or with any plus tag.
+ * Returns whether an address is taken: an inbox has it, or mail to plus tags is delivered and an inbox other than
+ * `inboxId` has the address without its plus tag or with any plus tag.
  */
 function isAddressTaken({ worlds, readBehaviour }: LookupContext, address: string, inboxId?: string): boolean {
   if (worlds.findAddress(address)) return true;
@@ -127,7 +127,7 @@ export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
     context.assume('sending.addresses');
     throw new ApiError('VALIDATION_ERROR', `${address} is too long for an address.`);
   }
-  const existing = findInboxInScope(context, address);
+  const existing = findInboxByAddress(context, address);
   if (existing) return returnExisting(context, existing, address);
   checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
   const { name, inbox } = pickName(context, username, domain, query.strict === true);
@@ -156,7 +156,7 @@ function generateUsername({ world, assume }: CreateContext, domain: string): str
 }
 
 /** Finds the inbox with an address, if it is in the caller's scope. */
-function findInboxInScope({ principal, world, worlds }: CreateContext, address: string): InboxRow | undefined {
+function findInboxByAddress({ principal, world, worlds }: CreateContext, address: string): InboxRow | undefined {
   const location = worlds.findAddress(address);
   const inbox = location?.world === world ? world.inboxes.get(location.inboxId) : undefined;
   return inbox && isInScope(principal, { ...inbox, inboxId: inbox.id }) ? inbox : undefined;
@@ -187,13 +187,13 @@ function pickName(context: CreateContext, username: string, domain: string, isSt
   // would reveal that an inbox of another workspace has the name.
   if (principal.tier === 'workspace') assume('inboxes.create.out-of-reach');
   if (isStrict) throw usernameTaken(`${username}@${domain}`);
-  const numbered = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
-  const existing = numbered
-    .map((name) => ({ name, inbox: findInboxInScope(context, `${name}@${domain}`) }))
+  const numberedNames = Array.from({ length: 99 }, (_, index) => `${username}${index + 1}`);
+  const existing = numberedNames
+    .map((name) => ({ name, inbox: findInboxByAddress(context, `${name}@${domain}`) }))
     .find(({ inbox }) => inbox !== undefined);
   if (existing && readBehaviour('inboxes.create.again') === 'existing') return existing;
-  const free = numbered.find((name) => isFree(name) && isBareAddress(`${name}@${domain}`));
-  if (free !== undefined) return { name: free };
+  const freeName = numberedNames.find((name) => isFree(name) && isBareAddress(`${name}@${domain}`));
+  if (freeName !== undefined) return { name: freeName };
   throw usernameTaken(`${username}@${domain}`);
 }
 

@@ -32,8 +32,8 @@ function windowOf({ world, assume }: Context<'getMetrics'>, { from, to }: Query)
 /** Returns the scope of the metrics: the selected resources within the scope of the key. */
 function scopeOf({ principal, world }: Context<'getMetrics'>, { workspace, inbox }: Query) {
   const inboxId = inbox ?? principal.inboxId;
-  const workspaceOfInbox = world.inboxes.get(inboxId ?? '')?.workspaceId;
-  return { tenantId: world.id, workspaceId: workspaceOfInbox ?? principal.workspaceId ?? workspace ?? null, inboxId };
+  const workspaceIdOfInbox = world.inboxes.get(inboxId ?? '')?.workspaceId;
+  return { tenantId: world.id, workspaceId: workspaceIdOfInbox ?? principal.workspaceId ?? workspace ?? null, inboxId };
 }
 
 /** Counts the domains of the tenant or of the selected workspace. An inbox has no domains. */

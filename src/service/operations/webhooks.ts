@@ -12,9 +12,8 @@ export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
   const { principal, assume } = context;
   if (body.workspaceId) assume('webhooks.create.workspace');
   const selected = selectWorkspace(context, body.workspaceId);
-  return {
-    body: toReply(insertWebhook(context, { ...body, workspaceId: principal.workspaceId ?? selected?.id ?? null })),
-  };
+  const workspaceId = principal.workspaceId ?? selected?.id ?? null;
+  return { body: toReply(insertWebhook(context, { ...body, workspaceId })) };
 };
 
 export const listWebhooks: Run<'listWebhooks'> = (context, { query }) => {

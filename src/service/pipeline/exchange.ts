@@ -55,7 +55,7 @@ export class Exchange extends RecordingReader {
   }
 }
 
-/** The ids of what a request has created or changed. The same id can occur twice. */
+/** The ids of the messages and deliveries that a request has created or changed. The same id can occur twice. */
 export interface Caused {
   readonly messages: readonly string[];
   readonly deliveries: readonly string[];
@@ -118,7 +118,7 @@ export interface Service {
   readonly observers: ExchangeObserver[];
   /** Recomputes what depends on behaviours. Call it after their values have changed. */
   refreshBehaviours(): void;
-  /** Returns an operation as it is under the current behaviours of this mailbox. */
+  /** Returns the parts of an operation for the current values of the behaviours. */
   operationFor(id: OperationId): ResolvedOperation;
 }
 

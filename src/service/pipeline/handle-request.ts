@@ -48,8 +48,8 @@ export async function handleRequest(service: Service, request: ApiRequest): Prom
   } catch (thrown) {
     reply = refuse(exchange, thrown, service.worlds.environment.report);
   }
-  const sent = stripBodyForHead(request.method, addAssumedHeader(service, exchange, reply));
-  return finishExchange(exchange, sent, service.observers);
+  const sentReply = stripBodyForHead(request.method, addAssumedHeader(service, exchange, reply));
+  return finishExchange(exchange, sentReply, service.observers);
 }
 
 /** Runs the stages of a request in order. A stage that throws ends the request. */
@@ -128,9 +128,9 @@ function createRecordingBus(events: EventBus, exchange: Exchange): EventBus {
  * Adds a header that lists the behaviours used for this reply, except those whose value the service document states.
  */
 function addAssumedHeader({ assumed }: Service, { usedBehaviours }: Exchange, reply: ApiReply): ApiReply {
-  let listed = '';
-  for (const id of usedBehaviours) if (assumed.has(id)) listed += listed === '' ? id : `, ${id}`;
-  return listed === '' ? reply : { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: listed } };
+  let ids = '';
+  for (const id of usedBehaviours) if (assumed.has(id)) ids += ids === '' ? id : `, ${id}`;
+  return ids === '' ? reply : { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: ids } };
 }
 
 /**

@@ -89,15 +89,16 @@ export function parseBody(
 const KINDS_WITH_LENGTH: ReadonlySet<string> = new Set(['string', 'array']);
 
 /** Parses fields, and records the behaviours that decided whether they are valid. */
-function parse(where: string, resolved: ResolvedSchema, fields: Fields, reader: BehaviourReader): Fields {
+function parse(what: string, resolved: ResolvedSchema, fields: Fields, reader: BehaviourReader): Fields {
   const { value: schema, assumes, alternatives } = resolved;
   const { success, data, error } = schema.safeParse(fields);
   if (error?.issues.some((issue) => issue.code === 'too_big' && KINDS_WITH_LENGTH.has(issue.origin)))
     reader.assume('requests.limits');
   if (!success) assumes.forEach(reader.assume);
-  for (const { id, value } of alternatives) if (value.safeParse(fields).success !== success) reader.readBehaviour(id);
+  const deciding = alternatives.filter(({ value: otherSchema }) => otherSchema.safeParse(fields).success !== success);
+  for (const { id } of deciding) reader.readBehaviour(id);
   if (success) return data;
-  throw createValidationError(where, error);
+  throw createValidationError(what, error);
 }
 
 function readObject(received: ReceivedBody, contentType: string | null, reader: BehaviourReader): Fields {
@@ -117,13 +118,13 @@ function readObject(received: ReceivedBody, contentType: string | null, reader: 
 }
 
 /** The media types in which clients send the fields of a form. */
-const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)/i;
+const FORM_TYPE = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)/i;
 
 function parseJson(bytes: Uint8Array, contentType: string | null, reader: BehaviourReader): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    const [form] = FORM.exec(contentType ?? '') ?? [];
+    const [form] = FORM_TYPE.exec(contentType ?? '') ?? [];
     const hint = form === undefined ? '' : `; it must be JSON with Content-Type: application/json, not ${form}`;
     throw malformed(`The body is not valid JSON${hint}.`, reader);
   }

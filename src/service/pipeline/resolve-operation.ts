@@ -8,7 +8,7 @@ export interface Resolved<Value> {
   readonly value: Value;
   /** The assumptions that shape the part. */
   readonly assumes: readonly AssumptionId[];
-  /** The part for another value of a behaviour, for each other value of each behaviour that affects the part. */
+  /** The part as it would be if one behaviour that it reads had another value: one entry for each such value. */
   readonly alternatives: readonly { readonly id: ChangeableId; readonly value: Value }[];
 }
 

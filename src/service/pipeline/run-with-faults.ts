@@ -21,8 +21,8 @@ export async function runWithFaults(service: Service, exchange: Exchange, run: (
   const applied = strictest?.isExceeded ? [] : pickFaults(due);
   for (const fault of applied) faults.use(fault);
   exchange.faults = [...limits, ...applied];
-  const runChecked = strictest?.isExceeded ? () => refuseByLimit(strictest) : run;
-  const reply = applyFault(applied, exchange, () => runOrRefuse(service, exchange, runChecked));
+  const runWithinLimit = strictest?.isExceeded ? () => refuseByLimit(strictest) : run;
+  const reply = applyFault(applied, exchange, () => runOrRefuse(service, exchange, runWithinLimit));
   const delayMs = delayOf(applied, worlds.environment);
   if (delayMs > 0) await faults.wait(delayMs, world);
   return addFaultHeaders(reply, exchange, strictest);
@@ -53,6 +53,7 @@ function refuseByLimit({ limit, perSeconds, resetSeconds }: RateLimitState): nev
 function applyFault(faults: readonly RequestFault[], exchange: Exchange, runOperation: () => ApiReply): ApiReply {
   const fault = faults.find(({ kind }) => kind !== 'latency');
   if (!fault) return runOperation();
+  // If the operation does not run, the fault has a status or cuts the connection.
   const original = fault.effect === 'applied' ? runOperation() : CUT_REPLY;
   if (fault.kind === 'cut') return CUT_REPLY;
   const { status = original.status, body } = fault;
@@ -60,7 +61,7 @@ function applyFault(faults: readonly RequestFault[], exchange: Exchange, runOper
   return { ...reply, headers: { ...reply.headers, ...fault.headers } };
 }
 
-/** Creates the reply of a fault. An error status without a body gets an error in the shape of the service as body. */
+/** Creates the reply of a fault. An error status without a body gets an error body in the shape of the service. */
 function createFaultReply(status: number, body: unknown, { readBehaviour }: Exchange): ApiReply {
   if (typeof body === 'string') return textReply(status, body, 'text/plain; charset=utf-8');
   if (body !== undefined || status < 400) return jsonReply(status, body);
@@ -80,6 +81,6 @@ function delayOf(applied: readonly RequestFault[], environment: Environment): nu
 function addFaultHeaders(reply: ApiReply, { faults, assume }: Exchange, limit: RateLimitState | undefined): ApiReply {
   if (faults.length === 0 || isCut(reply)) return reply;
   if (limit) assume('requests.rate-limits');
-  const named = { [FAULT_HEADER]: faults.map(({ kind, id }) => `${kind} ${id}`).join(', ') };
-  return { ...reply, headers: { ...reply.headers, ...(limit && rateLimitHeaders(limit)), ...named } };
+  const faultHeader = { [FAULT_HEADER]: faults.map(({ kind, id }) => `${kind} ${id}`).join(', ') };
+  return { ...reply, headers: { ...reply.headers, ...(limit && rateLimitHeaders(limit)), ...faultHeader } };
 }

@@ -51,7 +51,7 @@ export function eventFrame({ id, kind, world, inboxId, message, bounce }: MailEv
   };
 }
 
-/** Parses a frame from a client; returns an error message for the client if it is invalid. */
+/** Parses a frame from a client; returns an error message for the client if the frame is invalid. */
 export function readFrame(data: unknown): z.output<ReturnType<typeof clientFrame>> | string {
   const parsed = clientFrame().safeParse(readJson(data));
   if (parsed.success) return parsed.data;

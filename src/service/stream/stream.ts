@@ -83,8 +83,8 @@ export class Stream {
   }
 
   /**
-   * Sends the frame of an event if the event matches the subscription and no fault happens instead. Returns whether it
-   * was sent.
+   * Sends the frame of an event if the event matches the subscription and no fault happens instead. Returns whether
+   * the frame was sent.
    */
   notify(event: MailEvent, frame: EncodedFrame): boolean {
     const isWanted = this.#subscription && isSubscribed(this.#principal, this.#subscription, event);

@@ -43,6 +43,7 @@ interface StreamContext extends Pick<Service, 'worlds' | 'events' | 'behaviours'
 /** Subscribes the streams of a mailbox to its events, and returns the function that admits their clients. */
 export function createStreams(context: StreamContext): Streams['admit'] {
   const { worlds, events, behaviours } = context;
+  // Because of the parameter, only worlds have this part, not the mailbox.
   const streamsOf = worlds.addPart('streams', (_: World) => new OpenStreams());
   events.subscribe((event) => {
     // An event that a test triggers for one webhook is not sent to streams.
@@ -73,8 +74,8 @@ function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, re
     const location = worlds.findKey(key);
     return (connection) => {
       finishExchange(exchange, SWITCHING_PROTOCOLS, observers);
-      const isKeyStillValid = worlds.findKey(key) === location;
-      if (isKeyStillValid) return accept(context, streamsOf(principal.world), access, connection);
+      // The key may have become invalid while the connection was upgraded.
+      if (worlds.findKey(key) === location) return accept(context, streamsOf(principal.world), access, connection);
       closeOrReport(connection, KEY_ENDED, worlds.environment.report);
       return { receive() {}, end() {} };
     };

@@ -20,7 +20,7 @@ export type TenantPrincipal = Exclude<Principal, { tier: 'operator' }>;
 /** A client that has logged in to IMAP or SMTP with the password of an inbox. */
 export type InboxPrincipal = Extract<Principal, { tier: 'inbox' }>;
 
-/** The workspace and the inbox of a resource. An id is null if the resource does not belong to exactly one. */
+/** The workspace and the inbox of a resource. An id is null if the resource has no single workspace or inbox. */
 export interface RowScope {
   readonly workspaceId: string | null;
   readonly inboxId?: string | null;
