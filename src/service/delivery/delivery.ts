@@ -27,7 +27,7 @@ const attemptFields = () => ({
   /** The body exactly as it was sent, in UTF-8. */
   requestBody: z.string(),
   /** The fault that applied to the attempt, such as `wrong-secret`; null if no fault applied. */
-  fault: z.enum(DELIVERY_FAULT_KINDS).nullable().describe('The fault that applied to it.'),
+  fault: z.enum(DELIVERY_FAULT_KINDS).nullable().describe('The fault that applied to the attempt.'),
   /** The id of this fault. */
   faultId: z.string().nullable().describe('The id of this fault.'),
   /** The HTTP status of the response; null if there was no response. */
