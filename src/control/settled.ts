@@ -119,9 +119,9 @@ function createTimeoutError(timeoutMs: number, { worlds, dispatcher, service }: 
   const pending = [...inFlight, ...writing.map((address) => `the answer of the correspondent ${address}`)];
   const waiting = dispatcher.countWaiting(worlds.all());
   const named = pending.slice(0, MAX_NAMED);
-  const open = named.length > 0 ? joinNames(named, pending.length) : 'work that has no name';
+  const openWork = named.length > 0 ? joinNames(named, pending.length) : 'work that has no name';
   const queued = waiting > 0 ? `; ${waiting} more wait for their turn` : '';
-  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still pending: ${open}${queued}.`);
+  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still pending: ${openWork}${queued}.`);
 }
 
 function nameOf({ id, event, webhookId }: Delivery): string {

@@ -177,8 +177,8 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
 function showTenant(world: World, isSandbox: boolean): TenantSummary {
   const inboxes = world.inboxes.all().filter(({ deletedAt }) => deletedAt === null);
   const workspaces = world.workspaces.all().map(({ id, name }) => {
-    const own = inboxes.filter(({ workspaceId }) => workspaceId === id);
-    return { id, name, inboxes: own.map((inbox) => showInbox(world, inbox)) };
+    const inWorkspace = inboxes.filter(({ workspaceId }) => workspaceId === id);
+    return { id, name, inboxes: inWorkspace.map((inbox) => showInbox(world, inbox)) };
   });
   return { id: world.id, name: world.tenants.get(world.id)?.name ?? '', isSandbox, workspaces };
 }

@@ -33,7 +33,7 @@ export function createControl(
   mailbox: ControllableMailbox & SandboxControls & BehaviourControls,
   report: Environment['report'],
   table: readonly ControlRow[] = CONTROL_TABLE,
-  own: OwnProcess = {},
+  ownProcess: OwnProcess = {},
 ): (request: ApiRequest) => Promise<ApiResult> {
   const route = createRouter(table);
   const constantReplies = new Map<ControlRow, AnyReply>();
@@ -44,7 +44,7 @@ export function createControl(
     if (constant) return constant;
     const { sandbox, ...parameters } = query;
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
-    const process = { ...own, publicUrl: own.publicUrl ?? calledUrl(request) };
+    const process = { ...ownProcess, publicUrl: ownProcess.publicUrl ?? calledUrl(request) };
     const input = { params, headers: request.headers, query: parameters, body, process } as never;
     const reply = WRITERS[row.content ?? 'application/json'](await row.run(target, input, mailbox), request);
     if (row.replyNeverChanges) constantReplies.set(row, reply);

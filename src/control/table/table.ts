@@ -139,8 +139,8 @@ const PROCESS_ROWS = {
     'Lists the sandboxes; the sandbox that was used least recently comes first.',
     { reply: z.strictObject({ ...ownProcess, sandboxes: z.array(sandboxReply) }) },
     (mailbox, input, { sandboxes }) => {
-      const own = showProcess(mailbox, input);
-      return { ...own, sandboxes: sandboxes().map((each) => ({ ...showSandbox(each), ...own })) };
+      const shownProcess = showProcess(mailbox, input);
+      return { ...shownProcess, sandboxes: sandboxes().map((each) => ({ ...showSandbox(each), ...shownProcess })) };
     },
   ),
   createSandbox: defineControl(
