@@ -25,8 +25,8 @@ export function useInspector(): Inspector {
 const TOKEN_KEY = 'agent-mailbox-mock.token';
 
 /**
- * Returns the token for the control plane. A server without a token accepts any value. If its host name is not a
- * loopback name, a call without a value is refused, so there is always a value.
+ * Returns the token for the control plane. A server without a token accepts any value. It refuses a call without a
+ * value if the host name of the call is not a loopback name.
  */
 export function getToken(): string {
   return sessionStorage.getItem(TOKEN_KEY) ?? 'inspector';

@@ -110,7 +110,7 @@ interface VirtualListProps<Item> {
   readonly createLink: (id: string) => string;
   /** The text that is shown if the list has no items. */
   readonly empty: string;
-  /** Receives the index of the first row that is rendered, and the index after the last one. */
+  /** Receives the index of the first row that is rendered, and the index after the last rendered row. */
   readonly onRowsChange?: (first: number, end: number) => void;
 }
 
@@ -223,7 +223,7 @@ function useFixedRow(
   });
 }
 
-/** After a change of the list, `useFixedRow` looks for its row at most this many rows above and below the old place. */
+/** After a change of the list, the fixed row is searched for at most this many rows above and below its old place. */
 const MAX_MOVED_ROWS = 1_000;
 
 /** Scrolls just far enough to show the row that begins at `top`. */

@@ -40,7 +40,7 @@ export function createNameFinder({ tenants }: Scope): (id: string | null | undef
   return (id) => (id == null ? undefined : names.get(id));
 }
 
-/** Loads the tenants and the sandboxes. If a sandbox was created with a name, it has this name here. */
+/** Loads the tenants and the sandboxes. A sandbox that was created with a name is shown with this name. */
 export async function loadTenants(client: ControlClient): Promise<Tenant[]> {
   const [{ tenants }, { sandboxes }] = await Promise.all([client.listTenants(), client.listSandboxes()]);
   const sandboxNames = new Map(sandboxes.map(({ id, name }) => [id, name]));

@@ -18,7 +18,7 @@ interface UserTextProps {
  * direction are made visible.
  */
 export function UserText({ text, find = [], inside, class: className }: UserTextProps) {
-  // With the group in the pattern, `split` returns the control characters, too: each second part is one.
+  // The pattern has a group, so `split` also returns the control characters: each second part is such a character.
   const shown = (
     <bdi dir="auto">
       {text
@@ -144,7 +144,7 @@ export function formatSpan(spanMs: number): string {
   return parts.slice(0, 2).join(' ') || '0 s';
 }
 
-/** Formats a time relative to `now`, such as `12 s ago` or `in 5 min`. A time that is a day or more away is a date. */
+/** Formats a time such as `12 s ago` or `in 5 min`, or as a date if it is a day or more away from now. */
 function formatRelative(timeMs: number, nowMs: number): string {
   const distanceMs = Math.floor(Math.abs(nowMs - timeMs) / 1_000) * 1_000;
   if (distanceMs >= UNITS.d) return formatDate(timeMs, nowMs);

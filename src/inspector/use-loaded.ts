@@ -89,7 +89,7 @@ export interface LogLoader<Item> {
   loadAll(client: ControlClient): Promise<readonly Item[]>;
   /** Loads one item; `undefined` if it is gone. */
   loadOne(client: ControlClient, id: string): Promise<Item | undefined>;
-  /** Returns what an event changes, if anything. */
+  /** Returns what an event changes; `undefined` if it changes nothing. */
   changeOf(event: FeedEvent): Change<Item> | undefined;
 }
 

@@ -170,7 +170,7 @@ type DraftFields = Readonly<Record<'to' | 'cc' | 'bcc' | 'subject' | 'plainBody'
 /** Returns what the form of a draft contains at first. */
 function fieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFields {
   const addresses = { to: to.join(', '), cc: cc.join(', '), bcc: bcc.join(', ') };
-  // A text field of a page returns each line break as a line feed alone, so that each body would look changed.
+  // A text field changes line breaks to line feeds. Without the same change here, each body would look changed.
   const [text, html] = [plainBody, htmlBody].map((body) => body?.replaceAll('\r\n', '\n') ?? '');
   return { ...addresses, subject: subject ?? '', plainBody: text ?? '', htmlBody: html ?? '' };
 }
@@ -178,7 +178,7 @@ function fieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFi
 /** Saves the changed fields of a draft, by the request that a client with the key of its inbox would send. */
 async function saveDraft(client: ControlClient, draft: Draft, fields: DraftFields): Promise<void> {
   const before = fieldsOf(draft);
-  // Unchanged fields are not sent, because the service would remove what the form does not show, such as files.
+  // Unchanged fields are not sent, because they would remove what the form cannot show, such as files added by IMAP.
   const changed = Object.entries(fields).filter(([name, value]) => value !== before[name as keyof DraftFields]);
   if (changed.length === 0) return;
   const body = Object.fromEntries(changed.map(([name, value]) => [name, value === '' ? null : value]));

@@ -62,7 +62,7 @@ export function useMailPages(route: Route): MailPages {
     (first: number, end: number) => {
       const { pages, query } = state.current;
       pages.shownRange = [first, end];
-      // Until the feed is connected, nothing is loaded, because `useFeedChange` loads the pages at the connection.
+      // Until the feed is connected, nothing is loaded, because `useFeedChange` loads the pages when it connects.
       if (feed.state !== 'live') return;
       for (let page = Math.floor(first / PAGE_SIZE); page * PAGE_SIZE <= Math.max(first, end - 1); page += 1) {
         if (pages.requested.has(page)) continue;

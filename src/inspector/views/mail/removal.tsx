@@ -15,8 +15,8 @@ export function DeleteButton({ mail: { id, tenantId, inboxId }, route }: { mail:
 }
 
 /**
- * A button that deletes all mail that the list shows. It is shown only if a tenant, a workspace or an inbox is chosen.
- * `total` is the number of items in the list.
+ * A button that deletes all mail that the list shows. The button needs a chosen tenant, workspace or inbox. `total` is
+ * the number of items in the list.
  */
 export function ClearButton({ total, route }: { total: number; route: Route }) {
   const { threads, ...selection } = pickMailOptions(route);
@@ -38,9 +38,9 @@ export function ClearButton({ total, route }: { total: number; route: Route }) {
 }
 
 /**
- * Creates a function that finds the sandbox to which one of the ids belongs: as its own id, or that of its workspace or
- * inbox. It asks the emulator, because the page may not know a new sandbox yet, and an undo for all tenants would close
- * the sandbox.
+ * Creates a function that finds the sandbox that has one of these ids, or that has a workspace or an inbox with one of
+ * these ids. The function asks the emulator, because the page may not know a new sandbox yet, and an undo for all
+ * tenants would close the sandbox.
  */
 function createSandboxFinder(ids: readonly (string | undefined)[]) {
   const isGiven = (id: string) => ids.includes(id);

@@ -117,16 +117,16 @@ const REQUEST_KINDS: NameLists = {
   'a rate limit': ['rateLimit'],
 };
 
-/** The fields that only some kinds of other faults have, each with these kinds. */
+/** For faults of other things than requests: the fields that only some kinds have, each with these kinds. */
 const KINDS_OF_FIELD: NameLists = { delay: ['delay', 'disconnect', 'slow'], code: ['close'], commands: ['disconnect'] };
 
 /** The label of a field whose name is not clear. */
 const LABELS: Readonly<Record<string, string>> = {
   'latency.ms': 'latency, in ms',
-  'latency.jitterMs': 'random further latency, at most, in ms',
+  'latency.jitterMs': 'largest random extra latency, in ms',
   'rateLimit.limit': 'requests',
   'rateLimit.per': 'in, such as 1m',
-  after: 'after how many that go well',
+  after: 'how many go well first',
   times: 'how many times',
 };
 
@@ -220,7 +220,7 @@ function Input({ name, schema }: { readonly name: string; readonly schema: Schem
   return <input name={name} placeholder={placeholder} />;
 }
 
-/** Returns the values of the fields as the fields of a fault. Empty fields are left out. */
+/** Returns the values of the fields in the form of a fault: `{ latency: { ms: 5 } }`. Empty fields are left out. */
 function readFields(data: FormData, fields: Fields): object {
   const values: Record<string, unknown> = {};
   for (const [name, schema] of fields) {

@@ -60,7 +60,7 @@ function Details({ delivery, webhook }: { readonly delivery: Delivery; readonly 
   );
 }
 
-/** Why the delivery is in its state, and what often causes such a failure. */
+/** Why the delivery is in its state and, after a failed attempt, what often causes such a failure. */
 function Reason({ delivery, secret, route }: { delivery: Delivery; secret: string | undefined; route: Route }) {
   const last = delivery.attempts.at(-1);
   const failure = delivery.state === 'delivered' || last?.error === null ? undefined : last;

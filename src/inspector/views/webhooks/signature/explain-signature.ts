@@ -134,10 +134,10 @@ function mask(secret: string): string {
   return secret === '' ? '(empty)' : `${secret.slice(0, 10)}…`;
 }
 
-const MAX_SHOWN = 300;
+const MAX_SHOWN_LENGTH = 300;
 
 function shorten(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)` : text;
+  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}… (${text.length} characters)` : text;
 }
 
 /** How a signature may begin. */
@@ -203,7 +203,7 @@ function findChanges(parts: SignedParts, sent: SentRequest, signatures: readonly
     ...(isFromEmulator ? [] : ['The signature was changed; it is not the one that the emulator sent.']),
   ];
   const isIntended = changes.length === 0 && fault !== null;
-  return isIntended ? [`The emulator made it not verify on purpose, by the fault ${fault}.`] : changes;
+  return isIntended ? [`The fault ${fault} makes the verification fail on purpose.`] : changes;
 }
 
 /** Says where two bodies begin to differ. */
