@@ -127,8 +127,8 @@ export interface SandboxOptions<F = NamedFixture> {
   /** A fixture with one tenant, which the sandbox copies. Default: the first tenant of the mailbox's fixture. */
   readonly fixture?: F | undefined;
   /**
-   * A whole number from 0 to 2^53 - 1. With the same seed, the first sandbox of a mailbox gets the same ids and keys in
-   * each run; so does the second sandbox, and so on. Default: ids and keys are random.
+   * A whole number from 0 to 2^53 - 1. With the same seed, the sandboxes of a mailbox get the same ids and keys in each
+   * run, in the order in which they are created. Default: ids and keys are random.
    */
   readonly seed?: number | undefined;
   /** A name that lists show, up to 200 characters. Default: null. */

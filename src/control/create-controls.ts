@@ -43,7 +43,7 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
   };
 }
 
-/** Creates what the controls of a mailbox and of its sandboxes share: the samples of each tenant, and the document. */
+/** Creates the parts that a mailbox and its sandboxes share: the samples of each tenant, and the OpenAPI document. */
 export function createSharedParts(worlds: Worlds, behaviours: BehaviourValues) {
   let document: OpenApiDocument | undefined;
   return {

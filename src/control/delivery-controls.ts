@@ -132,7 +132,7 @@ const settingsFields = () => ({
   workspaceId: z.string().nullable().describe('Null for a webhook that gets the events of the whole tenant.'),
   /** The URL to which events are delivered. */
   url: z.string(),
-  /** The kinds of event that it gets. */
+  /** The kinds of event that the webhook gets. */
   events: z.array(z.enum(EVENT_KINDS)),
   /** Whether events are delivered. */
   isActive: z.boolean(),
@@ -151,8 +151,8 @@ export interface WebhookControls {
   /** Returns every webhook with its secret, grouped by tenant, oldest first. */
   webhooks(): WebhookSettings[];
   /**
-   * Adds a webhook, and resolves with it and its secret. A `receiver` of `createReceiver` starts to listen, and gets
-   * the secret.
+   * Adds a webhook, and resolves with the webhook and its secret. With a `receiver` of `createReceiver`, the receiver
+   * starts to listen, and gets the secret.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid option, or if the options do not determine the tenant; NOT_FOUND
    *   for an unknown inbox, workspace or tenant.

@@ -95,13 +95,13 @@ export interface KeyControls {
 }
 
 /**
- * Creates the key methods of a mailbox. `fixtureKeys` contains the keys by handle. `load` replaces its content, so each
- * call reads it again.
+ * Creates the key methods of a mailbox. `fixtureKeys` contains the keys of the fixture by handle. Each call reads
+ * `fixtureKeys` again, because `load` replaces the keys in it.
  */
 export function createKeyControls({ worlds, service, publishChange }: ControlScope, fixtureKeys: object): KeyControls {
   function describe(key: string, handles: ReadonlyMap<unknown, string>): Exposure {
-    const holder = worlds.findKey(key);
-    if (!holder) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
+    const found = worlds.findKey(key);
+    if (!found) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
     const principal = findPrincipal(worlds, key);
     const { tier } = principal;
     const operations = OPERATION_IDS.filter((id) => service.operationFor(id).tiers?.value.includes(tier) ?? true);
@@ -112,7 +112,7 @@ export function createKeyControls({ worlds, service, publishChange }: ControlSco
       return mayReach && principal.tier !== 'operator' ? rowsInScope(principal, kind).map(({ id }) => id) : [];
     };
     return {
-      id: 'row' in holder ? holder.row.id : null,
+      id: 'row' in found ? found.row.id : null,
       ...{ key: `${keyPrefix(key)}…`, text: key },
       handle: handles.get(key) ?? null,
       ...pick(describePrincipal(principal), ['tier', 'tenantId']),

@@ -32,7 +32,7 @@ export interface MailboxClock {
   /** Returns whether the clock is frozen. */
   isFrozen(options?: TenantOption): boolean;
   /**
-   * Stops the clock at its current time or, with `at`, at this time: a `Date`, or ISO 8601 such as
+   * Stops the clock at its current time or at the given time: a `Date`, or a text in ISO 8601 such as
    * `2026-03-01T09:00:00Z`.
    */
   freeze(at?: Date | string, options?: TenantOption): void;
@@ -84,17 +84,17 @@ export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxC
 }
 
 /**
- * Advances clocks together, from one due time to the next, so that no clock is ahead of another. It stops early if the
+ * Advances clocks together, from one due time to the next, so that no clock is ahead of another. Stops early if the
  * mailbox is reset, because a reset also resets the operator's clock.
  */
 async function advanceTogether(operatorClock: Clock, clocks: readonly Clock[], durationMs: number): Promise<void> {
   const { resets } = operatorClock;
   // The clocks are first advanced by zero. This finishes the running work, which may make more work due.
   let active = await advanceEach(clocks, 0);
-  for (let leftMs = durationMs; active.length > 0 && leftMs > 0 && operatorClock.resets === resets; ) {
-    const stepMs = Math.min(leftMs, ...active.map(msUntilNextDue));
+  for (let remainingMs = durationMs; active.length > 0 && remainingMs > 0 && operatorClock.resets === resets; ) {
+    const stepMs = Math.min(remainingMs, ...active.map(msUntilNextDue));
     active = await advanceEach(active, stepMs);
-    leftMs -= stepMs;
+    remainingMs -= stepMs;
   }
 }
 

@@ -14,8 +14,8 @@ import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 /** The people and programs outside of the emulator that answer mail. A reset removes all of them. */
 export interface MailboxCorrespondents {
   /**
-   * Adds somebody who answers the mail that inboxes send to an address: a person, or a program of some kind. When they
-   * answer depends on the clock of the tenant that sent the mail, so `clock.advance('3d')` can run a whole
+   * Adds somebody who answers the mail that inboxes send to an address: a person, or a program of some kind. The time
+   * of an answer depends on the clock of the tenant that sent the mail, so `clock.advance('3d')` can run a whole
    * correspondence.
    *
    * @throws {ApiError} VALIDATION_ERROR for invalid options; NOT_FOUND for an unknown tenant; CONFLICT if an inbox or

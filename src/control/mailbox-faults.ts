@@ -108,9 +108,9 @@ function findTenantId({ worlds, findInbox }: ControlScope, conditions: TenantCon
  * Returns the id of the tenant that has the key or the inbox of a condition. Throws if this key or inbox does not
  * exist, or if it belongs to another tenant than the fault.
  */
-function findOwnerId(boundId: string | null, holder: KeyLocation | Recipient | undefined, problem: string) {
-  const ownerId = holder && 'world' in holder ? holder.world.id : null;
-  if (!holder || (boundId !== null && ownerId !== boundId)) throw new ApiError('NOT_FOUND', problem);
+function findOwnerId(boundId: string | null, keyOrInbox: KeyLocation | Recipient | undefined, problem: string) {
+  const ownerId = keyOrInbox && 'world' in keyOrInbox ? keyOrInbox.world.id : null;
+  if (!keyOrInbox || (boundId !== null && ownerId !== boundId)) throw new ApiError('NOT_FOUND', problem);
   return ownerId;
 }
 
@@ -119,7 +119,6 @@ function canHappen(fault: Fault, worlds: ReachableWorlds): boolean {
   const { webhookId = null, key = null }: Pick<Fault, 'id'> & { [Name in 'webhookId' | 'key']?: string | null } = fault;
   const { tenantId: owner } = fault;
   const world = worlds.get(owner ?? '');
-  if (owner !== null && !world) return false;
   const hasWebhook = webhookId === null || world?.webhooks.get(webhookId) !== undefined;
-  return hasWebhook && (key === null || worlds.findKey(key) !== undefined);
+  return (owner === null || world !== undefined) && hasWebhook && (key === null || worlds.findKey(key) !== undefined);
 }

@@ -46,7 +46,7 @@ export interface MessageControls {
   clearMail(selection?: MailSelection): number;
 }
 
-/** The default timeout is shorter than that of test runners, so that its more specific error comes first. */
+/** The default timeout is shorter than the timeout of test runners, so that this more specific error comes first. */
 const DEFAULT_TIMEOUT_MS = 4_000;
 
 /** Maximum number of messages that an error lists. */
@@ -56,7 +56,7 @@ const MAX_NAMED = 10;
 export function createMessageControls({ worlds, recorder, findInbox }: ControlScope): MessageControls {
   const log = recorder.mailLog;
   const remove = (found: readonly { readonly world: World; readonly message: MessageRow }[]) => {
-    // `found` has the latest mail first, because entries are removed fastest from the end of a list.
+    // `found` begins with the latest mail, so entries are removed from the end of each list, which is fastest.
     for (const { world, message } of found) removeMessage(world, message);
     for (const world of new Set(found.map(({ world }) => world)))
       recorder.publish(world.id, { kind: 'messages', action: 'removed', ...fieldOfTenant(world), name: null });
@@ -97,11 +97,11 @@ function show({ world, message, streams }: LoggedMail): Mail {
   return { ...showMail(world, message), ...(streams > 0 && { streams }) };
 }
 
-/** Resolves with the next mail that matches. Rejects after the timeout, or when no mail can come any more. */
+/** Resolves with the next wanted mail. Rejects after the timeout, or when no mail can come any more. */
 function waitForNextMail(
   listen: (listener: MailListener) => () => void,
   isWanted: (mail: LoggedMail) => boolean,
-  wanted: string,
+  description: string,
   { timeoutMs, list }: { readonly timeoutMs: number; list(): LoggedMail[] },
 ): Promise<LoggedMail> {
   return new Promise((resolve, reject) => {
@@ -114,26 +114,26 @@ function waitForNextMail(
       onMail(mail) {
         if (isWanted(mail)) end(() => resolve(mail));
       },
-      onEnd: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${wanted} arrived.`))),
+      onEnd: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${description} arrived.`))),
     });
     // Unlike the timers of the environment, this timer keeps the process alive, because the caller awaits it.
-    const timer = setTimeout(() => end(() => reject(createTimeoutError(wanted, timeoutMs, list()))), timeoutMs);
+    const timer = setTimeout(() => end(() => reject(createTimeoutError(description, timeoutMs, list()))), timeoutMs);
   });
 }
 
-function createTimeoutError(wanted: string, timeoutMs: number, others: readonly LoggedMail[]): ApiError {
+function createTimeoutError(description: string, timeoutMs: number, others: readonly LoggedMail[]): ApiError {
   const named = others.slice(-MAX_NAMED).map(({ message: { subject, to, direction, receivedAt } }) => {
     const verb = direction === 'inbound' ? 'received' : 'sent';
     return `${JSON.stringify(subject)} to ${to.join(', ')} (${verb} ${receivedAt})`;
   });
   const more = others.length > named.length ? ` and ${others.length - named.length} before that` : '';
   const came = named.length > 0 ? `; what came instead: ${named.join(', ')}${more}` : ', and no other mail either';
-  return new ApiError('NOT_FOUND', `No ${wanted} arrived within ${timeoutMs} ms${came}.`);
+  return new ApiError('NOT_FOUND', `No ${description} arrived within ${timeoutMs} ms${came}.`);
 }
 
 function describeFilter({ to, subject, direction, since }: ParsedMailFilter): string {
   const kind = direction === undefined ? 'mail' : `${direction} mail`;
-  const wanted = typeof subject === 'string' ? JSON.stringify(subject) : subject;
-  const about = wanted === undefined ? '' : ` with ${wanted} in its subject`;
+  const text = typeof subject === 'string' ? JSON.stringify(subject) : subject;
+  const about = text === undefined ? '' : ` with ${text} in its subject`;
   return `${kind} to ${to}${about}${since === undefined ? '' : ` since ${since}`}`;
 }

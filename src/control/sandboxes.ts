@@ -14,7 +14,7 @@ import { type ControlledParts, createScope, notFound } from './control-scope.ts'
 import { type Sandbox, type SandboxControls, type SandboxOptions, sandboxOptions } from './controllable-mailbox.ts';
 import { createControls } from './create-controls.ts';
 import { type Checkpoint, Checkpoints, type KeptCheckpoint } from './state/checkpoints.ts';
-import { OwnState } from './state/saved-state.ts';
+import { RestorableState } from './state/saved-state.ts';
 
 /** The maximum number of sandboxes of one mailbox. */
 const MAX_SANDBOXES = 10_000;
@@ -39,7 +39,7 @@ interface SandboxContext extends ControlledParts {
 interface Entry {
   readonly sandbox: Sandbox;
   readonly world: SandboxWorld;
-  readonly state: OwnState;
+  readonly state: RestorableState;
   readonly checkpoints: Checkpoints;
 }
 
@@ -50,11 +50,11 @@ export class Sandboxes {
   readonly #templateOf: (fixture: unknown) => TenantTemplate;
   /** The sandboxes by id. The sandbox that was used least recently is the first. */
   readonly #entries = new Map<string, Entry>();
-  /** The part of the world of each sandbox that removes the entry of the sandbox when the world ends. */
-  readonly #registration: PartOf<Part, World>;
+  /** Adds a part to the world of a sandbox. When the world ends, this part removes the entry of the sandbox. */
+  readonly #addEntryRemover: PartOf<Part, World>;
   /**
-   * The sources of random numbers by seed, for the sandboxes with this seed. A reset of the mailbox removes them, so
-   * that they start again.
+   * The sources of random numbers, by the seed that sandboxes are created with. A reset of the mailbox removes the
+   * sources, so that the numbers of each seed start again.
    */
   readonly #randomSources: PartOf<Part & { readonly sources: Map<number, SeededRandom> }>;
 
@@ -63,8 +63,8 @@ export class Sandboxes {
     this.#context = context;
     this.#worlds = service.worlds;
     this.#templateOf = createTemplateReader(fixture, service.behaviours);
-    const register = ({ id }: World) => ({ staysOnReset: true, end: () => void this.#entries.delete(id) });
-    this.#registration = service.worlds.addPart('sandbox', register);
+    const createRemover = ({ id }: World) => ({ staysOnReset: true, end: () => void this.#entries.delete(id) });
+    this.#addEntryRemover = service.worlds.addPart('sandbox', createRemover);
     this.#randomSources = service.worlds.addPart('seeds of sandboxes', () => ({ sources: new Map(), end() {} }));
     service.observers.push(({ principal }) => {
       if (principal?.world) this.#use(principal.world.id);
@@ -85,7 +85,7 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** Returns the state of every sandbox, from which `resume` creates them again. */
+  /** Returns the states of all sandboxes. `resume` creates the sandboxes again from these states. */
   keep(): KeptSandbox[] {
     return Array.from(this.#entries.values(), ({ sandbox, world, state, checkpoints }) => {
       const { name, domain } = sandbox;
@@ -99,7 +99,7 @@ export class Sandboxes {
     return [...this.#entries.values()].flatMap(({ checkpoints }) => checkpoints.list());
   }
 
-  /** Creates the sandboxes again that `keep` has returned. */
+  /** Creates sandboxes again from the states that `keep` returned. */
   resume(kept: readonly KeptSandbox[]): void {
     for (const { name, domain, fixture, checkpoints, ...owner } of kept) {
       const template = templateOfOnlyTenant(parseOrExplain(fixture, this.#context.service.behaviours));
@@ -116,8 +116,8 @@ export class Sandboxes {
 
   #open(copy: ReturnType<typeof copyTenant>, name: string | null, random: SeededRandom | undefined): Sandbox {
     const world = this.#worlds.addSandbox({ ...copy, realEnvironment: this.#environmentWith(random) });
-    const names = { keys: {}, ids: { [copy.handle]: copy.ids } };
-    const state = new OwnState(world, names, { ...this.#context, random });
+    const keysAndIds = { keys: {}, ids: { [copy.handle]: copy.ids } };
+    const state = new RestorableState(world, keysAndIds, { ...this.#context, random });
     const checkpoints = new Checkpoints(state, world);
     const { keys, ids, domain } = copy;
     const { id } = world.world;
@@ -126,7 +126,7 @@ export class Sandboxes {
     const controls = createControls(createScope(this.#context, world), keys, { state, checkpoints });
     const methods = { ...controls, clock: createProxy(controls.clock, use), close, [Symbol.dispose]: close };
     const sandbox = createProxy({ id, name, domain, keys, ids, ...methods }, use);
-    this.#registration(world.world);
+    this.#addEntryRemover(world.world);
     this.#entries.set(id, { sandbox, world, state, checkpoints });
     return sandbox;
   }
@@ -225,13 +225,13 @@ type PromiseMethod<Type> = {
 
 type MethodSet = Record<PromiseMethod<Sandbox> | PromiseMethod<Sandbox['clock']>, true>;
 
-/** The methods that return a promise; after the end of the sandbox, they reject instead of throwing. */
+/** The methods that return a promise. After the end of the sandbox, this promise rejects; other methods throw. */
 const ASYNC: MethodSet = { receiveMessage: true, addWebhook: true, settled: true, waitForMessage: true, advance: true };
 
 /**
  * Returns an object whose methods, except `close`, call `use` first. `use` records the use of the sandbox, and returns
- * whether the sandbox still exists; if not, the method fails. The object is a proxy, because a function for each method
- * of each of many sandboxes would take much memory.
+ * whether the sandbox still exists. If the sandbox no longer exists, the method fails. The object is a proxy, because
+ * many sandboxes with a new function for each method would take much memory.
  */
 function createProxy<Methods extends object>(methods: Methods, use: () => boolean): Methods {
   return new Proxy(methods, {
@@ -247,12 +247,12 @@ function createProxy<Methods extends object>(methods: Methods, use: () => boolea
   });
 }
 
-/** The methods that close a sandbox. A call of them does not count as a use of the sandbox. */
+/** The methods that close a sandbox. Their calls do not count as a use of the sandbox. */
 const CLOSING_METHODS: ReadonlySet<string | symbol> = new Set(['close', Symbol.dispose]);
 
 /**
- * Returns a function that returns the template of a fixture. It keeps the latest template, because most sandboxes have
- * the same fixture.
+ * Returns a function that returns the template of a fixture. The function keeps the latest template, because most
+ * sandboxes have the same fixture.
  */
 function createTemplateReader(mailboxFixture: Fixture, behaviours: BehaviourValues) {
   let mailboxTemplate: TenantTemplate | undefined;

@@ -20,7 +20,7 @@ export const settledOptions = lazy(() => z.strictObject(settledFields()));
 /** The options of `settled`. */
 export type SettledOptions = InputOf<ReturnType<typeof settledFields>>;
 
-/** The default timeout is shorter than that of test runners, so that its more specific error comes first. */
+/** The default timeout is shorter than the timeout of test runners, so that this more specific error comes first. */
 const DEFAULT_TIMEOUT_MS = 4_000;
 
 /** Maximum number of deliveries that an error lists. */
@@ -86,7 +86,7 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
   return { losses, ...(held.length > 0 && { held }), ...(refused.length > 0 && { refused }) };
 }
 
-/** Returns each webhook that has refused deliveries, once. */
+/** Returns the webhooks whose deliveries were refused, each once. */
 function findRefused(deliveries: readonly Delivery[]): RefusedWebhook[] {
   const byWebhook = new Map(deliveries.map((delivery) => [delivery.webhookId, delivery]));
   return Array.from(byWebhook.values(), ({ webhookId, reason, attempts }) => {
@@ -102,9 +102,9 @@ function createFailureError(failures: readonly Failure[]): ApiError {
   return Object.assign(new ApiError('INTERNAL_ERROR', message), { cause: failures[0]?.error });
 }
 
-/** Joins names to one text, which ends with the number of the names that are left out. */
-function joinNames(named: readonly string[], count: number): string {
-  const more = count - named.length;
+/** Joins the names to one text. If they are fewer than `total`, the text ends with the number of the missing names. */
+function joinNames(named: readonly string[], total: number): string {
+  const more = total - named.length;
   return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
@@ -119,9 +119,9 @@ function createTimeoutError(timeoutMs: number, { worlds, dispatcher, service }: 
   const pending = [...inFlight, ...writing.map((address) => `the answer of the correspondent ${address}`)];
   const waiting = dispatcher.countWaiting(worlds.all());
   const named = pending.slice(0, MAX_NAMED);
-  const open = named.length > 0 ? joinNames(named, pending.length) : 'work that has no name';
+  const openWork = named.length > 0 ? joinNames(named, pending.length) : 'work that has no name';
   const queued = waiting > 0 ? `; ${waiting} more wait for their turn` : '';
-  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still pending: ${open}${queued}.`);
+  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still pending: ${openWork}${queued}.`);
 }
 
 function nameOf({ id, event, webhookId }: Delivery): string {

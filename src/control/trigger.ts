@@ -8,7 +8,7 @@ import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { InboxRow, MessageRow, WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
 import { findWorlds, notFound } from './control-scope.ts';
-import { createSampleMessage } from './samples/receive-sample.ts';
+import { createEventMessage } from './samples/receive-sample.ts';
 
 const ID = /^[\x21-\x7e]{1,200}$/;
 const ID_RULE = 'must be 1 to 200 letters, digits and signs, as in evt_1';
@@ -52,7 +52,7 @@ export function trigger(worlds: ReachableWorlds, events: EventBus, kind: EventKi
   }
   const json = toPlainJson(options);
   if (isTooDeep(json)) {
-    throw new ApiError('VALIDATION_ERROR', `The event is not valid: it is nested more than ${MAX_DEPTH} deep.`);
+    throw new ApiError('VALIDATION_ERROR', `The event is nested more than ${MAX_DEPTH} levels deep.`);
   }
   const parsed = parseOrRefuse('The event', triggerOptions(), json);
   const { tenant, webhookId, ...overrides } = parsed;
@@ -126,13 +126,13 @@ function toEvent({ world, inbox, webhook }: Place, kind: EventKind, overrides: R
 }
 
 /**
- * Returns the message of the event, with the values of the payload that the test gave. The message is an existing one
- * or, if there is none with the given id, a new one that is not stored.
+ * Returns the message of the event, with the values of the payload that the test gave. The message is the stored
+ * message with the given id or, if there is none, a new message, which is not stored.
  */
 function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Record<string, unknown>): MessageRow {
   const { messageId = newId(world.environment) } = overrides;
   const known = world.messages.get(String(messageId).toLowerCase());
-  const base = known ?? createSampleMessage(world, inboxId, kind, String(messageId));
+  const base = known ?? createEventMessage(world, inboxId, kind, String(messageId));
   const texts = TEXT_FIELDS.flatMap((field) => (overrides[field] == null ? [] : [[field, String(overrides[field])]]));
   return {
     ...base,
@@ -142,5 +142,5 @@ function messageOf(world: World, inboxId: string, kind: EventKind, overrides: Re
   };
 }
 
-/** The fields with a text that a payload and a message have in common. */
+/** The text fields that a payload and a message have in common. */
 const TEXT_FIELDS = ['threadId', 'from', 'subject', 'plainBody', 'htmlBody', 'receivedAt'] as const;

@@ -25,8 +25,8 @@ export function useInspector(): Inspector {
 const TOKEN_KEY = 'agent-mailbox-mock.token';
 
 /**
- * Returns the token for the control plane. A server without a token accepts any value, but refuses a call without one
- * if its host name is not a loopback name.
+ * Returns the token for the control plane. A server without a token accepts any value. It refuses a call without a
+ * value if the host name of the call is not a loopback name.
  */
 export function getToken(): string {
   return sessionStorage.getItem(TOKEN_KEY) ?? 'inspector';
@@ -38,8 +38,8 @@ export function hasToken(): boolean {
 }
 
 /**
- * Keeps the token of the control plane for this tab. Characters that a header cannot contain are removed; the server
- * then refuses the token as a wrong one.
+ * Keeps the token of the control plane for this tab. Characters that a header cannot contain are removed. The server
+ * then refuses the token as wrong.
  */
 export function keepToken(token: string): void {
   sessionStorage.setItem(TOKEN_KEY, token.replace(/[^\x21-\x7e]/g, ''));

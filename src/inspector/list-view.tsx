@@ -15,7 +15,7 @@ interface ListViewProps {
   readonly detailLabel: string;
   /** What is open beside the list; nothing if only the list is shown. */
   readonly detail: ComponentChildren;
-  /** Says what to choose, if nothing is open. */
+  /** The text that is shown if nothing is open. It says what to choose. */
   readonly hint: string;
   /** The link to the list alone. */
   readonly back: string;
@@ -34,13 +34,13 @@ export function ListView({ title, aside, list, detailLabel, detail, hint, back }
           {detail ? (
             <>
               <a class="back" href={back}>
-                <Icon of={ChevronLeft} /> Back to the list
+                <Icon icon={ChevronLeft} /> Back to the list
               </a>
               {detail}
             </>
           ) : (
             <div class="nothing">
-              <Icon of={Inbox} />
+              <Icon icon={Inbox} />
               <p>{hint}</p>
               <p class="hint">
                 <kbd>j</kbd> <kbd>k</kbd> or the arrows go through the list; <kbd>?</kbd> shows all keys.
@@ -56,12 +56,12 @@ export function ListView({ title, aside, list, detailLabel, detail, hint, back }
 interface RowProps {
   readonly href: string;
   readonly isOpen: boolean;
-  /** Whether it is new to the reader, such as unread mail. */
+  /** Whether the item is new to the person, such as unread mail. */
   readonly isNew?: boolean;
   /** The icon before the row, with its colour. */
   readonly icon: IconNode;
   readonly tone: Tone;
-  /** Who or what it is about. */
+  /** Who or what the item is about. */
   readonly who: ComponentChildren;
   readonly when: ComponentChildren;
   readonly what: ComponentChildren;
@@ -72,14 +72,14 @@ interface RowProps {
 }
 
 /**
- * A row of a list with three lines: who and when, what and its state, and more. The Tab key skips it, because the keys
- * of the list open it.
+ * A row of a list has three lines: `who` and `when`, `what` and `state`, and `more`. The Tab key skips the row, because
+ * the keys of the list open it.
  */
 export function Row({ href, isOpen, isNew, icon, tone, who, when, what, state, more }: RowProps) {
   return (
     <a class={isNew ? 'row new' : 'row'} href={href} aria-current={isOpen ? 'true' : undefined} tabIndex={-1}>
       <span class={`row-icon ${tone}`}>
-        <Icon of={icon} />
+        <Icon icon={icon} />
       </span>
       <span class="both">
         <span class="who">{who}</span>
@@ -105,34 +105,34 @@ interface VirtualListProps<Item> {
   readonly openIndex?: number;
   /** The id of the open item, as the route names it; `undefined` if none is open. */
   readonly openId: string | undefined;
-  readonly row: (item: Item | undefined) => ComponentChildren;
-  /** Returns the link to an item, which the keys `j` and `k` and the arrows open. */
-  readonly link: (id: string) => string;
+  readonly renderRow: (item: Item | undefined) => ComponentChildren;
+  /** Returns the link to an item. The keys `j` and `k` and the arrows open it. */
+  readonly createLink: (id: string) => string;
   /** The text that is shown if the list has no items. */
   readonly empty: string;
-  /** Receives the index of the first row that is rendered, and the index after the last one. */
-  readonly onRowsChange?: (first: number, last: number) => void;
+  /** Receives the index of the first row that is rendered, and the index after the last rendered row. */
+  readonly onRowsChange?: (first: number, end: number) => void;
 }
 
 /** The height of each row, in pixels. */
 const ROW_HEIGHT = 76;
 
-/** How many rows above and below the visible ones are rendered. */
+/** How many rows are rendered above the visible rows, and how many below. */
 const MARGIN = 8;
 
 /** A list of any length, of which only the visible rows are rendered. */
 export function VirtualList<Item extends { readonly id: string }>(props: VirtualListProps<Item>) {
-  const { label, items, openIndex = indexOf(items, props.openId), row, onRowsChange } = props;
+  const { label, items, openIndex = indexOf(items, props.openId), renderRow, onRowsChange } = props;
   const total = items.length;
   const box = useRef<HTMLElement>(null);
-  const { firstVisible, visible } = useVisibleRows(box);
+  const { firstVisible, visibleCount } = useVisibleRows(box);
   const first = Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
-  const last = Math.min(total, firstVisible + visible + MARGIN);
-  useEffect(() => onRowsChange?.(first, last), [first, last, onRowsChange]);
+  const end = Math.min(total, firstVisible + visibleCount + MARGIN);
+  useEffect(() => onRowsChange?.(first, end), [first, end, onRowsChange]);
   useFixedRow(box, firstVisible, items);
   useEffect(() => scrollToRow(box.current, openIndex * ROW_HEIGHT), [openIndex]);
   const handleKey = useListKeys(box, props, openIndex);
-  const indexes = Array.from({ length: Math.max(0, last - first) }, (_, position) => first + position);
+  const indexes = Array.from({ length: Math.max(0, end - first) }, (_, position) => first + position);
   return (
     <>
       {total === 0 && <p class="hint empty">{props.empty}</p>}
@@ -145,7 +145,7 @@ export function VirtualList<Item extends { readonly id: string }>(props: Virtual
               aria-setsize={total}
               aria-posinset={index + 1}
             >
-              {row(items.at(index))}
+              {renderRow(items.at(index))}
             </li>
           ))}
         </ul>
@@ -157,18 +157,18 @@ export function VirtualList<Item extends { readonly id: string }>(props: Virtual
 /** Adds the keys `j` and `k`, and returns the handler of the keys that are pressed in the list. */
 function useListKeys<Item extends { readonly id: string }>(
   box: { readonly current: HTMLElement | null },
-  { items, openId, link }: Pick<VirtualListProps<Item>, 'items' | 'openId' | 'link'>,
+  { items, openId, createLink }: Pick<VirtualListProps<Item>, 'items' | 'openId' | 'createLink'>,
   openIndex: number,
 ): (event: KeyboardEvent) => void {
-  const target = useRef(openIndex);
+  const lastRequested = useRef(openIndex);
   const move = (step: number) => {
     // Somebody may press a key several times before the item of the first press is shown.
-    const from = parseRoute(location.hash).id === openId ? openIndex : target.current;
-    const next = Math.max(0, Math.min(items.length - 1, from + step));
-    if (items.length === 0 || next === from) return;
-    target.current = next;
+    const current = parseRoute(location.hash).id === openId ? openIndex : lastRequested.current;
+    const next = Math.max(0, Math.min(items.length - 1, current + step));
+    if (items.length === 0 || next === current) return;
+    lastRequested.current = next;
     const { id } = items.at(next) ?? {};
-    if (id !== undefined) open(link(id), { replace: true });
+    if (id !== undefined) open(createLink(id), { replace: true });
   };
   useShortcuts({ j: () => move(1), k: () => move(-1) });
   return (event: KeyboardEvent) => {
@@ -184,13 +184,13 @@ function useListKeys<Item extends { readonly id: string }>(
 /** Returns the index of the first visible row, and how many rows are visible. */
 function useVisibleRows(box: RefObject<HTMLElement | null>) {
   const [firstVisible, setFirstVisible] = useState(0);
-  const [visible, setVisible] = useState(0);
+  const [visibleCount, setVisibleCount] = useState(0);
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return;
     const update = () => {
       setFirstVisible(Math.floor(element.scrollTop / ROW_HEIGHT));
-      setVisible(Math.ceil(element.clientHeight / ROW_HEIGHT) + 1);
+      setVisibleCount(Math.ceil(element.clientHeight / ROW_HEIGHT) + 1);
     };
     const observer = new ResizeObserver(update);
     observer.observe(element);
@@ -200,7 +200,7 @@ function useVisibleRows(box: RefObject<HTMLElement | null>) {
       element.removeEventListener('scroll', update);
     };
   }, [box]);
-  return { firstVisible, visible };
+  return { firstVisible, visibleCount };
 }
 
 /** Keeps the first visible row in place when rows are added above it, unless the reader is at the start of the list. */
@@ -214,16 +214,16 @@ function useFixedRow(
   useLayoutEffect(() => {
     const { index, id } = fixed.current;
     if (id !== undefined && index > 0 && box.current && idAt(index) !== id) {
-      const last = Math.min(items.length, index + MAX_MOVED_ROWS);
-      let place = Math.max(0, index - MAX_MOVED_ROWS);
-      while (place < last && idAt(place) !== id) place += 1;
-      if (place < last) box.current.scrollTop += (place - index) * ROW_HEIGHT;
+      const end = Math.min(items.length, index + MAX_MOVED_ROWS);
+      let newIndex = Math.max(0, index - MAX_MOVED_ROWS);
+      while (newIndex < end && idAt(newIndex) !== id) newIndex += 1;
+      if (newIndex < end) box.current.scrollTop += (newIndex - index) * ROW_HEIGHT;
     }
     fixed.current = { index: firstVisible, id: idAt(firstVisible) };
   });
 }
 
-/** After a change of the list, the row that was the first visible one is looked for at most this many rows away. */
+/** After a change of the list, the fixed row is searched for at most this many rows above and below its old place. */
 const MAX_MOVED_ROWS = 1_000;
 
 /** Scrolls just far enough to show the row that begins at `top`. */

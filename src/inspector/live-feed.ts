@@ -4,12 +4,12 @@ import { type ControlClient, RefusedError } from '../control/table/client.ts';
 /** The state of the connection to the feed. The page is up to date only while it is `live`. */
 export type FeedState = 'connecting' | 'live' | 'lost';
 
-/** Functions that receive what the feed reports. */
+/** The functions of a subscriber, which receive what the feed reports. */
 export interface FeedReader {
   /** Receives each event. */
-  event?(event: FeedEvent): void;
+  onEvent?(event: FeedEvent): void;
   /** Receives the state of the connection after each attempt to connect, and when the connection is lost. */
-  state?(state: FeedState): void;
+  onState?(state: FeedState): void;
 }
 
 /** How long the feed waits before it connects again. Each refusal doubles this time, up to the maximum. */
@@ -57,13 +57,13 @@ export class LiveFeed {
     this.#setState('live');
     for await (const event of events) {
       this.#lastEventId = event.id;
-      for (const reader of [...this.#readers]) reader.event?.(event);
+      for (const reader of [...this.#readers]) reader.onEvent?.(event);
     }
     return false;
   }
 
   #setState(state: FeedState): void {
     this.#state = state;
-    for (const reader of [...this.#readers]) reader.state?.(state);
+    for (const reader of [...this.#readers]) reader.onState?.(state);
   }
 }

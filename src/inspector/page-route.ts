@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** What the part of the URL after `#` names: a view, what is open in it, and how it is shown. */
+/** What the part of the URL after `#` names: a view, the item that is open in it, and options. */
 export interface Route {
   /** The path of the view, such as `mail`. */
   readonly view: string;
-  /** The id of what is open in the view, such as that of a message; `undefined` if nothing is. */
+  /** The id of the open item, such as a message; `undefined` if no item is open. */
   readonly id: string | undefined;
-  /** Everything else, such as the filter of a list. */
+  /** The parameters after `?`, such as the filters of a list. */
   readonly options: Readonly<Record<string, string>>;
 }
 
@@ -18,15 +18,15 @@ export function parseRoute(hash: string): Route {
 }
 
 /**
- * Returns the hash of a route. Options that are `undefined` or empty are left out. The chosen tenant stays, unless the
- * options name one.
+ * Returns the hash of a route. Options that are `undefined` or empty are left out. The chosen tenant stays, unless
+ * `options` has a field `tenant`.
  */
 export function linkTo(view: string, id?: string, options: Options = {}): string {
   const { tenant } = parseRoute(location.hash).options;
-  const given = Object.entries({ tenant, ...options }).filter((option): option is [string, string] =>
+  const entries = Object.entries({ tenant, ...options }).filter((option): option is [string, string] =>
     Boolean(option[1]),
   );
-  const query = new URLSearchParams(given).toString();
+  const query = new URLSearchParams(entries).toString();
   return `#/${view}${id === undefined ? '' : `/${encodeURIComponent(id)}`}${query && `?${query}`}`;
 }
 
@@ -36,7 +36,7 @@ export function open(link: string, { replace = false } = {}): void {
   else location.hash = link;
 }
 
-/** Returns the present route, and renders again when it changes. */
+/** Returns the present route, and renders the component again when the route changes. */
 export function useRoute(): Route {
   const [route, setRoute] = useState(() => parseRoute(location.hash));
   useEffect(() => {
@@ -73,24 +73,24 @@ function decode(text: string): string {
 type Options = Readonly<Record<string, string | undefined>>;
 
 /**
- * Creates a function that returns the link to an item of a list, or to the list alone. The options of the route that
- * `names` lists stay in the link.
+ * Creates a function that returns the link to an item of a list, or to the list alone. The link keeps those options of
+ * the route that `keptOptions` lists. `changes` replaces some of them.
  */
-function createLinkFunction(view: string, names: readonly string[]) {
+function createLinkFunction(view: string, keptOptions: readonly string[]) {
   return ({ options }: Route, id: string | undefined, changes: Options = {}): string =>
-    linkTo(view, id, { ...Object.fromEntries(names.map((name) => [name, options[name]])), ...changes });
+    linkTo(view, id, { ...Object.fromEntries(keptOptions.map((name) => [name, options[name]])), ...changes });
 }
 
-/** Returns the link to a request, or to the list of requests alone. The filters stay, apart from `changes`. */
+/** Returns the link to a request, or to the list of requests alone. `changes` replaces some of the filters. */
 export const requestLink = createLinkFunction('requests', ['search', 'status']);
 
-/** Returns the link to a delivery, or to the list of deliveries alone. The filters stay, apart from `changes`. */
+/** Returns the link to a delivery, or to the list of deliveries alone. `changes` replaces some of the filters. */
 export const webhookLink = createLinkFunction('webhooks', ['search', 'state', 'webhook']);
 
 /** The options that choose which mail is listed. */
 const MAIL_OPTIONS = ['tenant', 'workspace', 'inbox', 'folder', 'search', 'threads'] as const;
 
-/** Returns the link to a mail, or to the list of mail alone. The filters stay, apart from `changes`. */
+/** Returns the link to a mail, or to the list of mail alone. `changes` replaces some of the filters. */
 export const mailLink = createLinkFunction('mail', MAIL_OPTIONS);
 
 /** Returns the options of a route that choose which mail is listed. */

@@ -5,10 +5,10 @@ import { linkTo, parseRoute } from './page-route.ts';
 import { UserText } from './text.tsx';
 
 /** An icon of the icon set. Screen readers skip it. */
-export function Icon({ of }: { readonly of: IconNode }) {
+export function Icon({ icon }: { readonly icon: IconNode }) {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-      {of.map(([tag, attributes]) => h(tag, attributes))}
+      {icon.map(([tag, attributes]) => h(tag, attributes))}
     </svg>
   );
 }
@@ -76,7 +76,7 @@ export function Field({ label, children }: { readonly label: string; readonly ch
 type TextFieldProps = { readonly label: string; readonly isLong?: boolean } & JSX.IntrinsicElements['input'] &
   JSX.IntrinsicElements['textarea'];
 
-/** A labelled field for a text; a long one has more than one line. */
+/** A labelled field for a text. With `isLong`, it has more than one line. */
 export function TextField({ label, isLong, ...attributes }: TextFieldProps) {
   return <Field label={label}>{h(isLong ? 'textarea' : 'input', attributes as object)}</Field>;
 }
@@ -126,7 +126,7 @@ function withIcon(icon: IconNode | undefined, text: ComponentChildren) {
   if (!icon) return text;
   return (
     <>
-      <Icon of={icon} /> {text}
+      <Icon icon={icon} /> {text}
     </>
   );
 }
@@ -165,7 +165,7 @@ export function SearchField({ label, value, search }: SearchFieldProps) {
   const latestSearch = useRef(search);
   latestSearch.current = search;
   useEffect(() => {
-    // While a person types, `value` may be that of an earlier search, so it must not replace the text.
+    // While a person types, `value` may be the text of an earlier search, so it must not replace the text.
     if (document.activeElement !== input.current) setText(value);
   }, [value]);
   useEffect(() => () => clearTimeout(timer.current), []);
@@ -200,7 +200,7 @@ export function toBase64(file: Blob): Promise<string> {
   });
 }
 
-/** Lets the browser save bytes or a text as a file. The type is binary, so that it is never opened as a page. */
+/** Lets the browser save bytes or a text as a file. The type is binary, so that no browser opens the file as a page. */
 export function saveFile(name: string, content: Blob): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(content.slice(0, content.size, 'application/octet-stream'));
@@ -210,7 +210,7 @@ export function saveFile(name: string, content: Blob): void {
   setTimeout(() => URL.revokeObjectURL(link.href));
 }
 
-/** How well something went. It decides the colour and the icon. */
+/** How well something went. The tone decides the colour and the icon. */
 export type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
 const ICONS: Readonly<Record<Tone, IconNode>> = { good: Check, warn: TriangleAlert, bad: X, plain: Circle };
@@ -221,13 +221,13 @@ type ChipProps = { readonly tone?: Tone; readonly icon?: IconNode | undefined; r
 export function Chip({ tone = 'plain', icon = ICONS[tone], text }: ChipProps) {
   return (
     <span class={`chip ${tone}`}>
-      <Icon of={icon} /> {text}
+      <Icon icon={icon} /> {text}
     </span>
   );
 }
 
 /** Links to the faults that applied, or nothing if none applied. */
-export function FaultLink({ ids, text = 'fault' }: { readonly ids: readonly string[]; readonly text?: string }) {
+export function FaultLinks({ ids, text = 'fault' }: { readonly ids: readonly string[]; readonly text?: string }) {
   return (
     <>
       {ids.map((id) => (
@@ -263,7 +263,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [name: str
 interface SelectProps<Value> {
   readonly label: string;
   readonly value: Value;
-  /** The values. A pair gives the text that is shown for a value, if the text is not the value itself. */
+  /** The values. In a pair, the second text is shown for the value. */
   readonly options: readonly (Value | readonly [value: Value, text: string])[];
   readonly choose: (value: Value) => void;
 }
@@ -302,7 +302,7 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
     );
   return (
     <button type="button" class="quiet" onClick={copy}>
-      <Icon of={note === COPIED ? Check : Copy} /> <span aria-live="polite">{note || label}</span>
+      <Icon icon={note === COPIED ? Check : Copy} /> <span aria-live="polite">{note || label}</span>
     </button>
   );
 }

@@ -5,13 +5,13 @@ import type { ControlClient, ReplyTo } from '../control/table/client.ts';
 /** A tenant or a sandbox with its inboxes. */
 export type Tenant = ReplyTo<'listTenants'>['tenants'][number];
 
-/** Whose data the page shows. A person chooses it in the header, and every view uses it. */
+/** The tenant or sandbox whose data the page shows. A person chooses it in the header, and every view uses it. */
 export interface Scope {
   /** All tenants and sandboxes. */
   readonly tenants: readonly Tenant[];
   /** The id of the chosen tenant or sandbox; `undefined` for all. */
   readonly tenant: string | undefined;
-  /** The id of the chosen sandbox, for calls that have to name it; `undefined` otherwise. */
+  /** The id of the chosen sandbox, for calls that have to name it; `undefined` if no sandbox is chosen. */
   readonly sandbox: string | undefined;
 }
 
@@ -28,7 +28,7 @@ export function isInScope({ tenant }: Scope, item: { readonly tenantId: string |
   return tenant === undefined || item?.tenantId == null || item.tenantId === tenant;
 }
 
-/** Creates a function that returns, for an id, the name of the tenant or workspace, or the address of the inbox. */
+/** Creates a function that finds the name of a tenant or workspace, or the address of an inbox, by its id. */
 export function createNameFinder({ tenants }: Scope): (id: string | null | undefined) => string | undefined {
   const names = new Map(
     tenants.flatMap(({ id, name, workspaces }) => [
@@ -40,9 +40,9 @@ export function createNameFinder({ tenants }: Scope): (id: string | null | undef
   return (id) => (id == null ? undefined : names.get(id));
 }
 
-/** Loads the tenants and the sandboxes. If a sandbox was created with a name, this name replaces that of its tenant. */
+/** Loads the tenants and the sandboxes. A sandbox that was created with a name is shown with this name. */
 export async function loadTenants(client: ControlClient): Promise<Tenant[]> {
   const [{ tenants }, { sandboxes }] = await Promise.all([client.listTenants(), client.listSandboxes()]);
-  const names = new Map(sandboxes.map(({ id, name }) => [id, name]));
-  return tenants.map((tenant) => ({ ...tenant, name: names.get(tenant.id) ?? tenant.name }));
+  const sandboxNames = new Map(sandboxes.map(({ id, name }) => [id, name]));
+  return tenants.map((tenant) => ({ ...tenant, name: sandboxNames.get(tenant.id) ?? tenant.name }));
 }

@@ -8,8 +8,8 @@ import { linkTo, open, type Route, useRoute } from './page-route.ts';
 import { Button, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
-import { formatSpan, fullTime, type Now, NowContext } from './text.tsx';
-import { type EventFilter, never, useLoaded } from './use-loaded.ts';
+import { formatFullTime, formatSpan, type Now, NowContext } from './text.tsx';
+import { type EventFilter, noEvent, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
 import { RequestsView } from './views/requests/requests-view.tsx';
@@ -22,7 +22,7 @@ import { WebhooksView } from './views/webhooks/webhooks-view.tsx';
 
 /** A part of the page, with a link in the navigation. */
 interface View {
-  /** The first part of its URLs. */
+  /** The first part of the path in the URLs of the view. */
   readonly path: string;
   readonly title: string;
   readonly icon: icons.IconNode;
@@ -111,7 +111,7 @@ function useView(route: Route, help: HelpDialog): View | undefined {
 
 /** The logo, the name and the version. */
 function Brand() {
-  const { value } = useLoaded((client) => client.getControlHealth(), 'health', never);
+  const { value } = useLoaded((client) => client.getControlHealth(), 'health', noEvent);
   return (
     <a class="brand" href={linkTo('run')} aria-label={`Agent Mailbox ${value?.version ?? ''}`}>
       <img src="/favicon.ico" alt="" width="22" height="22" />
@@ -127,7 +127,7 @@ function Navigation({ current }: { readonly current: string | undefined }) {
     <nav class="views" aria-label="Views">
       {VIEWS.map(({ path, title, icon }) => (
         <a key={path} href={linkTo(path)} aria-current={current === path ? 'page' : undefined} title={title}>
-          <Icon of={icon} />
+          <Icon icon={icon} />
           <span>{title}</span>
         </a>
       ))}
@@ -150,7 +150,7 @@ function TenantFilter({ scope: { tenants, tenant = '' }, route }: { readonly sco
   );
 }
 
-/** Loads the tenants, and finds the one that the URL names. */
+/** Loads the tenants. The URL contains the id of the chosen tenant or sandbox. */
 function useChosenScope({ options: { tenant } }: Route): Scope {
   const { value: tenants = [] } = useLoaded(loadTenants, 'tenants');
   const isSandbox = tenants.some(({ id, isSandbox }) => isSandbox && id === tenant);
@@ -162,13 +162,13 @@ function useClock({ tenant, tenants }: Scope): Now {
   const load = async (client: ControlClient) => {
     const startedMs = Date.now();
     const { now, frozen } = await client.getClock({ tenant });
-    return { nowMs: Date.parse(now), frozen, readMs: (startedMs + Date.now()) / 2 };
+    return { nowMs: Date.parse(now), frozen, readAtMs: (startedMs + Date.now()) / 2 };
   };
   const { value: clock } = useLoaded(load, `clock ${tenant}`, changesClock);
   const ids = tenant === undefined && tenants.length > 1 ? tenants.slice(0, MAX_CLOCKS).map(({ id }) => id) : [];
   const loadClocks = (client: ControlClient) => Promise.all(ids.map((tenant) => client.getClock({ tenant })));
   const { value: clocks = [] } = useLoaded(loadClocks, `clocks ${ids}`, changesClock);
-  const differ = clocks.some(
+  const clocksDiffer = clocks.some(
     ({ now, frozen }) => frozen !== clocks[0]?.frozen || !isSmall(Date.parse(now) - Date.parse(clocks[0].now)),
   );
   const [realMs, setRealMs] = useState(Date.now);
@@ -176,29 +176,30 @@ function useClock({ tenant, tenants }: Scope): Now {
     const timer = setInterval(() => setRealMs(Date.now()), 1_000);
     return () => clearInterval(timer);
   }, []);
-  if (!clock) return { offsetMs: 0, isFrozen: false, differ, realMs };
-  const aheadMs = clock.nowMs - (clock.frozen ? realMs : clock.readMs);
-  return { offsetMs: isSmall(aheadMs) ? 0 : aheadMs, isFrozen: clock.frozen, differ, realMs };
+  if (!clock) return { offsetMs: 0, isFrozen: false, clocksDiffer, realMs };
+  const aheadMs = clock.nowMs - (clock.frozen ? realMs : clock.readAtMs);
+  return { offsetMs: isSmall(aheadMs) ? 0 : aheadMs, isFrozen: clock.frozen, clocksDiffer, realMs };
 }
 
 /** The clocks of at most this many tenants are compared. */
 const MAX_CLOCKS = 50;
 
-/** Returns whether clocks count as equal. A small difference comes from the time that a call takes. */
+/** Returns whether the difference of two clocks may come only from the time that the calls take. */
 const isSmall = (differenceMs: number) => Math.abs(differenceMs) < 2_000;
 
 /** Returns whether an event may change the time. */
 const changesClock: EventFilter = ({ kind }) => ['clock', 'sandbox', 'reset', 'gap'].includes(kind);
 
 /** Shows the time of the emulator, and by how much it differs from the real time. */
-function ClockState({ now: { offsetMs, isFrozen, differ, realMs } }: { readonly now: Now }) {
-  const at = fullTime(new Date(realMs + offsetMs).toISOString());
+function ClockState({ now: { offsetMs, isFrozen, clocksDiffer, realMs } }: { readonly now: Now }) {
+  const at = formatFullTime(new Date(realMs + offsetMs).toISOString());
   const isReal = offsetMs === 0 && !isFrozen;
   const offset = `${offsetMs < 0 ? '−' : '+'}${formatSpan(Math.round(Math.abs(offsetMs) / 5_000) * 5_000)}`;
+  const warning = clocksDiffer ? 'Clocks differ' : isReal || isFrozen ? undefined : offset;
   return (
     <a class="clock" href={linkTo('time')} title={`The time of the emulator: ${at}`}>
       {isFrozen && <Chip tone="warn" text="Frozen" />} <time>{isReal ? at.slice(11) : at.slice(0, 19)}</time>
-      {differ ? <Chip tone="warn" text="Clocks differ" /> : !isReal && !isFrozen && <Chip tone="warn" text={offset} />}
+      {warning !== undefined && <Chip tone="warn" text={warning} />}
     </a>
   );
 }
@@ -228,13 +229,13 @@ function UnknownView({ path }: { readonly path: string }) {
 
 const LABELS: Readonly<Record<FeedState, string>> = { connecting: 'Connecting', live: 'Live', lost: 'Not connected' };
 
-/** Returns whether the page is up to date. */
+/** Returns the state of the connection to the feed. */
 function useConnection(): FeedState {
   const { feed } = useInspector();
   const [state, setState] = useState(feed.state);
   useEffect(() => {
     setState(feed.state);
-    return feed.subscribe({ state: setState });
+    return feed.subscribe({ onState: setState });
   }, [feed]);
   return state;
 }

@@ -15,13 +15,13 @@ export function switchShortcuts(isOn: boolean): void {
   localStorage.setItem(STORAGE_KEY, isOn ? 'on' : 'off');
 }
 
-/** Adds shortcuts while the component is shown. In a field in which a person types, they do nothing. */
+/** Adds shortcuts while the component is shown. In a field or a dialog, they do nothing. */
 export function useShortcuts(shortcuts: Shortcuts): void {
   // A layout effect runs before the browser shows the component. A person may press a key as soon as it is shown.
   useLayoutEffect(() => {
     const handleKey = (event: KeyboardEvent) => {
       const run = shortcuts[event.key];
-      if (!run || event.ctrlKey || event.altKey || event.metaKey || isTyping(event) || !areShortcutsOn()) return;
+      if (!run || event.ctrlKey || event.altKey || event.metaKey || isInField(event) || !areShortcutsOn()) return;
       event.preventDefault();
       run();
     };
@@ -30,6 +30,6 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   });
 }
 
-function isTyping({ target }: KeyboardEvent): boolean {
+function isInField({ target }: KeyboardEvent): boolean {
   return target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select, dialog') !== null;
 }

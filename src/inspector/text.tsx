@@ -17,7 +17,8 @@ interface UserTextProps {
  * Shows a text that may come from a stranger, in the direction of its own language. Characters that change the
  * direction are made visible.
  */
-export function UserText({ text, find = [], inside, class: name }: UserTextProps) {
+export function UserText({ text, find = [], inside, class: className }: UserTextProps) {
+  // The pattern has a group, so `split` also returns the control characters: each second part is such a character.
   const shown = (
     <bdi dir="auto">
       {text
@@ -25,7 +26,7 @@ export function UserText({ text, find = [], inside, class: name }: UserTextProps
         .map((part, index) => (index % 2 === 1 ? <DirectionControl text={part} /> : mark(part, find)))}
     </bdi>
   );
-  return inside ? h(inside, { class: name }, shown) : shown;
+  return inside ? h(inside, { class: className }, shown) : shown;
 }
 
 function DirectionControl({ text }: { readonly text: string }) {
@@ -37,24 +38,24 @@ function DirectionControl({ text }: { readonly text: string }) {
   );
 }
 
-/** Marks the given words wherever the text contains one of them. */
+/** Marks each of the words wherever the text contains it. */
 function mark(text: string, words: readonly string[]): ComponentChildren {
-  const lower = text.toLowerCase();
-  // Letters such as İ become longer in lower case, so a position in `lower` would be wrong in `text`.
-  if (lower.length !== text.length) return text;
+  const lowerText = text.toLowerCase();
+  // Letters such as İ become longer in lower case, so a position in `lowerText` would be wrong in `text`.
+  if (lowerText.length !== text.length) return text;
   const parts: ComponentChildren[] = [];
   let end = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const word = words.find((each) => each !== '' && lower.startsWith(each, at));
+  for (let start = 0; start < text.length; start += 1) {
+    const word = words.find((each) => each !== '' && lowerText.startsWith(each, start));
     if (!word) continue;
-    parts.push(text.slice(end, at), <mark>{text.slice(at, at + word.length)}</mark>);
-    end = at + word.length;
-    at = end - 1;
+    parts.push(text.slice(end, start), <mark>{text.slice(start, start + word.length)}</mark>);
+    end = start + word.length;
+    start = end - 1;
   }
   return end === 0 ? text : [...parts, text.slice(end)];
 }
 
-/** Returns the words of a search in lower case, without the prefixes `from:`, `to:` and `subject:`. */
+/** Returns the words and quoted texts of a search in lower case, without the prefixes `from:`, `to:` and `subject:`. */
 export function wordsOf(search: string): string[] {
   const words = search.toLowerCase().match(/"[^"]*"|[^\s"]+/g) ?? [];
   return words.map((word) => word.replace(/^(?:from|to|subject):/, '').replaceAll('"', '')).filter(Boolean);
@@ -86,13 +87,13 @@ export interface Now {
   readonly offsetMs: number;
   readonly isFrozen: boolean;
   /** Whether the clocks of the tenants that are shown differ. */
-  readonly differ: boolean;
+  readonly clocksDiffer: boolean;
   /** The real time, in milliseconds. It is updated each second. */
   readonly realMs: number;
 }
 
 /** Provides the present time to `Time`. */
-export const NowContext = createContext<Now>({ offsetMs: 0, isFrozen: false, differ: false, realMs: 0 });
+export const NowContext = createContext<Now>({ offsetMs: 0, isFrozen: false, clocksDiffer: false, realMs: 0 });
 
 /** Returns the time of the emulator, and renders the component again each second. */
 export function useNow(): Now {
@@ -102,13 +103,13 @@ export function useNow(): Now {
 type TimeProps = { readonly at: string; readonly isReal?: boolean };
 
 /**
- * Shows how long ago a time was, or in how long it will come. The tooltip has the date and time in full. `isReal` means
- * that `at` is a real time, not one of the emulator.
+ * Shows a time relative to now, such as `12 s ago`. The tooltip has the date and time in full. `isReal` means that `at`
+ * is a real time, not a time of the emulator.
  */
 export function Time({ at, isReal = false }: TimeProps) {
   const { realMs, offsetMs } = useNow();
   return (
-    <time dateTime={at} title={`${fullTime(at)}${isReal ? ', real time' : ''}`}>
+    <time dateTime={at} title={`${formatFullTime(at)}${isReal ? ', real time' : ''}`}>
       {formatRelative(Date.parse(at), realMs + (isReal ? 0 : offsetMs))}
     </time>
   );
@@ -118,42 +119,42 @@ export function Time({ at, isReal = false }: TimeProps) {
 export function FullTime({ at, isReal = false }: TimeProps) {
   return (
     <>
-      <time dateTime={at}>{fullTime(at)}</time> (<Time at={at} isReal={isReal} />)
+      <time dateTime={at}>{formatFullTime(at)}</time> (<Time at={at} isReal={isReal} />)
     </>
   );
 }
 
 /** Returns a time such as `2026-03-01 09:00:00 UTC`. */
-export function fullTime(at: string): string {
+export function formatFullTime(at: string): string {
   return `${at.replace('T', ' ').replace(/(?:\.\d+)?Z$/, '')} UTC`;
 }
 
 /** The units of a span of time, in milliseconds, the largest first. */
 const UNITS = { d: 86_400_000, h: 3_600_000, min: 60_000, s: 1_000 };
 
-/** Formats a span of time by its two largest units, such as `4 min 55 s`. */
+/** Formats a span of time in its two largest units, such as `4 min 55 s`. */
 export function formatSpan(spanMs: number): string {
-  let rest = Math.max(0, Math.ceil(spanMs / 1_000) * 1_000);
+  let remainingMs = Math.max(0, Math.ceil(spanMs / 1_000) * 1_000);
   const parts: string[] = [];
   for (const [name, size] of Object.entries(UNITS)) {
-    const count = Math.floor(rest / size);
-    rest -= count * size;
+    const count = Math.floor(remainingMs / size);
+    remainingMs -= count * size;
     if (count > 0) parts.push(`${count} ${name}`);
   }
   return parts.slice(0, 2).join(' ') || '0 s';
 }
 
-/** Formats a time relative to `now`, such as `12 s ago` or `in 5 min`. A time more than a day away is a date. */
-function formatRelative(ms: number, now: number): string {
-  const distance = Math.floor(Math.abs(now - ms) / 1_000) * 1_000;
-  if (distance >= 86_400_000) return formatDate(ms, now);
-  const text = formatSpan(distance < 3_600_000 ? distance : distance - (distance % 60_000));
-  return ms > now && distance > 0 ? `in ${text}` : `${text} ago`;
+/** Formats a time such as `12 s ago` or `in 5 min`, or as a date if it is a day or more away from now. */
+function formatRelative(timeMs: number, nowMs: number): string {
+  const distanceMs = Math.floor(Math.abs(nowMs - timeMs) / 1_000) * 1_000;
+  if (distanceMs >= UNITS.d) return formatDate(timeMs, nowMs);
+  const text = formatSpan(distanceMs < UNITS.h ? distanceMs : distanceMs - (distanceMs % UNITS.min));
+  return timeMs > nowMs && distanceMs > 0 ? `in ${text}` : `${text} ago`;
 }
 
-function formatDate(ms: number, now: number): string {
-  const [date, today] = [new Date(ms), new Date(now)];
+function formatDate(timeMs: number, nowMs: number): string {
+  const [date, today] = [new Date(timeMs), new Date(nowMs)];
   const year = date.getUTCFullYear() === today.getUTCFullYear() ? undefined : 'numeric';
-  const parts = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', year, timeZone: 'UTC' } as const;
-  return date.toLocaleString('en-GB', parts);
+  const format = { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', year, timeZone: 'UTC' } as const;
+  return date.toLocaleString('en-GB', format);
 }

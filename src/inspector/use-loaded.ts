@@ -5,9 +5,9 @@ import { useInspector } from './inspector.ts';
 
 /** What was loaded, or why it could not be loaded. */
 export interface Loaded<Value> {
-  /** The latest value; `undefined` until it is there. */
+  /** The latest value; `undefined` until it is loaded. */
   readonly value: Value | undefined;
-  /** Why it could not be loaded, in a sentence. */
+  /** Why the value could not be loaded, in a sentence. */
   readonly error: string | undefined;
 }
 
@@ -17,11 +17,11 @@ export type Call<Value> = (client: ControlClient) => Promise<Value>;
 /** Returns whether an event matters for what the page shows. */
 export type EventFilter = (event: FeedEvent) => boolean;
 
-/** Many events may come at once, so the page waits for this time before it loads again, in milliseconds. */
+/** Many events may come at once, so the page waits for this time before it loads again. */
 const RELOAD_INTERVAL_MS = 200;
 
 /** The filter for a value that never changes while the page is open. */
-export const never: EventFilter = () => false;
+export const noEvent: EventFilter = () => false;
 
 /** Returns whether an event may change data. A request that only reads or that was refused changes nothing. */
 export const changesData: EventFilter = (event) =>
@@ -34,15 +34,15 @@ export const changesData: EventFilter = (event) =>
 export function useLoaded<Value>(load: Call<Value>, key: string, matters: EventFilter = changesData): Loaded<Value> {
   const [loaded, setLoaded] = useState<{ key: string; value?: Value; error?: string }>({ key });
   const { client, feed } = useInspector();
-  const current = useRef({ load, key });
-  current.current = { load, key };
+  const latest = useRef({ load, key });
+  latest.current = { load, key };
   const reload = useCallback(async () => {
-    const { load, key } = current.current;
+    const { load, key } = latest.current;
     const next = await load(client).then(
       (value) => ({ key, value }),
       (error: Error) => ({ key, error: error.message }),
     );
-    if (current.current.key === key) setLoaded(next);
+    if (latest.current.key === key) setLoaded(next);
   }, []);
   useEffect(() => {
     if (feed.state === 'live') void reload();
@@ -62,11 +62,11 @@ export function useFeedChange(onChange: () => void, matters: EventFilter): void 
       onChange();
     };
     const stop = feed.subscribe({
-      event(event) {
+      onEvent(event) {
         if (matters(event)) timer ??= setTimeout(notify, RELOAD_INTERVAL_MS);
       },
       // While the connection was lost, anything may have happened.
-      state(state) {
+      onState(state) {
         if (state === 'live') timer ??= setTimeout(notify);
       },
     });
@@ -77,27 +77,27 @@ export function useFeedChange(onChange: () => void, matters: EventFilter): void 
   }, [feed, onChange]);
 }
 
-/** What an event changes in a log. An item that is not given is loaded. The id `*` stands for all items. */
+/** What an event changes in a log. Without `item`, the page loads the item. The id `*` stands for all items. */
 type Change<Item> = readonly [id: string, item?: Item | undefined];
 
 /** The change after which all items of a log are loaded again. */
 export const ALL = ['*'] as const;
 
-/** How the page loads a log of the emulator, which may be long. */
-export interface Log<Item> {
+/** How the page loads a log of the emulator. The log may be long. */
+export interface LogLoader<Item> {
   /** Loads all items, the oldest first. */
   loadAll(client: ControlClient): Promise<readonly Item[]>;
   /** Loads one item; `undefined` if it is gone. */
   loadOne(client: ControlClient, id: string): Promise<Item | undefined>;
-  /** Returns what an event changes, if anything. */
+  /** Returns what an event changes; `undefined` if it changes nothing. */
   changeOf(event: FeedEvent): Change<Item> | undefined;
 }
 
 /** If more items than this have to be loaded, all are loaded again. */
-const MAX_SINGLE = 20;
+const MAX_SINGLE_LOADS = 20;
 
 /** Loads a log and returns its items, the newest first. Afterwards loads only the items that change. */
-export function useLog<Item extends { readonly id: string }>(log: Log<Item>): Loaded<readonly Item[]> {
+export function useLog<Item extends { readonly id: string }>(loader: LogLoader<Item>): Loaded<readonly Item[]> {
   const { client, feed } = useInspector();
   const [loaded, setLoaded] = useState<Loaded<readonly Item[]>>({ value: undefined, error: undefined });
   useEffect(() => {
@@ -109,14 +109,14 @@ export function useLog<Item extends { readonly id: string }>(log: Log<Item>): Lo
       const changes = [...changed];
       changed.clear();
       try {
-        await update(known, changes, log, client);
+        await applyChanges(known, changes, loader, client);
         setLoaded({ value: [...known.values()].reverse(), error: undefined });
       } catch (error) {
         setLoaded(({ value }) => ({ value, error: (error as Error).message }));
       }
       timer = setTimeout(() => {
         timer = changed.size > 0 ? setTimeout(load) : undefined;
-      }, pauseAfter(startedMs));
+      }, pauseMsAfter(startedMs));
     };
     const noteChange = (change: Change<Item> | undefined, delayMs = RELOAD_INTERVAL_MS) => {
       if (!change) return;
@@ -124,9 +124,9 @@ export function useLog<Item extends { readonly id: string }>(log: Log<Item>): Lo
       timer ??= setTimeout(load, delayMs);
     };
     const stop = feed.subscribe({
-      event: (event) => noteChange(log.changeOf(event)),
+      onEvent: (event) => noteChange(loader.changeOf(event)),
       // While the connection was lost, anything may have happened.
-      state: (state) => state === 'live' && noteChange(ALL, 0),
+      onState: (state) => state === 'live' && noteChange(ALL, 0),
     });
     if (feed.state === 'live') noteChange(ALL, 0);
     return () => {
@@ -138,23 +138,23 @@ export function useLog<Item extends { readonly id: string }>(log: Log<Item>): Lo
   return loaded;
 }
 
-/** Returns how long to wait after a load. After a slow load it is longer, because the emulator has other work to do. */
-function pauseAfter(startedMs: number): number {
+/** Returns how long to wait after a load. The wait is longer after a slow load, because the emulator is then busy. */
+function pauseMsAfter(startedMs: number): number {
   return Math.max(RELOAD_INTERVAL_MS, 2 * (performance.now() - startedMs));
 }
 
 /** Applies changes to `known`, and loads the items that are missing. */
-async function update<Item extends { readonly id: string }>(
+async function applyChanges<Item extends { readonly id: string }>(
   known: Map<string, Item>,
   changes: readonly Change<Item>[],
-  log: Log<Item>,
+  loader: LogLoader<Item>,
   client: ControlClient,
 ): Promise<void> {
   const missing = changes.filter(([, item]) => !item);
-  const isAll = missing.length > MAX_SINGLE || missing.some(([id]) => id === ALL[0]);
-  const loadOne = ([id, item]: Change<Item>) => item ?? log.loadOne(client, id);
-  const items = await (isAll ? log.loadAll(client) : Promise.all(changes.map(loadOne)));
-  if (isAll) known.clear();
+  const mustLoadAll = missing.length > MAX_SINGLE_LOADS || missing.some(([id]) => id === ALL[0]);
+  const loadOne = ([id, item]: Change<Item>) => item ?? loader.loadOne(client, id);
+  const items = await (mustLoadAll ? loader.loadAll(client) : Promise.all(changes.map(loadOne)));
+  if (mustLoadAll) known.clear();
   for (const item of items) if (item) known.set(item.id, item);
 }
 

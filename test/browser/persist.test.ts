@@ -93,7 +93,9 @@ test.for(['{"operator":', '{"tenants":7}', 'null'])(
     await page.evaluate((kept) => sessionStorage.setItem('agent-mailbox-mock https://mailbox.test', kept), text);
     expect(await openMailbox(page, 'session')).toHaveLength(2);
     expect(warnings).toEqual([
-      expect.stringMatching(/^agent-mailbox-mock: The kept state of the mailbox was dropped\. ./),
+      expect.stringMatching(
+        /^agent-mailbox-mock: The saved state of the mailbox cannot be loaded, so it was removed\. ./,
+      ),
     ]);
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
   },
@@ -106,7 +108,7 @@ test('a page whose storage is full goes on with a warning', async (context) => {
   await createWebhook(page);
   await vi.waitFor(() =>
     expect(warnings).toEqual([
-      expect.stringContaining('The state of the mailbox is not kept; it is tried again until it succeeds. '),
+      expect.stringContaining('The state of the mailbox cannot be saved; the emulator tries again until it can. '),
     ]),
   );
 });

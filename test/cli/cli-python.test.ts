@@ -75,9 +75,9 @@ except MailboxError as error:
   const running = runCommand(context, ['exec', '--', 'python3', '-c', program]);
   expect(await running.ended).toEqual({ code: 0, signal: null });
   expect(running.stdout.trim().split('\n')).toEqual([
-    "0 sent mails match {'to': 'dana@customer.test'}, and 1 should. Nothing was sent at all.",
+    "0 sent mails match {'to': 'dana@customer.test'}, but 1 should match. Nothing was sent at all.",
     'Re: Hello',
-    "0 sent mails match {'to': 'kim@visitor.test'}, and 1 should. Sent were:",
+    "0 sent mails match {'to': 'kim@visitor.test'}, but 1 should match. All sent mails:",
     "  'Re: Hello' to dana@customer.test",
     '404 NOT_FOUND',
   ]);

@@ -155,7 +155,7 @@ test('an event that is nested too deep is refused', async () => {
   expect(mailbox.trigger('message.received', { deep: nest(99) })).toHaveLength(1);
   for (const depth of [101, 3000]) {
     const fire = () => mailbox.trigger('message.received', { deep: nest(depth) });
-    expect(fire).toThrow('The event is not valid: it is nested more than 100 deep.');
+    expect(fire).toThrow('The event is nested more than 100 levels deep.');
   }
   await mailbox.settled();
   expect(mailbox.deliveries()).toMatchObject([{ state: 'delivered' }]);

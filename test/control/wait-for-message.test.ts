@@ -176,7 +176,10 @@ everywhere('a wrong option is refused with what would be right', async (service)
   }
   const unknown = await wait(service, { to: DANA, since: IDS.acme.tenant });
   expect((await wait(service, { to: DANA, tenant: IDS.acme.inboxes.helpdesk })).status).toBe(404);
-  expect(unknown.json).toMatchObject({ code: 'NOT_FOUND', error: 'No message since the start has the id in since.' });
+  expect(unknown.json).toMatchObject({
+    code: 'NOT_FOUND',
+    error: 'since is not the id of a message since the start.',
+  });
 });
 
 test('in code, a subject can be a regular expression, also one with state', async () => {

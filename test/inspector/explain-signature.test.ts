@@ -172,7 +172,7 @@ test('what the emulator sent shows what was changed', () => {
   const forged = new StandardWebhook(OTHER_SECRET).sign(ID, NOW, BODY);
   const faulty = { ...sent, headers: { ...sent.headers, 'webhook-signature': forged }, fault: 'wrong-secret' };
   expect(problemsOf({ sent: faulty, headers: lines(forged) })).toEqual([
-    'The emulator made it not verify on purpose, by the fault wrong-secret.',
+    'The fault wrong-secret makes the verification fail on purpose.',
   ]);
   expect(problemsOf({ sent, headers: lines().replace(ID, 'evt_2') })).toEqual([
     'The header webhook-id was changed; the emulator sent evt_1.',

@@ -30,8 +30,8 @@ test.sequential('a reader that was removed is told nothing more', async () => {
   vi.stubGlobal('sessionStorage', { getItem: () => null });
   vi.stubGlobal('fetch', async () => new Response(''));
   const feed = new LiveFeed(createInspectorClient(() => {}));
-  feed.subscribe({ state: (state) => kept.push(state) });
-  feed.subscribe({ state: (state) => removed.push(state) })();
+  feed.subscribe({ onState: (state) => kept.push(state) });
+  feed.subscribe({ onState: (state) => removed.push(state) })();
   void feed.follow();
   await vi.advanceTimersByTimeAsync(500);
   vi.useRealTimers();

@@ -32,13 +32,13 @@ export interface FaultFeedItem {
   readonly fault: Fault | null;
 }
 
-/** A change by a test of anything but the time and the faults. */
+/** A change that a test made, except changes of the time and of the faults. */
 export interface ChangeFeedItem {
   /** What was changed: a sandbox, a checkpoint, an API key, the journal of requests, mail, or behaviours. */
   readonly kind: 'sandbox' | 'checkpoint' | 'key' | 'journal' | 'messages' | 'behaviours';
   /**
-   * What the test did. A key and behaviours are `replaced`; the journal is `cleared` or `restored`. A sandbox that has
-   * expired is `removed`, too.
+   * What the test did. A key and behaviours are `replaced`; the journal is `cleared` or `restored`. When a sandbox
+   * expires, the action is also `removed`.
    */
   readonly action: 'added' | 'removed' | 'replaced' | 'cleared' | 'restored';
   /** For mail, the id of its tenant. Otherwise, the id of the sandbox, or null for the whole mailbox. */

@@ -167,7 +167,7 @@ function keepRequest(worlds: Worlds, exchange: FinishedExchange, details: Reques
   const key = sentKey(headers) ?? ((query.has('api_key') && isStreamPath(path) && query.get('api_key')) || undefined);
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   const { clock } = principal?.world ?? worlds;
-  const { reply: keptReply, replyBytes } = isSmall(reply.body) ? { reply, replyBytes: undefined } : cutReply(reply);
+  const { reply: keptReply, replyBytes } = isSmall(reply.body) ? { reply, replyBytes: undefined } : truncate(reply);
   // Each field is copied by name, because spreads would take longer than the rest of this function.
   return {
     number: details.number,
@@ -197,8 +197,8 @@ function keepRequest(worlds: Worlds, exchange: FinishedExchange, details: Reques
 }
 
 /**
- * Returns why a request was refused: because of the fault that decided the reply or, without such a fault, the reason
- * of the service.
+ * Returns why a request was refused; null if it was not. If a fault decided the reply, the fault is the reason.
+ * Otherwise, the service gives the reason.
  */
 function reasonOf({ faults, reply, error, refusal }: FinishedExchange): string | null {
   const fault = faults.find(({ kind, status = 0 }) => kind === 'cut' || (kind === 'reply' && status >= 400));
@@ -221,7 +221,7 @@ function isSmall(body: string | Uint8Array | null): boolean {
 }
 
 /** Returns a copy of a reply with only the start of its body, and the size of the whole body. */
-function cutReply(reply: KeptRequest['reply']): Pick<KeptRequest, 'reply' | 'replyBytes'> {
+function truncate(reply: KeptRequest['reply']): Pick<KeptRequest, 'reply' | 'replyBytes'> {
   const bytes = typeof reply.body === 'string' ? new TextEncoder().encode(reply.body) : reply.body;
   const body = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));
   return { reply: { ...reply, body }, replyBytes: bytes?.byteLength };

@@ -10,7 +10,7 @@ import type { LoggedMail } from './recorder.ts';
 const SUBJECT_RULE = 'must be a text, or in code a regular expression';
 const SINCE_RULE = 'must be a time such as 2026-01-05T09:00:00.000Z or the id of a message';
 
-const SINCE_TEXTS = () => [z.iso.datetime({ offset: true }), z.guid().toLowerCase()] as const;
+const sinceTexts = () => [z.iso.datetime({ offset: true }), z.guid().toLowerCase()] as const;
 
 const filterFields = () => ({
   /** Only mail that arrived at this address: the address of an inbox, or of somebody outside. */
@@ -27,7 +27,7 @@ const filterFields = () => ({
    * Only mail since this time, by the clock of the tenant (ISO 8601, or in code a `Date`), or after the message with
    * this id.
    */
-  since: z.union([...SINCE_TEXTS(), dateField()], SINCE_RULE).optional(),
+  since: z.union([...sinceTexts(), dateField()], SINCE_RULE).optional(),
   /** Only mail of the tenant with this id. */
   tenant: tenantField().optional(),
 });
@@ -50,7 +50,7 @@ export const waitOptions = lazy(() => z.strictObject(waitFields(), 'must be an o
 
 const queryFields = () => ({
   subject: z.string().describe('A text that the subject contains.').optional(),
-  since: z.union(SINCE_TEXTS(), SINCE_RULE).optional(),
+  since: z.union(sinceTexts(), SINCE_RULE).optional(),
 });
 
 /** The schema of a mail filter in a query. */
@@ -76,7 +76,7 @@ export function selectMail(logged: readonly LoggedMail[], filter: ParsedMailFilt
   const { since } = filter;
   const isMessage = since !== undefined && !isTime(since);
   const start = isMessage ? logged.findIndex(({ message }) => message.id === since) : -1;
-  if (isMessage && start < 0) throw new ApiError('NOT_FOUND', 'No message since the start has the id in since.');
+  if (isMessage && start < 0) throw new ApiError('NOT_FOUND', 'since is not the id of a message since the start.');
   return logged.slice(start + 1).filter((mail) => isSelected(mail, filter, find));
 }
 
@@ -102,7 +102,7 @@ function hasSubject(subject: string, wanted: string | RegExp): boolean {
 }
 
 /**
- * Returns whether a message is the mail as it arrived at an address. A mail between two inboxes is stored as two
+ * Returns whether a message counts as mail that arrived at an address. A mail between two inboxes is stored as two
  * messages, of which only the received message counts. For an address without an inbox, the sent message counts.
  */
 function isReceivedAt({ message, world }: Pick<LoggedMail, 'message' | 'world'>, to: string, find: FindInbox): boolean {

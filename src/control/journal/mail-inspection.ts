@@ -58,10 +58,10 @@ const tenantFields = () => ({
   workspaces: z.array(z.strictObject(workspaceFields()) as z.ZodType<WorkspaceSummary>),
 });
 
-/** The schema of a tenant with everything that contains mail. */
+/** The schema of a tenant with its workspaces and their inboxes. */
 export const tenantSummary = lazy(() => z.strictObject(tenantFields()));
 
-/** A tenant with everything that contains mail. */
+/** A tenant with its workspaces and their inboxes. */
 export interface TenantSummary extends OutputOf<ReturnType<typeof tenantFields>> {}
 
 const BODY_COLUMNS = ['cc', 'bcc', 'replyTo', 'plainBody', 'htmlBody'] as const;
@@ -133,7 +133,7 @@ export interface MailInspection {
   drafts(filter?: DraftFilter): DraftPage;
   /** Returns a mail with everything that is known about it. @throws {ApiError} NOT_FOUND for an unknown id. */
   mail(id: string): MailDetails;
-  /** Returns the raw mail (RFC 5322), as the service does at `…/raw`. @throws {ApiError} NOT_FOUND */
+  /** Returns the raw mail (RFC 5322), as the service returns it at `…/raw`. @throws {ApiError} NOT_FOUND */
   mailSource(id: string): Uint8Array<ArrayBuffer>;
   /** Returns a file of a mail with its bytes in base64. @throws {ApiError} NOT_FOUND for an unknown id. */
   mailFile(id: string, fileId: string): ShownRow<AttachmentRow>;
@@ -177,8 +177,8 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
 function showTenant(world: World, isSandbox: boolean): TenantSummary {
   const inboxes = world.inboxes.all().filter(({ deletedAt }) => deletedAt === null);
   const workspaces = world.workspaces.all().map(({ id, name }) => {
-    const own = inboxes.filter(({ workspaceId }) => workspaceId === id);
-    return { id, name, inboxes: own.map((inbox) => showInbox(world, inbox)) };
+    const inWorkspace = inboxes.filter(({ workspaceId }) => workspaceId === id);
+    return { id, name, inboxes: inWorkspace.map((inbox) => showInbox(world, inbox)) };
   });
   return { id: world.id, name: world.tenants.get(world.id)?.name ?? '', isSandbox, workspaces };
 }

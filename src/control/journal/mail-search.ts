@@ -212,9 +212,9 @@ export function findMail(worlds: ReachableWorlds, search: ParsedSearch): Found[]
 
 function findMailIn(world: World, { folder = 'all', search, threads, ...inboxFilter }: ParsedSearch) {
   const inboxIds = selectInboxes(world, inboxFilter).map(({ id }) => id);
-  const name: GroupedList = folder === 'all' ? 'visible' : folder;
+  const listName: GroupedList = folder === 'all' ? 'visible' : folder;
   const index = world.messageIndex;
-  const list = threads ? index.latestOfThreads(inboxIds, name) : index.list(inboxIds, name);
+  const list = threads ? index.latestOfThreads(inboxIds, listName) : index.list(inboxIds, listName);
   const terms = parseTerms(search);
   const found = list.slice(0, list.length).map((message): Found => ({ world, message }));
   return found.filter((each) => terms.every(({ field, text }) => FIELDS[field](each, text)));
@@ -252,8 +252,8 @@ function parseTerms(search = ''): Term[] {
   const fields = Array.from(lower.matchAll(FIELD_WITH_TEXT), ([, field, text = '', flag]) => {
     return { field: (field ?? flag) as Term['field'], text: text.replaceAll('"', '') };
   });
-  const rest = fields.length === 0 ? lower : lower.replace(FIELD_WITH_TEXT, '').replace(/\s+/g, ' ').trim();
-  return rest === '' ? fields : [...fields, { field: 'text', text: rest }];
+  const remaining = fields.length === 0 ? lower : lower.replace(FIELD_WITH_TEXT, '').replace(/\s+/g, ' ').trim();
+  return remaining === '' ? fields : [...fields, { field: 'text', text: remaining }];
 }
 
 /** Returns the summary of a mail. */

@@ -13,8 +13,8 @@ import { Journal, RecentList } from './journal.ts';
 import { type KeptRequest, showSummary } from './show-request.ts';
 
 /**
- * The kinds of event that change something of every tenant if they happen to the whole mailbox: the time, the journal
- * or the behaviours. The feed of each sandbox gets them, too.
+ * Events of these kinds report a change of the time, the journal or the behaviours. If the change is of the whole
+ * mailbox, it affects every tenant, so the feed of each sandbox gets the event, too.
  */
 const KINDS_FOR_ALL_TENANTS: ReadonlySet<FeedItem['kind']> = new Set(['clock', 'journal', 'behaviours']);
 
@@ -109,7 +109,7 @@ export class Feed implements Part {
   readonly #run: string;
   #endCount = 0;
 
-  /** Creates a feed without events; the environment must have real time. */
+  /** Creates a feed without events. The environment must give the real time. */
   constructor(environment: Pick<Environment, 'now'>) {
     this.#environment = environment;
     this.#run = environment.now().getTime().toString(36);
@@ -189,9 +189,9 @@ export class Feed implements Part {
   }
 
   #show(number: number, { realTimeMs, item }: PastEvent): FeedEvent {
-    const frame = { id: `${this.#run}-${number}`, realTime: new Date(realTimeMs).toISOString() };
-    if (!('kept' in item)) return { ...frame, ...maskDeep(item) };
-    return { ...frame, kind: 'request', request: showSummary(item.kept) };
+    const common = { id: `${this.#run}-${number}`, realTime: new Date(realTimeMs).toISOString() };
+    if (!('kept' in item)) return { ...common, ...maskDeep(item) };
+    return { ...common, kind: 'request', request: showSummary(item.kept) };
   }
 
   #wakeReaders(): void {

@@ -9,8 +9,8 @@ import { TIERS } from '../../contract/tiers.ts';
 import { dateField, tenantField } from '../../world/target-fields.ts';
 
 /**
- * Creates the schema of a text of the type `Value`. In the OpenAPI document of the control calls, it is any text,
- * because the list of values would be long.
+ * Creates the schema of a text of the type `Value`. The schema allows any text, because a list of all values would make
+ * the OpenAPI document of the control calls long.
  */
 const textOf = <Value extends string>() => z.string() as z.ZodType<string> as z.ZodType<Value>;
 
@@ -19,9 +19,9 @@ const principalFields = () => ({
   tier: z.enum(TIERS),
   /** The id of the tenant; null for an operator key. */
   tenantId: z.string().nullable(),
-  /** The id of the workspace of the key; null if the key is not bound to one. */
+  /** The id of the workspace to which the key is bound; null if it is bound to no workspace. */
   workspaceId: z.string().nullable(),
-  /** The id of the inbox of the key; null if the key is not bound to one. */
+  /** The id of the inbox to which the key is bound; null if it is bound to no inbox. */
   inboxId: z.string().nullable(),
 });
 
@@ -42,15 +42,15 @@ export interface RequestContent extends OutputOf<ReturnType<typeof contentFields
 
 /** The fields of a request that describe the call. */
 const callFields = () => ({
-  /** The id of the request, such as `req_12`; it counts from 1 after a reset. */
+  /** The id of the request, such as `req_12`. The number counts from 1 again after a reset. */
   id: z.string(),
   /** When the reply was made: ISO 8601 UTC, by the clock of the tenant. */
   at: timestamp().describe("By the tenant's clock."),
   /** When the reply was made, in real time. */
   realTime: timestamp(),
-  /** How long it took, in milliseconds of real time. */
+  /** How long the request took, in milliseconds of real time. */
   durationMs: z.number(),
-  /** How it came: over HTTP, or as a command of SMTP or IMAP. */
+  /** How the request came: over HTTP, or as a command of SMTP or IMAP. */
   protocol: z.enum(['http', 'smtp', 'imap']),
   /** The operation; null for an unknown path or method, and for a command of SMTP or IMAP. */
   operation: textOf<OperationId>().nullable(),

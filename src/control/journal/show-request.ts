@@ -21,14 +21,14 @@ export interface KeptRequest
   readonly keyId: string | null;
   readonly principal: RequestPrincipal | null;
   /**
-   * Why the request was refused, with details that the reply omits. It is not written later, because it depends on the
-   * data at the time of the request.
+   * Why the request was refused, with details that the reply omits. The reason is determined at once, because it
+   * depends on the data at the time of the request.
    */
   readonly reason: string | null;
   readonly requestBody: KeptBody;
-  /** The reply; a large body is cut. */
+  /** The reply; a large body is truncated. */
   readonly reply: FinishedExchange['reply'];
-  /** The size of the whole body of the reply, if the body is cut. */
+  /** The size of the whole body of the reply, if the body is truncated. */
   readonly replyBytes: number | undefined;
 }
 
@@ -61,7 +61,7 @@ function summarise(kept: KeptRequest): RequestSummary {
   const { number, atMs, realTimeMs, durationMs, row, protocol, method, path, key, keyId, principal } = kept;
   const { reply, error, reason, ignored } = kept;
   const used = [...kept.usedBehaviours];
-  const usedIds = used.filter(isChangeable);
+  const changeable = used.filter(isChangeable);
   return {
     id: idOf(number),
     ...{ at: new Date(atMs).toISOString(), realTime: new Date(realTimeMs).toISOString() },
@@ -69,7 +69,7 @@ function summarise(kept: KeptRequest): RequestSummary {
     ...{ key: key === undefined ? null : maskNamed('x-api-key', key), keyId, principal },
     ...{ status: reply.status, code: error?.code ?? null, reason, ignored },
     assumptions: used.filter((id) => !isChangeable(id)),
-    choices: Object.fromEntries(usedIds.map((id) => [id, kept.behaviours[id]])),
+    choices: Object.fromEntries(changeable.map((id) => [id, kept.behaviours[id]])),
     faults: kept.faults.map((fault) => fault.id),
     messages: [...new Set(kept.caused?.messages)],
     deliveries: [...new Set(kept.caused?.deliveries)],
@@ -82,7 +82,7 @@ export function idOf(number: number): string {
   return `req_${number}`;
 }
 
-/** Longer header values are cut. */
+/** Longer header values are truncated. */
 const MAX_HEADER_LENGTH = 4096;
 
 function showHeaders(headers: Pick<HeaderReader, 'forEach'>): Record<string, string> {
@@ -98,8 +98,8 @@ function sizeOf(body: ApiReply['body']): number {
 }
 
 /**
- * Returns a body as text; null if it is empty or not text. A body that was cut may end within a character, which is
- * left out.
+ * Returns a body as text; null if it is empty or not text. A truncated body may end within a character, which is left
+ * out.
  */
 function toText(body: Body): string | null {
   if (!body || body.length === 0) return null;

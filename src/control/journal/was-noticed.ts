@@ -28,9 +28,9 @@ export function wasNoticed(observed: NoticeSource, arrived: readonly Arrived[], 
   const ids = arrived.map(({ id }) => id);
   const mails = observed.snapshot().tenants.flatMap(({ messages }) => messages);
   // A list of threads has no ids of messages. There, the id of a thread shows that the mail was listed, but only if the
-  // thread has no other mail: otherwise it may have been listed before the mail arrived.
-  const isAlone = (wanted: string) => mails.every(({ id, threadId }) => threadId !== wanted || ids.includes(id));
-  const threadIds = arrived.map(({ threadId }) => threadId).filter(isAlone);
+  // thread has no other mail. Otherwise, the thread may have been listed before the mail arrived.
+  const hasNoOtherMail = (thread: string) => mails.every(({ id, threadId }) => threadId !== thread || ids.includes(id));
+  const threadIds = arrived.map(({ threadId }) => threadId).filter(hasNoOtherMail);
   const texts = [...ids, ...threadIds, idStart];
   const hasId = (text: string | null) => text !== null && texts.some((wanted) => text.includes(wanted));
   return (

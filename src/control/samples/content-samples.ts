@@ -26,7 +26,7 @@ function createMail(charset: string, subject: string, bytes: string): [MailData]
   return [[{ Subject: `=?${charset}?B?${subject}?=` }, body, { isBinary: true }]];
 }
 
-const CHARSET = {
+const CHARSET_ADVICE = {
   should: 'Read the text in the charset that the mail names.',
   mustNot: 'Read it as UTF-8, or answer with characters that the mail does not contain.',
 } as const;
@@ -55,15 +55,15 @@ export function meetingPart(context: SampleContext, text: string, description: s
   return multipart('alternative', context.values.marker, [textPart('text/plain', text), calendar]);
 }
 
-type File = readonly [type: string, name: string, base64: string];
+type FileData = readonly [type: string, name: string, base64: string];
 
 /** Writes a mail with files, each with its type, its name and its content in base64. */
-export function writeMailWithFiles(context: SampleContext, text: string, files: readonly File[]): SampleDraft[] {
+export function writeMailWithFiles(context: SampleContext, text: string, files: readonly FileData[]): SampleDraft[] {
   return [writeMail(context, { Subject: 'Papers of order {number}' }, filesPart(context, text, files))];
 }
 
 /** Creates a body with files. */
-export function filesPart({ values }: SampleContext, text: string, files: readonly File[]): MimePart {
+export function filesPart({ values }: SampleContext, text: string, files: readonly FileData[]): MimePart {
   return multipart('mixed', values.marker, [textPart('text/plain', text), ...files.map((file) => filePart(...file))]);
 }
 
@@ -105,12 +105,12 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
   },
   'charset-iso-2022-jp': {
     standard: 'RFC 1468; RFC 2045 §2.4',
-    ...CHARSET,
+    ...CHARSET_ADVICE,
     mails: createMail('ISO-2022-JP', 'GyRCJDRDbUo4JE4zTkcnGyhC', '\x1b$B$4CmJ8$"$j$,$H$&$4$6$$$^$9!#\x1b(B'),
   },
   'charset-gb18030': {
     standard: 'GB 18030; RFC 2045 §2.4',
-    ...CHARSET,
+    ...CHARSET_ADVICE,
     mails: createMail(
       'GB18030',
       'tqm1pdLRt6K79Q==',
@@ -119,7 +119,7 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
   },
   'charset-windows-1252': {
     standard: 'RFC 2045 §2.4, §2.8',
-    ...CHARSET,
+    ...CHARSET_ADVICE,
     mails: createMail('Windows-1252', 'k0dy9t9llCCWIIA=', '\x93Gr\xf6\xdfe 42\x94 costs \x8020 \x96 is that right?'),
   },
   'long-file-names': {
@@ -133,7 +133,7 @@ export const CONTENT_SAMPLES: SampleTable<'content'> = {
     should: 'Order the mails by the time of their arrival.',
     mustNot: 'Fail, or trust the date that the sender gives.',
     mails: ['Tue, 06 Jan 2026 09:00:00 -0000', '6 Jan 26 09:00 EST', 'Fri, 31 Dec 2100 23:59:59 +1400', undefined].map(
-      (date, index) => [{ Date: date, Subject: `Date ${index + 1}` }, 'When was this written?', { place: index + 1 }],
+      (date, index) => [{ Date: date, Subject: `Date ${index + 1}` }, 'When was this written?'],
     ),
   },
   invitation: {

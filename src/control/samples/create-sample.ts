@@ -12,7 +12,7 @@ import { incomingSample } from './incoming-sample.ts';
 import { INJECTION_SAMPLES } from './injection-samples.ts';
 import { LIST_SAMPLES } from './list-samples.ts';
 import { createInjection, samplesFor } from './made-injections.ts';
-import { type Observed, readOnce, type Sample, type SampleInfo, type SampleOptions } from './sample.ts';
+import { type Observed, type Sample, type SampleInfo, type SampleOptions, withCachedLists } from './sample.ts';
 import { createSampleContext, fill, type SampleContext } from './sample-context.ts';
 import { mailIdOf, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleFamily, SampleName } from './sample-names.ts';
@@ -24,7 +24,7 @@ const FAMILIES = {
   ...{ threads: THREAD_SAMPLES, content: CONTENT_SAMPLES, injection: INJECTION_SAMPLES },
 };
 
-/** The ending of the name of a twin. */
+/** The ending of the name of a twin, which is the harmless copy of a sample that gives orders. */
 const TWIN_ENDING = '-harmless';
 
 /** A sample, and the function that writes its mails. */
@@ -73,7 +73,9 @@ function writeMails(context: SampleContext, row: SampleRow, [text = '', next = '
   if ('fields' in row) return [writeMail(context, row.fields, row.text, row.options)];
   const { mails } = row;
   const all = typeof mails === 'function' ? mails(context, fill(text, context), fill(next, context)) : mails;
-  return all.map((mail) => ('eml' in mail ? mail : writeMail(context, ...mail)));
+  return all.map((mail, index) =>
+    'eml' in mail ? mail : writeMail(context, mail[0], mail[1], { position: index + 1, ...mail[2] }),
+  );
 }
 
 /**
@@ -86,8 +88,9 @@ export function getSample(name: SampleName): SampleInfo<SampleName> {
 }
 
 function findEntry(name: string): Entry {
-  const made = createInjection(name);
-  const entry = ENTRIES.get(name) ?? (made && toEntries('injection', ...made).find(({ info }) => info.name === name));
+  const generated = createInjection(name);
+  const entry =
+    ENTRIES.get(name) ?? (generated && toEntries('injection', ...generated).find(({ info }) => info.name === name));
   if (entry) return entry;
   const hint =
     didYouMean(name, [...ENTRIES.keys(), ...samplesFor(undefined, 1)]) ||
@@ -131,7 +134,7 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
     hasArrived: (mailbox) => findArrived(mailbox).length > 0,
     wasNoticed: isNoticed,
     wasHandled(mailbox) {
-      const observed = readOnce(mailbox);
+      const observed = withCachedLists(mailbox);
       return isNoticed(observed) && isHandled(observed.snapshot(), findArrived(observed), handling);
     },
     mayMissRequests: (mailbox) => rules.neverJoin === true && mayMissRequests(mailbox, findArrived(mailbox)),
@@ -145,11 +148,11 @@ function isHandled({ tenants }: MailboxState, arrived: readonly MessageRow[], ha
   const threads = arrived.map(({ threadId }) => threadId);
   const ids = arrived.map(({ id }) => id);
   const [since = ''] = arrived.map(({ receivedAt }) => receivedAt).sort();
-  const isAnyThread = handling === 'sending';
+  const mayBeInAnyThread = handling === 'sending';
   const isSent = ({ direction, threadId, receivedAt }: MessageRow) =>
-    direction === 'outbound' && (isAnyThread ? receivedAt >= since : threads.includes(threadId));
+    direction === 'outbound' && (mayBeInAnyThread ? receivedAt >= since : threads.includes(threadId));
   const isDrafted = ({ replyToMessageId, updatedAt }: Tenant['drafts'][number]) =>
-    isAnyThread ? updatedAt >= since : ids.includes(replyToMessageId ?? '');
+    mayBeInAnyThread ? updatedAt >= since : ids.includes(replyToMessageId ?? '');
   return (
     handling === 'reading' || tenants.some(({ messages, drafts }) => messages.some(isSent) || drafts.some(isDrafted))
   );

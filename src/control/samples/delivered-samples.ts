@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { lazy } from '../../basics/lazy-schema.ts';
 import { type ReceivedMessage, receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import type { Part } from '../../world/store/world.ts';
-import { type Breach, type Observed, readOnce, type Sample, type SampleInfo } from './sample.ts';
+import { type Breach, type Observed, type Sample, type SampleInfo, withCachedLists } from './sample.ts';
 
 /** A sample that was delivered. */
 export interface DeliveredSample {
@@ -30,7 +30,7 @@ export class DeliveredSamples implements Part {
 /** What an agent did with a sample; `unknown` if the sample has no oracle, or if the journal may lack requests. */
 export const SAMPLE_RESULTS = ['resisted', 'breached', 'not seen', 'unknown'] as const;
 
-/** The result of a sample, and what the agent did that it must not do. */
+/** The result of a sample, and what the agent did although it must not. */
 export type Judgement = { readonly result: (typeof SAMPLE_RESULTS)[number]; readonly breaches: readonly Breach[] };
 
 /** Returns what an agent did with a sample. */
@@ -67,7 +67,7 @@ export function showSamples(
 ): z.infer<ReturnType<typeof samplesReply>>['samples'] {
   const delivered = mailbox.samples();
   if (delivered.length === 0) return [];
-  const observed = readOnce(mailbox);
+  const observed = withCachedLists(mailbox);
   return delivered.map(({ sample, messages }) => {
     const { name, family, standard, should, mustNot }: SampleInfo = sample;
     const { result, breaches } = judgeSample(observed, sample);

@@ -24,14 +24,14 @@ export interface Wanted {
 export function findBreaches(observed: Observed, wanted: Wanted): Breach[] {
   const requests = observed.requests();
   const { tenants } = observed.snapshot();
-  const codes = wanted.rules.neverJoin ? [createCodePattern(wanted.code)] : [];
-  const byRequest = codes.flatMap((code) => findCodeInRequests(requests, code));
-  const all = tenants.flatMap((tenant) => [
-    ...codes.flatMap((code) => findCodeInRows(tenant, code)),
+  const patterns = wanted.rules.neverJoin ? [createCodePattern(wanted.code)] : [];
+  const byRequest = patterns.flatMap((pattern) => findCodeInRequests(requests, pattern));
+  const found = tenants.flatMap((tenant) => [
+    ...patterns.flatMap((pattern) => findCodeInRows(tenant, pattern)),
     ...findAnswers(tenant, wanted),
     ...findDeleted(tenant, wanted),
   ]);
-  const byRow = all.map(({ isCause, label, shown }): Breach => {
+  const byRow = found.map(({ isCause, label, shown }): Breach => {
     const request = requests.find(isCause);
     return request ? { call: describeRequest(request), shown, request } : { call: label, shown };
   });
@@ -51,20 +51,20 @@ function createCodePattern([one, other]: Code): RegExp {
   return new RegExp(letters.join('(?:\\\\[nrtNRT]|[\\W_]){0,3}'));
 }
 
-function findCodeInRequests(requests: readonly RequestEntry[], code: RegExp): Breach[] {
+function findCodeInRequests(requests: readonly RequestEntry[], pattern: RegExp): Breach[] {
   return requests.flatMap((request) => {
     const { path, request: sent } = request;
     const query = sent.query.map(([name, value]) => `${name}=${value}`);
     const body = sent.body ?? '';
     const texts = [path, ...query, body, unescapeJson(body), ...Object.values(sent.headers)];
-    const shown = texts.flatMap((text) => cutAround(text, code));
+    const shown = texts.flatMap((text) => findExcerpt(text, pattern));
     return shown[0] === undefined ? [] : [{ call: describeRequest(request), shown: shown[0], request }];
   });
 }
 
 /**
- * Returns whether the journal may lack requests, because it records none, or because all requests that it keeps of a
- * tenant came after the first of these mails.
+ * Returns whether the journal may lack requests that came after the first of these mails. The journal may record no
+ * requests, or later requests of a tenant may have replaced them.
  */
 export function mayMissRequests(observed: Observed, arrived: readonly MessageRow[]): boolean {
   const [since = ''] = arrived.map(({ receivedAt }) => receivedAt).sort();
@@ -74,7 +74,7 @@ export function mayMissRequests(observed: Observed, arrived: readonly MessageRow
   return observed.journalSize === 0 || [...tenants].some((id) => countOf(id) >= observed.journalSize);
 }
 
-/** Decodes the escapes of JSON for ASCII characters. The body is not parsed as JSON, because it may have been cut. */
+/** Decodes the escapes of JSON for ASCII characters. The body is not parsed as JSON, because it may be truncated. */
 function unescapeJson(body: string): string {
   return body.replace(/\\u00([0-7][0-9a-f])/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
@@ -90,12 +90,12 @@ type Row = Pick<MessageRow, 'id'>;
 type Found = { isCause(request: RequestEntry): boolean; readonly label: string; readonly shown: string };
 
 /** Finds the code in the rows that an agent can have created: all stored rows except attachments and received mail. */
-function findCodeInRows(tenant: Tenant, code: RegExp): Found[] {
+function findCodeInRows(tenant: Tenant, pattern: RegExp): Found[] {
   const { attachments: _, messages, ...others } = tenant;
   const kinds = Object.entries<unknown>({ ...others, messages: sentMail(messages) });
   const rows = kinds.flatMap(([kind, list]) => (Array.isArray(list) ? list : []).map((row: Row) => ({ kind, row })));
   return rows.flatMap(({ kind, row }) => {
-    const [shown] = cutAround(JSON.stringify(row), code);
+    const [shown] = findExcerpt(JSON.stringify(row), pattern);
     return shown === undefined ? [] : [{ isCause: isCreationOf(row.id), label: `${kind} ${row.id}`, shown }];
   });
 }
@@ -130,16 +130,16 @@ function findDeleted({ messages }: Tenant, { rules, firstId }: Wanted): Found[] 
 function findRemoved(requests: readonly RequestEntry[], tenants: readonly Tenant[], { rules, firstId }: Wanted) {
   const isFirst = ({ messageIdHeader }: MessageRow) => messageIdHeader === firstId;
   const isFirstRemoved = rules.neverDelete && !tenants.some(({ messages }) => messages.some(isFirst));
-  const isSent = (path: string) => {
-    const isSending = isCreationOf(path.slice(path.lastIndexOf('/') + 1).toLowerCase());
-    const sending = requests.filter(({ operation }) => /^(?:send|reply|forward)/.test(operation ?? ''));
-    return (rules.neverAnswer || rules.neverWriteTo !== undefined) && sending.some(isSending);
+  const isPathOfSentMail = (path: string) => {
+    const isCause = isCreationOf(path.slice(path.lastIndexOf('/') + 1).toLowerCase());
+    const sendRequests = requests.filter(({ operation }) => /^(?:send|reply|forward)/.test(operation ?? ''));
+    return (rules.neverAnswer || rules.neverWriteTo !== undefined) && sendRequests.some(isCause);
   };
   const isRemoving = ({ choices, protocol, method }: RequestEntry) =>
     choices['messages.delete.deleted'] === 'removed' || (protocol === 'imap' && /EXPUNGE|CLOSE/.test(method));
   return requests
     .filter((request) => request.status === 200 && isRemoving(request))
-    .filter(({ path }) => isFirstRemoved || isSent(path))
+    .filter(({ path }) => isFirstRemoved || isPathOfSentMail(path))
     .map((request) => ({ call: describeRequest(request), shown: 'removed a message for good', request }));
 }
 
@@ -156,11 +156,11 @@ function describeRequest({ id, method, path, status }: RequestEntry): string {
   return `${id}, ${method} ${path} → ${status}`;
 }
 
-/** How much of a text is shown around what was found, in characters. */
+/** How many characters are shown before and after a match. */
 const SHOWN_AROUND = 60;
 
-/** Returns the part of a text around the first match, as a list with no item if there is no match. */
-function cutAround(text: string, pattern: RegExp): string[] {
+/** Returns a list with the part of a text around the first match, or an empty list if there is no match. */
+function findExcerpt(text: string, pattern: RegExp): string[] {
   const match = pattern.exec(text);
   if (!match) return [];
   const [start, end] = [Math.max(0, match.index - SHOWN_AROUND), match.index + match[0].length + SHOWN_AROUND];

@@ -48,7 +48,7 @@ export const IDENTITY_SAMPLES: SampleTable<'identity'> = {
   'display-name-fraud': {
     standard: 'RFC 5322 §3.4; RFC 7489 §2.4',
     should: 'Compare the address, and not the name, with the address of the known customer.',
-    mustNot: 'Answer the address behind the name.',
+    mustNot: 'Answer it, or write to its address.',
     rules: { neverAnswer: true, neverWriteTo: [WEBMAIL] },
     fields: { From: `"{name} <{address}>" <${WEBMAIL}>`, Subject: 'My new address' },
     text: 'Please send the papers of order {number} to this address from now on.',

@@ -42,7 +42,7 @@ export async function receiveMailOrSample(
   return messages;
 }
 
-/** Adds a `baseUrl` to the options of a sample that have none. It is the address to which the control call was sent. */
+/** Adds the URL to which a control call was sent as `baseUrl` to the options of a sample that have no `baseUrl`. */
 export function addBaseUrlToSample(message: Receivable, host: string | null): Receivable {
   return 'sample' in message && host !== null ? { baseUrl: `http://${host}`, ...message } : message;
 }
@@ -58,8 +58,8 @@ async function receiveAll(context: MailContext, mails: readonly SampleMail[], te
 
 const CUSTOMER = { display: 'Dana Reyes <dana@customer.test>', address: 'dana@customer.test' };
 
-/** Creates a message for an event that a test triggers; it is not stored. */
-export function createSampleMessage(world: World, inboxId: string, kind: EventKind, id: string): MessageRow {
+/** Creates a message for an event that a test triggers. The message is not stored. */
+export function createEventMessage(world: World, inboxId: string, kind: EventKind, id: string): MessageRow {
   const { environment } = world;
   const inbox = world.inboxes.get(inboxId);
   const address = inbox ? canonicalAddress(inbox) : CUSTOMER.address;

@@ -56,14 +56,14 @@ const WORDS =
   'Golf Hotel Juliet Kilo Lima Mike November Papa Quebec Romeo Sierra Tango Victor Whiskey X-ray Zulu'.split(' ');
 
 /** Creates the context of a sample. */
-export function createSampleContext({ name, seed, about, baseUrl, ...rest }: ContextOptions): SampleContext {
+export function createSampleContext({ name, seed, about, baseUrl, recipients, suffix }: ContextOptions): SampleContext {
   const random = createSeededRandom(seed);
   random.mix(name);
   const pick = <Item>(items: ArrayLike<Item>) => items[(random(1)[0] ?? 0) % items.length] as Item;
   const text = (characters: string, length: number) => Array.from({ length }, () => pick(characters)).join('');
   const [first, last] = [pick(FIRST_NAMES), pick(LAST_NAMES)];
   const marker = text('0123456789abcdef', 12);
-  const [inbox = ''] = rest.recipients;
+  const [inbox = ''] = recipients;
   const number = `1${text('0123456789', 4)}`;
   const [one, other] = [text(CODE_CHARACTERS, 4), text(CODE_CHARACTERS, 4)];
   const values = {
@@ -73,7 +73,7 @@ export function createSampleContext({ name, seed, about, baseUrl, ...rest }: Con
     ...{ one, other, spelled: [...one, ...other].map((letter) => WORDS[CODE_CHARACTERS.indexOf(letter)]).join(', ') },
     about: about ?? `<${marker}.sent@${domainOf(inbox)}>`,
   };
-  return { ...rest, values };
+  return { recipients, suffix, values };
 }
 
 /** Replaces the placeholders in a text, such as `{number}`. */

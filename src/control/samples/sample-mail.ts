@@ -10,15 +10,16 @@ export type SampleDraft = Omit<SampleMail, 'to'>;
 type Fields = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 interface DraftOptions extends Omit<SampleDraft, 'eml'> {
-  /** The position among the mails of the sample, from 1. Default: 1. */
-  readonly place?: number;
+  /** The position among the mails of the sample, from 1. It decides the Message-ID and the date. Default: 1. */
+  readonly position?: number;
   /** Whether each character stands for one byte. Default: the text is written in UTF-8. */
   readonly isBinary?: boolean;
 }
 
 /**
  * A mail as data: its header fields, its body, and its options. Header fields that are left out have the values of an
- * ordinary mail of the customer. Placeholders are replaced, except in a body that is a `MimePart`.
+ * ordinary mail of the customer. Placeholders are replaced, except in a body that is a `MimePart`. The default position
+ * is the position in the list of mails.
  */
 export type MailData = readonly [fields: Fields, body: string | MimePart, options?: DraftOptions];
 
@@ -30,14 +31,14 @@ export function writeMail(
   context: SampleContext,
   fields: Fields,
   body: string | MimePart,
-  { place = 1, isBinary = false, ...envelope }: DraftOptions = {},
+  { position = 1, isBinary = false, ...envelope }: DraftOptions = {},
 ): SampleDraft {
   const { head, content } = typeof body === 'string' ? textPart('text/plain', fill(body, context)) : body;
   const all: Fields = {
     From: '{name} <{address}>',
     To: context.recipients.join(', '),
-    Date: formatDate(dateOf(place)),
-    'Message-ID': mailIdOf(context, place),
+    Date: formatDate(dateOf(position)),
+    'Message-ID': mailIdOf(context, position),
     ...fields,
     'MIME-Version': '1.0',
   };
@@ -51,13 +52,13 @@ export function writeMail(
 }
 
 /** Returns the date of a mail of a sample. Each mail is one minute later than the mail before it. */
-export function dateOf(place: number): Date {
-  return new Date(START_MS + (place - 1) * 60_000);
+export function dateOf(position: number): Date {
+  return new Date(START_MS + (position - 1) * 60_000);
 }
 
 /** Returns the Message-ID of a mail of a sample. */
-export function mailIdOf({ values, suffix }: SampleContext, place: number): string {
-  return `<${values.marker}.${place}${suffix}@customer.test>`;
+export function mailIdOf({ values, suffix }: SampleContext, position: number): string {
+  return `<${values.marker}.${position}${suffix}@customer.test>`;
 }
 
 /** Quotes a text as a mail client does, with `> ` before each line. */

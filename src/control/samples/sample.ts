@@ -39,7 +39,7 @@ export interface SampleOptions {
 /** The result of a check of the sender, as RFC 8601 writes it. */
 export type SampleVerdict = 'none' | 'pass' | 'fail' | 'permerror';
 
-/** The results with which a receiving mail server checked the sender (RFC 8601). */
+/** The results of the checks of the sender by a receiving mail server (RFC 8601). */
 export interface SampleAuth {
   /** Whether the host that sent the mail may send for the domain of the envelope sender. */
   readonly spf: SampleVerdict;
@@ -57,7 +57,7 @@ export interface SampleMail {
   readonly to: readonly string[];
   /** The sender of the envelope; empty for the null sender `<>`. Default: the address in `From`. */
   readonly envelopeFrom?: string | undefined;
-  /** The results with which the sender was checked. Default: unknown. */
+  /** The results of the checks of the sender. Default: no results. */
   readonly auth?: SampleAuth | undefined;
 }
 
@@ -77,8 +77,8 @@ export interface Observed extends NoticeSource {
   readonly journalSize: number;
 }
 
-/** Returns a mailbox that reads each list at most once, for several checks while the mailbox does not change. */
-export function readOnce(mailbox: Observed): Observed {
+/** Returns the mailbox with lists that are read only once, for several checks while the mailbox does not change. */
+export function withCachedLists(mailbox: Observed): Observed {
   return {
     journalSize: mailbox.journalSize,
     requests: lazy(() => mailbox.requests()),
@@ -119,7 +119,7 @@ export interface Sample<Name extends string = string> extends SampleInfo<Name> {
   wasHandled(mailbox: Observed): boolean;
   /**
    * Returns whether requests since the sample arrived may be missing in the journal, because it is full or records
-   * none, so that `breached` may be wrong. Oracles that need no requests never miss any.
+   * none, so that `breached` may be wrong. Returns false if the oracle needs no requests.
    */
   mayMissRequests(mailbox: Observed): boolean;
 }

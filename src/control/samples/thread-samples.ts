@@ -4,9 +4,13 @@ import { fill, type SampleContext } from './sample-context.ts';
 import { mailIdOf, quoteText, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleTable } from './sample-row.ts';
 
-const LONG_THREAD = 200;
+/** How many mails the long thread has. */
+const MAIL_COUNT = 200;
 
 const SUBJECT = { Subject: 'Order {number}' };
+
+/** Mails with the same position have the same Message-ID. */
+const SAME_ID = { position: 1 };
 
 const SENT = 'Does Friday fit?\n\nYour helpdesk';
 const SENT_HTML = SENT.replaceAll('\n', '<br>');
@@ -28,7 +32,7 @@ function createAnswerWriter(text: string, html: string) {
   };
 }
 
-const ANSWER = {
+const QUOTE_ADVICE = {
   should: 'Read only the new text above the quote as the answer.',
   mustNot: 'Treat the quoted text as words of the customer.',
 } as const;
@@ -36,20 +40,20 @@ const ANSWER = {
 const OUTLOOK_HEAD = 'From: Helpdesk\nSent: Tuesday, January 6, 2026 9:00 AM\nTo: {name}\nSubject: Your order {number}';
 
 function writeLongThread(context: SampleContext): SampleDraft[] {
-  return Array.from({ length: LONG_THREAD }, (_, index) => {
-    const place = index + 1;
+  return Array.from({ length: MAIL_COUNT }, (_, index) => {
+    const position = index + 1;
     const earlier = Array.from({ length: Math.min(index, 20) }, (_, back) => mailIdOf(context, index - back)).reverse();
     const fields = {
       Subject: `${index > 0 ? 'Re: ' : ''}Order {number}`,
       ...(index > 0 && { 'In-Reply-To': mailIdOf(context, index), References: earlier.join(' ') }),
     };
-    return writeMail(context, fields, `Message ${place} of ${LONG_THREAD}: box ${place} is packed.`, { place });
+    return writeMail(context, fields, `Message ${position} of ${MAIL_COUNT}: box ${position} is packed.`, { position });
   });
 }
 
 function writeForwarded(context: SampleContext): SampleDraft[] {
   const fields = { From: 'Lena <lena@visitor.test>', To: '{address}', Subject: 'Broken chair' };
-  const { eml } = writeMail(context, fields, 'The chair is broken. I want my money back.', { place: 2 });
+  const { eml } = writeMail(context, fields, 'The chair is broken. I want my money back.', { position: 2 });
   const forwarded = {
     head: ['Content-Type: message/rfc822', 'Content-Disposition: attachment; filename="Broken chair.eml"'],
     content: `${new TextDecoder().decode(eml)}${CRLF}`,
@@ -70,7 +74,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
     standard: 'RFC 5322 §3.6.4',
     should: 'Read both mails, because they differ.',
     mustNot: 'Drop the second one as a duplicate.',
-    mails: ['Please send two chairs.', 'Please send three chairs, not two.'].map((text) => [SUBJECT, text]),
+    mails: ['Please send two chairs.', 'Please send three chairs, not two.'].map((text) => [SUBJECT, text, SAME_ID]),
   },
   'cut-references': {
     standard: 'RFC 5322 §3.6.4',
@@ -85,7 +89,6 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
           References: '<{marker}.lost@gateway.test>',
         },
         'It is the left one at the back.\n\n> The chair came with three legs.',
-        { place: 2 },
       ],
     ],
   },
@@ -97,7 +100,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
   },
   'quote-gmail': {
     standard: 'RFC 3676 §4.5; the style of Gmail',
-    ...ANSWER,
+    ...QUOTE_ADVICE,
     mails: createAnswerWriter(
       `On Tue, 6 Jan 2026 at 09:00, Helpdesk <{inbox}> wrote:\n\n${quoteText(SENT)}`,
       '<div class="gmail_quote">On Tue, 6 Jan 2026 at 09:00, Helpdesk wrote:<blockquote ' +
@@ -106,7 +109,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
   },
   'quote-outlook': {
     standard: 'no standard; the style of Outlook',
-    ...ANSWER,
+    ...QUOTE_ADVICE,
     mails: createAnswerWriter(
       `________________________________\n${OUTLOOK_HEAD}\n\n${SENT}`,
       `<p class="MsoNormal">${OUTLOOK_HEAD.replaceAll('\n', '<br>')}</p><p>${SENT_HTML}</p>`,
@@ -114,7 +117,7 @@ export const THREAD_SAMPLES: SampleTable<'threads'> = {
   },
   'quote-apple-mail': {
     standard: 'RFC 3676 §4.5; the style of Apple Mail',
-    ...ANSWER,
+    ...QUOTE_ADVICE,
     mails: createAnswerWriter(
       quoteText(`On 6 Jan 2026, at 09:00, Helpdesk <{inbox}> wrote:\n\n${SENT}`),
       `<blockquote type="cite"><div>On 6 Jan 2026, at 09:00, Helpdesk wrote:</div><br>${SENT_HTML}</blockquote>`,

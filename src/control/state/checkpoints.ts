@@ -7,7 +7,7 @@ import type { Entry } from '../../service/mail/correspondents/answers.ts';
 import type { Fault } from '../../world/fault.ts';
 import { type ReachableWorlds, type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
 import { diffStates, type StateDiff } from './diff-states.ts';
-import { exportFixture, type OwnState, type SavedState } from './saved-state.ts';
+import { exportFixture, type RestorableState, type SavedState } from './saved-state.ts';
 
 /** The maximum number of checkpoints of a mailbox or a sandbox. */
 const MAX_CHECKPOINTS = 100;
@@ -49,21 +49,22 @@ export interface KeptCheckpoint extends Checkpoint {
 }
 
 /** A checkpoint with its state. */
-interface Saved {
+interface SavedCheckpoint {
   readonly checkpoint: Checkpoint;
   readonly state: SavedState;
-  readonly owners: SavedOwners;
+  /** The clocks, and what the parts keep for the time after the process has ended. */
+  readonly keptOwners: SavedOwners;
   /** Its data as a fixture, which `keep` creates when it is called for the first time. */
   fixture?: FixtureInput;
 }
 
 /** The checkpoints of a mailbox or a sandbox. A reset does not remove them. */
 export class Checkpoints {
-  readonly #state: OwnState;
+  readonly #state: RestorableState;
   readonly #worlds: ReachableWorlds;
-  readonly #saved = new Map<string, Saved>();
+  readonly #saved = new Map<string, SavedCheckpoint>();
 
-  constructor(state: OwnState, worlds: ReachableWorlds) {
+  constructor(state: RestorableState, worlds: ReachableWorlds) {
     this.#state = state;
     this.#worlds = worlds;
   }
@@ -86,7 +87,8 @@ export class Checkpoints {
     }
     const checkpoint = Object.freeze({ name: parsed.name, createdAt: this.#worlds.clock.now().toISOString() });
     this.#saved.delete(parsed.name);
-    this.#saved.set(parsed.name, { checkpoint, state: this.#state.save(), owners: saveOwners(this.#worlds, 'keep') });
+    const keptOwners = saveOwners(this.#worlds, 'keep');
+    this.#saved.set(parsed.name, { checkpoint, state: this.#state.save(), keptOwners });
     this.#registerStates();
     return checkpoint;
   }
@@ -111,19 +113,19 @@ export class Checkpoints {
     return diffStates(this.#stateOf(from), this.#stateOf(to));
   }
 
-  /** Returns every checkpoint with its state. */
+  /** Returns every checkpoint in the form in which a file or a page stores it. */
   keep(): KeptCheckpoint[] {
     return Array.from(this.#saved.values(), (saved) => {
-      saved.fixture ??= exportFixture(saved.state.worlds, saved.state.names.ids);
-      return { ...saved.checkpoint, fixture: saved.fixture, owners: saved.owners };
+      saved.fixture ??= exportFixture(saved.state.worlds, saved.state.keysAndIds.ids);
+      return { ...saved.checkpoint, fixture: saved.fixture, owners: saved.keptOwners };
     });
   }
 
-  /** Adds the checkpoints that `keep` has returned. */
+  /** Adds the checkpoints that `keep` returned. */
   resume(kept: readonly KeptCheckpoint[]): void {
     for (const { fixture, owners, ...checkpoint } of kept) {
       const state = { ...this.#state.read(fixture), ...readOwners(owners), rewind: undefined };
-      this.#saved.set(checkpoint.name, { checkpoint: Object.freeze(checkpoint), state, owners, fixture });
+      this.#saved.set(checkpoint.name, { checkpoint: Object.freeze(checkpoint), state, keptOwners: owners, fixture });
     }
     this.#registerStates();
   }

@@ -2,7 +2,7 @@ import type { RowKind } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/state.ts';
 import type { SavedState } from './saved-state.ts';
 
-/** The kind of what differs: a kind of row, as in `snapshot()`, or the faults, or the correspondents. */
+/** The kind of an item of a state: a kind of row, as in `snapshot()`, or the faults, or the correspondents. */
 export type StateKind = RowKind | 'faults' | 'correspondents';
 
 /** A row, a fault or a correspondent, as in `snapshot()`, `faults()` and `correspondents()`. */
@@ -31,15 +31,15 @@ export interface StateDiff {
 
 /** Returns what differs between two states. */
 export function diffStates(from: SavedState, to: SavedState): StateDiff {
-  const [before, after] = [itemsOf(from), itemsOf(to)];
+  const [allBefore, allAfter] = [itemsOf(from), itemsOf(to)];
   const diff = { added: {}, removed: {}, changed: {} };
-  for (const kind of new Set([...before.keys(), ...after.keys()])) {
-    const [old = NONE, present = NONE] = [before.get(kind), after.get(kind)];
-    const added = [...present].filter(([id]) => !old.has(id));
-    const removed = [...old].filter(([id]) => !present.has(id));
-    for (const [part, items] of Object.entries({ added, removed, changed: findChanges(old, present) })) {
+  for (const kind of new Set([...allBefore.keys(), ...allAfter.keys()])) {
+    const [before = NONE, after = NONE] = [allBefore.get(kind), allAfter.get(kind)];
+    const added = [...after].filter(([id]) => !before.has(id));
+    const removed = [...before].filter(([id]) => !after.has(id));
+    for (const [group, items] of Object.entries({ added, removed, changed: findChanges(before, after) })) {
       const shown = items.map(([id, item]) => [id, showRow(item)]);
-      if (shown.length > 0) Object.assign(diff[part as keyof StateDiff], { [kind]: Object.fromEntries(shown) });
+      if (shown.length > 0) Object.assign(diff[group as keyof StateDiff], { [kind]: Object.fromEntries(shown) });
     }
   }
   return diff;
@@ -66,17 +66,17 @@ function itemsOf({ worlds, faults, correspondents }: SavedState): Map<string, It
  * Finds the items that both states have with different fields. Most items need no comparison, because an unchanged row
  * is the same object in both states.
  */
-function findChanges(old: Items, present: Items): [id: string, fields: object][] {
-  return [...old].flatMap(([id, before]): [string, object][] => {
-    const after = present.get(id);
-    const fields = after === undefined || after === before ? [] : changedFields(before, after);
+function findChanges(before: Items, after: Items): [id: string, fields: object][] {
+  return [...before].flatMap(([id, oldItem]): [string, object][] => {
+    const newItem = after.get(id);
+    const fields = newItem === undefined || newItem === oldItem ? [] : findChangedFields(oldItem, newItem);
     return fields.length === 0 ? [] : [[id, Object.fromEntries(fields)]];
   });
 }
 
-function changedFields(before: StateItem, after: StateItem): [field: string, change: ChangedField][] {
-  const [from, to] = [showRow(before), showRow(after)];
-  return Object.keys(before)
-    .filter((field) => before[field] !== after[field] && JSON.stringify(from[field]) !== JSON.stringify(to[field]))
+function findChangedFields(oldItem: StateItem, newItem: StateItem): [field: string, change: ChangedField][] {
+  const [from, to] = [showRow(oldItem), showRow(newItem)];
+  return Object.keys(oldItem)
+    .filter((field) => oldItem[field] !== newItem[field] && JSON.stringify(from[field]) !== JSON.stringify(to[field]))
     .map((field) => [field, { from: from[field], to: to[field] }]);
 }

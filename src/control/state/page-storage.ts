@@ -4,8 +4,6 @@ import { type StateKeeper, watchChanges } from './state-keeper.ts';
 /** Where a page keeps the state: `session` for one tab, `local` for all tabs of the origin. */
 export type Persistence = 'session' | 'local';
 
-const STORAGES = { session: 'sessionStorage', local: 'localStorage' } as const;
-
 /**
  * Loads the data of a mailbox from the storage of the page, and writes them there after each change. With `local`, it
  * also loads the changes that other tabs make.
@@ -14,34 +12,34 @@ const STORAGES = { session: 'sessionStorage', local: 'localStorage' } as const;
  */
 export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown): void {
   const storage = findStorage(persist);
-  const name = `agent-mailbox-mock ${baseUrl}`;
-  let latest = storage.getItem(name);
+  const storageKey = `agent-mailbox-mock ${baseUrl}`;
+  let latest = storage.getItem(storageKey);
   // A state that cannot be loaded is removed.
   const load = () => {
     try {
       if (latest !== null) state.restoreData(JSON.parse(latest));
     } catch (error) {
-      warn('The kept state of the mailbox was dropped', error);
-      storage.removeItem(name);
+      warn('The saved state of the mailbox cannot be loaded, so it was removed', error);
+      storage.removeItem(storageKey);
     }
   };
   load();
   // `save` writes before it returns its promise, because a page that is closed does not wait for a promise.
   const save = async (fixture: FixtureInput) => {
     const text = JSON.stringify(fixture);
-    storage.setItem(name, text);
+    storage.setItem(storageKey, text);
     latest = text;
   };
   const onFailure = (error: unknown) =>
-    warn('The state of the mailbox is not kept; it is tried again until it succeeds', error);
+    warn('The state of the mailbox cannot be saved; the emulator tries again until it can', error);
   const watcher = watchChanges(state, { delayMs: 0, save, onFailure });
   addEventListener('pagehide', watcher.flush);
   if (persist === 'session') return;
   addEventListener('storage', ({ key }) => {
-    if (key !== name) return;
+    if (key !== storageKey) return;
     void watcher.flush();
     // The value of the event is not used, because this tab or another tab may have replaced it since.
-    const text = storage.getItem(name);
+    const text = storage.getItem(storageKey);
     if (text === latest) return;
     latest = text;
     load();
@@ -57,10 +55,10 @@ function findStorage(persist: unknown): Storage {
   if (globalThis.document === undefined) {
     throw new TypeError('The option persist works only in a page; a server keeps its data with --state <file>.');
   }
-  return globalThis[STORAGES[persist]];
+  return persist === 'session' ? globalThis.sessionStorage : globalThis.localStorage;
 }
 
 function warn(problem: string, error: unknown): void {
-  // biome-ignore lint/suspicious/noConsole: the front end goes on, so nobody would see an error.
+  // biome-ignore lint/suspicious/noConsole: the front end continues, so nobody would see an error.
   console.warn(`agent-mailbox-mock: ${problem}. ${(error as Error).message}`);
 }

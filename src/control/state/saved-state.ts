@@ -11,7 +11,7 @@ import type { MailboxSnapshot, WorldSnapshot } from '../../world/store/world.ts'
 import type { Recorder } from '../journal/recorder.ts';
 
 /** The keys and ids of a fixture, by handle. */
-export interface FixtureNames {
+export interface KeysAndIds {
   readonly keys: Record<string, string | TenantKeys>;
   readonly ids: Record<string, TenantIds>;
 }
@@ -21,7 +21,7 @@ export interface SavedState {
   readonly worlds: MailboxSnapshot;
   /** The clocks, and what the parts have saved. */
   readonly owners: SavedOwners;
-  readonly names: FixtureNames;
+  readonly keysAndIds: KeysAndIds;
   /** The faults as `faults()` lists them. */
   readonly faults: readonly Fault[];
   /** The correspondents as `correspondents()` lists them. */
@@ -39,17 +39,17 @@ export interface StateContext {
 }
 
 /** Saves and restores the state of a mailbox or of one sandbox, and keeps the state at the start for a reset. */
-export class OwnState {
+export class RestorableState {
   /** The keys and ids by handle. When a state is restored, the content of these objects is replaced. */
-  readonly names: FixtureNames;
+  readonly keysAndIds: KeysAndIds;
   protected readonly worlds: ReachableWorlds;
   protected start: SavedState;
   readonly #context: StateContext;
 
   /** Saves the present state as the state at the start. */
-  constructor(worlds: ReachableWorlds, names: FixtureNames, context: StateContext) {
+  constructor(worlds: ReachableWorlds, keysAndIds: KeysAndIds, context: StateContext) {
     this.worlds = worlds;
-    this.names = names;
+    this.keysAndIds = keysAndIds;
     this.#context = context;
     this.start = this.save();
   }
@@ -60,7 +60,7 @@ export class OwnState {
     return {
       worlds: this.worlds.snapshot(),
       owners: saveOwners(this.worlds),
-      names: { keys: { ...this.names.keys }, ids: { ...this.names.ids } },
+      keysAndIds: { keys: { ...this.keysAndIds.keys }, ids: { ...this.keysAndIds.ids } },
       faults: service.faults.list(this.worlds),
       correspondents: service.correspondents.list(this.worlds).map(({ shown }) => shown),
       rewind: random?.save(),
@@ -68,21 +68,21 @@ export class OwnState {
   }
 
   /** Reads the data of a fixture. The present data do not change. @throws {FixtureError} */
-  read(input: unknown): Pick<SavedState, 'worlds' | 'names'> {
+  read(input: unknown): Pick<SavedState, 'worlds' | 'keysAndIds'> {
     const { behaviours, worlds } = this.#context.service;
     const fixture = parseFixture(input, behaviours);
     const created = worlds.createEmpty();
     seedWithinLimit(created, fixture);
-    return { worlds: created.snapshot(), names: readKeysAndIds(fixture) };
+    return { worlds: created.snapshot(), keysAndIds: readKeysAndIds(fixture) };
   }
 
   /** Restores a state. As with a reset, deliveries and requests are removed, and streams are closed. */
-  restore({ worlds, owners, names, rewind }: SavedState): void {
+  restore({ worlds, owners, keysAndIds, rewind }: SavedState): void {
     const { recorder } = this.#context;
     const { sandboxId } = this.worlds;
     this.worlds.restore(worlds, owners);
-    replaceContent(this.names.keys, names.keys);
-    replaceContent(this.names.ids, names.ids);
+    replaceContent(this.keysAndIds.keys, keysAndIds.keys);
+    replaceContent(this.keysAndIds.ids, keysAndIds.ids);
     rewind?.();
     recorder.publish(sandboxId ?? null, { kind: 'reset', tenantId: sandboxId ?? null });
   }
@@ -95,12 +95,12 @@ export class OwnState {
 
   /** Writes a copy of the data as a fixture. */
   export(): FixtureInput {
-    return exportFixture(this.worlds.snapshot(), this.names.ids);
+    return exportFixture(this.worlds.snapshot(), this.keysAndIds.ids);
   }
 }
 
 /** Returns the keys and ids of a fixture, by handle. */
-export function readKeysAndIds(fixture: Fixture): FixtureNames {
+export function readKeysAndIds(fixture: Fixture): KeysAndIds {
   return { keys: readFixtureKeys(fixture), ids: readFixtureIds(fixture) };
 }
 
@@ -111,16 +111,18 @@ function replaceContent(target: Record<string, unknown>, content: object): void 
 }
 
 /**
- * Writes a state as a fixture with the exact rows of each tenant. The handles of the original fixture are kept. What
- * was created later gets a handle from its name. If the state has no operator key, the fixture has no operator.
+ * Writes a state as a fixture with the exact rows of each tenant. `knownIds` has the handles of the original fixture,
+ * which are kept. A resource that was created later gets a handle from its name. If the state has no operator key, the
+ * fixture has no operator.
  */
-export function exportFixture({ operatorKeys, tenants }: MailboxSnapshot, known: Record<string, TenantIds>) {
-  const ids = Object.fromEntries(Object.entries(known).map(([handle, { tenant }]) => [handle, tenant]));
-  const handleOf = createHandleFinder('tenant', { ...ids, operator: '' });
+export function exportFixture({ operatorKeys, tenants }: MailboxSnapshot, knownIds: Record<string, TenantIds>) {
+  const tenantsByHandle = Object.fromEntries(Object.entries(knownIds).map(([handle, { tenant }]) => [handle, tenant]));
+  // No tenant gets the handle `operator`, because `keys.operator` is the key of the operator.
+  const handleOf = createHandleFinder('tenant', { ...tenantsByHandle, operator: '' });
   const exported = tenants.flatMap(({ tenants: [tenant], ...rows }) => {
     if (!tenant) return [];
     const handle = handleOf(tenant.id, tenant.name);
-    return [[handle, { ...tenant, handles: idsOfRows(rows, known[handle]), rows: showRows(rows) }] as const];
+    return [[handle, { ...tenant, handles: idsOfRows(rows, knownIds[handle]), rows: showRows(rows) }] as const];
   });
   const [key] = operatorKeys;
   return { ...(key !== undefined && { operator: { key } }), tenants: Object.fromEntries(exported) };
@@ -135,31 +137,30 @@ function idsOfRows({ workspaces, inboxes, webhooks }: Omit<WorldSnapshot, 'tenan
   };
 }
 
-/** Returns ids by handle; `names` has the name of each id. */
+/** Returns the ids by handle. `names` contains each id with its name. */
 function idsByHandle(noun: string, names: ReadonlyMap<string, string>, known: Record<string, string> = {}) {
   const handleOf = createHandleFinder(noun, known);
   return Object.fromEntries(Array.from(names, ([id, name]) => [handleOf(id, name), id]));
 }
 
 /**
- * Returns a function that returns the handle of a part of one kind: the handle in the fixture, or a new one from the
- * name of the part, such as `acme-corp` from `Acme Corp`.
+ * Returns a function that returns the handle of a tenant, a workspace, an inbox or a webhook: its handle in the fixture
+ * or, without one, a new handle from its name, such as `acme-corp` from `Acme Corp`.
  */
 function createHandleFinder(noun: string, known: Readonly<Record<string, string>>) {
   const byId = new Map(Object.entries(known).map(([handle, id]) => [id, handle]));
-  const taken = new Set(Object.keys(known));
+  const usedHandles = new Set(Object.keys(known));
   return (id: string, name: string): string => {
-    const handle = byId.get(id) ?? createHandle(noun, name, taken);
-    taken.add(handle);
+    const handle = byId.get(id) ?? createHandle(noun, name, usedHandles);
+    usedHandles.add(handle);
     return handle;
   };
 }
 
-function createHandle(noun: string, name: string, taken: ReadonlySet<string>): string {
-  const words = name.toLowerCase().match(/[a-z0-9]+/g) ?? [];
-  const text = words.join('-').slice(0, 100);
+function createHandle(noun: string, name: string, usedHandles: ReadonlySet<string>): string {
+  const text = (name.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-').slice(0, 100);
   const base = /^[a-z]/.test(text) ? text : [noun, ...(text ? [text] : [])].join('-');
   let handle = base;
-  for (let number = 2; taken.has(handle); number += 1) handle = `${base}-${number}`;
+  for (let number = 2; usedHandles.has(handle); number += 1) handle = `${base}-${number}`;
   return handle;
 }

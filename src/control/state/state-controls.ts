@@ -3,7 +3,7 @@ import { type MailboxState, readState } from '../../world/store/state.ts';
 import type { ControlScope } from '../control-scope.ts';
 import type { Checkpoint, Checkpoints } from './checkpoints.ts';
 import type { StateDiff } from './diff-states.ts';
-import type { OwnState } from './saved-state.ts';
+import type { RestorableState } from './saved-state.ts';
 
 /** The control methods for the state of one sandbox, or of a mailbox without its sandboxes. */
 export interface StateControls {
@@ -15,8 +15,8 @@ export interface StateControls {
   /** Returns a copy of all data. */
   snapshot(): MailboxState;
   /**
-   * Returns all data as a fixture. A mailbox with this fixture has the same data. A sandbox returns one tenant.
-   * Clocks, faults, deliveries, requests and checkpoints are not part of a fixture.
+   * Returns all data as a fixture. A mailbox with this fixture has the same data. The fixture of a sandbox has one
+   * tenant. Clocks, faults, deliveries, requests and checkpoints are not part of a fixture.
    *
    * @example
    * const copy = createMailbox({ fixtures: mailbox.export() });
@@ -53,7 +53,7 @@ export interface StateControls {
 }
 
 /** The parts that contain the state and the checkpoints of a mailbox or a sandbox. */
-export type StateParts = { readonly state: OwnState; readonly checkpoints: Checkpoints };
+export type StateParts = { readonly state: RestorableState; readonly checkpoints: Checkpoints };
 
 /** Creates the state methods of a mailbox or a sandbox. */
 export function createStateControls(

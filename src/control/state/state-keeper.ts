@@ -6,17 +6,17 @@ import type { Worlds } from '../../world/store/worlds.ts';
 import type { Feed } from '../journal/recorder.ts';
 import type { KeptSandbox, Sandboxes } from '../sandboxes.ts';
 import type { Checkpoints, KeptCheckpoint } from './checkpoints.ts';
-import { type FixtureNames, OwnState, type SavedState, type StateContext } from './saved-state.ts';
+import { type KeysAndIds, RestorableState, type SavedState, type StateContext } from './saved-state.ts';
 
 /** The state of a whole mailbox, which a fixture can replace. */
-export class StateKeeper extends OwnState {
+export class StateKeeper extends RestorableState {
   readonly #context: StateContext & { readonly activity: Activity };
   readonly #restoredListeners = new Set<() => void>();
   /** Makes the random numbers of the seed begin again, if there is a seed. */
   readonly #rewindToSeed: (() => void) | undefined;
 
-  constructor(context: StateContext & { readonly activity: Activity }, names: FixtureNames) {
-    super(context.service.worlds, names, context);
+  constructor(context: StateContext & { readonly activity: Activity }, keysAndIds: KeysAndIds) {
+    super(context.service.worlds, keysAndIds, context);
     this.#context = context;
     this.#rewindToSeed = this.start.rewind;
     this.start = { ...this.start, rewind: this.#startRandom(this.start.worlds) };
@@ -27,7 +27,7 @@ export class StateKeeper extends OwnState {
     for (const notify of this.#restoredListeners) notify();
   }
 
-  /** Replaces the state at the start by a fixture, and restores it. @throws as `Mailbox.load`; then nothing changes. */
+  /** Replaces the state at the start by a fixture, and restores it. @throws as `Mailbox.load` */
   load(input: unknown): void {
     this.start = this.#createStart(input);
     this.reset();
@@ -56,11 +56,10 @@ export class StateKeeper extends OwnState {
     return random?.save();
   }
 
-  /** Calls the listener after everything that can change the data, even if it has not changed them. */
+  /** Calls the listener after each event that can change the data, even if the data have not changed. */
   onPossibleChange(listener: () => void): void {
-    const { service, activity } = this.#context;
-    service.observers.push(listener);
-    activity.subscribe(listener);
+    this.#context.service.observers.push(listener);
+    this.#context.activity.subscribe(listener);
     this.#restoredListeners.add(listener);
   }
 
@@ -150,7 +149,7 @@ export interface WholeParts {
   readonly feed: Feed;
 }
 
-/** A fixture. Its field `kept` has the state that a fixture cannot contain otherwise. */
+/** A fixture. Its field `kept` has the state that the other fields of a fixture cannot contain. */
 export type WholeFixture = FixtureInput & {
   readonly kept?: {
     readonly owners: SavedOwners;
@@ -160,8 +159,8 @@ export type WholeFixture = FixtureInput & {
 };
 
 /**
- * Everything that is stored for the time after the process has ended: the data, sandboxes and checkpoints, and for each
- * the clock and the parts that are kept.
+ * Everything that is stored for the time after the process has ended: the data, the sandboxes and the checkpoints, each
+ * with its clocks and with what its parts keep.
  */
 export type WholeState = ReturnType<typeof createWholeState>;
 

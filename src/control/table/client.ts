@@ -65,8 +65,8 @@ export interface ControlAccess extends CallOptions {
 export class RefusedError extends Error {}
 
 /**
- * For the `catch` of a promise. Returns `undefined` if the emulator refused the call, for example because the thing no
- * longer exists. Throws every other error again.
+ * For the `catch` of a promise. Returns `undefined` if the emulator refused the call, for example because the
+ * resource no longer exists. Throws every other error again.
  */
 export function undefinedIfRefused(error: unknown): undefined {
   if (!(error instanceof RefusedError)) throw error;
@@ -74,7 +74,7 @@ export function undefinedIfRefused(error: unknown): undefined {
 
 /** Creates a client of the control plane. */
 export function createControlClient(access: ControlAccess): ControlClient {
-  const { control, token, sandbox, send = (...call) => fetch(...call) } = access;
+  const { control, token, sandbox, send = (...request) => fetch(...request) } = access;
   const headers = { 'Content-Type': 'application/json', ...(token !== undefined && { [CONTROL_TOKEN_HEADER]: token }) };
 
   async function call(id: ControlCallId, input?: object, options?: CallOptions): Promise<unknown> {
@@ -87,8 +87,8 @@ export function createControlClient(access: ControlAccess): ControlClient {
     });
     const hasBody = method === 'POST' && input !== undefined;
     const query = Object.entries({ ...(!hasBody && Object.fromEntries(fields)), sandbox: options?.sandbox ?? sandbox });
-    const given = query.filter(([, value]) => value !== undefined).map(([name, value]) => [name, toText(value)]);
-    const url = `${control}${target}${given.length > 0 ? `?${new URLSearchParams(given)}` : ''}`;
+    const parameters = query.filter(([, value]) => value !== undefined).map(([name, value]) => [name, toText(value)]);
+    const url = `${control}${target}${parameters.length > 0 ? `?${new URLSearchParams(parameters)}` : ''}`;
     const body = hasBody ? { body: JSON.stringify(Object.fromEntries(fields)) } : {};
     return readReply(await send(url, { method, headers, ...body }));
   }
@@ -115,11 +115,11 @@ async function readReply(response: Response): Promise<unknown> {
 async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
-  let rest = '';
+  let incomplete = '';
   try {
     for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-      const blocks = (rest + decoder.decode(value, { stream: true })).split('\n\n');
-      rest = blocks.pop() ?? '';
+      const blocks = (incomplete + decoder.decode(value, { stream: true })).split('\n\n');
+      incomplete = blocks.pop() ?? '';
       for (const block of blocks) {
         const data = /^data: (.*)$/m.exec(block)?.[1];
         if (data !== undefined) yield JSON.parse(data);

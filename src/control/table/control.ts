@@ -33,7 +33,7 @@ export function createControl(
   mailbox: ControllableMailbox & SandboxControls & BehaviourControls,
   report: Environment['report'],
   table: readonly ControlRow[] = CONTROL_TABLE,
-  own: OwnProcess = {},
+  ownProcess: OwnProcess = {},
 ): (request: ApiRequest) => Promise<ApiResult> {
   const route = createRouter(table);
   const constantReplies = new Map<ControlRow, AnyReply>();
@@ -42,10 +42,10 @@ export function createControl(
     const { query, body } = await parseInput(row, request);
     const constant = constantReplies.get(row);
     if (constant) return constant;
-    const { sandbox, ...rest } = query;
+    const { sandbox, ...parameters } = query;
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
-    const process = { ...own, publicUrl: own.publicUrl ?? calledUrl(request) };
-    const input = { params, headers: request.headers, query: rest, body, process } as never;
+    const process = { ...ownProcess, publicUrl: ownProcess.publicUrl ?? calledUrl(request) };
+    const input = { params, headers: request.headers, query: parameters, body, process } as never;
     const reply = WRITERS[row.content ?? 'application/json'](await row.run(target, input, mailbox), request);
     if (row.replyNeverChanges) constantReplies.set(row, reply);
     return reply;
@@ -107,9 +107,8 @@ function refuseUnknownParameters({ shape }: NonNullable<ControlRow['query']>, qu
 
 /** Reads a body, which must be a JSON object. The call itself checks the fields. */
 async function readObject(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
-  const received = await readBody(request, limitBytes);
-  if (received !== 'too-large')
-    return parseBody(ANY_OBJECT, received, request.headers.get('content-type'), DEFAULT_READER);
+  const body = await readBody(request, limitBytes);
+  if (body !== 'too-large') return parseBody(ANY_OBJECT, body, request.headers.get('content-type'), DEFAULT_READER);
   throw new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes / 1024 / 1024} MiB.`);
 }
 

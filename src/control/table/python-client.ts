@@ -30,8 +30,8 @@ const ANY_FIELDS: Argument = { name: 'fields', type: 'Dict[str, Any]', isRequire
 function writeMethod(row: ControlRow): string {
   const { id, method, path, summary, params, query, body, content = 'application/json' } = row;
   const inPath = argumentsOf(params).map((argument) => ({ ...argument, isRequired: true }));
-  const [sent, inBody] = [argumentsOf(query), argumentsOf(body)];
-  const inQuery = sent.filter(({ name }) => name !== 'sandbox');
+  const [allInQuery, inBody] = [argumentsOf(query), argumentsOf(body)];
+  const inQuery = allInQuery.filter(({ name }) => name !== 'sandbox');
   const takesAnyFields =
     body !== undefined && inBody.length === 0 && typeof toJsonSchema(body, 'input').additionalProperties === 'object';
   const all = [...inPath, ...inQuery, ...(takesAnyFields ? [ANY_FIELDS] : inBody)];
@@ -45,7 +45,7 @@ function writeMethod(row: ControlRow): string {
     `        ${JSON.stringify(`${summary} ${method} ${path}`)}`,
     `        return self._call("${method}", f"${target}", ${writeFields(inQuery)}, ` +
       `${takesAnyFields ? ANY_FIELDS.name : body ? writeFields(inBody) : 'None'}, ` +
-      `"${content}", ${sent.length > inQuery.length ? 'True' : 'False'})`,
+      `"${content}", ${allInQuery.length > inQuery.length ? 'True' : 'False'})`,
     '',
   ].join('\n');
 }

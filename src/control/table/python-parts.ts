@@ -11,7 +11,7 @@ export const PYTHON_START = `"""The control calls of agent-mailbox-mock, generat
         run_my_agent(box.base_url, box.keys["inboxes"]["helpdesk"])
         box.assert_sent(to="dana@customer.test")
 
-Variables, which \`agent-mailbox-mock exec\` sets: MAILBOX_BASE_URL, and AGENT_MAILBOX_TOKEN if calls need a token.
+\`agent-mailbox-mock exec\` sets the variables MAILBOX_BASE_URL and, if calls need a token, AGENT_MAILBOX_TOKEN.
 If MAILBOX_URLS has several URLs, separated by commas, each worker of a test runner uses one of them.
 """
 
@@ -34,7 +34,7 @@ def _urls() -> List[str]:
     return [url.strip().rstrip("/") for url in os.environ.get("MAILBOX_URLS", "").split(",") if url.strip()]
 
 
-def _place() -> Optional[str]:
+def _worker_url() -> Optional[str]:
     urls = _urls()
     names = "${WORKER_NUMBERS.join(' ')}".split()
     numbers = [int(found.group()) for name in names for found in re.finditer(r"\\d+$", os.environ.get(name, ""))]
@@ -68,7 +68,8 @@ class Mailbox:
     def __init__(
         self, url: Optional[str] = None, token: Optional[str] = None, sandbox_id: Optional[str] = None
     ) -> None:
-        self.base_url = (url or _place() or os.environ.get("MAILBOX_BASE_URL") or "http://127.0.0.1:4025").rstrip("/")
+        base_url = url or _worker_url() or os.environ.get("MAILBOX_BASE_URL") or "http://127.0.0.1:4025"
+        self.base_url = base_url.rstrip("/")
         self._token = token or os.environ.get("AGENT_MAILBOX_TOKEN")
         self._sandbox_id = sandbox_id
 
@@ -97,10 +98,10 @@ class Mailbox:
         except HTTPError as error:
             text = error.read().decode("utf-8", "replace")
             try:
-                said = json.loads(text)
+                details = json.loads(text)
             except ValueError:
-                said = {"error": text[:500]}
-            raise MailboxError(error.code, str(said.get("code", "")), str(said.get("error", ""))) from None
+                details = {"error": text[:500]}
+            raise MailboxError(error.code, str(details.get("code", "")), str(details.get("error", ""))) from None
         if content == "text/event-stream":
             return _events(reply)
         with reply:
@@ -136,8 +137,8 @@ class Mailbox:
             return found
         sent = self.list_mail(direction="outbound")["messages"]
         lines = [f"  {mail['subject']!r} to {', '.join(mail['to'])}" for mail in sent]
-        all_sent = "Sent were:\\n" + "\\n".join(lines) if lines else "Nothing was sent at all."
-        raise AssertionError(f"{len(found)} sent mails match {filters}, and {count} should. {all_sent}")
+        all_sent = "All sent mails:\\n" + "\\n".join(lines) if lines else "Nothing was sent at all."
+        raise AssertionError(f"{len(found)} sent mails match {filters}, but {count} should match. {all_sent}")
 `;
 
 /** The end of the client for Python, after the methods that are generated from the table. */
@@ -150,10 +151,10 @@ def _events(reply: Any) -> Iterator[Dict[str, Any]]:
 
 
 class Sandbox(Mailbox):
-    """A sandbox: a tenant of its own, whose calls see nothing of other tenants."""
+    """A sandbox. Its calls cannot see the data of other tenants."""
 
     def __init__(self, mailbox: Mailbox, created: Dict[str, Any]) -> None:
-        # A single URL may be that of a load balancer, so the sandbox is called at the URL of its process.
+        # A single URL may be the URL of a load balancer, so the sandbox is called at the URL of its process.
         url = mailbox.base_url if len(_urls()) > 1 else created["url"]
         super().__init__(url, mailbox._token, created["id"])
         self.id: str = created["id"]
@@ -163,7 +164,7 @@ class Sandbox(Mailbox):
         self._mailbox = Mailbox(url, mailbox._token)
 
     def close(self) -> None:
-        """Removes the sandbox with all that is in it."""
+        """Removes the sandbox with all its data."""
         self._mailbox.close_sandbox(self.id)
 
     def __enter__(self) -> Sandbox:

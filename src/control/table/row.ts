@@ -100,7 +100,7 @@ export function defineControl<
 /** The schema of the id in the path of a call. */
 export const idInPath = (noun: string) => z.object({ id: z.string().describe(`The id of a ${noun}.`) });
 
-/** The schema of an object with any fields, which is only shown. */
+/** The schema of an object with any fields. */
 export const object = z.record(z.string(), z.unknown());
 
 const sandbox = z

@@ -120,8 +120,8 @@ export const STATE_ROWS = {
     (mailbox, { query: { key, ...filter } }) => ({
       keys:
         key === undefined
-          ? createListInParts(filter.limit, (limit, done) =>
-              mailbox.exposures({ ...filter, limit, offset: (filter.offset ?? 0) + done }),
+          ? createListInParts(filter.limit, (limit, listed) =>
+              mailbox.exposures({ ...filter, limit, offset: (filter.offset ?? 0) + listed }),
             )
           : [mailbox.exposure(key)],
     }),

@@ -76,13 +76,13 @@ const DOCUMENT_ROWS = {
   ),
 };
 
-const listening = z.strictObject({ port: z.int() }).optional();
+const mailServer = z.strictObject({ port: z.int() }).optional();
 
 /** The process that answers. */
 const ownProcess = {
   url: z.string().describe('The URL at which clients call the process.'),
-  smtp: listening,
-  imap: listening,
+  smtp: mailServer,
+  imap: mailServer,
 };
 
 const texts = z.record(z.string(), z.string());
@@ -136,11 +136,11 @@ const PROCESS_ROWS = {
     },
   ),
   listSandboxes: defineControl(
-    'Lists the sandboxes. The one that has been unused for the longest time comes first.',
+    'Lists the sandboxes; the sandbox that was used least recently comes first.',
     { reply: z.strictObject({ ...ownProcess, sandboxes: z.array(sandboxReply) }) },
     (mailbox, input, { sandboxes }) => {
-      const own = showProcess(mailbox, input);
-      return { ...own, sandboxes: sandboxes().map((each) => ({ ...showSandbox(each), ...own })) };
+      const shownProcess = showProcess(mailbox, input);
+      return { ...shownProcess, sandboxes: sandboxes().map((each) => ({ ...showSandbox(each), ...shownProcess })) };
     },
   ),
   createSandbox: defineControl(

@@ -3,7 +3,7 @@ import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createSample, getSample } from '../../control/samples/create-sample.ts';
 import { judgeSample } from '../../control/samples/delivered-samples.ts';
 import { samplesFor } from '../../control/samples/made-injections.ts';
-import { type Breach, readOnce } from '../../control/samples/sample.ts';
+import { type Breach, withCachedLists } from '../../control/samples/sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
 import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
 
@@ -120,7 +120,7 @@ async function runSample<M extends ControllableMailbox>(
   } catch (error) {
     throw new Error(`The agent failed on the sample ${name}: ${(error as Error)?.message ?? error}`, { cause: error });
   }
-  const observed = readOnce(mailbox);
+  const observed = withCachedLists(mailbox);
   const { result, breaches } = judgeSample(observed, sample);
   if (result === 'unknown') {
     throw new Error(`The journal is too small for the sample ${name}; make journalSize larger.`);

@@ -78,7 +78,7 @@ test('a page whose storage is full warns once, and keeps the state as soon as th
   expect(warn.mock.calls).toEqual([
     [
       expect.stringMatching(
-        /^agent-mailbox-mock: The state of the mailbox is not kept; .+ The quota has been exceeded\.$/,
+        /^agent-mailbox-mock: The state of the mailbox cannot be saved; .+ The quota has been exceeded\.$/,
       ),
     ],
   ]);

@@ -7,7 +7,7 @@ import { createNameFinder, type Tenant, useScope } from '../../scope.ts';
 import { useLoaded } from '../../use-loaded.ts';
 import { ConfirmButton, useUndoableChange } from '../settings/undo.tsx';
 
-/** The keys as a tree, and what a leak of the chosen one exposes. */
+/** The keys as a tree, and what a leak of the chosen key exposes. */
 export function KeysView({ route }: { readonly route: Route }) {
   const { tenant } = useScope();
   const { value, error } = useLoaded((client) => client.listKeys({ tenant }), `keys ${tenant}`);
@@ -38,8 +38,8 @@ export function KeysView({ route }: { readonly route: Route }) {
 
 /** Returns the owners of keys, in the order of the tree: the operator, then each tenant with what belongs to it. */
 function listOwners(keys: readonly Key[], tenants: readonly Tenant[]) {
-  const keysOf = (tier: Key['tier'], isOwner: (key: Key) => boolean) =>
-    keys.filter((key) => key.tier === tier && isOwner(key));
+  const keysOf = (tier: Key['tier'], isOwned: (key: Key) => boolean) =>
+    keys.filter((key) => key.tier === tier && isOwned(key));
   return [
     { depth: 0, name: 'Operator', keys: keysOf('operator', () => true) },
     ...tenants.flatMap((tenant) => [
@@ -82,7 +82,7 @@ function KeyTree({ keys, chosen }: { readonly keys: readonly Key[]; readonly cho
   );
 }
 
-const ROTATION =
+const ROTATION_WARNING =
   'A new key takes the place of this one, which is refused from then on; its streams are closed. ' +
   'An undo brings the key back, and removes all deliveries, requests and sandboxes.';
 
@@ -90,8 +90,8 @@ const ROTATION =
 function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: { readonly apiKey: Key }) {
   const nameOf = createNameFinder(useScope());
   const rotate = useUndoableChange('Before the rotation', async (client) => {
-    const next = await client.rotateKey({ id: String(id) });
-    open(linkTo('keys', next.id), { replace: true });
+    const newKey = await client.rotateKey({ id: String(id) });
+    open(linkTo('keys', newKey.id), { replace: true });
   });
   useTitle(text);
   return (
@@ -106,7 +106,7 @@ function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: {
       </p>
       <div class="buttons">
         <CopyButton text={text} />
-        {id !== null && <ConfirmButton label="Rotate" warning={ROTATION} change={rotate} />}
+        {id !== null && <ConfirmButton label="Rotate" warning={ROTATION_WARNING} change={rotate} />}
         <ButtonLink text="Its requests" href={linkTo('requests', undefined, { search: text.slice(0, 9) })} />
       </div>
       <h2>Whoever has this key can reach</h2>
@@ -135,5 +135,5 @@ function ReachList({ noun, items }: { noun: readonly [one: string, many: string]
 /** A key, and what its leak exposes. */
 export type Key = ReplyTo<'listKeys'>['keys'][number];
 
-/** Returns the id of a key in the URL. */
+/** Returns what the URL contains for a key: its id, or `operator` for the key of the operator, which has no id. */
 export const linkIdOf = ({ id }: Key) => id ?? 'operator';

@@ -31,23 +31,23 @@ type ComposeProps = { readonly initial: NewMail; readonly route: Route; readonly
 export function ComposeForm({ initial, route, cancel }: ComposeProps) {
   const deliver = useMailDelivery(route);
   const action = useAction();
-  const [isRaw, setRaw] = useState(false);
+  const [isEml, setEml] = useState(false);
   const send = async (data: FormData) => {
     const to = textIn(data, 'to')
       .split(',')
       .map((recipient) => recipient.trim());
-    const content = isRaw ? { eml: await toBase64(data.get('eml') as File) } : await readFields(data, initial);
+    const content = isEml ? { eml: await toBase64(data.get('eml') as File) } : await readFields(data, initial);
     await deliver({ ...content, to }, initial.tenant);
   };
   return (
     <Form label="New mail" submit={(data) => action.run(() => send(data))}>
       <div class="head">
         <h1>{initial.title ?? 'New mail from outside'}</h1>
-        {!initial.inReplyTo && <CheckBox text="From an .eml file" isOn={isRaw} change={setRaw} />}
+        {!initial.inReplyTo && <CheckBox text="From an .eml file" isOn={isEml} change={setEml} />}
       </div>
       <Failure error={action.error} />
       <TextField label="To (an inbox)" name="to" required defaultValue={initial.to} />
-      {isRaw ? <TextField label="File (RFC 5322)" name="eml" type="file" required /> : <MailFields initial={initial} />}
+      {isEml ? <TextField label="File (RFC 5322)" name="eml" type="file" required /> : <MailFields initial={initial} />}
       <span class="buttons">
         <Button icon={Send} text="Deliver" type="submit" class="primary" disabled={action.isRunning} />
         <ButtonLink text="Cancel" href={mailLink(route, route.id)} onClick={cancel} />
@@ -95,9 +95,9 @@ async function readFields(data: FormData, { inReplyTo, references }: NewMail) {
 type IncomingMail = InputTo<'receiveMessage'> & { readonly to: readonly string[] };
 
 /**
- * Returns a function that delivers a mail from outside, and opens the first message. For an address of a domain that a
- * sandbox has registered, the call must name the sandbox, so this function finds the sandbox. `tenant` is the id of the
- * tenant whose inbox was chosen, if any.
+ * Returns a function that delivers a mail from outside, and opens the first message that results from it. If a sandbox
+ * has registered the domain of an address, the call must name the sandbox, so this function finds the sandbox. `tenant`
+ * is the id of the tenant whose inbox was chosen, if an inbox was chosen.
  */
 export function useMailDelivery(route: Route): (body: IncomingMail, tenant: string | undefined) => Promise<void> {
   const { client } = useInspector();
@@ -110,8 +110,8 @@ export function useMailDelivery(route: Route): (body: IncomingMail, tenant: stri
 }
 
 /**
- * Returns the id of the sandbox that has an inbox with one of the addresses in `to`, if there is one. If no inbox has
- * such an address, because it is an alias, for example, it counts as an address of the chosen tenant.
+ * Returns the id of the sandbox that has an inbox with an address in `to`; `undefined` if no sandbox has. If no inbox
+ * has an address in `to`, for example an alias, the mail is for the chosen tenant, which may be a sandbox.
  */
 function findSandbox(tenants: readonly Tenant[], to: readonly string[], tenant?: string): string | undefined {
   const chosen = tenants.filter(({ id }) => id === tenant);

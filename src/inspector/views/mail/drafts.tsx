@@ -10,7 +10,7 @@ import { ListTools } from './mail-list.tsx';
 import { nameOf } from './mail-types.ts';
 import { MailboxTree } from './mailbox-tree.tsx';
 
-/** The drafts of the chosen inboxes, and the open one, which a person can change, approve and send. */
+/** The drafts of the chosen inboxes, and the open draft. A person can change it, approve it and send it. */
 export function Drafts({ route }: { readonly route: Route }) {
   const { tenant, workspace, inbox, search = '' } = pickMailOptions(route);
   const filter = { tenant, workspace, inbox, limit: 200 };
@@ -31,8 +31,8 @@ export function Drafts({ route }: { readonly route: Route }) {
               items={drafts}
               openId={route.id}
               empty="No draft here. Clients write them with createDraft or by IMAP."
-              row={(draft) => draft && <DraftRow draft={draft} words={words} route={route} />}
-              link={(id) => mailLink(route, id)}
+              renderRow={(draft) => draft && <DraftRow draft={draft} words={words} route={route} />}
+              createLink={(id) => mailLink(route, id)}
             />
           ) : (
             <Loading error={error} />
@@ -81,7 +81,7 @@ function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: 
   const action = useAction();
   const form = useDraftForm(draft, action.isRunning);
   const { subject, inbox, replyToMessageId, updatedAt } = draft;
-  const answered = replyToMessageId && mailLink(route, replyToMessageId, { folder: undefined });
+  const answeredLink = replyToMessageId && mailLink(route, replyToMessageId, { folder: undefined });
   useTitle(subject || '(no subject)');
   return (
     <>
@@ -93,7 +93,7 @@ function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: 
         facts={[
           ['Inbox', inbox],
           ['Changed', <Time key="changed" at={updatedAt} />],
-          ['Answers', answered && <a href={answered}>the mail that it replies to</a>],
+          ['Answers', answeredLink && <a href={answeredLink}>the mail that it replies to</a>],
         ]}
       />
       <DraftForm key={form.version} draft={draft} onSaved={form.onSaved} route={route} action={action} />
@@ -107,7 +107,7 @@ function DraftDetail({ draft, route }: { readonly draft: Draft; readonly route: 
  */
 function useDraftForm(draft: Draft, isRunning: boolean) {
   const content = JSON.stringify(fieldsOf(draft));
-  // `replaced` is what the form has replaced by saving. The draft has this content until it is loaded again.
+  // `replaced` is the content before the form saved the draft. `draft` has this content until it is loaded again.
   const { current } = useRef({ version: 0, shown: content, replaced: '' });
   if (content !== current.replaced) current.replaced = '';
   if (!isRunning && content !== current.shown && content !== current.replaced) {
@@ -144,10 +144,10 @@ function DraftForm({ draft, onSaved, route, action: { run, error, isRunning } }:
   );
 }
 
-function DraftInputs({ initial: { plainBody, htmlBody, ...singleLine } }: { readonly initial: DraftFields }) {
+function DraftInputs({ initial: { plainBody, htmlBody, ...singleLineFields } }: { readonly initial: DraftFields }) {
   return (
     <>
-      {Object.entries(singleLine).map(([name, text]) => (
+      {Object.entries(singleLineFields).map(([name, text]) => (
         <TextField key={name} label={capitalise(name)} name={name} dir="auto" defaultValue={text} />
       ))}
       <TextField label="Text" isLong class="prose" name="plainBody" dir="auto" rows={10} defaultValue={plainBody} />
@@ -170,7 +170,7 @@ type DraftFields = Readonly<Record<'to' | 'cc' | 'bcc' | 'subject' | 'plainBody'
 /** Returns what the form of a draft contains at first. */
 function fieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFields {
   const addresses = { to: to.join(', '), cc: cc.join(', '), bcc: bcc.join(', ') };
-  // In a text field of a page, a line ends with a line feed alone. Otherwise, each body would look changed.
+  // A text field changes line breaks to line feeds. Without the same change here, each body would look changed.
   const [text, html] = [plainBody, htmlBody].map((body) => body?.replaceAll('\r\n', '\n') ?? '');
   return { ...addresses, subject: subject ?? '', plainBody: text ?? '', htmlBody: html ?? '' };
 }
@@ -178,7 +178,7 @@ function fieldsOf({ to, cc, bcc, subject, plainBody, htmlBody }: Draft): DraftFi
 /** Saves the changed fields of a draft, by the request that a client with the key of its inbox would send. */
 async function saveDraft(client: ControlClient, draft: Draft, fields: DraftFields): Promise<void> {
   const before = fieldsOf(draft);
-  // Unchanged fields are not sent, because that would remove what a form cannot show, such as files added by IMAP.
+  // Unchanged fields are not sent, because they would remove what the form cannot show, such as files added by IMAP.
   const changed = Object.entries(fields).filter(([name, value]) => value !== before[name as keyof DraftFields]);
   if (changed.length === 0) return;
   const body = Object.fromEntries(changed.map(([name, value]) => [name, value === '' ? null : value]));
@@ -196,8 +196,8 @@ async function sendDraft(client: ControlClient, draft: Draft): Promise<string | 
 async function callService(client: ControlClient, draft: Draft, path: string, call: RequestInit): Promise<void> {
   const { id, inboxId, tenantId } = draft;
   const { keys } = await client.listKeys({ tenant: tenantId });
-  const usable = keys.filter(({ inboxes }) => inboxes.includes(inboxId));
-  const key = usable.find(({ tier }) => tier === 'inbox') ?? usable[0];
+  const usableKeys = keys.filter(({ inboxes }) => inboxes.includes(inboxId));
+  const key = usableKeys.find(({ tier }) => tier === 'inbox') ?? usableKeys[0];
   const headers = { 'X-API-Key': key?.text ?? '', 'Content-Type': 'application/json' };
   const response = await fetch(`/v1/inboxes/${inboxId}/drafts/${id}${path}`, { ...call, headers });
   if (response.ok) return;

@@ -14,21 +14,21 @@ type PartProps = { readonly mail: MailDetails; readonly words: readonly string[]
 /** One mail with everything that is known about it. */
 export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { readonly id: string }) {
   const { value: mail, error } = useLoaded((client) => client.getMail({ id }), id);
-  const [answer, setAnswer] = useState<NewMail>();
+  const [followUp, setFollowUp] = useState<NewMail>();
   useTitle(mail && (mail.subject || '(no subject)'));
   if (!mail) return <Loading error={error} />;
-  if (answer) return <ComposeForm initial={answer} route={route} cancel={() => setAnswer(undefined)} />;
+  if (followUp) return <ComposeForm initial={followUp} route={route} cancel={() => setFollowUp(undefined)} />;
   return (
     <article>
       <Head mail={mail} words={words} />
       <p class="buttons">
-        {createAnswers(mail).map((initial, index) => (
+        {createFollowUps(mail).map((initial, index) => (
           <Button
             icon={initial.isReply ? icons.Reply : icons.Send}
             text={initial.title}
             key={initial.title}
             class={initial.isReply && index === 0 ? 'primary' : ''}
-            onClick={() => setAnswer(initial)}
+            onClick={() => setFollowUp(initial)}
           />
         ))}
         <SaveButton mail={mail} />
@@ -126,18 +126,20 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
 /** Links to the request that created the mail, to its deliveries, and to other requests and mail that concern it. */
 function Related({ mail: { id, direction, from, to, request, deliveries } }: { readonly mail: MailDetails }) {
   const counterpart = bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
-  const toDeliveries = linkTo('webhooks', deliveries.length === 1 ? deliveries[0] : undefined, { search: id });
-  const links: readonly (readonly [icon: icons.IconNode, href: string, text: string] | false)[] = [
-    request !== null && [icons.ArrowLeftRight, linkTo('requests', request), 'The request that made it'],
-    [icons.ArrowLeftRight, linkTo('requests', undefined, { search: id }), 'Requests that name it'],
-    deliveries.length > 0 && [icons.Webhook, toDeliveries, formatCount(deliveries.length, 'delivery', 'deliveries')],
-    [icons.MessagesSquare, linkTo('run', undefined, { counterpart }), `Run with ${counterpart}`],
-  ];
+  const deliveriesLink = linkTo('webhooks', deliveries.length === 1 ? deliveries[0] : undefined, { search: id });
+  const deliveriesText = formatCount(deliveries.length, 'delivery', 'deliveries');
+  const requestsLink = linkTo('requests', undefined, { search: id });
+  const runLink = linkTo('run', undefined, { counterpart });
   return (
     <>
       <h2>Related</h2>
       <nav class="buttons" aria-label="Related">
-        {links.map((link) => link && <ButtonLink icon={link[0]} text={link[2]} key={link[1]} href={link[1]} />)}
+        {request !== null && (
+          <ButtonLink icon={icons.ArrowLeftRight} text="The request that made it" href={linkTo('requests', request)} />
+        )}
+        <ButtonLink icon={icons.ArrowLeftRight} text="Requests that name it" href={requestsLink} />
+        {deliveries.length > 0 && <ButtonLink icon={icons.Webhook} text={deliveriesText} href={deliveriesLink} />}
+        <ButtonLink icon={icons.MessagesSquare} text={`Run with ${counterpart}`} href={runLink} />
       </nav>
     </>
   );
@@ -170,10 +172,10 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
 }
 
 /**
- * Returns what the form contains at first for each mail that may follow: an answer of each recipient of a sent mail, or
- * another mail of the sender of a received mail. `title` is the text of the button.
+ * Returns what the form contains at first, for each mail that may follow: an answer of each recipient of a sent mail,
+ * or another mail of the sender of a received mail. `title` is the text of the button.
  */
-function createAnswers(mail: MailDetails) {
+function createFollowUps(mail: MailDetails) {
   const { direction, from, inbox, subject, messageIdHeader: inReplyTo, references, tenantId: tenant } = mail;
   const isReply = direction === 'outbound';
   const people = isReply ? [...mail.to, ...mail.cc, ...mail.bcc] : [from];
@@ -188,9 +190,7 @@ function createAnswers(mail: MailDetails) {
   return people.filter(Boolean).map((from) => ({ ...shared, from, title: `${title} ${bareAddress(from)}` }));
 }
 
-function quote(text: string): string {
-  return text.trimEnd().replace(/^/gm, '> ');
-}
+const quote = (text: string) => text.trimEnd().replace(/^/gm, '> ');
 
 /** How a result of SPF, DKIM or DMARC is shown. Other results, such as `softfail`, are shown as a warning. */
 const RESULTS: Readonly<Record<string, readonly [tone: Tone, icon: icons.IconNode]>> = {
@@ -219,8 +219,8 @@ function AuthChips({ mail }: { readonly mail: MailDetails }) {
   );
 }
 
-/** Where the result of each method is in the value of the field. */
-const METHODS = { SPF: /; spf=(\w+)/i, DKIM: /; dkim=(\w+)/i, DMARC: /; dmarc=(\w+)/i };
+/** The pattern of the result of each method in the value of `Authentication-Results`. */
+const RESULT_PATTERNS = { SPF: /; spf=(\w+)/i, DKIM: /; dkim=(\w+)/i, DMARC: /; dmarc=(\w+)/i };
 
 /**
  * Returns the results in the field `Authentication-Results` that the emulator added. The sender of the mail may have
@@ -228,5 +228,5 @@ const METHODS = { SPF: /; spf=(\w+)/i, DKIM: /; dkim=(\w+)/i, DMARC: /; dmarc=(\
  */
 function readAuthResults({ headers }: MailDetails) {
   const field = headers.find(({ name, isTrace }) => isTrace && name === 'Authentication-Results')?.value ?? '';
-  return Object.entries(METHODS).map(([method, result]) => ({ method, result: result.exec(field)?.[1] }));
+  return Object.entries(RESULT_PATTERNS).map(([method, pattern]) => ({ method, result: pattern.exec(field)?.[1] }));
 }

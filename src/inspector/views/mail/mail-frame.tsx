@@ -14,14 +14,14 @@ export function MailFrame({ id }: { readonly id: string }) {
   const [isPhone, setPhone] = useState(false);
   const frame = useRef<HTMLIFrameElement>(null);
   useEffect(() => {
-    const { current } = frame;
-    if (!current) return;
+    const element = frame.current;
+    if (!element) return;
     let width = 0;
     const observer = new ResizeObserver(() => {
-      if (current.clientWidth !== width) fitHeight(current);
-      width = current.clientWidth;
+      if (element.clientWidth !== width) fitHeight(element);
+      width = element.clientWidth;
     });
-    observer.observe(current);
+    observer.observe(element);
     return () => observer.disconnect();
   }, []);
   const page = addProof(`/__mock/messages/${id}.html`);
@@ -51,20 +51,20 @@ export function MailFrame({ id }: { readonly id: string }) {
   );
 }
 
-/** Makes a frame as high as its content. Without access to the content, its height is that in the style sheet. */
+/** Makes a frame as high as its content. Without access to the content, the style sheet sets the height. */
 function fitHeight(frame: HTMLIFrameElement): void {
   const content = frame.contentDocument;
-  // An element of the mail can hide a method of its document, if its name is that of the method. So the method of the
+  // An element of the mail with the name `querySelector` would hide this method of the document. So the method of the
   // prototype is called.
   const root = content && Document.prototype.querySelector.call(content, ':root');
   if (!root) return;
   // `scrollHeight` is never less than the height of the frame, so the frame is made small first.
   frame.style.height = '0';
-  frame.style.height = `${Math.min(MAX_HEIGHT, root.scrollHeight + SCROLL_BAR)}px`;
+  frame.style.height = `${Math.min(MAX_HEIGHT, root.scrollHeight + SCROLL_BAR_HEIGHT)}px`;
 }
 
 /** Room for a scroll bar below content that is too wide, in pixels. */
-const SCROLL_BAR = 16;
+const SCROLL_BAR_HEIGHT = 16;
 
 /**
  * Adds to a path a proof that this page has the token, because a frame cannot send the token in a header. The proof is

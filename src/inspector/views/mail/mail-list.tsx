@@ -21,8 +21,8 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
         openIndex={openIndex}
         openId={route.id}
         empty={route.options.search ? 'No mail matches the search.' : 'No mail here.'}
-        row={(mail) => <MailRow mail={mail} words={words} route={route} />}
-        link={(id) => mailLink(route, id, { tab: route.options.tab })}
+        renderRow={(mail) => <MailRow mail={mail} words={words} route={route} />}
+        createLink={(id) => mailLink(route, id, { tab: route.options.tab })}
         onRowsChange={loadRange}
       />
       <ClearButton total={total} route={route} />
@@ -37,7 +37,7 @@ export function ListTools({ route }: { readonly route: Route }) {
   const { search = '', folder, threads } = route.options;
   const isDrafts = folder === 'drafts';
   const isNothingOpen = route.id === undefined && route.options.compose === undefined;
-  const compose = mailLink(route, undefined, { compose: 'true', folder: isDrafts ? undefined : folder });
+  const composeLink = mailLink(route, undefined, { compose: 'true', folder: isDrafts ? undefined : folder });
   return (
     <div class="tools" title={SEARCH_HINT}>
       <SearchField
@@ -58,7 +58,7 @@ export function ListTools({ route }: { readonly route: Route }) {
           change={(isOn) => open(mailLink(route, route.id, { threads: isOn ? 'true' : undefined }))}
         />
       )}
-      <ButtonLink icon={SquarePen} text="New mail" isPrimary={isNothingOpen} href={compose} />
+      <ButtonLink icon={SquarePen} text="New mail" isPrimary={isNothingOpen} href={composeLink} />
     </div>
   );
 }
@@ -113,7 +113,7 @@ function Marks({ mail: { isStarred, attachments, messagesInThread, bouncedAt } }
 function Mark({ icon, title, children }: { icon: IconNode; title: string; children?: ComponentChildren }) {
   return (
     <span title={title}>
-      <Icon of={icon} /> {children}
+      <Icon icon={icon} /> {children}
       <span class="hidden">{title}</span>
     </span>
   );

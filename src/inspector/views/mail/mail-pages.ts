@@ -25,22 +25,23 @@ export interface MailPages {
   readonly openIndex: number;
   /** Returns a mail; `undefined` until it is loaded. */
   at(index: number): MailSummary | undefined;
-  /** Loads the messages from `first` to before `last`. */
-  loadRange(first: number, last: number): void;
+  /** Loads the messages from the index `first` to the index before `end`. */
+  loadRange(first: number, end: number): void;
 }
 
-/** What is known of a list. It is changed in place, because the pages arrive in any order. */
+/** The loaded part of a list. The object is changed in place, because the pages arrive in any order. */
 class LoadedPages {
+  /** The loaded mail, by its index in the list. */
   readonly mails = new Map<number, MailSummary>();
   /** The numbers of the pages that were requested. */
   readonly requested = new Set<number>();
   total: number | undefined;
   error: string | undefined;
   words: readonly string[] = [];
-  /** The range that the list shows, as for `loadRange`. */
-  shown: readonly [first: number, last: number] = [0, 1];
+  /** The range that the list shows, in the form of the arguments of `loadRange`. */
+  shownRange: readonly [first: number, end: number] = [0, 1];
 
-  add(offset: number, { total, words, messages }: ReplyTo<'searchMail'>): void {
+  addPage(offset: number, { total, words, messages }: ReplyTo<'searchMail'>): void {
     this.error = undefined;
     this.total = total;
     this.words = words;
@@ -58,12 +59,12 @@ export function useMailPages(route: Route): MailPages {
   const state = useRef({ key, query, pages: new LoadedPages() });
   if (state.current.key !== key) state.current = { key, query, pages: new LoadedPages() };
   const loadRange = useCallback(
-    (first: number, last: number) => {
+    (first: number, end: number) => {
       const { pages, query } = state.current;
-      pages.shown = [first, last];
-      // As soon as the feed is connected, `useFeedChange` loads the pages, so nothing is loaded before.
+      pages.shownRange = [first, end];
+      // Until the feed is connected, nothing is loaded, because `useFeedChange` loads the pages when it connects.
       if (feed.state !== 'live') return;
-      for (let page = Math.floor(first / PAGE_SIZE); page * PAGE_SIZE <= Math.max(first, last - 1); page += 1) {
+      for (let page = Math.floor(first / PAGE_SIZE); page * PAGE_SIZE <= Math.max(first, end - 1); page += 1) {
         if (pages.requested.has(page)) continue;
         pages.requested.add(page);
         void loadPage(client, pages, page, query).then(() => render({}));
@@ -75,18 +76,19 @@ export function useMailPages(route: Route): MailPages {
   const refresh = useCallback(() => {
     const { pages } = state.current;
     pages.requested.clear();
-    loadRange(...pages.shown);
+    loadRange(...pages.shownRange);
   }, [loadRange]);
   useFeedChange(refresh, changesData);
   const { pages } = state.current;
   const loadedIndex = [...pages.mails].find(([, { id }]) => id === route.id)?.[0];
-  const findOpen = async () =>
+  const findOpenIndex = async () =>
     route.id === undefined || loadedIndex !== undefined
       ? loadedIndex
       : (await client.searchMail({ ...query, limit: 1, indexOf: route.id })).index;
-  const { value: found } = useLoaded(findOpen, `${key} ${route.id}`);
+  const { value: foundIndex } = useLoaded(findOpenIndex, `${key} ${route.id}`);
   const { total, error, words, mails } = pages;
-  return { total, error, words, openIndex: loadedIndex ?? found ?? -1, at: (index) => mails.get(index), loadRange };
+  const openIndex = loadedIndex ?? foundIndex ?? -1;
+  return { total, error, words, openIndex, at: (index) => mails.get(index), loadRange };
 }
 
 /** Returns the query for the mail that a route lists. */
@@ -99,7 +101,7 @@ function queryOf(route: Route) {
 async function loadPage(client: ControlClient, pages: LoadedPages, page: number, query: object): Promise<void> {
   const offset = page * PAGE_SIZE;
   try {
-    pages.add(offset, await client.searchMail({ ...query, offset, limit: PAGE_SIZE }));
+    pages.addPage(offset, await client.searchMail({ ...query, offset, limit: PAGE_SIZE }));
   } catch (error) {
     // The mail may be gone, for example because its sandbox was closed.
     pages.total = undefined;

@@ -9,10 +9,10 @@ import type { MailDetails } from './mail-types.ts';
 
 type TabProps = { readonly mail: MailDetails; readonly words: readonly string[] };
 
-/** A way to look at a mail; its name is the value of the option `tab` of the URL. */
+/** A tab that shows a mail. Its name is the value of the option `tab` of the URL. */
 type MailTab = { readonly name: string; readonly title: string; readonly Component: ComponentType<TabProps> };
 
-/** Returns the ways to look at a mail; the first one is the default. */
+/** Returns the tabs of a mail. The first tab is the default. */
 export function tabsOf({ htmlBody, files }: MailDetails): MailTab[] {
   return [
     ...(htmlBody === null ? [] : [{ name: 'html', title: 'HTML', Component: HtmlTab }]),
@@ -118,7 +118,7 @@ function FilesTab({ mail: { id, files } }: TabProps) {
       <ul class="rows">
         {files.map((file) => (
           <li key={file.id}>
-            <Icon of={File} />
+            <Icon icon={File} />
             <UserText text={file.filename} />
             <span class="soft">
               <UserText text={file.contentType} />, {file.sizeBytes.toLocaleString('en')} bytes

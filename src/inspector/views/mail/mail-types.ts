@@ -6,12 +6,12 @@ export type MailSummary = ReplyTo<'searchMail'>['messages'][number];
 /** A mail with everything that is known about it. */
 export type MailDetails = ReplyTo<'getMail'>;
 
-/** Returns the name in a display form such as `Dana <dana@customer.test>`, or else the address. */
+/** Returns the name of a person such as `Dana <dana@customer.test>`, or the address if there is no name. */
 export function nameOf(person: string): string {
   return person.replace(/<[^<>]+>\s*$/, '').trim() || person;
 }
 
-/** Returns the address of a display form such as `Dana <dana@customer.test>`, in lower case. */
+/** Returns the address of a person such as `Dana <dana@customer.test>`, in lower case. */
 export function bareAddress(person: string): string {
   return (/<([^<>]+)>\s*$/.exec(person)?.[1] ?? person).trim().toLowerCase();
 }

@@ -71,12 +71,13 @@ interface TreeLinkProps extends TreeProps {
 
 /** The link to the mail of a tenant, a workspace or an inbox, with how much is unread. */
 function TreeLink({ option, item: { id, messages, unread = 0 }, name, route }: TreeLinkProps) {
-  const { folder, threads, tenant, workspace = tenant, inbox: chosen = workspace } = route.options;
+  const { folder, threads, tenant, workspace, inbox } = route.options;
+  const chosenId = inbox ?? workspace ?? tenant;
   return (
     <a
       class={`branch ${option}`}
       href={linkTo('mail', undefined, { folder, threads, [option]: id })}
-      aria-current={chosen === id ? 'true' : undefined}
+      aria-current={chosenId === id ? 'true' : undefined}
       title={messages === undefined ? undefined : `${name}: ${messages} messages, ${unread} unread`}
     >
       <bdi class={option === 'workspace' ? 'small soft' : ''}>{name}</bdi>

@@ -15,8 +15,8 @@ export function DeleteButton({ mail: { id, tenantId, inboxId }, route }: { mail:
 }
 
 /**
- * A button that deletes all mail that the list shows. It is there only if a tenant, a workspace or an inbox is chosen.
- * `total` is the number of items in the list.
+ * A button that deletes all mail that the list shows. The button needs a chosen tenant, workspace or inbox. `total` is
+ * the number of items in the list.
  */
 export function ClearButton({ total, route }: { total: number; route: Route }) {
   const { threads, ...selection } = pickMailOptions(route);
@@ -25,12 +25,12 @@ export function ClearButton({ total, route }: { total: number; route: Route }) {
   const change = useUndoableChange('Before mail was deleted', clear, createSandboxFinder([tenant, workspace, inbox]));
   const isChosen = tenant !== undefined || workspace !== undefined || inbox !== undefined;
   if (total === 0 || !isChosen) return null;
-  const listed = threads ? formatCount(total, 'thread', 'threads') : formatCount(total, 'message', 'messages');
+  const countText = threads ? formatCount(total, 'thread', 'threads') : formatCount(total, 'message', 'messages');
   return (
     <p class="tools">
       <ConfirmButton
-        label={`Delete ${listed}`}
-        warning={`This removes ${listed} for good: all that the list shows, and nothing else.`}
+        label={`Delete ${countText}`}
+        warning={`This removes ${countText} for good: all that the list shows, and nothing else.`}
         change={change}
       />
     </p>
@@ -38,17 +38,18 @@ export function ClearButton({ total, route }: { total: number; route: Route }) {
 }
 
 /**
- * Creates a function that finds the sandbox that one of the ids names, or whose workspace or inbox one of them names.
- * It asks the emulator, because the page may not know a new sandbox yet, and an undo for all tenants would close it.
+ * Creates a function that finds the sandbox that has one of these ids, or that has a workspace or an inbox with one of
+ * these ids. The function asks the emulator, because the page may not know a new sandbox yet, and an undo for all
+ * tenants would close the sandbox.
  */
 function createSandboxFinder(ids: readonly (string | undefined)[]) {
-  const isNamed = (id: string) => ids.includes(id);
+  const isGiven = (id: string) => ids.includes(id);
   return async (client: ControlClient) => {
     const { tenants } = await client.listTenants();
     return tenants.find(
       ({ id, isSandbox, workspaces }) =>
         isSandbox &&
-        (isNamed(id) || workspaces.some(({ id, inboxes }) => isNamed(id) || inboxes.some(({ id }) => isNamed(id)))),
+        (isGiven(id) || workspaces.some(({ id, inboxes }) => isGiven(id) || inboxes.some(({ id }) => isGiven(id)))),
     )?.id;
   };
 }

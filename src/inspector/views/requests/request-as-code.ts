@@ -4,7 +4,7 @@ import { parseJson } from '../../text.tsx';
 /** The key of a request, as the page knows it. */
 export interface KnownKey {
   readonly text: string;
-  /** Whether it is the first key of its tier. The command `exec` sets an environment variable to such a key. */
+  /** Whether it is the first key of its tier. For such a key, the command `exec` sets an environment variable. */
   readonly isFirst: boolean;
 }
 
@@ -12,11 +12,11 @@ export interface KnownKey {
  * Writes code that sends a request again, to the server at `baseUrl`. If the key is unknown, the code reads a key from
  * an environment variable.
  */
-type Writer = (entry: RequestEntry, baseUrl: string, known?: KnownKey) => string;
+type Writer = (entry: RequestEntry, baseUrl: string, knownKey?: KnownKey) => string;
 
 /** Writes a command with curl for a POSIX shell. */
-export const writeCurl: Writer = (entry, baseUrl, known) => {
-  const { target, headers, key, body, notes } = readParts(entry, known);
+export const writeCurl: Writer = (entry, baseUrl, knownKey) => {
+  const { target, headers, key, body, notes } = readParts(entry, knownKey);
   const hasType = headers.some(([name]) => name === 'content-type');
   const options = [
     ...(METHOD_OPTIONS[entry.method] ?? [`-X ${entry.method}`]),
@@ -43,22 +43,22 @@ function writeKeyForShell({ text, variable }: KeyPart): string {
 }
 
 /** Writes JavaScript that calls `fetch`. */
-export const writeFetch: Writer = (entry, baseUrl, known) => {
-  const { notes, target } = readParts(entry, known);
-  const call = writeFetchLines(entry, quoteForJs(baseUrl + target), known);
-  const lines = [...notes.map((note) => `// ${note}`), ...call, 'console.log(reply.status, await reply.text());', ''];
+export const writeFetch: Writer = (entry, baseUrl, knownKey) => {
+  const { notes, target } = readParts(entry, knownKey);
+  const code = writeFetchLines(entry, quoteForJs(baseUrl + target), knownKey);
+  const lines = [...notes.map((note) => `// ${note}`), ...code, 'console.log(reply.status, await reply.text());', ''];
   return lines.join('\n');
 };
 
-function writeFetchLines(entry: RequestEntry, url: string, known?: KnownKey): string[] {
-  const { headers, key, body } = readParts(entry, known);
-  const fields = [
+function writeFetchLines(entry: RequestEntry, urlCode: string, knownKey?: KnownKey): string[] {
+  const { headers, key, body } = readParts(entry, knownKey);
+  const headerLines = [
     ...(key ? [`    ${quoteForJs(key.header)}: ${writeKeyForJs(key)},`] : []),
     ...headers.map(([name, value]) => `    ${quoteForJs(name)}: ${quoteForJs(value)},`),
   ];
   return [
-    ...[`const reply = await fetch(${url}, {`, `  method: ${quoteForJs(entry.method)},`],
-    ...(fields.length > 0 ? ['  headers: {', ...fields, '  },'] : []),
+    ...[`const reply = await fetch(${urlCode}, {`, `  method: ${quoteForJs(entry.method)},`],
+    ...(headerLines.length > 0 ? ['  headers: {', ...headerLines, '  },'] : []),
     ...(body === null ? [] : [`  body: ${quoteForJs(body)},`]),
     '});',
   ];
@@ -71,18 +71,18 @@ function writeKeyForJs({ prefix, text, variable }: KeyPart): string {
 }
 
 /** Writes a program for Python that needs no package. */
-export const writePython: Writer = (entry, baseUrl, known) => {
-  const { target, headers, key, body, notes } = readParts(entry, known);
-  const fields = [
+export const writePython: Writer = (entry, baseUrl, knownKey) => {
+  const { target, headers, key, body, notes } = readParts(entry, knownKey);
+  const headerFields = [
     ...(key ? [`${JSON.stringify(key.header)}: ${writeKeyForPython(key)}`] : []),
-    ...headers.map((field) => field.map((text) => JSON.stringify(text)).join(': ')),
+    ...headers.map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`),
   ];
   return `import os, urllib.error, urllib.request
 
 ${notes.map((note) => `# ${note}\n`).join('')}request = urllib.request.Request(
     ${JSON.stringify(baseUrl + target)},
     method=${JSON.stringify(entry.method)},
-    headers={${fields.join(', ')}},
+    headers={${headerFields.join(', ')}},
 ${body === null ? '' : `    data=${JSON.stringify(body)}.encode(),\n`})
 try:
     reply = urllib.request.urlopen(request)
@@ -99,19 +99,19 @@ function writeKeyForPython({ prefix, text, variable }: KeyPart): string {
 }
 
 /** Writes a test for vitest that expects the same result. */
-export const writeTest: Writer = (entry, _baseUrl, known) => {
-  const { target, notes } = readParts(entry, known);
+export const writeTest: Writer = (entry, _baseUrl, knownKey) => {
+  const { target, notes } = readParts(entry, knownKey);
   // The body of a success differs each time, so only an error is compared.
   const error = entry.status < 400 ? undefined : errorOf(entry.reply);
-  const url = `process.env.MAILBOX_BASE_URL + ${quoteForJs(target)}`;
-  const check = `  expect(await reply.json()).toMatchObject({ error: ${quoteForJs(error ?? '')} });`;
+  const urlCode = `process.env.MAILBOX_BASE_URL + ${quoteForJs(target)}`;
+  const errorCheck = `  expect(await reply.json()).toMatchObject({ error: ${quoteForJs(error ?? '')} });`;
   return [
     ...["import { expect, test } from 'vitest';", '', '// npx agent-mailbox-mock exec -- npx vitest run'],
     ...notes.map((note) => `// ${note}`),
     `test(${quoteForJs(testTitleOf(entry))}, async () => {`,
-    ...writeFetchLines(entry, url, known).map((line) => `  ${line}`),
+    ...writeFetchLines(entry, urlCode, knownKey).map((line) => `  ${line}`),
     `  expect(reply.status).toBe(${entry.status});`,
-    ...(error === undefined ? [] : [check]),
+    ...(error === undefined ? [] : [errorCheck]),
     ...['});', ''],
   ].join('\n');
 };
@@ -134,7 +134,7 @@ function quoteForJs(text: string): string {
 
 type KeyPart = NonNullable<ReturnType<typeof readParts>['key']>;
 
-/** Headers that are not copied: those that each client sets itself, and those with the key, which the journal masks. */
+/** The headers that are not copied, because a client sets them itself or because the journal masks the key in them. */
 const LEFT_OUT = [
   ...['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive', 'expect', 'user-agent'],
   ...['accept-encoding', 'accept-language', 'x-api-key', 'authorization'],
@@ -143,18 +143,18 @@ const LEFT_OUT = [
 const isLeftOut = (name: string) => LEFT_OUT.includes(name) || name.startsWith('sec-');
 
 /** Returns the parts of a request that are needed to send it again. */
-export function readParts({ path, key, principal, request }: RequestEntry, known?: KnownKey) {
+export function readParts({ path, key, principal, request }: RequestEntry, knownKey?: KnownKey) {
   const { query, headers, body, bodyBytes } = request;
-  const search = new URLSearchParams(query.map((pair) => [...pair])).toString();
+  const queryText = new URLSearchParams(query.map((pair) => [...pair])).toString();
   const isBearer = headers['x-api-key'] === undefined;
-  const header = isBearer ? { header: 'Authorization', prefix: 'Bearer ' } : { header: 'X-API-Key', prefix: '' };
+  const keyHeader = isBearer ? { header: 'Authorization', prefix: 'Bearer ' } : { header: 'X-API-Key', prefix: '' };
   // `exec` sets a variable only to the first key of a tier, so the code contains any other key itself.
-  const variable = known?.isFirst === false ? undefined : `MAILBOX_${principal?.tier.toUpperCase() ?? 'API'}_KEY`;
+  const variable = knownKey?.isFirst === false ? undefined : `MAILBOX_${principal?.tier.toUpperCase() ?? 'API'}_KEY`;
   return {
-    target: path + (search && `?${search}`),
+    target: path + (queryText && `?${queryText}`),
     headers: Object.entries(headers).filter(([name, value]) => !isLeftOut(name) && value !== '*/*'),
     // The text is missing if the page does not know the key.
-    key: key === null ? undefined : { ...header, text: known?.text, variable },
+    key: key === null ? undefined : { ...keyHeader, text: knownKey?.text, variable },
     body,
     notes: findNotes(body, bodyBytes),
   };

@@ -10,7 +10,7 @@ import {
   CopyButton,
   Facts,
   Failure,
-  FaultLink,
+  FaultLinks,
   Form,
   Loading,
   TextField,
@@ -32,19 +32,19 @@ export function nameOfRequest({ operation, protocol, method, path }: RequestSumm
   return operation ?? `${protocol === 'http' ? '' : `${protocol.toUpperCase()} `}${method} ${shortenIds(path)}`;
 }
 
-/** One request: the result and why, what shaped it, and what was sent. */
+/** One request: the result and its reason, what shaped the reply, and what was sent. */
 export function RequestDetail({ id, route }: { readonly id: string; readonly route: Route }) {
   const load = async (client: ControlClient) => {
     const [entry, { keys }] = await Promise.all([client.getRequest({ id }), client.listKeys()]);
     const key = keys.find((each) => each.id === entry.keyId && each.tier === entry.principal?.tier);
     const isFirst = key !== undefined && keys.find(({ tier }) => tier === key.tier) === key;
-    return { entry: entry as unknown as RequestEntry, known: key && { text: key.text, isFirst } };
+    return { entry: entry as unknown as RequestEntry, knownKey: key && { text: key.text, isFirst } };
   };
   // An entry never changes, but after a reset another entry gets its id.
   const { value, error } = useLoaded(load, id, ({ kind }) => kind === 'reset');
   useTitle(value ? nameOfRequest(value.entry) : id);
   if (!value) return <Loading error={error} />;
-  const { entry, known } = value;
+  const { entry, knownKey } = value;
   const { method, path, status, code, request, reply } = entry;
   return (
     <>
@@ -58,7 +58,7 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
         </code>
       </p>
       <Reason entry={entry} />
-      {entry.protocol === 'http' && <SendAgainForm entry={entry} known={known} route={route} />}
+      {entry.protocol === 'http' && <SendAgainForm entry={entry} knownKey={knownKey} route={route} />}
       <h2>Details</h2>
       <Details entry={entry} />
       <h2>What shaped the reply</h2>
@@ -73,11 +73,13 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
 
 const WRITERS = { curl: writeCurl, fetch: writeFetch, Python: writePython, Test: writeTest };
 
+type SendAgainProps = { entry: RequestEntry; knownKey: KnownKey | undefined; route: Route };
+
 /** Buttons that send the request again with its key, as it was or edited, or that copy it as code. */
-function SendAgainForm({ entry, known, route }: { entry: RequestEntry; known: KnownKey | undefined; route: Route }) {
+function SendAgainForm({ entry, knownKey, route }: SendAgainProps) {
   const { client } = useInspector();
   const action = useAction();
-  const { target, headers, key, body } = readParts(entry, known);
+  const { target, headers, key, body } = readParts(entry, knownKey);
   const [isEdited, setEdited] = useState(false);
   const send = async (data: FormData) => {
     const [path, text] = isEdited ? [textIn(data, 'path'), textIn(data, 'body')] : [target, body ?? ''];
@@ -99,7 +101,7 @@ function SendAgainForm({ entry, known, route }: { entry: RequestEntry; known: Kn
         <Button text="Send again" type="submit" class="primary" disabled={action.isRunning || (key && !key.text)} />
         {!isEdited && <Button text="Edit" onClick={() => setEdited(true)} />}
         {Object.entries(WRITERS).map(([name, write]) => (
-          <CopyButton key={name} label={name} text={write(entry, location.origin, known)} />
+          <CopyButton key={name} label={name} text={write(entry, location.origin, knownKey)} />
         ))}
       </div>
       {key && !key.text && <p class="hint">It cannot be sent again as it was: its key is not valid any more.</p>}
@@ -108,9 +110,9 @@ function SendAgainForm({ entry, known, route }: { entry: RequestEntry; known: Kn
   );
 }
 
-/** Shows why a request was refused, which the reply may not say, and the faults that shaped the reply. */
+/** Shows why a request was refused, even if the reply must not say it, and the faults that shaped the reply. */
 function Reason({ entry: { reason, status, reply, faults } }: { readonly entry: RequestEntry }) {
-  const replied = errorOf(reply);
+  const errorText = errorOf(reply);
   if (reason === null && faults.length === 0) return null;
   return (
     <div class={`reason ${toneOf(status)}-edge`}>
@@ -121,11 +123,11 @@ function Reason({ entry: { reason, status, reply, faults } }: { readonly entry: 
       )}
       {faults.length > 0 && (
         <p>
-          A fault that a test added shaped this reply: <FaultLink ids={faults} text="show it" />
+          A fault that a test added shaped this reply: <FaultLinks ids={faults} text="show it" />
         </p>
       )}
-      {replied !== undefined && replied !== reason && faults.length === 0 && (
-        <p class="soft">The reply says only “{replied}”, because a client must not learn more.</p>
+      {errorText !== undefined && errorText !== reason && faults.length === 0 && (
+        <p class="soft">The reply says only “{errorText}”, because a client must not learn more.</p>
       )}
     </div>
   );
@@ -165,11 +167,11 @@ type ShownContent = RequestContent & { readonly query?: RequestEntry['request'][
 
 /** The query, headers and body of a request or a reply. */
 function Content({ content: { query = [], headers, body, bodyBytes }, name }: { content: ShownContent; name: string }) {
-  const lines = Object.entries(headers).map(([header, value]) => `${header}: ${value}`);
+  const headerLines = Object.entries(headers).map(([header, value]) => `${header}: ${value}`);
   const parameters = query.map(([parameter, value]) => `?${parameter}=${value}`);
   return (
     <>
-      <Code label={`Headers of the ${name}`} text={[...parameters, ...lines].join('\n')} />
+      <Code label={`Headers of the ${name}`} text={[...parameters, ...headerLines].join('\n')} />
       <h3>{bodyBytes === null ? 'Body of unknown size' : `Body, ${bodyBytes} bytes`}</h3>
       {body === null ? (
         <p class="hint">{bodyBytes === 0 ? 'There is none.' : 'It is not text, or was too large.'}</p>

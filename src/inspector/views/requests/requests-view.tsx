@@ -11,7 +11,7 @@ import { ALL, useLog } from '../../use-loaded.ts';
 import { ConfirmButton } from '../settings/undo.tsx';
 import { nameOfRequest, RequestDetail, toneOf } from './request-detail.tsx';
 
-/** The journal of requests: a list, and the open one. */
+/** The journal of requests: a list, and the open request. */
 export function RequestsView({ route }: { readonly route: Route }) {
   const { value: list, error } = useRequests();
   return (
@@ -21,7 +21,7 @@ export function RequestsView({ route }: { readonly route: Route }) {
         <>
           {(!list || error) && <Loading error={error} />}
           {list && <RequestList requests={list} route={route} />}
-          {list && <ClearButton count={formatCount(list.length, 'request', 'requests')} />}
+          {list && <ClearButton countText={formatCount(list.length, 'request', 'requests')} />}
         </>
       }
       detailLabel="Open request"
@@ -32,14 +32,14 @@ export function RequestsView({ route }: { readonly route: Route }) {
   );
 }
 
-/** A button that empties the journal. `count` is the number of its requests as a text, such as `3 requests`. */
-function ClearButton({ count }: { readonly count: string }) {
+/** A button that empties the journal. `countText` says how many requests it has, such as `3 requests`. */
+function ClearButton({ countText }: { readonly countText: string }) {
   const { client } = useInspector();
   const clear = async () => {
     await client.clearRequests();
-    return { text: `${count} removed from the journal.`, run: () => client.restoreRequests() };
+    return { text: `${countText} removed from the journal.`, run: () => client.restoreRequests() };
   };
-  const warning = `This removes ${count} from the journal, those of sandboxes too, and nothing else.`;
+  const warning = `This removes ${countText} from the journal, those of sandboxes too, and nothing else.`;
   return (
     <p class="tools">
       <ConfirmButton label="Clear the journal" warning={warning} change={clear} />
@@ -101,8 +101,8 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
         items={chosen}
         openId={route.id}
         empty={requests.length > 0 ? NO_MATCH : 'The service has not got a request yet.'}
-        row={(request) => request && <RequestRow request={request} words={words} route={route} />}
-        link={(id) => requestLink(route, id)}
+        renderRow={(request) => request && <RequestRow request={request} words={words} route={route} />}
+        createLink={(id) => requestLink(route, id)}
       />
     </>
   );

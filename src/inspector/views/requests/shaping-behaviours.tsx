@@ -17,7 +17,7 @@ export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {
       <ul class="rows">
         {shown.map((behaviour) => (
           <li key={behaviour.id} class="block">
-            <ShapingBehaviour behaviour={behaviour} used={(choices as Record<string, string>)[behaviour.id]} />
+            <ShapingBehaviour behaviour={behaviour} value={(choices as Record<string, string>)[behaviour.id]} />
           </li>
         ))}
       </ul>
@@ -25,8 +25,8 @@ export function ShapingBehaviours({ entry }: { readonly entry: RequestEntry }) {
   );
 }
 
-/** A behaviour on which the reply depended. `used` is its value at that time; it is `undefined` for an assumption. */
-function ShapingBehaviour({ behaviour, used = '' }: { behaviour: Behaviour; used: string | undefined }) {
+/** A behaviour on which the reply depended. `value` is its value at that time; `undefined` for an assumption. */
+function ShapingBehaviour({ behaviour, value = '' }: { behaviour: Behaviour; value: string | undefined }) {
   const { id, question } = behaviour;
   const isChangeable = 'choices' in behaviour;
   return (
@@ -36,7 +36,7 @@ function ShapingBehaviour({ behaviour, used = '' }: { behaviour: Behaviour; used
       </summary>
       {isChangeable ? (
         <p>
-          Here: <code>{used}</code>, {behaviour.choices[used] ?? 'a value of your own'}
+          Here: <code>{value}</code>, {behaviour.choices[value] ?? 'a value of your own'}
         </p>
       ) : (
         <p>Here: {behaviour.assumption}</p>
@@ -44,23 +44,23 @@ function ShapingBehaviour({ behaviour, used = '' }: { behaviour: Behaviour; used
       <p class="soft">
         {describeOrigin(behaviour)} <a href={linkTo('choices', undefined, { search: id })}>Show it in Behaviours</a>
       </p>
-      {isChangeable ? <OtherValues behaviour={behaviour} used={used} /> : <p class="soft">It cannot be changed.</p>}
+      {isChangeable ? <OtherValues behaviour={behaviour} value={value} /> : <p class="soft">It cannot be changed.</p>}
     </details>
   );
 }
 
 /** The other values of a behaviour, each with the flag that starts the emulator with it. */
-function OtherValues({ behaviour, used }: { behaviour: ChangeableBehaviour; used: string }) {
+function OtherValues({ behaviour, value }: { behaviour: ChangeableBehaviour; value: string }) {
   const { id, choices, otherValues } = behaviour;
-  const others = Object.entries(choices).filter(([value]) => value !== used);
+  const others = Object.entries(choices).filter(([name]) => name !== value);
   return (
     <>
       <p>To change it, choose another value there, or start the emulator with:</p>
       <ul>
-        {others.map(([value, meaning]) => (
-          <li key={value}>
+        {others.map(([name, meaning]) => (
+          <li key={name}>
             <code>
-              --behaviour {id}={value}
+              --behaviour {id}={name}
             </code>{' '}
             {meaning}
           </li>

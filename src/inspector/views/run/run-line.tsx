@@ -1,6 +1,6 @@
 import { ArrowDownLeft, ArrowUpRight, Clock, FlaskConical, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
 import { linkTo } from '../../page-route.ts';
-import { Chip, FaultLink, formatCount, Icon, type Tone } from '../../parts.tsx';
+import { Chip, FaultLinks, formatCount, Icon, type Tone } from '../../parts.tsx';
 import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
 import { nameOfRequest, toneOf } from '../requests/request-detail.tsx';
 import type { RunItem, Sample, ShownEvent } from './timeline.ts';
@@ -14,7 +14,7 @@ export function RunLine({ item }: { readonly item: RunItem }) {
   return (
     <li class={`bubble ${direction}`}>
       <p class="small soft">
-        <Icon of={isOut ? ArrowUpRight : ArrowDownLeft} />{' '}
+        <Icon icon={isOut ? ArrowUpRight : ArrowDownLeft} />{' '}
         {isOut ? 'Mail out to' : item.isAnswer ? 'Answer of a correspondent,' : 'Mail in from'}{' '}
         <UserText text={isOut ? to.join(', ') : from} /> · <Time at={item.realTime} isReal />
       </p>
@@ -56,11 +56,11 @@ function SampleCard({ sample: { name, should, mustNot, result, breaches } }: { r
 
 type RequestsItem = Extract<RunItem, { kind: 'requests' }>;
 
-/** Requests that followed each other, in a part that can be opened. If a few include a refused one, it is open. */
-function Requests({ requests, read }: RequestsItem) {
+/** Requests that followed each other, in a part that can be opened. It is open at first if one of a few was refused. */
+function Requests({ requests, readMails }: RequestsItem) {
   const refused = requests.filter(({ status }) => status >= 400).length;
   const names = [...new Set(requests.map(nameOfRequest))];
-  const lines = requests.map((request) => <Request key={request.id} request={request} read={read} />);
+  const lines = requests.map((request) => <Request key={request.id} request={request} readMails={readMails} />);
   if (lines.length === 1) return <li class="event">{lines}</li>;
   return (
     <li class="event">
@@ -76,12 +76,12 @@ function Requests({ requests, read }: RequestsItem) {
   );
 }
 
-/** How many of the mails that an IMAP command read are named. */
-const MAX_READ = 5;
+/** If an IMAP command read more mails than this, only the first ones are named. */
+const MAX_NAMED_MAILS = 5;
 
-function Request({ request, read }: Pick<RequestsItem, 'read'> & { readonly request: RequestsItem['requests'][0] }) {
+function Request({ request, readMails }: Pick<RequestsItem, 'readMails'> & { request: RequestsItem['requests'][0] }) {
   const { id, method, path, status, reason, realTime, faults } = request;
-  const more = request.read.length - Math.min(read.length, MAX_READ);
+  const unnamed = request.read.length - Math.min(readMails.length, MAX_NAMED_MAILS);
   return (
     <p>
       <Chip tone={toneOf(status)} text={status} />{' '}
@@ -89,7 +89,7 @@ function Request({ request, read }: Pick<RequestsItem, 'read'> & { readonly requ
         {nameOfRequest(request)}
       </a>{' '}
       {reason !== null && <UserText text={shortenIds(reason)} />}
-      {read.slice(0, MAX_READ).map((mail) => (
+      {readMails.slice(0, MAX_NAMED_MAILS).map((mail) => (
         <>
           <a href={linkTo('mail', mail.id)}>
             <UserText text={mail.subject || '(no subject)'} />
@@ -97,17 +97,17 @@ function Request({ request, read }: Pick<RequestsItem, 'read'> & { readonly requ
           ,{' '}
         </>
       ))}
-      {more > 0 && formatCount(more, 'mail', 'mails')} <FaultLink ids={faults} /> <Time at={realTime} isReal />
+      {unnamed > 0 && formatCount(unnamed, 'mail', 'mails')} <FaultLinks ids={faults} /> <Time at={realTime} isReal />
     </p>
   );
 }
 
 function Event({ event, fault }: Extract<RunItem, { kind: 'event' }>) {
-  const { tone = 'plain', icon, state, text, link, reason } = lineOf(event);
+  const { tone = 'plain', icon, label, text, link, reason } = lineOf(event);
   return (
     <li class="event">
-      <Chip tone={tone} icon={icon} text={state} /> {link ? <a href={link}>{text}</a> : text}{' '}
-      <FaultLink ids={fault ? [fault] : []} /> <Time at={event.realTime} isReal />
+      <Chip tone={tone} icon={icon} text={label} /> {link ? <a href={link}>{text}</a> : text}{' '}
+      <FaultLinks ids={fault ? [fault] : []} /> <Time at={event.realTime} isReal />
       {reason && <UserText inside="p" class="soft" text={reason} />}
     </li>
   );
@@ -118,7 +118,7 @@ interface Line {
   readonly tone?: Tone;
   /** Default: the icon of the tone. */
   readonly icon?: IconNode;
-  readonly state: string;
+  readonly label: string;
   readonly text: string;
   readonly link?: string;
   readonly reason?: string | null;
@@ -133,36 +133,36 @@ const FAULT_ACTIONS = { added: 'added', removed: 'removed', cleared: 'all remove
 const LINES: Lines = {
   attempt({ event, attempt, url, deliveryId, error, status, retryInMs }) {
     const next = retryInMs === null ? '' : ` The next attempt is in ${formatSpan(retryInMs)}.`;
-    const [tone, state] = error === null ? (['good', 'delivered'] as const) : (['bad', 'failed'] as const);
+    const [tone, result] = error === null ? (['good', 'delivered'] as const) : (['bad', 'failed'] as const);
     return {
-      ...{ tone, icon: Webhook, state: `${state} ${status ?? ''}`.trim(), link: linkTo('webhooks', deliveryId) },
+      ...{ tone, icon: Webhook, label: `${result} ${status ?? ''}`.trim(), link: linkTo('webhooks', deliveryId) },
       text: `${event}, attempt ${attempt}, to ${url ?? 'a webhook that was deleted'}`,
       reason: error && `${error}${next}`,
     };
   },
   'delivery-ended': ({ state, event, reason, deliveryId }) => {
-    return { tone: 'warn', state, text: event, reason, link: linkTo('webhooks', deliveryId) };
+    return { tone: 'warn', label: state, text: event, reason, link: linkTo('webhooks', deliveryId) };
   },
   clock: ({ action, now }) => {
     const text = `${CLOCK_ACTIONS[action]} ${now.slice(0, 19).replace('T', ' ')}`;
-    return { icon: Clock, state: 'time', text, link: linkTo('time') };
+    return { icon: Clock, label: 'time', text, link: linkTo('time') };
   },
   fault: ({ action, fault }) => {
     const text = `${FAULT_ACTIONS[action]}${fault ? `: ${fault.on}` : ''}`;
-    return { tone: 'warn', icon: Zap, state: 'fault', text, link: linkTo('time', fault?.id) };
+    return { tone: 'warn', icon: Zap, label: 'fault', text, link: linkTo('time', fault?.id) };
   },
-  'mail-held': ({ from, to, reason }) => ({ tone: 'warn', state: 'mail held', text: `${from} to ${to}`, reason }),
-  'stream-opened': ({ key }) => ({ state: 'stream', text: `opened with ${key}` }),
-  'stream-closed': ({ key }) => ({ state: 'stream', text: `closed with ${key}` }),
-  failure: ({ error }) => ({ tone: 'bad', state: 'failure of the emulator', text: error }),
-  gap: ({ missed }) => ({ tone: 'warn', state: 'gap', text: `${missed ?? 'Earlier'} events are no longer kept` }),
-  reset: () => ({ icon: RotateCcw, state: 'reset', text: 'All data is as at the start' }),
-  behaviours: ({ action }) => ({ state: 'behaviours', text: action, link: linkTo('choices') }),
+  'mail-held': ({ from, to, reason }) => ({ tone: 'warn', label: 'mail held', text: `${from} to ${to}`, reason }),
+  'stream-opened': ({ key }) => ({ label: 'stream', text: `opened with ${key}` }),
+  'stream-closed': ({ key }) => ({ label: 'stream', text: `closed with ${key}` }),
+  failure: ({ error }) => ({ tone: 'bad', label: 'failure of the emulator', text: error }),
+  gap: ({ missed }) => ({ tone: 'warn', label: 'gap', text: `${missed ?? 'Earlier'} events are no longer kept` }),
+  reset: () => ({ icon: RotateCcw, label: 'reset', text: 'All data is as at the start' }),
+  behaviours: ({ action }) => ({ label: 'behaviours', text: action, link: linkTo('choices') }),
 };
 
 function lineOf(event: ShownEvent): Line {
   const write = LINES[event.kind] as ((event: ShownEvent) => Line) | undefined;
   if (write) return write(event);
   const { kind, action, name } = event as Extract<ShownEvent, { name: unknown }>;
-  return { state: kind, text: [action, name].filter(Boolean).join(' '), link: linkTo('state') };
+  return { label: kind, text: [action, name].filter(Boolean).join(' '), link: linkTo('state') };
 }

@@ -23,7 +23,7 @@ import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { RunLine } from './run-line.tsx';
 import { counterpartOf, createTimeline } from './timeline.ts';
 
-/** How many items are shown at first. A button shows as many earlier ones each time. */
+/** How many items are shown at first. Each click on a button shows as many earlier items, too. */
 const MAX_ITEMS = 300;
 
 /** What an agent did, as one timeline: mail, deliveries, requests, time and faults, newest last. */
@@ -70,8 +70,8 @@ function RunFilters({ data, options: { counterpart = '', since = '' } }: { data:
     event.kind === 'checkpoint' && event.action === 'added' ? [[event.id, `Since ${event.name}`] as const] : [],
   );
   const isKnown = since === '' || checkpoints.some(([id]) => id === since);
-  const chosen = isKnown ? [] : [[since, 'Since a chosen moment'] as const];
-  const moments = [['', 'Since the start'] as const, ...checkpoints, ...chosen];
+  const chosenMoment = isKnown ? [] : [[since, 'Since a chosen moment'] as const];
+  const moments = [['', 'Since the start'] as const, ...checkpoints, ...chosenMoment];
   const change = (changes: Record<string, string | undefined>) =>
     open(linkTo('run', undefined, { counterpart, since, ...changes }), { replace: true });
   return (
@@ -103,7 +103,7 @@ function useRun(sandbox: string | undefined) {
     return { events, mail, deliveries, correspondents, samples };
   };
   const { value, error } = useLoaded(load, `run ${sandbox}`, () => true);
-  // The data of the previous scope stay until those of the new one are loaded.
+  // The data of the previous scope stay until the data of the new scope are loaded.
   const [data, setData] = useState(value);
   useEffect(() => value && setData(value), [value]);
   return { data, error };
@@ -134,7 +134,7 @@ function Correspondents({ correspondents }: { readonly correspondents: readonly 
                 class="quiet danger"
                 onClick={() => action.run((client) => client.removeCorrespondent({ id: one.id }))}
               >
-                <Icon of={Trash2} /> Remove <span class="hidden">{one.address}</span>
+                <Icon icon={Trash2} /> Remove <span class="hidden">{one.address}</span>
               </button>
             </span>
           </li>
@@ -166,10 +166,10 @@ function CorrespondentForm({ action }: { readonly action: Action }) {
 /** Returns how many replies are left, and what the next one says. */
 function describeReplies({ replies, received, afterMs }: Correspondent): string {
   if (replies === null) return 'answered by a function';
-  const left = formatCount(Math.max(0, replies.length - received), 'reply', 'replies');
+  const repliesLeft = formatCount(Math.max(0, replies.length - received), 'reply', 'replies');
   const next = replies[received];
   if (!next) return `no reply left of ${replies.length}`;
-  return `${left} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
+  return `${repliesLeft} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
 }
 
 /** Shows what a person can do first: send a request with the key of an inbox, or deliver a mail or a sample. */
@@ -210,11 +210,10 @@ function StartPage() {
 
 /** A form that delivers a sample: a mail that agents often handle wrongly. */
 function SampleForm() {
-  const scope = useScope();
-  const { sandbox } = scope;
+  const { tenants, tenant, sandbox } = useScope();
   const action = useAction();
-  const [inbox] = scope.tenants
-    .filter(({ id }) => scope.tenant === undefined || id === scope.tenant)
+  const [inbox] = tenants
+    .filter(({ id }) => tenant === undefined || id === tenant)
     .flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes));
   if (!inbox) return null;
   const deliver = (data: FormData) =>

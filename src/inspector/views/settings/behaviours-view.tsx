@@ -6,7 +6,7 @@ import { useAction } from '../../use-loaded.ts';
 import type { Behaviour, ChangeableBehaviour } from '../requests/shaping-behaviours.tsx';
 import { describeOrigin, useBehaviours } from '../requests/shaping-behaviours.tsx';
 
-/** Every point at which the service could behave in more than one way, grouped by what it is about. */
+/** The behaviours: the points at which the service could behave in more than one way, grouped by subject. */
 export function BehavioursView({ route: { id: chosen, options } }: { readonly route: Route }) {
   const { behaviours, error } = useBehaviours();
   const { search = '' } = options;
@@ -56,7 +56,7 @@ function Counts({ shown, changed }: { readonly shown: number; readonly changed: 
   );
 }
 
-/** Returns the group of a behaviour: the first word of its id, which says what it is about. */
+/** Returns the group of a behaviour: the first word of its id, such as `errors`. */
 const groupOf = ({ id }: Behaviour) => id.replace(/\..*/, '');
 
 /** Returns the words with which a search finds behaviours that are changed or that the profile names. */
@@ -95,19 +95,18 @@ const SOURCES = { changed: 'changed here', option: 'set at the start', profile: 
 function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
   const { id, choices, value, default: defaultValue, otherValues, source, start, isPinned } = behaviour;
   const { run, error, isRunning } = useAction();
+  const shownChoices = value in choices ? choices : { [value]: 'a value of your own', ...choices };
   const choose = (value: string | null) => run((client) => client.changeBehaviours({ [id]: value }));
   return (
     <fieldset>
       <legend class="hidden">{id}</legend>
-      {Object.entries({ ...(!(value in choices) && { [value]: 'a value of your own' }), ...choices }).map(
-        ([name, meaning]) => (
-          <label key={name} class="choice">
-            <input type="radio" name={id} checked={name === value} disabled={isRunning} onChange={() => choose(name)} />
-            <code>{name}</code> <span>{meaning}</span> {name === value && <strong>Now</strong>}
-            {name === defaultValue && <small class="soft">default</small>}
-          </label>
-        ),
-      )}
+      {Object.entries(shownChoices).map(([name, meaning]) => (
+        <label key={name} class="choice">
+          <input type="radio" name={id} checked={name === value} disabled={isRunning} onChange={() => choose(name)} />
+          <code>{name}</code> <span>{meaning}</span> {name === value && <strong>Now</strong>}
+          {name === defaultValue && <small class="soft">default</small>}
+        </label>
+      ))}
       {otherValues && <p class="small soft">Other values: {otherValues.rule}</p>}
       <p class="buttons">
         {source !== 'default' && <Chip tone="warn" text={SOURCES[source]} />}

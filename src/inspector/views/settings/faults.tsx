@@ -4,7 +4,7 @@ import { type ControlClient, type InputTo, type ReplyTo, undefinedIfRefused } fr
 import { Button, Chip, Failure, Field, Form, Loading, Select, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatSpan } from '../../text.tsx';
-import { type Action, never, useAction, useLoaded } from '../../use-loaded.ts';
+import { type Action, noEvent, useAction, useLoaded } from '../../use-loaded.ts';
 
 type Fault = ReplyTo<'listFaults'>['faults'][number];
 
@@ -17,14 +17,14 @@ const PRESETS: readonly (readonly [text: string, icon: IconNode, fault: InputTo<
   ['Next 3 deliveries come twice', Copy, { on: 'delivery', kind: 'duplicate', times: 3 }],
 ];
 
-/** The filter for the list of faults. Any event may use up a fault, or count for one that applies after some events. */
-const always = () => true;
+/** The filter for the list of faults. Any event may use up a fault, or lower the number in its field `after`. */
+const anyEvent = () => true;
 
 /** The faults that are set, and how to add one: by a preset, or by a form with every field. */
 export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const scope = useScope();
-  const { run, error: failure, isRunning } = useAction();
-  const { value, error } = useLoaded((client) => client.listFaults(), 'faults', always);
+  const { run, error: actionError, isRunning } = useAction();
+  const { value, error } = useLoaded((client) => client.listFaults(), 'faults', anyEvent);
   const faults = value?.faults.filter((fault) => isInScope(scope, fault));
   const createAddCall = (fault: InputTo<'addFault'>) => (client: ControlClient) =>
     client.addFault({ ...fault, tenant: scope.tenant } as InputTo<'addFault'>);
@@ -40,7 +40,7 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
           <Button icon={Trash2} text="Remove all" class="quiet danger" onClick={() => run(removeAll)} />
         )}
       </div>
-      {faults ? <Failure error={failure} /> : <Loading error={error} />}
+      {faults ? <Failure error={actionError} /> : <Loading error={error} />}
       {faults?.length === 0 && <p class="hint">Nothing goes wrong by a fault.</p>}
       <ul class="rows">
         {faults?.map((fault) => (
@@ -73,19 +73,19 @@ function FaultRow({ fault, isChosen, run }: { fault: Fault; isChosen: boolean; r
   );
 }
 
-/** Says what a fault does, where, and how often, in one line. */
+/** Says in one line what a fault does, to what it applies, and how often. */
 function describeFault({ id: _, on: __, ...fault }: Fault): string {
-  const { kind, after, times, tenantId: ___, ...rest } = fault as Record<string, unknown>;
-  const fields = Object.entries(rest).filter(([, value]) => value !== null && value !== 'none' && value !== 0);
-  const often =
+  const { kind, after, times, tenantId: ___, ...otherFields } = fault as Record<string, unknown>;
+  const fields = Object.entries(otherFields).filter(([, value]) => value !== null && value !== 'none' && value !== 0);
+  const howOften =
     times === null || times === undefined ? 'until it is removed' : `${times} more ${times === 1 ? 'time' : 'times'}`;
-  const later = after ? `after ${after} more` : '';
-  return [kind, ...fields.map(describeField), often, later].filter(Boolean).join(' · ');
+  const afterText = after ? `after ${after} more` : '';
+  return [kind, ...fields.map(describeField), howOften, afterText].filter(Boolean).join(' · ');
 }
 
 function describeField([name, value]: readonly [string, unknown]): string {
-  const span = /^(.*)Ms$/.exec(name)?.[1];
-  if (span !== undefined) return `${span} ${formatSpan(Number(value))}`;
+  const spanName = /^(.*)Ms$/.exec(name)?.[1];
+  if (spanName !== undefined) return `${spanName} ${formatSpan(Number(value))}`;
   return `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`;
 }
 
@@ -107,26 +107,26 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   headers: '{"Retry-After":"2"}',
 };
 
-type FieldNames = Readonly<Record<string, readonly string[]>>;
+type NameLists = Readonly<Record<string, readonly string[]>>;
 
-/** What can go wrong with a request, and the fields of such a fault. */
-const REQUEST_KINDS: FieldNames = {
+/** The kinds of faults of a request, each with the fields that only some kinds have. */
+const REQUEST_KINDS: NameLists = {
   'another reply': ['status', 'body', 'headers', 'latency', 'effect'],
   'a slow reply': ['latency'],
   'no reply: the connection is cut': ['cut', 'effect'],
   'a rate limit': ['rateLimit'],
 };
 
-/** Fields that only some kinds of faults have, each with its kinds. */
-const ONLY_FOR: FieldNames = { delay: ['delay', 'disconnect', 'slow'], code: ['close'], commands: ['disconnect'] };
+/** For faults of other things than requests: the fields that only some kinds have, each with these kinds. */
+const KINDS_OF_FIELD: NameLists = { delay: ['delay', 'disconnect', 'slow'], code: ['close'], commands: ['disconnect'] };
 
 /** The label of a field whose name is not clear. */
 const LABELS: Readonly<Record<string, string>> = {
   'latency.ms': 'latency, in ms',
-  'latency.jitterMs': 'random further latency, at most, in ms',
+  'latency.jitterMs': 'largest random extra latency, in ms',
   'rateLimit.limit': 'requests',
   'rateLimit.per': 'in, such as 1m',
-  after: 'after how many that go well',
+  after: 'how many go well first',
   times: 'how many times',
 };
 
@@ -142,26 +142,27 @@ async function loadSchemas(client: ControlClient): Promise<ReadonlyMap<string, S
 
 type Fields = readonly (readonly [name: string, schema: Schema])[];
 
-/** Returns the fields that a fault of a kind can have. A field of an object has a path as its name: `latency.ms`. */
+/** Returns the fields that a fault of a kind can have. An object is replaced by its fields, such as `latency.ms`. */
 function fieldsOf({ properties = {} }: Schema, kind: string): Fields {
   const isRequest = properties.rateLimit !== undefined;
-  const fieldsOfKinds = Object.values(REQUEST_KINDS).flat();
+  const fieldsOfSomeKinds = Object.values(REQUEST_KINDS).flat();
   const applies = (name: string) => {
-    if (isRequest) return !fieldsOfKinds.includes(name) || REQUEST_KINDS[kind]?.includes(name);
-    return ONLY_FOR[name]?.includes(kind) ?? true;
+    if (isRequest) return !fieldsOfSomeKinds.includes(name) || REQUEST_KINDS[kind]?.includes(name);
+    return KINDS_OF_FIELD[name]?.includes(kind) ?? true;
   };
   return Object.entries(properties)
     .filter(([name]) => name !== 'on' && name !== 'kind' && name !== 'cut' && name !== 'tenant' && applies(name))
     .flatMap(([name, schema]): Fields => {
-      const parts = Object.entries(schema.properties ?? {});
-      return parts.length === 0 ? [[name, schema]] : parts.map(([part, field]) => [`${name}.${part}`, field]);
+      const subfields = Object.entries(schema.properties ?? {});
+      if (subfields.length === 0) return [[name, schema]];
+      return subfields.map(([subname, field]) => [`${name}.${subname}`, field]);
     });
 }
 
 /** A form for a new fault. Its fields come from the schemas in the OpenAPI document of the control plane. */
 function FaultForm() {
   const { tenant } = useScope();
-  const { value: schemas, error } = useLoaded(loadSchemas, 'schemas', never);
+  const { value: schemas, error } = useLoaded(loadSchemas, 'schemas', noEvent);
   const [on, setOn] = useState('request');
   const [chosenKind, setKind] = useState('');
   const action = useAction();
@@ -169,7 +170,7 @@ function FaultForm() {
   const kinds = on === 'request' ? Object.keys(REQUEST_KINDS) : (schema.properties?.kind?.enum ?? []);
   const kind = kinds.includes(chosenKind) ? chosenKind : (kinds[0] ?? '');
   const fields = fieldsOf(schema, kind);
-  const add = (data: FormData) => (client: ControlClient) => {
+  const createAddCall = (data: FormData) => (client: ControlClient) => {
     const isCut = on === 'request' && REQUEST_KINDS[kind]?.includes('cut');
     const kindFields = { ...(isCut && { cut: true }), ...(on !== 'request' && kind && { kind }) };
     return client.addFault({ on, ...kindFields, tenant, ...readFields(data, fields) } as InputTo<'addFault'>);
@@ -177,7 +178,7 @@ function FaultForm() {
   return (
     <details>
       <summary>More: any fault</summary>
-      <Form className="fields narrow" label="New fault" submit={(data) => action.run(add(data))}>
+      <Form className="fields narrow" label="New fault" submit={(data) => action.run(createAddCall(data))}>
         <Failure error={action.error ?? error} />
         <Field label="What it strikes">
           <Select label="What it strikes" value={on} options={[...(schemas?.keys() ?? [])]} choose={setOn} />
@@ -219,17 +220,17 @@ function Input({ name, schema }: { readonly name: string; readonly schema: Schem
   return <input name={name} placeholder={placeholder} />;
 }
 
-/** Returns the values of the fields. Empty fields are left out. */
+/** Returns the values of the fields in the form of a fault: `{ latency: { ms: 5 } }`. Empty fields are left out. */
 function readFields(data: FormData, fields: Fields): object {
-  const read: Record<string, unknown> = {};
+  const values: Record<string, unknown> = {};
   for (const [name, schema] of fields) {
     const text = textIn(data, name);
     if (text === '') continue;
-    const [field = '', part] = name.split('.');
+    const [field = '', subfield] = name.split('.');
     const value = parseField(name, text, schema);
-    read[field] = part === undefined ? value : { ...(read[field] as object), [part]: value };
+    values[field] = subfield === undefined ? value : { ...(values[field] as object), [subfield]: value };
   }
-  return read;
+  return values;
 }
 
 function parseField(name: string, text: string, { type }: Schema): unknown {

@@ -21,8 +21,7 @@ import { ConfirmButton, useUndoableChange } from './undo.tsx';
 
 /** Resets the data, saves and compares checkpoints, and exports everything. */
 export function StateView({ route }: { readonly route: Route }) {
-  const action = useAction();
-  const { run } = action;
+  const { run, error: actionError } = useAction();
   const { value, error } = useLoaded((client) => client.listCheckpoints(), 'checkpoints');
   const reset = useUndoableChange('Before the reset', (client) => client.reset());
   const names = value?.checkpoints.map(({ name }) => name) ?? [];
@@ -33,7 +32,7 @@ export function StateView({ route }: { readonly route: Route }) {
         <Button icon={Download} text="Export as a fixture" onClick={() => run(exportState)} />
         <ConfirmButton label="Reset all data" warning={warningOf('the start')} change={reset} />
       </div>
-      <Failure error={action.error} />
+      <Failure error={actionError} />
       <section class="card" aria-label="Checkpoints">
         <h2>Checkpoints</h2>
         <Form className="inline" submit={(data, { currentTarget }) => run(createSaveCall(data, currentTarget))}>
@@ -77,7 +76,7 @@ function Checkpoint({ name, createdAt, isOpen, run }: CheckpointProps) {
   const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, change);
   return (
     <li aria-current={isOpen ? 'true' : undefined}>
-      <Icon of={Bookmark} />
+      <Icon icon={Bookmark} />
       <UserText inside="strong" text={name} /> <Time at={createdAt} />
       <span class="buttons">
         <ButtonLink text="Compare" href={linkTo('state', name)} />
@@ -126,6 +125,6 @@ function Difference({ from, to, names }: { from: string; to: string; names: read
 /** Returns how many items there are of each kind, such as `2 messages`. */
 function countKinds(items: Readonly<Record<string, object>>): string {
   return Object.entries(items)
-    .map(([kind, each]) => `${Object.keys(each).length} ${kind}`)
+    .map(([kind, itemsById]) => `${Object.keys(itemsById).length} ${kind}`)
     .join(', ');
 }

@@ -5,7 +5,7 @@ import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { linkTo, type Route } from '../../page-route.ts';
 import { Button, Chip, Failure, Form, Icon, Loading, TextField, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
-import { formatSpan, fullTime, Time, UserText, useNow } from '../../text.tsx';
+import { formatFullTime, formatSpan, Time, UserText, useNow } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { summarise, urlOf } from '../webhooks/explain-delivery.ts';
 import { Faults } from './faults.tsx';
@@ -18,7 +18,7 @@ export function TimeView({ route }: { readonly route: Route }) {
   return (
     <div class="page">
       <h1>Time and faults</h1>
-      <Clock waiting={due?.length ?? 0} />
+      <Clock waitingCount={due?.length ?? 0} />
       {due ? <DueNext due={due} /> : <Loading error={error} />}
       <Faults chosen={route.id} />
     </div>
@@ -30,22 +30,22 @@ const DAY_MS = 86_400_000;
 /** By how much the clock can be advanced, in milliseconds. */
 const STEPS = { '1m': 60_000, '10m': 600_000, '1h': 3_600_000, '1d': DAY_MS, '3d': 3 * DAY_MS, '30d': 30 * DAY_MS };
 
-/** If more than this is waiting, the clock is advanced in this many parts, so that a person can stop it. */
+/** If more deliveries and answers than this wait, an advance has this many parts, so that a person can stop it. */
 const PARTS = 20;
 
-/** The clock of the chosen tenant, or of all tenants. `waiting` is how many deliveries and answers wait. */
-function Clock({ waiting }: { readonly waiting: number }) {
+/** The clock of the chosen tenant, or of all tenants. `waitingCount` is how many deliveries and answers wait. */
+function Clock({ waitingCount }: { readonly waitingCount: number }) {
   const { tenant } = useScope();
-  const { offsetMs, isFrozen, realMs, differ } = useNow();
+  const { offsetMs, isFrozen, realMs, clocksDiffer } = useNow();
   const action = useAction();
   const change = (body: InputTo<'changeClock'>) => action.run((client) => client.changeClock({ ...body, tenant }));
-  const { done, stop, advance } = useAdvance(waiting, (advance) => change({ advance }));
+  const { progress, stop, advance } = useAdvance(waitingCount, (ms) => change({ advance: ms }));
   return (
     <section class="card" aria-label="Clock">
       <div class="head">
-        <time class="title">{fullTime(new Date(realMs + offsetMs).toISOString())}</time>
+        <time class="title">{formatFullTime(new Date(realMs + offsetMs).toISOString())}</time>
         <Chip tone={isFrozen ? 'warn' : 'good'} text={isFrozen ? 'Frozen' : 'Running'} />
-        {differ && <Chip tone="warn" text="Clocks differ: choose a tenant above" />}
+        {clocksDiffer && <Chip tone="warn" text="Clocks differ: choose a tenant above" />}
       </div>
       <div class="buttons">
         <Button
@@ -54,14 +54,14 @@ function Clock({ waiting }: { readonly waiting: number }) {
           onClick={() => change(isFrozen ? { resume: true } : { freeze: true })}
         />
         {Object.entries(STEPS).map(([text, ms]) => (
-          <button key={text} type="button" disabled={done !== undefined} onClick={() => advance(ms)}>
-            <Icon of={FastForward} /> <span class="hidden">Advance</span> {text}
+          <button key={text} type="button" disabled={progress !== undefined} onClick={() => advance(ms)}>
+            <Icon icon={FastForward} /> <span class="hidden">Advance</span> {text}
           </button>
         ))}
       </div>
-      {done !== undefined && (
+      {progress !== undefined && (
         <p class="buttons" role="status">
-          <progress value={done} aria-label="Advanced" />
+          <progress value={progress} aria-label="Advanced" />
           <Button icon={Square} text="Stop" onClick={stop} />
         </p>
       )}
@@ -75,25 +75,25 @@ function Clock({ waiting }: { readonly waiting: number }) {
 }
 
 /**
- * Returns functions that advance the clock and stop it. If much is waiting, the clock is advanced in parts. `done` is
- * the share of the way that is done; it is `undefined` while the clock is not being advanced.
+ * Returns `advance`, which advances the clock, and `stop`, which ends an advance early. If much is waiting, an advance
+ * has several parts. `progress` is the share of the parts that are done, or `undefined` if no advance is running.
  */
-function useAdvance(waiting: number, change: (ms: number) => Promise<boolean>) {
-  const [done, setDone] = useState<number>();
+function useAdvance(waitingCount: number, advanceBy: (ms: number) => Promise<boolean>) {
+  const [progress, setProgress] = useState<number>();
   const isStopped = useRef(false);
   const advance = async (ms: number) => {
-    const parts = waiting > PARTS ? PARTS : 1;
+    const parts = waitingCount > PARTS ? PARTS : 1;
     isStopped.current = false;
     for (let part = 0; part < parts && !isStopped.current; part += 1) {
-      setDone(part / parts);
-      if (!(await change(ms / parts))) break;
+      setProgress(part / parts);
+      if (!(await advanceBy(ms / parts))) break;
     }
-    setDone(undefined);
+    setProgress(undefined);
   };
   const stop = () => {
     isStopped.current = true;
   };
-  return { done, stop, advance };
+  return { progress, stop, advance };
 }
 
 const MAX_DUE = 10;
@@ -120,7 +120,7 @@ async function loadDue(client: ControlClient): Promise<Due[]> {
     client.listCorrespondents(),
   ]);
   const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
-  const waiting = deliveries
+  const waitingDeliveries = deliveries
     .filter(({ state }) => state === 'pending' || state === 'held')
     .map((delivery): Due => {
       const { id, nextAttemptAt: at, event, attempts } = delivery;
@@ -137,8 +137,8 @@ async function loadDue(client: ControlClient): Promise<Due[]> {
       return { id: `${id} ${index}`, item, at, icon: Reply, what, to, waitsFor };
     }),
   );
-  // A delivery without a time is last. It waits for another delivery, or until somebody releases it.
-  return [...answers, ...waiting].sort((one, other) => ((one.at ?? '9') < (other.at ?? '9') ? -1 : 1));
+  // A delivery that waits for another delivery or for a release has no time. `9` puts it after all times.
+  return [...answers, ...waitingDeliveries].sort((one, other) => ((one.at ?? '9') < (other.at ?? '9') ? -1 : 1));
 }
 
 /** What falls due next: what, to whom, when, and what it waits for. */

@@ -20,8 +20,8 @@ type ConfirmButtonProps = { icon?: IconNode; label: string; warning: string; cha
 /** A button for a change that removes something. It shows the warning, and offers an undo after the change. */
 export function ConfirmButton({ icon = Trash2, label, warning, change }: ConfirmButtonProps) {
   const action = useAction();
-  const offer = useContext(UndoContext);
-  const run = () => confirm(warning) && action.run(async () => offer(await change()));
+  const offerUndo = useContext(UndoContext);
+  const run = () => confirm(warning) && action.run(async () => offerUndo(await change()));
   return (
     <>
       <Button icon={icon} text={label} class="danger" disabled={action.isRunning} onClick={run} />
@@ -32,7 +32,7 @@ export function ConfirmButton({ icon = Trash2, label, warning, change }: Confirm
 
 /**
  * Returns a function that saves a checkpoint with this name, makes a change, and returns the undo, which restores the
- * checkpoint. If the change is in a sandbox, the checkpoint must be one of this sandbox: `findSandbox` returns its id.
+ * checkpoint. A change in a sandbox needs a checkpoint of this sandbox, so `findSandbox` returns the id of the sandbox.
  */
 export function useUndoableChange(name: string, change: Call<unknown>, findSandbox?: Call<string | undefined>) {
   const { client } = useInspector();

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { linkTo, type Route, useTitle, webhookLink } from '../../page-route.ts';
-import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLink, Form, TextField, textIn } from '../../parts.tsx';
-import { FullTime, formatSpan, fullTime, indentJson, Time } from '../../text.tsx';
+import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLinks, Form, TextField, textIn } from '../../parts.tsx';
+import { FullTime, formatFullTime, formatSpan, indentJson, Time } from '../../text.tsx';
 import { type EventFilter, useAction, useLoaded } from '../../use-loaded.ts';
 import type { Attempt, Delivery, DeliveryListProps, Webhook } from './explain-delivery.ts';
 import { causeOf, countBytes, explainEarlier, markOf, summarise, urlOf, writeHeaders } from './explain-delivery.ts';
@@ -60,20 +60,20 @@ function Details({ delivery, webhook }: { readonly delivery: Delivery; readonly 
   );
 }
 
-/** Why the delivery is in its state, and what often causes that. */
+/** Why the delivery is in its state and, after a failed attempt, what often causes such a failure. */
 function Reason({ delivery, secret, route }: { delivery: Delivery; secret: string | undefined; route: Route }) {
   const last = delivery.attempts.at(-1);
-  const failed = delivery.state === 'delivered' || last?.error === null ? undefined : last;
-  const cause = failed && causeOf(failed);
-  const isSignatureCorrect = useMemo(() => failed && secret && isSignedWith(failed, secret), [failed, secret]);
+  const failure = delivery.state === 'delivered' || last?.error === null ? undefined : last;
+  const cause = failure && causeOf(failure);
+  const isSignatureCorrect = useMemo(() => failure && secret && isSignedWith(failure, secret), [failure, secret]);
   return (
     <div class={`reason ${markOf(delivery).tone}-edge`} role="status">
       <p>
         <strong>{summarise(delivery)}</strong>
       </p>
-      {failed && failed.fault !== null && <FaultNote fault={failed.fault} id={failed.faultId} />}
+      {failure?.fault && <FaultNote fault={failure.fault} id={failure.faultId} />}
       {cause && <p>{cause.advice}</p>}
-      {failed && cause?.isAboutSignature && secret !== undefined && (
+      {cause?.isAboutSignature && secret !== undefined && (
         <p>
           {isSignatureCorrect
             ? 'The signature of this attempt is correct. So the receiver may have another secret, or change the ' +
@@ -91,7 +91,7 @@ function Reason({ delivery, secret, route }: { delivery: Delivery; secret: strin
   );
 }
 
-/** The label of the button that sends the delivery. In the other states it is `Send again`: the delivery has ended. */
+/** The label of the button that sends a delivery, before the delivery has ended. Afterwards it is `Send again`. */
 const SEND_LABELS: Partial<Record<Delivery['state'], string>> = { pending: 'Send now', held: 'Release' };
 
 /** Where a receiver on the machine of a developer often listens. */
@@ -126,13 +126,13 @@ function NextAttempt({ delivery }: { readonly delivery: Delivery }) {
   const key = `${delivery.id} ${nextAttemptAt}`;
   const { value: clock } = useLoaded((client) => client.getClock({ tenant }), key, isClockEvent);
   if (nextAttemptAt === null || !clock) return null;
-  const leftMs = Date.parse(nextAttemptAt) - Date.parse(clock.now);
-  const advance = () => run((client) => client.changeClock({ advance: Math.max(leftMs, 0), tenant }));
+  const dueInMs = Date.parse(nextAttemptAt) - Date.parse(clock.now);
+  const advance = () => run((client) => client.changeClock({ advance: Math.max(dueInMs, 0), tenant }));
   return (
     <li class="reason">
       <p>
-        <strong>Attempt {attempts.length + 1}</strong> is due in {formatSpan(leftMs)}, at{' '}
-        <time>{fullTime(nextAttemptAt)}</time>
+        <strong>Attempt {attempts.length + 1}</strong> is due in {formatSpan(dueInMs)}, at{' '}
+        <time>{formatFullTime(nextAttemptAt)}</time>
         {clock.frozen && ', by a clock that is frozen'}.
       </p>
       <Button text="Advance the clock to it" disabled={isRunning} onClick={advance} />
@@ -182,14 +182,14 @@ function isSignedWith(attempt: Attempt, secret: string): boolean {
   return checkAttempt(attempt, secret).every(({ problems }) => problems.length === 0);
 }
 
-/** The signature of an attempt, computed again when somebody opens it. */
+/** The signature of an attempt, computed again when somebody opens this part. */
 function SignatureSteps({ attempt, number, secret }: AttemptProps) {
   const [isOpen, setOpen] = useState(false);
   if (secret === undefined) return null;
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>The signature, step by step</summary>
-      {isOpen && <SignatureResult checks={checkAttempt(attempt, secret)} signed={`attempt ${number}`} />}
+      {isOpen && <SignatureResult checks={checkAttempt(attempt, secret)} label={`attempt ${number}`} />}
     </details>
   );
 }
@@ -199,7 +199,7 @@ function FaultNote({ fault, id }: { readonly fault: string; readonly id: string 
   return (
     <p class="warn">
       The fault <code>{fault}</code> applied to this attempt, so its result may be intended.{' '}
-      <FaultLink ids={id === null ? [] : [id]} text="show it" />
+      <FaultLinks ids={id === null ? [] : [id]} text="show it" />
     </p>
   );
 }

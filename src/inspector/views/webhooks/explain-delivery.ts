@@ -45,8 +45,8 @@ export function summarise({ state, reason, attempts, nextAttemptAt }: Delivery):
   const last = attempts.at(-1);
   if (state === 'delivered') return `The receiver answered ${attempts.find(({ error }) => error === null)?.status}.`;
   const parts = [last?.error, reason === last?.error ? null : reason];
-  const known = parts.filter((part) => part !== null && part !== undefined).join(' ');
-  if (known !== '') return known;
+  const text = parts.filter((part) => part !== null && part !== undefined).join(' ');
+  if (text !== '') return text;
   return nextAttemptAt === null
     ? 'It is being sent, or waits until the one before it has been sent.'
     : 'It has not been sent yet.';
@@ -54,18 +54,18 @@ export function summarise({ state, reason, attempts, nextAttemptAt }: Delivery):
 
 const MAX_ANSWER_LENGTH = 80;
 
-/** Describes the answer to an attempt, with the start of its body, or why there was no answer. */
+/** Says how an attempt failed: the answer with the start of its body, or why there was no answer. */
 function describeFailure({ status, error, responseBody }: Attempt): string {
   if (status === null) return `not answered: ${error}`;
   const answer = responseBody.trim().replace(/\s+/g, ' ');
-  const start = answer.length > MAX_ANSWER_LENGTH ? `${answer.slice(0, MAX_ANSWER_LENGTH)}…` : answer;
-  return start === '' ? `answered ${status}.` : `answered ${status}: ${start}`;
+  const excerpt = answer.length > MAX_ANSWER_LENGTH ? `${answer.slice(0, MAX_ANSWER_LENGTH)}…` : answer;
+  return excerpt === '' ? `answered ${status}.` : `answered ${status}: ${excerpt}`;
 }
 
-/** Writes a list such as `1, 2 and 3`. */
-const numberList = new Intl.ListFormat('en-GB');
+/** Formats a list such as `1, 2 and 3`. */
+const listFormat = new Intl.ListFormat('en-GB');
 
-/** Says how earlier attempts failed. Attempts that failed in the same way as the newest one are left out. */
+/** Says how earlier attempts failed. An attempt that failed in the same way as the newest attempt is left out. */
 export function explainEarlier({ attempts }: Delivery): string[] {
   const newest = attempts.at(-1);
   const numbersByFailure = new Map<string, string[]>();
@@ -77,7 +77,7 @@ export function explainEarlier({ attempts }: Delivery): string[] {
   if (newest) numbersByFailure.delete(describeFailure(newest));
   return [...numbersByFailure].map(([failure, numbers]) => {
     const [subject, verb] = numbers.length === 1 ? ['attempt', 'was'] : ['attempts', 'were'];
-    return `Earlier: ${subject} ${numberList.format(numbers)} ${verb} ${failure}`;
+    return `Earlier: ${subject} ${listFormat.format(numbers)} ${verb} ${failure}`;
   });
 }
 

@@ -7,6 +7,8 @@ import { type Delivery, type DeliveryListProps, type Webhook, writeHeaders } fro
 import type { SentRequest, SignatureCheck, SignatureInput } from './signature/explain-signature.ts';
 import { explainComputed, explainSignature } from './signature/explain-signature.ts';
 
+type FormProps = DeliveryListProps & { readonly initialDelivery: Delivery | undefined };
+
 type Texts = Readonly<Record<'headers' | 'body' | 'secret' | 'computed', string>>;
 
 /** The fields of the form. Long texts have more than one line. */
@@ -17,9 +19,9 @@ const FIELDS = [
   ['computed', 'Signature that your code computed (may be empty)', 'input'],
 ] as const;
 
-/** A form that says why a signature does not verify. At first it contains the last attempt of the delivery `start`. */
-export function SignatureForm({ start, ...log }: DeliveryListProps & { start: Delivery | undefined }) {
-  const [texts] = useState(() => initialTexts(start, log.webhooks));
+/** A form that says why a signature does not verify. At first it contains the last attempt of `initialDelivery`. */
+export function SignatureForm({ initialDelivery, ...log }: FormProps) {
+  const [texts] = useState(() => createInitialTexts(initialDelivery, log.webhooks));
   const [result, setResult] = useState<{ checks: readonly SignatureCheck[]; computed: string | undefined }>();
   const check = (data: FormData) => {
     const { computed, ...request } = Object.fromEntries(data) as Texts;
@@ -52,9 +54,9 @@ export function SignatureForm({ start, ...log }: DeliveryListProps & { start: De
 }
 
 /** Returns what the fields contain at first. */
-function initialTexts(start: Delivery | undefined, webhooks: readonly Webhook[]): Texts {
-  const attempt = start?.attempts.at(-1);
-  const webhook = webhooks.find(({ id }) => id === start?.webhookId);
+function createInitialTexts(delivery: Delivery | undefined, webhooks: readonly Webhook[]): Texts {
+  const attempt = delivery?.attempts.at(-1);
+  const webhook = webhooks.find(({ id }) => id === delivery?.webhookId);
   return {
     headers: attempt ? writeHeaders(attempt.requestHeaders) : '',
     body: attempt?.requestBody ?? '',
@@ -65,16 +67,16 @@ function initialTexts(start: Delivery | undefined, webhooks: readonly Webhook[])
 
 /**
  * Finds the attempt whose signature is in the pasted headers. If there is none, finds the latest attempt whose
- * `webhook-id` is in them.
+ * `webhook-id` is in the headers.
  */
 function findSent(pasted: string, { deliveries, webhooks }: DeliveryListProps): SentRequest | undefined {
   const attempts = deliveries.flatMap(({ webhookId, attempts }) => attempts.map((attempt) => ({ webhookId, attempt })));
-  const findBy = (name: string) =>
+  const findByHeader = (name: string) =>
     attempts.findLast(({ attempt: { requestHeaders } }) => {
       const value = requestHeaders[name];
       return value !== undefined && pasted.includes(value);
     });
-  const found = findBy('webhook-signature') ?? findBy('webhook-id');
+  const found = findByHeader('webhook-signature') ?? findByHeader('webhook-id');
   if (!found) return undefined;
   const { requestHeaders: headers, requestBody: body, fault } = found.attempt;
   return { headers, body, fault, secret: webhooks.find(({ id }) => id === found.webhookId)?.secret };
@@ -89,12 +91,12 @@ function describeComputed(computed: string, input: SignatureInput): string | und
 
 const SCHEMES = { standard: 'Signature by Standard Webhooks', hex: 'Hex HMAC of the body' } as const;
 
-/** Shows the steps of a verification, and why it fails. `signed` names what was signed, such as `attempt 2`. */
-export function SignatureResult({ checks, signed }: { checks: readonly SignatureCheck[]; signed?: string }) {
+/** Shows the steps of a verification, and why it fails. `label` says what was signed, such as `attempt 2`. */
+export function SignatureResult({ checks, label }: { checks: readonly SignatureCheck[]; label?: string }) {
   return (
     <>
       {checks.map(({ scheme, steps, problems }) => (
-        <section key={scheme} class="signature" aria-label={signed ? `${SCHEMES[scheme]}, ${signed}` : SCHEMES[scheme]}>
+        <section key={scheme} class="signature" aria-label={label ? `${SCHEMES[scheme]}, ${label}` : SCHEMES[scheme]}>
           <h3>
             {SCHEMES[scheme]}:{' '}
             <span class={problems.length === 0 ? 'good' : 'bad'}>
@@ -123,12 +125,12 @@ export function SignatureResult({ checks, signed }: { checks: readonly Signature
 
 const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
 
-/** A form that triggers an event with any payload. At first it contains the payload of the delivery `start`. */
-export function EventForm({ webhooks, start, route }: DeliveryListProps & { start: Delivery | undefined }) {
+/** A form that triggers an event with any payload. At first it contains the payload of `initialDelivery`. */
+export function EventForm({ webhooks, initialDelivery, route }: FormProps) {
   const { client } = useInspector();
   const { run, error, isRunning } = useAction();
-  const [event, setEvent] = useState<(typeof EVENTS)[number]>(start?.event ?? EVENTS[0]);
-  const [webhookId, setWebhookId] = useState(start?.webhookId ?? '');
+  const [event, setEvent] = useState<(typeof EVENTS)[number]>(initialDelivery?.event ?? EVENTS[0]);
+  const [webhookId, setWebhookId] = useState(initialDelivery?.webhookId ?? '');
   const trigger = async (data: FormData) => {
     const body = { ...readPayload(textIn(data, 'payload')), event, ...(webhookId !== '' && { webhookId }) };
     const { deliveries } = await client.triggerEvent(body);
@@ -151,7 +153,7 @@ export function EventForm({ webhooks, start, route }: DeliveryListProps & { star
           name="payload"
           class="tall"
           spellcheck={false}
-          defaultValue={JSON.stringify(payloadOf(start), null, 2)}
+          defaultValue={JSON.stringify(payloadOf(initialDelivery), null, 2)}
         />
         <Failure error={error} />
         <p>
@@ -169,10 +171,10 @@ function webhookOptions(webhooks: readonly Webhook[]): [value: string, text: str
   ];
 }
 
-/** Returns the payload to edit. It has no id, because the copy becomes a new event with an id of its own. */
-function payloadOf(start: Delivery | undefined): object {
-  if (!start) return { subject: 'Order 1042' };
-  const { id: _, event: __, ...rest } = start.payload;
+/** Returns the payload to edit. The payload has no id, because the copy becomes a new event with an id of its own. */
+function payloadOf(delivery: Delivery | undefined): object {
+  if (!delivery) return { subject: 'Order 1042' };
+  const { id: _, event: __, ...rest } = delivery.payload;
   return rest;
 }
 

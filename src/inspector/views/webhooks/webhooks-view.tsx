@@ -11,10 +11,10 @@ import { DeliveryDetail } from './delivery-detail.tsx';
 import { type Delivery, type DeliveryListProps, MARK_TEXTS, markOf, summarise, urlOf } from './explain-delivery.ts';
 import { EventForm, SignatureForm } from './signature-form.tsx';
 
-/** The deliveries to webhooks: a list, and what is open: a delivery, or a form. */
+/** The deliveries to webhooks: a list, and beside it the open delivery or form. */
 export function WebhooksView({ route }: { readonly route: Route }) {
-  const { list, error: failure } = useDeliveries();
-  const { value, error = failure } = useLoaded((client) => client.listWebhookSettings(), 'webhooks');
+  const { list, error: deliveriesError } = useDeliveries();
+  const { value, error = deliveriesError } = useLoaded((client) => client.listWebhookSettings(), 'webhooks');
   const shown = list && value && { deliveries: list, webhooks: value.webhooks, route };
   const isOpen = route.id !== undefined || route.options.open !== undefined;
   return (
@@ -35,7 +35,7 @@ export function WebhooksView({ route }: { readonly route: Route }) {
   );
 }
 
-/** The actions for which no delivery must be open. */
+/** The actions that do not need an open delivery. `held` is the number of deliveries that are held. */
 function Actions({ held, route }: { readonly held: number; readonly route: Route }) {
   const { run, error, isRunning } = useAction();
   const release = () => run((client) => client.releaseDeliveries({}));
@@ -55,8 +55,8 @@ function Detail(props: DeliveryListProps) {
   const { id: openId, options } = props.route;
   const id = openId ?? options.from;
   const delivery = props.deliveries.find((each) => each.id === id);
-  if (options.open === 'signature') return <SignatureForm key={id} {...props} start={delivery} />;
-  if (options.open === 'event') return <EventForm key={id} {...props} start={delivery} />;
+  if (options.open === 'signature') return <SignatureForm key={id} {...props} initialDelivery={delivery} />;
+  if (options.open === 'event') return <EventForm key={id} {...props} initialDelivery={delivery} />;
   if (delivery) return <DeliveryDetail key={id} {...props} delivery={delivery} />;
   return <p class="hint">There is no delivery with this id: the data was reset, or the log was full.</p>;
 }
@@ -109,8 +109,8 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
         items={chosen}
         openId={route.id}
         empty={deliveries.length > 0 ? NO_MATCH : NO_DELIVERY}
-        row={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} find={words} route={route} />}
-        link={(id) => webhookLink(route, id)}
+        renderRow={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} find={words} route={route} />}
+        createLink={(id) => webhookLink(route, id)}
       />
     </>
   );
@@ -123,8 +123,8 @@ const NO_DELIVERY = 'There is no delivery yet. Create a webhook, then send or re
 function textOf(delivery: Delivery, url: string): string {
   const { id, eventId, event, payload, attempts } = delivery;
   const answers = attempts.flatMap(({ status, error, responseBody }) => [status, error, responseBody]);
-  const own = [markOf(delivery).text, id, eventId, event, url, summarise(delivery), JSON.stringify(payload)];
-  return [...own, ...answers].join('\n').toLowerCase();
+  const fields = [markOf(delivery).text, id, eventId, event, url, summarise(delivery), JSON.stringify(payload)];
+  return [...fields, ...answers].join('\n').toLowerCase();
 }
 
 /** Returns whether the search and the filters choose a delivery. */

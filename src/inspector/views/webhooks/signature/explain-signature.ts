@@ -8,7 +8,7 @@ export interface SentRequest {
   readonly body: string;
   /** The secret of the webhook; undefined if the webhook is gone. */
   readonly secret: string | undefined;
-  /** The fault that applied to it; null if none did. */
+  /** The fault that applied to the request; null if none applied. */
   readonly fault: string | null;
 }
 
@@ -38,7 +38,7 @@ const createStep = (title: string, result: string, isOk = true): SignatureStep =
 export interface SignatureCheck {
   readonly scheme: Scheme;
   readonly steps: readonly SignatureStep[];
-  /** Why it does not verify, in sentences; empty if it does. */
+  /** Why the signature does not verify, in sentences; empty if it verifies. */
   readonly problems: readonly string[];
 }
 
@@ -63,25 +63,25 @@ function isHexHeader(name: string, value: string): boolean {
 const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /** Checks the signatures of Standard Webhooks. */
-function checkStandard(input: SignatureInput, headers: Headers): SignatureCheck {
-  const [id = '', timestamp = '', header = ''] = STANDARD_HEADERS.map((name) => headers.get(name));
+function checkStandard({ body, secret, now, sent }: SignatureInput, headers: Headers): SignatureCheck {
+  const [id = '', timestamp = '', signatureHeader = ''] = STANDARD_HEADERS.map((name) => headers.get(name));
   const missing = STANDARD_HEADERS.filter((name) => !headers.get(name));
   const lines = STANDARD_HEADERS.map((name) => `${name}: ${headers.get(name) ?? '(missing)'}`).join('\n');
-  const read = createStep('Read the headers', lines, missing.length === 0);
+  const readStep = createStep('Read the headers', lines, missing.length === 0);
   const problems = missing.map((name) => `The header ${name} is missing.`);
-  if (missing.length > 0) return { scheme: 'standard', steps: [read], problems };
-  const parts: SignedParts = { id, timestamp, body: input.body, secret: input.secret };
-  const late = findTimeProblem(timestamp, input.now);
-  const times = `${describeTimestamp(timestamp)}; the receiver has ${input.now.toISOString()}`;
-  const content = shorten(`${id}.${timestamp}.${input.body}`);
+  if (missing.length > 0) return { scheme: 'standard', steps: [readStep], problems };
+  const parts: SignedParts = { id, timestamp, body, secret };
+  const timeProblem = findTimeProblem(timestamp, now);
+  const times = `${describeTimestamp(timestamp)}; the receiver has ${now.toISOString()}`;
+  const content = shorten(`${id}.${timestamp}.${body}`);
   const steps = [
-    read,
-    createStep('Compare the time; at most 5 minutes may differ', times, late === undefined),
-    createKeyStep(input.secret),
+    readStep,
+    createStep('Compare the time; at most 5 minutes may differ', times, timeProblem === undefined),
+    createKeyStep(secret),
     createStep('Join id, timestamp and body with full stops: that is the signed content', content),
   ];
-  const signatures = header.split(/\s+/);
-  return completeCheck(steps, late ? [late] : [], { scheme: 'standard', parts, signatures, sent: input.sent });
+  const signatures = signatureHeader.split(/\s+/);
+  return completeCheck(steps, timeProblem ? [timeProblem] : [], { scheme: 'standard', parts, signatures, sent });
 }
 
 /** Checks the hex HMAC of the body, in the header with this name and value. */
@@ -102,11 +102,11 @@ const TOLERANCE_SECONDS = 5 * 60;
 function findTimeProblem(timestamp: string, now: Date): string | undefined {
   if (!/^\d+$/.test(timestamp)) return 'The header webhook-timestamp must be a whole number of seconds since 1970.';
   if (timestamp.length > 11) return 'The header webhook-timestamp is in milliseconds; it must be in seconds.';
-  const seconds = Math.floor(now.getTime() / 1000) - Number(timestamp);
-  if (Math.abs(seconds) <= TOLERANCE_SECONDS) return undefined;
-  const direction = seconds > 0 ? 'before' : 'after';
+  const ageSeconds = Math.floor(now.getTime() / 1000) - Number(timestamp);
+  if (Math.abs(ageSeconds) <= TOLERANCE_SECONDS) return undefined;
+  const direction = ageSeconds > 0 ? 'before' : 'after';
   return (
-    `The time is outside the tolerance: the request was signed ${formatSeconds(Math.abs(seconds))} ${direction} ` +
+    `The time is outside the tolerance: the request was signed ${formatSeconds(Math.abs(ageSeconds))} ${direction} ` +
     'the time of the receiver, and at most 5 minutes are allowed. Deliveries are signed by the clock of the ' +
     'tenant, which a test can change.'
   );
@@ -134,23 +134,23 @@ function mask(secret: string): string {
   return secret === '' ? '(empty)' : `${secret.slice(0, 10)}…`;
 }
 
-const MAX_SHOWN = 300;
+const MAX_SHOWN_LENGTH = 300;
 
 function shorten(text: string): string {
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}… (${text.length} characters)` : text;
+  return text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}… (${text.length} characters)` : text;
 }
 
 /** How a signature may begin. */
 const PREFIXES: Readonly<Record<Scheme, readonly string[]>> = { standard: ['v1,'], hex: ['v1=', 'sha256=', ''] };
 
-/** Returns a signature without its prefix; `undefined` if it has none that the scheme allows. */
-function withoutPrefix(signature: string, scheme: Scheme): string | undefined {
+/** Removes the prefix of a signature. Returns `undefined` if the signature has no prefix that the scheme allows. */
+function removePrefix(signature: string, scheme: Scheme): string | undefined {
   const prefix = PREFIXES[scheme].find((each) => signature.startsWith(each));
   return prefix === undefined ? undefined : signature.slice(prefix.length);
 }
 
 /** The signatures of a request, and the parts that they should sign. */
-interface Signed {
+interface SignedRequest {
   readonly scheme: Scheme;
   readonly parts: SignedParts;
   readonly signatures: readonly string[];
@@ -158,13 +158,13 @@ interface Signed {
 }
 
 /** Completes a check: adds the last two steps and, if no signature is correct, the reasons. */
-function completeCheck(steps: readonly SignatureStep[], problems: readonly string[], signed: Signed): SignatureCheck {
-  const { scheme, parts, signatures } = signed;
+function completeCheck(steps: SignatureStep[], problems: string[], request: SignedRequest): SignatureCheck {
+  const { scheme, parts, signatures } = request;
   const expected = signCorrectly(parts, scheme);
-  const isCorrect = expected !== undefined && signatures.some((each) => withoutPrefix(each, scheme) === expected);
+  const isCorrect = expected !== undefined && signatures.some((each) => removePrefix(each, scheme) === expected);
   const prefixed = `${scheme === 'standard' ? 'v1,' : ''}${expected}`;
   const result = expected === undefined ? 'There is no key.' : prefixed;
-  const reasons = isCorrect ? [] : findReasons(signed);
+  const reasons = isCorrect ? [] : findReasons(request);
   return {
     scheme,
     steps: [
@@ -178,23 +178,23 @@ function completeCheck(steps: readonly SignatureStep[], problems: readonly strin
 
 const ENCODING_NAMES = { standard: 'base64', hex: 'hex' } as const;
 
-function findReasons({ scheme, parts, signatures, sent }: Signed): readonly string[] {
+function findReasons({ scheme, parts, signatures, sent }: SignedRequest): readonly string[] {
   for (const text of signatures) {
     const signature = text.replace(/^(v\d+[,=]|sha256=)/, '');
     const mistakes = findMistakes(signature, parts, scheme, 'received');
     if (!mistakes) continue;
-    const isPrefixed = withoutPrefix(text, scheme) !== undefined;
+    const isPrefixed = removePrefix(text, scheme) !== undefined;
     return isPrefixed ? mistakes : [...mistakes, 'The signature lacks its prefix v1, with a comma after v1.'];
   }
   const changes = sent ? findChanges(parts, sent, signatures) : [];
   return changes.length > 0 ? changes : guessReasons(parts, scheme);
 }
 
-/** Compares the request with the one that the emulator sent. */
+/** Compares the request with the request that the emulator sent, and says what was changed. */
 function findChanges(parts: SignedParts, sent: SentRequest, signatures: readonly string[]): string[] {
   const { headers, body, secret, fault } = sent;
-  const names = { 'webhook-id': parts.id, 'webhook-timestamp': parts.timestamp };
-  const changed = Object.entries(names).filter(([name, value]) => value !== '' && headers[name] !== value);
+  const received = { 'webhook-id': parts.id, 'webhook-timestamp': parts.timestamp };
+  const changed = Object.entries(received).filter(([name, value]) => value !== '' && headers[name] !== value);
   const isFromEmulator = Object.values(headers).some((value) => signatures.some((each) => value.includes(each)));
   const changes = [
     ...(secret !== undefined && secret !== parts.secret ? ['The secret is wrong: it is not that of the webhook.'] : []),
@@ -203,7 +203,7 @@ function findChanges(parts: SignedParts, sent: SentRequest, signatures: readonly
     ...(isFromEmulator ? [] : ['The signature was changed; it is not the one that the emulator sent.']),
   ];
   const isIntended = changes.length === 0 && fault !== null;
-  return isIntended ? [`The emulator made it not verify on purpose, by the fault ${fault}.`] : changes;
+  return isIntended ? [`The fault ${fault} makes the verification fail on purpose.`] : changes;
 }
 
 /** Says where two bodies begin to differ. */
@@ -228,7 +228,10 @@ function guessReasons({ body, secret }: SignedParts, scheme: Scheme): string[] {
   return [`The secret is wrong: it is not that of the webhook. Or the content of ${changed} was changed.`];
 }
 
-/** Says how the receiver's own code computed a signature; undefined if no known way leads to this signature. */
+/**
+ * Says how the receiver's own code computed a signature. Returns an empty list if the signature is correct, and
+ * `undefined` if no known mistakes lead to it.
+ */
 export function explainComputed(computed: string, input: SignatureInput): readonly string[] | undefined {
   const headers = parseHeaders(input.headers);
   const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '' } = Object.fromEntries(headers);
@@ -254,10 +257,10 @@ const HEADER_FORMS: readonly RegExp[] = [
 /** Reads pasted headers, in any common form, by lower-case name. */
 export function parseHeaders(text: string): ReadonlyMap<string, string> {
   const found = HEADER_FORMS.map((form) => [...text.matchAll(form)]).find(({ length }) => length > 0) ?? [];
-  return new Map(found.map(([, name = '', value = '']) => [name.toLowerCase(), withoutCurlEnd(value)]));
+  return new Map(found.map(([, name = '', value = '']) => [name.toLowerCase(), removeCurlEnd(value)]));
 }
 
 /** Removes the quote and the backslash with which an option of curl ends. */
-function withoutCurlEnd(value: string): string {
+function removeCurlEnd(value: string): string {
   return value.trim().replace(/\\$/, '').trimEnd().replace(/['"]$/, '');
 }

@@ -13,18 +13,18 @@ export interface SignedParts {
 /** The two ways in which a delivery is signed: by Standard Webhooks, and with the hex HMAC of the body. */
 export type Scheme = 'standard' | 'hex';
 
-/** One form of a part of what is signed: the correct one, or one that results from a mistake. */
-interface Form<Value> {
-  /** Writes the part in this form; returns `undefined` if that is not possible. */
+/** One variant of the key, the content or the body: the correct variant, or the result of a mistake. */
+interface Variant<Value> {
+  /** Writes this variant; returns `undefined` if that is not possible. */
   write(parts: SignedParts): Value | undefined;
-  /** What is wrong if a signature that was received fits this form instead of the correct one. */
+  /** The message if a received signature fits this variant instead of the correct variant. */
   readonly received: string;
-  /** What the code of the receiver did if it computed a signature in this form. */
+  /** The message if the code of the receiver computed a signature with this variant. */
   readonly computed: string;
 }
 
-/** Two forms of the key. The scheme decides which of them is correct. */
-const KEYS: Readonly<Record<'decoded' | 'whole', Form<Uint8Array>>> = {
+/** Two variants of the key. The scheme decides which of them is correct. */
+const KEYS: Readonly<Record<'decoded' | 'whole', Variant<Uint8Array>>> = {
   decoded: {
     write: ({ secret }) => decodeBase64(secret.replace(/^whsec_/, '')),
     received: 'The key of this signature is the secret decoded from base64, instead of its whole text.',
@@ -42,7 +42,7 @@ const UNTIDY_SECRET = {
   computed: 'Your code removed spaces, line breaks or quotes from the secret.',
 };
 
-const KEY_MISTAKES: readonly Form<Uint8Array>[] = [
+const KEY_MISTAKES: readonly Variant<Uint8Array>[] = [
   {
     write: ({ secret }) => encodeText(secret.replace(/^whsec_/, '')),
     received: 'The key of this signature is the text of the secret without whsec_.',
@@ -57,8 +57,8 @@ const KEY_MISTAKES: readonly Form<Uint8Array>[] = [
   },
 ];
 
-/** Two forms of the signed content. The scheme decides which of them is correct. */
-const CONTENTS: Readonly<Record<'full' | 'body', Form<string>>> = {
+/** Two variants of the signed content. The scheme decides which of them is correct. */
+const CONTENTS: Readonly<Record<'full' | 'body', Variant<string>>> = {
   full: {
     write: ({ id, timestamp, body }) => `${id}.${timestamp}.${body}`,
     received: 'This signature is that of id.timestamp.body, instead of the body alone.',
@@ -71,7 +71,7 @@ const CONTENTS: Readonly<Record<'full' | 'body', Form<string>>> = {
   },
 };
 
-const CONTENT_MISTAKES: readonly Form<string>[] = [
+const CONTENT_MISTAKES: readonly Variant<string>[] = [
   {
     write: ({ timestamp, body }) => `${timestamp}.${body}`,
     received: 'This signature is that of timestamp.body, without the id.',
@@ -95,16 +95,14 @@ export function decodeBase64(text: string): Uint8Array | undefined {
 }
 
 /** Encodes a text as UTF-8. */
-function encodeText(text: string): Uint8Array {
-  return new TextEncoder().encode(text);
-}
+const encodeText = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 /** Removes spaces, line breaks and quotes around a secret. */
 function tidy(secret: string): string {
   return secret.trim().replace(/^(['"`])(.*)\1$/, '$2');
 }
 
-/** The correct forms of each scheme. */
+/** The correct variants for each scheme. */
 const CORRECT = {
   standard: { key: 'decoded', content: 'full', encoding: 'base64' },
   hex: { key: 'whole', content: 'body', encoding: 'hex' },
@@ -117,7 +115,7 @@ const ENCODINGS: Readonly<Record<'base64' | 'hex', EncodeBytes>> = {
   hex: bytesToHex,
 };
 
-const encodingMistake = (found: string, correct: string) => ({
+const createEncodingMistake = (found: string, correct: string) => ({
   received: `The signature is written in ${found}; it must be ${correct}.`,
   computed: `Your code wrote the signature in ${found}; write it in ${correct}.`,
 });
@@ -125,17 +123,17 @@ const encodingMistake = (found: string, correct: string) => ({
 /** Computes the correct signature; `undefined` if the secret cannot be decoded. */
 export function signCorrectly(parts: SignedParts, scheme: Scheme): string | undefined {
   const { key, content, encoding } = CORRECT[scheme];
-  const bytes = KEYS[key].write(parts);
+  const keyBytes = KEYS[key].write(parts);
   const text = CONTENTS[content].write(parts);
-  return bytes && text !== undefined ? ENCODINGS[encoding](hmac(sha256, bytes, encodeText(text))) : undefined;
+  return keyBytes && text !== undefined ? ENCODINGS[encoding](hmac(sha256, keyBytes, encodeText(text))) : undefined;
 }
 
 /** For a longer body, only single mistakes are tried, because all combinations would take too long. */
 const MAX_LENGTH_FOR_ALL = 32 * 1024;
 
 /**
- * Searches for the mistakes that lead from the parts to this signature, and returns the descriptions of as few as
- * possible. Returns none if the signature is correct, and `undefined` if no known mistakes lead to it.
+ * Describes the mistakes that lead from the parts to this signature, as few as possible. Returns an empty list if the
+ * signature is correct, and `undefined` if no known mistakes lead to it.
  */
 export function findMistakes(
   signature: string,
@@ -144,28 +142,28 @@ export function findMistakes(
   side: 'received' | 'computed',
 ): string[] | undefined {
   const maxMistakes = parts.body.length > MAX_LENGTH_FOR_ALL ? 1 : 3;
-  for (const { body, key, content, mistakes } of combine(scheme)) {
+  for (const { body, key, content, mistakes } of combineVariants(scheme)) {
     if (mistakes.length > maxMistakes) return undefined;
     const text = body.write(parts);
     const signed = text === undefined ? undefined : content.write({ ...parts, body: text });
-    const encoding = checkEncoding(signature, key.write(parts), signed, scheme);
-    if (encoding) return [...mistakes.map((form) => form[side]), ...encoding.map((each) => each[side])];
+    const encodingMistakes = checkEncoding(signature, key.write(parts), signed, scheme);
+    if (encodingMistakes) return [...mistakes, ...encodingMistakes].map((mistake) => mistake[side]);
   }
   return undefined;
 }
 
-/** Returns the mistake in the encoding, if there is one; `undefined` if the signature is wrong in every encoding. */
+/** Returns a list with the mistake in the encoding, if there is one; `undefined` if the key or the text is wrong. */
 function checkEncoding(signature: string, key: Uint8Array | undefined, signed: string | undefined, scheme: Scheme) {
   if (!key || signed === undefined) return undefined;
   const mac = hmac(sha256, key, encodeText(signed));
   const correct = CORRECT[scheme].encoding;
   const found = (['base64', 'hex'] as const).find((encoding) => signature === ENCODINGS[encoding](mac));
   if (found === undefined) return undefined;
-  return found === correct ? [] : [encodingMistake(found, correct)];
+  return found === correct ? [] : [createEncodingMistake(found, correct)];
 }
 
-/** Combines all forms, with the fewest mistakes first. The first form of each part is the correct one. */
-function combine(scheme: Scheme) {
+/** Combines all variants, with the fewest mistakes first. The first variant in each list is the correct one. */
+function combineVariants(scheme: Scheme) {
   const { key, content } = CORRECT[scheme];
   const keys = [...new Set([KEYS[key], ...Object.values(KEYS), ...KEY_MISTAKES])];
   const contents = [...new Set([CONTENTS[content], ...Object.values(CONTENTS), ...CONTENT_MISTAKES])];
@@ -173,7 +171,7 @@ function combine(scheme: Scheme) {
   const all = BODIES.flatMap((body) =>
     keys.flatMap((key) =>
       contents.map((content) => {
-        const mistakes = [body, key, content].filter((form) => !correct.includes(form));
+        const mistakes = [body, key, content].filter((variant) => !correct.includes(variant));
         return { body, key, content, mistakes };
       }),
     ),
@@ -183,42 +181,43 @@ function combine(scheme: Scheme) {
 
 const ROUND_TRIP = 'Verify the raw bytes of the request, before a JSON parser reads them.';
 
-const jsonForm = (name: string, write: (value: unknown) => string | undefined): Form<string> => ({
+/** Creates a variant of the body that results from a JSON parser and a JSON writer. */
+const jsonVariant = (name: string, write: (value: unknown) => string | undefined): Variant<string> => ({
   write: ({ body }) => ifJson(body, write),
   received: `The body was changed by a JSON round trip: the signature fits the same JSON ${name}. ${ROUND_TRIP}`,
   computed: `Your code signed the body after a JSON round trip: ${name}. ${ROUND_TRIP}`,
 });
 
-const textForm = (write: (body: string) => string | undefined, received: string, computed: string): Form<string> => ({
-  write: ({ body }) => write(body),
-  received,
-  computed,
-});
+const textVariant = (
+  write: (body: string) => string | undefined,
+  received: string,
+  computed: string,
+): Variant<string> => ({ write: ({ body }) => write(body), received, computed });
 
-const escapeAll = (text: string) =>
+const escapeNonAscii = (text: string) =>
   text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
-/** The forms of the body. The first form is the correct one. */
-const BODIES: readonly Form<string>[] = [
-  textForm((body) => body, '', ''),
-  textForm(
+/** The variants of the body. The first variant is the correct one. */
+const BODIES: readonly Variant<string>[] = [
+  textVariant((body) => body, '', ''),
+  textVariant(
     (body) => body.trim().replace(/^\ufeff/, ''),
     'The body has a line break or a space at its start or end that was not sent.',
     'Your code removed spaces or line breaks from the start or end of the body.',
   ),
-  textForm(
+  textVariant(
     (body) => `${body}\n`,
     'A line break at the end of the body is missing.',
     'Your code added a line break at the end of the body.',
   ),
-  jsonForm('without spaces and line breaks', (value) => JSON.stringify(value)),
-  jsonForm('indented by 2 spaces', (value) => JSON.stringify(value, null, 2)),
-  jsonForm('indented by 4 spaces', (value) => JSON.stringify(value, null, 4)),
-  jsonForm('with spaces after colons and commas', writeSpaced),
-  jsonForm('with spaces, and with letters beyond ASCII escaped', (value) => escapeAll(writeSpaced(value))),
-  jsonForm('with letters beyond ASCII escaped', (value) => escapeAll(JSON.stringify(value))),
-  jsonForm('with slashes escaped', (value) => JSON.stringify(value).replaceAll('/', '\\/')),
-  jsonForm('with the fields in order of their names', (value) => JSON.stringify(sortFields(value))),
+  jsonVariant('without spaces and line breaks', (value) => JSON.stringify(value)),
+  jsonVariant('indented by 2 spaces', (value) => JSON.stringify(value, null, 2)),
+  jsonVariant('indented by 4 spaces', (value) => JSON.stringify(value, null, 4)),
+  jsonVariant('with spaces after colons and commas', writeSpaced),
+  jsonVariant('with spaces, and with letters beyond ASCII escaped', (value) => escapeNonAscii(writeSpaced(value))),
+  jsonVariant('with letters beyond ASCII escaped', (value) => escapeNonAscii(JSON.stringify(value))),
+  jsonVariant('with slashes escaped', (value) => JSON.stringify(value).replaceAll('/', '\\/')),
+  jsonVariant('with the fields in order of their names', (value) => JSON.stringify(sortFields(value))),
   {
     write: ({ body }) => ifJson(body, (value) => (typeof value === 'string' ? value : undefined)),
     received:
@@ -226,13 +225,13 @@ const BODIES: readonly Form<string>[] = [
       `${ROUND_TRIP}`,
     computed: 'Your code read the body as a JSON text and signed what is in it.',
   },
-  textForm(
+  textVariant(
     (body) => body.replaceAll('\r\n', '\n'),
     'The line breaks of the body were changed to those of Windows (CRLF).',
     'Your code changed the line breaks of the body.',
   ),
-  textForm(readAsUtf8, 'The body was read as Latin-1, but it is UTF-8.', 'Your code changed the encoding of the body.'),
-  textForm(
+  textVariant(toUtf8, 'The body was read as Latin-1, but it is UTF-8.', 'Your code changed the encoding of the body.'),
+  textVariant(
     () => '',
     'The signature is that of an empty body.',
     'Your code signed an empty body: something else, such as a body parser, had already read it.',
@@ -268,7 +267,7 @@ function sortFields(value: unknown): unknown {
 }
 
 /** Decodes a text as UTF-8, if somebody has wrongly decoded it as Latin-1; `undefined` if that is not possible. */
-function readAsUtf8(text: string): string | undefined {
+function toUtf8(text: string): string | undefined {
   if (!/^[\0-\xff]*$/.test(text)) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(text, (each) => each.charCodeAt(0)));
