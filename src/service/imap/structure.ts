@@ -1,4 +1,4 @@
-import { listParameters, type MailPart, unfold } from '../mail/mime/split-parts.ts';
+import { listParameters, listUnfoldedFields, type MailPart } from '../mail/mime/split-parts.ts';
 import { writeNString, writeString } from './argument.ts';
 
 /** The header fields with addresses. If a mail has several fields with the same name, their addresses are joined. */
@@ -7,7 +7,7 @@ const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['from', 'sender', 'reply-to
 /** Returns the fields for an ENVELOPE by lower-case name. If other fields have the same name, the last is used. */
 export function envelopeFields(header: string): Record<string, string> {
   const fields: Record<string, string> = {};
-  for (const { name, value } of unfold(header)) {
+  for (const { name, value } of listUnfoldedFields(header)) {
     const key = name.toLowerCase();
     fields[key] = ADDRESS_FIELDS.has(key) && fields[key] !== undefined ? `${fields[key]}, ${value}` : value;
   }

@@ -4,7 +4,7 @@ import type { InboxRow } from '../../../world/store/rows.ts';
 import { hasVerifiedDomain, type World } from '../../../world/store/world.ts';
 import type { MailContext } from '../store-message.ts';
 
-/** The effect of mail to each address at `simulator.test`. */
+/** The name of each address at `simulator.test`, and the effect of mail to this address. */
 export const SIMULATORS = {
   success: 'The mail is sent, and no inbox receives it.',
   bounce: 'The mail is sent and bounces: `message.bounced`.',
@@ -26,7 +26,7 @@ export function findSimulator(address: string, readBehaviour: ReadBehaviour): Si
   return isKnown ? (name as Simulator) : undefined;
 }
 
-/** An inbox that gets the mail to a bare address. */
+/** A recipient that has an inbox: the bare address, the inbox, and the world of the inbox. */
 export interface Recipient {
   readonly recipient: string;
   readonly inbox: InboxRow;
