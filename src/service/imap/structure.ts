@@ -115,7 +115,7 @@ export function writeStructure(part: MailPart, text: string, isExtended: boolean
 const EMPTY_PART = '"text" "plain" ("charset" "us-ascii") NIL NIL "7bit" 0 0';
 
 function writeLeaf(
-  { type, subtype, fields, message, bodyAt, to }: MailPart,
+  { type, subtype, fields, message, bodyStart, bodyEnd }: MailPart,
   text: string,
   parameters: Readonly<Record<string, string>>,
   isExtended: boolean,
@@ -127,14 +127,14 @@ function writeLeaf(
     writeNString(fields['content-id']),
     writeNString(fields['content-description']),
     writeString(readToken(fields['content-transfer-encoding']) || '7bit'),
-    String(to - bodyAt),
+    String(bodyEnd - bodyStart),
     ...(message
       ? [
-          writeEnvelope(envelopeFields(text.slice(message.from, message.bodyAt))),
+          writeEnvelope(envelopeFields(text.slice(message.headerStart, message.bodyStart))),
           writeStructure(message, text, isExtended),
         ]
       : []),
-    ...(message || type === 'text' ? [String(countLines(text, bodyAt, to))] : []),
+    ...(message || type === 'text' ? [String(countLines(text, bodyStart, bodyEnd))] : []),
     ...(isExtended ? [writeNString(fields['content-md5'])] : []),
   ];
   return written.join(' ');

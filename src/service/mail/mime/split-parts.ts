@@ -7,10 +7,9 @@ import { type HeaderField, splitFields } from './header.ts';
  * stands for each byte.
  */
 export interface MailPart {
-  /** Where the header begins, where the body begins, and where the body ends. */
-  readonly from: number;
-  bodyAt: number;
-  to: number;
+  readonly headerStart: number;
+  bodyStart: number;
+  bodyEnd: number;
   /** The media type, in lower case, such as `text` and `plain`. */
   type: string;
   subtype: string;
@@ -71,10 +70,9 @@ class MailSplitter {
     this.#close(0, text.length);
   }
 
-  #open(from: number, isInDigest = false): MailPart {
+  #open(start: number, isInDigest = false): MailPart {
     const part: MailPart = {
-      from,
-      ...{ bodyAt: from, to: from, type: 'text', subtype: 'plain' },
+      ...{ headerStart: start, bodyStart: start, bodyEnd: start, type: 'text', subtype: 'plain' },
       ...{ hasMediaType: false, fields: {}, parameters: {}, parts: [], isSplit: false },
     };
     this.#partCount += 1;
@@ -120,15 +118,15 @@ class MailSplitter {
   #close(level: number, at: number): void {
     for (const open of this.#openParts.splice(level).reverse()) {
       if (open.isInHeader) this.#readHeader(open, at, at);
-      open.part.to = Math.max(at, open.part.bodyAt);
+      open.part.bodyEnd = Math.max(at, open.part.bodyStart);
       this.#removeBoundary(open);
     }
   }
 
   /** Reads the header of a part. Returns the boundary of a `multipart`, or an empty text. */
-  #readHeader({ part, isInDigest }: OpenPart, headerEnd: number, bodyAt: number): string {
-    part.bodyAt = Math.max(bodyAt, part.from);
-    part.fields = firstByName(this.#options.listFields(this.#text.slice(part.from, Math.max(headerEnd, part.from))));
+  #readHeader({ part, isInDigest }: OpenPart, headerEnd: number, bodyStart: number): string {
+    part.bodyStart = Math.max(bodyStart, part.headerStart);
+    part.fields = firstByName(this.#options.listFields(this.#text.slice(part.headerStart, headerEnd)));
     const { value, parameters } = parseParameters(part.fields['content-type']);
     const [, type, subtype] = /^([^/\s]+)\/([^/\s]+)$/.exec(value) ?? [];
     part.type = type ?? (isInDigest ? 'message' : 'text');
@@ -198,25 +196,25 @@ export function splitParts(mail: string): RawPart[] {
 }
 
 function listParts(mail: string, part: MailPart, parent: RawPart | undefined, list: RawPart[], depth = 0): RawPart[] {
-  const { from, bodyAt, fields } = part;
-  if (bodyAt - from > MAX_HEADER_BYTES || depth > MAX_DEPTH) {
+  const { headerStart, bodyStart, fields } = part;
+  if (bodyStart - headerStart > MAX_HEADER_BYTES || depth > MAX_DEPTH) {
     const problem = 'its headers are too large or its parts are nested too deeply';
     throw new ApiError('VALIDATION_ERROR', `The message cannot be parsed: ${problem}.`);
   }
   const body = part.isSplit ? '' : contentOf(mail, part);
-  const raw = { parent, head: toLfLines(mail.slice(from, bodyAt)), fields, body };
+  const raw = { parent, head: toLfLines(mail.slice(headerStart, bodyStart)), fields, body };
   list.push(raw);
   // A boundary at the end of the mail begins a part only if a line break follows it.
-  const parts = part.parts.filter((each) => each.from < mail.length || mail.endsWith('\n'));
+  const parts = part.parts.filter((each) => each.headerStart < mail.length || mail.endsWith('\n'));
   for (const each of parts) listParts(mail, each, raw, list, depth + 1);
   return list;
 }
 
 /** Returns the body of a part. Each line of the body ends with `\n`. A body without any line is empty. */
-function contentOf(mail: string, { bodyAt, to }: MailPart): string {
-  if (bodyAt === to && !/^\n\r*\n/.test(mail.slice(to - 1, to + 100))) return '';
-  const isAtMailEnd = to === mail.length && mail.endsWith('\n');
-  return toLfLines(mail.slice(bodyAt, isAtMailEnd ? to - 1 : to));
+function contentOf(mail: string, { bodyStart, bodyEnd }: MailPart): string {
+  if (bodyStart === bodyEnd && !/^\n\r*\n/.test(mail.slice(bodyEnd - 1, bodyEnd + 100))) return '';
+  const isAtMailEnd = bodyEnd === mail.length && mail.endsWith('\n');
+  return toLfLines(mail.slice(bodyStart, isAtMailEnd ? bodyEnd - 1 : bodyEnd));
 }
 
 /** Ends each line with `\n`, also the last one. */
