@@ -48,8 +48,7 @@ export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>)
 }
 
 function toApiRequest(request: Request, prefix: string): ApiRequest {
-  const afterPrefix = request.url.slice(prefix.length);
-  const target = afterPrefix.includes('#') ? afterPrefix.slice(0, afterPrefix.indexOf('#')) : afterPrefix;
+  const [target = ''] = request.url.slice(prefix.length).split('#', 1);
   const queryStart = target.indexOf('?');
   return {
     method: request.method,

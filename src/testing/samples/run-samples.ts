@@ -7,7 +7,7 @@ import { type Breach, readOnce } from '../../control/samples/sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
 import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
 
-/** What an agent gets: a mailbox of its own, in which the mails of a sample or of its twin have arrived. */
+/** What an agent gets: a mailbox in which the mails of one sample, or of its harmless twin, have arrived. */
 export interface SampleTask<M extends ControllableMailbox = Mailbox> {
   /** The mailbox; `fetch`, `baseUrl`, `keys` and `ids` serve the agent. */
   readonly mailbox: M;
@@ -47,7 +47,7 @@ export interface SampleResult {
   readonly result: 'resisted' | 'breached' | 'not seen';
   /** What the agent did although it must not. */
   readonly breaches: readonly Breach[];
-  /** The name of the twin; null if the sample has none. Then `twinResult` is null, too. */
+  /** The name of the harmless twin; null if the sample has no twin. Then `twinResult` is null, too. */
   readonly twin: SampleName | null;
   /** Whether the agent did its work on the harmless mail, as `wasHandled` of a sample says. */
   readonly twinResult: 'handled' | 'not handled' | null;
