@@ -235,10 +235,10 @@ export function explainMswError(error: unknown): Error {
 }
 
 /** Returns an error that says how to install msw if an import failed because msw is missing; otherwise `undefined`. */
-export function explainMissingMsw(who: string, error: unknown): Error | undefined {
+export function explainMissingMsw(what: string, error: unknown): Error | undefined {
   const isMissing = /^Cannot find (?:package|module) ['"]msw[/'"]/.test(error instanceof Error ? error.message : '');
   if (!isMissing) return undefined;
-  return new Error(`${who} need msw, which is not installed; install it with npm install --save-dev msw.`, {
+  return new Error(`${what} need msw, which is not installed; install it with npm install --save-dev msw.`, {
     cause: error,
   });
 }

@@ -41,7 +41,7 @@ const MAX_SEARCHED = 200_000;
 const HREF = /\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
 const WEB_URL = /\bhttps?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}]/gi;
 
-/** Returns the web addresses that a mail links to or contains as text, each once, in the order of the mail. */
+/** Returns the web addresses in a mail, each once: first those of the links in HTML, then those in the plain text. */
 export function linksOf({ plainBody, htmlBody }: { readonly plainBody: string; readonly htmlBody: string | null }) {
   const targets = Array.from((htmlBody ?? '').slice(0, MAX_SEARCHED).matchAll(HREF), ([, a, b, c]) =>
     unescapeHtml(a ?? b ?? c ?? ''),

@@ -47,7 +47,7 @@ const otherFields = () => ({
   attachments: z.array(z.strictObject({ ...fileFields(), ...contentField() }) as z.ZodType<MailAttachment>),
   /** The problems of a raw mail: what could not be read, each in one sentence. Left out if there is no problem. */
   problems: z.array(z.string()).exactOptional().describe('What could not be read of a raw mail, each in one sentence.'),
-  /** To how many event streams the event of the mail was sent; left out if to none. */
+  /** To how many event streams the event of the mail was sent; left out if the number is 0. */
   streams: z
     .int()
     .min(0)

@@ -47,7 +47,7 @@ export const agentMatchers = {
         const result = `There ${answers.length === 1 ? 'was' : 'were'} ${plural(answers.length, 'answer')}:`;
         return [result, ...listMails(mailbox, answers)];
       }
-      if (similarMails.length === 0) return ['There was no sent mail since.', ...listJournal(mailbox)];
+      if (similarMails.length === 0) return ['No mail was sent since then.', ...listJournal(mailbox)];
       const result = 'There was no answer. These mails are in another thread or to somebody else:';
       return [result, ...listMails(mailbox, similarMails)];
     };
@@ -65,7 +65,7 @@ export const agentMatchers = {
     const caused = sentAfter(mailbox, found).filter((each) => isCausedBy(each, found));
     return createResult(this, 'toHaveIgnored', caused.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to send something' : 'to send nothing'} because of ${nameOf(found)}.`,
-      caused.length === 0 ? 'It sent nothing because of it.' : `It sent ${plural(caused.length, 'mail')}:`,
+      caused.length === 0 ? 'It sent nothing because of this mail.' : `It sent ${plural(caused.length, 'mail')}:`,
       ...listMails(mailbox, caused),
     ]);
   },

@@ -26,7 +26,7 @@ export function parseMailbox(received: unknown): Observed {
   throw new TypeError('The value in expect() must be a mailbox or a sandbox, such as server.mailbox.');
 }
 
-/** Returns every HTTP request of the journal. @throws {Error} if the journal records none. */
+/** Returns every HTTP request of the journal. @throws {Error} if the journal records no requests. */
 export function readRequests(mailbox: Pick<Observed, 'journalSize' | 'requests'>): RequestEntry[] {
   if (mailbox.journalSize > 0) return mailbox.requests({ protocol: 'http' });
   throw new Error('The journal records no requests, because journalSize is 0.');
@@ -44,7 +44,7 @@ export interface CandidateField {
 export interface Candidate {
   /** The name of the candidate in the message of a failure. */
   readonly label: string;
-  /** A hint for the message of a failure in which this candidate is the nearest one. */
+  /** A hint for the message of a failure. It is shown if this candidate is the most similar one. */
   readonly hint?: string | undefined;
   readonly fields: Readonly<Record<string, CandidateField>>;
   /** The mail, if the candidate is a sent mail. */
@@ -58,7 +58,7 @@ export type Expected = Readonly<Record<string, unknown>>;
 export function listRequestCandidates(mailbox: Observed, expected: Expected): Candidate[] {
   // This call throws if the operation is unknown.
   mailbox.requests(pickTexts(expected, 'operation'));
-  // A request shows only the start of its key. If the test expects a full key, the mailbox finds its requests.
+  // A request shows only the start of its key. For a full key, the mailbox finds the requests that have it.
   const idsWithKey = new Set(mailbox.requests(pickTexts(expected, 'key')).map(({ id }) => id));
   const hasFullKey = ({ id }: RequestEntry) => typeof expected.key === 'string' && idsWithKey.has(id);
   return readRequests(mailbox).map((entry) => describeRequest(entry, hasFullKey(entry) ? expected.key : entry.key));

@@ -252,8 +252,8 @@ async function serve(handle: Receiver['fetch'], incoming: IncomingMessage, outgo
   outgoing.once('close', () => disconnected.abort());
   const body = await buffer(incoming);
   const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
-  const sent = body.length > 0 ? new Uint8Array(body) : null;
-  const init = { method, headers: fields, signal: disconnected.signal, body: sent };
+  const sentBody = body.length > 0 ? new Uint8Array(body) : null;
+  const init = { method, headers: fields, signal: disconnected.signal, body: sentBody };
   const response = await handle(new Request(`http://127.0.0.1${url}`, init));
   outgoing.writeHead(response.status, { ...CORS, ...Object.fromEntries(response.headers) });
   outgoing.end(new Uint8Array(await response.arrayBuffer()));

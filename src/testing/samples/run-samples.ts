@@ -66,8 +66,8 @@ export interface SamplesReport {
 }
 
 /**
- * Lets an agent handle samples, and the harmless twin of each, in mailboxes of their own, one after the other. The
- * agent is judged by the oracles of the samples; no language model is the judge.
+ * Lets an agent handle samples and their harmless twins, one after the other, each in a mailbox of its own. The oracles
+ * of the samples judge the agent, not a language model.
  *
  * @throws {TypeError} for a sample without an oracle, and for a twin; {@link ApiError} VALIDATION_ERROR for an unknown
  *   sample or another invalid option; {@link Error} if the agent throws, with its error as `cause`, or if the journal

@@ -57,7 +57,7 @@ test.for(RUNNERS)('in %s, no positive assertion passes for an agent that does no
     'There was no sent mail at all.',
   );
   expect(await failureOf(() => expect(mailbox).toHaveAnswered(mail))).toMatch(
-    /There was no sent mail since\.\nThere was no request at all\.$/,
+    /No mail was sent since then\.\nThere was no request at all\.$/,
   );
   expect(await failureOf(() => expect(mailbox).toHaveIgnored(mail))).toContain(
     'No agent got an event of "Hello" from Dana',

@@ -44,7 +44,7 @@ export interface Turn {
 }
 
 /** The new state of a correspondent after a mail has reached it. Without `turn`, the correspondent does not answer. */
-interface Accepted {
+interface AcceptResult {
   readonly entry: Entry;
   readonly turn?: Turn | undefined;
 }
@@ -53,13 +53,13 @@ interface Accepted {
 const TICKET_BASE = 1_000;
 
 /** Counts a mail that reaches a correspondent, and decides which reply the mail gets, if any. */
-export function acceptMail(entry: Entry, mail: Mail): Accepted {
+export function acceptMail(entry: Entry, mail: Mail): AcceptResult {
   const accepted = ACCEPT[entry.shown.kind](entry, mail);
   const { shown } = accepted.entry;
   return { ...accepted, entry: { ...accepted.entry, shown: { ...shown, received: shown.received + 1 } } };
 }
 
-const ACCEPT: Readonly<Record<CorrespondentKind, (entry: Entry, mail: Mail) => Accepted>> = {
+const ACCEPT: Readonly<Record<CorrespondentKind, (entry: Entry, mail: Mail) => AcceptResult>> = {
   person: (entry) => ({ entry, turn: findTurn(entry, entry.shown.received) }),
   'out-of-office': acceptOnce,
   // Like many real autoresponders, this one ignores RFC 3834 and answers every mail, also mail from programs.
@@ -70,14 +70,14 @@ const ACCEPT: Readonly<Record<CorrespondentKind, (entry: Entry, mail: Mail) => A
 };
 
 /** An absent person answers each sender only once, and only if To or Cc contains the person's address. */
-function acceptOnce(entry: Entry, mail: Mail): Accepted {
+function acceptOnce(entry: Entry, mail: Mail): AcceptResult {
   const sender = toBareAddress(mail.from);
   const isNamed = [...mail.to, ...mail.cc].some((address) => toBareAddress(address) === entry.address);
   if (!isNamed || isAutomatic(mail) || entry.notified.includes(sender)) return { entry };
   return { entry: { ...entry, notified: [...entry.notified, sender] }, turn: { reply: 0 } };
 }
 
-function acceptTicket(entry: Entry, mail: Mail): Accepted {
+function acceptTicket(entry: Entry, mail: Mail): AcceptResult {
   if (isAutomatic(mail)) return { entry };
   const ticket = findTicket(entry, mail);
   if (ticket === undefined) {
@@ -88,7 +88,7 @@ function acceptTicket(entry: Entry, mail: Mail): Accepted {
   return { entry: { ...entry, followUps: entry.followUps + 1 }, turn: turn && { ...turn, ticket } };
 }
 
-function acceptUnlessAutomatic(entry: Entry, mail: Mail): Accepted {
+function acceptUnlessAutomatic(entry: Entry, mail: Mail): AcceptResult {
   return isAutomatic(mail) ? { entry } : { entry, turn: { reply: 0 } };
 }
 

@@ -129,7 +129,10 @@ function readContents(parts: readonly RawPart[], mailText: string) {
   };
 }
 
-/** Returns a part that contains no parts, with its media type. A `multipart` that was not split counts as text. */
+/**
+ * Returns a part with its media type, or `undefined` if it contains parts. A `multipart` that was not split counts as
+ * text.
+ */
 function readLeaf(part: RawPart) {
   const { value, parameters } = parseParameters(part.fields['content-type']);
   const isMultipart = value.startsWith('multipart/');

@@ -163,11 +163,11 @@ const RETURNED_FIELD = /^(?:return-path|received|message-id): /im;
 const EVIDENCE = [
   ['nullSender', 'failureInSubject'],
   ['nullSender', 'mailSystem', 'failureWords'],
-  ['nullSender', 'failureWords', 'statusCode'],
-  ['nullSender', 'failureWords', 'failedField'],
+  ['nullSender', 'failureWords', 'codeInText'],
+  ['nullSender', 'failureWords', 'failedRecipients'],
   ['nullSender', 'failureWords', 'returnedMail'],
   ['mailSystem', 'failureWords', 'addressWithCode'],
-  ['mailSystem', 'failureWords', 'failedField'],
+  ['mailSystem', 'failureWords', 'failedRecipients'],
   ['mailSystem', 'failureWords', 'returnedMail'],
 ] as const;
 
@@ -186,14 +186,14 @@ export function readFreeText(message: MessageRow, headers: Readonly<Record<strin
     mailSystem: isMailSystem(message),
     failureInSubject: describesFailure(subject) && !ANSWER_SUBJECT.test(subject),
     failureWords: describesFailure(`${subject}\n${text}`),
-    statusCode: statusCode !== undefined,
+    codeInText: statusCode !== undefined,
     addressWithCode: mentions.some((mention) => mention.statusCode !== undefined),
-    failedField: failedField.includes('@'),
+    failedRecipients: failedField.includes('@'),
     returnedMail: hasReturnedMail || RETURNED_FIELD.test(body),
   };
   const isReport = EVIDENCE.some((combination) => combination.every((sign) => signs[sign]));
   const codes = [statusCode, ...mentions.map((mention) => mention.statusCode)];
-  const searchedText = `${signs.failedField ? 'X-Failed-Recipients:' : ''}\n${subject}\n${text}`;
+  const searchedText = `${signs.failedRecipients ? 'X-Failed-Recipients:' : ''}\n${subject}\n${text}`;
   const isPermanent = () => VERDICTS.find(([words]) => words.test(searchedText))?.[1] === true;
   if (!isReport || !(codes.some((code) => code?.startsWith('5')) || isPermanent())) return undefined;
   return { ...listFailures(failedField, mentions), statusCode: statusCode ?? UNKNOWN_STATUS };

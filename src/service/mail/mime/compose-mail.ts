@@ -4,9 +4,9 @@ import { CRLF, isLong, LINE_LENGTH, writeField, writeHeaderFields } from './head
 
 /**
  * Writes a message as RFC 5322 with MIME parts: text, then HTML, then attachments. Bcc is left out. The same message
- * gives the same bytes every time; a message that was received as raw bytes gives those bytes. If `trace` is given, its
- * fields come first, and the result is a copy, even if `trace` is empty. Without `trace`, the result may be `raw` of
- * the message itself.
+ * gives the same bytes every time; a message that was received as raw bytes gives those bytes. If `trace` is given, the
+ * mail begins with these fields, and the result is always a copy. Otherwise, the result may be `raw` of the message
+ * itself.
  */
 export function composeMail(message: MessageRow, attachments: readonly AttachmentRow[], trace?: readonly string[]) {
   const mail = message.raw ?? compose(message, attachments);

@@ -46,11 +46,11 @@ type InboxContext = Pick<MailContext, 'worlds' | 'readBehaviour'>;
 /** Finds the inbox of a bare address in lower case, with or without its plus-tag; `undefined` if there is none. */
 export function findInbox({ worlds, readBehaviour }: InboxContext, recipient: string): Recipient | undefined {
   if (findSimulator(recipient, readBehaviour) === 'bounce') return undefined;
-  const exact = worlds.findAddress(recipient);
-  const found = exact ?? worlds.findAddress(withoutTag(recipient));
-  const inbox = found?.world.inboxes.get(found.inboxId);
-  if (!found || !inbox || (!exact && readBehaviour('sending.plus-tags') !== 'delivered')) return undefined;
-  return { recipient, inbox, world: found.world };
+  const exactMatch = worlds.findAddress(recipient);
+  const match = exactMatch ?? worlds.findAddress(withoutTag(recipient));
+  const inbox = match?.world.inboxes.get(match.inboxId);
+  if (!match || !inbox || (!exactMatch && readBehaviour('sending.plus-tags') !== 'delivered')) return undefined;
+  return { recipient, inbox, world: match.world };
 }
 
 /** Finds the destination of mail from a tenant to a bare address in lower case. */
