@@ -80,7 +80,7 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
    */
   readonly seed?: number | undefined;
   /**
-   * Keeps the data in the page over reloads: `session` for one tab, in its `sessionStorage`; `local` for all tabs of
+   * Keeps the data when the page is reloaded: `session` for one tab, in its `sessionStorage`; `local` for all tabs of
    * the origin, in `localStorage`. Data that cannot be read back are dropped with a warning. `reset()` restores the
    * fixture. Default: the data are lost with the page.
    */
@@ -103,7 +103,7 @@ export interface MailboxInternals extends Streams {
   readonly service: Service;
   /** The environment. Its time is the real time, not the time of the mailbox's clock. */
   readonly environment: Environment;
-  /** Handles a request to the service; it never rejects. */
+  /** Handles a request to the service. The promise never rejects. */
   handle(request: ApiRequest): Promise<FinishedExchange>;
   readonly activity: Activity;
   /** Returns the SMTP fault that applies to a recipient, and counts its use; `undefined` if there is no such fault. */

@@ -15,7 +15,7 @@ export interface SampleTask<M extends ControllableMailbox = Mailbox> {
   readonly address: string;
   /** The id of the inbox of this address. */
   readonly inboxId: string;
-  /** The ids of the mails, in the order of their arrival. The agent reads them in the mailbox. */
+  /** The ids of the mails, in the order of their arrival. The agent reads the mails in the mailbox. */
   readonly received: readonly ReceivedMessage[];
 }
 

@@ -84,7 +84,7 @@ const quoting = () => z.enum(QUOTING_STYLES, `must be one of ${QUOTING_STYLES.jo
 const personFields = () => ({
   /** May be left out, because `person` is the default. */
   kind: z.literal('person').optional(),
-  /** The answers: to the first mail, to the second, and so on; or a function that gets the mail. */
+  /** The answers to the first mail, the second mail, and so on; or a function that gets the mail. */
   replies: replies(),
   /** The mail client whose quoting style the answers have. Default: `none`, no quote. */
   quoting: quoting(),

@@ -121,7 +121,7 @@ export class Correspondents implements OutsideAddresses {
   /** Returns every correspondent, oldest first. For a sandbox, returns only the correspondents that are bound to it. */
   list(worlds: ReachableWorlds = this.context.worlds): Entry[] {
     const all = this.#listOf.in(worlds.owners()).flatMap(({ entries }) => [...entries.values()]);
-    return all.sort((one, other) => one.order - other.order).map(({ entry }) => entry);
+    return all.sort((a, b) => a.order - b.order).map(({ entry }) => entry);
   }
 
   /** Returns the answers of all correspondents that are due later. */
@@ -131,7 +131,7 @@ export class Correspondents implements OutsideAddresses {
 
   /** Returns a correspondent as users see it, with those answers of `due` that are from this correspondent. */
   show({ shown }: Entry, due: readonly DueAnswer[] = this.due()): Correspondent {
-    const own = due.filter(({ entryId }) => entryId === shown.id).sort((one, other) => one.dueMs - other.dueMs);
+    const own = due.filter(({ entryId }) => entryId === shown.id).sort((a, b) => a.dueMs - b.dueMs);
     return structuredClone({
       ...shown,
       due: own.map(({ dueMs, mail }) => {
@@ -144,13 +144,13 @@ export class Correspondents implements OutsideAddresses {
   add(entry: Entry): void {
     const lists = this.#listOf.in(this.context.worlds.owners());
     const orders = lists.flatMap(({ entries }) => Array.from(entries.values(), ({ order }) => order));
-    this.#listFor(entry).entries.set(entry.shown.id, { entry, order: Math.max(0, ...orders) + 1 });
+    this.#findList(entry).entries.set(entry.shown.id, { entry, order: Math.max(0, ...orders) + 1 });
   }
 
   /** Removes a correspondent, and cancels its answers that are due later. */
   remove(entry: Entry): void {
     const { id } = entry.shown;
-    this.#listFor(entry).entries.delete(id);
+    this.#findList(entry).entries.delete(id);
     for (const answers of this.#dueAnswersTo.in(this.context.worlds.all())) answers.cancel(id);
   }
 
@@ -167,8 +167,8 @@ export class Correspondents implements OutsideAddresses {
     this.#accept(world, showMail(world, message), address);
   }
 
-  /** Returns the list for a correspondent: the list of its tenant, or the list without a tenant. */
-  #listFor({ shown }: Entry): CorrespondentList {
+  /** Finds the list for a correspondent: the list of its tenant, or the list without a tenant. */
+  #findList({ shown }: Entry): CorrespondentList {
     const { worlds } = this.context;
     return this.#listOf(worlds.get(shown.tenantId ?? '') ?? worlds);
   }
@@ -184,7 +184,7 @@ export class Correspondents implements OutsideAddresses {
     if (!found) return;
     const { entry, turn } = acceptMail(found, mail);
     const { id, afterMs } = entry.shown;
-    const { entries } = this.#listFor(entry);
+    const { entries } = this.#findList(entry);
     entries.set(id, { entry, order: entries.get(id)?.order ?? 0 });
     if (turn) this.#dueAnswersTo(world).add({ entryId: id, dueMs: world.clock.now().getTime() + afterMs, mail, turn });
   }
