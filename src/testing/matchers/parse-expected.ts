@@ -24,8 +24,8 @@ export function parseRequest(given: unknown, index?: number): Expectation {
   const maskedField = ['query', 'headers', 'body'].find((field) => hasSecret(expected[field]));
   if (maskedField === undefined) return { expected, times };
   throw new TypeError(
-    `The field ${maskedField} of ${name} has a key, secret or login, which the journal masks; write it as the journal ` +
-      'shows it, such as tk_acme_….',
+    `The field ${maskedField} of ${name} has a key, secret or login, which the journal masks; write it as the ` +
+      'journal shows it, such as tk_acme_….',
   );
 }
 

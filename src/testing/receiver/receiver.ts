@@ -276,8 +276,8 @@ const SECRET = /^whsec_[A-Za-z0-9+/]*={0,2}$/;
 const TOLERANCE_MS = 5 * 60 * 1000;
 
 /**
- * Verifies a request by Standard Webhooks with any of the secrets. Returns the problem, or null if the request is valid.
- * The library compares timestamps only with real time, so `verifyAt` compares them with the time of another clock.
+ * Verifies a request by Standard Webhooks with any of the secrets. Returns the problem, or null if there is none. The
+ * library compares timestamps only with real time, so `verifyAt` compares them with the time of another clock.
  */
 function findProblem(secrets: readonly string[], request: SignedRequest, now: (() => Date) | undefined): string | null {
   const problems = secrets.map((secret) => {

@@ -176,8 +176,8 @@ export function findThread(
   { inReplyTo, references }: { readonly inReplyTo: string | null; readonly references: readonly string[] },
 ): string | undefined {
   for (const messageId of [...(inReplyTo === null ? [] : [inReplyTo]), ...references.toReversed()]) {
-    // An inbox that writes to itself has two messages with this id. Replies belong to the thread of the inbound message,
-    // which `findLast` finds, because it is stored second.
+    // An inbox that writes to itself has two messages with this id. Replies belong to the thread of the inbound
+    // message. `findLast` finds that message, because it is stored second.
     const known = world.messages.by('messageIdHeader', messageId).findLast((message) => message.inboxId === inboxId);
     if (known) return known.threadId;
   }

@@ -236,8 +236,9 @@ function toFile(contentType: string, text: string): AttachedFile {
 }
 
 /**
- * Sends a mail that a program submits for an inbox, in the same way as the API sends a mail. The recipients are those of
- * the envelope. The sent mail has the bytes of the submitted mail, without Bcc. A missing Date or Message-ID is added.
+ * Sends a mail that a program submits for an inbox, in the same way as the API sends a mail. The recipients are those
+ * of the envelope. The sent mail has the bytes of the submitted mail, without Bcc. A missing Date or Message-ID is
+ * added.
  *
  * @throws {ApiError} as `sendMail` does; FORBIDDEN if the inbox does not have the address in From.
  */
