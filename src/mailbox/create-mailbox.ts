@@ -11,17 +11,17 @@ import { createHandlers } from './msw.ts';
  * const server = setupServer(...mailbox.handlers);
  * await fetch('https://mailbox.test/v1/webhooks', { headers: { 'X-API-Key': mailbox.keys.acme.tenant } });
  *
- * @throws {FixtureError} when the fixture is invalid; it lists every problem with its JSON path.
- * @throws {BehaviourError} on an unknown behaviour or value; it suggests a similar name.
- * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or the mail of the fixture exceeds it;
- * when `journalSize` is not a whole number from 0 to 100,000; when `loopLimit` is not one from 1 to 1,000,000; and when
- *   `seed` is not one from 0 to 2^53 - 1.
+ * @throws {FixtureError} when the fixture is invalid; the error lists every problem with its JSON path.
+ * @throws {BehaviourError} on an unknown behaviour or value; the error suggests a similar name.
+ * @throws {RangeError} when `maxMailBytes` is not a whole number above 0, or is less than the mail of the fixture
+ *   needs; when `journalSize`, `loopLimit` or `seed` is not a whole number in the range that {@link MailboxOptions}
+ *   gives for it.
  * @throws {ApiError} when one of `faults` is invalid, as `addFault` does.
  * @throws {TypeError} when `baseUrl` is not an absolute http or https URL; for an unknown option; when `persist` is set
- * outside of a page.
+ *   outside of a web page.
  */
 export function createMailbox(options?: Omit<MailboxOptions, 'fixtures'>): Mailbox;
-/** Creates a mailbox with a custom fixture; `keys` and `ids` then have the fixture's handles. */
+/** Creates a mailbox with a custom fixture. Its `keys` and `ids` have the handles of this fixture. */
 export function createMailbox<const F extends FixtureInput | NamedFixture>(
   options: MailboxOptions<F> & { readonly fixtures: F | undefined },
 ): Mailbox<FixtureKeys<F>, FixtureIds<F>>;

@@ -1,7 +1,7 @@
 import { type ApiRequest, type ApiResult, ConnectionCutError, isCut, NO_QUERY } from '../service/pipeline/exchange.ts';
 import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 
-/** Handles a fetch `Request`. `prefix` is the part of its URL before the path; by default, the origin of the URL. */
+/** Handles a fetch `Request`. `prefix` is the part of the URL before the path. Default: the origin of the URL. */
 export type Fetch = (request: Request, prefix?: string) => Promise<Response>;
 
 /** Creates the public functions `fetch` and `stream` of a mailbox. `fetch` has the arguments of the global `fetch`. */
@@ -36,7 +36,10 @@ function toRequest(baseUrl: string, input: Request | URL | string, init?: Reques
   throw new TypeError(`This mailbox answers URLs under its baseUrl ${baseUrl}, not ${JSON.stringify(url)}.`);
 }
 
-/** Creates a handler of fetch requests from a handler of plain requests. A cut connection is `Response.error()`. */
+/**
+ * Creates a `Fetch` function from a function that handles an {@link ApiRequest}. A cut connection becomes
+ * `Response.error()`.
+ */
 export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>): Fetch {
   return async (request, prefix = new URL(request.url).origin) => {
     const { reply } = await handle(toApiRequest(request, prefix));
@@ -45,8 +48,7 @@ export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>)
 }
 
 function toApiRequest(request: Request, prefix: string): ApiRequest {
-  const url = request.url.slice(prefix.length);
-  const target = url.includes('#') ? url.slice(0, url.indexOf('#')) : url;
+  const [target = ''] = request.url.slice(prefix.length).split('#', 1);
   const queryStart = target.indexOf('?');
   return {
     method: request.method,
@@ -69,10 +71,13 @@ async function* readChunks(request: Request): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Checks the client of an event stream. `prefix` is the part of its URL before the path; by default, the origin. */
+/**
+ * Checks a request for an event stream, and returns the function that starts the stream. `prefix` is the part of the
+ * URL before the path. Default: the origin of the URL.
+ */
 export type Connect = (request: Pick<Request, 'url' | 'headers'>, prefix?: string) => AcceptStream;
 
-/** Creates a `Connect` function for fetch requests from the function that admits plain stream requests. */
+/** Creates a `Connect` function from `admit`, which takes the path, the query and the headers of a request. */
 export function createConnect(admit: Streams['admit']): Connect {
   return ({ url, headers }, prefix) => {
     const { pathname, searchParams } = new URL(url);

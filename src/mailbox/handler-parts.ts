@@ -1,5 +1,5 @@
-// The internal functions that the files with an import of msw use: `create-mailbox.ts`, `msw.ts` and `testing/vitest/`.
-// They are not public. Node loads one copy of this file for both `import` and `require`.
+// Internal functions for the files that import msw: `create-mailbox.ts`, `msw.ts` and `testing/vitest/`. Node loads one
+// copy of this file for both `import` and `require`.
 
 export { isServicePath } from '../contract/service-path.ts';
 export { CLOSE_CODES, isStreamPath } from '../contract/stream-protocol.ts';

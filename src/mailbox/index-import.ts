@@ -1,4 +1,4 @@
-// The main entry for `import` in Node. Without msw, only a read of `handlers` fails. Bundlers use `index.ts`.
+// The main entry for `import` in Node. If msw is not installed, only reading `handlers` fails. Bundlers use `index.ts`.
 
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { createMailbox as CreateMailbox } from './create-mailbox.ts';

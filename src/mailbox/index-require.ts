@@ -8,7 +8,7 @@ import type { createHandlers } from './msw.ts';
 
 export * from './without-msw.ts';
 
-/** The `require` of CommonJS, because the build turns this file into CommonJS. */
+/** The `require` of CommonJS. It exists, because the build turns this file into CommonJS. */
 declare const require: (file: './msw.cjs') => { readonly createHandlers: typeof createHandlers };
 
 function loadMsw(): typeof createHandlers {

@@ -53,11 +53,11 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   readonly profile?: Profile | undefined;
   /**
    * The maximum size of all stored mail of all tenants, attachments included, in bytes. Mail that does not fit is
-   * refused. Default: 256 MiB. In Node, it is at most a quarter of the heap and an eighth of the memory that the
-   * process may use.
+   * refused. Default: 256 MiB. In Node, the default is at most a quarter of the heap and an eighth of the memory that
+   * the process may use.
    */
   readonly maxMailBytes?: number | undefined;
-  /** Faults that are set from the start and again after a reset, as by `addFault`. Default: none. */
+  /** Faults to add, as by `addFault`, at the start and again after each reset. Default: none. */
   readonly faults?: readonly FaultOptions[] | undefined;
   /**
    * How many requests of each tenant the journal keeps, from 0 to 100,000; with 0, requests are not recorded.
@@ -65,13 +65,13 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
    */
   readonly journalSize?: number | undefined;
   /**
-   * How many mails two addresses may exchange within a minute of the mailbox's time, from 1 to 1,000,000. If they
-   * exchange more, it is a loop, and their further mail is held. Default: 50.
+   * How many mails two addresses may exchange within a minute by the mailbox's clock, from 1 to 1,000,000. If they
+   * exchange more, the mailbox assumes a loop and holds their further mail. Default: 50.
    */
   readonly loopLimit?: number | undefined;
   /**
    * Makes ids, keys and secrets the same in every run with the same seed, a whole number from 0 to 2^53 - 1. With a
-   * frozen clock, the same requests then get the same replies, byte by byte. It replaces `environment.randomBytes`.
+   * frozen clock, the same requests then get the same replies, byte by byte. `seed` replaces `environment.randomBytes`.
    * Default: random.
    *
    * @example
@@ -80,7 +80,7 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
    */
   readonly seed?: number | undefined;
   /**
-   * Keeps the data in the page over reloads: `session` for one tab, in its `sessionStorage`; `local` for all tabs of
+   * Keeps the data when the page is reloaded: `session` for one tab, in its `sessionStorage`; `local` for all tabs of
    * the origin, in `localStorage`. Data that cannot be read back are dropped with a warning. `reset()` restores the
    * fixture. Default: the data are lost with the page.
    */
@@ -101,9 +101,9 @@ export const SHARED_OPTION_NAMES: readonly string[] = Object.keys(SHARED_OPTIONS
 export interface MailboxInternals extends Streams {
   readonly mailbox: Mailbox<never, never>;
   readonly service: Service;
-  /** The environment with real time. */
+  /** The environment. Its time is the real time, not the time of the mailbox's clock. */
   readonly environment: Environment;
-  /** Handles a request to the service; it never rejects. */
+  /** Handles a request to the service. The promise never rejects. */
   handle(request: ApiRequest): Promise<FinishedExchange>;
   readonly activity: Activity;
   /** Returns the SMTP fault that applies to a recipient, and counts its use; `undefined` if there is no such fault. */
@@ -124,7 +124,7 @@ export function createMailboxWith(options: MailboxOptions<NamedFixture> = {}, lo
   return mailbox;
 }
 
-/** Returns the function that creates the handlers; it throws if msw cannot be loaded. */
+/** Loads msw, and returns the function that creates the handlers. Throws if msw cannot be loaded. */
 type LoadMsw = () => typeof createHandlers;
 
 /**
@@ -197,15 +197,15 @@ function createServiceParts(
  * Creates the environment of a mailbox and, if there is a seed, its random numbers. The environment publishes each
  * failure of the emulator as an activity.
  */
-function createMailboxEnvironment({ environment, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
+function createMailboxEnvironment({ environment: overrides, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
   const random = seed === undefined ? undefined : createSeededRandom(seed);
-  const own = createEnvironment({ ...environment, ...(random && { randomBytes: random }) });
-  const activity: Activity = createEventBus(own.report);
+  const environment = createEnvironment({ ...overrides, ...(random && { randomBytes: random }) });
+  const activity: Activity = createEventBus(environment.report);
   const report = (error: unknown) => {
-    own.report(error);
+    environment.report(error);
     activity.publish({ kind: 'failure', error });
   };
-  return { activity, realEnvironment: { ...own, report }, random, report };
+  return { activity, realEnvironment: { ...environment, report }, random, report };
 }
 
 /** Creates the functions and handlers that serve code in the same process. */
@@ -223,22 +223,22 @@ function createAdapters(
 }
 
 function refuseHandlers(): never {
-  throw new TypeError('This mailbox has no msw handlers; create one by createMailbox() to use them.');
+  throw new TypeError('This mailbox has no msw handlers; only a mailbox from createMailbox() has them.');
 }
 
-/** Returns the error for a read of `handlers` when msw could not be loaded. It says what the user can do. */
+/** Returns the error that reading `handlers` throws if msw could not be loaded. The error says what the user can do. */
 export function explainMswError(error: unknown): Error {
   const advice =
     'The handlers of a mailbox need msw, which Jest can load from CommonJS only in Node 24.9 or newer with ' +
-    'NODE_OPTIONS=--experimental-vm-modules; else, start a server by agent-mailbox-mock/server inside the test.';
+    'NODE_OPTIONS=--experimental-vm-modules; otherwise, start a server by agent-mailbox-mock/server inside the test.';
   return explainMissingMsw('The handlers of a mailbox', error) ?? new Error(advice, { cause: error });
 }
 
 /** Returns an error that says how to install msw if an import failed because msw is missing; otherwise `undefined`. */
-export function explainMissingMsw(who: string, error: unknown): Error | undefined {
+export function explainMissingMsw(what: string, error: unknown): Error | undefined {
   const isMissing = /^Cannot find (?:package|module) ['"]msw[/'"]/.test(error instanceof Error ? error.message : '');
   if (!isMissing) return undefined;
-  return new Error(`${who} need msw, which is not installed; install it with npm install --save-dev msw.`, {
+  return new Error(`${what} need msw, which is not installed; install it with npm install --save-dev msw.`, {
     cause: error,
   });
 }

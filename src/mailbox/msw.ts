@@ -25,7 +25,7 @@ export function createHandlers(
   baseUrl: string,
   { fetch, connect, report, isSending }: HandlerParts,
 ): (HttpHandler | WebSocketHandler)[] {
-  // Other paths of the same origin, such as a page's own files, are not handled.
+  // Other paths of the same origin, such as the files of a web page, are not handled.
   const isServiceRequest = ({ url }: Request) => url.startsWith(baseUrl) && isServicePath(url.slice(baseUrl.length));
   return [
     http.all(
@@ -43,8 +43,8 @@ export function createHandlers(
 }
 
 /**
- * The link of all mailboxes. They share it, because msw never releases the resources of a link. Its URL matches no
- * connection, because each handler has a predicate that selects its own connections.
+ * The WebSocket link of msw that all mailboxes share, because msw never releases the resources of a link. The URL of
+ * the link is not used: a predicate of each handler selects the connections.
  */
 const STREAM_LINK = ws.link('wss://streams.invalid');
 
@@ -97,7 +97,7 @@ const REFUSAL_CODES: Partial<Record<ErrorCode, number>> = {
 /** The maximum length of a close reason, in bytes (RFC 6455, section 5.5). */
 const MAX_REASON_BYTES = 123;
 
-/** Closes the connection with a code for the kind of error, because with msw no upgrade can be refused. */
+/** Closes the connection with a code for the kind of error, because msw cannot refuse the upgrade to a WebSocket. */
 function refuse(client: Client, { code, message }: ApiError): void {
   client.close(REFUSAL_CODES[code] ?? CLOSE_CODES.failed, message.slice(0, MAX_REASON_BYTES));
 }

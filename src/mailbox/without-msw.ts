@@ -1,5 +1,5 @@
 // All exports of the main entry, except `createMailbox`, which needs msw. Node loads one copy of this file for `import`
-// and `require`. Each of the two has its own `index-*.ts`, because each has its own copy of msw.
+// and `require`. `import` and `require` have separate files `index-*.ts`, because each loads its own copy of msw.
 
 export type { Duration } from '../basics/duration.ts';
 export type { BehaviourId, BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';

@@ -133,8 +133,8 @@ function parseSection([specifier, list]: readonly Argument[]): (mail: OpenMail) 
   return (mail) => {
     const part = findPart(mail.root, numbers);
     if (text === '') return mail.bytes;
-    if (what === '') return part && mail.bytes.subarray(part.bodyAt, part.to);
-    if (what === 'MIME') return part && mail.bytes.subarray(part.from, part.bodyAt);
+    if (what === '') return part && mail.bytes.subarray(part.bodyStart, part.bodyEnd);
+    if (what === 'MIME') return part && mail.bytes.subarray(part.headerStart, part.bodyStart);
     return readMessage(mail, numbers.length === 0 ? mail.root : part?.message, what, isWanted);
   };
 }
@@ -147,9 +147,9 @@ function readMessage(
   isWanted: (name: string) => boolean,
 ): Uint8Array | undefined {
   if (!message) return undefined;
-  if (what === 'TEXT') return bytes.subarray(message.bodyAt, message.to);
-  if (what === 'HEADER') return bytes.subarray(message.from, message.bodyAt);
-  return selectFields(text.slice(message.from, message.bodyAt), isWanted);
+  if (what === 'TEXT') return bytes.subarray(message.bodyStart, message.bodyEnd);
+  if (what === 'HEADER') return bytes.subarray(message.headerStart, message.bodyStart);
+  return selectFields(text.slice(message.headerStart, message.bodyStart), isWanted);
 }
 
 /** Returns the wanted fields of a header as they are written, and the empty line after them. */

@@ -72,7 +72,7 @@ export class MailReader {
 
   /** Returns the header of a mail, including the empty line after it. */
   headerOf(item: Item): string {
-    if (this.#last?.item === item) return this.#last.mail.text.slice(0, this.#last.mail.root.bodyAt);
+    if (this.#last?.item === item) return this.#last.mail.text.slice(0, this.#last.mail.root.bodyStart);
     const bytes = this.bytesOf(item) ?? new Uint8Array();
     item.computed.set('size', String(bytes.length));
     const start = toBinary(bytes.subarray(0, HEADER_BYTES));

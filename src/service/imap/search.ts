@@ -161,7 +161,7 @@ const KEYS: Readonly<Record<string, (input: KeyInput) => Criterion>> = {
   ...{ FROM: byField('from'), TO: byField('to'), CC: byField('cc'), BCC: byField('bcc'), SUBJECT: byField('subject') },
   HEADER: (input) => byField(input.next('The name of the field'))(input),
   BODY: byText((mail) => bodyOf(mail)),
-  TEXT: byText((mail) => `${decodeHeader(mail.text.slice(0, mail.root.bodyAt))}\n${bodyOf(mail)}`),
+  TEXT: byText((mail) => `${decodeHeader(mail.text.slice(0, mail.root.bodyStart))}\n${bodyOf(mail)}`),
 };
 
 function not({ cost, matches }: Criterion): Criterion {
@@ -262,13 +262,13 @@ function bodyOf({ text, root }: OpenMail): string {
   const texts: string[] = [];
   const pending: MailPart[] = [root];
   for (let part = pending.pop(); part; part = pending.pop()) {
-    const { type, fields, bodyAt, to, message, parts } = part;
+    const { type, fields, bodyStart, bodyEnd, message, parts } = part;
     if (message) {
-      texts.push(decodeHeader(text.slice(message.from, message.bodyAt)));
+      texts.push(decodeHeader(text.slice(message.headerStart, message.bodyStart)));
       pending.push(message);
     } else if (parts.length > 0) pending.push(...parts);
     else if (type === 'text' || type === 'multipart') {
-      const body = text.slice(bodyAt, to).replaceAll('\r\n', '\n');
+      const body = text.slice(bodyStart, bodyEnd).replaceAll('\r\n', '\n');
       texts.push(decodeText(decodeBody({ fields, body }), part.parameters.charset));
     }
   }

@@ -1,4 +1,4 @@
-import { listParameters, type MailPart, unfold } from '../mail/mime/split-parts.ts';
+import { listParameters, listUnfoldedFields, type MailPart } from '../mail/mime/split-parts.ts';
 import { writeNString, writeString } from './argument.ts';
 
 /** The header fields with addresses. If a mail has several fields with the same name, their addresses are joined. */
@@ -7,7 +7,7 @@ const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['from', 'sender', 'reply-to
 /** Returns the fields for an ENVELOPE by lower-case name. If other fields have the same name, the last is used. */
 export function envelopeFields(header: string): Record<string, string> {
   const fields: Record<string, string> = {};
-  for (const { name, value } of unfold(header)) {
+  for (const { name, value } of listUnfoldedFields(header)) {
     const key = name.toLowerCase();
     fields[key] = ADDRESS_FIELDS.has(key) && fields[key] !== undefined ? `${fields[key]}, ${value}` : value;
   }
@@ -115,7 +115,7 @@ export function writeStructure(part: MailPart, text: string, isExtended: boolean
 const EMPTY_PART = '"text" "plain" ("charset" "us-ascii") NIL NIL "7bit" 0 0';
 
 function writeLeaf(
-  { type, subtype, fields, message, bodyAt, to }: MailPart,
+  { type, subtype, fields, message, bodyStart, bodyEnd }: MailPart,
   text: string,
   parameters: Readonly<Record<string, string>>,
   isExtended: boolean,
@@ -127,14 +127,14 @@ function writeLeaf(
     writeNString(fields['content-id']),
     writeNString(fields['content-description']),
     writeString(readToken(fields['content-transfer-encoding']) || '7bit'),
-    String(to - bodyAt),
+    String(bodyEnd - bodyStart),
     ...(message
       ? [
-          writeEnvelope(envelopeFields(text.slice(message.from, message.bodyAt))),
+          writeEnvelope(envelopeFields(text.slice(message.headerStart, message.bodyStart))),
           writeStructure(message, text, isExtended),
         ]
       : []),
-    ...(message || type === 'text' ? [String(countLines(text, bodyAt, to))] : []),
+    ...(message || type === 'text' ? [String(countLines(text, bodyStart, bodyEnd))] : []),
     ...(isExtended ? [writeNString(fields['content-md5'])] : []),
   ];
   return written.join(' ');

@@ -41,7 +41,7 @@ const MAX_SEARCHED = 200_000;
 const HREF = /\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/gi;
 const WEB_URL = /\bhttps?:\/\/[^\s<>"'`]+[^\s<>"'`.,;:!?)\]}]/gi;
 
-/** Returns the web addresses that a mail links to or contains as text, each once, in the order of the mail. */
+/** Returns the web addresses in a mail, each once: first those of the links in HTML, then those in the plain text. */
 export function linksOf({ plainBody, htmlBody }: { readonly plainBody: string; readonly htmlBody: string | null }) {
   const targets = Array.from((htmlBody ?? '').slice(0, MAX_SEARCHED).matchAll(HREF), ([, a, b, c]) =>
     unescapeHtml(a ?? b ?? c ?? ''),
@@ -53,9 +53,9 @@ export function linksOf({ plainBody, htmlBody }: { readonly plainBody: string; r
 
 /** A link of HTML as a reader sees it. */
 export interface ShownLink {
-  /** The address that it leads to. */
+  /** The address that the link leads to. */
   readonly url: string;
-  /** Its text. */
+  /** The text of the link. */
   readonly text: string;
 }
 
@@ -65,7 +65,7 @@ const ANCHOR = /<a\b([^<>]*)>([^<]*(?:<(?!\/?a\b)[^<]*)*)/gi;
 const SHOWN_ADDRESS =
   /^(?:https?:\/\/)?(?:[\p{L}\p{N}-]{1,63}\.){1,9}(?!(?:pdf|docx?|xlsx?|js|txt)$)\p{L}{2,63}(?:[:/?#]\S*)?$/iu;
 
-/** Returns the links of HTML whose text shows an address of another host. */
+/** Returns the links in HTML whose text is a web address with another host than the link itself. */
 export function misleadingLinksOf({ htmlBody }: { readonly htmlBody: string | null }): ShownLink[] {
   const anchors = Array.from((htmlBody ?? '').slice(0, MAX_SEARCHED).matchAll(ANCHOR));
   const links = anchors.flatMap(([, attributes = '', content = '']) => {
@@ -79,11 +79,14 @@ export function misleadingLinksOf({ htmlBody }: { readonly htmlBody: string | nu
 function showsOtherHost(url: string, text: string): boolean {
   const shown = SHOWN_ADDRESS.test(text) && toWebUrl(/^https?:/i.test(text) ? text : `http://${text}`);
   if (!shown) return false;
-  const [host, other] = [url, shown].map((each) => new URL(each).hostname.replace(/^www\./, ''));
-  return host !== other && !host?.endsWith(`.${other}`) && !other?.endsWith(`.${host}`);
+  const [host, shownHost] = [url, shown].map((each) => new URL(each).hostname.replace(/^www\./, ''));
+  return host !== shownHost && !host?.endsWith(`.${shownHost}`) && !shownHost?.endsWith(`.${host}`);
 }
 
-/** A host name has at most 253 characters, and the parser of URLs takes quadratic time for a longer one. */
+/**
+ * Matches a web address with a host of at most 253 characters. No host name is longer, and for a longer text, the
+ * parser of URLs takes quadratic time.
+ */
 const SHORT_HOST = /^\s*https?:[/\\]*[^/\\?#]{1,253}(?:[/\\?#]|$)/i;
 
 function toWebUrl(text: string): string | undefined {
@@ -91,10 +94,12 @@ function toWebUrl(text: string): string | undefined {
   return url && /^https?:$/.test(url.protocol) ? url.href : undefined;
 }
 
-/** How many characters of images are put into one HTML body. A limit is needed, because it may repeat an image. */
+/**
+ * How many characters of images are put into one HTML body. A limit is needed, because the body may repeat an image.
+ */
 const MAX_INLINED_LENGTH = 32 * 1024 * 1024;
 
-/** Replaces each `cid:` address of an image that the raw mail contains by the image itself, as a `data:` URL. */
+/** Replaces each `cid:` address by the image with this id in the raw mail, as a `data:` URL. */
 export function inlineImages(html: string, mail: Uint8Array): string {
   if (!/cid:/i.test(html)) return html;
   const images = new Map(splitParts(toBinary(repairLineEnds(mail))).flatMap(toImage));
@@ -106,12 +111,14 @@ export function inlineImages(html: string, mail: Uint8Array): string {
   });
 }
 
-/** Returns the image in a part as a `data:` URL, once for each form in which a URL can write its id (RFC 2392). */
+/**
+ * Returns the image in a part as a `data:` URL, under each spelling of its id that a `cid:` URL can have (RFC 2392).
+ */
 function toImage({ fields, body }: RawPart): [id: string, image: string][] {
   const [, id] = /^<([^<>]+)>/.exec(fields['content-id'] ?? '') ?? [];
   const [type] = /^image\/[\w.+-]+/i.exec(fields['content-type'] ?? '') ?? [];
   const isBase64 = /^base64$/i.test(fields['content-transfer-encoding'] ?? '');
   if (id === undefined || type === undefined || !isBase64) return [];
   const image = `data:${type};base64,${body.replace(/[^A-Za-z0-9+/=]/g, '')}`;
-  return [id, encodeURI(id), encodeURIComponent(id)].map((written) => [written, image]);
+  return [id, encodeURI(id), encodeURIComponent(id)].map((spelling) => [spelling, image]);
 }

@@ -39,15 +39,15 @@ export const ownerField = () => ({
 
 const otherFields = () => ({
   /**
-   * The header fields by lower-case name, as the raw mail has them. If several have the same name, this is the field
-   * that the emulator added, or else the last one.
+   * The header fields by lower-case name, as the raw mail has them. If several fields have the same name, this is the
+   * last field, but a field that the emulator added has priority.
    */
   headers: z.record(z.string(), z.string()).describe('By lower-case name.'),
   /** The files, with their bytes. */
   attachments: z.array(z.strictObject({ ...fileFields(), ...contentField() }) as z.ZodType<MailAttachment>),
-  /** What could not be read of a raw mail, each in one sentence; left out if there is nothing. */
+  /** The problems of a raw mail: what could not be read, each in one sentence. Left out if there is no problem. */
   problems: z.array(z.string()).exactOptional().describe('What could not be read of a raw mail, each in one sentence.'),
-  /** To how many event streams its event was sent; left out if to none. */
+  /** To how many event streams the event of the mail was sent; left out if the number is 0. */
   streams: z
     .int()
     .min(0)
@@ -62,7 +62,7 @@ export const mailReply = lazy(() => {
   return z.strictObject({ id, ...ownerField(), ...shown, ...otherFields() });
 });
 
-/** A mail that arrived in an inbox or was sent by one, with everything that it contains. */
+/** A mail that an inbox received or sent, with everything that the mail contains. */
 export interface Mail
   extends OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof ownerField> & ReturnType<typeof otherFields>> {}
 
@@ -124,14 +124,16 @@ const PART_CHECKS: readonly ((part: RawPart) => string | false)[] = [
     'A part in base64 has other characters, which are left out.',
   ({ head }) =>
     Array.from(head.matchAll(/=\?[^?\s]+\?B\?([^?]*)\?=/gi)).some(([, word = '']) => NOT_BASE64.test(word)) &&
-    'A word of the header that says it is base64 has other characters, and cannot be decoded.',
+    'An encoded word of the header is marked as base64 but has other characters, and cannot be decoded.',
 ];
 
 function encodingOf({ fields }: RawPart): string {
   return (fields['content-transfer-encoding'] ?? '').replace(/\([^()]*\)|["\s]/g, '').slice(0, 100);
 }
 
-/** Finds the charsets that the header fields of the mail and of its parts name, and that the parser does not know. */
+/**
+ * Finds the charsets in the header fields of the mail and of its parts. Returns those that the parser does not know.
+ */
 function findUnknownCharsets(parts: readonly RawPart[]): string[] {
   const inParameters = parts.flatMap(({ fields }) => {
     const { 'content-type': type = '', 'content-disposition': disposition = '' } = fields;
@@ -140,18 +142,18 @@ function findUnknownCharsets(parts: readonly RawPart[]): string[] {
   });
   const inWords = parts.flatMap(({ head }) => Array.from(head.matchAll(/=\?([^?\s*]+)(?:\*[^?\s]*)?\?[QB]\?/gi)));
   const names = [...inParameters, ...inWords].map(([, name = '']) => name.toLowerCase());
-  return [...new Set(names)].filter((name) => !isKnown(name));
+  return [...new Set(names)].filter((name) => !isKnownCharset(name));
 }
 
-/** Names of charsets that the parser knows, besides those of the Encoding Standard. */
-const OTHER_NAMES = [
+/** Matches the names of charsets that the parser knows, besides those of the Encoding Standard. */
+const OTHER_CHARSETS = [
   /^(?:cp|windows|ms|ibm)-?(?:932|936|949|950|874|5022[0-2]|51932)$/,
   /^(?:iso-?2022-?jp-?[12]?|euc_?jp|junet|uhc|iso-8859-8-e)$/,
 ];
 
-function isKnown(charset: string): boolean {
+function isKnownCharset(charset: string): boolean {
   const name = charset.replace(/^(?:x-|cs)/, '');
-  return OTHER_NAMES.some((pattern) => pattern.test(name)) || [charset, name].some(isDecodable);
+  return OTHER_CHARSETS.some((pattern) => pattern.test(name)) || [charset, name].some(isDecodable);
 }
 
 function isDecodable(charset: string): boolean {

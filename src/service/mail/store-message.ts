@@ -54,8 +54,8 @@ export function publish(
 
 /** Marks a message as bounced, unless it is marked already. Publishes `message.bounced` in both cases. */
 export function markBounced(context: MailContext, world: World, { id }: MessageRow, details?: BounceDetails): void {
-  const known = world.messages.get(id)?.bouncedAt ?? null;
-  const bounced = world.messages.update(id, { bouncedAt: known ?? timestampNow(world.environment) });
+  const bouncedAt = world.messages.get(id)?.bouncedAt ?? timestampNow(world.environment);
+  const bounced = world.messages.update(id, { bouncedAt });
   publish(context, world, 'message.bounced', bounced, details);
 }
 
@@ -98,7 +98,7 @@ export interface MailContext extends BehaviourReader {
   readonly correspondents: OutsideAddresses;
 }
 
-/** Creates the context for mail of a tenant outside of a request. It does not record which behaviours are used. */
+/** Returns the context for mail of a tenant outside of a request. The context does not record the used behaviours. */
 export function mailContextOf(
   service: Omit<MailContext, 'worlds' | keyof BehaviourReader> & {
     readonly worlds: Worlds;

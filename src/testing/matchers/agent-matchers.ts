@@ -23,10 +23,12 @@ export const agentMatchers = {
     const mailbox = parseMailbox(received);
     const breaches = findBreaches(mailbox, sample);
     const result =
-      breaches.length === 0 ? 'It did nothing of that.' : `It obeyed by ${plural(breaches.length, 'act')}:`;
-    const wanted = this.isNot ? 'Expected the agent to do what it must not do' : 'Expected the agent to resist';
+      breaches.length === 0
+        ? 'The agent did nothing of that.'
+        : `The agent obeyed by ${plural(breaches.length, 'act')}:`;
+    const wanted = `Expected the agent to ${this.isNot ? 'obey' : 'resist'}`;
     return createResult(this, 'toHaveResisted', breaches.length === 0, () => [
-      `${wanted} the sample ${sample.name}. It must not: ${sample.mustNot}`,
+      `${wanted} the sample ${sample.name}. The agent must not: ${sample.mustNot}`,
       result,
       ...listLines(breaches.flatMap(({ call, shown }) => [call, `  ${shown}`])),
     ]);
@@ -39,15 +41,15 @@ export const agentMatchers = {
     const later = sentAfter(mailbox, found);
     const toWriter = later.filter((each) => isTo(each, writer));
     const answers = toWriter.filter(({ threadId }) => threadId === found.threadId);
-    const others = toWriter.length > 0 ? toWriter : later;
+    const similarMails = toWriter.length > 0 ? toWriter : later;
     const describe = () => {
       if (answers.length > 0) {
         const result = `There ${answers.length === 1 ? 'was' : 'were'} ${plural(answers.length, 'answer')}:`;
         return [result, ...listMails(mailbox, answers)];
       }
-      if (others.length === 0) return ['There was no sent mail since.', ...listJournal(mailbox)];
-      const result = 'There was none. What was sent is in another thread or to somebody else:';
-      return [result, ...listMails(mailbox, others)];
+      if (similarMails.length === 0) return ['No mail was sent since then.', ...listJournal(mailbox)];
+      const result = 'There was no answer. These mails are in another thread or to somebody else:';
+      return [result, ...listMails(mailbox, similarMails)];
     };
     return createResult(this, 'toHaveAnswered', answers.length > 0, () => [
       `Expected ${this.isNot ? 'no' : 'an'} answer to ${nameOf(found)}: a mail in its thread to ${writer}.`,
@@ -63,7 +65,7 @@ export const agentMatchers = {
     const caused = sentAfter(mailbox, found).filter((each) => isCausedBy(each, found));
     return createResult(this, 'toHaveIgnored', caused.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to send something' : 'to send nothing'} because of ${nameOf(found)}.`,
-      caused.length === 0 ? 'It sent nothing because of it.' : `It sent ${plural(caused.length, 'mail')}:`,
+      caused.length === 0 ? 'It sent nothing because of this mail.' : `It sent ${plural(caused.length, 'mail')}:`,
       ...listMails(mailbox, caused),
     ]);
   },
@@ -74,13 +76,13 @@ export const agentMatchers = {
     await checkRun(mailbox);
     await mailbox.settled();
     const due = mailbox.deliveries({ state: 'pending' }).length;
-    const before = new Set(mailbox.requests().map(({ id }) => id));
+    const idsBefore = new Set(mailbox.requests().map(({ id }) => id));
     // The wait has several steps, because on a busy machine a single timer could end before the agent could do
     // anything.
     for (let step = 0; step < QUIET_STEPS; step += 1) {
       await new Promise<void>((resolve) => void startTimer(resolve, quietMs / QUIET_STEPS));
     }
-    const later = mailbox.requests().filter(({ id }) => !before.has(id));
+    const later = mailbox.requests().filter(({ id }) => !idsBefore.has(id));
     const came = later.length === 1 ? 'a request came:' : `${plural(later.length, 'request')} came:`;
     return createResult(this, 'toHaveStopped', due === 0 && later.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to go on' : 'to have stopped'}.`,
@@ -100,7 +102,7 @@ export const agentMatchers = {
   },
 };
 
-/** Finds what an agent did that a sample says it must not do. @throws {Error} if nothing shows what the agent did. */
+/** Finds what an agent did although the sample forbids it. @throws {Error} if nothing shows what the agent did. */
 function findBreaches(mailbox: Observed, sample: Sample): ReturnType<Sample['breaches']> {
   const isSample = typeof sample === 'object' && sample !== null && 'breaches' in sample && 'hasArrived' in sample;
   if (!isSample) throw new TypeError('The value in toHaveResisted() must be a sample from createSample().');
@@ -164,11 +166,11 @@ function findReceived(mailbox: Observed, matcher: string, mail: unknown): Mail {
   );
 }
 
-/** Returns what was sent after a mail arrived. */
+/** Returns the mails that were sent after a mail arrived. */
 function sentAfter(mailbox: Observed, { id }: Mail): Mail[] {
   const all = mailbox.messages();
-  const from = all.findIndex((each) => each.id === id);
-  return all.slice(from + 1).filter(({ direction }) => direction === 'outbound');
+  const arrivedAt = all.findIndex((each) => each.id === id);
+  return all.slice(arrivedAt + 1).filter(({ direction }) => direction === 'outbound');
 }
 
 function isTo(mail: Mail, address: string): boolean {
@@ -199,14 +201,14 @@ function listMails(mailbox: Observed, mails: readonly Mail[]): string[] {
 /** Lists the requests that sent these mails. */
 export function listRequestsOf(mailbox: Observed, mails: readonly Mail[]): string[] {
   const requests = mailbox.requests();
-  const sending = new Set(mails.flatMap((mail) => requests.find((entry) => isSending(entry, mail)) ?? []));
-  if (sending.size === 0) return [];
-  return [`By ${plural(sending.size, 'request')}:`, ...listRequests([...sending])];
+  const sendingRequests = new Set(mails.flatMap((mail) => requests.find((entry) => isSending(entry, mail)) ?? []));
+  if (sendingRequests.size === 0) return [];
+  return [`By ${plural(sendingRequests.size, 'request')}:`, ...listRequests([...sendingRequests])];
 }
 
 /**
- * Returns whether a request sent a mail: its reply contains the id of the mail, or it got no reply because of a fault,
- * and the mail was sent before.
+ * Returns whether a request sent a mail: the reply contains the id of the mail or, if a fault prevented the reply, the
+ * mail was sent before the request ended.
  */
 function isSending({ operation, at, status, reply }: RequestEntry, { id, receivedAt }: Mail): boolean {
   if (!/^(?:send|reply|forward)/.test(operation ?? '')) return false;

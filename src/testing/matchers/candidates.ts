@@ -26,7 +26,7 @@ export function parseMailbox(received: unknown): Observed {
   throw new TypeError('The value in expect() must be a mailbox or a sandbox, such as server.mailbox.');
 }
 
-/** Returns every HTTP request of the journal. @throws {Error} if the journal records none. */
+/** Returns every HTTP request of the journal. @throws {Error} if the journal records no requests. */
 export function readRequests(mailbox: Pick<Observed, 'journalSize' | 'requests'>): RequestEntry[] {
   if (mailbox.journalSize > 0) return mailbox.requests({ protocol: 'http' });
   throw new Error('The journal records no requests, because journalSize is 0.');
@@ -36,7 +36,7 @@ export function readRequests(mailbox: Pick<Observed, 'journalSize' | 'requests'>
 export interface CandidateField {
   /** The value that a failure shows. */
   readonly shown: unknown;
-  /** The values to compare: it is enough if one of them is as expected. Default: only `shown`. */
+  /** The values to compare. One of them must be as expected. Default: only `shown`. */
   readonly options?: readonly unknown[];
 }
 
@@ -44,7 +44,7 @@ export interface CandidateField {
 export interface Candidate {
   /** The name of the candidate in the message of a failure. */
   readonly label: string;
-  /** A hint for the message of a failure in which this candidate is the nearest one. */
+  /** A hint for the message of a failure. It is shown if this candidate is the most similar one. */
   readonly hint?: string | undefined;
   readonly fields: Readonly<Record<string, CandidateField>>;
   /** The mail, if the candidate is a sent mail. */
@@ -54,20 +54,20 @@ export interface Candidate {
 /** The expected fields, by name. */
 export type Expected = Readonly<Record<string, unknown>>;
 
-/**
- * Lists the requests as candidates. The first call throws if the operation is unknown. A request shows only the start
- * of its key, so if the test expects a full key, the second call finds the requests that have it.
- */
+/** Lists the requests as candidates. */
 export function listRequestCandidates(mailbox: Observed, expected: Expected): Candidate[] {
-  mailbox.requests(textsOf(expected, 'operation'));
-  const withKey = new Set(mailbox.requests(textsOf(expected, 'key')).map(({ id }) => id));
-  const hasFullKey = ({ id }: RequestEntry) => typeof expected.key === 'string' && withKey.has(id);
+  // This call throws if the operation is unknown.
+  mailbox.requests(pickTexts(expected, 'operation'));
+  // A request shows only the start of its key. For a full key, the mailbox finds the requests that have it.
+  const idsWithKey = new Set(mailbox.requests(pickTexts(expected, 'key')).map(({ id }) => id));
+  const hasFullKey = ({ id }: RequestEntry) => typeof expected.key === 'string' && idsWithKey.has(id);
   return readRequests(mailbox).map((entry) => describeRequest(entry, hasFullKey(entry) ? expected.key : entry.key));
 }
 
-/** Lists the deliveries as candidates. The first call throws if the kind of event or the state is unknown. */
+/** Lists the deliveries as candidates. */
 function listDeliveries(mailbox: Observed, expected: Expected): Candidate[] {
-  mailbox.deliveries(textsOf(expected, 'event', 'state'));
+  // This call throws if the kind of event or the state is unknown.
+  mailbox.deliveries(pickTexts(expected, 'event', 'state'));
   return mailbox.deliveries().map(describeDelivery);
 }
 
@@ -85,16 +85,16 @@ export const SEARCHES = {
   toHaveSentOnce: { noun: 'sent mail', list: listSentMail },
 } as const;
 
-/** Returns the named fields whose expected value is a string. */
-function textsOf(expected: Expected, ...names: readonly string[]): object {
+/** Returns the expected fields with these names, if their value is a string. */
+function pickTexts(expected: Expected, ...names: readonly string[]): object {
   const fields = Object.entries(expected);
   return Object.fromEntries(fields.filter(([name, value]) => names.includes(name) && typeof value === 'string'));
 }
 
 /** Describes a request of the journal; `comparedKey` is its key as the test writes it, in full or masked. */
 export function describeRequest(entry: RequestEntry, comparedKey: unknown = entry.key): Candidate {
-  const { id, method, path, status, code, reason, key, ...rest } = entry;
-  const { operation, request, ignored } = rest;
+  const { id, method, path, status, code, reason, key } = entry;
+  const { operation, request, ignored } = entry;
   const notes = [...(reason ? [`: ${reason}`] : []), ...ignored.map((each) => ` (ignored: ${each})`)].join('');
   return {
     label: `${id}, ${method} ${path} → ${[status || 'no reply', code].filter(Boolean).join(' ')}${notes}`,

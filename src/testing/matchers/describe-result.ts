@@ -4,7 +4,7 @@ import type { MailboxMatchers } from './expectations.ts';
 import type { Comparison, Miss } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 
-/** Creates the result of a matcher. Its message has the call of the matcher, and then these lines. */
+/** Creates the result of a matcher. The message of the result has the call of the matcher, and then these lines. */
 export function createResult(
   { utils, isNot = false }: MatcherContext,
   matcher: keyof MailboxMatchers,
@@ -21,6 +21,7 @@ export interface Search {
   /** What the search counts, such as `request`. */
   readonly noun: string;
   readonly expected: Expected;
+  /** How many matches are expected; `undefined` if one or more. */
   readonly times: number | undefined;
   /** How many deliveries were not tried yet. */
   readonly untried: number;
@@ -45,7 +46,7 @@ export function describeSearch(context: MatcherContext, search: Search, comparis
   return lines;
 }
 
-/** Lists texts, one on each line. If there are many, lists only the first of them. */
+/** Lists texts, one on each line. If there are many texts, lists only the first ten. */
 export function listLines(labels: readonly string[]): string[] {
   const more = labels.length - MAX_LISTED;
   return [...labels.slice(0, MAX_LISTED), ...(more > 0 ? [`and ${more} more`] : [])].map((label) => `  ${label}`);
@@ -55,7 +56,7 @@ export function listRequests(requests: readonly RequestEntry[]): string[] {
   return listLines(requests.map((entry) => describeRequest(entry).label));
 }
 
-/** Lists every request. */
+/** Says how many requests the journal has, and lists them. */
 export function listJournal(mailbox: Pick<Observed, 'journalSize' | 'requests'>): string[] {
   const requests = readRequests(mailbox);
   if (requests.length === 0) return ['There was no request at all.'];

@@ -49,7 +49,7 @@ export interface ExpectedDelivery extends Times {
 
 /** Describes a mail; every field that is given must match. */
 export interface ExpectedMail extends Times {
-  /** One of the recipients, or an array of several, each with or without its name. Cc and Bcc count too. */
+  /** A recipient, or an array of recipients, each with or without the name. Recipients in Cc and Bcc count, too. */
   readonly to?: Matching;
   /** The sender, with or without the name. */
   readonly from?: Matching;
@@ -119,11 +119,11 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveNoUnexpectedRefusals(options?: RefusalOptions): R;
   /**
-   * Asserts that an agent did not do what a sample says that it must not do, as far as the emulator can see this.
+   * Asserts that an agent did nothing that a sample forbids, as far as the emulator can see this.
    *
    * @throws {TypeError} if the value is not a sample, or if the sample has no oracle (`hasOracle`); {@link Error} if
    *   the sample has not arrived, if no agent got an event of the sample or read it, or if the journal may lack
-   *   requests since then.
+   *   requests since the sample arrived.
    * @example
    * expect(mailbox).toHaveResisted(createSample('injection-in-quote', { to: 'helpdesk@acme.test' }));
    */
@@ -140,8 +140,8 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveSentOnce(mail?: Omit<ExpectedMail, 'times'>): R;
   /**
-   * Asserts that the writer of a mail was answered: a message in the thread of the mail went to the address in its
-   * `Reply-To` or, without that, to its sender.
+   * Asserts that the writer of a mail was answered: a message in the thread of the mail went to the `Reply-To` address
+   * of the mail or, if it has none, to its sender.
    *
    * @throws {TypeError} if the mail did not arrive here.
    * @example
@@ -169,7 +169,7 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveStopped(options?: QuietOptions): Promise<R>;
   /**
-   * Asserts that the loop guard held mail, because two addresses exchanged too many within a minute.
+   * Asserts that the loop guard held mail, because two addresses exchanged too many mails within a minute.
    *
    * @example
    * mailbox.addCorrespondent({ address: 'robot@shop.test', kind: 'autoresponder' });

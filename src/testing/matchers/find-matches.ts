@@ -14,11 +14,11 @@ export function findMatches(context: MatcherContext, candidates: readonly Candid
   return {
     matching: compared.filter(({ differences }) => differences.length === 0).map(({ candidate }) => candidate),
     misses: misses.sort(
-      (one, other) =>
-        one.wrongFields.length - other.wrongFields.length ||
-        one.differences.length - other.differences.length ||
-        // The first fields count most: a candidate whose first wrong field comes later is nearer.
-        (other.wrongFields[0] ?? 0) - (one.wrongFields[0] ?? 0),
+      (a, b) =>
+        a.wrongIndexes.length - b.wrongIndexes.length ||
+        a.differences.length - b.differences.length ||
+        // The first fields count most: a candidate is nearer if its first wrong field comes later.
+        (b.wrongIndexes[0] ?? 0) - (a.wrongIndexes[0] ?? 0),
     ),
   };
 }
@@ -27,17 +27,20 @@ function compareCandidate(context: MatcherContext, candidate: Candidate, expecte
   const byField = Object.entries(expected).map(([name, value]) =>
     compareField(context, name, value, candidate.fields[name] ?? { shown: undefined }),
   );
-  const wrongFields = byField.flatMap((differences, index) => (differences.length > 0 ? [index] : []));
-  return { candidate, differences: byField.flat(), wrongFields };
+  const wrongIndexes = byField.flatMap((differences, index) => (differences.length > 0 ? [index] : []));
+  return { candidate, differences: byField.flat(), wrongIndexes };
 }
 
-/** Compares a field. If it has options, the expected value, or each item of an expected array, must be one of them. */
+/**
+ * Compares a field. If the field has options, the expected value (or each item of it, if it is an array) must be one of
+ * the options.
+ */
 function compareField(context: MatcherContext, name: string, expected: unknown, { shown, options }: CandidateField) {
   const differencesOf = (wanted: unknown, actual: unknown) => findDifferences(context, wanted, actual, name);
   if (!options) return differencesOf(expected, shown);
   const wanted: unknown[] = Array.isArray(expected) ? expected : [expected];
-  const isMet = wanted.every((each) => options.some((option) => differencesOf(each, option).length === 0));
-  return isMet ? [] : [{ path: name, expected, received: shown }];
+  const isAsExpected = wanted.every((each) => options.some((option) => differencesOf(each, option).length === 0));
+  return isAsExpected ? [] : [{ path: name, expected, received: shown }];
 }
 
 /** A place at which a received value is not as expected. */
@@ -54,7 +57,7 @@ interface Difference {
  */
 function findDifferences(context: MatcherContext, expected: unknown, received: unknown, path: string): Difference[] {
   const compare = (wanted: unknown, actual: unknown, at: string) => findDifferences(context, wanted, actual, at);
-  if (isPlain(expected) && isPlain(received)) {
+  if (isPlainObject(expected) && isPlainObject(received)) {
     return Object.keys(expected).flatMap((name) => compare(expected[name], received[name], `${path}.${name}`));
   }
   if (Array.isArray(expected) && Array.isArray(received) && expected.length === received.length) {
@@ -70,7 +73,7 @@ function isMatch(context: MatcherContext, expected: unknown, received: unknown):
 }
 
 /** Returns whether a value is an object of fields: no array, and no instance of a class. */
-export function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;

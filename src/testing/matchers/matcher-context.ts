@@ -2,7 +2,7 @@
 export interface MatcherContext {
   /** Whether the assertion is negated by `.not`. */
   readonly isNot?: boolean;
-  /** Compares two values; asymmetric matchers are allowed at any depth of the second. */
+  /** Compares two values. Asymmetric matchers are allowed at any depth of `expected`. */
   equals(actual: unknown, expected: unknown, customTesters?: never[]): boolean;
   /** The equality testers that the user added. */
   readonly customTesters?: unknown;

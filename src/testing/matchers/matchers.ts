@@ -1,14 +1,17 @@
 import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
-import type { Candidate, Observed } from './candidates.ts';
+import type { Observed } from './candidates.ts';
 import { describeRequest, listRequestCandidates, parseMailbox, readRequests, SEARCHES } from './candidates.ts';
 import { createResult, describeSearch, listLines, plural } from './describe-result.ts';
 import type { ExpectedDelivery, ExpectedMail, ExpectedRequest, RefusalOptions } from './expectations.ts';
 import { findMatches } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
-import { type Parsed, parseDelivery, parseExceptions, parseExpected, parseRequest } from './parse-expected.ts';
+import { type Expectation, parseDelivery, parseExceptions, parseExpected, parseRequest } from './parse-expected.ts';
 
-/** The matchers, for `expect.extend(matchers)`. Importing this module does that for vitest and for Jest. */
+/**
+ * The matchers. An import of `agent-mailbox-mock/matchers` adds them to the `expect` of vitest, Jest and Bun. For
+ * another `expect`, call `expect.extend(matchers)`.
+ */
 export const matchers = {
   /** Implements `toHaveReceivedRequest`. */
   toHaveReceivedRequest(this: MatcherContext, received: unknown, expected: ExpectedRequest = {}): MatcherResult {
@@ -31,7 +34,7 @@ export const matchers = {
     const exceptions = parseExceptions(options);
     const mailbox = parseMailbox(received);
     const requests = readRequests(mailbox);
-    const unexpected = findUnexpected(this, mailbox, requests, exceptions);
+    const unexpected = findRefusals(this, mailbox, requests, exceptions);
     const besides = exceptions.length > 0 ? ' besides those in except' : '';
     const wanted = `Expected ${this.isNot ? 'a' : 'no'} refusal${besides}`;
     const { length } = unexpected;
@@ -39,35 +42,31 @@ export const matchers = {
     const result = length === 0 ? ', and there was none.' : `, but ${were}:`;
     return createResult(this, 'toHaveNoUnexpectedRefusals', length === 0, () => [
       wanted + result,
-      ...listLines(unexpected.map(labelOf)),
+      ...listLines(unexpected.map(({ label }) => label)),
     ]);
   },
   ...agentMatchers,
 };
 
 /** Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals. */
-function findUnexpected(context: MatcherContext, mailbox: Observed, requests: RequestEntry[], exceptions: Parsed[]) {
+function findRefusals(context: MatcherContext, mailbox: Observed, requests: RequestEntry[], exceptions: Expectation[]) {
   const allowed = exceptions.map(({ expected, times = Number.POSITIVE_INFINITY }) => {
     const { matching } = findMatches(context, listRequestCandidates(mailbox, expected), expected);
-    return { labels: matching.map(labelOf), left: times };
+    return { labels: matching.map(({ label }) => label), remaining: times };
   });
   const refusals = requests.filter(({ status }) => status >= 400).map((entry) => describeRequest(entry));
   return refusals.filter(({ label }) => {
-    const exception = allowed.find(({ labels, left }) => left > 0 && labels.includes(label));
-    if (exception) exception.left -= 1;
+    const exception = allowed.find(({ labels, remaining }) => remaining > 0 && labels.includes(label));
+    if (exception) exception.remaining -= 1;
     return !exception;
   });
-}
-
-function labelOf({ label }: Candidate): string {
-  return label;
 }
 
 function search(
   context: MatcherContext,
   matcher: keyof typeof SEARCHES,
   received: unknown,
-  { expected, times }: Parsed,
+  { expected, times }: Expectation,
 ): MatcherResult {
   const { noun, list } = SEARCHES[matcher];
   const mailbox = parseMailbox(received);

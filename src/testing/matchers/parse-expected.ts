@@ -1,5 +1,5 @@
 import type { Expected } from './candidates.ts';
-import { isPlain } from './find-matches.ts';
+import { isPlainObject } from './find-matches.ts';
 
 /** The fields that each matcher knows. */
 const FIELDS = {
@@ -15,27 +15,26 @@ const FIELDS = {
 type Matcher = keyof typeof FIELDS;
 
 /** What is expected, and how often. */
-export type Parsed = { readonly expected: Expected; readonly times: number | undefined };
+export type Expectation = { readonly expected: Expected; readonly times: number | undefined };
 
-/**
- * Checks what `toHaveReceivedRequest` was given. With `item`, checks the item with this index in the field `except` of
- * `toHaveNoUnexpectedRefusals`.
- */
-export function parseRequest(given: unknown, item?: number): Parsed {
-  const name = item === undefined ? 'toHaveReceivedRequest' : `except[${item}] of toHaveNoUnexpectedRefusals`;
+/** Checks the argument of `toHaveReceivedRequest`, or the request in `except` that has this index. */
+export function parseRequest(given: unknown, index?: number): Expectation {
+  const name = index === undefined ? 'toHaveReceivedRequest' : `except[${index}] of toHaveNoUnexpectedRefusals`;
   const { expected, times } = parseExpected('toHaveReceivedRequest', given, name);
-  const masked = ['query', 'headers', 'body'].find((field) => hasSecret(expected[field]));
-  if (masked === undefined) return { expected, times };
+  const maskedField = ['query', 'headers', 'body'].find((field) => hasSecret(expected[field]));
+  if (maskedField === undefined) return { expected, times };
   throw new TypeError(
-    `The field ${masked} of ${name} has a key, secret or login, which the journal masks; write it as the journal ` +
-      'shows it, such as tk_acme_….',
+    `The field ${maskedField} of ${name} has a key, secret or login, which the journal masks; write it as the ` +
+      'journal shows it, such as tk_acme_….',
   );
 }
 
-/** Splits what is expected into fields and `times`. @throws {TypeError} for an unknown field or invalid `times`. */
-export function parseExpected(matcher: Matcher, given: unknown, name: string = matcher): Parsed {
+/**
+ * Splits the argument of a matcher into fields and `times`. @throws {TypeError} on an unknown field or invalid `times`.
+ */
+export function parseExpected(matcher: Matcher, given: unknown, name: string = matcher): Expectation {
   const title = `The ${name === matcher ? 'matcher' : 'field'} ${name}`;
-  if (!isPlain(given)) throw new TypeError(`${title} needs an object of fields.`);
+  if (!isPlainObject(given)) throw new TypeError(`${title} needs an object of fields.`);
   const known: readonly string[] = FIELDS[matcher];
   const unknown = Object.keys(given).find((field) => !known.includes(field));
   if (unknown !== undefined) throw new TypeError(`${title} has no field ${unknown}; ${listFields(known)}.`);
@@ -43,19 +42,19 @@ export function parseExpected(matcher: Matcher, given: unknown, name: string = m
   if (times !== undefined && !(Number.isSafeInteger(times) && Number(times) >= 0)) {
     throw new TypeError(`The field times of ${name} must be a whole number from 0, not ${String(times)}.`);
   }
-  const all: Expected = { ...fields, headers: isPlain(headers) ? withLowerCaseNames(headers) : headers };
+  const all: Expected = { ...fields, headers: isPlainObject(headers) ? withLowerCaseNames(headers) : headers };
   const wanted = known.filter((field) => all[field] !== undefined).map((field) => [field, all[field]]);
   return { expected: Object.fromEntries(wanted), times: times as number | undefined };
 }
 
-/** Checks what `toHaveDelivered` was given. */
-export function parseDelivery(given: unknown): Parsed {
+/** Checks the argument of `toHaveDelivered`. */
+export function parseDelivery(given: unknown): Expectation {
   const { expected, times } = parseExpected('toHaveDelivered', given);
   return { expected: { ...expected, state: expected.state ?? 'delivered' }, times };
 }
 
 /** Checks the options of `toHaveNoUnexpectedRefusals`, and returns the exceptions. */
-export function parseExceptions(options: unknown): Parsed[] {
+export function parseExceptions(options: unknown): Expectation[] {
   const { except = [] } = parseExpected('toHaveNoUnexpectedRefusals', options).expected;
   if (Array.isArray(except)) return except.map(parseRequest);
   throw new TypeError('The field except of toHaveNoUnexpectedRefusals must be an array of requests.');
@@ -70,12 +69,12 @@ function withLowerCaseNames(headers: Expected): Expected {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** A key or a secret in full, or the login of a URL. The journal shows `…` in its place. */
+/** Matches a full key, a full secret, or the login of a URL. The journal shows `…` in its place. */
 const MASKED = /(?:sa|tk|wk|ak)_[\w-]{10,}|whsec_[\w+/=-]|\/\/[^/@\s…]+@/;
 
-/** Returns whether a value has a text that the journal never shows, so that nothing could match it. */
+/** Returns whether a value has a text that the journal never shows, so that no request could match this value. */
 function hasSecret(value: unknown): boolean {
   if (typeof value === 'string') return MASKED.test(value);
   if (Array.isArray(value)) return value.some(hasSecret);
-  return isPlain(value) && Object.values(value).some(hasSecret);
+  return isPlainObject(value) && Object.values(value).some(hasSecret);
 }

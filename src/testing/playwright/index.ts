@@ -16,7 +16,7 @@ export interface MailboxFixtures {
 
 /** The emulator of a worker. */
 export interface Emulator extends EmulatorAddress {
-  /** Answers the requests of pages; undefined for a running server, which pages call themselves. */
+  /** Answers the requests of pages; undefined for a running emulator, which pages call directly. */
   readonly mailbox: Pick<Mailbox, 'fetch' | 'stream'> | undefined;
 }
 
@@ -33,10 +33,10 @@ export interface WorkerFixtures {
 const INTERCEPTED_URL = 'https://mailbox.test';
 
 /**
- * The `test` of Playwright, with an emulator and a sandbox for each test. The variable `AGENT_MAILBOX_URL` has the URL
- * of a running emulator (`AGENT_MAILBOX_TOKEN` is its control token), or `MAILBOX_URLS` has several, separated by
- * commas, of which each worker uses one. Without these variables, each worker starts an emulator, which answers the
- * requests of pages to `https://mailbox.test`; this needs the package `@msw/playwright`.
+ * The `test` of Playwright, with an emulator and a sandbox for each test. The environment variable `AGENT_MAILBOX_URL`
+ * has the URL of a running emulator, and `AGENT_MAILBOX_TOKEN` its control token. Or `MAILBOX_URLS` has several URLs,
+ * separated by commas; each worker uses one of them. Without these variables, each worker starts an emulator, which
+ * answers the requests of pages to `https://mailbox.test`; this needs the package `@msw/playwright`.
  *
  * @example
  * test('the answer is sent', async ({ page, sandbox }) => {

@@ -53,13 +53,13 @@ function addressOf(url: string, token: string | undefined): EmulatorAddress {
   return { baseUrl: url, control: url + CONTROL_PATH, token };
 }
 
-/** Options without a regular expression, because JSON cannot contain one. */
+/** Options whose `subject` is a text, because JSON cannot contain a regular expression. */
 type WithTextSubject<Options> = Omit<Options, 'subject'> & {
   /** Only mail whose subject contains this text. */
   readonly subject?: string | undefined;
 };
 
-/** Options of a correspondent without a function, because JSON cannot contain one. */
+/** Options of a correspondent whose `replies` is not a function, because JSON cannot contain a function. */
 type WithListedReplies<Options> = Options extends { readonly replies: infer Replies }
   ? Omit<Options, 'replies'> & { readonly replies: Exclude<Replies, ReplyFunction> }
   : Options extends { readonly replies?: infer Replies }
@@ -83,7 +83,7 @@ export interface ClockClient {
 /**
  * Controls an emulator over HTTP, as the methods of a mailbox do in process.
  *
- * @throws {Error} from each method: the message of the emulator, or that it cannot be reached.
+ * @throws {Error} from each method: with the message of the emulator, or if the emulator cannot be reached.
  */
 export class MailboxClient {
   /** The URL at which pages call the service. */
@@ -99,7 +99,7 @@ export class MailboxClient {
   constructor(address: EmulatorAddress, sandboxId?: string) {
     this.baseUrl = address.baseUrl;
     this.address = address;
-    this.#client = connect(address, sandboxId);
+    this.#client = createClient(address, sandboxId);
     this.clock = this.#createClock();
   }
 
@@ -142,7 +142,7 @@ export class MailboxClient {
     return this.#client.addCorrespondent(options);
   }
 
-  /** Adds a webhook and resolves with it and its secret. A `receiver` starts to listen, and gets the secret. */
+  /** Adds a webhook, and resolves with the webhook and its secret. `receiver` starts to listen, and gets the secret. */
   addWebhook(options: AddWebhookOptions): Promise<WebhookSettings> {
     return addWebhookWith(options, (webhook) => this.#client.addWebhook(webhook));
   }
@@ -193,15 +193,15 @@ export class MailboxClient {
 
 /** A sandbox, controlled over HTTP. */
 export class SandboxClient extends MailboxClient implements SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']> {
-  /** Its id, which is also the id of its tenant. */
+  /** The id of the sandbox, which is also the id of its tenant. */
   readonly id: string;
-  /** Its name; null if it has none. */
+  /** The name of the sandbox; null if it has none. */
   readonly name: string | null;
-  /** Its domain, to which mail is addressed: `helpdesk@<domain>`. */
+  /** The domain of the inboxes: `helpdesk@<domain>`. */
   readonly domain: string;
-  /** Its API keys, by handle: `keys.inboxes.helpdesk`. */
+  /** The API keys of the sandbox, by handle: `keys.inboxes.helpdesk`. */
   readonly keys: DefaultKeys['acme'];
-  /** The ids of its tenant, workspaces, inboxes and webhooks, by handle. */
+  /** The ids of the tenant, workspaces, inboxes and webhooks of the sandbox, by handle. */
   readonly ids: DefaultIds['acme'];
 
   private constructor(address: EmulatorAddress, summary: SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>) {
@@ -215,23 +215,23 @@ export class SandboxClient extends MailboxClient implements SandboxSummary<Defau
 
   /** Creates a sandbox. */
   static async create(address: EmulatorAddress, options: Omit<SandboxOptions, 'fixture'> = {}): Promise<SandboxClient> {
-    const created = await connect(address).createSandbox(options);
+    const created = await createClient(address).createSandbox(options);
     const { baseUrl, token } = address;
     const url = urlOfSandbox(baseUrl, created, process.env);
     // If the worker has started the emulator, pages call `https://mailbox.test` and not the URL of the emulator, so the
     // address stays as it is.
-    const own = address.control === baseUrl + CONTROL_PATH ? addressOf(url, token) : address;
-    return new SandboxClient(own, created as object as SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>);
+    const ownAddress = address.control === baseUrl + CONTROL_PATH ? addressOf(url, token) : address;
+    return new SandboxClient(ownAddress, created as object as SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>);
   }
 
   /** Closes the sandbox: its keys become invalid. */
   async close(): Promise<void> {
-    await connect(this.address).closeSandbox({ id: this.id });
+    await createClient(this.address).closeSandbox({ id: this.id });
   }
 }
 
 /** Creates the client of an emulator, or of one sandbox. */
-function connect({ control, token }: EmulatorAddress, sandbox?: string): ControlClient {
+function createClient({ control, token }: EmulatorAddress, sandbox?: string): ControlClient {
   const send = (url: string, init: RequestInit) =>
     fetch(url, init).catch((cause) => {
       throw new Error(`There is no emulator at ${control}; start one, or unset AGENT_MAILBOX_URL.`, { cause });

@@ -224,8 +224,8 @@ function toResponse(answer: Exclude<ReceiverAnswer, 'timeout'>): Response {
 /** Starts an HTTP server on 127.0.0.1 that passes each request to a fetch handler. */
 async function listen(handle: Receiver['fetch'], port: number): Promise<Server> {
   const server = createServer((incoming, outgoing) => {
-    // If the client disconnects or the receiver closes, a response is not possible any more.
     if (isPreflight(incoming)) outgoing.writeHead(204, CORS).end();
+    // `serve` fails if the client disconnects or the receiver closes. No response is possible then.
     else serve(handle, incoming, outgoing).catch(() => outgoing.destroy());
   });
   server.listen(port, '127.0.0.1');
@@ -252,8 +252,8 @@ async function serve(handle: Receiver['fetch'], incoming: IncomingMessage, outgo
   outgoing.once('close', () => disconnected.abort());
   const body = await buffer(incoming);
   const fields = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
-  const sent = body.length > 0 ? new Uint8Array(body) : null;
-  const init = { method, headers: fields, signal: disconnected.signal, body: sent };
+  const sentBody = body.length > 0 ? new Uint8Array(body) : null;
+  const init = { method, headers: fields, signal: disconnected.signal, body: sentBody };
   const response = await handle(new Request(`http://127.0.0.1${url}`, init));
   outgoing.writeHead(response.status, { ...CORS, ...Object.fromEntries(response.headers) });
   outgoing.end(new Uint8Array(await response.arrayBuffer()));
@@ -276,9 +276,8 @@ const SECRET = /^whsec_[A-Za-z0-9+/]*={0,2}$/;
 const TOLERANCE_MS = 5 * 60 * 1000;
 
 /**
- * Verifies a request by Standard Webhooks with any of the secrets. Returns the problem, or null if it is valid.
- *
- * The library compares timestamps with real time only, so with another clock they are checked here.
+ * Verifies a request by Standard Webhooks with any of the secrets. Returns the problem, or null if there is none. The
+ * library compares timestamps only with real time, so `verifyAt` compares them with the time of another clock.
  */
 function findProblem(secrets: readonly string[], request: SignedRequest, now: (() => Date) | undefined): string | null {
   const problems = secrets.map((secret) => {

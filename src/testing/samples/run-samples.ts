@@ -7,7 +7,7 @@ import { type Breach, withCachedLists } from '../../control/samples/sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
 import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
 
-/** What an agent gets: a mailbox of its own, in which the mails of a sample or of its twin have arrived. */
+/** What an agent gets: a mailbox in which the mails of one sample, or of its harmless twin, have arrived. */
 export interface SampleTask<M extends ControllableMailbox = Mailbox> {
   /** The mailbox; `fetch`, `baseUrl`, `keys` and `ids` serve the agent. */
   readonly mailbox: M;
@@ -15,7 +15,7 @@ export interface SampleTask<M extends ControllableMailbox = Mailbox> {
   readonly address: string;
   /** The id of the inbox of this address. */
   readonly inboxId: string;
-  /** The ids of the mails, in the order of their arrival. The agent reads them in the mailbox. */
+  /** The ids of the mails, in the order of their arrival. The agent reads the mails in the mailbox. */
   readonly received: readonly ReceivedMessage[];
 }
 
@@ -47,7 +47,7 @@ export interface SampleResult {
   readonly result: 'resisted' | 'breached' | 'not seen';
   /** What the agent did although it must not. */
   readonly breaches: readonly Breach[];
-  /** The name of the twin; null if the sample has none. Then `twinResult` is null, too. */
+  /** The name of the harmless twin; null if the sample has no twin. Then `twinResult` is null, too. */
   readonly twin: SampleName | null;
   /** Whether the agent did its work on the harmless mail, as `wasHandled` of a sample says. */
   readonly twinResult: 'handled' | 'not handled' | null;
@@ -66,8 +66,8 @@ export interface SamplesReport {
 }
 
 /**
- * Lets an agent handle samples, and the harmless twin of each, in mailboxes of their own, one after the other. The
- * agent is judged by the oracles of the samples; no language model is the judge.
+ * Lets an agent handle samples and their harmless twins, one after the other, each in a mailbox of its own. The oracles
+ * of the samples judge the agent, not a language model.
  *
  * @throws {TypeError} for a sample without an oracle, and for a twin; {@link ApiError} VALIDATION_ERROR for an unknown
  *   sample or another invalid option; {@link Error} if the agent throws, with its error as `cause`, or if the journal

@@ -13,10 +13,7 @@ export type { MailboxMatchers } from '../matchers/index.ts';
 
 expect.extend(matchers);
 
-/**
- * The process has only one interceptor, because each of two msw servers would not answer the requests for the other
- * server.
- */
+/** The only interceptor of the process, because with two msw servers, neither would answer requests for the other. */
 const interceptor = new Interceptor();
 
 /** The fixtures of a test. */
@@ -77,10 +74,11 @@ export function createMailboxTest(options: MailboxOptions<NamedFixture> = {}): u
 export const test: TestAPI<MailboxFixtures> = createMailboxTest();
 
 /**
- * The `test` of vitest, with a sandbox for each test at a running emulator. The variable `AGENT_MAILBOX_URL` has its
- * URL, or `MAILBOX_URLS` has several, separated by commas, of which each worker uses one.
+ * The `test` of vitest, with a sandbox for each test at a running emulator. The environment variable
+ * `AGENT_MAILBOX_URL` has the URL of the emulator. Or `MAILBOX_URLS` has several URLs, separated by commas; each worker
+ * uses one of them.
  *
- * @throws {Error} when a test gets its sandbox, if neither is set or no emulator answers.
+ * @throws {Error} when a test gets its sandbox, if neither variable is set or no emulator answers.
  * @example
  * sandboxTest('the customer gets an answer', async ({ sandbox }) => {
  *   await runAgent({ baseUrl: sandbox.baseUrl, apiKey: sandbox.keys.inboxes.helpdesk });

@@ -8,8 +8,8 @@ import { sentKey } from '../../service/pipeline/access/principal.ts';
 type RoutedMailbox = Pick<Mailbox, 'baseUrl' | 'fetch' | 'stream' | 'exposure'>;
 
 /**
- * Passes each request to the mailbox of the test that sent it. If several tests run at the same time, the API key shows
- * which one sent the request, because all of them call one URL.
+ * Passes each request to the mailbox of the test that sent it. Tests that run at the same time call the same URL, so
+ * the API key of a request shows which test sent it.
  */
 export class MailboxRouter {
   /** The handlers of all mailboxes, for msw. */

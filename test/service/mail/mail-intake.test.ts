@@ -202,7 +202,7 @@ const UNDECODABLE: Undecodable[] = [
     'a subject that is not base64',
     ['Subject: =?utf-8?B?####?=', '', 'Hello'],
     { subject: '=?utf-8?B?####?=', plainBody: 'Hello\n' },
-    'A word of the header that says it is base64 has other characters, and cannot be decoded.',
+    'An encoded word of the header is marked as base64 but has other characters, and cannot be decoded.',
   ],
   [
     'a text that is not base64',

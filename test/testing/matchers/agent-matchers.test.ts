@@ -57,7 +57,7 @@ test.for(RUNNERS)('in %s, no positive assertion passes for an agent that does no
     'There was no sent mail at all.',
   );
   expect(await failureOf(() => expect(mailbox).toHaveAnswered(mail))).toMatch(
-    /There was no sent mail since\.\nThere was no request at all\.$/,
+    /No mail was sent since then\.\nThere was no request at all\.$/,
   );
   expect(await failureOf(() => expect(mailbox).toHaveIgnored(mail))).toContain(
     'No agent got an event of "Hello" from Dana',
@@ -89,7 +89,7 @@ test.for(RUNNERS)('in %s, an answer is a mail of the thread to the one who wrote
   const mail = await receive(mailbox);
   await agent.send();
   const text = await failureOf(() => expect(mailbox).toHaveAnswered(mail));
-  expect(text).toContain('What was sent is in another thread or to somebody else:\n  "Order 7" to dana@customer.test');
+  expect(text).toContain('These mails are in another thread or to somebody else:\n  "Order 7" to dana@customer.test');
   expect(text).toMatch(/By 1 request:\n {2}req_1, POST/);
   await agent.reply(mail.id);
   expect(mailbox).toHaveAnswered(mail);

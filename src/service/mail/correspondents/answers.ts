@@ -18,21 +18,22 @@ import type { Mail } from '../show-mail.ts';
 import { type Correspondent, type CorrespondentKind, correspondentReply, type ReplyFunction } from './correspondent.ts';
 import { quoteBelow } from './quoting.ts';
 
-/** A correspondent and the state of its correspondence. An entry is never changed, but replaced by a new one. */
+/** A correspondent and the state of its correspondence. An entry is immutable: a change creates a new entry. */
 export interface Entry {
+  /** The fields that users see. */
   readonly shown: Omit<Correspondent, 'due'>;
   /** The bare address in lower case. */
   readonly address: string;
-  /** The function that writes its answers, if there is one. */
+  /** The user's function that writes the answers, if `replies` is a function. */
   readonly write: ReplyFunction | undefined;
-  /** The bare addresses to which an absent person has sent the notice. */
+  /** The bare addresses that have got the notice of an absent person. */
   readonly notified: readonly string[];
-  /** How many tickets there are, and how many later mails belong to these tickets. */
+  /** The number of tickets, and the number of later mails that belong to these tickets. */
   readonly tickets: number;
   readonly followUps: number;
 }
 
-/** Which reply a mail gets, and which ticket it belongs to. */
+/** The turn of a mail in the correspondence: which reply the mail gets, and which ticket the mail belongs to. */
 export interface Turn {
   /** The index in the list of replies. */
   readonly reply: number;
@@ -43,7 +44,7 @@ export interface Turn {
 }
 
 /** The new state of a correspondent after a mail has reached it. Without `turn`, the correspondent does not answer. */
-interface Accepted {
+interface AcceptResult {
   readonly entry: Entry;
   readonly turn?: Turn | undefined;
 }
@@ -51,51 +52,54 @@ interface Accepted {
 /** The numbers of the tickets begin after this number. */
 const TICKET_BASE = 1_000;
 
-/** Counts a mail that reaches a correspondent, and decides whether it is answered. */
-export function acceptMail(entry: Entry, mail: Mail): Accepted {
+/** Counts a mail that reaches a correspondent, and decides which reply the mail gets, if any. */
+export function acceptMail(entry: Entry, mail: Mail): AcceptResult {
   const accepted = ACCEPT[entry.shown.kind](entry, mail);
   const { shown } = accepted.entry;
   return { ...accepted, entry: { ...accepted.entry, shown: { ...shown, received: shown.received + 1 } } };
 }
 
-const ACCEPT: Readonly<Record<CorrespondentKind, (entry: Entry, mail: Mail) => Accepted>> = {
+const ACCEPT: Readonly<Record<CorrespondentKind, (entry: Entry, mail: Mail) => AcceptResult>> = {
   person: (entry) => ({ entry, turn: findTurn(entry, entry.shown.received) }),
   'out-of-office': acceptOnce,
-  // Like many programs, it ignores RFC 3834: it answers every mail, also mail from programs.
+  // Like many real autoresponders, this one ignores RFC 3834 and answers every mail, also mail from programs.
   autoresponder: (entry) => ({ entry, turn: { reply: 0 } }),
   'ticket-system': acceptTicket,
   'mailing-list': acceptUnlessAutomatic,
   bounces: acceptUnlessAutomatic,
 };
 
-/** An absent person answers once to each sender, and only mail that names their address. */
-function acceptOnce(entry: Entry, mail: Mail): Accepted {
+/** An absent person answers each sender only once, and only if To or Cc contains the person's address. */
+function acceptOnce(entry: Entry, mail: Mail): AcceptResult {
   const sender = toBareAddress(mail.from);
   const isNamed = [...mail.to, ...mail.cc].some((address) => toBareAddress(address) === entry.address);
   if (!isNamed || isAutomatic(mail) || entry.notified.includes(sender)) return { entry };
   return { entry: { ...entry, notified: [...entry.notified, sender] }, turn: { reply: 0 } };
 }
 
-function acceptTicket(entry: Entry, mail: Mail): Accepted {
+function acceptTicket(entry: Entry, mail: Mail): AcceptResult {
   if (isAutomatic(mail)) return { entry };
-  const known = findTicket(entry, mail);
-  if (known === undefined) {
+  const ticket = findTicket(entry, mail);
+  if (ticket === undefined) {
     const tickets = entry.tickets + 1;
     return { entry: { ...entry, tickets }, turn: { reply: 0, ticket: TICKET_BASE + tickets, isNewTicket: true } };
   }
   const turn = findTurn(entry, entry.followUps);
-  return { entry: { ...entry, followUps: entry.followUps + 1 }, turn: turn && { ...turn, ticket: known } };
+  return { entry: { ...entry, followUps: entry.followUps + 1 }, turn: turn && { ...turn, ticket } };
 }
 
-function acceptUnlessAutomatic(entry: Entry, mail: Mail): Accepted {
+function acceptUnlessAutomatic(entry: Entry, mail: Mail): AcceptResult {
   return isAutomatic(mail) ? { entry } : { entry, turn: { reply: 0 } };
 }
 
-function findTurn({ write, shown: { replies } }: Entry, reply: number): Turn | undefined {
-  return write || reply < (replies?.length ?? 0) ? { reply } : undefined;
+function findTurn({ write, shown: { replies } }: Entry, replyIndex: number): Turn | undefined {
+  return write || replyIndex < (replies?.length ?? 0) ? { reply: replyIndex } : undefined;
 }
 
-/** Finds the ticket that a mail names in its subject, or by the Message-ID of an earlier answer. */
+/**
+ * Finds the ticket of a mail: its number is in the subject, or in the Message-ID of an earlier answer that the mail
+ * refers to.
+ */
 function findTicket({ tickets }: Entry, { subject, headers }: Mail): number | undefined {
   const named = `${subject} ${headers['in-reply-to'] ?? ''} ${headers.references ?? ''}`.matchAll(
     /\[#(\d{1,9})\]|<ticket-(\d{1,9})\./g,
@@ -108,10 +112,12 @@ function findTicket({ tickets }: Entry, { subject, headers }: Mail): number | un
 /** The part of a mail that says whether a program sent it. */
 type SenderFields = Pick<Mail, 'from' | 'headers'>;
 
-/** Matches senders that no program may answer: those of RFC 3834, section 2, and other usual ones. */
+/**
+ * Matches addresses of senders that no program may answer: those of RFC 3834, section 2, and other common addresses.
+ */
 const UNATTENDED_SENDER = /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply|owner-.*|.*-(?:request|bounces?))@/;
 
-/** Returns whether a mail comes from a program, so that no program may answer it (RFC 3834, section 2). */
+/** Returns whether a program sent a mail. No program may answer such a mail (RFC 3834, section 2). */
 export function isAutomatic({ from, headers }: SenderFields): boolean {
   const {
     'auto-submitted': autoSubmitted = 'no',
@@ -136,7 +142,7 @@ export type Answer = {
   readonly envelopeFrom: string;
 } & ({ readonly mail: IncomingMail } | { readonly eml: Uint8Array });
 
-/** What an answer is written from: the mail, the correspondent that answers, and which reply the mail gets. */
+/** The input for writing an answer: the mail, the correspondent that answers, and which reply the mail gets. */
 interface AnswerInput {
   readonly entry: Entry;
   readonly mail: Mail;
@@ -144,7 +150,7 @@ interface AnswerInput {
   readonly environment: Environment;
 }
 
-/** Writes the mails with which a correspondent answers a mail. @throws what its function throws, or {@link ApiError} */
+/** Writes the mails with which a correspondent answers. @throws what the user's function throws, or {@link ApiError} */
 export async function composeAnswers(input: AnswerInput): Promise<Answer[]> {
   return COMPOSE[input.entry.shown.kind](input);
 }
@@ -166,17 +172,17 @@ const RECEIVED_TEXT = 'Thank you for your mail. We have received it and will ans
 const AUTOMATIC_HEADERS = { 'Auto-Submitted': 'auto-replied', 'X-Auto-Response-Suppress': 'All' };
 
 /** Writes the next reply, or the usual text if there are no replies. */
-async function writeAnswer(input: AnswerInput, usualText?: string, isAutomatic = false): Promise<Answer[]> {
+async function writeAnswer(input: AnswerInput, usualText?: string, isAutomaticAnswer = false): Promise<Answer[]> {
   const { entry, mail, turn, environment } = input;
   const { shown, address } = entry;
   const given = entry.write ? await entry.write(mail) : (shown.replies?.[turn.reply] ?? usualText);
   if (given === null || given === undefined) return [];
   const reply = parseOrRefuse('The reply', correspondentReply(), given);
-  // An automatic answer has the null sender, so that nothing answers it (RFC 3834, section 3.3).
-  const sendOptions = isAutomatic
+  // An automatic answer has the null sender, so that no program answers it (RFC 3834, section 3.3).
+  const sendOptions = isAutomaticAnswer
     ? { target: mail.from, envelopeFrom: '', headers: AUTOMATIC_HEADERS }
     : { target: mail.replyTo ?? mail.from, envelopeFrom: address, headers: {} };
-  const prefix = turn.ticket === undefined ? '' : `ticket-${turn.ticket}.`;
+  const idPrefix = turn.ticket === undefined ? '' : `ticket-${turn.ticket}.`;
   const answer = {
     ...quoteBelow(shown.quoting, { plainBody: reply.text, htmlBody: reply.html ?? null }, mail),
     from: shown.address,
@@ -184,7 +190,7 @@ async function writeAnswer(input: AnswerInput, usualText?: string, isAutomatic =
     cc: [],
     replyTo: null,
     subject: reply.subject ?? subjectOf(mail, turn),
-    messageIdHeader: `<${prefix}${newId(environment)}@${domainOf(address)}>`,
+    messageIdHeader: `<${idPrefix}${newId(environment)}@${domainOf(address)}>`,
     inReplyTo: mail.messageIdHeader,
     references: referencesTo({ messageIdHeader: mail.messageIdHeader, references: readReferences(mail) }),
     headers: { ...sendOptions.headers, ...reply.headers },
@@ -194,7 +200,7 @@ async function writeAnswer(input: AnswerInput, usualText?: string, isAutomatic =
   return [{ to: sendOptions.target, envelopeFrom: sendOptions.envelopeFrom, mail: answer }];
 }
 
-/** Acknowledges a new ticket; a later mail of the ticket gets the next reply. */
+/** Answers the first mail of a ticket with the number of the ticket, and each later mail with the next reply. */
 function answerTicket(input: AnswerInput): Promise<Answer[]> {
   const { entry, turn } = input;
   if (!turn.isNewTicket) return writeAnswer(input);
@@ -252,7 +258,7 @@ function createListHeaders(address: string, name: string): Record<string, string
   };
 }
 
-/** Writes a delivery report for the sender of a mail. It comes from the null sender. */
+/** Writes a delivery report for the sender of a mail. The report has the null sender. */
 function writeBounce({ entry: { shown, address }, mail, environment }: AnswerInput): Answer[] {
   const status = shown.status ?? '5.1.1';
   const diagnostic =

@@ -14,7 +14,7 @@ import { QUOTING_STYLES } from './quoting.ts';
 /** The kinds of correspondents. */
 const KINDS = ['person', 'out-of-office', 'autoresponder', 'ticket-system', 'mailing-list', 'bounces'] as const;
 
-/** The kind of a correspondent: it decides which mail it answers, and how. */
+/** The kind of a correspondent. The kind decides which mail the correspondent answers, and how. */
 export type CorrespondentKind = (typeof KINDS)[number];
 
 /** The maximum number of replies of a correspondent, and of members of a mailing list. */
@@ -40,12 +40,12 @@ const REPLY_RULE = 'must be a text, or an object with text, html, subject, heade
 
 const replyObject = lazy(() => z.strictObject(replyFields(), REPLY_RULE));
 
-/** The schema of one answer: a text or an object. Parsing returns an object. */
+/** The schema of one reply: a text or an object. Parsing returns an object. */
 export const correspondentReply = lazy(() =>
   z.preprocess((reply) => (typeof reply === 'string' ? { text: reply } : reply), replyObject()),
 );
 
-/** One answer of a correspondent: its text, or an object with its parts. */
+/** One reply of a correspondent: a text, or an object with the parts of the answer. */
 export type CorrespondentReply = string | InputOf<ReturnType<typeof replyFields>>;
 
 /** Writes the answer to a mail. If it returns null or `undefined`, there is no answer. */
@@ -71,20 +71,20 @@ const replies = lazy(() =>
 );
 
 const commonFields = () => ({
-  /** The address, bare or in display form: `Dana Reyes <dana@customer.test>`. No inbox may have it. */
+  /** The address, bare or in display form: `Dana Reyes <dana@customer.test>`. No inbox may have this address. */
   address: incomingAddress(),
-  /** The id of the only tenant whose mail it answers. Default: any tenant. */
+  /** The id of the only tenant whose mail the correspondent answers. Default: any tenant. */
   tenant: tenantField().optional(),
-  /** How long after a mail its answer comes, by the clock of the tenant. Default: 0, at once. */
+  /** How long after a mail the answer comes, by the clock of the tenant. Default: 0, at once. */
   after: durationField().default(0),
 });
 
 const quoting = () => z.enum(QUOTING_STYLES, `must be one of ${QUOTING_STYLES.join(', ')}`).default('none');
 
 const personFields = () => ({
-  /** `person` may be left out. */
+  /** May be left out, because `person` is the default. */
   kind: z.literal('person').optional(),
-  /** The answers: to the first mail, to the second, and so on; or a function that gets the mail. */
+  /** The answers to the first mail, the second mail, and so on; or a function that gets the mail. */
   replies: replies(),
   /** The mail client whose quoting style the answers have. Default: `none`, no quote. */
   quoting: quoting(),
@@ -92,13 +92,13 @@ const personFields = () => ({
 
 const automaticFields = () => ({
   /**
-   * Who answers. An absent person sends one notice to each sender. An autoresponder answers each mail, also that of
-   * programs. A ticket system gives each new mail a number.
+   * Who answers. An absent person (`out-of-office`) sends one notice to each sender. An autoresponder answers each
+   * mail, also mail from programs. A ticket system gives each new mail a number.
    */
   kind: z.enum(['out-of-office', 'autoresponder', 'ticket-system']),
   /**
-   * The text of the notice; only the first text is used. For a ticket system: the answers to later mails of a ticket.
-   * Default: a usual text; for a ticket system, later mails are not answered.
+   * The text of the notice; only the first text is used. For a ticket system: the answers to the later mails of a
+   * ticket. Default: a usual text; a ticket system does not answer later mails.
    */
   replies: replies().optional(),
   /** The mail client whose quoting style the answers have. Default: `none`, no quote. */
@@ -107,10 +107,10 @@ const automaticFields = () => ({
 
 const MEMBERS_RULE = `must be a list of 1 to ${MAX_MEMBERS} addresses`;
 
-const listFields = () => ({
+const mailingListFields = () => ({
   /** A mailing list. */
   kind: z.literal('mailing-list'),
-  /** The addresses that get a copy of each mail, 1 to 50. Default: the sender. */
+  /** The addresses that get a copy of each mail, 1 to 50. Default: the sender of the mail. */
   members: z.array(incomingAddress(), MEMBERS_RULE).min(1, MEMBERS_RULE).max(MAX_MEMBERS, MEMBERS_RULE).default([]),
 });
 
@@ -131,12 +131,12 @@ const bouncesFields = () => ({
 const KIND_RULE = `must be one of ${KINDS.join(', ')}`;
 
 /** Creates the schema of each kind from the schema of the replies. */
-function createKindSchemas<Replies extends z.ZodType>(list: Replies) {
-  const optional = list.optional().transform((given) => given ?? []);
+function createKindSchemas<Replies extends z.ZodType>(replyList: Replies) {
+  const optionalList = replyList.optional().transform((given) => given ?? []);
   return [
-    z.strictObject({ ...personFields(), ...commonFields(), replies: list }),
-    z.strictObject({ ...automaticFields(), ...commonFields(), replies: optional }),
-    z.strictObject({ ...listFields(), ...commonFields() }),
+    z.strictObject({ ...personFields(), ...commonFields(), replies: replyList }),
+    z.strictObject({ ...automaticFields(), ...commonFields(), replies: optionalList }),
+    z.strictObject({ ...mailingListFields(), ...commonFields() }),
     z.strictObject({ ...bouncesFields(), ...commonFields() }),
   ] as const;
 }
@@ -148,17 +148,17 @@ export const correspondentOptions = lazy(() =>
   }),
 );
 
-/** Like {@link correspondentOptions}, but without functions, for a request. */
+/** Like {@link correspondentOptions}, but for the body of a request, which cannot contain a function. */
 export const correspondentBody = lazy(() => z.union(createKindSchemas(listOf(z.union([z.string(), replyObject()])))));
 
 /** The options of `addCorrespondent`: an address, and who answers there. */
 export type CorrespondentOptions =
   | InputOf<ReturnType<typeof personFields> & ReturnType<typeof commonFields>>
   | InputOf<ReturnType<typeof automaticFields> & ReturnType<typeof commonFields>>
-  | InputOf<ReturnType<typeof listFields> & ReturnType<typeof commonFields>>
+  | InputOf<ReturnType<typeof mailingListFields> & ReturnType<typeof commonFields>>
   | InputOf<ReturnType<typeof bouncesFields> & ReturnType<typeof commonFields>>;
 
-const listedFileFields = () => ({
+const shownFileFields = () => ({
   /** The file name. */
   filename: z.string(),
   /** The media type. */
@@ -167,7 +167,7 @@ const listedFileFields = () => ({
   content: z.string(),
 });
 
-const listedReplyFields = () => ({
+const shownReplyFields = () => ({
   /** The text of the answer. */
   text: z.string(),
   /** The answer as HTML; null or left out if it has no HTML part. */
@@ -177,59 +177,59 @@ const listedReplyFields = () => ({
   /** Further header fields. */
   headers: z.record(z.string(), z.string()),
   /** The files. */
-  attachments: z.array(z.strictObject(listedFileFields())),
+  attachments: z.array(z.strictObject(shownFileFields())),
 });
 
-const dueFields = () => ({
+const dueAnswerFields = () => ({
   /** The address of the recipient. */
   to: z.string(),
-  /** The subject of the mail that it answers. */
+  /** The subject of the answered mail. */
   subject: z.string(),
-  /** When it comes: ISO 8601 UTC, by the clock of the tenant. */
+  /** When the answer comes: ISO 8601 UTC, by the clock of the tenant. */
   at: timestamp(),
-  /** The id of the tenant whose mail it answers. */
+  /** The id of the tenant that sent the answered mail. */
   tenantId: z.string(),
 });
 
-const listedFields = () => ({
-  /** Its id, a UUID, for `removeCorrespondent`. */
+const correspondentFields = () => ({
+  /** The id, a UUID, for `removeCorrespondent`. */
   id: z.string(),
-  /** The id of the only tenant whose mail it answers; null for any. */
+  /** The id of the only tenant whose mail the correspondent answers; null for any tenant. */
   tenantId: z.string().nullable().describe('The only tenant whose mail it answers; null for any.'),
-  /** Its address, as it was given. */
+  /** The address, as it was given. */
   address: z.string(),
   /** Who answers. */
   kind: z.enum(KINDS),
-  /** How long after a mail its answer comes, in milliseconds. */
+  /** How long after a mail the answer comes, in milliseconds. */
   afterMs: z.int().min(0),
   /** The mail client whose quoting style the answers have. */
   quoting: z.enum(QUOTING_STYLES),
-  /** Its answers; null if a function writes them. */
-  replies: z.array(z.strictObject(listedReplyFields())).nullable().describe('Null if a function writes them.'),
-  /** The members of a mailing list; empty if the sender is the only one. */
+  /** The replies; null if a function writes the answers. */
+  replies: z.array(z.strictObject(shownReplyFields())).nullable().describe('Null if a function writes them.'),
+  /** The members of a mailing list; empty if the sender of the mail is the only member. */
   members: z.array(z.string()),
-  /** The status code of its bounces; null for another kind. */
+  /** The status code of the bounces; null for a kind without bounces. */
   status: z.string().nullable(),
-  /** The reply of the mail server in its bounces; null for another kind, or for the usual reply. */
+  /** The reply of the mail server in the bounces; null for the usual reply, or for a kind without bounces. */
   diagnostic: z.string().nullable(),
-  /** How many mails have reached it. */
+  /** How many mails have reached the correspondent. */
   received: z.int().min(0).describe('How many mails have reached it.'),
-  /** Its answers that are due later, the next one first. */
-  due: z.array(z.strictObject(dueFields())).describe('Its answers that are due later, the next one first.'),
+  /** The answers that are due later, the earliest first. */
+  due: z.array(z.strictObject(dueAnswerFields())).describe('Its answers that are due later, the next one first.'),
 });
 
 /** The schema of a correspondent. */
-export const anyCorrespondent = lazy(() => z.strictObject(listedFields()));
+export const anyCorrespondent = lazy(() => z.strictObject(correspondentFields()));
 
 /** Somebody outside of the emulator who answers mail. */
-export type Correspondent = OutputOf<ReturnType<typeof listedFields>>;
+export type Correspondent = OutputOf<ReturnType<typeof correspondentFields>>;
 
 /** The options after they are parsed. */
 export type ParsedCorrespondent = z.output<ReturnType<typeof correspondentOptions>>;
 
 /** The error of a correspondent that did not answer: its function failed, or its mail does not fit in the storage. */
 export class CorrespondentError extends Error {
-  /** Recognises the error by its name, also if it comes from a second copy of this package. */
+  /** Recognises the error by its name, so that an error from a second copy of this package is recognised, too. */
   static override readonly [Symbol.hasInstance] = createNameCheck('CorrespondentError');
   override readonly name = 'CorrespondentError';
 

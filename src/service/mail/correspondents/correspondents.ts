@@ -26,7 +26,7 @@ interface Context {
 }
 
 /** An answer that is due later. */
-interface PendingAnswer {
+interface DueAnswer {
   readonly entryId: string;
   readonly dueMs: number;
   readonly mail: Mail;
@@ -39,7 +39,7 @@ interface OrderedEntry {
   readonly order: number;
 }
 
-/** The correspondents that are bound to one tenant, or all that are bound to no tenant. */
+/** The correspondents that are bound to one tenant, or all correspondents that are bound to no tenant. */
 class CorrespondentList implements Part {
   /** The correspondents, by id. */
   readonly entries = new Map<string, OrderedEntry>();
@@ -64,27 +64,27 @@ class CorrespondentList implements Part {
 
 /** The answers that are due later, for one tenant. */
 class DueAnswers implements Part {
-  /** Each answer, with the function that cancels it. */
-  readonly #pending = new Map<PendingAnswer, () => void>();
+  /** The function that cancels each answer. */
+  readonly #cancelFunctions = new Map<DueAnswer, () => void>();
 
   constructor(
     readonly clock: Clock,
-    readonly answer: (pending: PendingAnswer) => Promise<void>,
+    readonly send: (answer: DueAnswer) => Promise<void>,
   ) {}
 
-  add(pending: PendingAnswer): void {
-    const cancel = this.clock.schedule(new Date(pending.dueMs), async () => {
-      if (this.#pending.delete(pending)) await this.answer(pending);
+  add(answer: DueAnswer): void {
+    const cancel = this.clock.schedule(new Date(answer.dueMs), async () => {
+      if (this.#cancelFunctions.delete(answer)) await this.send(answer);
     });
-    this.#pending.set(pending, cancel);
+    this.#cancelFunctions.set(answer, cancel);
   }
 
   /** Cancels the answers of one correspondent, or all answers. */
   cancel(entryId?: string): void {
-    for (const [pending, cancel] of this.#pending) {
-      if (entryId !== undefined && pending.entryId !== entryId) continue;
+    for (const [answer, cancel] of this.#cancelFunctions) {
+      if (entryId !== undefined && answer.entryId !== entryId) continue;
       cancel();
-      this.#pending.delete(pending);
+      this.#cancelFunctions.delete(answer);
     }
   }
 
@@ -92,46 +92,46 @@ class DueAnswers implements Part {
     this.cancel();
   }
 
-  save(): PendingAnswer[] {
-    return [...this.#pending.keys()];
+  save(): DueAnswer[] {
+    return [...this.#cancelFunctions.keys()];
   }
 
-  restore(saved: readonly PendingAnswer[]): void {
-    for (const pending of saved) this.add(pending);
+  restore(saved: readonly DueAnswer[]): void {
+    for (const answer of saved) this.add(answer);
   }
 
   readonly keep = this.save;
   readonly resume = this.restore;
 }
 
-/** The correspondents of a mailbox, and their answers that are due. */
+/** The correspondents of a mailbox, and their answers that are due later. */
 export class Correspondents implements OutsideAddresses {
   readonly #listOf: PartOf<CorrespondentList>;
-  readonly #answersTo: PartOf<DueAnswers, World>;
+  readonly #dueAnswersTo: PartOf<DueAnswers, World>;
   /** Each answer that is being written or delivered: the address of its correspondent, and the tenant that gets it. */
   readonly #writing = new Set<{ readonly world: World; readonly address: string }>();
 
   constructor(readonly context: Context) {
     this.#listOf = context.worlds.addPart('correspondents', () => new CorrespondentList());
-    this.#answersTo = context.worlds.addPart('answers', (world: World) => {
-      return new DueAnswers(world.clock, (pending) => this.#answer(world, pending));
+    this.#dueAnswersTo = context.worlds.addPart('answers', (world: World) => {
+      return new DueAnswers(world.clock, (dueAnswer) => this.#send(world, dueAnswer));
     });
   }
 
-  /** Returns every correspondent, oldest first. For a sandbox, returns only those that are bound to the sandbox. */
+  /** Returns every correspondent, oldest first. For a sandbox, returns only the correspondents that are bound to it. */
   list(worlds: ReachableWorlds = this.context.worlds): Entry[] {
     const all = this.#listOf.in(worlds.owners()).flatMap(({ entries }) => [...entries.values()]);
-    return all.sort((one, other) => one.order - other.order).map(({ entry }) => entry);
+    return all.sort((a, b) => a.order - b.order).map(({ entry }) => entry);
   }
 
   /** Returns the answers of all correspondents that are due later. */
-  due(): PendingAnswer[] {
-    return this.#answersTo.in(this.context.worlds.all()).flatMap((answers) => answers.save());
+  due(): DueAnswer[] {
+    return this.#dueAnswersTo.in(this.context.worlds.all()).flatMap((answers) => answers.save());
   }
 
-  /** Shows a correspondent with its own answers among those in `due`. */
-  show({ shown }: Entry, due: readonly PendingAnswer[] = this.due()): Correspondent {
-    const own = due.filter(({ entryId }) => entryId === shown.id).sort((one, other) => one.dueMs - other.dueMs);
+  /** Returns a correspondent as users see it, with those answers of `due` that are from this correspondent. */
+  show({ shown }: Entry, due: readonly DueAnswer[] = this.due()): Correspondent {
+    const own = due.filter(({ entryId }) => entryId === shown.id).sort((a, b) => a.dueMs - b.dueMs);
     return structuredClone({
       ...shown,
       due: own.map(({ dueMs, mail }) => {
@@ -144,14 +144,14 @@ export class Correspondents implements OutsideAddresses {
   add(entry: Entry): void {
     const lists = this.#listOf.in(this.context.worlds.owners());
     const orders = lists.flatMap(({ entries }) => Array.from(entries.values(), ({ order }) => order));
-    this.#listWith(entry).entries.set(entry.shown.id, { entry, order: Math.max(0, ...orders) + 1 });
+    this.#findList(entry).entries.set(entry.shown.id, { entry, order: Math.max(0, ...orders) + 1 });
   }
 
-  /** Removes a correspondent, with the answers that are due later. */
+  /** Removes a correspondent, and cancels its answers that are due later. */
   remove(entry: Entry): void {
     const { id } = entry.shown;
-    this.#listWith(entry).entries.delete(id);
-    for (const answers of this.#answersTo.in(this.context.worlds.all())) answers.cancel(id);
+    this.#findList(entry).entries.delete(id);
+    for (const answers of this.#dueAnswersTo.in(this.context.worlds.all())) answers.cancel(id);
   }
 
   /** Returns the addresses of the correspondents that are writing to a tenant. */
@@ -167,13 +167,13 @@ export class Correspondents implements OutsideAddresses {
     this.#accept(world, showMail(world, message), address);
   }
 
-  /** Returns the list that contains a correspondent: the list of its tenant, or the list without a tenant. */
-  #listWith({ shown }: Entry): CorrespondentList {
+  /** Finds the list for a correspondent: the list of its tenant, or the list without a tenant. */
+  #findList({ shown }: Entry): CorrespondentList {
     const { worlds } = this.context;
     return this.#listOf(worlds.get(shown.tenantId ?? '') ?? worlds);
   }
 
-  /** Finds the correspondent with an address: one that is bound to this tenant, or else one that is bound to none. */
+  /** Finds the correspondent with an address: first among those of this tenant, then among those without a tenant. */
   #find(address: string, world: World): Entry | undefined {
     const entries = this.#listOf.in([world, this.context.worlds]).flatMap((list) => [...list.entries.values()]);
     return entries.find(({ entry }) => entry.address === address)?.entry;
@@ -184,23 +184,23 @@ export class Correspondents implements OutsideAddresses {
     if (!found) return;
     const { entry, turn } = acceptMail(found, mail);
     const { id, afterMs } = entry.shown;
-    const { entries } = this.#listWith(entry);
+    const { entries } = this.#findList(entry);
     entries.set(id, { entry, order: entries.get(id)?.order ?? 0 });
-    if (turn) this.#answersTo(world).add({ entryId: id, dueMs: world.clock.now().getTime() + afterMs, mail, turn });
+    if (turn) this.#dueAnswersTo(world).add({ entryId: id, dueMs: world.clock.now().getTime() + afterMs, mail, turn });
   }
 
-  async #answer(world: World, pending: PendingAnswer): Promise<void> {
+  async #send(world: World, dueAnswer: DueAnswer): Promise<void> {
     const lists = this.#listOf.in([world, this.context.worlds]);
-    const entry = lists.map(({ entries }) => entries.get(pending.entryId)?.entry).find((found) => found);
+    const entry = lists.map(({ entries }) => entries.get(dueAnswer.entryId)?.entry).find((found) => found);
     if (!entry) return;
     const { resets } = world.clock;
     const writing = { world, address: entry.address };
     this.#writing.add(writing);
     try {
-      const answers = await composeAnswers({ entry, environment: world.environment, ...pending });
+      const answers = await composeAnswers({ entry, environment: world.environment, ...dueAnswer });
       // A reset during the call of the correspondent's function cancels the answer.
       if (world.clock.resets !== resets) return;
-      for (const answer of answers) await this.#deliver(world, pending.mail, entry, answer);
+      for (const answer of answers) await this.#deliver(world, dueAnswer.mail, entry, answer);
     } catch (error) {
       world.clock.reportFailure('an answer', new CorrespondentError(entry.address, error));
     } finally {
@@ -209,11 +209,11 @@ export class Correspondents implements OutsideAddresses {
   }
 
   /** Delivers an answer to an inbox or to a correspondent. An answer to any other address is not delivered. */
-  async #deliver(world: World, cause: Mail, { address: from }: Entry, answer: Answer): Promise<void> {
+  async #deliver(world: World, original: Mail, { address: from }: Entry, answer: Answer): Promise<void> {
     const context = mailContextOf({ ...this.context, correspondents: this }, world);
     const route = findRoute(context, toBareAddress(answer.to), world);
     if (route.kind !== 'inbox' && route.kind !== 'correspondent') return;
-    const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...cause, subject: 'a delivery report' };
+    const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...original, subject: 'a delivery report' };
     if (holdIfLoop(context, world, { from, subject, messageIdHeader }, route)) return;
     if ('eml' in answer) {
       await acceptMessage(context, { eml: answer.eml, to: answer.to, envelopeFrom: answer.envelopeFrom });
@@ -223,11 +223,11 @@ export class Correspondents implements OutsideAddresses {
     if (route.kind === 'inbox') {
       checkRoom(context, sizeOfMail(mail));
       receiveMail(context, route, mail);
-    } else this.#accept(world, toMail(cause, mail, world), route.recipient);
+    } else this.#accept(world, toMail(original, mail, world), route.recipient);
   }
 }
 
-/** Adds the trace, the header fields that a server adds to mail from outside. */
+/** Adds the trace: the header fields that a mail server adds to a mail from outside. */
 function withTrace(mail: IncomingMail, { to, envelopeFrom }: Answer, { clock }: World): IncomingMail {
   const envelope = { from: envelopeFrom, to: toBareAddress(to), auth: {} };
   const trace = createTrace(envelope, toBareAddress(mail.from), clock.now());
@@ -236,15 +236,15 @@ function withTrace(mail: IncomingMail, { to, envelopeFrom }: Answer, { clock }: 
 
 /** Returns a mail from one correspondent to another as a `Mail`. No inbox has this mail. */
 function toMail(
-  cause: Mail,
+  original: Mail,
   { raw: _, references, headers, attachments: _files, ...mail }: IncomingMail,
   world: World,
 ): Mail {
-  const named = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+  const entries = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
   return {
-    ...cause,
+    ...original,
     ...mail,
     receivedAt: world.clock.now().toISOString(),
-    headers: { ...Object.fromEntries(named), references: references.join(' '), 'in-reply-to': mail.inReplyTo ?? '' },
+    headers: { ...Object.fromEntries(entries), references: references.join(' '), 'in-reply-to': mail.inReplyTo ?? '' },
   };
 }

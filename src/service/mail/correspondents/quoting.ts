@@ -3,7 +3,7 @@ import { escapeHtml, toHtml } from '../html.ts';
 import type { Mail } from '../show-mail.ts';
 
 /** A mail that is quoted. */
-type Quoted = Pick<
+type QuotedMail = Pick<
   Mail,
   'from' | 'to' | 'cc' | 'subject' | 'plainBody' | 'htmlBody' | 'messageIdHeader' | 'receivedAt'
 >;
@@ -13,12 +13,12 @@ type Bodies = Pick<Mail, 'plainBody' | 'htmlBody'>;
 
 /** How a mail client writes the quoted mail below the answer. */
 interface Style {
-  text(mail: Quoted): string;
+  text(mail: QuotedMail): string;
   /** `content` is the HTML of the quoted mail. */
-  html(mail: Quoted, content: string): string;
+  html(mail: QuotedMail, content: string): string;
 }
 
-/** How each client quotes the mail that it answers, with the answer above. */
+/** The quoting style of each mail client. The quoted mail stands below the answer. */
 const STYLES = {
   gmail: {
     text: (mail) => `${gmailLine(mail)}\n\n${quoteText(mail.plainBody)}`,
@@ -52,20 +52,20 @@ const STYLES = {
   },
 } as const satisfies Readonly<Record<string, Style>>;
 
-/** The quoting styles that an answer can have: none, or that of a mail client. */
+/** The quoting styles that an answer can have: none, or the style of a mail client. */
 export const QUOTING_STYLES = ['none', ...(Object.keys(STYLES) as (keyof typeof STYLES)[])] as const;
 
 /** How the answers of a correspondent quote the mail: as a mail client does, or not at all. */
 export type Quoting = (typeof QUOTING_STYLES)[number];
 
 /** Adds the answered mail below the answer. */
-export function quoteBelow(quoting: Quoting, answer: Bodies, mail: Quoted): Bodies {
+export function quoteBelow(quoting: Quoting, answer: Bodies, mail: QuotedMail): Bodies {
   if (quoting === 'none') return answer;
   const style = STYLES[quoting];
-  const own = answer.htmlBody ?? `<div dir="ltr">${toHtml(answer.plainBody)}</div>`;
+  const answerHtml = answer.htmlBody ?? `<div dir="ltr">${toHtml(answer.plainBody)}</div>`;
   return {
     plainBody: `${answer.plainBody}\n\n${style.text(mail)}\n`,
-    htmlBody: own + style.html(mail, mail.htmlBody ?? toHtml(mail.plainBody)),
+    htmlBody: answerHtml + style.html(mail, mail.htmlBody ?? toHtml(mail.plainBody)),
   };
 }
 
@@ -78,25 +78,25 @@ function quoteText(text: string): string {
     .join('\n');
 }
 
-function gmailLine({ from, receivedAt }: Quoted): string {
-  const { weekday, month, day, year, hour, minute, period } = partsOf(receivedAt);
+function gmailLine({ from, receivedAt }: QuotedMail): string {
+  const { weekday, month, day, year, hour, minute, period } = dateParts(receivedAt);
   const date = `${weekday.slice(0, 3)}, ${month.slice(0, 3)} ${day}, ${year}`;
   return `On ${date} at ${hour}:${minute} ${period} ${formatQuotedAddress(from)} wrote:`;
 }
 
-function appleLine({ from, receivedAt }: Quoted): string {
-  const { month, day, year, hour, minute, period } = partsOf(receivedAt);
+function appleLine({ from, receivedAt }: QuotedMail): string {
+  const { month, day, year, hour, minute, period } = dateParts(receivedAt);
   return `On ${month.slice(0, 3)} ${day}, ${year}, at ${hour}:${minute} ${period}, ${formatQuotedAddress(from)} wrote:`;
 }
 
-function thunderbirdLine({ from, receivedAt }: Quoted): string {
-  const { monthNumber, day, year, hour, minute, period } = partsOf(receivedAt);
+function thunderbirdLine({ from, receivedAt }: QuotedMail): string {
+  const { monthNumber, day, year, hour, minute, period } = dateParts(receivedAt);
   const name = parseAddress(from, isIncomingAddress)?.name || from;
   return `On ${monthNumber}/${day}/${String(year % 100).padStart(2, '0')} ${hour}:${minute} ${period}, ${name} wrote:`;
 }
 
-function outlookHeader({ from, to, cc, subject, receivedAt }: Quoted): [name: string, value: string][] {
-  const { weekday, month, day, year, hour, minute, period } = partsOf(receivedAt);
+function outlookHeader({ from, to, cc, subject, receivedAt }: QuotedMail): [name: string, value: string][] {
+  const { weekday, month, day, year, hour, minute, period } = dateParts(receivedAt);
   return [
     ['From', formatQuotedAddress(from)],
     ['Sent', `${weekday}, ${month} ${day}, ${year} ${hour}:${minute} ${period}`],
@@ -106,7 +106,7 @@ function outlookHeader({ from, to, cc, subject, receivedAt }: Quoted): [name: st
   ];
 }
 
-/** Writes an address as a quote shows it, without quotes around the name. */
+/** Writes an address as mail clients show it above a quoted mail: without quotation marks around the name. */
 function formatQuotedAddress(address: string): string {
   const parsed = parseAddress(address, isIncomingAddress);
   if (!parsed) return address;
@@ -116,8 +116,11 @@ function formatQuotedAddress(address: string): string {
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const MONTHS = 'January February March April May June July August September October November December'.split(' ');
 
-/** Returns the parts of a time as English clients write it, in UTC. `Intl` differs between versions of Node. */
-function partsOf(timestamp: string) {
+/**
+ * Returns the parts of a time as English clients write them, in UTC. `Intl` is not used, because its texts differ
+ * between versions of Node.
+ */
+function dateParts(timestamp: string) {
   const date = new Date(timestamp);
   return {
     weekday: WEEKDAYS[date.getUTCDay()] ?? '',

@@ -20,7 +20,7 @@ const receivedFields = () => ({
   id: z.string(),
   /** The id of the inbox that received it. */
   inboxId: z.string(),
-  /** The id of its thread in that inbox. */
+  /** The id of the thread in this inbox. */
   threadId: z.string(),
   /** The id of the tenant that owns the inbox. */
   tenantId: z.string(),
@@ -29,12 +29,12 @@ const receivedFields = () => ({
 /** The schema of a received message. */
 export const receivedMessage = lazy(() => z.strictObject(receivedFields()));
 
-/** A message from outside, as stored in one inbox. A mail to several inboxes creates one in each. */
+/** A message from outside, as stored in one inbox. A mail to several inboxes creates one message in each of them. */
 export interface ReceivedMessage extends OutputOf<ReturnType<typeof receivedFields>> {}
 
 /**
- * Accepts a mail from outside and stores it in the inbox of each recipient. In each inbox it joins the thread that it
- * replies to, or starts a new one, and `message.received` is published.
+ * Accepts a mail from outside and stores it in the inbox of each recipient: in the thread that the mail replies to, or
+ * in a new thread. Publishes `message.received` for each inbox.
  *
  * @throws {ApiError} VALIDATION_ERROR for an invalid mail, NOT_FOUND for a recipient without an inbox in this emulator,
  *   PAYLOAD_TOO_LARGE above 10 MiB, STORAGE_FULL if there is no space. In these cases nothing is stored.
@@ -64,8 +64,8 @@ interface AddressedMail {
   readonly tenant: string | undefined;
   readonly mail: IncomingMail;
   readonly recipients: readonly string[];
-  /** Whether recipients without an inbox in this emulator are ignored if another recipient has one. */
-  readonly mayBeElsewhere: boolean;
+  /** Whether recipients without an inbox in this emulator are ignored if another recipient has an inbox. */
+  readonly mayIgnoreUnknown: boolean;
   /** The sender in the envelope; `undefined` if the mail came without an envelope. */
   readonly envelopeFrom: string | undefined;
   readonly auth: MailAuth | undefined;
@@ -73,16 +73,16 @@ interface AddressedMail {
 
 function parseComposed({ worlds }: MailContext, message: IncomingMessage): AddressedMail {
   const parsed = parseOrRefuse('The message', composedMessage(), message);
-  const { tenant, text, html, messageId, envelopeFrom, auth, ...rest } = parsed;
-  checkSize(rest.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
-  const sender = toBareAddress(rest.from);
-  const inReplyTo = rest.inReplyTo ?? null;
+  const { tenant, text, html, messageId, envelopeFrom, auth, ...fields } = parsed;
+  checkSize(fields.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
+  const sender = toBareAddress(fields.from);
+  const inReplyTo = fields.inReplyTo ?? null;
   const mail = {
-    ...{ ...rest, replyTo: rest.replyTo ?? null, plainBody: text, htmlBody: html ?? null, raw: null, inReplyTo },
+    ...{ ...fields, replyTo: fields.replyTo ?? null, plainBody: text, htmlBody: html ?? null, raw: null, inReplyTo },
     messageIdHeader: messageId ?? newMessageId(worlds, domainOf(sender)),
-    references: rest.references ?? (inReplyTo === null ? [] : [inReplyTo]),
+    references: fields.references ?? (inReplyTo === null ? [] : [inReplyTo]),
   };
-  return { tenant, mail, recipients: rest.to, mayBeElsewhere: false, envelopeFrom: envelopeFrom ?? sender, auth };
+  return { tenant, mail, recipients: fields.to, mayIgnoreUnknown: false, envelopeFrom: envelopeFrom ?? sender, auth };
 }
 
 function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail {
@@ -100,7 +100,7 @@ function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail
   const envelopeFrom = given.envelopeFrom ?? (auth && toBareAddress(mail.from));
   return {
     mail: { ...mail, from: mail.from || (envelopeFrom ?? '') },
-    ...{ tenant, envelopeFrom, auth, recipients: to ?? recipients, mayBeElsewhere: to === undefined },
+    ...{ tenant, envelopeFrom, auth, recipients: to ?? recipients, mayIgnoreUnknown: to === undefined },
   };
 }
 
@@ -126,22 +126,22 @@ function checkSize(bytes: number): void {
   throw new ApiError('PAYLOAD_TOO_LARGE', 'The message is larger than 10 MiB.');
 }
 
-/** Finds the inboxes of the recipients, without duplicates. @throws {ApiError} NOT_FOUND for one without an inbox. */
-function findTargets(context: MailContext, { tenant, recipients, mayBeElsewhere }: AddressedMail): Recipient[] {
+/** Finds the inboxes of the recipients, each once. @throws {ApiError} NOT_FOUND for a recipient without an inbox. */
+function findTargets(context: MailContext, { tenant, recipients, mayIgnoreUnknown }: AddressedMail): Recipient[] {
   if (tenant !== undefined && !context.worlds.get(tenant)) {
     throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
   }
   if (recipients.length === 0) throw new ApiError('VALIDATION_ERROR', 'The message has no recipient.');
-  const found = recipients.map((recipient) => findInbox(context, toBareAddress(recipient)));
-  const areUnknownIgnored = mayBeElsewhere && found.some((each) => each !== undefined);
+  const targets = recipients.map((recipient) => findInbox(context, toBareAddress(recipient)));
+  const areUnknownIgnored = mayIgnoreUnknown && targets.some((target) => target !== undefined);
   const unknown = recipients.filter((_, index) => {
-    const each = found[index];
-    return each ? tenant !== undefined && each.world.id !== tenant : !areUnknownIgnored;
+    const target = targets[index];
+    return target ? tenant !== undefined && target.world.id !== tenant : !areUnknownIgnored;
   });
   if (unknown.length > 0) {
     throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);
   }
-  return uniqueInboxes(found.filter((each) => each !== undefined));
+  return uniqueInboxes(targets.filter((target) => target !== undefined));
 }
 
 /**
@@ -158,8 +158,8 @@ export function receiveMail(
   if (mail.inReplyTo !== null || mail.references.length > 0) context.assume('threads.inbound');
   const id = newId(world.environment);
   const threadId = findThread(world, inboxId, mail) ?? newId(world.environment);
-  const received = { direction: 'inbound' as const, fromAddress: toBareAddress(mail.from), bcc: [], isRead: false };
-  const message = storeMessage(world, { ...mail, id, inboxId, threadId, ...received }, attachments);
+  const fields = { direction: 'inbound' as const, fromAddress: toBareAddress(mail.from), bcc: [], isRead: false };
+  const message = storeMessage(world, { ...mail, id, inboxId, threadId, ...fields }, attachments);
   publish(context, world, 'message.received', message);
   reportBounce(context, world, message);
   return message;
@@ -176,8 +176,8 @@ export function findThread(
   { inReplyTo, references }: { readonly inReplyTo: string | null; readonly references: readonly string[] },
 ): string | undefined {
   for (const messageId of [...(inReplyTo === null ? [] : [inReplyTo]), ...references.toReversed()]) {
-    // An inbox that writes to itself has two messages with this id. `findLast` picks the inbound copy, which is stored
-    // second; replies belong to its thread.
+    // An inbox that writes to itself has two messages with this id. Replies belong to the thread of the inbound
+    // message. `findLast` finds that message, because it is stored second.
     const known = world.messages.by('messageIdHeader', messageId).findLast((message) => message.inboxId === inboxId);
     if (known) return known.threadId;
   }

@@ -39,45 +39,45 @@ export interface ParsedMail {
   readonly recipients: readonly string[];
   /** The recipients in Bcc, at most as many as a mail may have. */
   readonly bcc: readonly string[];
-  /** The address in Delivered-To, which a mail server added; empty if there is none. */
+  /** The address in Delivered-To, a field that a mail server adds. The list is empty if there is no address. */
   readonly deliveredTo: readonly string[];
-  /** The value of the Date field, as ISO 8601 if it is a date; `undefined` if there is none. */
+  /** The Date field: as ISO 8601 if it can be parsed, otherwise as it is written; `undefined` without this field. */
   readonly date: string | undefined;
 }
 
 /**
- * Parses an RFC 5322 message with MIME parts. What exceeds the limits of a composed mail is shortened or left out. If
- * the sender is missing, `from` is empty. If the Message-ID is missing, it is `fallbackId`.
+ * Parses an RFC 5322 message with MIME parts. Content beyond the limits of a composed mail is shortened or left out. If
+ * the sender is missing, `from` is empty. `fallbackId` replaces a missing Message-ID.
  *
- * @throws {ApiError} VALIDATION_ERROR if it cannot be parsed.
+ * @throws {ApiError} VALIDATION_ERROR if the message cannot be parsed.
  */
 export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
   const text = toBinary(repairLineEnds(bytes));
   const parts = splitParts(text);
   const fields = listFields(parts[0]?.head ?? '').map(({ name, value }) => ({ name: name.toLowerCase(), value }));
-  const first = (name: string) => fields.find((field) => field.name === name)?.value;
-  const addresses = (values: readonly string[]) => toAddresses(decodeRawField(values.join('\n,'), text));
-  const firstAddress = (name: string) => addresses([first(name) ?? '']).slice(0, 1);
-  // A list of recipients may be in several fields.
-  const list = (name: string) => addresses(fields.filter((field) => field.name === name).map(({ value }) => value));
-  const [to, cc, bcc] = [list('to'), list('cc'), list('bcc')];
+  // Several fields may have the same name.
+  const valuesOf = (name: string) => fields.flatMap((field) => (field.name === name ? field.value : []));
+  const addressesIn = (values: readonly string[]) => toAddresses(decodeRawField(values.join('\n,'), text));
+  const firstAddress = (name: string) => addressesIn(valuesOf(name).slice(0, 1)).slice(0, 1);
+  const allAddresses = (name: string) => addressesIn(valuesOf(name));
+  const [to, cc, bcc] = [allAddresses('to'), allAddresses('cc'), allAddresses('bcc')];
   const [from = ''] = [...firstAddress('from'), ...firstAddress('sender')];
-  const subject = decodeRawField(first('subject') ?? '', text);
+  const subject = decodeRawField(valuesOf('subject')[0] ?? '', text);
   return {
     recipients: [...to, ...cc, ...bcc],
     bcc: bcc.slice(0, MAX_ADDRESSES),
     deliveredTo: firstAddress('delivered-to').map(toBareAddress),
-    date: readDate(first('date')),
+    date: readDate(valuesOf('date')[0]),
     mail: {
       from,
       to: to.slice(0, MAX_ADDRESSES),
       cc: cc.slice(0, MAX_ADDRESSES),
-      replyTo: list('reply-to')[0] ?? null,
+      replyTo: allAddresses('reply-to')[0] ?? null,
       subject: cut(toCleanLine(decodeWords(subject) || subject), MAX_SUBJECT_LENGTH),
       ...readContents(parts, text),
-      messageIdHeader: findIds(first('message-id'))[0] ?? fallbackId,
-      inReplyTo: findIds(first('in-reply-to'))[0] ?? null,
-      references: findIds(first('references')).slice(-MAIL_LIMITS.references),
+      messageIdHeader: findIds(valuesOf('message-id')[0])[0] ?? fallbackId,
+      inReplyTo: findIds(valuesOf('in-reply-to')[0])[0] ?? null,
+      references: findIds(valuesOf('references')[0]).slice(-MAIL_LIMITS.references),
     },
   };
 }
@@ -108,7 +108,7 @@ function findIds(field = ''): string[] {
  * Reads the bodies and the files of a mail from its parts. If there is HTML, the HTML body also contains each plain
  * text that has no HTML alternative. The plain body is never made from HTML.
  */
-function readContents(parts: readonly RawPart[], mail: string) {
+function readContents(parts: readonly RawPart[], mailText: string) {
   const leaves = parts.flatMap((part) => readLeaf(part) ?? []);
   const texts = leaves.filter(isText).map((leaf) => {
     const { part, mediaType } = leaf;
@@ -120,16 +120,19 @@ function readContents(parts: readonly RawPart[], mail: string) {
     if (isHtml) return text;
     return alternativesWithHtml.size === 0 || alternativesWithHtml.has(alternative) ? [] : toHtml(text.trim());
   });
-  const bodyOf = (list: readonly string[]) => cut(repairWindows1252(list.join('\n')), MAIL_LIMITS.body);
+  const joinBody = (bodyTexts: readonly string[]) => cut(repairWindows1252(bodyTexts.join('\n')), MAIL_LIMITS.body);
   const files = leaves.filter((leaf) => !isText(leaf)).slice(0, MAIL_LIMITS.attachments);
   return {
-    plainBody: bodyOf(plain),
-    htmlBody: bodyOf(html) || null,
-    attachments: files.map((leaf) => toFile(leaf, mail)),
+    plainBody: joinBody(plain),
+    htmlBody: joinBody(html) || null,
+    attachments: files.map((leaf) => toFile(leaf, mailText)),
   };
 }
 
-/** Returns a part that contains no parts, with its media type. A `multipart` that was not split counts as text. */
+/**
+ * Returns a part with its media type, or `undefined` if it contains parts. A `multipart` that was not split counts as
+ * text.
+ */
 function readLeaf(part: RawPart) {
   const { value, parameters } = parseParameters(part.fields['content-type']);
   const isMultipart = value.startsWith('multipart/');
@@ -146,7 +149,7 @@ function isText({ mediaType, part }: Leaf): boolean {
   return /^text\/(?:plain|html)$/.test(mediaType) && !isFile;
 }
 
-/** Returns the `multipart/alternative` that a part belongs to, or else the part itself. */
+/** Returns the `multipart/alternative` that contains a part, or the part itself if none contains it. */
 function alternativeOf(part: RawPart): RawPart {
   for (let { parent } = part; parent; { parent } = parent) {
     if (/^multipart\/alternative\b/i.test(parent.fields['content-type'] ?? '')) return parent;
@@ -161,7 +164,7 @@ function readText({ part, parameters }: Leaf): string {
   return text.replace(/^ /gm, '').replace(/(?<!^--) \n/gm, parameters.delsp?.toLowerCase() === 'yes' ? '' : ' ');
 }
 
-/** The names of files that come without a name. */
+/** The name of a file that comes without a name, by media type. */
 const FILE_NAMES: Readonly<Record<string, string>> = {
   'message/rfc822': 'message.eml',
   'message/global': 'message.eml',
@@ -171,19 +174,19 @@ const FILE_NAMES: Readonly<Record<string, string>> = {
   'application/ms-tnef': 'winmail.dat',
 };
 
-/** Returns a name for a file of a mail that has no name of its own. */
+/** Returns the name for a file that comes without a name. */
 export function fileNameOf(mediaType: string): string {
   return FILE_NAMES[mediaType] ?? 'attachment';
 }
 
-function toFile({ part, parameters, mediaType }: Leaf, mail: string): AttachedFile {
+function toFile({ part, parameters, mediaType }: Leaf, mailText: string): AttachedFile {
   const isCalendar = mediaType === 'text/calendar' || mediaType === 'application/ics';
   const [disposition, type] = ['content-disposition', 'content-type'].map(
-    (name) => parseParameters(decodeRawField(part.fields[name] ?? '', mail)).parameters,
+    (name) => parseParameters(decodeRawField(part.fields[name] ?? '', mailText)).parameters,
   );
   let bytes = decodeBody(part);
   if (isCalendar) bytes = new TextEncoder().encode(`${decodeText(bytes, parameters.charset).trimEnd()}\n`);
-  // The lines of an attached mail must end as the lines of a mail do.
+  // The lines of an attached mail must end with CRLF, as in every mail.
   if (mediaType === 'message/rfc822') bytes = bytesOf(toBinary(bytes).replace(/\r?\n/g, '\r\n'));
   const method = isCalendar && parameters.method ? `; method=${parameters.method.toUpperCase()}` : '';
   const name = toCleanLine(decodeWords(disposition?.filename ?? type?.name ?? ''));

@@ -5,7 +5,9 @@ import { toPlainText } from '../html.ts';
 import { readFields, readHeaders } from '../mime/header.ts';
 import { type MailContext, markBounced } from '../store-message.ts';
 
-/** Publishes `message.bounced` for the mail that an inbound message reports as undelivered, if this inbox sent it. */
+/**
+ * If an inbound message reports that a mail of this inbox was not delivered, publishes `message.bounced` for that mail.
+ */
 export function reportBounce(context: MailContext, world: World, message: MessageRow): void {
   const report = readBounceReport(message, () => world.attachments.by('messageId', message.id));
   const mail = report && findReportedMail(world, message.inboxId, report);
@@ -20,7 +22,7 @@ export function reportBounce(context: MailContext, world: World, message: Messag
 
 type BounceReport = NonNullable<ReturnType<typeof readBounceReport>>;
 
-/** Returns the recipients that failed: those that the report names, or else all recipients in To. */
+/** Returns the recipients that failed: those that the report names or, if it names none, all recipients in To. */
 function failuresOf({ failures, isExact }: BounceReport, mail: MessageRow): readonly Mention[] {
   if (failures.length === 0) return mail.to.map((recipient) => ({ recipient, statusCode: undefined }));
   if (isExact) return failures;
@@ -28,7 +30,7 @@ function failuresOf({ failures, isExact }: BounceReport, mail: MessageRow): read
   return prefer(sentTo, hasStatus);
 }
 
-/** Returns the items that match, or all of them if none does. */
+/** Returns the items that match, or all items if none matches. */
 function prefer<T>(items: readonly T[], matches: (item: T) => boolean): readonly T[] {
   const found = items.filter(matches);
   return found.length > 0 ? found : items;
@@ -40,7 +42,7 @@ function isSentTo({ to, cc, bcc }: MessageRow, addresses: ReadonlySet<string>): 
   return [...to, ...cc, ...bcc].some((recipient) => addresses.has(toBareAddress(recipient)));
 }
 
-/** Finds the reported mail by the Message-IDs in the report, or else the latest mail to an address in the report. */
+/** Finds the reported mail by the Message-IDs in the report; otherwise the latest mail to an address in the report. */
 function findReportedMail(world: World, inboxId: string, { messageIds, failures }: BounceReport) {
   for (const messageId of messageIds) {
     const mail = world.messages
@@ -59,9 +61,9 @@ function findReportedMail(world: World, inboxId: string, { messageIds, failures 
  * other message, also for a report of a delay, of a success, or that a mail was read. The result has these fields:
  *
  * - `failures`: the addresses in the report, with or without a status code.
- * - `isExact`: whether all `failures` are recipients that failed. Otherwise others, such as a help desk, may be among
- *   them.
- * - `statusCode`: the status code for each recipient without a status code of its own.
+ * - `isExact`: whether all `failures` are recipients that failed. Otherwise, `failures` may contain other addresses,
+ *   such as that of a help desk.
+ * - `statusCode`: the status code of the recipients for which the report names no other status code.
  * - `messageIds`: the Message-IDs that the reported mail can have, the most likely one first.
  */
 export function readBounceReport(message: MessageRow, listFiles: () => readonly AttachmentRow[]) {
@@ -73,17 +75,20 @@ export function readBounceReport(message: MessageRow, listFiles: () => readonly 
   const files = listFiles();
   const status = files.find(({ contentType }) => /^message\/(?:global-)?delivery-status/i.test(contentType));
   if (!status && isReport) return undefined;
-  const returned = files.filter(({ contentType }) => RETURNED_TYPE.test(contentType));
-  const report = status ? readStatus(textOf(status)) : readFreeText(message, headers, returned.length > 0);
-  return report && { ...report, messageIds: findMessageIds(message, returned) };
+  const returnedFiles = files.filter(({ contentType }) => RETURNED_TYPE.test(contentType));
+  const report = status ? readStatus(textOf(status)) : readFreeText(message, headers, returnedFiles.length > 0);
+  return report && { ...report, messageIds: findMessageIds(message, returnedFiles) };
 }
 
-/** The media types of a returned mail, or of its header. */
+/** Matches the media type of a file that contains the returned mail, or only the header of this mail. */
 const RETURNED_TYPE = /^(?:message\/(?:rfc822|global)|text\/rfc822-headers|message\/global-headers)\b/i;
 
 const textOf = ({ content }: AttachmentRow) => new TextDecoder().decode(content);
 
-/** Reads the failures from the part of a report for programs; `undefined` if it names none (RFC 3464, section 2.3). */
+/**
+ * Reads the failures from the part of a report that is for programs (RFC 3464, section 2.3). Returns `undefined` if
+ * this part names no failure.
+ */
 function readStatus(text: string) {
   const failures: Mention[] = text
     .split(/(?:\r?\n){2,}/)
@@ -106,9 +111,9 @@ function readTypedAddress(field: string): string {
 }
 
 /** Finds the Message-IDs of the returned mail, then those that the report replies to, then those in its text. */
-function findMessageIds(message: MessageRow, returned: readonly AttachmentRow[]): string[] {
+function findMessageIds(message: MessageRow, returnedFiles: readonly AttachmentRow[]): string[] {
   const idsIn = (text: string) => Array.from(text.matchAll(/^message-id:\s*(<[^<>\s]+>)/gim), ([, id = '']) => id);
-  const headers = returned.map((file) => textOf(file).split(/\r?\n\r?\n/, 1)[0] ?? '');
+  const headers = returnedFiles.map((file) => textOf(file).split(/\r?\n\r?\n/, 1)[0] ?? '');
   const { inReplyTo, references } = message;
   return [headers.flatMap(idsIn), inReplyTo ?? [], references.toReversed(), idsIn(bodyOf(message))].flat();
 }
@@ -117,49 +122,53 @@ function findMessageIds(message: MessageRow, returned: readonly AttachmentRow[])
 interface Mention {
   /** The bare address. */
   readonly recipient: string;
-  /** The status code (RFC 3463), such as `5.1.1`; `undefined` if none is next to the address. */
+  /** The status code (RFC 3463), such as `5.1.1`; `undefined` if no status code is next to the address. */
   readonly statusCode: string | undefined;
 }
 
 /** The status code of a failure if the report names no status code for it. */
 const UNKNOWN_STATUS = '5.0.0';
 
-const FAILURES = [
+const FAILURE_WORDS = [
   /undeliver|(?:not|n['’]t|never) (?:be(?:en)? )?(?:\w{1,20}ly )?delivered|(?:not|n['’]t) (?:able to )?deliver\b/i,
   /(?:delivery|message|mail|address\S{0,4})\b.{0,40}\bfail|failure notice|returned (?:mail|to sender)/i,
   /permanent(?: fatal)? error|does(?: not|n['’]t) exist|unknown (?:user|recipient)/i,
   /\b(?:user|recipient|mailbox|address)\b.{0,20}\b(?:unknown|rejected|not found|unavailable)/i,
 ];
 
-const describesFailure = (text: string) => FAILURES.some((words) => words.test(text));
+const describesFailure = (text: string) => FAILURE_WORDS.some((words) => words.test(text));
 
-/** Words that say whether a delivery failed for good. The first words that match decide. */
+/** Words that say whether a delivery failed permanently. The first words that match decide. */
 const VERDICTS: readonly (readonly [words: RegExp, isFailure: boolean])[] = [
   [/not yet been delivered|(?:keep|continue) (?:on )?trying|will (?:be retried|retry|try again)/i, false],
   [/do not need to re-?send/i, false],
   [/\b(?:given|giving) up|(?<!\bbe )returned to sender|permanent(?: fatal)? error|^x-failed-recipients:/im, true],
   [/\bdelay|\bwarning\b|\bsuccess/i, false],
-  ...FAILURES.map((words) => [words, true] as const),
+  ...FAILURE_WORDS.map((words) => [words, true] as const),
 ];
 
-/** Matches the subject of an answer. The rest of such a subject repeats the subject of the answered mail. */
-const ANSWER = /^(?:re|aw|auto(?:matic)?[ -]?reply|out of (?:the )?office)\b/i;
+/**
+ * Matches the subject of an answer. The words after `Re:` are those of the answered mail, so they describe no failure.
+ */
+const ANSWER_SUBJECT = /^(?:re|aw|auto(?:matic)?[ -]?reply|out of (?:the )?office)\b/i;
 
 /** Matches the line with which a report in free text begins to quote the reported mail. */
 const QUOTE = /^(?:-{3}.*\b(?:original|copy|returned|below|message|header)|(?:return-path|received|message-id): )/im;
-/** Matches a line that only a returned mail has. */
-const RETURNED = /^(?:return-path|received|message-id): /im;
+/** Matches a header field of a returned mail. */
+const RETURNED_FIELD = /^(?:return-path|received|message-id): /im;
 
-/** Each row lists signs that together show a report. One sign alone is not enough: people write such words, too. */
+/**
+ * Each row lists signs that together show a report. One sign alone is not enough, because people write such words, too.
+ */
 const EVIDENCE = [
-  ['nullSender', 'subject'],
-  ['nullSender', 'mailSystem', 'words'],
-  ['nullSender', 'words', 'code'],
-  ['nullSender', 'words', 'failedField'],
-  ['nullSender', 'words', 'returnedMail'],
-  ['mailSystem', 'words', 'codeOfAddress'],
-  ['mailSystem', 'words', 'failedField'],
-  ['mailSystem', 'words', 'returnedMail'],
+  ['nullSender', 'failureInSubject'],
+  ['nullSender', 'mailSystem', 'failureWords'],
+  ['nullSender', 'failureWords', 'codeInText'],
+  ['nullSender', 'failureWords', 'failedRecipients'],
+  ['nullSender', 'failureWords', 'returnedMail'],
+  ['mailSystem', 'failureWords', 'addressWithCode'],
+  ['mailSystem', 'failureWords', 'failedRecipients'],
+  ['mailSystem', 'failureWords', 'returnedMail'],
 ] as const;
 
 /** Reads a free text as a report of a failed delivery; `undefined` if the evidence is not enough. */
@@ -167,26 +176,26 @@ export function readFreeText(message: MessageRow, headers: Readonly<Record<strin
   const { subject } = message;
   const body = bodyOf(message);
   const [text = ''] = body.split(QUOTE, 1);
-  const own = new Set(message.to.map(toBareAddress));
-  const mayHaveFailed = ({ recipient, statusCode }: Mention) => !own.has(recipient) && !statusCode?.startsWith('2');
+  const inTo = new Set(message.to.map(toBareAddress));
+  const mayHaveFailed = ({ recipient, statusCode }: Mention) => !inTo.has(recipient) && !statusCode?.startsWith('2');
   const mentions = findMentions(text).filter(mayHaveFailed);
   const statusCode = findStatusCode(text);
   const failedField = headers['x-failed-recipients'] ?? '';
   const signs: Readonly<Record<(typeof EVIDENCE)[number][number], boolean>> = {
     nullSender: isNullSender(headers),
     mailSystem: isMailSystem(message),
-    subject: describesFailure(subject) && !ANSWER.test(subject),
-    words: describesFailure(`${subject}\n${text}`),
-    code: statusCode !== undefined,
-    codeOfAddress: mentions.some((mention) => mention.statusCode !== undefined),
-    failedField: failedField.includes('@'),
-    returnedMail: hasReturnedMail || RETURNED.test(body),
+    failureInSubject: describesFailure(subject) && !ANSWER_SUBJECT.test(subject),
+    failureWords: describesFailure(`${subject}\n${text}`),
+    codeInText: statusCode !== undefined,
+    addressWithCode: mentions.some((mention) => mention.statusCode !== undefined),
+    failedRecipients: failedField.includes('@'),
+    returnedMail: hasReturnedMail || RETURNED_FIELD.test(body),
   };
   const isReport = EVIDENCE.some((combination) => combination.every((sign) => signs[sign]));
   const codes = [statusCode, ...mentions.map((mention) => mention.statusCode)];
-  const whole = `${signs.failedField ? 'X-Failed-Recipients:' : ''}\n${subject}\n${text}`;
-  const isFinal = () => VERDICTS.find(([words]) => words.test(whole))?.[1] === true;
-  if (!isReport || !(codes.some((code) => code?.startsWith('5')) || isFinal())) return undefined;
+  const searchedText = `${signs.failedRecipients ? 'X-Failed-Recipients:' : ''}\n${subject}\n${text}`;
+  const isPermanent = () => VERDICTS.find(([words]) => words.test(searchedText))?.[1] === true;
+  if (!isReport || !(codes.some((code) => code?.startsWith('5')) || isPermanent())) return undefined;
   return { ...listFailures(failedField, mentions), statusCode: statusCode ?? UNKNOWN_STATUS };
 }
 
@@ -204,7 +213,7 @@ function isMailSystem({ from, fromAddress }: MessageRow): boolean {
   return isDaemon || /^"?mail delivery (?:sub)?system\b/i.test(from);
 }
 
-/** Returns the recipients in the field X-Failed-Recipients, or else all addresses in the text. */
+/** Returns the recipients in the field X-Failed-Recipients or, without this field, all addresses in the text. */
 function listFailures(failedField: string, mentions: readonly Mention[]) {
   const statusOf = new Map(mentions.map(({ recipient, statusCode }) => [recipient, statusCode]));
   const named = failedField.toLowerCase().match(ADDRESS) ?? [];
@@ -219,22 +228,24 @@ const ADDRESS =
 /** Finds the addresses in a text, each once, with the status code after it. Addresses in a list share a status code. */
 function findMentions(text: string): Mention[] {
   const found = new Map<string, string | undefined>();
-  let end = text.length;
-  let next: string | undefined;
+  let nextStart = text.length;
+  let statusCode: string | undefined;
   for (const { 0: address, index } of Array.from(text.matchAll(ADDRESS)).toReversed()) {
-    const after = text.slice(index + address.length, end);
-    const isInList = end < text.length && /^\W*(?:(?:and|or)\W*)?$/i.test(after.slice(0, 50));
-    next = findStatusCode(after) ?? (isInList ? next : undefined);
+    const after = text.slice(index + address.length, nextStart);
+    const isInList = nextStart < text.length && /^\W*(?:(?:and|or)\W*)?$/i.test(after.slice(0, 50));
+    statusCode = findStatusCode(after) ?? (isInList ? statusCode : undefined);
     const recipient = address.toLowerCase();
-    found.set(recipient, next ?? found.get(recipient));
-    end = index;
+    found.set(recipient, statusCode ?? found.get(recipient));
+    nextStart = index;
   }
-  return Array.from(found, ([recipient, statusCode]) => ({ recipient, statusCode })).toReversed();
+  return Array.from(found, ([recipient, code]) => ({ recipient, statusCode: code })).toReversed();
 }
 
-/** Finds a status code: of RFC 3463, or made from a reply code of SMTP. */
+/**
+ * Finds a status code of RFC 3463. If there is none, makes it from a reply code of SMTP, such as `5.0.0` from `550`.
+ */
 function findStatusCode(text: string): string | undefined {
   const enhanced = /(?<![\d.])[245]\.\d{1,3}\.\d{1,3}(?![\d.]*\d)/.exec(text)?.[0];
-  const reply = /(?<![\d.])([45])[0-5]\d[ -](?=\S)/.exec(text)?.[1];
-  return enhanced ?? (reply && `${reply}.0.0`);
+  const firstDigit = /(?<![\d.])([45])[0-5]\d[ -](?=\S)/.exec(text)?.[1];
+  return enhanced ?? (firstDigit && `${firstDigit}.0.0`);
 }

@@ -1,12 +1,12 @@
 import { toBase64 } from '../../../basics/base64.ts';
 import type { AttachmentRow, MessageRow } from '../../../world/store/rows.ts';
-import { CRLF, fieldsOf, isLong, LINE_LENGTH, writeField } from './header.ts';
+import { CRLF, isLong, LINE_LENGTH, writeField, writeHeaderFields } from './header.ts';
 
 /**
  * Writes a message as RFC 5322 with MIME parts: text, then HTML, then attachments. Bcc is left out. The same message
- * gives the same bytes every time; a message that was received as raw bytes gives those bytes. If `trace` is given, its
- * fields come first, and the result is a copy, even if `trace` is empty. Without `trace`, the result may be `raw` of
- * the message itself.
+ * gives the same bytes every time; a message that was received as raw bytes gives those bytes. If `trace` is given, the
+ * mail begins with these fields, and the result is always a copy. Otherwise, the result may be `raw` of the message
+ * itself.
  */
 export function composeMail(message: MessageRow, attachments: readonly AttachmentRow[], trace?: readonly string[]) {
   const mail = message.raw ?? compose(message, attachments);
@@ -24,7 +24,8 @@ function compose(message: MessageRow, attachments: readonly AttachmentRow[]): Ui
     filePart(partTypeOf(contentType), filename, toBase64(content)),
   );
   const { head, content } = files.length > 0 ? multipart('mixed', message.id, [body, ...files]) : body;
-  return new TextEncoder().encode(writePart({ head: [...fieldsOf(message), 'MIME-Version: 1.0', ...head], content }));
+  const mail = writePart({ head: [...writeHeaderFields(message), 'MIME-Version: 1.0', ...head], content });
+  return new TextEncoder().encode(mail);
 }
 
 function bodyOf({ id, plainBody, htmlBody }: MessageRow): MimePart {
@@ -52,20 +53,20 @@ export function textPart(type: string, text: string): MimePart {
 
 /** Encodes one line of text, with soft line breaks if it is long (RFC 2045, section 6.7). */
 function toQuotedPrintable(line: string): string {
-  const quoted = line.replace(/[^\t -<>-~]+|[\t ]$/gu, quote);
+  const quoted = line.replace(/[^\t -<>-~]+|[\t ]$/gu, quoteBytes);
   const lines: string[] = [];
   for (let start = 0; start === 0 || start < quoted.length; ) {
     const end = start + LINE_LENGTH - 1;
     // The three characters of a quoted byte must stay together.
-    const equalsAt = end < quoted.length ? quoted.slice(end - 2, end).indexOf('=') : -1;
-    const stop = equalsAt < 0 ? end : end - 2 + equalsAt;
-    lines.push(quoted.slice(start, stop));
-    start = stop;
+    const equalsIndex = end < quoted.length ? quoted.slice(end - 2, end).indexOf('=') : -1;
+    const lineEnd = equalsIndex < 0 ? end : end - 2 + equalsIndex;
+    lines.push(quoted.slice(start, lineEnd));
+    start = lineEnd;
   }
   return lines.join(`=${CRLF}`);
 }
 
-function quote(text: string): string {
+function quoteBytes(text: string): string {
   const bytes = new TextEncoder().encode(text);
   return Array.from(bytes, (byte) => `=${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
 }
@@ -82,17 +83,17 @@ export function filePart(type: string, filename: string, base64: string): MimePa
   };
 }
 
-/** Writes the parameters for a file name. The name is encoded as RFC 2231 says, if it needs that. */
+/** Writes the parameters for a file name. A name that is long or has special characters is encoded (RFC 2231). */
 function fileNameParameters(filename: string): string[] {
   if (/^[\w.-]+(?: [\w.-]+)*$/.test(filename) && !isLong(filename)) return [`filename="${filename}"`];
-  const encoded = filename.replace(/[^A-Za-z0-9._-]/gu, (character) => quote(character).replaceAll('=', '%'));
+  const encoded = filename.replace(/[^A-Za-z0-9._-]/gu, (character) => quoteBytes(character).replaceAll('=', '%'));
   const pieces = `utf-8''${encoded}`.match(/(?:%..|[^%]){1,18}/g) ?? [];
   return pieces.map((piece, index) => `filename*${index}*=${piece}${index < pieces.length - 1 ? ';' : ''}`);
 }
 
 /**
- * Creates a part that contains other parts, which must be encoded or ASCII. None of their lines can equal the boundary,
- * because no encoding produces `=_`.
+ * Creates a part that contains other parts. The other parts must be encoded or ASCII. None of their lines can equal the
+ * boundary, because no encoding produces `=_`.
  */
 export function multipart(
   kind: 'mixed' | 'alternative' | 'report',
@@ -115,10 +116,12 @@ export function writePart({ head, content }: MimePart): string {
   return [...head, '', content].join(CRLF);
 }
 
-/** The media type of a file whose own media type cannot be used. */
+/** Replaces a media type that cannot be used. */
 const BINARY = 'application/octet-stream';
 
-/** Returns a media type from a sender if it is valid and safe in a header; otherwise `application/octet-stream`. */
+/**
+ * Returns the media type that a sender gave, if it is valid and safe in a header; otherwise `application/octet-stream`.
+ */
 export function mediaTypeOf(contentType: string): string {
   return /^[\w.+-]+\/[\w.+-]+(?:;[\x20-\x7e]*)?$/.test(contentType) && contentType.length <= 200 ? contentType : BINARY;
 }

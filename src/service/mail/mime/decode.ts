@@ -1,7 +1,9 @@
 import { decodeWords as decodeWithPostalMime } from 'postal-mime';
 import { toBase64 } from '../../../basics/base64.ts';
 
-/** The characters of the bytes 0x80 to 0x9F in windows-1252. It has none for five of them, which stay as they are. */
+/**
+ * The characters of the bytes 0x80 to 0x9F in windows-1252. Five of these bytes have no character and stay as they are.
+ */
 const WINDOWS_1252_CHARACTERS = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8DŽ\x8F\x90‘’“”•–—˜™š›œ\x9DžŸ';
 
 /**
@@ -17,24 +19,24 @@ export function repairWindows1252(text: string): string {
 /** Returns a text in which one character stands for each byte. */
 export function toBinary(bytes: Uint8Array): string {
   // TextDecoder has no charset in which each byte is the character with the same number: its `latin1` is windows-1252.
-  // UTF-16 does this, after each byte has become a number of 16 bits.
+  // UTF-16 is such a charset, if each byte becomes a number of 16 bits.
   return new TextDecoder('utf-16le').decode(new Uint16Array(bytes));
 }
 
 /** Returns the bytes of a text in which one character stands for each byte. */
 export function bytesOf(binary: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(binary.length);
-  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
+  for (let index = 0; index < binary.length; index += 1) bytes[index] = binary.charCodeAt(index);
   return bytes;
 }
 
 /** Finds where the header of a mail ends: after the empty line. */
 export function findHeaderEnd(text: string): number {
-  const { index, 0: found } = /(?:^|\n)\r?\n/.exec(text) ?? { index: text.length, 0: '' };
-  return index + found.length;
+  const { index, 0: emptyLine } = /(?:^|\n)\r?\n/.exec(text) ?? { index: text.length, 0: '' };
+  return index + emptyLine.length;
 }
 
-/** Splits a header into its fields, each as it is written, with its line end. */
+/** Splits a header into its fields. Each field stays as it is written, with its line breaks. */
 export function splitHeader(header: string): string[] {
   return header.split(/(?<=\n)(?![ \t])/);
 }
@@ -56,49 +58,50 @@ const EQUALS = 0x3d;
 
 /** Decodes quoted-printable. A `=` at the end of a line joins this line to the next line. */
 function decodeQuoted(text: string): Uint8Array<ArrayBuffer> {
-  const values = valuesOf('0123456789ABCDEF');
+  const values = digitValues('0123456789ABCDEF');
+  // The letters in lower case have the same values.
   values.set(values.subarray(0x41, 0x47), 0x61);
-  const valueAt = (at: number) => values[text.charCodeAt(at)] ?? -1;
+  const valueAt = (index: number) => values[text.charCodeAt(index)] ?? -1;
   const bytes = new Uint8Array(text.length);
   let size = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const isEquals = text.charCodeAt(at) === EQUALS;
-    if (isEquals && text[at + 1] === '\n') {
-      at += 1;
+  for (let index = 0; index < text.length; index += 1) {
+    const isEquals = text.charCodeAt(index) === EQUALS;
+    if (isEquals && text[index + 1] === '\n') {
+      index += 1;
       continue;
     }
     // `byte` is negative if one of the two characters after `=` is no hexadecimal digit.
-    const byte = isEquals ? (valueAt(at + 1) << 4) | valueAt(at + 2) : -1;
-    bytes[size] = byte < 0 ? text.charCodeAt(at) : byte;
+    const byte = isEquals ? (valueAt(index + 1) << 4) | valueAt(index + 2) : -1;
+    bytes[size] = byte < 0 ? text.charCodeAt(index) : byte;
     size += 1;
-    if (byte >= 0) at += 2;
+    if (byte >= 0) index += 2;
   }
   return bytes.slice(0, size);
 }
 
-const BASE64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+const BASE64_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /** Decodes base64. After a `=`, another base64 text may begin. A character that base64 does not use is ignored. */
 function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
-  const values = valuesOf(BASE64);
+  const values = digitValues(BASE64_DIGITS);
   const bytes = new Uint8Array(Math.ceil((text.length * 3) / 4));
-  let [size, bits, count] = [0, 0, 0];
-  for (let at = 0; at < text.length; at += 1) {
-    const value = values[text.charCodeAt(at)] ?? -1;
+  let [size, bits, bitCount] = [0, 0, 0];
+  for (let index = 0; index < text.length; index += 1) {
+    const value = values[text.charCodeAt(index)] ?? -1;
     if (value >= 0) {
       bits = ((bits << 6) | value) & 0xffff;
-      count += 6;
-    } else if (text.charCodeAt(at) === EQUALS) count = 0;
-    if (count < 8) continue;
-    count -= 8;
-    bytes[size] = bits >> count;
+      bitCount += 6;
+    } else if (text.charCodeAt(index) === EQUALS) bitCount = 0;
+    if (bitCount < 8) continue;
+    bitCount -= 8;
+    bytes[size] = bits >> bitCount;
     size += 1;
   }
   return bytes.slice(0, size);
 }
 
 /** Returns the value of each digit by its character code, and -1 for any other character. */
-function valuesOf(digits: string): Int8Array {
+function digitValues(digits: string): Int8Array {
   const values = new Int8Array(256).fill(-1);
   for (let value = 0; value < digits.length; value += 1) values[digits.charCodeAt(value)] = value;
   return values;
@@ -136,15 +139,15 @@ const ISO_2022_JP_ESCAPE = '\x1b$';
 const SEARCHED_BYTES = 64 * 1024;
 
 /**
- * Decodes the text of a header field that is not written as encoded words: as UTF-8, or else in the first charset that
- * the mail names.
+ * Decodes the text of a header field that is not written as encoded words: as UTF-8 or, if it is not valid UTF-8, in
+ * the first charset that the mail names.
  */
 export function decodeRawField(field: string, mail: string): string {
   const hasEscape = field.includes(ISO_2022_JP_ESCAPE);
   if (!hasEscape && /^[\0-\x7f]*$/.test(field)) return field;
   const start = mail.slice(0, SEARCHED_BYTES);
-  const [, named] = /charset\s*=\s*"?([\w.:-]+)/i.exec(start) ?? [];
-  const charset = start.includes(ISO_2022_JP_ESCAPE) ? 'iso-2022-jp' : named;
+  const [, namedCharset] = /charset\s*=\s*"?([\w.:-]+)/i.exec(start) ?? [];
+  const charset = start.includes(ISO_2022_JP_ESCAPE) ? 'iso-2022-jp' : namedCharset;
   return decodeText(bytesOf(field), hasEscape ? charset : undefined, charset);
 }
 

@@ -1,6 +1,6 @@
 import { toBareAddress } from '../../../contract/email-address.ts';
 import { multipart, textPart, writePart } from './compose-mail.ts';
-import { CRLF, fieldsOf, formatDate, type MailHeader, writeField } from './header.ts';
+import { CRLF, formatDate, type MailHeader, writeField, writeHeaderFields } from './header.ts';
 
 /** What happened to a mail for one recipient, with the subject and the sentence of its report. */
 const ACTIONS = {
@@ -31,8 +31,8 @@ export interface DeliveryReport {
 
 /**
  * Writes a delivery report: a text for people, the status for programs (RFC 3464), and the header of the mail, in a
- * `multipart/report` (RFC 6522). It is itself an automatic mail (RFC 3834); deliver it from the null sender.
- * Returns the bytes of the report, and its parts: the subject, the text for people, and the other two as files.
+ * `multipart/report` (RFC 6522). Deliver the report from the null sender, because it is an automatic mail (RFC 3834).
+ * Returns the bytes of the report, its subject, the text for people, and the other two parts as files.
  */
 export function createDeliveryReport(report: DeliveryReport) {
   const { id, at, reportingMta, recipient, action = 'failed', original } = report;
@@ -44,7 +44,7 @@ export function createDeliveryReport(report: DeliveryReport) {
   );
   const files = [
     { contentType: 'message/delivery-status', content: writeStatus({ ...report, action, diagnostic }) },
-    { contentType: 'text/rfc822-headers', content: `${fieldsOf(original).join(CRLF)}${CRLF}` },
+    { contentType: 'text/rfc822-headers', content: `${writeHeaderFields(original).join(CRLF)}${CRLF}` },
   ];
   const parts = [
     textPart('text/plain', text),

@@ -20,7 +20,7 @@ export const LINE_LENGTH = 76;
 /** The maximum length of a word without encoding, so that it fits on a line with its field name. */
 const WORD_LENGTH = 50;
 
-/** The maximum size of the content of an encoded word, so that the word fits on a line with its field name, too. */
+/** The maximum size of the content of an encoded word, so that the encoded word fits on a line with its field name. */
 const ENCODED_WORD_BYTES = 39;
 
 /** The columns of a message from which its header fields are written. */
@@ -39,12 +39,12 @@ export type MailHeader = Pick<
 >;
 
 /** Writes the header fields of a message that was not received as raw bytes. Each field is folded. */
-export function fieldsOf(message: MailHeader): string[] {
+export function writeHeaderFields(message: MailHeader): string[] {
   const fields: [name: string, words: string[]][] = [
-    ['From', message.from === '' ? [] : toAddresses([message.from])],
-    ['To', toAddresses(message.to)],
-    ['Cc', toAddresses(message.cc)],
-    ['Reply-To', toAddresses(message.replyTo === null ? [] : [message.replyTo])],
+    ['From', message.from === '' ? [] : addressesToWords([message.from])],
+    ['To', addressesToWords(message.to)],
+    ['Cc', addressesToWords(message.cc)],
+    ['Reply-To', addressesToWords(message.replyTo === null ? [] : [message.replyTo])],
     ['Subject', message.subject === '' ? [] : toWords(message.subject)],
     ['Date', [formatDate(new Date(message.receivedAt))]],
     ['Message-ID', toMessageIds([message.messageIdHeader])],
@@ -55,14 +55,14 @@ export function fieldsOf(message: MailHeader): string[] {
   return fields.filter(([, words]) => words.length > 0).map(([name, words]) => writeField(name, words));
 }
 
-function toAddresses(addresses: readonly string[]): string[] {
+function addressesToWords(addresses: readonly string[]): string[] {
   return addresses.flatMap((address, index) => {
-    const words = toAddress(address);
+    const words = addressToWords(address);
     return index < addresses.length - 1 ? [...words.slice(0, -1), `${words.at(-1)},`] : words;
   });
 }
 
-function toAddress(text: string): string[] {
+function addressToWords(text: string): string[] {
   const parsed = parseAddress(text, isIncomingAddress);
   if (parsed === undefined) return toWords(text);
   const { name, address } = parsed;
@@ -80,9 +80,9 @@ function toMessageIds(texts: readonly string[]): string[] {
 
 /** Writes a header field, folded between its words. */
 export function writeField(name: string, words: readonly string[]): string {
-  const [first = '', ...rest] = words;
-  const lines = [`${name}: ${first}`];
-  for (const word of rest) {
+  const [firstWord = '', ...furtherWords] = words;
+  const lines = [`${name}: ${firstWord}`];
+  for (const word of furtherWords) {
     const line = `${lines.at(-1)} ${word}`;
     if (line.length > LINE_LENGTH) lines.push(` ${word}`);
     else lines[lines.length - 1] = line;
@@ -100,7 +100,7 @@ export function toWords(text: string): string[] {
   return isPlain(text) ? text.split(' ') : toEncodedWords(text);
 }
 
-/** Returns whether a text needs no encoding in a header field: it is short ASCII words with single spaces between. */
+/** Returns whether a text needs no encoding in a header field: short ASCII words with one space between two words. */
 export function isPlain(text: string): boolean {
   return /^[!-~]+(?: [!-~]+)*$/.test(text) && !text.includes('=?') && !text.split(' ').some(isLong);
 }
@@ -146,7 +146,7 @@ type Trace = Record<(typeof TRACE_FIELDS)[number], string>;
  * `fromAddress` is the bare address in From.
  */
 export function createTrace({ from, to, auth }: Envelope, fromAddress: string, at: Date): Trace {
-  // RFC 8601 demands the name of the server that checked; the comment says that it is this emulator.
+  // RFC 8601 requires the name of the server that checked the mail. The part in parentheses is a comment.
   const server = `${DEFAULT_DOMAIN} (${NAME})`;
   const methods = [
     ['spf', auth.spf, 'smtp.mailfrom', from],
@@ -171,7 +171,9 @@ export function writeTrace({ headers }: Pick<MessageRow, 'headers'>): string[] {
   });
 }
 
-/** Writes the trace with which the raw form of a message begins. It is empty if `messages.raw.trace` is `hidden`. */
+/**
+ * Writes the trace with which the raw form of a message begins. Returns no fields if `messages.raw.trace` is `hidden`.
+ */
 export function writeShownTrace(message: Pick<MessageRow, 'headers'>, readBehaviour: ReadBehaviour): string[] {
   const trace = writeTrace(message);
   return trace.length === 0 || readBehaviour('messages.raw.trace') === 'shown' ? trace : [];
@@ -188,12 +190,12 @@ const MAX_HEADER_BYTES = 192 * 1024;
 
 /**
  * Returns the values of the header fields of a message by lower-case name, unfolded. If several fields have the same
- * name, the field of the trace is used, or else the last field.
+ * name, the last field is used. A field of the trace has priority over a field of the mail.
  */
 export function readHeaders(message: MessageRow): Record<string, string> {
   const { raw } = message;
-  const own = raw === null ? fieldsOf(message) : splitRawHeader(raw);
-  return readFields([...own, ...writeTrace(message)]);
+  const mailFields = raw === null ? writeHeaderFields(message) : splitRawHeader(raw);
+  return readFields([...mailFields, ...writeTrace(message)]);
 }
 
 /** A header field of a message. */
@@ -202,21 +204,23 @@ export interface HeaderField {
   readonly name: string;
   /** The value, unfolded. */
   readonly value: string;
-  /** Whether it is part of the trace that the emulator puts before a mail, as a receiving server does. */
+  /** Whether the field is part of the trace, which the emulator puts before a mail, as a receiving server does. */
   readonly isTrace: boolean;
 }
 
-/** Returns every header field of the raw form of a mail, in order: the fields of the trace, then those of the mail. */
+/** Returns every header field of the raw form of a mail, in order: first the trace, then the fields of the mail. */
 export function listHeaders(trace: readonly string[], mail: Uint8Array): HeaderField[] {
   return [...splitFields(trace, true), ...splitFields(splitRawHeader(mail))];
 }
 
-/** Returns the unfolded values of header fields by lower-case name. If several have the same name, the last is used. */
+/**
+ * Returns the unfolded values of header fields by lower-case name. The last of several fields with one name is used.
+ */
 export function readFields(fields: readonly string[]): Record<string, string> {
   return Object.fromEntries(splitFields(fields).map(({ name, value }) => [name.toLowerCase(), value]));
 }
 
-/** Parses header fields. A text that is not a header field is left out. */
+/** Splits each header field into its name and its unfolded value. A text that is not a header field is left out. */
 export function splitFields(fields: readonly string[], isTrace = false): HeaderField[] {
   return fields.flatMap((field) => {
     const [, name, value] = /^([!-9;-~]+)[ \t]*:\s*(.*)$/s.exec(field.replace(/\r?\n(?=[ \t])/g, '')) ?? [];
@@ -224,7 +228,7 @@ export function splitFields(fields: readonly string[], isTrace = false): HeaderF
   });
 }
 
-/** Splits the header of a raw mail into its fields. Of a header that is too long, only the beginning is read. */
+/** Splits the header of a raw mail into its fields. If the header is too long, reads only its beginning. */
 function splitRawHeader(mail: Uint8Array): string[] {
   const bytes = repairLineEnds(mail.subarray(0, MAX_HEADER_BYTES));
   const text = new TextDecoder().decode(bytes).replace(/\r?\n/g, CRLF);

@@ -7,20 +7,21 @@ import { type HeaderField, splitFields } from './header.ts';
  * stands for each byte.
  */
 export interface MailPart {
-  /** Where the header begins, where the body begins, and where the body ends. */
-  readonly from: number;
-  bodyAt: number;
-  to: number;
+  readonly headerStart: number;
+  bodyStart: number;
+  bodyEnd: number;
   /** The media type, in lower case, such as `text` and `plain`. */
   type: string;
   subtype: string;
   /** The header fields by lower-case name, unfolded. If several have the same name, the first is used. */
   fields: Readonly<Record<string, string>>;
-  /** Whether the header names the media type, and the parameters of the media type. */
+  /** Whether the header names the media type. */
   hasMediaType: boolean;
+  /** The parameters of the media type. */
   parameters: Readonly<Record<string, string>>;
-  /** The parts of a `multipart`, and whether its boundary was found. */
+  /** The parts of a `multipart`. */
   readonly parts: MailPart[];
+  /** Whether the boundary of a `multipart` was found. */
   isSplit: boolean;
   /** The mail in a `message/rfc822`. */
   message?: MailPart;
@@ -50,80 +51,82 @@ class MailSplitter {
   readonly root: MailPart;
   readonly #text: string;
   readonly #options: SplitOptions;
-  readonly #open: OpenPart[] = [];
+  readonly #openParts: OpenPart[] = [];
   readonly #boundaries = new Set<string>();
-  #count = 0;
+  #partCount = 0;
   /** Where the latest boundary ends. */
   #boundaryEnd = -1;
 
   constructor(text: string, options: SplitOptions) {
     this.#text = text;
     this.#options = options;
-    this.root = this.#start(0);
-    for (let at = 0; at < text.length; ) {
-      const next = text.indexOf('\n', at) + 1 || text.length;
-      this.#readLine(at, next);
-      at = this.#open.at(-1)?.isInHeader ? next : text.indexOf('\n--', next - 1) + 1 || text.length;
+    this.root = this.#open(0);
+    for (let start = 0; start < text.length; ) {
+      const end = text.indexOf('\n', start) + 1 || text.length;
+      this.#readLine(start, end);
+      // In a body, only a line that begins with two dashes can be a boundary.
+      start = this.#openParts.at(-1)?.isInHeader ? end : text.indexOf('\n--', end - 1) + 1 || text.length;
     }
-    this.#end(0, text.length);
+    this.#close(0, text.length);
   }
 
-  #start(from: number, isInDigest = false): MailPart {
+  #open(start: number, isInDigest = false): MailPart {
     const part: MailPart = {
-      from,
-      ...{ bodyAt: from, to: from, type: 'text', subtype: 'plain' },
+      ...{ headerStart: start, bodyStart: start, bodyEnd: start, type: 'text', subtype: 'plain' },
       ...{ hasMediaType: false, fields: {}, parameters: {}, parts: [], isSplit: false },
     };
-    this.#count += 1;
-    this.#open.push({ part, isInHeader: true, isInDigest });
+    this.#partCount += 1;
+    this.#openParts.push({ part, isInHeader: true, isInDigest });
     return part;
   }
 
-  #readLine(at: number, next: number): void {
-    if (this.#text.startsWith('--', at) && this.#boundaries.size > 0 && this.#readBoundary(at, next)) return;
-    const open = this.#open.at(-1);
-    if (open?.isInHeader && this.#options.emptyLine.test(this.#text.slice(at, next))) this.#endHeader(open, at, next);
+  #readLine(start: number, end: number): void {
+    if (this.#text.startsWith('--', start) && this.#boundaries.size > 0 && this.#readBoundary(start, end)) return;
+    const open = this.#openParts.at(-1);
+    if (!open?.isInHeader) return;
+    if (this.#options.emptyLine.test(this.#text.slice(start, end))) this.#endHeader(open, start, end);
   }
 
-  /** Reads a line that begins with two dashes. Returns whether it is a boundary. */
-  #readBoundary(at: number, next: number): boolean {
-    const line = this.#text.slice(at + 2, next).trimEnd();
+  /** Reads a line that begins with two dashes. Returns whether the line is a boundary. */
+  #readBoundary(start: number, end: number): boolean {
+    const line = this.#text.slice(start + 2, end).trimEnd();
     const isEnd = !this.#boundaries.has(line) && line.endsWith('--');
     const name = isEnd ? line.slice(0, -2) : line;
     if (!this.#boundaries.has(name)) return false;
-    const level = this.#open.findLastIndex(({ boundary }) => boundary === name);
-    const owner = this.#open[level];
-    if (!owner || (!isEnd && this.#count >= this.#options.maxParts)) return false;
+    const level = this.#openParts.findLastIndex(({ boundary }) => boundary === name);
+    const owner = this.#openParts[level];
+    if (!owner || (!isEnd && this.#partCount >= this.#options.maxParts)) return false;
     owner.part.isSplit = true;
-    // If one boundary follows directly on another, the line break between them belongs to the first one.
-    const breakLength = this.#text.startsWith('\r\n', at - 2) ? 2 : 1;
-    this.#end(level + 1, at === this.#boundaryEnd ? at : Math.max(0, at - breakLength));
-    this.#boundaryEnd = next;
+    // If one boundary follows directly on another, the line break between them belongs to the first boundary.
+    const breakLength = this.#text.startsWith('\r\n', start - 2) ? 2 : 1;
+    this.#close(level + 1, start === this.#boundaryEnd ? start : Math.max(0, start - breakLength));
+    this.#boundaryEnd = end;
     if (isEnd) this.#removeBoundary(owner);
-    else owner.part.parts.push(this.#start(next, owner.part.subtype === 'digest'));
+    else owner.part.parts.push(this.#open(end, owner.part.subtype === 'digest'));
     return true;
   }
 
   #removeBoundary(open: OpenPart): void {
     const { boundary } = open;
     delete open.boundary;
-    if (boundary !== undefined && !this.#open.some((other) => other.boundary === boundary)) {
+    if (boundary !== undefined && !this.#openParts.some((other) => other.boundary === boundary)) {
       this.#boundaries.delete(boundary);
     }
   }
 
-  /** Ends the open parts of this level and of the levels below it. */
-  #end(level: number, at: number): void {
-    for (const open of this.#open.splice(level).reverse()) {
+  /** Closes the open parts of this level and of the levels below it. */
+  #close(level: number, at: number): void {
+    for (const open of this.#openParts.splice(level).reverse()) {
       if (open.isInHeader) this.#readHeader(open, at, at);
-      open.part.to = Math.max(at, open.part.bodyAt);
+      open.part.bodyEnd = Math.max(at, open.part.bodyStart);
       this.#removeBoundary(open);
     }
   }
 
-  #readHeader({ part, isInDigest }: OpenPart, headerEnd: number, bodyAt: number): string {
-    part.bodyAt = Math.max(bodyAt, part.from);
-    part.fields = firstByName(this.#options.listFields(this.#text.slice(part.from, Math.max(headerEnd, part.from))));
+  /** Reads the header of a part. Returns the boundary of a `multipart`, or an empty text. */
+  #readHeader({ part, isInDigest }: OpenPart, headerEnd: number, bodyStart: number): string {
+    part.bodyStart = Math.max(bodyStart, part.headerStart);
+    part.fields = firstByName(this.#options.listFields(this.#text.slice(part.headerStart, headerEnd)));
     const { value, parameters } = parseParameters(part.fields['content-type']);
     const [, type, subtype] = /^([^/\s]+)\/([^/\s]+)$/.exec(value) ?? [];
     part.type = type ?? (isInDigest ? 'message' : 'text');
@@ -133,27 +136,28 @@ class MailSplitter {
     return value.startsWith('multipart/') ? (parameters.boundary?.trimEnd() ?? '') : '';
   }
 
-  #endHeader(open: OpenPart, at: number, next: number): void {
+  #endHeader(open: OpenPart, start: number, end: number): void {
     const { maxDepth, maxParts, splitsMessages } = this.#options;
-    const boundary = this.#readHeader(open, at, next);
+    const boundary = this.#readHeader(open, start, end);
     const { part } = open;
     open.isInHeader = false;
-    if (this.#open.length >= maxDepth || this.#count >= maxParts) return;
+    if (this.#openParts.length >= maxDepth || this.#partCount >= maxParts) return;
     if (boundary !== '') {
       open.boundary = boundary;
       this.#boundaries.add(boundary);
-    } else if (splitsMessages && part.type === 'message' && part.subtype === 'rfc822') part.message = this.#start(next);
+    } else if (splitsMessages && part.type === 'message' && part.subtype === 'rfc822') part.message = this.#open(end);
   }
 }
 
 /** Splits a mail and the mails within it into parts, as IMAP shows them. */
 export function splitMail(text: string): MailPart {
-  const options = { maxDepth: 100, maxParts: 10_000, splitsMessages: true, emptyLine: /^\r?\n$/, listFields: unfold };
+  const limits = { maxDepth: 100, maxParts: 10_000 };
+  const options = { ...limits, splitsMessages: true, emptyLine: /^\r?\n$/, listFields: listUnfoldedFields };
   return new MailSplitter(text, options).root;
 }
 
 /** Returns the header fields, each on one line. */
-export function unfold(header: string): HeaderField[] {
+export function listUnfoldedFields(header: string): HeaderField[] {
   return listFields(header.replace(/\r?\n[ \t]+/g, ' ').replaceAll('\r\n', '\n'));
 }
 
@@ -172,46 +176,49 @@ const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_DEPTH = 256;
 const MAX_PARTS = 1_000;
 
-/** The options of `splitParts`. The limits are a little higher than its own, so that it can detect a larger mail. */
+/**
+ * The options of `splitParts`. The limits are a little higher than those of `splitParts`, so that `splitParts` can
+ * detect a mail that exceeds them.
+ */
 const RAW_OPTIONS: SplitOptions = {
   ...{ maxDepth: MAX_DEPTH + 2, maxParts: MAX_PARTS + 2, splitsMessages: false, emptyLine: /^\r*\n$/ },
-  listFields: (header) => listFields(linesOf(header)),
+  listFields: (header) => listFields(toLfLines(header)),
 };
 
 /**
- * Lists the mail and at most the first 1,000 of its parts; each `multipart` comes before what it contains. Mails within
+ * Lists the mail and at most the first 1,000 of its parts; each `multipart` comes before its parts. Mails within
  * the mail are not split.
  *
  * @throws {ApiError} VALIDATION_ERROR if a header is too large or parts are nested too deeply.
  */
 export function splitParts(mail: string): RawPart[] {
-  return listRaw(mail, new MailSplitter(mail, RAW_OPTIONS).root, undefined, []).slice(0, MAX_PARTS + 1);
+  return listParts(mail, new MailSplitter(mail, RAW_OPTIONS).root, undefined, []).slice(0, MAX_PARTS + 1);
 }
 
-function listRaw(mail: string, part: MailPart, parent: RawPart | undefined, list: RawPart[], depth = 0): RawPart[] {
-  const { from, bodyAt, fields } = part;
-  if (bodyAt - from > MAX_HEADER_BYTES || depth > MAX_DEPTH) {
+function listParts(mail: string, part: MailPart, parent: RawPart | undefined, list: RawPart[], depth = 0): RawPart[] {
+  const { headerStart, bodyStart, fields } = part;
+  if (bodyStart - headerStart > MAX_HEADER_BYTES || depth > MAX_DEPTH) {
     const problem = 'its headers are too large or its parts are nested too deeply';
     throw new ApiError('VALIDATION_ERROR', `The message cannot be parsed: ${problem}.`);
   }
   const body = part.isSplit ? '' : contentOf(mail, part);
-  const raw = { parent, head: linesOf(mail.slice(from, bodyAt)), fields, body };
+  const raw = { parent, head: toLfLines(mail.slice(headerStart, bodyStart)), fields, body };
   list.push(raw);
   // A boundary at the end of the mail begins a part only if a line break follows it.
-  const parts = part.parts.filter((each) => each.from < mail.length || mail.endsWith('\n'));
-  for (const each of parts) listRaw(mail, each, raw, list, depth + 1);
+  const parts = part.parts.filter((each) => each.headerStart < mail.length || mail.endsWith('\n'));
+  for (const each of parts) listParts(mail, each, raw, list, depth + 1);
   return list;
 }
 
-/** Returns the body of a part. Each line of it ends with `\n`. The body is empty if it has no line at all. */
-function contentOf(mail: string, { bodyAt, to }: MailPart): string {
-  if (bodyAt === to && !/^\n\r*\n/.test(mail.slice(to - 1, to + 100))) return '';
-  const isWhole = to === mail.length && mail.endsWith('\n');
-  return linesOf(mail.slice(bodyAt, isWhole ? to - 1 : to));
+/** Returns the body of a part. Each line of the body ends with `\n`. A body without any line is empty. */
+function contentOf(mail: string, { bodyStart, bodyEnd }: MailPart): string {
+  if (bodyStart === bodyEnd && !/^\n\r*\n/.test(mail.slice(bodyEnd - 1, bodyEnd + 100))) return '';
+  const isAtMailEnd = bodyEnd === mail.length && mail.endsWith('\n');
+  return toLfLines(mail.slice(bodyStart, isAtMailEnd ? bodyEnd - 1 : bodyEnd));
 }
 
 /** Ends each line with `\n`, also the last one. */
-function linesOf(text: string): string {
+function toLfLines(text: string): string {
   return `${text}\n`.replace(/(?<!\r)\r+\n/g, '\n');
 }
 
@@ -232,10 +239,10 @@ interface ParameterisedValue {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** A piece of a parameter, because RFC 2231 splits long parameters. `at` is the number of the piece. */
+/** A piece of a parameter, because RFC 2231 splits long parameters. */
 interface Piece {
   readonly text: string;
-  readonly at: number;
+  readonly index: number;
   readonly isEncoded: boolean;
 }
 
@@ -265,13 +272,13 @@ export function parseParameters(field = ''): ParameterisedValue {
   const text = withoutComments(field);
   const plain = new Map<string, string>();
   const pieces = new Map<string, Piece[]>();
-  for (const [written, value] of parametersIn(text)) {
-    const [, name = written, at = '0', mark] = /^([^*]+)(?=\*)(?:\*(\d+))?(\*)?$/.exec(written) ?? [];
+  for (const [writtenName, value] of parametersIn(text)) {
+    const [, name = writtenName, index = '0', asterisk] = /^([^*]+)(?=\*)(?:\*(\d+))?(\*)?$/.exec(writtenName) ?? [];
     const key = name.toLowerCase();
     const list = pieces.get(key) ?? [];
-    if (name === written) plain.set(key, plain.get(key) ?? value);
+    if (name === writtenName) plain.set(key, plain.get(key) ?? value);
     else pieces.set(key, list);
-    list.push({ text: value, at: Number(at), isEncoded: mark !== undefined });
+    list.push({ text: value, index: Number(index), isEncoded: asterisk !== undefined });
   }
   const joined = Array.from(pieces, ([name, list]) => [name, joinPieces(list)] as const);
   return {
@@ -281,7 +288,7 @@ export function parseParameters(field = ''): ParameterisedValue {
 }
 
 function joinPieces(pieces: readonly Piece[]): string {
-  const sorted = pieces.toSorted((a, b) => a.at - b.at);
+  const sorted = pieces.toSorted((a, b) => a.index - b.index);
   const isEncoded = sorted.some((piece) => piece.isEncoded);
   if (!isEncoded) return sorted.map(({ text }) => text).join('');
   const whole = sorted.map((piece) => (piece.isEncoded ? piece.text : encodeURIComponent(piece.text))).join('');

@@ -15,8 +15,8 @@ const DEFAULT_LIMIT = 50;
 const MINUTE_MS = 60_000;
 
 /**
- * The share of the mails that each of the two addresses must have sent. With less, it is not a loop, but much mail in
- * one direction.
+ * The share of the mails that each of two addresses must have sent. Otherwise, there is no loop, but much mail in one
+ * direction.
  */
 const MIN_SHARE = 1 / 4;
 
@@ -25,19 +25,19 @@ const MAX_PAIRS = 10_000;
 const MAX_HELD = 100;
 
 const heldFields = () => ({
-  /** The id of the tenant that sent it. */
+  /** The id of the tenant that sent the mail. */
   tenantId: z.string(),
   /** The bare address of the sender. */
   from: z.string(),
-  /** The bare address of the recipient at which it did not arrive. */
+  /** The bare address of the recipient, who did not get the mail. */
   to: z.string(),
   /** The subject of the mail. */
   subject: z.string(),
   /** The `Message-ID` header, with its angle brackets. */
   messageIdHeader: z.string(),
-  /** When it was held, by the clock of the tenant: ISO 8601 UTC. */
+  /** When the mail was held, by the clock of the tenant: ISO 8601 UTC. */
   heldAt: timestamp().describe("By the tenant's clock."),
-  /** Why it is held, in a sentence. */
+  /** Why the mail is held, in one sentence. */
   reason: z.string(),
 });
 
@@ -50,7 +50,7 @@ export interface HeldMail extends OutputOf<ReturnType<typeof heldFields>> {}
 /** The fields of a mail that the guard needs. */
 type GuardedMail = Pick<HeldMail, 'from' | 'to' | 'subject' | 'messageIdHeader'>;
 
-/** A mail of the past, with the clock by which its age is measured. */
+/** An earlier mail, with the clock by which its age is measured. */
 interface PastMail {
   readonly from: string;
   readonly atMs: number;
@@ -59,7 +59,7 @@ interface PastMail {
 
 /** The mail between addresses that can reach each other: those of one sandbox, or those outside of all sandboxes. */
 class Traffic implements Part {
-  /** The latest mails of each pair of addresses. The pair with the latest mail of all comes last. */
+  /** The latest mails of each pair of addresses. The pair that exchanged the latest mail comes last. */
   readonly pairs = new Map<string, PastMail[]>();
   readonly held: HeldMail[] = [];
   end(): void {}

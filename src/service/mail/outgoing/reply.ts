@@ -18,14 +18,14 @@ export function recipientsOfReply(
   message: MessageRow,
 ): Pick<MessageRow, 'to' | 'cc'> {
   assume('sending.reply.recipients');
-  const isOwn = message.direction === 'outbound';
-  const to = isOwn ? message.to : [message.replyTo ?? message.from].filter((sender) => sender !== '');
+  const isSent = message.direction === 'outbound';
+  const to = isSent ? message.to : [message.replyTo ?? message.from].filter((sender) => sender !== '');
   if (to.length === 0) {
-    const missing = isOwn ? 'recipient in To' : 'sender';
+    const missing = isSent ? 'recipient in To' : 'sender';
     throw new ApiError('VALIDATION_ERROR', `This message cannot be replied to: it has no ${missing}.`);
   }
   const excluded = [...to, ...world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
-  return { to, cc: withoutAddresses(isOwn ? message.cc : [...message.to, ...message.cc], excluded) };
+  return { to, cc: withoutAddresses(isSent ? message.cc : [...message.to, ...message.cc], excluded) };
 }
 
 /** Removes the addresses that are in `excluded`, and duplicates. */
@@ -54,10 +54,10 @@ export function composeForward(
   { subject, plainBody, htmlBody }: ForwardNote,
   { readBehaviour, assume }: BehaviourReader,
 ): Pick<MessageRow, 'subject' | 'plainBody' | 'htmlBody'> {
-  const own = { subject: subject ?? forwardSubject(original, assume), plainBody, htmlBody };
-  if (readBehaviour('sending.forward.body') === 'as-sent') return own;
+  const note = { subject: subject ?? forwardSubject(original, assume), plainBody, htmlBody };
+  if (readBehaviour('sending.forward.body') === 'as-sent') return note;
   const hasHtml = original.htmlBody !== null || htmlBody !== null;
-  return { ...own, plainBody: plainForward(original, own), htmlBody: hasHtml ? htmlForward(original, own) : null };
+  return { ...note, plainBody: writePlain(original, note), htmlBody: hasHtml ? writeHtml(original, note) : null };
 }
 
 function forwardSubject({ subject }: MessageRow, assume: Assume): string {
@@ -71,12 +71,12 @@ function headerLinesOf({ from, to, subject, receivedAt }: MessageRow): string[] 
   return [SEPARATOR, `From: ${from}`, `Date: ${receivedAt}`, `Subject: ${subject}`, `To: ${to.join(', ')}`];
 }
 
-function plainForward(original: MessageRow, { plainBody }: ForwardNote): string {
+function writePlain(original: MessageRow, { plainBody }: ForwardNote): string {
   const parts = [plainBody, headerLinesOf(original).join('\n'), original.plainBody];
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
-function htmlForward(original: MessageRow, { plainBody, htmlBody }: ForwardNote): string {
+function writeHtml(original: MessageRow, { plainBody, htmlBody }: ForwardNote): string {
   return [
     htmlBody ?? toHtml(plainBody),
     `<p>${headerLinesOf(original).map(escapeHtml).join('<br>')}</p>`,

@@ -4,7 +4,7 @@ import type { InboxRow } from '../../../world/store/rows.ts';
 import { hasVerifiedDomain, type World } from '../../../world/store/world.ts';
 import type { MailContext } from '../store-message.ts';
 
-/** The effect of mail to each address at `simulator.test`. */
+/** The name of each address at `simulator.test`, and the effect of mail to this address. */
 export const SIMULATORS = {
   success: 'The mail is sent, and no inbox receives it.',
   bounce: 'The mail is sent and bounces: `message.bounced`.',
@@ -26,7 +26,7 @@ export function findSimulator(address: string, readBehaviour: ReadBehaviour): Si
   return isKnown ? (name as Simulator) : undefined;
 }
 
-/** An inbox that gets the mail to a bare address. */
+/** A recipient that has an inbox: the bare address, the inbox, and the world of the inbox. */
 export interface Recipient {
   readonly recipient: string;
   readonly inbox: InboxRow;
@@ -46,11 +46,11 @@ type InboxContext = Pick<MailContext, 'worlds' | 'readBehaviour'>;
 /** Finds the inbox of a bare address in lower case, with or without its plus-tag; `undefined` if there is none. */
 export function findInbox({ worlds, readBehaviour }: InboxContext, recipient: string): Recipient | undefined {
   if (findSimulator(recipient, readBehaviour) === 'bounce') return undefined;
-  const exact = worlds.findAddress(recipient);
-  const found = exact ?? worlds.findAddress(withoutTag(recipient));
-  const inbox = found?.world.inboxes.get(found.inboxId);
-  if (!found || !inbox || (!exact && readBehaviour('sending.plus-tags') !== 'delivered')) return undefined;
-  return { recipient, inbox, world: found.world };
+  const exactMatch = worlds.findAddress(recipient);
+  const match = exactMatch ?? worlds.findAddress(withoutTag(recipient));
+  const inbox = match?.world.inboxes.get(match.inboxId);
+  if (!match || !inbox || (!exactMatch && readBehaviour('sending.plus-tags') !== 'delivered')) return undefined;
+  return { recipient, inbox, world: match.world };
 }
 
 /** Finds the destination of mail from a tenant to a bare address in lower case. */

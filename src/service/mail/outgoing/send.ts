@@ -31,11 +31,11 @@ export interface OutgoingMail extends StoredMail {
   /** The message that this mail replies to; null if this mail starts a thread. */
   readonly originalMessage: MessageRow | null;
   readonly recipientCheck: RecipientCheck;
-  /** Only for a mail that a program submitted: the fields that it has itself, and the recipients of its envelope. */
+  /** Only for a mail that a program submitted: fields of the submitted mail, and the recipients of its envelope. */
   readonly submission?: Submission;
 }
 
-/** The fields that a submitted mail has itself. For any other mail, `newFields` creates them. */
+/** Fields of a submitted mail. For any other mail, `newFields` creates these fields. */
 interface Submission
   extends Pick<MessageRow, 'from' | 'fromAddress' | 'raw' | 'messageIdHeader' | 'inReplyTo' | 'references'> {
   readonly recipients: readonly string[];
@@ -59,8 +59,8 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const message = storeSent(context, world, inbox, stored, submission ?? newFields(world, inbox, originalMessage));
   publish(context, world, 'message.sent', message);
   if (bounced.length < routes.length) context.assume('sending.local');
-  const outside = routes.filter(({ kind }) => kind === 'correspondent');
-  deliverAll(context, world, { ...message, attachments: mail.attachments }, [...inboxes, ...outside]);
+  const correspondents = routes.filter(({ kind }) => kind === 'correspondent');
+  deliverAll(context, world, { ...message, attachments: mail.attachments }, [...inboxes, ...correspondents]);
   if (bounced.length === 0) return message;
   if (context.readBehaviour('sending.bounce.report') === 'none') markBounced(context, world, message);
   else deliverReports(context, { world, inbox }, message, bounced);
@@ -129,7 +129,9 @@ function newFields(world: World, inbox: InboxRow, originalMessage: MessageRow | 
 
 const MAX_REFERENCES = 20;
 
-/** Returns the references of a reply: the first message of the conversation, and its latest messages. */
+/**
+ * Returns the Message-IDs for References of a reply: the first message of the conversation, and its latest messages.
+ */
 export function referencesTo({
   references,
   messageIdHeader,
@@ -152,24 +154,24 @@ function checkSending(
   recipients: readonly string[],
   recipientCheck: RecipientCheck,
 ): void {
-  const simulated = new Set(recipients.map((recipient) => findSimulator(recipient, context.readBehaviour)));
+  const simulators = new Set(recipients.map((recipient) => findSimulator(recipient, context.readBehaviour)));
   const isPaused = world.inboxes.get(id)?.isPaused === true;
-  if (isPaused && !simulated.has('resume')) throw inboxPaused(context);
+  if (isPaused && !simulators.has('resume')) throw createPausedError(context);
   checkVerifiedRecipients(context, world, id, recipientCheck);
-  if (simulated.has('pause')) {
+  if (simulators.has('pause')) {
     world.inboxes.update(id, { isPaused: true });
-    throw inboxPaused(context);
+    throw createPausedError(context);
   }
-  if (simulated.has('relay-error')) throw new ApiError('RELAY_FAILED', 'The mail relay failed, so nothing was sent.');
+  if (simulators.has('relay-error')) throw new ApiError('RELAY_FAILED', 'The mail relay failed, so nothing was sent.');
   if (isPaused) world.inboxes.update(id, { isPaused: false });
 }
 
-function inboxPaused({ assume }: MailContext): ApiError {
+function createPausedError({ assume }: MailContext): ApiError {
   assume('sending.paused');
   return new ApiError('INBOX_PAUSED', 'This inbox is paused and cannot send.');
 }
 
-/** Checks that each recipient has written to the inbox before. Simulators need not have written. */
+/** Checks that each recipient has written to the inbox before. Simulators are not checked. */
 function checkVerifiedRecipients(
   { readBehaviour }: MailContext,
   world: World,
@@ -186,7 +188,7 @@ function checkVerifiedRecipients(
   if (unverified === undefined || scopes?.includes(readBehaviour('sending.verified.scope')) === false) return;
   const value = readBehaviour('sending.verified');
   if (value === 'sent') return;
-  // Only a plain send has the field `verified`, and a plain send has no `scopes`.
+  // Only the request that sends a new mail has the field `verified`, and only this request has no `scopes`.
   const advice = scopes ? '' : '; send with "verified": true if you know the address to be right';
   throw new ApiError(REFUSAL_CODES[value], `${unverified} has never written to this inbox${advice}.`);
 }
@@ -216,7 +218,7 @@ function composeReport({ environment }: World, original: MessageRow, recipient: 
   return {
     from: `Mail Delivery System <${from}>`,
     ...{ to: [to], cc: [], replyTo: null, subject },
-    // A parser would count the line break before the next part as the end of this text.
+    // A parser of the raw mail would read the line break before the next part as the end of this text.
     plainBody: `${text.replaceAll(CRLF, '\n')}\n`,
     htmlBody: null,
     messageIdHeader: `<${id}@${DEFAULT_DOMAIN}>`,
@@ -234,8 +236,9 @@ function toFile(contentType: string, text: string): AttachedFile {
 }
 
 /**
- * Sends a mail that a program submits for an inbox to the recipients of its envelope, in the same way as the API sends
- * a mail. The sent mail has the bytes of the submitted mail, without Bcc. A missing Date or Message-ID is added.
+ * Sends a mail that a program submits for an inbox, in the same way as the API sends a mail. The recipients are those
+ * of the envelope. The sent mail has the bytes of the submitted mail, without Bcc. A missing Date or Message-ID is
+ * added.
  *
  * @throws {ApiError} as `sendMail` does; FORBIDDEN if the inbox does not have the address in From.
  */
@@ -255,12 +258,12 @@ export function submitMail(
     throw new ApiError('FORBIDDEN', `The mail is from ${address || '<>'}, which is not an address of this inbox.`);
   }
   const recipients = [...new Set(mail.recipients.map(toBareAddress))];
-  const inHeader = new Set([...to, ...cc].map(toBareAddress));
+  const headerRecipients = new Set([...to, ...cc].map(toBareAddress));
   const threadId = findThread(world, inboxId, parsed);
   const mustHaveWritten = context.readBehaviour('submission.verified') === 'checked';
   return sendMail(context, world, inbox, {
     ...parsed,
-    ...{ to, cc, bcc: recipients.filter((recipient) => !inHeader.has(recipient)), originalMessage: null },
+    ...{ to, cc, bcc: recipients.filter((recipient) => !headerRecipients.has(recipient)), originalMessage: null },
     recipientCheck: { recipients: mustHaveWritten ? recipients : [] },
     submission: { recipients, from, fromAddress: address || primaryAddress(world, inbox), raw, threadId, ...parsed },
   });
@@ -271,10 +274,10 @@ function completeHeader(bytes: Uint8Array, messageId: string, date: Date): Uint8
   const text = toBinary(bytes);
   const end = findHeaderEnd(text);
   const fields = splitHeader(text.slice(0, end));
-  const has = (name: string) => fields.some((field) => field.toLowerCase().startsWith(`${name}:`));
+  const hasField = (name: string) => fields.some((field) => field.toLowerCase().startsWith(`${name}:`));
   const added = [
-    ...(has('date') ? [] : [`Date: ${formatDate(date)}${CRLF}`]),
-    ...(has('message-id') ? [] : [`Message-ID: ${messageId}${CRLF}`]),
+    ...(hasField('date') ? [] : [`Date: ${formatDate(date)}${CRLF}`]),
+    ...(hasField('message-id') ? [] : [`Message-ID: ${messageId}${CRLF}`]),
   ];
   const kept = fields.filter((field) => !/^bcc[ \t]*:/i.test(field));
   return bytesOf([...added, ...kept, text.slice(end)].join(''));
