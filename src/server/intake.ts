@@ -32,8 +32,8 @@ export class Intake {
         if (isReleased || this.#bytes + bytes > this.#maxBytes) {
           return new ApiError(
             'STORAGE_FULL',
-            `More than ${showSize(this.#maxBytes)} arrive at once, for which the memory is too small; send it ` +
-              'again later.',
+            `All clients together send more than ${showSize(this.#maxBytes)} at once, which is too much for the ` +
+              'memory; try again later.',
           );
         }
         counted += bytes;

@@ -46,7 +46,7 @@ const ICON_HEADERS = { 'cache-control': 'max-age=86400' };
  *
  * @throws {ApiError} NOT_FOUND for any other file, and if the inspector was not built.
  */
-export async function serveInspector({ method, path, headers: sent }: ApiRequest): Promise<AnyReply> {
+export async function serveInspector({ method, path, headers: requestHeaders }: ApiRequest): Promise<AnyReply> {
   if (path === '/' || path === CONTROL_PATH) {
     return { status: 302, headers: { location: PAGE_PATH, 'content-length': '0', vary: 'Accept' }, body: null };
   }
@@ -56,7 +56,7 @@ export async function serveInspector({ method, path, headers: sent }: ApiRequest
   const body = await readBuiltFile(name);
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
   const headers = { ...SECURITY_HEADERS, ...(name === 'icon.svg' && ICON_HEADERS), etag };
-  if (sent.get('if-none-match')?.includes(etag)) return { status: 304, headers, body: null };
+  if (requestHeaders.get('if-none-match')?.includes(etag)) return { status: 304, headers, body: null };
   const size = { 'content-type': type, 'content-length': String(body.byteLength) };
   return stripBodyForHead(method, { status: 200, headers: { ...headers, ...size }, body });
 }

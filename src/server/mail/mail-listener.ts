@@ -76,9 +76,9 @@ function detectTls(socket: Socket, tls: MailTls, accept: Accept): void {
   const decide = () => {
     clearTimeout(timer);
     socket.off('readable', decide);
-    const first: Buffer | null = socket.read();
-    if (first) socket.unshift(first);
-    if (first?.[0] === TLS_HANDSHAKE) accept(encrypt(socket, tls), true);
+    const firstBytes: Buffer | null = socket.read();
+    if (firstBytes) socket.unshift(firstBytes);
+    if (firstBytes?.[0] === TLS_HANDSHAKE) accept(encrypt(socket, tls), true);
     else accept(socket, false);
   };
   // When the timer fires, bytes may have arrived that Node has not read yet. Node reads them in the next two turns of

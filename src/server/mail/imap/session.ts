@@ -54,7 +54,7 @@ export interface Connection {
   startTls(): void;
 }
 
-/** The inbox that a session is logged in to. */
+/** The inbox that a session is logged in to, with what the commands need for it. */
 export interface Account {
   readonly principal: InboxPrincipal;
   readonly inbox: ImapInbox;
@@ -135,7 +135,7 @@ export class Session {
     this.connection.send(`* ${line}\r\n`);
   }
 
-  /** Handles a line of the client. It never rejects. */
+  /** Handles a line of the client. The promise never rejects. */
   async handle(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
     const next = this.continuation;
     this.continuation = undefined;
@@ -153,12 +153,12 @@ export class Session {
     this.#reply(parseTag(line), line, reply);
   }
 
-  /** Runs a command, or the rest of it, and replies to it. It never rejects. */
+  /** Runs a command, or the rest of it, and replies to it. The promise never rejects. */
   async runAndReply(command: Command, line: string, work: () => unknown): Promise<void> {
     try {
-      const done = ((await work()) ?? {}) as Outcome;
-      if (done === 'replied') return;
-      this.#reply(command, line, `OK ${done.text ?? `${command.name} is done.`}`, done.messageIds);
+      const outcome = ((await work()) ?? {}) as Outcome;
+      if (outcome === 'replied') return;
+      this.#reply(command, line, `OK ${outcome.text ?? `${command.name} is done.`}`, outcome.messageIds);
     } catch (error) {
       this.#reply(command, line, this.#describe(error));
     }
@@ -168,11 +168,11 @@ export class Session {
     const table = this.#commands.flatMap(
       (each) => Object.entries(each) as [keyof typeof CHECKS, CommandTable['any']][],
     );
-    const usable = command.isUid ? table.filter(([when]) => when === 'messages') : table;
-    const [when, commands] = usable.find(([, rows]) => rows?.[command.name]) ?? [];
+    const allowed = command.isUid ? table.filter(([state]) => state === 'messages') : table;
+    const [state, commands] = allowed.find(([, rows]) => rows?.[command.name]) ?? [];
     const run = commands?.[command.name];
-    if (!when || !run) throw new CommandError(`There is no command ${fullName(command).slice(0, 50)}.`);
-    CHECKS[when](this);
+    if (!state || !run) throw new CommandError(`There is no command ${fullName(command).slice(0, 50)}.`);
+    CHECKS[state](this);
     await this.#applyFaults();
     return run(this, command.args, command);
   }
@@ -183,15 +183,15 @@ export class Session {
     const inbox = server.openInbox(principal);
     const context = mailContextOf(server.service, principal.world);
     this.account = { principal, inbox, context, reader: new MailReader(inbox, context.readBehaviour) };
-    inbox.endings.add(this.bye);
-    this.#endCallbacks.push(() => inbox.endings.delete(this.bye), server.service.worlds.keepOpen(principal.world));
+    inbox.endings.add(this.sendBye);
+    this.#endCallbacks.push(() => inbox.endings.delete(this.sendBye), server.service.worlds.keepOpen(principal.world));
     for (const kind of ['id-required', 'disconnect', 'slow'] as const) {
       const fault = this.takeFault(kind);
       if (fault) this.faults.set(kind, fault);
     }
     const { delayMs = 0, commands = null } = this.faults.get('disconnect') ?? {};
-    const isTimed = this.faults.has('disconnect') && commands === null;
-    if (isTimed) this.#endCallbacks.push(server.environment.setTimer(delayMs, () => this.connection.cut()));
+    const cutsAfterDelay = this.faults.has('disconnect') && commands === null;
+    if (cutsAfterDelay) this.#endCallbacks.push(server.environment.setTimer(delayMs, () => this.connection.cut()));
   }
 
   /** Opens a folder. From now on, the client gets the changes of this folder. */
@@ -209,7 +209,7 @@ export class Session {
   }
 
   /** Sends a BYE with the reason, and ends the session. */
-  readonly bye = (reason: string): void => {
+  readonly sendBye = (reason: string): void => {
     this.sendUntagged(`BYE ${reason}.`);
     this.connection.end();
     this.leave();
@@ -235,7 +235,7 @@ export class Session {
     }
   }
 
-  /** Returns the inbox of the session. @throws {CommandError} before the login. */
+  /** Returns the account of the session. @throws {CommandError} before the login. */
   needAccount(): Account {
     if (this.account) return this.account;
     throw new CommandError('Log in first.');
@@ -269,7 +269,7 @@ export class Session {
       this.#record(command, line, reply, messageIds ?? []);
     }
     this.connection.send(`${command.tag} ${reply}\r\n`);
-    if (this.#wrongCount >= MAX_WRONG_COMMANDS) this.bye('Too many wrong commands');
+    if (this.#wrongCount >= MAX_WRONG_COMMANDS) this.sendBye('Too many wrong commands');
   }
 
   /** Records a command in the journal, without the password of a login. */
