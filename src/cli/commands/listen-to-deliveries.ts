@@ -31,9 +31,9 @@ async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal
   const emulator = createEmulatorClient(flags);
   const { url: listening } = emulator;
   const isJson = flags.json?.value === true;
-  const start = () =>
+  const onOpen = () =>
     terminal.out(isJson ? JSON.stringify({ listening }) : `Listening for deliveries of ${listening}.`);
-  for await (const watched of watchAttempts(emulator, filterOf(flags), start, terminal.err)) {
+  for await (const watched of watchAttempts(emulator, filterOf(flags), onOpen, terminal.err)) {
     const forwarded = forwarder && { ...(await forwarder.forward(watched.attempt, signal)), to: forwarder.target };
     if (signal.aborted) return;
     terminal.out(isJson ? jsonOf(watched, forwarded) : textOf(watched, forwarded));
@@ -45,11 +45,11 @@ async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal
 type WatchedAttempt = { readonly delivery: Delivery; readonly attempt: Attempt };
 
 /** Yields each attempt that the emulator makes from now on, until the emulator ends. */
-async function* watchAttempts(emulator: Emulator, filter: Filter, start: () => void, warn: (line: string) => void) {
+async function* watchAttempts(emulator: Emulator, filter: Filter, onOpen: () => void, warn: (line: string) => void) {
   // This call only checks the ids in the filter, because the emulator refuses an invalid id. It asks for held
   // deliveries, because there are few of them.
   await emulator.client.listDeliveries({ ...filter, state: 'held' });
-  for await (const event of readFeed(emulator, {}, start)) {
+  for await (const event of readFeed(emulator, {}, onOpen)) {
     if (event.kind === 'gap') warn(`${NAME}: ${describeEvent(event)?.text}.`);
     if (event.kind !== 'attempt' || !isSelected(event, filter)) continue;
     const delivery = await emulator.client.getDelivery({ id: event.deliveryId }).catch(undefinedIfRefused);
@@ -65,7 +65,7 @@ function parseTarget({ value, source }: GivenFlag): string {
   throw new UsageError(`${source} must be a URL such as http://127.0.0.1:3000/hooks, not ${quote(url)}.`);
 }
 
-/** Selects the deliveries to print. The fields are those of the control call. */
+/** Selects the deliveries to print. The fields have the names of the parameters of the control call. */
 type Filter = Readonly<{ tenant: string | undefined; webhookId: string | undefined }>;
 
 function filterOf({ tenant, webhook }: GivenFlags): Filter {
@@ -120,12 +120,12 @@ export function createForwarder(url: string, allowed: readonly string[]) {
   return {
     /** The URL of the receiver, without a login. */
     target: href,
-    /** Sends the request of an attempt on, with the same headers and body. It never rejects. */
+    /** Sends the request of an attempt on, with the same headers and body. The promise never rejects. */
     async forward({ requestHeaders, requestBody: body }: Attempt, signal: AbortSignal): Promise<Forwarded> {
       // A login in the original request is for the original receiver only.
       const { authorization: _, ...headers } = requestHeaders;
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
-      const init: RequestInit = { method: 'POST', headers: { ...headers, ...login }, body, signal: limited };
+      const limitedSignal = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+      const init: RequestInit = { method: 'POST', headers: { ...headers, ...login }, body, signal: limitedSignal };
       const startedMs = performance.now();
       const { status, error, isRefused } = await outgoing.fetch(href, init).then(readStatus).catch(failedResult);
       return { status, error, isRefused, durationMs: Math.round(performance.now() - startedMs) };
