@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { styleText } from 'node:util';
 import { formatDuration } from '../basics/duration.ts';
 import { messageOf } from '../basics/named-error.ts';
-import { cut } from '../basics/text.ts';
+import { truncate } from '../basics/text.ts';
 import { maskText } from '../contract/mask.ts';
 import { isStreamPath } from '../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
@@ -117,7 +117,7 @@ const DESCRIBERS: {
 
 /** Returns a line with the event, the webhook and the address of a delivery, followed by the given text. */
 function deliveryLine({ event, webhookId, url }: DeliveryActivity, { text, ...line }: Omit<Line, 'name'>): Line {
-  const address = url === null ? '' : ` ${cut(url, MAX_URL_LENGTH)}`;
+  const address = url === null ? '' : ` ${truncate(url, MAX_URL_LENGTH)}`;
   return { ...line, name: event, text: `webhook ${webhookId.slice(0, 4)}…${address} ${text}` };
 }
 

@@ -1,4 +1,4 @@
-import { cut } from '../../../basics/text.ts';
+import { truncate } from '../../../basics/text.ts';
 import {
   formatAddress,
   isIncomingAddress,
@@ -73,7 +73,7 @@ export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
       to: to.slice(0, MAX_ADDRESSES),
       cc: cc.slice(0, MAX_ADDRESSES),
       replyTo: list('reply-to')[0] ?? null,
-      subject: cut(toCleanLine(decodeWords(subject) || subject), MAX_SUBJECT_LENGTH),
+      subject: truncate(toCleanLine(decodeWords(subject) || subject), MAX_SUBJECT_LENGTH),
       ...readContents(parts, text),
       messageIdHeader: findIds(first('message-id'))[0] ?? fallbackId,
       inReplyTo: findIds(first('in-reply-to'))[0] ?? null,
@@ -120,7 +120,7 @@ function readContents(parts: readonly RawPart[], mail: string) {
     if (isHtml) return text;
     return alternativesWithHtml.size === 0 || alternativesWithHtml.has(alternative) ? [] : toHtml(text.trim());
   });
-  const bodyOf = (list: readonly string[]) => cut(repairWindows1252(list.join('\n')), MAIL_LIMITS.body);
+  const bodyOf = (list: readonly string[]) => truncate(repairWindows1252(list.join('\n')), MAIL_LIMITS.body);
   const files = leaves.filter((leaf) => !isText(leaf)).slice(0, MAIL_LIMITS.attachments);
   return {
     plainBody: bodyOf(plain),
@@ -188,8 +188,8 @@ function toFile({ part, parameters, mediaType }: Leaf, mail: string): AttachedFi
   const method = isCalendar && parameters.method ? `; method=${parameters.method.toUpperCase()}` : '';
   const name = toCleanLine(decodeWords(disposition?.filename ?? type?.name ?? ''));
   return {
-    filename: cut(name, MAIL_LIMITS.filename) || fileNameOf(mediaType),
-    contentType: cut(mediaType + method, MAIL_LIMITS.contentType),
+    filename: truncate(name, MAIL_LIMITS.filename) || fileNameOf(mediaType),
+    contentType: truncate(mediaType + method, MAIL_LIMITS.contentType),
     content: bytes,
     sizeBytes: bytes.byteLength,
   };
