@@ -7,7 +7,7 @@ import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 
 /** Returns the flag for an option that is a number. The flag has the same limits as the option. */
-const number = (option: NumberOption, value: string, help: string) => ({ ...numberFlag(option), value, help });
+const numericFlag = (option: NumberOption, value: string, help: string) => ({ ...numberFlag(option), value, help });
 
 /** Puts flags into a group. `--help` lists them under the name of the group. */
 function inGroup<const Flags extends Readonly<Record<string, Flag>>>(group: string, flags: Flags): Flags {
@@ -31,7 +31,7 @@ export const START_FLAGS = {
     },
     watch: { help: 'Load the fixture file again when it changes' },
     state: SERVER_SETTINGS.state,
-    seed: number('seed', '<number>', 'Make ids, keys and secrets the same in every run with this number'),
+    seed: numericFlag('seed', '<number>', 'Make ids, keys and secrets the same in every run with this number'),
   }),
   ...inGroup('Mail', {
     mail: {
@@ -51,7 +51,7 @@ export const START_FLAGS = {
       fromText: parseSize,
       parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),
     },
-    'loop-limit': number(
+    'loop-limit': numericFlag(
       'loopLimit',
       '<mails>',
       'Mails that two addresses may exchange within a minute; more are held (default 50)',
@@ -76,7 +76,7 @@ export const START_FLAGS = {
   ...inGroup('Log and output', {
     quiet: { short: 'q', help: 'Do not print the log' },
     verbose: { help: 'Log control calls that only read, and the requests of the inspector, too' },
-    'journal-size': number(
+    'journal-size': numericFlag(
       'journalSize',
       '<requests>',
       'Requests that the journal keeps of each tenant; 0 for none (default 1000)',
@@ -211,7 +211,7 @@ export const VERIFY_FLAGS = {
     help: 'Port on loopback at which verify receives deliveries (default: a free one)',
   },
   slow: { help: 'Also run the checks that must wait, such as for a retry' },
-  rate: number('rate', '<number>', 'Requests per second (default 10; no limit on loopback)'),
+  rate: numericFlag('rate', '<number>', 'Requests per second (default 10; no limit on loopback)'),
   yes: { help: 'Do not ask before verify writes to a server that is not on loopback' },
   'write-profile': { value: '<file>', help: 'Write the behaviours that were found into this profile' },
   junit: { value: '<file>', help: 'Write the findings as JUnit XML into this file' },

@@ -8,7 +8,7 @@ interface Tool {
   readonly call: CallId | 'addFault' | 'changeClock';
   /** A sentence for the description of the tool. It follows the summary of the control call. */
   readonly help?: string;
-  /** The list in the reply that is shown; its newest item is the last one. Default: the whole reply is shown. */
+  /** The list in the reply that is shown. The last item is the newest. Default: the whole reply is shown. */
   readonly list?: string;
   /** The fields that are shown of each item or, without a list, of the reply. Default: all fields. */
   readonly fields?: readonly string[];

@@ -23,8 +23,8 @@ type RunnerProcesses = readonly [parent: number, runner?: number];
 
 /**
  * Finds the package runner that started this process (`npx`, `npm exec`, `npm run`, `pnpm dlx`, `bunx`) and waits for
- * its end, because a runner does not always pass on the signal that ends it. The promise `ended` resolves when the
- * runner has ended. It never resolves for a process that was started directly or in the background.
+ * its end, because a runner that is ended by a signal does not always pass the signal on. The promise `ended` resolves
+ * when the runner has ended. It never resolves for a process that was started directly or in the background.
  */
 export async function watchRunner(env: NodeJS.ProcessEnv): Promise<{ readonly ended: Promise<void> }> {
   const { npm_execpath: runner, npm_lifecycle_script: script = '' } = env;

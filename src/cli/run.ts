@@ -76,7 +76,7 @@ function commandHelp(name: CommandName): string[] {
   ];
 }
 
-/** Returns how to write a command: its name and argument, the given `flags`, and `-- <command>` if it runs another. */
+/** Returns how to write a command: name, argument, `flags`, and `-- <command>` if the command runs another command. */
 export function usageOf(name: string, { argument, runsOtherCommand }: Command, flags = ''): string {
   return `${name}${argument ? ` ${argument}` : ''}${flags}${runsOtherCommand ? ' -- <command>' : ''}`;
 }

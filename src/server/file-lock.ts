@@ -36,8 +36,8 @@ export type FileLock = Awaited<ReturnType<typeof lockFile>>;
 
 /**
  * Locks a file, so that no other server uses it: in this process, on this machine, or on another machine that shares
- * the folder. The lock of a server that has ended is replaced. If that server ran on this machine, this happens at
- * once; otherwise, it happens after the lock file was not updated for some seconds.
+ * the folder. The lock of a server that has ended is replaced: at once if that server ran on this machine, otherwise
+ * when its lock file has not been updated for some seconds.
  *
  * @throws {StateFileError} if another server has the file.
  */

@@ -6,7 +6,7 @@ import { ApiError } from '../contract/errors.ts';
 export interface ByteCounter {
   /** Counts more bytes. If all clients together send too much, returns an error and does not count these bytes. */
   add(bytes: number): ApiError | undefined;
-  /** Removes all bytes of this request or mail from the count. */
+  /** Removes all bytes of this request or mail from the count, and refuses further bytes. */
   release(): void;
 }
 

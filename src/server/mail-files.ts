@@ -9,9 +9,9 @@ import { mediaTypeOf } from '../service/mail/mime/compose-mail.ts';
 import { fileProblem, readRegularFile } from './regular-file.ts';
 
 /**
- * Replaces each message `{ "eml": "path" }` of a fixture by the mails in that file. Other fields of the message replace
- * the fields of each mail. Paths are relative to `folder`. If a file cannot be read, or one of its mails cannot be
- * parsed, the field `eml` becomes an error, which the check of the fixture reports.
+ * Replaces each message `{ "eml": "path" }` of a fixture by the mails in the file with this path. Other fields of the
+ * message replace the fields of each mail. Paths are relative to `folder`. If a file cannot be read, or one of its
+ * mails cannot be parsed, the field `eml` becomes an error, which the check of the fixture reports.
  */
 export async function replaceMailFiles<Fixture>(fixture: Fixture, folder: string): Promise<Fixture> {
   if (!listInboxes(fixture).some(({ inbox }) => messagesOf(inbox).some(isMailFile))) return fixture;
@@ -73,8 +73,8 @@ export function messagesOf({ messages }: JsonObject): readonly unknown[] {
 }
 
 /**
- * Splits the content of a file into mails. A file that begins with `From ` is an mbox; any other file is one mail. An
- * mbox has `>From ` in place of a line of a mail that begins with `From ` (mboxrd, RFC 4155); the `>` is removed.
+ * Splits the content of a file into mails. A file that begins with `From ` is an mbox; any other file is one mail. In
+ * an mbox, a line of a mail that begins with `From ` is written as `>From ` (mboxrd, RFC 4155); the `>` is removed.
  */
 export function splitMbox(content: Buffer): Buffer[] {
   // In Latin-1, each byte is one character, so no byte changes.

@@ -37,7 +37,7 @@ export async function keepInFile(context: WholeParts, file: string) {
   }
 }
 
-function* toLine(value: unknown): Generator<string> {
+function* toJsonLine(value: unknown): Generator<string> {
   yield* toJsonPieces(value);
   yield '\n';
 }
@@ -49,7 +49,7 @@ async function keepWriting(state: WholeState, target: string, lock: FileLock) {
     const startedAt = new Date();
     try {
       await lock.check();
-      await replaceFile(target, toLine(fixture));
+      await replaceFile(target, toJsonLine(fixture));
     } catch (error) {
       throw explainWriteError(target, error);
     }

@@ -156,10 +156,9 @@ const MAIL_FILE = /\.(?:eml|mbox)$|\/(?:cur|new)\/\d[^/]*$/;
 const WILDCARDS: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
 
 function toExpression(pattern: string): RegExp {
-  const source = pattern.replace(/\{[^{}]*\}|\*\*\/|\*\*|[*?]|[\\^$.|+()[\]{}]/g, (token) => {
-    if (token.length > 1 && token.startsWith('{'))
-      return `(?:${token.slice(1, -1).split(',').map(escapeText).join('|')})`;
-    return WILDCARDS[token] ?? escapeText(token);
+  const source = pattern.replace(/\{[^{}]*\}|\*\*\/|\*\*|[*?]|[\\^$.|+()[\]{}]/g, (part) => {
+    if (part.length > 1 && part.startsWith('{')) return `(?:${part.slice(1, -1).split(',').map(escapeText).join('|')})`;
+    return WILDCARDS[part] ?? escapeText(part);
   });
   return new RegExp(`^${source}$`);
 }

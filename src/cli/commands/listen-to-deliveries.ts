@@ -16,7 +16,7 @@ import { parseList } from './start-settings.ts';
 
 /**
  * Prints each attempt of a running emulator to deliver an event, until the command is interrupted. With `--forward-to`,
- * also sends the request of each attempt on.
+ * also forwards the request of each attempt.
  */
 export const listenToDeliveries: RunCommand = async (terminal, flags) => {
   const allowed = parseList(LISTEN_FLAGS['deliver-to'], flags['deliver-to']);
@@ -77,7 +77,7 @@ function isSelected(event: AttemptActivity, { tenant = event.tenantId, webhookId
   return event.tenantId === tenant && event.webhookId === webhookId;
 }
 
-/** The result of sending a request on, and the URL to which it was sent. */
+/** The result of forwarding a request, and the URL to which the request was forwarded. */
 type ForwardedTo = Forwarded & { readonly to: string };
 
 function jsonOf({ delivery: { attempts: _, ...delivery }, attempt }: WatchedAttempt, forwarded?: ForwardedTo): string {
@@ -94,7 +94,7 @@ function forwardedText({ to, isRefused, error, ...result }: ForwardedTo): string
   return `Sent on to ${to}: ${formatAttempt({ ...result, error, state: '', reason: null, retryInMs: null })}.`;
 }
 
-/** The result of sending a request on. */
+/** The result of forwarding a request. */
 export interface Forwarded {
   /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
@@ -111,8 +111,8 @@ type Forwarder = ReturnType<typeof createForwarder>;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Creates a forwarder. It sends the requests of deliveries on to another receiver. It calls only loopback addresses,
- * and the hosts and ranges in `allowed`.
+ * Creates a forwarder, which forwards the requests of deliveries to another receiver. The forwarder calls only loopback
+ * addresses, and the hosts and ranges in `allowed`.
  */
 export function createForwarder(url: string, allowed: readonly string[]) {
   const outgoing = createOutgoingFetch(createReceiverRules(allowed));
@@ -120,7 +120,7 @@ export function createForwarder(url: string, allowed: readonly string[]) {
   return {
     /** The URL of the receiver, without a login. */
     target: href,
-    /** Sends the request of an attempt on, with the same headers and body. The promise never rejects. */
+    /** Forwards the request of an attempt, with the same headers and body. The promise never rejects. */
     async forward({ requestHeaders, requestBody: body }: Attempt, signal: AbortSignal): Promise<Forwarded> {
       // A login in the original request is for the original receiver only.
       const { authorization: _, ...headers } = requestHeaders;

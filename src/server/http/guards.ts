@@ -52,8 +52,9 @@ export function guardControl(headers: IncomingHttpHeaders, token: string | undef
   }
   if (isFramedPage(request, token)) return;
   const sent = headers[CONTROL_TOKEN_HEADER];
-  // If the host name is not a loopback name, a page of another origin can send a GET without a header that shows this
-  // origin. A required custom header prevents this, because the browser then sends a preflight first, which fails.
+  // If the host name is not a loopback name, a page of another origin can send a GET without a header that shows the
+  // origin of the page. A required custom header prevents this, because the browser then sends a preflight first, which
+  // fails.
   const isLocal = () => isLoopbackHost(hostnameOf(headers.host ?? '') ?? '');
   if (token === undefined ? sent !== undefined || isLocal() : isSameSecret(String(sent), token)) return;
   const headerProblem = `At a host name that is not a loopback name, ${CONTROL_PATH} needs the header X-Mock-Token`;

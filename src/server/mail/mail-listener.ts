@@ -54,12 +54,12 @@ export interface MailServerSettings {
 type Accept = (socket: Socket, isSecure: boolean) => void;
 
 /**
- * Creates a server that accepts clients with and without TLS. When the server closes, `atEnd` is called before the
- * connections that are still open are closed.
+ * Creates a server that accepts clients with and without TLS. When the server closes, `beforeDestroy` is called before
+ * the connections that are still open are closed.
  */
-export function createMailListener(tls: MailTls | undefined, accept: Accept, atEnd?: () => void): Listener {
+export function createMailListener(tls: MailTls | undefined, accept: Accept, beforeDestroy?: () => void): Listener {
   const server = createServer((socket) => (tls ? detectTls(socket, tls, accept) : accept(socket, false)));
-  return createListener(server, undefined, atEnd);
+  return createListener(server, undefined, beforeDestroy);
 }
 
 /** The time in which a client must begin TLS. A client that sends nothing then gets the greeting without TLS. */
