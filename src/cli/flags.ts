@@ -83,8 +83,8 @@ export const START_FLAGS = {
     ),
     json: { help: 'Print one line of JSON when ready, and the log to stderr' },
     'env-file': {
-      // Node reads the flag --env-file itself, wherever it stands before a `--`. If the file does not exist, Node, and
-      // so npx, ends with `not found` before it runs the program. The program cannot change this.
+      // Node itself reads a flag --env-file that is before a `--`. If the file does not exist, Node, and therefore npx,
+      // ends with `not found` before it runs the program. The program cannot change this.
       short: 'e',
       value: '<file>',
       help:

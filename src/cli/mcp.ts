@@ -150,7 +150,7 @@ type Schema = {
   oneOf?: readonly Schema[];
 };
 
-/** Returns one schema for the parameters and the body of a call. It has the fields of all forms of the body. */
+/** Returns one schema for the parameters and the body of a call. The schema has the fields of all forms of the body. */
 function inputSchemaOf({ parameters = [], requestBody }: Pick<Call, 'parameters' | 'requestBody'> = {}): Fields {
   const body = requestBody?.content[JSON_TYPE]?.schema ?? {};
   const forms = body.anyOf ?? body.oneOf ?? [body];

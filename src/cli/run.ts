@@ -219,7 +219,7 @@ function parseArgument(name: string, { argument }: Command, [first, ...more]: re
   return first;
 }
 
-/** Returns the command line of the other command. It must follow `--`, because both commands may have the same flag. */
+/** Returns the command line of the other command. It follows `--`, because both commands may have the same flag. */
 function parseOtherCommand(name: string, rest: readonly string[], positionals: readonly string[]): readonly string[] {
   if (rest[0] && positionals.length <= 1) return rest;
   const example = `npx agent-mailbox-mock ${name} -- npm test`;

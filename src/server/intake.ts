@@ -57,7 +57,7 @@ export class Intake {
     const counter = this.createCounter();
     response.once('close', counter.release);
     if (response.closed) counter.release();
-    // The declared size is counted at once. Otherwise, many bodies could begin to arrive, and none of them would fit.
+    // The declared size is counted at once. Otherwise, more bodies could begin to arrive than there is room for.
     const isDeclared = Number.isFinite(declaredBytes);
     throwIfRefused(isDeclared ? counter.add(declaredBytes) : undefined);
     for await (const chunk of body) {

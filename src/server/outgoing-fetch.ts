@@ -20,8 +20,8 @@ const IDLE_MS = 1_000;
 
 /**
  * Creates a `fetch` for deliveries. It looks up a host name, checks each address, and connects only to the checked
- * addresses, so that DNS rebinding cannot bypass the check. It does not follow redirects, and it allows ports that
- * browsers block.
+ * addresses, so that DNS rebinding cannot bypass the check. This `fetch` does not follow redirects, and it allows ports
+ * that browsers block.
  */
 export function createOutgoingFetch(receiverRules: ReceiverRules) {
   const agents = new Map<string, Agent>();

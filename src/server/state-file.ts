@@ -77,7 +77,7 @@ async function keepWriting(state: WholeState, target: string, lock: FileLock) {
   };
 }
 
-/** Removes the unfinished files of earlier processes. This server has the lock, so no other process is writing one. */
+/** Removes the unfinished files of earlier processes. This server has the lock, so no process still writes them. */
 async function removeLeftovers(file: string): Promise<void> {
   const folder = dirname(file);
   for (const name of await readdir(folder).catch(() => [])) {
@@ -130,8 +130,8 @@ interface State {
 }
 
 /**
- * Parses the JSON of a state. The bytes of mail are cut out of the JSON first, and decoded one by one, because all of
- * them as texts could need more memory than the heap has.
+ * Parses the JSON of a state. The bytes of mail are first cut out of the JSON and decoded one after another, because
+ * the texts of all mails together could need more memory than the heap has.
  */
 export function parseState(json: Buffer): unknown {
   const bytesByPlaceholder = new Map<unknown, Uint8Array>();

@@ -12,7 +12,7 @@ import { parseOne, parseStartSettings } from './start-settings.ts';
 
 /**
  * Starts an emulator, runs another command, and returns the exit code of that command. If the variable `MAILBOX_URLS`
- * lists running emulators, the command gets a sandbox of one of them instead.
+ * lists running emulators, no emulator is started, and the command gets a sandbox of an emulator in the list.
  */
 export const exec: RunCommand = async (terminal, flags, _, command) => {
   const emulatorUrl = chooseUrl(terminal.env);

@@ -98,7 +98,7 @@ function forwardedText({ to, isRefused, error, ...result }: ForwardedTo): string
 export interface Forwarded {
   /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
-  /** Why there was no response, in a sentence; null if there was one. */
+  /** Why there was no response, in a sentence; null if there was a response. */
   readonly error: string | null;
   /** Whether the address may not be called. */
   readonly isRefused: boolean;

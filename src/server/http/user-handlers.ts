@@ -9,7 +9,7 @@ import { readBody } from '../../service/pipeline/parse-input.ts';
 import type { Environment } from '../../world/environment.ts';
 import { readRequest } from './node-adapter.ts';
 
-/** Runs the user's own handlers for a request. If none of them responds, the request is passed to `next`. */
+/** Runs the user's own handlers for a request. If no handler responds, the request is passed to `next`. */
 export type UserHandlers = (
   message: IncomingMessage,
   response: ServerResponse,
@@ -22,7 +22,7 @@ const MAX_USER_BODY_BYTES = 16 * 1024 * 1024;
 /**
  * Creates a function that runs the user's own msw handlers for requests of Node. It uses express and msw's middleware.
  *
- * @throws {TypeError} when one of the handlers is not a request handler of msw.
+ * @throws {TypeError} when a handler is not a request handler of msw.
  */
 export function createUserHandlers(input: unknown, report: Environment['report']): UserHandlers {
   const handlers = parseHandlers(input);

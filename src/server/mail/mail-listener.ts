@@ -5,7 +5,7 @@ import type { Intake } from '../intake.ts';
 import { createListener, type Listener } from '../listener.ts';
 import { fileProblem, readRegularFile } from '../regular-file.ts';
 
-/** The certificate of the mail servers and its key, and both as Node's TLS code needs them. */
+/** The certificate of the mail servers, its key, and the TLS context of Node that contains both. */
 export type MailTls = { readonly cert: Buffer; readonly key: Buffer; readonly context: SecureContext };
 
 /** Problems of the certificate and the key, by the error code of OpenSSL. */

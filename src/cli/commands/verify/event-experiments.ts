@@ -149,7 +149,7 @@ export const eventExperiments: Experiments = {
     const startMs = performance.now();
     const { from, to } = await s.createMail();
     await receiver.waitForCalls(1);
-    // If the server makes the second call, the call arrives after about the same time as the first one.
+    // A second call would arrive after about the same time as the first call.
     const waitMs = Math.max(500, 10 * (performance.now() - startMs));
     await s.send(from, to);
     await s.waitForMessages(to, 2);

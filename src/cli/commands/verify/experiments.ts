@@ -53,7 +53,7 @@ export const LAST_MAIL = 'last mail';
 /** Returns the sorted names of the fields of an object. */
 export const fieldNames = (value: object) => Object.keys(value).toSorted();
 
-/** Returns whether a list shows one id before another. */
+/** Returns whether a list shows `id` before `otherId`. */
 export function isBefore(list: readonly { readonly id: string }[], id: string, otherId: string): boolean {
   const ids = list.map((item) => item.id);
   if (!ids.includes(id) || !ids.includes(otherId)) throw new VerifyError('the list does not show both items');
@@ -61,7 +61,7 @@ export function isBefore(list: readonly { readonly id: string }[], id: string, o
 }
 
 /**
- * Returns a function that creates experiments. Each of them creates something, sends a request about it, and returns
+ * Returns a function that creates experiments. Each experiment creates something, sends a request about it, and returns
  * what `observe` finds in the reply.
  */
 const createExperiment =

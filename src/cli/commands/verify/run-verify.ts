@@ -13,13 +13,13 @@ import { MeasuredValue, type Need, Session, type Target, VerifyError } from './v
 /** Every experiment, by the id of the behaviour whose value it finds. */
 export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mailExperiments, ...eventExperiments };
 
-/** The result of the comparison for one behaviour of the ledger, or for one statement. */
+/** The result of the comparison for one behaviour or one statement. */
 export interface Finding {
   readonly id: string;
   /** The question of the behaviour, or the sentence of the statement. */
   readonly stated: string;
   readonly verdict: 'agrees' | 'differs' | 'not compared';
-  /** The value of the server, or what was observed. If nothing was compared, the reason for this. */
+  /** The value of the server, or the observation. If nothing was compared, the reason why. */
   readonly found: string;
   /** What the emulator does. */
   readonly emulator: string;
@@ -28,7 +28,7 @@ export interface Finding {
 /** The result of a whole run. */
 export interface Verification {
   readonly findings: readonly Finding[];
-  /** The values that the server has, as far as they were found, by the id of the behaviour. */
+  /** The values of the server that were found, by the id of the behaviour. */
   readonly behaviours: BehaviourOptions;
   /** The paths of the things that `verify` has created and could not delete. */
   readonly left: readonly string[];
@@ -82,7 +82,7 @@ export class Verifier {
   readonly #behaviours: Record<string, string> = {};
   readonly #findings: (Finding & { readonly calls: ReadonlySet<string>; readonly operation: string | undefined })[] =
     [];
-  /** The emulators that were started. At any time, each of them has one value of the current behaviour. */
+  /** The emulators that were started: one for each value of the current behaviour. */
   readonly #emulators: Promise<Emulator>[] = [];
 
   constructor(server: Target, receiver: Awaited<ReturnType<typeof startReceiver>>) {

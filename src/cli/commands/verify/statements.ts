@@ -74,7 +74,7 @@ const BODIES: { readonly [Id in OperationId]?: (s: Session, email: string) => ob
   verifyEmail: (_, email) => ({ email }),
 };
 
-/** Operations whose replies are not compared: `getAttachment` returns bytes, the others need data from outside. */
+/** Operations whose replies are not compared: `getAttachment` returns bytes, and the others need data from outside. */
 const NOT_COMPARED: readonly OperationId[] = ['getAttachment', 'verifyDomain', 'deleteTenant'];
 
 /**

@@ -14,7 +14,7 @@ export interface ReceivedCall {
   /** When the call arrived, and when its connection ended, in milliseconds of `performance.now()`. */
   readonly startMs: number;
   endMs?: number;
-  /** Answers a call whose answer is `hang`. */
+  /** Answers a call that has no answer yet, because its answer is `hang`. */
   release(): void;
 }
 

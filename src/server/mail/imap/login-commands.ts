@@ -65,10 +65,10 @@ export const LOGIN_COMMANDS: CommandTable = {
 };
 
 function logIn(session: Session, user: string, password: string): CommandResult {
-  const { server, connection } = session;
+  const { shared, connection } = session;
   if (connection.refusesLogin) throw new RefusedCommand('Use STARTTLS first.', 'PRIVACYREQUIRED');
   const [name = '', secret = ''] = [user, password].map((text) => Buffer.from(text, 'latin1').toString('utf8'));
-  const principal = findLogin(server.service.worlds, name, secret);
+  const principal = findLogin(shared.service.worlds, name, secret);
   if (!principal || session.takeFault('login-refused', principal)) {
     const problem = 'The login is wrong; use the canonicalEmail of an inbox as the user, and its imapPassword.';
     throw new RefusedCommand(problem, 'AUTHENTICATIONFAILED');
