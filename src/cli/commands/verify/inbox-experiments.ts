@@ -137,10 +137,7 @@ export const inboxExperiments: Experiments = {
     const path = `${to.path}/drafts/${id}`;
     return [fieldNames(await s.add(`${path}/send`)), status(await s.post(`${path}/send`))];
   },
-  'lists.shape': resultOf(createList, async ({ path, entry }, s) => [
-    fieldNames(await s.read(path)),
-    fieldNames(entry),
-  ]),
+  'lists.shape': resultOf(createList, async ({ path, entry }, s) => [await s.read(path), entry].map(fieldNames)),
   'lists.list.entries': resultOf(createList, async ({ inbox: { path } }, s) => {
     return 'entries' in (await s.read(`${path}/lists`)).lists[0];
   }),
