@@ -14,8 +14,8 @@ export function slugOf(name: string, maxLength: number, fallback: string): strin
   return slug.slice(0, maxLength).replace(/-$/, '');
 }
 
-/** Cuts a text to at most `maxLength` UTF-16 code units, without splitting a surrogate pair. */
-export function cut(text: string, maxLength: number): string {
+/** Shortens a text to at most `maxLength` UTF-16 code units, without splitting a surrogate pair. */
+export function truncate(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '');
 }
 

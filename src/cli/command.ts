@@ -16,11 +16,11 @@ export interface Terminal {
   /** Reads stdin to its end, as text. */
   input(): Promise<string>;
   /**
-   * Calls a function with each line that a person types, until the returned function is called. It is `undefined` if
-   * stdin or stdout is not a terminal.
+   * Calls `receive` with each line that a person types, until the returned function is called; `undefined` if stdin or
+   * stdout is not a terminal.
    */
-  readonly typedLines?: ((receive: (line: string) => void) => () => void) | undefined;
-  /** Resolves when the command must end: with the signal, or with `undefined` if `npx`, which started it, has ended. */
+  readonly readTypedLines?: ((receive: (line: string) => void) => () => void) | undefined;
+  /** Resolves when the command must end: with the signal, or with `undefined` if the `npx` that started it ended. */
   readonly interrupted: Promise<NodeJS.Signals | undefined>;
 }
 
@@ -30,7 +30,7 @@ export interface Terminal {
  */
 export interface Flag<Value = unknown> extends Partial<ServerSetting<Value>> {
   readonly help: string;
-  /** Whether the value is JSON. A comma in it then does not separate two values. */
+  /** Whether the value is JSON. A comma in JSON does not separate two values. */
   readonly isJson?: true;
   /** A second variable that sets the flag. The variable with the name of the flag has priority. */
   readonly otherVariable?: string;
@@ -64,13 +64,13 @@ export interface Command {
 }
 
 /**
- * Runs a command to its end. `other` is the command line after `--`. Resolves with the exit code, if it is not 0.
+ * Runs a command to its end. `command` is the command line after `--`. Resolves with the exit code, if it is not 0.
  *
  * @throws {UsageError | CannotRunError}
  */
 export type RunCommand = (...input: CommandInput) => Promise<void> | Promise<number>;
 
-type CommandInput = [terminal: Terminal, flags: GivenFlags, argument: string | undefined, other: readonly string[]];
+type CommandInput = [terminal: Terminal, flags: GivenFlags, argument: string | undefined, command: readonly string[]];
 
 /** Creates a command that ends when it is interrupted. The signal that `run` receives is then aborted. */
 export function createInterruptible(run: (...input: [...CommandInput, signal: AbortSignal]) => Promise<void>) {

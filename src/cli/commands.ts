@@ -43,7 +43,7 @@ export const COMMANDS = {
   trigger: {
     help: 'Trigger an event in a running emulator',
     argument: '<event>',
-    examples: [['trigger message.received --set subject=Hello', 'Deliver this event to each webhook that lists it']],
+    examples: [['trigger message.received --set subject=Hello', 'Deliver this event to each subscribed webhook']],
     flags: FLAGS.TRIGGER_FLAGS,
     load: async () => (await import('./commands/trigger.ts')).trigger,
   },

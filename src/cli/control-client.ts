@@ -16,7 +16,7 @@ export interface Emulator {
 export class NoConnectionError extends CannotRunError {}
 
 /**
- * Creates a client of the emulator that `--url`, `--token` and `--sandbox` name. It sends no request yet.
+ * Creates a client of the emulator that `--url`, `--token` and `--sandbox` name. Sends no request yet.
  *
  * @throws {UsageError} on an invalid URL.
  */
@@ -25,8 +25,8 @@ export function createEmulatorClient(flags: GivenFlags): Emulator {
   const send = async (target: string, init: RequestInit) => {
     const response = await fetch(target, { ...init, redirect: 'manual' }).catch(() => undefined);
     if (!response) throw createNoEmulatorError(url);
-    const isOurs = /^(?:application\/json|text\/event-stream)/.test(response.headers.get('content-type') ?? '');
-    if (!isOurs) throw createWrongServerError(url);
+    const isFromEmulator = /^(?:application\/json|text\/event-stream)/.test(response.headers.get('content-type') ?? '');
+    if (!isFromEmulator) throw createWrongServerError(url);
     return response;
   };
   const [token, sandbox] = [textOf(flags.token), textOf(flags.sandbox)];
@@ -57,17 +57,17 @@ export function createNoEmulatorError(url: string): NoConnectionError {
 type FeedQuery = { readonly lastEventId?: string; readonly follow?: false };
 
 /**
- * Yields the events of the live feed until the feed ends. If the connection is lost, it connects again and continues
- * after the last event. `onOpen` is called when the feed is open, because from then on no event is missed.
+ * Yields the events of the live feed until the feed ends. After a lost connection, connects again and continues after
+ * the last event. `onOpen` is called when the feed is open, because from then on no event is missed.
  *
- * @throws {CannotRunError} if the emulator refuses the call or is not running, or if a connection is lost before it has
- *   brought an event.
+ * @throws {CannotRunError} if the emulator refuses the call or is not running, or if a connection is lost before an
+ *   event has arrived.
  */
 export async function* readFeed({ url, client }: Emulator, query: FeedQuery, onOpen?: () => void) {
   let { lastEventId } = query;
   for (;;) {
-    const start = lastEventId;
-    const events = await client.readFeed({ ...query, lastEventId: start });
+    const previousId = lastEventId;
+    const events = await client.readFeed({ ...query, lastEventId: previousId });
     onOpen?.();
     onOpen = undefined;
     try {
@@ -77,7 +77,7 @@ export async function* readFeed({ url, client }: Emulator, query: FeedQuery, onO
       }
       return;
     } catch {
-      if (lastEventId === start) throw new NoConnectionError(`The connection to ${url} was lost.`);
+      if (lastEventId === previousId) throw new NoConnectionError(`The connection to ${url} was lost.`);
     }
   }
 }
@@ -87,7 +87,7 @@ const RETRY_MS = 500;
 
 /**
  * Yields the events so far and all later events, until `signal` is aborted. When the emulator ends, or can no longer be
- * reached, it calls `onLost` once, and continues when the emulator is running again.
+ * reached, calls `onLost` once, and continues when the emulator is running again.
  *
  * @throws {CannotRunError} if the emulator refuses the call, or is not running at the start.
  */

@@ -32,10 +32,10 @@ export async function writeEnvFile(path: string, variables: Variables): Promise<
 }
 
 async function mayReplace(path: string): Promise<boolean> {
-  const found = await lstat(path).catch(() => undefined);
-  if (found === undefined) return true;
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats === undefined) return true;
   // Only a regular file is read, because a read of a pipe might never end.
-  const text = found.isFile() ? await readIfPossible(path) : undefined;
+  const text = stats.isFile() ? await readIfPossible(path) : undefined;
   return text === '' || text?.startsWith(FIRST_LINE) === true;
 }
 

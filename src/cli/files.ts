@@ -4,19 +4,19 @@ import { fileProblem, readRegularFile } from '../server/regular-file.ts';
 import { CannotRunError } from './command.ts';
 
 /**
- * Reads a file that the user named. `what` is the kind of file, which the error message names.
+ * Reads a file that the user named. `kind` is the kind of file for the error message, such as `profile`.
  *
- * @throws {CannotRunError} if it cannot be read.
+ * @throws {CannotRunError} if the file cannot be read.
  */
-export async function readNamedFile(path: string, what = 'file'): Promise<Buffer> {
+export async function readNamedFile(path: string, kind = 'file'): Promise<Buffer> {
   try {
     return await readRegularFile(path);
   } catch (error) {
-    throw new CannotRunError(`The ${what} ${path} cannot be read: ${fileProblem(error, 'there is no such file')}.`);
+    throw new CannotRunError(`The ${kind} ${path} cannot be read: ${fileProblem(error, 'there is no such file')}.`);
   }
 }
 
-/** Turns the error of a write into an error for the user that names the file. */
+/** Turns the error of a write into an error message for the user, which names the file. */
 export function explainWriteError(error: unknown, file: string): CannotRunError {
   return new CannotRunError(`The file ${file} cannot be written: ${fileProblem(error)}.`);
 }

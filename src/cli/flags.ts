@@ -7,7 +7,7 @@ import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 
 /** Returns the flag for an option that is a number. The flag has the same limits as the option. */
-const number = (option: NumberOption, value: string, help: string) => ({ ...numberFlag(option), value, help });
+const numericFlag = (option: NumberOption, value: string, help: string) => ({ ...numberFlag(option), value, help });
 
 /** Puts flags into a group. `--help` lists them under the name of the group. */
 function inGroup<const Flags extends Readonly<Record<string, Flag>>>(group: string, flags: Flags): Flags {
@@ -31,7 +31,7 @@ export const START_FLAGS = {
     },
     watch: { help: 'Load the fixture file again when it changes' },
     state: SERVER_SETTINGS.state,
-    seed: number('seed', '<number>', 'Make ids, keys and secrets the same in every run with this number'),
+    seed: numericFlag('seed', '<number>', 'Make ids, keys and secrets the same in every run with this number'),
   }),
   ...inGroup('Mail', {
     mail: {
@@ -51,7 +51,7 @@ export const START_FLAGS = {
       fromText: parseSize,
       parse: (bytes: unknown) => (typeof bytes === 'number' ? bytes : undefined),
     },
-    'loop-limit': number(
+    'loop-limit': numericFlag(
       'loopLimit',
       '<mails>',
       'Mails that two addresses may exchange within a minute; more are held (default 50)',
@@ -59,12 +59,12 @@ export const START_FLAGS = {
   }),
   ...inGroup('Behaviour', {
     behaviour: { multiple: true, value: '<id>=<value>', help: 'Change a behaviour; repeatable' },
-    profile: { value: '<file>', help: 'Start with the behaviours of this profile, which verify or profile init wrote' },
+    profile: { value: '<file>', help: 'Start with the behaviours in this file, written by profile init or verify' },
     fault: {
       multiple: true,
       isJson: true,
       value: '<json>',
-      help: 'Start with this fault, the JSON of POST /__mock/faults, or with a list of them; repeatable',
+      help: 'Start with this fault or list of faults, as JSON for POST /__mock/faults; repeatable',
     },
   }),
   ...inGroup('Security', {
@@ -76,20 +76,20 @@ export const START_FLAGS = {
   ...inGroup('Log and output', {
     quiet: { short: 'q', help: 'Do not print the log' },
     verbose: { help: 'Log control calls that only read, and the requests of the inspector, too' },
-    'journal-size': number(
+    'journal-size': numericFlag(
       'journalSize',
       '<requests>',
       'Requests that the journal keeps of each tenant; 0 for none (default 1000)',
     ),
     json: { help: 'Print one line of JSON when ready, and the log to stderr' },
     'env-file': {
-      // Node reads the flag --env-file itself, wherever it stands before a `--`. If the file does not exist, Node, and
-      // so npx, ends with `not found` before it runs the program. The program cannot change this.
+      // Node itself reads a flag --env-file that is before a `--`. If the file does not exist, Node, and therefore npx,
+      // ends with `not found` before it runs the program. The program cannot change this.
       short: 'e',
       value: '<file>',
       help:
-        'Write the URL, keys and ids as variables to this file, which is removed at the end; ' +
-        'if the file does not exist yet, write -e, because Node reads --env-file itself',
+        'Write the URL, keys and ids as environment variables into this file, and remove it at the end; ' +
+        'for a new file, use -e, because Node itself reads --env-file and fails if the file does not exist',
     },
     open: { help: 'Open the inspector in a browser' },
   }),
@@ -112,14 +112,14 @@ export const EXEC_FLAGS = {
 
 /** The flags of the commands that call a running emulator. */
 const CONTROL_FLAGS = inGroup('Emulator', {
-  url: { value: '<url>', help: `URL of the emulator (default http://${DEFAULT_HOST}:${DEFAULT_PORT})` },
+  url: { value: '<url>', help: `URL of the running emulator (default http://${DEFAULT_HOST}:${DEFAULT_PORT})` },
   token: { value: '<token>', help: 'Control token, if the emulator has one' },
   sandbox: { value: '<id>', help: 'Sandbox to which the command applies (default: the whole emulator)' },
 });
 
 /** The flags of `agent-mailbox-mock mcp`. */
 export const MCP_FLAGS = {
-  url: { value: '<url>', help: 'URL of a running emulator (default: start one, and stop it when this command ends)' },
+  url: { value: '<url>', help: 'URL of a running emulator; without it, this command starts and stops an emulator' },
   token: CONTROL_FLAGS.token,
 } as const satisfies Record<string, Flag>;
 
@@ -143,11 +143,11 @@ export const RECEIVE_FLAGS = {
   text: { value: '<text>', help: 'Plain text body; - reads it from stdin' },
   html: { value: '<html>', help: 'HTML body' },
   attach: { multiple: true, value: '<file>', help: 'File to attach; repeatable' },
-  'in-reply-to': { value: '<id>', help: 'Message-ID of the message that this one replies to' },
+  'in-reply-to': { value: '<id>', help: 'Message-ID of the message to which this message replies' },
   eml: { value: '<file>', help: 'File with the whole message (RFC 5322), instead of its parts' },
   'envelope-from': { value: '<address>', help: 'Envelope sender; <> for the null sender' },
   auth: { multiple: true, value: '<method>=<result>', help: 'Result of spf, dkim or dmarc; repeatable' },
-  sample: { value: '<name>', help: 'Sample to deliver, instead of the parts; see samples list' },
+  sample: { value: '<name>', help: 'Sample to deliver instead of your own mail; the command samples lists the names' },
   seed: { value: '<number>', help: 'Seed for the names and codes in the sample' },
   json: { help: 'Print one line of JSON instead of a line for each message' },
   ...CONTROL_FLAGS,
@@ -170,10 +170,10 @@ export const TRIGGER_FLAGS = {
 
 /** The flags of `agent-mailbox-mock listen`. */
 export const LISTEN_FLAGS = {
-  'forward-to': { value: '<url>', help: 'Send each delivery on to this URL, as it was sent' },
+  'forward-to': { value: '<url>', help: 'Send each delivery on to this URL, with the same headers and body' },
   'deliver-to': { ...SERVER_SETTINGS.deliverTo, help: 'Allow --forward-to to call this host or IP range; repeatable' },
-  tenant: { value: '<id>', help: 'Only deliveries of this tenant' },
-  webhook: { value: '<id>', help: 'Only deliveries to this webhook' },
+  tenant: { value: '<id>', help: 'Select only deliveries of this tenant' },
+  webhook: { value: '<id>', help: 'Select only deliveries to this webhook' },
   json: { help: 'Print one line of JSON for each delivery' },
   ...CONTROL_FLAGS,
 } as const satisfies Record<string, Flag>;
@@ -187,7 +187,7 @@ export const LOGS_FLAGS = {
 
 /** The flags of `agent-mailbox-mock behaviours`. */
 export const BEHAVIOURS_FLAGS = {
-  behaviour: { ...START_FLAGS.behaviour, help: 'Show the list with this override; repeatable' },
+  behaviour: { ...START_FLAGS.behaviour, help: 'Show the values after this change of a behaviour; repeatable' },
   json: { help: 'Print one line of JSON' },
 } as const satisfies Record<string, Flag>;
 
@@ -211,7 +211,7 @@ export const VERIFY_FLAGS = {
     help: 'Port on loopback at which verify receives deliveries (default: a free one)',
   },
   slow: { help: 'Also run the checks that must wait, such as for a retry' },
-  rate: number('rate', '<number>', 'Requests per second (default 10; no limit on loopback)'),
+  rate: numericFlag('rate', '<number>', 'Requests per second (default 10; no limit on loopback)'),
   yes: { help: 'Do not ask before verify writes to a server that is not on loopback' },
   'write-profile': { value: '<file>', help: 'Write the behaviours that were found into this profile' },
   junit: { value: '<file>', help: 'Write the findings as JUnit XML into this file' },

@@ -25,7 +25,7 @@ export type Entry = readonly [term: string, meaning: string];
 
 /**
  * Lists terms and meanings in two columns. If a term is too wide for its column, its meaning is on the next line. The
- * width of the first column is that of the longest term in `aligned`, so that several lists can have the same columns.
+ * first column is as wide as the longest term in `aligned`, so that several lists can have the same columns.
  */
 export function toList(entries: readonly Entry[], maxTermWidth = 30, aligned = entries): string[] {
   const widths = aligned.map(([term]) => term.length).filter((width) => width <= maxTermWidth);

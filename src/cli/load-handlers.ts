@@ -23,7 +23,7 @@ export async function loadHandlers(path: string): Promise<Handlers> {
   if (handlers === undefined) {
     throw new CannotRunError(
       `The handlers file ${path} must export, by default or as handlers, a list of msw handlers or a function that ` +
-        'returns one.',
+        'returns a list.',
     );
   }
   if (typeof handlers !== 'function') return handlers;

@@ -8,13 +8,13 @@ interface Tool {
   readonly call: CallId | 'addFault' | 'changeClock';
   /** A sentence for the description of the tool. It follows the summary of the control call. */
   readonly help?: string;
-  /** The list in the reply that is shown; its newest item is the last one. Default: the whole reply is shown. */
+  /** The list in the reply that is shown. The last item is the newest. Default: the whole reply is shown. */
   readonly list?: string;
   /** The fields that are shown of each item or, without a list, of the reply. Default: all fields. */
   readonly fields?: readonly string[];
   /** Whether the reply contains texts of a mail. */
   readonly hasMail?: true;
-  /** Whether the API keys in the reply are not masked. The keys of a sandbox are fake, and the caller needs them. */
+  /** Whether API keys in the reply are shown in full. The keys of a sandbox are fake, and the caller needs them. */
   readonly showsKeys?: true;
 }
 
@@ -34,12 +34,12 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
   },
   explain_requests: {
     call: 'listRequests',
-    help: 'The field `reason` says why a request was refused, with what the reply must not say.',
+    help: 'The field `reason` says why a request was refused, also what the reply does not reveal.',
     list: 'requests',
     fields: ['id', 'at', 'method', 'path', 'key', 'principal', 'status', 'code', 'reason', 'ignored', 'faults'],
   },
   set_fault: { call: 'addFault' },
-  move_clock: { call: 'changeClock', help: 'What is due until then happens.' },
+  move_clock: { call: 'changeClock', help: 'Everything that is due until the new time happens.' },
 };
 
 /** How many items of a list are shown, and how many characters of a result. */
@@ -68,10 +68,10 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Returns some fields of an object. The name `a.b,c` selects the fields `b` and `c` of each item of the list `a`. */
 function pick(value: Fields, names: readonly string[] = Object.keys(value)): Fields {
   const entries = names.map((name) => {
-    const [list = '', itemFields] = name.split('.');
-    const field = value[list];
+    const [fieldName = '', itemFields] = name.split('.');
+    const field = value[fieldName];
     const fields = itemFields?.split(',');
-    return [list, fields ? (field as readonly Fields[]).map((item) => pick(item, fields)) : field];
+    return [fieldName, fields ? (field as readonly Fields[]).map((item) => pick(item, fields)) : field];
   });
   return Object.fromEntries(entries.filter(([, field]) => field !== undefined));
 }

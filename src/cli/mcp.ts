@@ -14,13 +14,13 @@ const PROTOCOLS = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'];
 const MAX_LINE = 1024 * 1024;
 
 /** Creates a JSON-RPC error. */
-const rpcError = (code: number, message: string) => Object.assign(new Error(message), { code });
+const createRpcError = (code: number, message: string) => Object.assign(new Error(message), { code });
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Serves the Model Context Protocol over stdin and stdout, so that a program such as a coding assistant can use the
- * emulator at `--url`. Without `--url`, it starts an emulator. It ends when stdin ends. The log goes to stderr.
+ * emulator at `--url`. Without `--url`, starts an emulator. The command ends when stdin ends. The log goes to stderr.
  */
 export const mcp: RunCommand = async (terminal, flags) => {
   await using server = flags.url
@@ -38,16 +38,16 @@ export const mcp: RunCommand = async (terminal, flags) => {
 async function serve(url: string, client: ControlClient, out: (line: string) => void): Promise<void> {
   const running = new Set<Promise<void>>();
   for await (const line of linesOf(process.stdin)) {
-    const answered = answer(line, url, client).then((reply) => {
+    const answering = answer(line, url, client).then((reply) => {
       if (reply) out(JSON.stringify(reply));
-      running.delete(answered);
+      running.delete(answering);
     });
-    running.add(answered);
+    running.add(answering);
   }
   await Promise.all(running);
 }
 
-/** Yields the lines of the input. A line that is too long is shortened, so it is then refused as invalid JSON. */
+/** Yields the lines of the input. A line that is too long is shortened, so that it is refused as invalid JSON. */
 async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let rest = '';
   const decoder = new TextDecoder();
@@ -59,7 +59,7 @@ async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
   if (rest.trim() !== '') yield rest;
 }
 
-/** Returns the reply to a message; `undefined` for a notification. It never rejects. */
+/** Returns the reply to a message; `undefined` for a notification. The promise never rejects. */
 async function answer(line: string, url: string, client: ControlClient): Promise<object | undefined> {
   let id: unknown = null;
   try {
@@ -67,7 +67,7 @@ async function answer(line: string, url: string, client: ControlClient): Promise
     if (message.id === undefined) return undefined;
     id = message.id;
     const run = METHODS[String(message.method)];
-    if (!run) throw rpcError(-32601, `There is no method ${String(message.method).slice(0, 100)}.`);
+    if (!run) throw createRpcError(-32601, `There is no method ${String(message.method).slice(0, 100)}.`);
     return { jsonrpc: '2.0', id, result: await run(url, client, (message.params ?? {}) as Fields) };
   } catch (error) {
     const { code = -32603, message } = error as Error & { readonly code?: number };
@@ -80,10 +80,10 @@ function parse(line: string): Fields {
   try {
     message = JSON.parse(line);
   } catch {
-    throw rpcError(-32700, 'The line is not JSON, or is longer than 1 MiB.');
+    throw createRpcError(-32700, 'The line is not JSON, or is longer than 1 MiB.');
   }
   if (isObject(message)) return message;
-  throw rpcError(-32600, 'A message must be an object with jsonrpc, method and, for a request, an id.');
+  throw createRpcError(-32600, 'A message must be an object with jsonrpc, method and, for a request, an id.');
 }
 
 type Method = (url: string, client: ControlClient, params: Fields) => Fields | Promise<Fields>;
@@ -100,7 +100,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   async 'tools/call'(_, client, { name, arguments: given = {} }) {
     const [, tool] = Object.entries(TOOLS).find(([known]) => known === name) ?? [];
     const known = Object.keys(TOOLS).join(', ');
-    if (!tool) throw rpcError(-32602, `There is no tool ${String(name).slice(0, 100)}; there are ${known}.`);
+    if (!tool) throw createRpcError(-32602, `There is no tool ${String(name).slice(0, 100)}; there are ${known}.`);
     // A refused control call is a result and not an error of the protocol, so that the language model sees the reason.
     return callTool(client, tool, given as Fields).then(
       (text) => ({ content: [{ type: 'text', text }] }),
@@ -112,7 +112,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   }),
   async 'resources/read'(url, client, { uri }) {
     const found = RESOURCES.find(([path]) => url + path === uri);
-    if (!found) throw rpcError(-32602, `There is no resource ${String(uri).slice(0, 200)}.`);
+    if (!found) throw createRpcError(-32602, `There is no resource ${String(uri).slice(0, 200)}.`);
     return { contents: [{ uri, mimeType: JSON_TYPE, text: JSON.stringify(await client[found[2]]()) }] };
   },
 };
@@ -129,9 +129,9 @@ async function describeTools(client: ControlClient): Promise<Fields[]> {
   const { paths } = await client.getControlOpenApi();
   const calls = Object.values(paths).flatMap((methods) => Object.values(methods as unknown as Record<string, Call>));
   return Object.entries(TOOLS).map(([name, { call, help }]) => {
-    const found = calls.find(({ operationId }) => operationId === call);
-    const description = [found?.summary, help].filter(Boolean).join(' ');
-    return { name, description, inputSchema: inputSchemaOf(found) };
+    const operation = calls.find(({ operationId }) => operationId === call);
+    const description = [operation?.summary, help].filter(Boolean).join(' ');
+    return { name, description, inputSchema: inputSchemaOf(operation) };
   });
 }
 
@@ -150,7 +150,7 @@ type Schema = {
   oneOf?: readonly Schema[];
 };
 
-/** Returns one schema for the parameters and the body of a call. It has the fields of all forms of the body. */
+/** Returns one schema for the parameters and the body of a call. The schema has the fields of all forms of the body. */
 function inputSchemaOf({ parameters = [], requestBody }: Pick<Call, 'parameters' | 'requestBody'> = {}): Fields {
   const body = requestBody?.content[JSON_TYPE]?.schema ?? {};
   const forms = body.anyOf ?? body.oneOf ?? [body];

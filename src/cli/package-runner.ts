@@ -23,8 +23,8 @@ type RunnerProcesses = readonly [parent: number, runner?: number];
 
 /**
  * Finds the package runner that started this process (`npx`, `npm exec`, `npm run`, `pnpm dlx`, `bunx`) and waits for
- * its end, because a runner does not always pass on the signal that ends it. The promise `ended` resolves when the
- * runner has ended. It never resolves for a process that was started directly or in the background.
+ * its end, because a runner that is ended by a signal does not always pass the signal on. The promise `ended` resolves
+ * when the runner has ended. It never resolves for a process that was started directly or in the background.
  */
 export async function watchRunner(env: NodeJS.ProcessEnv): Promise<{ readonly ended: Promise<void> }> {
   const { npm_execpath: runner, npm_lifecycle_script: script = '' } = env;
@@ -36,23 +36,23 @@ export async function watchRunner(env: NodeJS.ProcessEnv): Promise<{ readonly en
 
 /** Waits until one of the processes has ended. */
 async function waitForEnd(processes: RunnerProcesses): Promise<void> {
-  while (await haveAllParents(processes)) await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
+  while (await areAllRunning(processes)) await new Promise((resolve) => setTimeout(resolve, POLL_MS).unref());
 }
 
 async function findRunner(script: string): Promise<RunnerProcesses | 'gone' | 'none'> {
   const parent = process.ppid;
-  const first = await findProcess(parent);
-  if (first && RUNNER.test(first.command)) return [parent];
-  const second = first && SHELL.test(first.command) ? await findProcess(first.parent) : undefined;
-  if (first && second && RUNNER.test(second.command)) return [parent, first.parent];
+  const info = await findProcess(parent);
+  if (info && RUNNER.test(info.command)) return [parent];
+  const grandparent = info && SHELL.test(info.command) ? await findProcess(info.parent) : undefined;
+  if (info && grandparent && RUNNER.test(grandparent.command)) return [parent, info.parent];
   // If the script is our own command, a runner has started it. If init is now the parent of this process or of its
   // shell, the runner has already ended.
-  const isOrphan = parent === INIT_PID || (second !== undefined && first?.parent === INIT_PID);
+  const isOrphan = parent === INIT_PID || (grandparent !== undefined && info?.parent === INIT_PID);
   return isOrphan && /\bagent-mailbox-mock\b/.test(script) ? 'gone' : 'none';
 }
 
 /** Returns whether none of the processes has ended: each is then still the parent of the next one. */
-async function haveAllParents([parent, runner]: RunnerProcesses): Promise<boolean> {
+async function areAllRunning([parent, runner]: RunnerProcesses): Promise<boolean> {
   if (process.ppid !== parent) return false;
   return runner === undefined || (await findProcess(parent))?.parent === runner;
 }

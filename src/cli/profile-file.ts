@@ -23,7 +23,7 @@ export async function writeProfile(file: string, content: Profile, flag: 'w' | '
 /**
  * Reads a profile, and prints which of its values differ from the defaults.
  *
- * @throws {CannotRunError} if the file cannot be read, is no profile, or has an unknown behaviour or value.
+ * @throws {CannotRunError} if the file cannot be read, is not a profile, or has an unknown behaviour or value.
  */
 export async function readProfile(file: string, print: (line: string) => void): Promise<Profile> {
   const content = parse(String(await readNamedFile(file, 'profile')), file);
@@ -34,8 +34,8 @@ export async function readProfile(file: string, print: (line: string) => void): 
   }
   const changes = changesIn(content);
   const count = changes.length === 1 ? '1 default differs' : `${changes.length} defaults differ`;
-  const differ = changes.length === 0 ? 'no default differs' : `${count}: ${changes.join(', ')}`;
-  print(`Profile ${file}: ${differ}.`);
+  const summary = changes.length === 0 ? 'no default differs' : `${count}: ${changes.join(', ')}`;
+  print(`Profile ${file}: ${summary}.`);
   return content;
 }
 

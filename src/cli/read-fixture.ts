@@ -11,7 +11,7 @@ const LARGE_FILE_BYTES = 20 * 1024 * 1024;
 
 /**
  * Reads a fixture file, and the mail files that it names. Their paths are relative to the folder of the fixture file.
- * The mailbox validates the fixture later. `print` gets a sentence if the file is large, because it then takes long.
+ * The mailbox validates the fixture later. `print` gets a sentence if the file is large, because it loads slowly.
  *
  * @throws {CannotRunError} if a file cannot be read or is not JSON.
  */

@@ -23,7 +23,7 @@ async function runCommand(terminal: Terminal, line: CommandLine): Promise<unknow
   checkNodeVersion();
   if (line.action === 'help') return void terminal.out((line.topic ? commandHelp(line.topic) : overview()).join('\n'));
   const command: Command = COMMANDS[line.action];
-  return await (await command.load())(terminal, line.flags, line.argument, line.other ?? []);
+  return await (await command.load())(terminal, line.flags, line.argument, line.otherCommand ?? []);
 }
 
 /** The commands whose examples the overview shows. */
@@ -52,7 +52,7 @@ function overview(): string[] {
     '',
     ...wrap(
       'Exit codes: 0 for success, or after SIGINT or SIGTERM; 1 for a failure; 2 for wrong usage; ' +
-        'that of the other command for exec.',
+        'exec ends with the exit code of the other command.',
       WIDTH,
     ),
   ];
@@ -76,7 +76,7 @@ function commandHelp(name: CommandName): string[] {
   ];
 }
 
-/** Returns how to write a command: its name and argument, the given `flags`, and `-- <command>` if it runs another. */
+/** Returns how to write a command: name, argument, `flags`, and `-- <command>` if the command runs another command. */
 export function usageOf(name: string, { argument, runsOtherCommand }: Command, flags = ''): string {
   return `${name}${argument ? ` ${argument}` : ''}${flags}${runsOtherCommand ? ' -- <command>' : ''}`;
 }
@@ -92,7 +92,7 @@ function listExamples(commands: readonly Command[]): string[] {
 function listFlags({ flags }: Command): string[] {
   const rows: readonly FlagRow[] = Object.entries({ ...flags, ...COMMON_FLAGS });
   const all = rows.map(toEntry);
-  return [...byGroup(rows)].flatMap(([group, own]) => [`${group}:`, ...toList(own.map(toEntry), undefined, all), '']);
+  return [...byGroup(rows)].flatMap(([name, group]) => [`${name}:`, ...toList(group.map(toEntry), undefined, all), '']);
 }
 
 function toEntry([name, { short, value, help }]: FlagRow): Entry {
@@ -108,7 +108,7 @@ export type CommandLine =
       readonly flags: GivenFlags;
       readonly argument: string | undefined;
       /** The command line after `--`, for a command that runs another command. */
-      readonly other?: readonly string[];
+      readonly otherCommand?: readonly string[];
     };
 
 type Flags = Readonly<Record<string, Flag>>;
@@ -133,13 +133,13 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   const unsupported = Object.keys(values).find((flag) => !Object.hasOwn(flags, flag));
   if (unsupported) throw new UsageError(`The command ${name} does not take --${unsupported}; see --help.`);
 
-  const other = command.runsOtherCommand && parseOtherCommand(name, rest, positionals);
-  const argument = other ? undefined : parseArgument(name, command, rest);
-  const typed = Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }] as const);
-  const givenFlags: GivenFlags = { ...readEnvironment(env, flags), ...Object.fromEntries(typed) };
+  const otherCommand = command.runsOtherCommand && parseOtherCommand(name, rest, positionals);
+  const argument = otherCommand ? undefined : parseArgument(name, command, rest);
+  const typedFlags = Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }] as const);
+  const givenFlags: GivenFlags = { ...readEnvironment(env, flags), ...Object.fromEntries(typedFlags) };
   if (givenFlags.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
   if (givenFlags.version?.value) return { action: 'version' };
-  return { action: name, flags: givenFlags, argument, ...(other && { other }) };
+  return { action: name, flags: givenFlags, argument, ...(otherCommand && { otherCommand }) };
 }
 
 /** The command that shows the usage of other commands. */
@@ -148,8 +148,8 @@ const HELP = 'help';
 function parseCommandName(name: string): CommandName {
   if (isCommand(name)) return name;
   const names = [...Object.keys(COMMANDS), HELP];
-  const [near] = findNearest(name, names);
-  const hint = near === undefined ? 'there are' : `did you mean ${near}? There are`;
+  const [similar] = findNearest(name, names);
+  const hint = similar === undefined ? 'there are' : `did you mean ${similar}? There are`;
   throw new UsageError(`There is no command ${quote(name)}; ${hint}: ${names.join(', ')}.`);
 }
 
@@ -162,12 +162,12 @@ const isCommand = (name: string): name is CommandName => Object.hasOwn(COMMANDS,
 
 function parseStrictly(args: readonly string[]) {
   const flags: Flags = Object.assign({}, ...Object.values(COMMANDS).map((command) => command.flags), COMMON_FLAGS);
-  const typed = Object.entries(flags).map(([name, { value, short, multiple }]) => {
+  const optionEntries = Object.entries(flags).map(([name, { value, short, multiple }]) => {
     const type = value === undefined ? ('boolean' as const) : ('string' as const);
     return [name, { type, ...(short && { short }), ...(multiple && { multiple }) }] as const;
   });
   try {
-    const options = Object.fromEntries(typed);
+    const options = Object.fromEntries(optionEntries);
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     return { values: values as Readonly<Record<string, string | boolean | string[]>>, positionals };
   } catch (error) {
@@ -187,8 +187,8 @@ function hintFor(error: unknown, args: readonly string[]): string {
   if (ambiguous !== undefined) return hintForDash(ambiguous, flags[ambiguous], args);
   const unknown = /--([^'=]+)/.exec(message)?.[1];
   if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || unknown === undefined) return '';
-  const [near] = findNearest(unknown, Object.keys({ ...flags, ...COMMON_FLAGS }));
-  return near === undefined ? '' : `did you mean --${near}? If not, `;
+  const [similar] = findNearest(unknown, Object.keys({ ...flags, ...COMMON_FLAGS }));
+  return similar === undefined ? '' : `did you mean --${similar}? If not, `;
 }
 
 /**
@@ -219,7 +219,7 @@ function parseArgument(name: string, { argument }: Command, [first, ...more]: re
   return first;
 }
 
-/** Returns the command line of the other command. It must follow `--`, because both commands may have the same flag. */
+/** Returns the command line of the other command. It follows `--`, because both commands may have the same flag. */
 function parseOtherCommand(name: string, rest: readonly string[], positionals: readonly string[]): readonly string[] {
   if (rest[0] && positionals.length <= 1) return rest;
   const example = `npx agent-mailbox-mock ${name} -- npm test`;

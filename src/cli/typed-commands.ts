@@ -13,7 +13,7 @@ const HELP = Object.entries(LETTERS)
   .join('\n');
 
 /** Runs the commands that a person types while the server runs. `ended` resolves when the person types `q`. */
-export function runTypedCommands({ mailbox, control }: AnyServer, { typedLines, env, out, err }: Terminal) {
+export function runTypedCommands({ mailbox, control }: AnyServer, { readTypedLines, env, out, err }: Terminal) {
   let stop: (() => void) | undefined;
   const ended = new Promise<void>((end) => {
     const commands: { readonly [Letter in keyof typeof LETTERS]: () => void } = {
@@ -25,7 +25,7 @@ export function runTypedCommands({ mailbox, control }: AnyServer, { typedLines, 
       q: end,
       h: () => out(HELP),
     };
-    stop = typedLines?.((line) => {
+    stop = readTypedLines?.((line) => {
       const letter = line.trim();
       if (Object.hasOwn(commands, letter)) commands[letter as keyof typeof LETTERS]();
       else if (letter !== '') out(HELP);
@@ -35,8 +35,8 @@ export function runTypedCommands({ mailbox, control }: AnyServer, { typedLines, 
   return { ended, [Symbol.dispose]: () => stop?.() };
 }
 
-/** Returns the function that reads the lines of a person; `undefined` if this process cannot read from a terminal. */
-export function createTypedLines(): Terminal['typedLines'] {
+/** Returns a function that reads what a person types; `undefined` if this process cannot read from a terminal. */
+export function createLineReader(): Terminal['readTypedLines'] {
   if (!isatty(0) || !isInForeground()) return undefined;
   return (receive) => {
     const reader = createInterface({ input: process.stdin });
@@ -45,7 +45,7 @@ export function createTypedLines(): Terminal['typedLines'] {
   };
 }
 
-/** Returns whether this process may read from its terminal. If it was started with `&`, the system would stop it. */
+/** Returns whether this process may read from its terminal. The system stops a reader that was started with `&`. */
 function isInForeground(): boolean {
   if (process.platform !== 'linux') return true;
   const [, , group, , , foregroundGroup] = readFileSync('/proc/self/stat', 'utf8')

@@ -33,14 +33,15 @@ export interface MailboxMiddleware<Keys = DefaultKeys, Ids = DefaultIds> {
 
 /**
  * Creates a mailbox and a middleware for express 4 and 5 that serves it, at the root of an application or under a
- * prefix. The middleware serves only the service, because the control plane and event streams need a server.
+ * prefix. The middleware handles only requests to the service, because the control plane and event streams need a
+ * server.
  *
  * @example
  * const mail = createMailboxMiddleware();
  * app.use('/mail', mail);
  * await fetch('http://127.0.0.1:3000/mail/v1/webhooks', { headers: { 'X-API-Key': mail.mailbox.keys.acme.tenant } });
  *
- * @throws {FixtureError} {@link BehaviourError} {@link RangeError} as `createMailbox` does.
+ * @throws {FixtureError} {@link BehaviourError} {@link RangeError} for the same reasons as `createMailbox`.
  */
 export function createMailboxMiddleware(options?: Omit<MiddlewareOptions, 'fixtures'>): MailboxMiddleware;
 /** Creates a middleware with a custom fixture; the mailbox's `keys` and `ids` then have the fixture's handles. */

@@ -36,8 +36,8 @@ export type FileLock = Awaited<ReturnType<typeof lockFile>>;
 
 /**
  * Locks a file, so that no other server uses it: in this process, on this machine, or on another machine that shares
- * the folder. The lock of a server that has ended is replaced. If that server ran on this machine, this happens at
- * once; otherwise, it happens after the lock file was not updated for some seconds.
+ * the folder. The lock of a server that has ended is replaced: at once if that server ran on this machine, otherwise
+ * when its lock file has not been updated for some seconds.
  *
  * @throws {StateFileError} if another server has the file.
  */
@@ -95,7 +95,7 @@ async function createLockFile(path: string, own: Holder): Promise<boolean> {
   }
 }
 
-/** Returns the holder of a lock, or `undefined` if there is no lock. While the file is incomplete, nobody is known. */
+/** Returns the holder of a lock, or `undefined` without a lock. While the file is incomplete, the holder is unknown. */
 async function readHolder(path: string): Promise<Holder | undefined> {
   try {
     return JSON.parse(String(await readRegularFile(path)));
@@ -108,13 +108,13 @@ async function readHolder(path: string): Promise<Holder | undefined> {
 
 /** Returns whether a holder is running. If its process cannot be looked up, waits for an update of the lock file. */
 async function isAlive(path: string, { token, machine, pid, startTime }: Holder): Promise<boolean> {
-  const found = machine === machineId() ? startTimeOf(pid) : undefined;
-  if (found !== undefined) return found === startTime;
-  const timeOf = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
-  const touchedAt = timeOf();
-  for (let waited = 0; waited < STALE_MS; waited += TOUCH_INTERVAL_MS / 2) {
+  const foundTime = machine === machineId() ? startTimeOf(pid) : undefined;
+  if (foundTime !== undefined) return foundTime === startTime;
+  const readTouchTime = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+  const touchedAt = readTouchTime();
+  for (let waitedMs = 0; waitedMs < STALE_MS; waitedMs += TOUCH_INTERVAL_MS / 2) {
     await setTimeout(TOUCH_INTERVAL_MS / 2);
-    if (timeOf() !== touchedAt) return (await readHolder(path))?.token === token;
+    if (readTouchTime() !== touchedAt) return (await readHolder(path))?.token === token;
   }
   return false;
 }
@@ -135,7 +135,8 @@ function startTimeOf(pid: number): string | undefined {
     // The file has the name of the program in brackets, and the name may contain brackets, too.
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = text.replace(/^.*\) /s, '').split(' ');
-    // A process in the state Z has ended, but its parent has not read the exit code yet.
+    // Field 0 is the state, and field 19 the start time. A process in the state Z has ended, but its parent has not
+    // read the exit code yet.
     return fields[0] === 'Z' ? '' : fields[19];
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'ESRCH' ? '' : undefined;
@@ -144,7 +145,7 @@ function startTimeOf(pid: number): string | undefined {
 
 function createInUseError(file: string, { pid, host }: Holder): StateFileError {
   return new StateFileError(
-    `The state file ${file} is in use by another server, process ${pid} on the host ${host}; end that one, or name ` +
-      'another file.',
+    `The state file ${file} is in use by another server, process ${pid} on the host ${host}; end that ` +
+      'server, or name another file.',
   );
 }

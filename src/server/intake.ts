@@ -6,7 +6,7 @@ import { ApiError } from '../contract/errors.ts';
 export interface ByteCounter {
   /** Counts more bytes. If all clients together send too much, returns an error and does not count these bytes. */
   add(bytes: number): ApiError | undefined;
-  /** Removes all bytes of this request or mail from the count. */
+  /** Removes all bytes of this request or mail from the count, and refuses further bytes. */
   release(): void;
 }
 
@@ -32,8 +32,8 @@ export class Intake {
         if (isReleased || this.#bytes + bytes > this.#maxBytes) {
           return new ApiError(
             'STORAGE_FULL',
-            `More than ${showSize(this.#maxBytes)} arrive at once, for which the memory is too small; send it ` +
-              'again later.',
+            `All clients together send more than ${showSize(this.#maxBytes)} at once, which is too much for the ` +
+              'memory; try again later.',
           );
         }
         counted += bytes;
@@ -57,7 +57,7 @@ export class Intake {
     const counter = this.createCounter();
     response.once('close', counter.release);
     if (response.closed) counter.release();
-    // The declared size is counted at once. Otherwise, many bodies could begin to arrive, and none of them would fit.
+    // The declared size is counted at once. Otherwise, more bodies could begin to arrive than there is room for.
     const isDeclared = Number.isFinite(declaredBytes);
     throwIfRefused(isDeclared ? counter.add(declaredBytes) : undefined);
     for await (const chunk of body) {

@@ -11,8 +11,8 @@ export interface Listener {
 /** When a server closes, its requests and connections have this time to end on their own. */
 export const CLOSE_MS = 300;
 
-/** Creates a listener for a server. `atEnd` is called before the connections that are still open are closed. */
-export function createListener(server: Server, graceMs = CLOSE_MS, atEnd?: () => void): Listener {
+/** Creates a listener for a server. `beforeDestroy` is called before the connections that are still open are closed. */
+export function createListener(server: Server, graceMs = CLOSE_MS, beforeDestroy?: () => void): Listener {
   // The sockets are collected here, because Node does not list those that were upgraded.
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
@@ -25,7 +25,7 @@ export function createListener(server: Server, graceMs = CLOSE_MS, atEnd?: () =>
     const closed = once(server, 'close');
     server.close();
     const timer = setTimeout(() => {
-      atEnd?.();
+      beforeDestroy?.();
       for (const socket of sockets) socket.destroy();
     }, graceMs);
     await closed;

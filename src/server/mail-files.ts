@@ -9,9 +9,9 @@ import { mediaTypeOf } from '../service/mail/mime/compose-mail.ts';
 import { fileProblem, readRegularFile } from './regular-file.ts';
 
 /**
- * Replaces each message `{ "eml": "path" }` of a fixture by the mails in that file. Other fields of the message replace
- * the fields of each mail. Paths are relative to `folder`. If a file cannot be read, or one of its mails cannot be
- * parsed, the field `eml` becomes an error, which the check of the fixture reports.
+ * Replaces each message `{ "eml": "path" }` of a fixture by the mails in the file with this path. Other fields of the
+ * message replace the fields of each mail. Paths are relative to `folder`. If a file cannot be read, or one of its
+ * mails cannot be parsed, the field `eml` becomes an error, which the check of the fixture reports.
  */
 export async function replaceMailFiles<Fixture>(fixture: Fixture, folder: string): Promise<Fixture> {
   if (!listInboxes(fixture).some(({ inbox }) => messagesOf(inbox).some(isMailFile))) return fixture;
@@ -19,13 +19,13 @@ export async function replaceMailFiles<Fixture>(fixture: Fixture, folder: string
   for (const { inbox } of listInboxes(copy)) {
     const messages = messagesOf(inbox);
     if (!messages.some(isMailFile)) continue;
-    const read = await Promise.all(
+    const lists = await Promise.all(
       messages.map((message) => (isMailFile(message) ? readMessages(message, folder) : [message])),
     );
     // If a file has failed, only the first mail of each file is kept, so that every message keeps its position in the
     // list. The check of the fixture then reports other problems at the right position.
-    const hasFailed = read.some(([first]) => isObject(first) && first.eml instanceof Error);
-    inbox.messages = hasFailed ? read.map(([first]) => first) : read.flat();
+    const hasFailed = lists.some(([first]) => isObject(first) && first.eml instanceof Error);
+    inbox.messages = hasFailed ? lists.map(([first]) => first) : lists.flat();
   }
   return copy;
 }
@@ -44,7 +44,10 @@ async function readMessages({ eml, ...fields }: { readonly eml: string }, folder
 /** An inbox of a fixture that was not checked yet, and the path to the inbox in the fixture. */
 export type UncheckedInbox = { readonly path: readonly string[]; readonly inbox: Record<string, unknown> };
 
-/** Lists the inboxes of a fixture that was not checked yet. Invalid parts are left out. */
+/**
+ * Lists the inboxes of a fixture that was not checked yet. Invalid parts are left out. Each step replaces the parts by
+ * their children: first the fixture by its tenants, then the tenants by their workspaces, and so on.
+ */
 export function listInboxes(fixture: unknown): UncheckedInbox[] {
   return ['tenants', 'workspaces', 'inboxes'].reduce<UncheckedInbox[]>(
     (parts, field) =>
@@ -70,8 +73,8 @@ export function messagesOf({ messages }: JsonObject): readonly unknown[] {
 }
 
 /**
- * Splits the content of a file into mails. A file that begins with `From ` is an mbox; any other file is one mail. An
- * mbox has `>From ` in place of a line of a mail that begins with `From ` (mboxrd, RFC 4155); the `>` is removed.
+ * Splits the content of a file into mails. A file that begins with `From ` is an mbox; any other file is one mail. In
+ * an mbox, a line of a mail that begins with `From ` is written as `>From ` (mboxrd, RFC 4155); the `>` is removed.
  */
 export function splitMbox(content: Buffer): Buffer[] {
   // In Latin-1, each byte is one character, so no byte changes.
@@ -84,7 +87,7 @@ export function splitMbox(content: Buffer): Buffer[] {
   });
 }
 
-/** A mail of a file. */
+/** A mail that was read from a file. */
 export interface FileMail {
   /** The mail as a message of a fixture. A field that the mail does not have is missing, and later gets its default. */
   readonly message: Readonly<Record<string, unknown>>;
@@ -96,7 +99,7 @@ export interface FileMail {
 
 /**
  * Converts the bytes of a mail to a message of a fixture. The time of arrival is the time in the Date field. `to` and
- * `cc` do not contain addresses to which the service cannot send, but the raw mail still does.
+ * `cc` do not contain addresses to which the service cannot send, but the raw mail still contains them.
  *
  * @throws {ApiError} VALIDATION_ERROR if the mail is too large or cannot be parsed.
  */

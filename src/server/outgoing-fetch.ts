@@ -20,8 +20,8 @@ const IDLE_MS = 1_000;
 
 /**
  * Creates a `fetch` for deliveries. It looks up a host name, checks each address, and connects only to the checked
- * addresses, so that DNS rebinding cannot bypass the check. It does not follow redirects, and it allows ports that
- * browsers block.
+ * addresses, so that DNS rebinding cannot bypass the check. This `fetch` does not follow redirects, and it allows ports
+ * that browsers block.
  */
 export function createOutgoingFetch(receiverRules: ReceiverRules) {
   const agents = new Map<string, Agent>();
@@ -40,7 +40,7 @@ export function createOutgoingFetch(receiverRules: ReceiverRules) {
       if (isClosed) throw new RefusedError('The emulator is shutting down.');
       const port = Number(target.port) || (protocol === 'https:' ? 443 : 80);
       // Another machine may use the same port number, so only the addresses of this machine are refused.
-      const rules = port === ownPort ? refuseOwnAddresses(receiverRules) : receiverRules;
+      const rules = port === ownPort ? addOwnAddressRule(receiverRules) : receiverRules;
       const agent = agents.get(protocol) ?? new Agent({ keepAlive: true, timeout: IDLE_MS });
       agents.set(protocol, agent);
       return toResponse(await send(target, init, agent, rules));
@@ -54,8 +54,8 @@ export function createOutgoingFetch(receiverRules: ReceiverRules) {
 }
 
 /** Returns rules that also refuse every address of this machine. */
-function refuseOwnAddresses(rules: ReceiverRules): ReceiverRules {
-  const reason = "This address is the emulator's own port; it never delivers to itself.";
+function addOwnAddressRule(rules: ReceiverRules): ReceiverRules {
+  const reason = "This address is the emulator's own port; the emulator never delivers to itself.";
   return (host, address = host) => rules(host, address) ?? (isLocalAddress(address) ? reason : undefined);
 }
 
@@ -71,19 +71,19 @@ function send(url: URL, init: RequestInit, agent: Agent, rules: ReceiverRules): 
   const reason = rules(hostname.replace(/\.$/, ''));
   if (reason !== undefined) throw new RefusedError(reason);
   return new Promise((resolve, reject) => {
-    const sent = request({
+    const outgoing = request({
       headers: headers as Record<string, string>,
       lookup: createLookup(rules),
       ...{ protocol, hostname, port, path: pathname + search, method, agent, timeout: CONNECT_MS },
       ...(signal && { signal }),
     });
-    sent.on('timeout', () => {
-      const { connecting, secureConnecting } = sent.socket as Partial<TLSSocket> & { secureConnecting?: boolean };
+    outgoing.on('timeout', () => {
+      const { connecting, secureConnecting } = outgoing.socket as Partial<TLSSocket> & { secureConnecting?: boolean };
       if (!connecting && !secureConnecting) return;
-      sent.destroy(new Error(`The receiver did not accept a connection within ${CONNECT_MS / 1000} s.`));
+      outgoing.destroy(new Error(`The receiver did not accept a connection within ${CONNECT_MS / 1000} s.`));
     });
-    sent.on('error', reject).on('response', resolve);
-    sent.end(body);
+    outgoing.on('error', reject).on('response', resolve);
+    outgoing.end(body);
   });
 }
 
@@ -167,13 +167,13 @@ const LOCAL_NAME = /(?:^|\.)localhost$/;
 export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules {
   const matchers = [isLocal, ...parseListOption('deliverTo', deliverTo).map(toMatcher)];
 
-  return (host, text = host) => {
-    const address = ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
-    const shown = text === host ? host : `${host} (${text})`;
-    if (isForbidden(address)) return `${shown} is a link-local or metadata address, which is never called.`;
+  return (host, addressText = host) => {
+    const address = ipaddr.isValid(addressText) ? ipaddr.process(addressText) : undefined;
+    const hostAndAddress = addressText === host ? host : `${host} (${addressText})`;
+    if (isForbidden(address)) return `${hostAndAddress} is a link-local or metadata address, which is never called.`;
     if (matchers.some((matches) => matches(host, address))) return undefined;
-    const what = isLoopback(address) ? host : shown;
-    return `${what} is not a loopback address; start with --deliver-to ${host} to allow it.`;
+    const refused = isLoopback(address) ? host : hostAndAddress;
+    return `${refused} is not a loopback address; start with --deliver-to ${host} to allow it.`;
   };
 }
 
@@ -211,10 +211,10 @@ function embeddedAddresses(address: Address): Address[] {
   return [
     ...translatedAddresses(bytes, TRANSLATION_RANGES.has(address.range())),
     ...(TUNNEL_ADDRESSES[address.range()]?.(bytes) ?? []),
-  ].map((four) => new ipaddr.IPv4(four));
+  ].map((ipv4Bytes) => new ipaddr.IPv4(ipv4Bytes));
 }
 
-/** Return the IPv4 addresses of a tunnel that an IPv6 address contains. Teredo inverts the client's bits (RFC 4380). */
+/** Return the IPv4 addresses inside the IPv6 address of a tunnel. Teredo inverts the client's bits (RFC 4380). */
 const TUNNEL_ADDRESSES: Readonly<Record<string, (bytes: number[]) => number[][]>> = {
   '6to4': (bytes) => [bytes.slice(2, 6)],
   teredo: (bytes) => [bytes.slice(4, 8), bytes.slice(12).map((byte) => 255 - byte)],
@@ -225,10 +225,10 @@ const TUNNEL_ADDRESSES: Readonly<Record<string, (bytes: number[]) => number[][]>
  * translation. An address with an unknown prefix counts as translated only if it has zeroes where translators put them.
  */
 function translatedAddresses(bytes: number[], isKnownPrefix: boolean): number[][] {
-  const others = bytes.toSpliced(8, 1);
-  const mayBeTranslated = (start: number) => bytes[8] === 0 && others.slice(start + 4).every((byte) => byte === 0);
+  const otherBytes = bytes.toSpliced(8, 1);
+  const mayBeTranslated = (start: number) => bytes[8] === 0 && otherBytes.slice(start + 4).every((byte) => byte === 0);
   const starts = IPV4_POSITIONS.filter((start) => isKnownPrefix || mayBeTranslated(start));
-  return starts.map((start) => others.slice(start, start + 4));
+  return starts.map((start) => otherBytes.slice(start, start + 4));
 }
 
 /** Returns whether a connection to an IP address ends at this machine. */

@@ -40,7 +40,7 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 
 /**
  * Returns the reason why a file cannot be read or written, in plain words. `missing` is the reason if the file does not
- * exist. The default is for writing: then it is the folder of the file that does not exist.
+ * exist. The default is for writing, because a missing file can be written if its folder exists.
  */
 export function fileProblem(error: unknown, missing = 'there is no such folder'): string {
   const { code = '', syscall } = error as NodeJS.ErrnoException;

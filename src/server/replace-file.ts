@@ -4,17 +4,17 @@ import { dirname } from 'node:path';
 
 /**
  * Replaces the content of a file. Even if the process or the machine stops, the file has either the old or the new
- * content, because the new content is first written to a second file, which then gets the name of the first one. Only
- * this user can read the file. The name of the second file contains the process id, so that a person can see which
- * process did not finish.
+ * content, because the new content is first written to a temporary file, which is then renamed to `file`. Only the user
+ * of this process can read the file. The name of the temporary file contains the process id, so that a person can see
+ * which process did not finish.
  */
 export async function replaceFile(file: string, content: string | Iterable<string>): Promise<void> {
-  const part = `${file}.${randomUUID()}.${process.pid}.part`;
+  const temporaryFile = `${file}.${randomUUID()}.${process.pid}.part`;
   try {
-    await writeToDisk(part, content);
-    await rename(part, file);
+    await writeToDisk(temporaryFile, content);
+    await rename(temporaryFile, file);
   } catch (error) {
-    await rm(part, { force: true });
+    await rm(temporaryFile, { force: true });
     throw error;
   }
   await syncFolder(dirname(file));

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { styleText } from 'node:util';
 import { formatDuration } from '../basics/duration.ts';
 import { messageOf } from '../basics/named-error.ts';
-import { cut } from '../basics/text.ts';
+import { truncate } from '../basics/text.ts';
 import { maskText } from '../contract/mask.ts';
 import { isStreamPath } from '../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
@@ -73,14 +73,14 @@ type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error'
 
 /**
  * Writes a log line for each future entry of a mailbox's activity. If a delivery failed, its line ends with a link to
- * the delivery in the inspector. `inspector` returns the URL of the inspector.
+ * the delivery in the inspector.
  */
-export function logActivity(activity: Activity, log: Log, inspector: () => string): void {
+export function logActivity(activity: Activity, log: Log, inspectorUrl: () => string): void {
   activity.subscribe((entry) => {
     const line = describeActivity(entry);
     if (!line) return;
     const hasLink = 'deliveryId' in entry && (line.colourStatus ?? 200) >= 300;
-    log(hasLink ? { ...line, text: `${line.text} ${inspector()}#/webhooks/${entry.deliveryId}` } : line);
+    log(hasLink ? { ...line, text: `${line.text} ${inspectorUrl()}#/webhooks/${entry.deliveryId}` } : line);
   });
 }
 
@@ -89,11 +89,11 @@ export function logActivity(activity: Activity, log: Log, inspector: () => strin
  * attempt has its own line.
  */
 export function describeActivity(entry: ActivityEntry): Line | undefined {
-  const line = WRITERS[entry.kind](entry as never);
+  const line = DESCRIBERS[entry.kind](entry as never);
   return line && limitText(line);
 }
 
-const WRITERS: {
+const DESCRIBERS: {
   readonly [Kind in ActivityEntry['kind']]: (entry: Extract<ActivityEntry, { kind: Kind }>) => Line | undefined;
 } = {
   'delivery-created': (entry) => (entry.state === 'held' ? problemLine(entry, 403) : undefined),
@@ -117,7 +117,7 @@ const WRITERS: {
 
 /** Returns a line with the event, the webhook and the address of a delivery, followed by the given text. */
 function deliveryLine({ event, webhookId, url }: DeliveryActivity, { text, ...line }: Omit<Line, 'name'>): Line {
-  const address = url === null ? '' : ` ${cut(url, MAX_URL_LENGTH)}`;
+  const address = url === null ? '' : ` ${truncate(url, MAX_URL_LENGTH)}`;
   return { ...line, name: event, text: `webhook ${webhookId.slice(0, 4)}…${address} ${text}` };
 }
 
@@ -162,7 +162,7 @@ export function logBlockedWebhooks(log: Log, findReason: (url: string) => string
     const { url }: { url?: unknown } = JSON.parse(new TextDecoder().decode(received));
     const reason = typeof url === 'string' ? findReason(url) : undefined;
     if (reason !== undefined)
-      log({ name: row.id, sign: '!', text: `a webhook will get nothing: ${reason}`, colourStatus: 403 });
+      log({ name: row.id, sign: '!', text: `the webhook will get no deliveries: ${reason}`, colourStatus: 403 });
   };
 }
 
@@ -199,7 +199,7 @@ function describeRequest(request: IncomingMessage, response: ServerResponse, dur
   const isComplete = response.writableFinished || status === 101;
   const name = result.row?.id ?? nameWithoutOperation(url.replace(/\?.*/s, ''));
   const outcome = isComplete ? result.error?.code : isCut({ status }) ? 'cut by a fault' : 'aborted';
-  const text = [method, toLogText(url), outcome, duration, sentKey(request)].filter(Boolean).join(' ');
+  const text = [method, toLogText(url), outcome, duration, formatKey(request)].filter(Boolean).join(' ');
   if (isComplete) return { name, sign: status, text: text + formatNotes(result), colourStatus: status };
   return { name, sign: '!', text, colourStatus: 499 };
 }
@@ -220,7 +220,7 @@ function formatNotes({ error, ignored = [] }: Result): string {
 }
 
 /** Returns the API key of a request. Other credentials, such as a password, are not shown at all. */
-function sentKey({ headers }: IncomingMessage): string {
+function formatKey({ headers }: IncomingMessage): string {
   const credential = headers['x-api-key'] || headers.authorization?.replace(/^bearer\s+/i, '') || '';
   if (credential === '') return '';
   return KEY.test(String(credential)) ? toLogText(String(credential)) : '(not a key)';

@@ -111,7 +111,7 @@ export const SERVER_SETTINGS = {
   },
   publicUrl: {
     value: '<url>',
-    help: 'URL at which clients reach this process, such as https://mailbox.example/s2; its host may be in Host',
+    help: 'URL that clients call, such as https://mailbox.example/s2; its host is then accepted in the Host header',
     expected: 'an http or https URL without a query, such as https://mailbox.example/s2',
     parse: (value: unknown) =>
       typeof value === 'string' && isUrlWithProtocol(value, /^https?$/) && !/[?#@]/.test(value)
@@ -234,7 +234,7 @@ function isRange(entry: string): boolean {
 }
 
 /**
- * Returns whether an IPv6 address contains an IPv4 address. Such an address is compared as IPv4, so that an IPv6 range
+ * Returns whether an IPv6 address contains an IPv4 address. The address is then compared as IPv4, so an IPv6 range
  * would never match it.
  */
 function isMappedIPv4(address: string): boolean {

@@ -92,8 +92,8 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
  * await using server = await startServer({ port: 0 });
  * await fetch(`${server.url}/v1/webhooks`, { headers: { 'X-API-Key': server.mailbox.keys.acme.tenant } });
  *
- * @throws {FixtureError} {@link BehaviourError} {@link ApiError} as `createMailbox` does.
- * @throws {RangeError} when a port is not a whole number from 0 to 65535, or as `createMailbox` does.
+ * @throws {FixtureError} {@link BehaviourError} {@link ApiError} for the same reasons as `createMailbox`.
+ * @throws {RangeError} when a port is not a whole number from 0 to 65535, or for a reason of `createMailbox`.
  * @throws {StateFileError} when the file of the option `state` cannot be read or written, or another server has it.
  * @throws {TypeError} when another option is unknown or invalid, such as an origin in `corsOrigins` with a path.
  * @throws {Error} with Node's `code` (`EADDRINUSE`, `EACCES`, …) when it cannot listen.
@@ -117,7 +117,7 @@ export async function startServer(
   let url = '';
   const log = startLog(internals, { ...settings, environment }, () => `${url}${CONTROL_PATH}/`);
   if (log && environment.fetch === outgoing.fetch) {
-    internals.service.observers.push(logBlockedWebhooks(log, (link) => findReasonToRefuse(rules, link)));
+    internals.service.observers.push(logBlockedWebhooks(log, (webhookUrl) => findReasonToRefuse(rules, webhookUrl)));
   }
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.abort));
   const app = new App({ ...settings, internals, userHandlers, intake, log, process: ownProcess });
@@ -173,8 +173,8 @@ async function waitForDrain(ownProcess: ReturnType<typeof parseOptions>['ownProc
 }
 
 /**
- * Creates the control token of a server that other machines can reach. It is hexadecimal, because a token that begins
- * with `-` could not follow `--token`.
+ * Creates the control token of a server that other machines can reach. The token is hexadecimal, because a token that
+ * begins with `-` could not follow `--token`.
  */
 function createDefaultToken(host: string): string | undefined {
   return isLoopbackHost(host) ? undefined : Buffer.from(crypto.getRandomValues(new Uint8Array(18))).toString('hex');
@@ -208,7 +208,7 @@ async function loadMailServers(internals: MailboxInternals, settings: MailServer
   return (await import('./mail/mail-servers.ts')).startMailServers(internals, settings);
 }
 
-/** Creates the function that runs the user's handlers. It is imported here, because most servers need no msw. */
+/** Creates the function that runs the user's handlers. Its module is imported here, because few servers need msw. */
 async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, report }: MailboxInternals) {
   const { createUserHandlers } = await import('./http/user-handlers.ts').catch((error: unknown) => {
     throw explainMissingMsw('Your handlers', error) ?? error;
@@ -217,10 +217,10 @@ async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, 
 }
 
 /** Starts the server's log, or returns `undefined` without a `log` option. An error of the log itself is not logged. */
-function startLog({ activity }: MailboxInternals, options: ServerOptions, inspector: () => string): Log | undefined {
+function startLog({ activity }: MailboxInternals, options: ServerOptions, inspectorUrl: () => string): Log | undefined {
   const { log: write, colour = false, environment } = options;
   const log = write && createLog(write, colour, createEnvironment(environment).report);
-  if (log) logActivity(activity, log, inspector);
+  if (log) logActivity(activity, log, inspectorUrl);
   return log;
 }
 

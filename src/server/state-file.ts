@@ -37,7 +37,7 @@ export async function keepInFile(context: WholeParts, file: string) {
   }
 }
 
-function* toLine(value: unknown): Generator<string> {
+function* toJsonLine(value: unknown): Generator<string> {
   yield* toJsonPieces(value);
   yield '\n';
 }
@@ -49,7 +49,7 @@ async function keepWriting(state: WholeState, target: string, lock: FileLock) {
     const startedAt = new Date();
     try {
       await lock.check();
-      await replaceFile(target, toLine(fixture));
+      await replaceFile(target, toJsonLine(fixture));
     } catch (error) {
       throw explainWriteError(target, error);
     }
@@ -58,7 +58,7 @@ async function keepWriting(state: WholeState, target: string, lock: FileLock) {
   // The data are written at the start, so that the start fails if the file cannot be written.
   await save(state.export());
   const onFailure = (error: unknown) =>
-    process.emitWarning(`${messageOf(error)}. It is tried again until it succeeds.`);
+    process.emitWarning(`${messageOf(error)}. The write is repeated until it succeeds.`);
   const watcher = watchChanges(state, { delayMs: WRITE_DELAY_MS, save, onFailure });
   return {
     /**
@@ -77,7 +77,7 @@ async function keepWriting(state: WholeState, target: string, lock: FileLock) {
   };
 }
 
-/** Removes the unfinished files of earlier processes. This server has the lock, so no other process is writing one. */
+/** Removes the unfinished files of earlier processes. This server has the lock, so no process still writes them. */
 async function removeLeftovers(file: string): Promise<void> {
   const folder = dirname(file);
   for (const name of await readdir(folder).catch(() => [])) {
@@ -130,26 +130,26 @@ interface State {
 }
 
 /**
- * Parses the JSON of a state. The bytes of mail are cut out of the JSON first, and decoded one by one, because all of
- * them as texts could need more memory than the heap has.
+ * Parses the JSON of a state. The bytes of mail are first cut out of the JSON and decoded one after another, because
+ * the texts of all mails together could need more memory than the heap has.
  */
 export function parseState(json: Buffer): unknown {
-  const bytesByMark = new Map<unknown, Uint8Array>();
+  const bytesByPlaceholder = new Map<unknown, Uint8Array>();
   const pieces: Buffer[] = [];
-  let end = 0;
+  let copiedUntil = 0;
   for (const { start, stop } of findLongFields(json)) {
     const base64 = json.toString('latin1', start, stop);
     if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 > 0) continue;
-    const mark = randomUUID();
-    bytesByMark.set(mark, new Uint8Array(Buffer.from(base64, 'base64')));
-    pieces.push(json.subarray(end, start), Buffer.from(mark));
-    end = stop;
+    const placeholder = randomUUID();
+    bytesByPlaceholder.set(placeholder, new Uint8Array(Buffer.from(base64, 'base64')));
+    pieces.push(json.subarray(copiedUntil, start), Buffer.from(placeholder));
+    copiedUntil = stop;
   }
-  const state: unknown = JSON.parse(Buffer.concat([...pieces, json.subarray(end)]).toString());
-  restoreBytes(state as State | null, bytesByMark);
-  // If some bytes are left, their mark is not in a row but in another object, such as the metadata of an inbox, which
-  // has a field of the same name. Then the whole JSON is parsed as it is.
-  return bytesByMark.size > 0 ? JSON.parse(json.toString()) : state;
+  const state: unknown = JSON.parse(Buffer.concat([...pieces, json.subarray(copiedUntil)]).toString());
+  restoreBytes(state as State | null, bytesByPlaceholder);
+  // If some bytes are left, their placeholder is not in a row. Another object, such as the metadata of an inbox, has a
+  // field of the same name. Then the whole JSON is parsed as it is.
+  return bytesByPlaceholder.size > 0 ? JSON.parse(json.toString()) : state;
 }
 
 /** Finds the positions of long texts in the fields that may contain bytes. They are sorted by their start. */
@@ -157,8 +157,8 @@ function findLongFields(json: Buffer): { readonly start: number; readonly stop: 
   const found: { readonly start: number; readonly stop: number }[] = [];
   for (const [, name] of BYTE_FIELDS) {
     const field = `"${name}":"`;
-    for (let at = json.indexOf(field); at >= 0; at = json.indexOf(field, at + 1)) {
-      const start = at + field.length;
+    for (let index = json.indexOf(field); index >= 0; index = json.indexOf(field, index + 1)) {
+      const start = index + field.length;
       const stop = json.indexOf('"', start);
       if (stop - start >= MIN_LENGTH) found.push({ start, stop });
     }
@@ -166,15 +166,15 @@ function findLongFields(json: Buffer): { readonly start: number; readonly stop: 
   return found.sort((one, other) => one.start - other.start);
 }
 
-/** Replaces each mark in the rows by its bytes, and removes the mark from `bytesByMark`. */
-function restoreBytes(state: State | null, bytesByMark: Map<unknown, Uint8Array>): void {
+/** Replaces each placeholder in the rows by its bytes, and removes the placeholder from `bytesByPlaceholder`. */
+function restoreBytes(state: State | null, bytesByPlaceholder: Map<unknown, Uint8Array>): void {
   const tenants = Object.values(state?.tenants ?? {});
   for (const [kind, field] of BYTE_FIELDS) {
     const rows = tenants.flatMap((tenant) => tenant?.rows?.[kind] ?? []) as (Record<string, unknown> | null)[];
     for (const row of rows) {
-      const bytes = bytesByMark.get(row?.[field]);
+      const bytes = bytesByPlaceholder.get(row?.[field]);
       if (!row || !bytes) continue;
-      bytesByMark.delete(row[field]);
+      bytesByPlaceholder.delete(row[field]);
       row[field] = bytes;
     }
   }

@@ -106,7 +106,7 @@ test('exec with MAILBOX_URLS runs the command in a sandbox of one of them, and c
 
   const refused = runCommand(context, ['exec', '--seed', '1', '--', 'true'], env);
   expect((await refused.ended).code).toBe(2);
-  expect(refused.stderr).toContain('--seed is for an emulator that exec starts; unset it or MAILBOX_URLS.');
+  expect(refused.stderr).toContain('--seed is for an emulator that exec starts; omit it or unset MAILBOX_URLS.');
 });
 
 test('exec with one address calls the process that made the sandbox', async (context) => {

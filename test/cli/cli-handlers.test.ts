@@ -51,7 +51,7 @@ test.for<[what: string, code: string, said: RegExp]>([
   ['that is not JavaScript', 'export default [;', /cannot be loaded: \S.*\.$/],
   ['whose function throws', 'export default () => { throw new Error("no keys"); };', /cannot be loaded: no keys\.$/],
   ['with another kind of handler', 'export default [{}];', /handlers\[0\] is neither\.$/],
-  ['whose function returns no list', 'export default () => ({});', /must be a list, or a function that returns one/],
+  ['whose function returns no list', 'export default () => ({});', /must be a list, or a function that returns a list/],
   ['with an import that is missing', 'import "./missing.mjs";', /cannot be loaded: Cannot find module '.*missing\.mjs/],
 ])('says in one sentence what is wrong with a file %s', async ([, code, said], test) => {
   const file = join(await makeFolder(test), 'handlers.mjs');

@@ -22,7 +22,7 @@ function startAtTerminal(
     err: (line) => out.push(line),
     input: async () => '',
     interrupted,
-    typedLines(receive) {
+    readTypedLines(receive) {
       type = receive;
       return () => {
         isStopped = true;

@@ -24,7 +24,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: string]>([
     { AGENT_MAILBOX_URL: 'ftp://x' },
     'AGENT_MAILBOX_URL must be the URL of an emulator such as http://127.0.0.1:4025, not "ftp://x".',
   ],
-  [[...MAIL, '--eml', 'a.eml', '--text', 'x'], {}, '--eml takes no --from, --text besides it.'],
+  [[...MAIL, '--eml', 'a.eml', '--text', 'x'], {}, '--eml cannot be used with --from, --text.'],
 ])('refuses to receive with %j and %j in the environment', async ([args, env, said], { expect }) => {
   expect(await runHere(args, env, { interrupted: NEVER })).toEqual({
     code: 2,

@@ -60,7 +60,7 @@ test.for<[args: string[], error: string]>([
   [['receive', '--sample', 'two-from'], 'The command receive needs --to for a sample; see --help.'],
   [
     ['receive', '--sample', 'two-from', '--to', 'a@b.test', '--text', 'x', '--eml', 'y'],
-    '--sample takes no --text, --eml besides it.',
+    '--sample cannot be used with --text, --eml.',
   ],
 ])('refuses %j', async ([args, error], { expect }) => {
   expect(await runHere(args, {}, { interrupted: NEVER })).toEqual({

@@ -143,14 +143,14 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, action: string, argument: stri
   expect(parseCommandLine(args, env)).toEqual({ action, argument, flags: {} });
 });
 
-test.for<[args: string[], env: NodeJS.ProcessEnv, flags: object, other: string[]]>([
+test.for<[args: string[], env: NodeJS.ProcessEnv, flags: object, otherCommand: string[]]>([
   [['exec', '--', 'npm', 'test', '--', '--port', '1'], {}, {}, ['npm', 'test', '--', '--port', '1']],
   [['exec', '-p', '1', '--', 'node', '-v'], {}, { port: { value: '1', source: '-p' } }, ['node', '-v']],
   [['exec', '--', 'sh'], { PORT: '1', AGENT_MAILBOX_JSON: '1' }, {}, ['sh']],
   [['exec', '--', 'sh'], { AGENT_MAILBOX_PORT: '1' }, { port: { value: '1', source: 'AGENT_MAILBOX_PORT' } }, ['sh']],
-])('reads %j with %j in the environment as exec with %j of %j', ([args, env, flags, other], { expect }) => {
+])('reads %j with %j in the environment as exec with %j of %j', ([args, env, flags, otherCommand], { expect }) => {
   const parsed = parseCommandLine(args, env);
-  expect(parsed).toEqual({ action: 'exec', argument: undefined, other, flags: expect.any(Object) });
+  expect(parsed).toEqual({ action: 'exec', argument: undefined, otherCommand, flags: expect.any(Object) });
   const [given] = Object.values('flags' in parsed ? parsed.flags : {});
   const [wanted] = Object.values(flags);
   expect(given?.value).toEqual(wanted?.value);

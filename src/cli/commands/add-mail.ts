@@ -56,8 +56,8 @@ function formatCount(count: number): string {
 async function addMail(fixture: unknown, globs: readonly string[], onRead: (read: number, all: number) => void) {
   if (globs.length === 0) return fixture;
   const copy = structuredClone(fixture);
-  const owners = listInboxes(completeFixture(copy)).map(({ inbox }) => addressesOf(inbox));
-  const inboxes = listInboxes(copy).map(({ inbox }, index) => ({ inbox, addresses: owners[index] ?? new Set() }));
+  const addressSets = listInboxes(completeFixture(copy)).map(({ inbox }) => addressesOf(inbox));
+  const inboxes = listInboxes(copy).map(({ inbox }, index) => ({ inbox, addresses: addressSets[index] ?? new Set() }));
   const files = [...new Set((await Promise.all(globs.map(findNamedFiles))).flat())];
   let [readCount, knownCount] = [0, files.length];
   for await (const { file, content } of readAhead(files)) {
@@ -72,7 +72,7 @@ async function addMail(fixture: unknown, globs: readonly string[], onRead: (read
   return copy;
 }
 
-/** How many files are read at the same time. One after the other, most of the time would be spent with waiting. */
+/** How many files are read at the same time. To read one file after another would take much longer. */
 const FILES_AT_ONCE = 16;
 
 async function* readAhead(files: readonly string[]) {
@@ -91,8 +91,8 @@ interface TargetInbox {
 
 /** Returns the addresses of an inbox of a completed fixture, in lower case. */
 function addressesOf({ username, domain, addresses }: JsonObject): Set<unknown> {
-  const further = Array.isArray(addresses) ? addresses.map((part) => isObject(part) && part.address) : [];
-  return new Set([`${username}@${domain}`, ...further].map((address) => String(address).toLowerCase()));
+  const otherAddresses = Array.isArray(addresses) ? addresses.map((part) => isObject(part) && part.address) : [];
+  return new Set([`${username}@${domain}`, ...otherAddresses].map((address) => String(address).toLowerCase()));
 }
 
 async function findNamedFiles(glob: string): Promise<string[]> {
@@ -110,11 +110,11 @@ async function parseMail(content: Buffer, file: string): Promise<FileMail> {
 }
 
 function addToInboxes(inboxes: readonly TargetInbox[], { message, from, recipients }: FileMail, file: string): void {
-  const bare = recipients.map(toBareAddress);
-  const named = new Set([...bare, ...bare.map(withoutTag)]);
+  const bareAddresses = recipients.map(toBareAddress);
+  const recipientSet = new Set([...bareAddresses, ...bareAddresses.map(withoutTag)]);
   const targets = inboxes.flatMap(({ inbox, addresses }) => [
     ...(addresses.has(toBareAddress(from)) ? [{ inbox, direction: 'outbound' }] : []),
-    ...([...addresses].some((address) => named.has(String(address))) ? [{ inbox, direction: 'inbound' }] : []),
+    ...([...addresses].some((address) => recipientSet.has(String(address))) ? [{ inbox, direction: 'inbound' }] : []),
   ]);
   if (targets.length === 0) {
     const who = recipients.slice(0, 5).join(', ') || 'nobody';
@@ -135,13 +135,14 @@ function addToInboxes(inboxes: readonly TargetInbox[], { message, from, recipien
  * finds its mails.
  */
 export async function findFiles(glob: string): Promise<string[]> {
-  const kind = await stat(glob).catch(() => undefined);
-  if (kind?.isDirectory()) {
+  const stats = await stat(glob).catch(() => undefined);
+  if (stats?.isDirectory()) {
     const files = await findFiles(join(glob, '**', '*'));
     return files.filter((file) => MAIL_FILE.test(resolve(file).split(sep).join('/')));
   }
-  if (kind) return [glob];
+  if (stats) return [glob];
   const pattern = glob.split(sep).join('/');
+  // The `x` makes `dirname` keep a folder at the end of the text, as in `mail/`.
   const folder = dirname(`${pattern.split(/[*?{]/, 1)[0]}x`);
   const names = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = names.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
@@ -155,9 +156,9 @@ const MAIL_FILE = /\.(?:eml|mbox)$|\/(?:cur|new)\/\d[^/]*$/;
 const WILDCARDS: Readonly<Record<string, string>> = { '**/': '(?:.*/)?', '**': '.*', '*': '[^/]*', '?': '[^/]' };
 
 function toExpression(pattern: string): RegExp {
-  const source = pattern.replace(/\{[^{}]*\}|\*\*\/|\*\*|[*?]|[\\^$.|+()[\]{}]/g, (sign) => {
-    if (sign.length > 1 && sign.startsWith('{')) return `(?:${sign.slice(1, -1).split(',').map(escapeText).join('|')})`;
-    return WILDCARDS[sign] ?? escapeText(sign);
+  const source = pattern.replace(/\{[^{}]*\}|\*\*\/|\*\*|[*?]|[\\^$.|+()[\]{}]/g, (part) => {
+    if (part.length > 1 && part.startsWith('{')) return `(?:${part.slice(1, -1).split(',').map(escapeText).join('|')})`;
+    return WILDCARDS[part] ?? escapeText(part);
   });
   return new RegExp(`^${source}$`);
 }

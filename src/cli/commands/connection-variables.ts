@@ -31,7 +31,7 @@ export function connectionVariables(server: AnyServer): Variables {
   };
 }
 
-/** Returns the variables of a service. `values` are the key of a tenant, a workspace and an inbox, and the inbox id. */
+/** Returns the variables of a service. `values` are keys of a tenant, a workspace and an inbox, and the inbox id. */
 export function serviceVariables(url: string, values: readonly (string | undefined)[]): Variables {
   const [MAILBOX_TENANT_KEY, MAILBOX_WORKSPACE_KEY, MAILBOX_INBOX_KEY, MAILBOX_INBOX_ID] = values;
   return {
@@ -63,13 +63,13 @@ export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot
   const keys = mailbox.keys[handle] as TenantKeys;
   const tenant = state.tenants.find(({ id }) => id === ids.tenant);
   const workspaces = (tenant?.workspaces ?? []).map(({ id, name }) => [id, name] as const);
-  const primary = tenant?.addresses.filter(({ isPrimary }) => isPrimary) ?? [];
-  const names = new Map([...workspaces, ...primary.map(({ inboxId, address }) => [inboxId, address] as const)]);
+  const addresses = tenant?.addresses.filter(({ isPrimary }) => isPrimary) ?? [];
+  const ownerNames = new Map([...workspaces, ...addresses.map(({ inboxId, address }) => [inboxId, address] as const)]);
   /** Returns the first key of a kind, if there is one, and its owner. */
   const findFirst = (kind: 'workspaces' | 'inboxes'): ExampleKey | undefined => {
     const [[handle = '', key] = []] = Object.entries(keys[kind]);
     const ownerId = String(ids[kind][handle]);
-    return key === undefined ? undefined : { key, ownerName: String(names.get(ownerId)), ownerId };
+    return key === undefined ? undefined : { key, ownerName: String(ownerNames.get(ownerId)), ownerId };
   };
   const [workspace, inbox] = [findFirst('workspaces'), findFirst('inboxes')];
   const tenantKey = { key: keys.tenant, ownerName: String(tenant?.name), ownerId: ids.tenant };

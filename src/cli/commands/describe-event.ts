@@ -7,12 +7,12 @@ import type { ActivityEntry } from '../../world/event-bus.ts';
 type FeedOnlyKind = Exclude<FeedItem['kind'], ActivityEntry['kind']>;
 
 /**
- * Returns the line that `logs` prints for an event of the feed. An event that the log of the server has, too, gets the
- * same line as there; `undefined` if the log has no line for it.
+ * Returns the line that `logs` prints for an event of the feed. An event that the log of the server also has gets the
+ * line of the log; `undefined` if the log has no line for the event.
  */
 export function describeEvent(event: FeedItem): Line | undefined {
   if (!isFeedOnly(event)) return describeActivity(event);
-  return limitText({ name: event.kind, ...WRITERS[event.kind](event as never) });
+  return limitText({ name: event.kind, ...DESCRIBERS[event.kind](event as never) });
 }
 
 /** Describes a change of something that has a name, such as `added "paid", all tenants`. */
@@ -27,7 +27,7 @@ type LineParts = Omit<Line, 'name'> & Partial<Line>;
 
 const UNKNOWN = 'an unknown number of';
 
-const WRITERS: { readonly [Kind in FeedOnlyKind]: (event: Extract<FeedItem, { kind: Kind }>) => LineParts } = {
+const DESCRIBERS: { readonly [Kind in FeedOnlyKind]: (event: Extract<FeedItem, { kind: Kind }>) => LineParts } = {
   request: ({ request }) => {
     const { operation, protocol, method, path, status, code, durationMs, key, reason, ignored = [] } = request;
     const notes = [...(reason === null ? [] : [reason]), ...ignored.map((each) => `ignored: ${each}`)];
@@ -44,5 +44,5 @@ const WRITERS: { readonly [Kind in FeedOnlyKind]: (event: Extract<FeedItem, { ki
 };
 
 function isFeedOnly(event: FeedItem): event is Extract<FeedItem, { kind: FeedOnlyKind }> {
-  return Object.hasOwn(WRITERS, event.kind);
+  return Object.hasOwn(DESCRIBERS, event.kind);
 }

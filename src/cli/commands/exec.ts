@@ -12,7 +12,7 @@ import { parseOne, parseStartSettings } from './start-settings.ts';
 
 /**
  * Starts an emulator, runs another command, and returns the exit code of that command. If the variable `MAILBOX_URLS`
- * lists running emulators, the command gets a sandbox of one of them instead.
+ * lists running emulators, no emulator is started, and the command gets a sandbox of an emulator in the list.
  */
 export const exec: RunCommand = async (terminal, flags, _, command) => {
   const emulatorUrl = chooseUrl(terminal.env);
@@ -28,7 +28,7 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   await using _file = envFile === undefined ? undefined : await writeVariables(envFile, variables);
   let exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
   if (exitCode !== 0 && report !== undefined) {
-    // If the report cannot be written, the exit code of the command stays.
+    // If the report cannot be written, the exit code does not change.
     const problem = await writeReport(report, server.mailbox).catch(({ message }: Error) => message);
     terminal.err(`${NAME}: ${problem ?? `The report is in ${report}.`}`);
   }
@@ -43,7 +43,7 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
 async function runInSandbox(terminal: Terminal, emulatorUrl: string, flags: GivenFlags, command: readonly string[]) {
   const { token, ...otherFlags } = flags;
   const [flag] = Object.values(otherFlags);
-  if (flag) throw new UsageError(`${flag.source} is for an emulator that exec starts; unset it or MAILBOX_URLS.`);
+  if (flag) throw new UsageError(`${flag.source} is for an emulator that exec starts; omit it or unset MAILBOX_URLS.`);
   const clientAt = (value: string) => createEmulatorClient({ url: { value, source: 'MAILBOX_URLS' }, token }).client;
   const created = await clientAt(emulatorUrl).createSandbox({ name: `exec ${quote(command[0])}`.slice(0, 200) });
   const url = urlOfSandbox(emulatorUrl, created, terminal.env);
@@ -58,7 +58,7 @@ async function runInSandbox(terminal: Terminal, emulatorUrl: string, flags: Give
   try {
     return await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
   } finally {
-    // If the sandbox cannot be closed, the exit code of the command stays.
+    // If the sandbox cannot be closed, the exit code does not change.
     await clientAt(url)
       .closeSandbox({ id })
       .catch(({ message }: Error) => terminal.err(`${NAME}: ${message}`));

@@ -9,7 +9,7 @@ const MAX_WAIT_MS = 35_000;
 /** The interval between two requests for the state of a delivery. */
 const POLL_MS = 50;
 
-/** Waits for the first attempt of each delivery, for at most `MAX_WAIT_MS`, except if it is due only later. */
+/** Waits for each first attempt, for at most `MAX_WAIT_MS`. Does not wait for an attempt that is due later. */
 export async function waitForFirstAttempts(
   client: Pick<ControlClient, 'getDelivery'>,
   deliveries: readonly Delivery[],

@@ -21,7 +21,7 @@ export const STARTER_FIXTURE = `// The data that the emulated mailbox service st
     // A tenant. Its key is tk_acme_tenant_key.
     "acme": {
       "workspaces": {
-        // The first workspace is the default one. Its key is wk_acme_support_key.
+        // The first workspace is the default workspace. Its key is wk_acme_support_key.
         "support": {
           "inboxes": {
             // The address of this inbox is helpdesk@acme.test. Its key is ak_acme_helpdesk_key.

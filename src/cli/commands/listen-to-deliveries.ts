@@ -16,7 +16,7 @@ import { parseList } from './start-settings.ts';
 
 /**
  * Prints each attempt of a running emulator to deliver an event, until the command is interrupted. With `--forward-to`,
- * also sends the request of each attempt on.
+ * also forwards the request of each attempt.
  */
 export const listenToDeliveries: RunCommand = async (terminal, flags) => {
   const allowed = parseList(LISTEN_FLAGS['deliver-to'], flags['deliver-to']);
@@ -31,9 +31,9 @@ async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal
   const emulator = createEmulatorClient(flags);
   const { url: listening } = emulator;
   const isJson = flags.json?.value === true;
-  const start = () =>
+  const onOpen = () =>
     terminal.out(isJson ? JSON.stringify({ listening }) : `Listening for deliveries of ${listening}.`);
-  for await (const watched of watchAttempts(emulator, filterOf(flags), start, terminal.err)) {
+  for await (const watched of watchAttempts(emulator, filterOf(flags), onOpen, terminal.err)) {
     const forwarded = forwarder && { ...(await forwarder.forward(watched.attempt, signal)), to: forwarder.target };
     if (signal.aborted) return;
     terminal.out(isJson ? jsonOf(watched, forwarded) : textOf(watched, forwarded));
@@ -45,11 +45,11 @@ async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal
 type WatchedAttempt = { readonly delivery: Delivery; readonly attempt: Attempt };
 
 /** Yields each attempt that the emulator makes from now on, until the emulator ends. */
-async function* watchAttempts(emulator: Emulator, filter: Filter, start: () => void, warn: (line: string) => void) {
+async function* watchAttempts(emulator: Emulator, filter: Filter, onOpen: () => void, warn: (line: string) => void) {
   // This call only checks the ids in the filter, because the emulator refuses an invalid id. It asks for held
   // deliveries, because there are few of them.
   await emulator.client.listDeliveries({ ...filter, state: 'held' });
-  for await (const event of readFeed(emulator, {}, start)) {
+  for await (const event of readFeed(emulator, {}, onOpen)) {
     if (event.kind === 'gap') warn(`${NAME}: ${describeEvent(event)?.text}.`);
     if (event.kind !== 'attempt' || !isSelected(event, filter)) continue;
     const delivery = await emulator.client.getDelivery({ id: event.deliveryId }).catch(undefinedIfRefused);
@@ -65,7 +65,7 @@ function parseTarget({ value, source }: GivenFlag): string {
   throw new UsageError(`${source} must be a URL such as http://127.0.0.1:3000/hooks, not ${quote(url)}.`);
 }
 
-/** Selects the deliveries to print. The fields are those of the control call. */
+/** Selects the deliveries to print. The fields have the names of the parameters of the control call. */
 type Filter = Readonly<{ tenant: string | undefined; webhookId: string | undefined }>;
 
 function filterOf({ tenant, webhook }: GivenFlags): Filter {
@@ -77,7 +77,7 @@ function isSelected(event: AttemptActivity, { tenant = event.tenantId, webhookId
   return event.tenantId === tenant && event.webhookId === webhookId;
 }
 
-/** The result of sending a request on, and the URL to which it was sent. */
+/** The result of forwarding a request, and the URL to which the request was forwarded. */
 type ForwardedTo = Forwarded & { readonly to: string };
 
 function jsonOf({ delivery: { attempts: _, ...delivery }, attempt }: WatchedAttempt, forwarded?: ForwardedTo): string {
@@ -94,11 +94,11 @@ function forwardedText({ to, isRefused, error, ...result }: ForwardedTo): string
   return `Sent on to ${to}: ${formatAttempt({ ...result, error, state: '', reason: null, retryInMs: null })}.`;
 }
 
-/** The result of sending a request on. */
+/** The result of forwarding a request. */
 export interface Forwarded {
   /** The HTTP status of the response; null if there was no response. */
   readonly status: number | null;
-  /** Why there was no response, in a sentence; null if there was one. */
+  /** Why there was no response, in a sentence; null if there was a response. */
   readonly error: string | null;
   /** Whether the address may not be called. */
   readonly isRefused: boolean;
@@ -111,8 +111,8 @@ type Forwarder = ReturnType<typeof createForwarder>;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Creates a forwarder. It sends the requests of deliveries on to another receiver. It calls only loopback addresses,
- * and the hosts and ranges in `allowed`.
+ * Creates a forwarder, which forwards the requests of deliveries to another receiver. The forwarder calls only loopback
+ * addresses, and the hosts and ranges in `allowed`.
  */
 export function createForwarder(url: string, allowed: readonly string[]) {
   const outgoing = createOutgoingFetch(createReceiverRules(allowed));
@@ -120,7 +120,7 @@ export function createForwarder(url: string, allowed: readonly string[]) {
   return {
     /** The URL of the receiver, without a login. */
     target: href,
-    /** Sends the request of an attempt on, with the same headers and body. It never rejects. */
+    /** Forwards the request of an attempt, with the same headers and body. The promise never rejects. */
     async forward({ requestHeaders, requestBody: body }: Attempt, signal: AbortSignal): Promise<Forwarded> {
       // A login in the original request is for the original receiver only.
       const { authorization: _, ...headers } = requestHeaders;

@@ -7,7 +7,7 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Opens a URL in the browser that the variable `BROWSER` names, or in the default one. Prints a note if that fails. */
+/** Opens a URL in the browser that `BROWSER` names, or in the default browser. Prints a note on failure. */
 export function openBrowser(url: string, env: NodeJS.ProcessEnv, print: (line: string) => void): void {
   const [program, ...args] = env.BROWSER ? [env.BROWSER] : (OPENERS[process.platform] ?? ['xdg-open']);
   const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore', env });

@@ -34,19 +34,19 @@ const EXCLUDED = { sample: [...PARTS, 'eml', 'envelope-from', 'auth'], eml: [...
 async function readMessage(flags: GivenFlags, readInput: () => Promise<string>): Promise<object> {
   const { to, sample, eml, seed } = flags;
   if (sample) {
-    refuseOthers(flags, 'sample');
+    refuseExcludedFlags(flags, 'sample');
     if (!to) throw new UsageError('The command receive needs --to for a sample; see --help.');
     const inReplyTo = textOf(flags['in-reply-to']);
     return { sample: textOf(sample), to: to.value, inReplyTo, seed: seed && Number(seed.value) };
   }
   if (!eml) return compose(flags, readInput);
-  refuseOthers(flags, 'eml');
+  refuseExcludedFlags(flags, 'eml');
   return { eml: await readBase64(String(eml.value)), to: to?.value };
 }
 
-function refuseOthers(flags: GivenFlags, name: keyof typeof EXCLUDED): void {
+function refuseExcludedFlags(flags: GivenFlags, name: keyof typeof EXCLUDED): void {
   const excluded = EXCLUDED[name].flatMap((other) => flags[other]?.source ?? []);
-  if (excluded.length > 0) throw new UsageError(`${flags[name]?.source} takes no ${excluded.join(', ')} besides it.`);
+  if (excluded.length > 0) throw new UsageError(`${flags[name]?.source} cannot be used with ${excluded.join(', ')}.`);
 }
 
 async function compose(flags: GivenFlags, readInput: () => Promise<string>): Promise<object> {

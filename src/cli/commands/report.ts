@@ -45,7 +45,7 @@ function requestsOf(mailbox: AnyServer['mailbox']): RequestEntry[] {
 }
 
 /**
- * Checks that a report would replace no file except those of an earlier report. @throws {CannotRunError} otherwise.
+ * Checks that a report would replace only files of an earlier report. @throws {CannotRunError} otherwise.
  */
 export async function checkReportFolder(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);

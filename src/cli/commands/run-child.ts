@@ -32,7 +32,7 @@ const SPAWN_PROBLEMS: Readonly<Record<string, readonly [reason: string, exitCode
  * in the process group of this process. In another group, it would lose the terminal, and the signals that a shell or a
  * runner sends to the group.
  *
- * @throws {CannotRunError} if the command does not start. Its exit code is 127 if the command does not exist.
+ * @throws {CannotRunError} if the command does not start. The exit code is 127 if the command does not exist.
  */
 export async function runChild(
   [file = '', ...args]: readonly string[],
@@ -41,19 +41,19 @@ export async function runChild(
 ): Promise<number> {
   const earlySignal = await Promise.race([interrupted, undefined]);
   if (earlySignal) return exitCodeOf(null, earlySignal);
-  const mark = randomUUID();
+  const runId = randomUUID();
   let child: ChildProcess;
   const passOn = (signal: NodeJS.Signals) => {
     // A terminal also sends the signal of a key to the command itself. After a second signal, many programs exit at
     // once, and do not finish their work.
     if (KEYBOARD_SIGNALS.includes(signal) && [0, 1, 2].some((stream) => isatty(stream))) return;
-    if (ENDING_SIGNALS.includes(signal)) signalAll(child, mark, signal);
+    if (ENDING_SIGNALS.includes(signal)) signalAll(child, runId, signal);
     else child.kill(signal);
   };
   // The listeners are added before the command starts, because a signal may arrive before `spawn` returns.
   for (const signal of SIGNALS) process.on(signal, passOn);
   try {
-    child = spawnCommand(file, args, { ...env, [MARK]: mark });
+    child = spawnCommand(file, args, { ...env, [RUN_VARIABLE]: runId });
     // A signal is passed on by its listener. If there is no signal, the package runner has ended, and the command must
     // end, too.
     void interrupted.then((signal) => signal ?? passOn('SIGTERM'));
@@ -70,11 +70,11 @@ export async function runChild(
  * Sends a signal to a child process and to every process that the child has started. The processes are listed before
  * the signal is sent, because a process whose parent has ended may no longer be found.
  */
-function signalAll({ pid: root, exitCode, signalCode }: ChildProcess, mark: string, signal: NodeJS.Signals): void {
+function signalAll({ pid: root, exitCode, signalCode }: ChildProcess, runId: string, signal: NodeJS.Signals): void {
   if (root === undefined || (exitCode ?? signalCode) !== null) return;
   const signalled = new Set<number>();
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const pid of findDescendants(root, mark)) {
+    for (const pid of findDescendants(root, runId)) {
       if (!signalled.has(pid)) sendSignal(pid, signal);
       signalled.add(pid);
     }
@@ -109,22 +109,22 @@ function explainSpawnError(error: NodeJS.ErrnoException, file: string): CannotRu
   return new CannotRunError(`The command ${quote(file)} cannot run: ${reason}.`, exitCode);
 }
 
-/** The environment variable that marks the processes of the command. It finds them even if their parent has ended. */
-const MARK = 'MAILBOX_EXEC_ID';
+/** The environment variable that identifies the processes of a run, also after their parents have ended. */
+const RUN_VARIABLE = 'MAILBOX_EXEC_ID';
 
-/** The id of a process, the id of its parent, and whether the process has the variable `MARK` of this run. */
-type ProcessRow = readonly [pid: number, parent: number | undefined, isMarked: boolean];
+/** The id of a process, the id of its parent, and whether the process has the variable of this run. */
+type ProcessRow = readonly [pid: number, parent: number | undefined, isOfRun: boolean];
 
 /**
  * Returns a process and all processes that it has started: its children, their children, and so on. On Linux, finds
- * also a process whose parent has ended, if it has the variable `MARK` with the value `mark`.
+ * also a process whose parent has ended, if the process has the variable of this run.
  */
-function findDescendants(root: number, mark: string): ReadonlySet<number> {
+function findDescendants(root: number, runId: string): ReadonlySet<number> {
   const found = new Set([root]);
-  const all = listProcesses(`${MARK}=${mark}`);
-  for (let known = 0; known < found.size; ) {
-    known = found.size;
-    for (const [pid, parent, isMarked] of all) if (isMarked || found.has(parent ?? 0)) found.add(pid);
+  const all = listProcesses(`${RUN_VARIABLE}=${runId}`);
+  for (let knownCount = 0; knownCount < found.size; ) {
+    knownCount = found.size;
+    for (const [pid, parent, isOfRun] of all) if (isOfRun || found.has(parent ?? 0)) found.add(pid);
   }
   return found;
 }

@@ -24,7 +24,7 @@ export const listSamples: RunCommand = async (terminal, flags, argument = LIST) 
 /** Lists the samples under a heading for each family. The generated samples are shown as one range for each mail. */
 function listByFamily(styleHeading: (text: string) => string): string[] {
   const families = [...new Set(samples.map(({ family }) => family))];
-  const made = samplesFor(undefined, 1).map((name) => `  ${name} to ${name.replace(/1$/, String(MADE_PER_CARRIER))}`);
+  const ranges = samplesFor(undefined, 1).map((name) => `  ${name} to ${name.replace(/1$/, String(MADE_PER_CARRIER))}`);
   const heading = (family: string, count: number) => styleHeading(`${family} (${count})`);
   return [
     ...families.flatMap((family) => {
@@ -32,8 +32,8 @@ function listByFamily(styleHeading: (text: string) => string): string[] {
       const lines = own.flatMap(({ name, should }) => [`  ${name}`, ...indent(should, 6)]);
       return [heading(family, own.length), ...lines, ''];
     }),
-    heading('injection, made from parts', made.length * MADE_PER_CARRIER),
-    ...made,
+    heading('injection, made from parts', ranges.length * MADE_PER_CARRIER),
+    ...ranges,
     ...indent(SHOULD_WITH_GENERATED, 6),
   ];
 }

@@ -23,8 +23,8 @@ export const start: RunCommand = async (terminal, flags) => {
   const fixtures = settings.fixtures ?? findFixtureFile();
   const log = json ? err : (line: string) => out(shortenIdsToFit(line, terminal.columns));
   const output = { print: err, showStatus, reportLoaded: json ? err : undefined };
-  const logged = quiet ? {} : { log, colour: colour && !json };
-  await using server = await startWithData({ ...settings, fixtures }, { ...output, ...logged });
+  const logOptions = quiet ? {} : { log, colour: colour && !json };
+  await using server = await startWithData({ ...settings, fixtures }, { ...output, ...logOptions });
   await using _ = envFile === undefined ? undefined : await writeVariables(envFile, connectionVariables(server));
   const started = { server, fixtures, isTokenSet: controlToken !== undefined };
   out(json ? readyLine(started) : bannerText(started, colour));
@@ -35,7 +35,7 @@ export const start: RunCommand = async (terminal, flags) => {
 
 /** Runs the commands that a person types, if there is a terminal. The code for these commands is loaded only then. */
 async function loadTypedCommands(server: AnyServer, terminal: Terminal) {
-  return terminal.typedLines && (await import('../typed-commands.ts')).runTypedCommands(server, terminal);
+  return terminal.readTypedLines && (await import('../typed-commands.ts')).runTypedCommands(server, terminal);
 }
 
 /** Writes the connection variables into a file. The code that writes this file is loaded only if it is needed. */

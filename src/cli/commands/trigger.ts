@@ -28,12 +28,12 @@ function payloadOf({ data, set }: GivenFlags): object {
 }
 
 function parseObject(text: string, source: string): object {
-  const refusal = new UsageError(`${source} must be a JSON object such as {"subject":"Hello"}, not ${quote(text)}.`);
+  const error = new UsageError(`${source} must be a JSON object such as {"subject":"Hello"}, not ${quote(text)}.`);
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    throw refusal;
+    throw error;
   }
-  throw refusal;
+  throw error;
 }

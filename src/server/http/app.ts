@@ -45,14 +45,14 @@ export class App implements NodeRequestHandler {
     const { createControl } = await import('../../control/table/control.ts');
     return createControl(internals.mailbox, internals.report, undefined, process);
   });
-  /** The latest `Host` that the guard accepted. Most requests have the same `Host`, and to parse a URL is slow. */
+  /** The latest `Host` that the guard accepted. Most requests have the same `Host`, and parsing a URL is slow. */
   #acceptedHost: string | undefined;
 
   constructor(options: AppOptions) {
     this.#options = options;
   }
 
-  /** Handles a request; it never rejects. */
+  /** Handles a request. The promise never rejects. */
   async handle(message: NodeRequest, response: ServerResponse): Promise<void> {
     const { internals, log, verbose } = this.#options;
     let result: Partial<ApiResult> = {};
@@ -101,8 +101,8 @@ export class App implements NodeRequestHandler {
   }
 
   /**
-   * Checks the client and the target of a request, then reads the request. The size of its body is added to what all
-   * clients send at the same time, which is limited.
+   * Checks the client and the target of a request, then reads the request. The size of its body counts towards the
+   * limit for everything that all clients send at the same time.
    */
   #guard(message: IncomingMessage, response: ServerResponse): ApiRequest {
     this.#guardHost(message.headers);

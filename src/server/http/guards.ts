@@ -52,19 +52,20 @@ export function guardControl(headers: IncomingHttpHeaders, token: string | undef
   }
   if (isFramedPage(request, token)) return;
   const sent = headers[CONTROL_TOKEN_HEADER];
-  // If the host name is not a loopback name, a page of another origin can send a GET without a header that shows this
-  // origin. A required custom header prevents this, because the browser then sends a preflight first, which fails.
+  // If the host name is not a loopback name, a page of another origin can send a GET without a header that shows the
+  // origin of the page. A required custom header prevents this, because the browser then sends a preflight first, which
+  // fails.
   const isLocal = () => isLoopbackHost(hostnameOf(headers.host ?? '') ?? '');
   if (token === undefined ? sent !== undefined || isLocal() : isSameSecret(String(sent), token)) return;
-  const needsHeader = `At a host name other than loopback's, ${CONTROL_PATH} needs the header X-Mock-Token`;
-  const needsToken = 'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.';
-  throw new ApiError('UNAUTHORIZED', token === undefined ? `${needsHeader}, with any value.` : needsToken);
+  const headerProblem = `At a host name that is not a loopback name, ${CONTROL_PATH} needs the header X-Mock-Token`;
+  const tokenProblem = 'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.';
+  throw new ApiError('UNAUTHORIZED', token === undefined ? `${headerProblem}, with any value.` : tokenProblem);
 }
 
 /**
  * Returns whether a request is for a page that the inspector shows in a frame. A frame cannot send the token, so the
  * URL of the page has a proof instead: the HMAC of its path, with the token as the key. Somebody who gets the URL can
- * read only this page.
+ * read only this page. Removes the proof from the query, because the control call does not know it.
  */
 function isFramedPage({ method, path, query }: ApiRequest, token: string | undefined): boolean {
   const proof = query.get('proof');
@@ -77,8 +78,8 @@ function isFramedPage({ method, path, query }: ApiRequest, token: string | undef
 
 /** Returns false for a request of a page of another origin. Such a page cannot read the reply, but could reset data. */
 function isFromOwnOrigin(headers: IncomingHttpHeaders): boolean {
-  const sameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`;
-  return sameOrigin && [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'] as string | undefined);
+  const isSameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`;
+  return isSameOrigin && [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'] as string | undefined);
 }
 
 /** The headers that only a webhook delivery has. */
@@ -150,7 +151,7 @@ export function isForInspector({ method, path, headers }: ApiRequest): boolean {
   return PAGE_PATHS.includes(path) && wantsHtml(headers.get('accept') ?? '');
 }
 
-/** Returns whether an `Accept` header accepts HTML. With the weight 0, it refuses HTML. */
+/** Returns whether an `Accept` header accepts HTML. The weight 0 means that HTML is refused. */
 function wantsHtml(accept: string): boolean {
   return accept
     .toLowerCase()

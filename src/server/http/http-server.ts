@@ -21,7 +21,7 @@ export interface TimeLimits {
 /** A connection may be idle for a minute, so that a busy client does not send a request on a closed connection. */
 const TIME_LIMITS: TimeLimits = { requestMs: 60_000, idleMs: 60_000, checkMs: 1_000, closeMs: CLOSE_MS };
 
-/** Creates the HTTP server for an application. Because of its time limits, no client can block it or its shutdown. */
+/** Creates the HTTP server for an application. Its time limits prevent a client from blocking the server or its end. */
 export function createHttpServer(app: NodeRequestHandler, limits: TimeLimits = TIME_LIMITS): Listener {
   const server = createServer({
     IncomingMessage: UpgradableMessage,

@@ -69,8 +69,8 @@ export async function sendReply(response: ServerResponse, reply: AnyReply, batch
     else response.end(body);
     return;
   }
-  // An event stream may be silent for a long time. Its headers are sent at once, so that the client knows that it is
-  // open.
+  // An event stream may be silent for a long time. Its headers are sent at once, so that the client knows that the
+  // stream is open.
   response.setTimeout(0);
   response.flushHeaders();
   const comment = headers['content-type'] === 'text/event-stream' ? ':\n\n' : '';

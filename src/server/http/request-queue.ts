@@ -14,7 +14,7 @@ type QueuedRequest = { readonly request: NodeRequest; readonly createResponse: (
 
 /** A handler of Node's HTTP requests. */
 export interface NodeRequestHandler {
-  /** Handles a request; it never rejects. */
+  /** Handles a request. The promise never rejects. */
   handle(request: NodeRequest, response: ServerResponse): Promise<void>;
 }
 
@@ -54,8 +54,8 @@ export class RequestQueue {
   detach(): void {
     this.#isDetached = true;
     this.#pause();
-    // Node removes its listeners for these two events when it releases the socket. The response still needs `drain`,
-    // and an idle socket must still be closed.
+    // Node removes its listeners for `drain` and `timeout` when it releases the socket. The response still needs
+    // `drain`, and an idle socket must still be closed.
     this.#socket.on('drain', () => this.#latestResponse?.emit('drain'));
     this.#socket.on('timeout', () => this.#socket.destroy());
   }

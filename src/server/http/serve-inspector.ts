@@ -8,8 +8,8 @@ import { FAVICON_PATH } from './guards.ts';
 
 const PAGE_PATH = `${CONTROL_PATH}/`;
 
-/** The files whose names are not in their paths. */
-const NAMES: Readonly<Record<string, string>> = { [PAGE_PATH]: 'index.html', [FAVICON_PATH]: 'icon.svg' };
+/** The names of the files whose paths do not contain the name. */
+const FILE_NAMES: Readonly<Record<string, string>> = { [PAGE_PATH]: 'index.html', [FAVICON_PATH]: 'icon.svg' };
 
 /** The files of the inspector, with their media types. No other file is read. */
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ const SECURITY_HEADERS = {
   vary: 'Accept',
 };
 
-/** Browsers ask for the icon again and again, and it does not change. */
+/** Browsers ask for the icon again and again, although the icon does not change. */
 const ICON_HEADERS = { 'cache-control': 'max-age=86400' };
 
 /**
@@ -46,17 +46,17 @@ const ICON_HEADERS = { 'cache-control': 'max-age=86400' };
  *
  * @throws {ApiError} NOT_FOUND for any other file, and if the inspector was not built.
  */
-export async function serveInspector({ method, path, headers: sent }: ApiRequest): Promise<AnyReply> {
+export async function serveInspector({ method, path, headers: requestHeaders }: ApiRequest): Promise<AnyReply> {
   if (path === '/' || path === CONTROL_PATH) {
     return { status: 302, headers: { location: PAGE_PATH, 'content-length': '0', vary: 'Accept' }, body: null };
   }
-  const name = NAMES[path] ?? path.slice(`${PAGE_PATH}inspector/`.length);
+  const name = FILE_NAMES[path] ?? path.slice(`${PAGE_PATH}inspector/`.length);
   const type = Object.hasOwn(MEDIA_TYPES, name) ? MEDIA_TYPES[name] : undefined;
   if (type === undefined) throw routeNotFound(path);
   const body = await readBuiltFile(name);
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
   const headers = { ...SECURITY_HEADERS, ...(name === 'icon.svg' && ICON_HEADERS), etag };
-  if (sent.get('if-none-match')?.includes(etag)) return { status: 304, headers, body: null };
+  if (requestHeaders.get('if-none-match')?.includes(etag)) return { status: 304, headers, body: null };
   const size = { 'content-type': type, 'content-length': String(body.byteLength) };
   return stripBodyForHead(method, { status: 200, headers: { ...headers, ...size }, body });
 }

@@ -9,7 +9,7 @@ import { readBody } from '../../service/pipeline/parse-input.ts';
 import type { Environment } from '../../world/environment.ts';
 import { readRequest } from './node-adapter.ts';
 
-/** Runs the user's own handlers for a request. If none of them responds, the request is passed to `next`. */
+/** Runs the user's own handlers for a request. If no handler responds, the request is passed to `next`. */
 export type UserHandlers = (
   message: IncomingMessage,
   response: ServerResponse,
@@ -22,7 +22,7 @@ const MAX_USER_BODY_BYTES = 16 * 1024 * 1024;
 /**
  * Creates a function that runs the user's own msw handlers for requests of Node. It uses express and msw's middleware.
  *
- * @throws {TypeError} when one of the handlers is not a request handler of msw.
+ * @throws {TypeError} when a handler is not a request handler of msw.
  */
 export function createUserHandlers(input: unknown, report: Environment['report']): UserHandlers {
   const handlers = parseHandlers(input);
@@ -55,7 +55,7 @@ export function createUserHandlers(input: unknown, report: Environment['report']
 function parseHandlers(handlers: unknown): readonly RequestHandler[] {
   if (!Array.isArray(handlers)) {
     throw new TypeError(
-      `The option handlers must be a list, or a function that returns one, not a ${typeof handlers}.`,
+      `The option handlers must be a list, or a function that returns a list, not a ${typeof handlers}.`,
     );
   }
   const index = handlers.findIndex((handler) => typeof handler?.run !== 'function' || handler.kind === 'websocket');
@@ -74,7 +74,7 @@ function copyMessage(message: IncomingMessage, body: Uint8Array[]): IncomingMess
   return Object.assign(copy, { method, url, headers, rawHeaders, httpVersion, socket, connection: socket }) as never;
 }
 
-/** Links a streamed body to its response. If the response closes, or the body fails, the other one is destroyed. */
+/** Destroys a streamed body when its response closes, and the response when the body fails. */
 function linkStreamToResponse(response: ServerResponse, report: Environment['report']): void {
   response.on('pipe', (body) => {
     response.once('close', () => body.destroy());
@@ -97,7 +97,7 @@ function abortOnNetworkError(response: ServerResponse): void {
 
 /**
  * Handles an error of a handler. If the response has not started, throws an `ApiError` for the reply. Otherwise, or if
- * a fault cut the connection, destroys the response.
+ * a fault cut the connection, destroys the response and returns `true`, because the request is handled.
  */
 function handleFailure(response: ServerResponse, error: unknown, report: Environment['report']): true {
   const isFault = error instanceof ConnectionCutError;

@@ -5,7 +5,7 @@ import type { Intake } from '../intake.ts';
 import { createListener, type Listener } from '../listener.ts';
 import { fileProblem, readRegularFile } from '../regular-file.ts';
 
-/** The certificate of the mail servers and its key, and both as Node's TLS code needs them. */
+/** The certificate of the mail servers, its key, and the TLS context of Node that contains both. */
 export type MailTls = { readonly cert: Buffer; readonly key: Buffer; readonly context: SecureContext };
 
 /** Problems of the certificate and the key, by the error code of OpenSSL. */
@@ -54,12 +54,12 @@ export interface MailServerSettings {
 type Accept = (socket: Socket, isSecure: boolean) => void;
 
 /**
- * Creates a server that accepts clients with and without TLS. When the server closes, `atEnd` is called before the
- * connections that are still open are closed.
+ * Creates a server that accepts clients with and without TLS. When the server closes, `beforeDestroy` is called before
+ * the connections that are still open are closed.
  */
-export function createMailListener(tls: MailTls | undefined, accept: Accept, atEnd?: () => void): Listener {
+export function createMailListener(tls: MailTls | undefined, accept: Accept, beforeDestroy?: () => void): Listener {
   const server = createServer((socket) => (tls ? detectTls(socket, tls, accept) : accept(socket, false)));
-  return createListener(server, undefined, atEnd);
+  return createListener(server, undefined, beforeDestroy);
 }
 
 /** The time in which a client must begin TLS. A client that sends nothing then gets the greeting without TLS. */
@@ -76,9 +76,9 @@ function detectTls(socket: Socket, tls: MailTls, accept: Accept): void {
   const decide = () => {
     clearTimeout(timer);
     socket.off('readable', decide);
-    const first: Buffer | null = socket.read();
-    if (first) socket.unshift(first);
-    if (first?.[0] === TLS_HANDSHAKE) accept(encrypt(socket, tls), true);
+    const firstBytes: Buffer | null = socket.read();
+    if (firstBytes) socket.unshift(firstBytes);
+    if (firstBytes?.[0] === TLS_HANDSHAKE) accept(encrypt(socket, tls), true);
     else accept(socket, false);
   };
   // When the timer fires, bytes may have arrived that Node has not read yet. Node reads them in the next two turns of

@@ -26,10 +26,10 @@ export async function startMailServers(
   const settings = { intake, tls, tlsRequired };
   const servers: Listener[] = [];
   const close = () => Promise.all(servers.map((server) => server.close()));
-  const start = async (name: 'smtp' | 'imap', wanted: number | undefined, load: () => Promise<CreateServer>) => {
-    if (wanted === undefined) return undefined;
+  const start = async (name: 'smtp' | 'imap', wantedPort: number | undefined, load: () => Promise<CreateServer>) => {
+    if (wantedPort === undefined) return undefined;
     const server = (await load())(internals, settings);
-    const port = await server.listen(wanted, host);
+    const port = await server.listen(wantedPort, host);
     servers.push(server);
     internals.service.worlds.mailServers[name] = { host: reachableHost(host), port, hasTls: tls !== undefined };
     return { port };

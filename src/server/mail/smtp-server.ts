@@ -50,12 +50,12 @@ function createOptions(internals: MailboxInternals, { intake, tls }: MailServerS
     onAuth(auth, _, done) {
       const user = logIn(internals.service, auth);
       if (user) done(null, { user: user as never });
-      else done(createReply(535, `5.7.8 ${WRONG_LOGIN}`));
+      else done(createSmtpError(535, `5.7.8 ${WRONG_LOGIN}`));
     },
     onMailFrom({ address }, session, done) {
       const principal = principalOf(session);
       const isAllowed = !principal || isOwnAddress(principal.world, principal.inboxId, address);
-      done(isAllowed ? null : createReply(553, `5.7.1 This inbox does not have the address <${address}>.`));
+      done(isAllowed ? null : createSmtpError(553, `5.7.1 This inbox does not have the address <${address}>.`));
     },
     onRcptTo({ address }, session, done) {
       done(findRefusal(internals, address, session));
@@ -73,7 +73,7 @@ function createOptions(internals: MailboxInternals, { intake, tls }: MailServerS
   };
 }
 
-const WRONG_LOGIN = 'The login is the canonicalEmail and the imapPassword of an inbox.';
+const WRONG_LOGIN = 'The login is wrong; use the canonicalEmail of an inbox as the user, and its imapPassword.';
 
 /** Checks a login and returns its inbox; `undefined` if the login is wrong. */
 function logIn(service: Service, { method, username, password }: SMTPServerAuthentication) {
@@ -90,18 +90,18 @@ function principalOf({ user }: SMTPServerSession): InboxPrincipal | undefined {
   return user as InboxPrincipal | undefined;
 }
 
-/** Returns the reply that refuses a recipient; null if the recipient is accepted. */
+/** Returns the error that refuses a recipient; null if the recipient is accepted. */
 function findRefusal({ mailbox, takeSmtpFault }: MailboxInternals, address: string, session: SMTPServerSession) {
   if (session.envelope.rcptTo.length >= MAX_ADDRESSES) {
-    return createReply(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
+    return createSmtpError(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
   }
   if (principalOf(session)) {
-    if (!isBareAddress(address)) return createReply(553, `5.1.3 ${address} is not an address.`);
+    if (!isBareAddress(address)) return createSmtpError(553, `5.1.3 ${address} is not an address.`);
   } else if (!isBareAddress(address) || !mailbox.receives(address))
     // `receives` ignores the tag of an address, so `isBareAddress` checks that the tag has only allowed characters.
-    return createReply(550, `5.1.1 There is no inbox with the address ${address}.`);
+    return createSmtpError(550, `5.1.1 There is no inbox with the address ${address}.`);
   const fault = takeSmtpFault(address);
-  return fault ? createReply(fault.status, fault.message) : null;
+  return fault ? createSmtpError(fault.status, fault.message) : null;
 }
 
 /** Returns the size that the client declared (RFC 1870), or 0. */
@@ -116,7 +116,7 @@ async function readData(stream: SMTPServerDataStream, counter: ByteCounter, decl
   let refusal: Error | undefined = counter.add(declaredBytes);
   for await (const chunk of stream) {
     refusal ??= stream.sizeExceeded
-      ? createReply(552, '5.3.4 The message is larger than 10 MiB.')
+      ? createSmtpError(552, '5.3.4 The message is larger than 10 MiB.')
       : counter.add(declaredBytes > 0 ? 0 : chunk.length);
     if (refusal) chunks.length = 0;
     else chunks.push(chunk as Buffer);
@@ -163,12 +163,12 @@ const REPLIES: { readonly [Code in ErrorCode]?: readonly [code: number, status: 
 function toReplyError(error: unknown): Error {
   if (error instanceof ApiError) {
     const [code, status] = REPLIES[error.code] ?? [554, '5.6.0'];
-    return createReply(code, `${status} ${error.message}`);
+    return createSmtpError(code, `${status} ${error.message}`);
   }
-  return error instanceof Error && 'responseCode' in error ? error : createReply(451, '4.3.0 The emulator failed.');
+  return error instanceof Error && 'responseCode' in error ? error : createSmtpError(451, '4.3.0 The emulator failed.');
 }
 
 /** Creates an error that is sent to the client with a reply code (RFC 5321, section 4.2). */
-function createReply(responseCode: number, message: string): Error {
+function createSmtpError(responseCode: number, message: string): Error {
   return Object.assign(new Error(message), { responseCode });
 }

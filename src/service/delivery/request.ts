@@ -1,7 +1,7 @@
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { fromBase64, toBase64, toHex } from '../../basics/base64.ts';
-import { cut } from '../../basics/text.ts';
+import { truncate } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import type { MailEvent } from '../../world/event-bus.ts';
@@ -101,7 +101,7 @@ export function createRequest({ id, secret, fault, content, now, newSecret, beha
     'webhook-timestamp': String(timestamp),
     ...sign(`${id}.${timestamp}.`, encoder.encode(body), secrets, behaviours),
   };
-  return { headers, body: fault === 'truncated-body' ? cut(body, Math.floor(body.length / 2)) : body };
+  return { headers, body: fault === 'truncated-body' ? truncate(body, Math.floor(body.length / 2)) : body };
 }
 
 /** Returns the headers with a signature for each secret. Standard Webhooks signs `start` and the body. */

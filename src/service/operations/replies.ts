@@ -1,4 +1,4 @@
-import { cut } from '../../basics/text.ts';
+import { truncate } from '../../basics/text.ts';
 import type { Assume, BehaviourReader, ReadBehaviour } from '../../contract/behaviours.ts';
 import { isIncomingAddress, parseAddress, toBareAddress } from '../../contract/email-address.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
@@ -80,7 +80,7 @@ export function limitBodies<Item extends WithBodies>(items: readonly Item[], ass
 }
 
 function cutBodies<Item extends WithBodies>(item: Item, assume: Assume): Item {
-  const [plainBody, htmlBody] = [item.plainBody, item.htmlBody].map((body) => body && cut(body, CUT_LENGTH));
+  const [plainBody, htmlBody] = [item.plainBody, item.htmlBody].map((body) => body && truncate(body, CUT_LENGTH));
   if (plainBody === item.plainBody && htmlBody === item.htmlBody) return item;
   assume('messages.list.large');
   return { ...item, plainBody, htmlBody };

@@ -61,7 +61,9 @@ async function startOnFailingDisk(test: TestContext, { prepare, begin, problem }
   await isKept('Before the outage');
   await begin(folder, running);
   await addWorkspace('During the outage');
-  await running.untilStderr(new RegExp(`The state file .+ cannot be written: ${problem}\\. It is tried again until`));
+  await running.untilStderr(
+    new RegExp(`The state file .+ cannot be written: ${problem}\\. The write is repeated until`),
+  );
   return { folder, running, isKept };
 }
 
@@ -90,7 +92,7 @@ test.for(Object.keys(OUTAGES))('a server that ends with %s says what is lost, an
         `agent-mailbox-mock: The state file .+ cannot be written: ${outage.problem}\\. All changes since \\S+Z are lost\\.`,
       ),
     );
-  test.expect(running.stderr.match(/It is tried again/g)).toHaveLength(1);
+  test.expect(running.stderr.match(/The write is repeated/g)).toHaveLength(1);
   await outage.end(folder, running);
   test.expect(await readFile(join(folder, 'state.json'), 'utf8')).not.toContain('During the outage');
 });

@@ -15,7 +15,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const FOREIGN = { token: 'foreign', host: 'build-7', pid: 1, machine: 'another', start: '1' };
 
 function inUse(file: string, pid: number | undefined, host = hostname()): string {
-  return `The state file ${file} is in use by another server, process ${pid} on the host ${host}; end that one, or name another file.`;
+  return `The state file ${file} is in use by another server, process ${pid} on the host ${host}; end that server, or name another file.`;
 }
 
 test('a second server in this process is refused a state file until the first one is closed', async (context) => {

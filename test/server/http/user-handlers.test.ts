@@ -137,7 +137,7 @@ test('a path that begins with two slashes is a path, not another host', async ()
 });
 
 test.for([
-  ['no list', 'handlers', 'The option handlers must be a list, or a function that returns one, not a string.'],
+  ['no list', 'handlers', 'The option handlers must be a list, or a function that returns a list, not a string.'],
   ['something else', [{}], 'The option handlers takes http and graphql handlers of msw, and handlers[0] is neither.'],
   [
     'a WebSocket handler',

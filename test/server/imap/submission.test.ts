@@ -74,7 +74,9 @@ describe('submission', () => {
     });
     smtp.close();
     const wrong = transportOf(running, 'wrong');
-    await expect(wrong.sendMail({ ...MAIL, from: running.login.user })).rejects.toMatchObject({ responseCode: 535 });
+    await expect(wrong.sendMail({ ...MAIL, from: running.login.user })).rejects.toMatchObject({
+      response: '535 5.7.8 The login is wrong; use the canonicalEmail of an inbox as the user, and its imapPassword.',
+    });
     wrong.close();
     expect(running.server.mailbox.messages({ direction: 'outbound' })).toEqual([]);
   });

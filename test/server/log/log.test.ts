@@ -64,7 +64,7 @@ test('the log has the reason why a delivery was refused, failed or dropped', asy
   await fire({ mailbox }, refused.id);
   const said = '203.0.113.1 is not a loopback address; start with --deliver-to 203.0.113.1 to allow it.';
   expect(rest(logged)).toEqual([
-    `createWebhook ! a webhook will get nothing: ${said}`,
+    `createWebhook ! the webhook will get no deliveries: ${said}`,
     refused.line('!', `refused: ${said} (link)`),
     unreachable.line(
       '!',

@@ -11,7 +11,7 @@ test('a webhook that may not be called is logged when it is created or changed, 
   const { mailbox } = server;
   const send = senderTo(mailbox);
   const service = { mailbox, send };
-  const told = () => lines.filter((line) => line.includes(`!   a webhook will get nothing: ${REASON}`)).length;
+  const told = () => lines.filter((line) => line.includes(`!   the webhook will get no deliveries: ${REASON}`)).length;
   const local = await createWebhook(service, 'http://127.0.0.1:9/in', { events: ['message.bounced'] });
   expect([told(), await mailbox.settled()]).toEqual([0, { losses: { dropped: 0, forgotten: 0 } }]);
 

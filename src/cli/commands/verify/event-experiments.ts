@@ -1,5 +1,5 @@
 import WebSocket from 'ws';
-import { type Experiments, fieldNames, LAST_MAIL, seenIn } from './experiments.ts';
+import { type Experiments, fieldNames, LAST_MAIL, resultOf } from './experiments.ts';
 import { type HookReceiver, MeasuredValue, type OwnInbox, type Session, VerifyError } from './verify-session.ts';
 
 /** An HMAC-SHA256 in hex. */
@@ -25,15 +25,15 @@ async function findSignature(s: Session): Promise<readonly [header: string, valu
 }
 
 /**
- * Gives the first delivery the answer `answer`, lets some seconds pass, and returns how often the receiver was called.
- * `change` is a change of the webhook after the first call.
+ * Gives the first delivery the answer `answer`, lets `ms` pass, and returns how often the receiver was called. `change`
+ * is a change of the webhook after the first call.
  */
 async function countCalls(s: Session, answer: HookReceiver['answers'][number], ms = 6000, change?: object) {
   const receiver = await s.createReceiver();
   receiver.answers.push(answer);
   await s.createMail();
   await receiver.waitForCalls(1);
-  if (change) await s.must(s.patch(receiver.webhook.path, change));
+  if (change) await s.mustSucceed(s.patch(receiver.webhook.path, change));
   await s.target.advance?.(ms);
   return { receiver, count: receiver.calls.length };
 }
@@ -53,7 +53,7 @@ interface Stream {
   close(): void;
 }
 
-/** Opens an event stream. If the server refuses it, the stream is closed with the status of the refusal. */
+/** Opens an event stream. If the server refuses the stream, its close code is the status of the refusal. */
 async function openStream(s: Session, path: string, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
   const url = s.target.baseUrl.replace(/^http/, 'ws') + path;
   const socket = new WebSocket(url, { headers, handshakeTimeout: 10_000, maxPayload: 2 ** 20 });
@@ -87,11 +87,9 @@ async function openStream(s: Session, path: string, headers: Readonly<Record<str
   return { frames, closeCode: () => closeCode, send, waitForFrames, waitForMessage, subscribe, close };
 }
 
-const withKey = (key: string) => ({ 'X-API-Key': key });
-
 /** Opens a stream, calls `use` with it, and closes it. */
 async function withStream<T>(s: Session, path: string, key: string, use: (stream: Stream) => Promise<T>): Promise<T> {
-  const stream = await openStream(s, path, withKey(key));
+  const stream = await openStream(s, path, { 'X-API-Key': key });
   try {
     return await use(stream);
   } finally {
@@ -101,7 +99,7 @@ async function withStream<T>(s: Session, path: string, key: string, use: (stream
 
 const typesOf = ({ frames }: Stream) => frames.map((frame) => frame.type);
 
-/** Creates two inboxes, opens a stream of the second one, and calls `use` with the stream and both inboxes. */
+/** Creates two inboxes, opens a stream of the second inbox, and calls `use` with the stream and both inboxes. */
 async function withInboxStream(s: Session, use: (stream: Stream, to: OwnInbox, from: OwnInbox) => Promise<unknown>) {
   const [from, to] = [await s.createInbox(), await s.createInbox()];
   return await withStream(s, '/v1/ws', to.key, (stream) => use(stream, to, from));
@@ -110,17 +108,17 @@ async function withInboxStream(s: Session, use: (stream: Stream, to: OwnInbox, f
 /** The experiments on deliveries and event streams. */
 export const eventExperiments: Experiments = {
   'deliveries.payload': async (s) => fieldNames(JSON.parse((await triggerDelivery(s)).body)),
-  'deliveries.signature': seenIn(triggerDelivery, (call) => [
+  'deliveries.signature': resultOf(triggerDelivery, (call) => [
     'webhook-signature' in call.headers,
     Boolean(findHex(call)),
   ]),
   'deliveries.signature.header': async (s) => new MeasuredValue((await findSignature(s))[0]),
   'deliveries.signature.form': async (s) => (await findSignature(s))[1].replace(HEX, '<hex>'),
   'deliveries.id': async (s) => {
-    const other = await s.createReceiver();
+    const otherReceiver = await s.createReceiver();
     const call = await triggerDelivery(s);
-    const [same] = await other.waitForCalls(1);
-    return call.headers['webhook-id'] === same?.headers['webhook-id'];
+    const [otherCall] = await otherReceiver.waitForCalls(1);
+    return call.headers['webhook-id'] === otherCall?.headers['webhook-id'];
   },
   'deliveries.success': async (s) => (await countCalls(s, 202)).count,
   'deliveries.timeout': async (s) => {
@@ -141,7 +139,7 @@ export const eventExperiments: Experiments = {
     const { receiver } = await countCalls(s, 410, 10);
     const isActive = async () => (await s.read(receiver.webhook.path)).isActive;
     // The server reads the answer a moment after the receiver has sent it, so the change may need some time.
-    await s.waitFor('its end', async () => !(await isActive()) || undefined, 500).catch(() => undefined);
+    await s.waitFor('the change', async () => !(await isActive()) || undefined, 500).catch(() => undefined);
     return await isActive();
   },
   'deliveries.inactive': async (s) => (await countCalls(s, 500, 6000, { isActive: false })).count,
@@ -151,7 +149,7 @@ export const eventExperiments: Experiments = {
     const startMs = performance.now();
     const { from, to } = await s.createMail();
     await receiver.waitForCalls(1);
-    // If the server makes the second call, the call arrives after about the same time as the first one.
+    // A second call would arrive after about the same time as the first call.
     const waitMs = Math.max(500, 10 * (performance.now() - startMs));
     await s.send(from, to);
     await s.waitForMessages(to, 2);

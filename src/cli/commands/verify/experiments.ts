@@ -33,7 +33,7 @@ function shapeOfText(text: string, { runId, domain }: RunNames): string {
 }
 
 /**
- * Returns the form of a value, so that replies of two servers can be compared: a number becomes `'number'`, and a text
+ * Returns the shape of a value, so that replies of two servers can be compared: a number becomes `'number'`, and a text
  * becomes a placeholder or `'text'`. Names of fields, booleans, short words and the lengths of lists are kept.
  */
 export function shapeOf(value: unknown, names: RunNames): unknown {
@@ -44,8 +44,8 @@ export function shapeOf(value: unknown, names: RunNames): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, shapeOf(item, names)]));
 }
 
-/** Returns the status of a reply, and the form of its body. */
-export const reply = ({ status, text, body }: Reply, s: Session) => [status, text ? shapeOf(body, s) : 'no body'];
+/** Returns the status of a reply, and the shape of its body. */
+export const replyShape = ({ status, text, body }: Reply, s: Session) => [status, text ? shapeOf(body, s) : 'no body'];
 
 /** The subject of the last mail of an experiment. After this mail has arrived, no earlier mail can still arrive. */
 export const LAST_MAIL = 'last mail';
@@ -53,7 +53,7 @@ export const LAST_MAIL = 'last mail';
 /** Returns the sorted names of the fields of an object. */
 export const fieldNames = (value: object) => Object.keys(value).toSorted();
 
-/** Returns whether a list shows one id before another. */
+/** Returns whether a list shows `id` before `otherId`. */
 export function isBefore(list: readonly { readonly id: string }[], id: string, otherId: string): boolean {
   const ids = list.map((item) => item.id);
   if (!ids.includes(id) || !ids.includes(otherId)) throw new VerifyError('the list does not show both items');
@@ -61,7 +61,7 @@ export function isBefore(list: readonly { readonly id: string }[], id: string, o
 }
 
 /**
- * Returns a function that creates experiments. Each of them creates something, sends a request about it, and returns
+ * Returns a function that creates experiments. Each experiment creates something, sends a request about it, and returns
  * what `observe` finds in the reply.
  */
 const createExperiment =
@@ -70,10 +70,10 @@ const createExperiment =
   async (s) =>
     observe(await ask(await create(s), s), s);
 
-/** Create experiments that observe the status of a reply, its status and form, or the field names of its body. */
+/** Create experiments that observe the status of a reply, its status and shape, or the field names of its body. */
 export const statusOf = createExperiment(status);
-export const replyOf = createExperiment(reply);
-export const fieldsOf = createExperiment(async (reply, s) => fieldNames(await s.must(Promise.resolve(reply))));
+export const replyOf = createExperiment(replyShape);
+export const fieldsOf = createExperiment(async (reply, s) => fieldNames(await s.mustSucceed(Promise.resolve(reply))));
 
 /** Returns an experiment that observes whether a list shows the older of two items before the newer one. */
 export const orderOf =
@@ -85,11 +85,11 @@ export const orderOf =
 
 type Item = { readonly id: string };
 
-/** Returns an experiment that creates something with `make`, and returns what `see` finds in it. */
-export const seenIn =
-  <Made>(make: (s: Session) => Promise<Made>, see: (made: Made, s: Session) => unknown): Experiment =>
+/** Returns an experiment that creates something, and returns what `observe` finds in it. */
+export const resultOf =
+  <Made>(create: (s: Session) => Promise<Made>, observe: (made: Made, s: Session) => unknown): Experiment =>
   async (s) =>
-    see(await make(s), s);
+    observe(await create(s), s);
 
 export const createInbox = (s: Session) => s.createInbox();
 const createWebhook = (s: Session) => s.createWebhook();
@@ -110,7 +110,7 @@ async function createWorkspace(s: Session) {
 async function createTenant(s: Session) {
   const key = s.target.operatorKey ?? '';
   const reply = await s.post('/v1/tenants', { name: s.newName() }, { key });
-  const body = await s.must(Promise.resolve(reply));
+  const body = await s.mustSucceed(Promise.resolve(reply));
   return { reply, ...body, path: `/v1/tenants/${body.id}`, withOperatorKey: { key } };
 }
 
@@ -157,7 +157,7 @@ export const resourceExperiments: Experiments = {
   'requests.selectors': async ({ get, workspace: { id, key } }) =>
     status(await get(`/v1/messages?workspace=${id}`, { key })),
 
-  'tenants.create.reply': async (s) => reply((await createTenant(s)).reply, s),
+  'tenants.create.reply': async (s) => replyShape((await createTenant(s)).reply, s),
   'tenants.create.required': async (s) => status(await s.post('/v1/tenants', {}, { key: s.target.operatorKey ?? '' })),
   'tenants.create.workspace': async (s) => {
     const { workspaces } = await s.read('/v1/workspaces', { key: (await createTenant(s)).apiKey });
@@ -183,20 +183,20 @@ export const resourceExperiments: Experiments = {
   'webhooks.create.workspace': async (s) => isListed(s, await s.createWebhook()),
   'webhooks.list.pages': async (s) => fieldNames(await s.read('/v1/webhooks')),
   'webhooks.list.order': orderOf(createWebhook, webhooksOf),
-  'webhooks.list.secret': seenIn(createWebhook, async ({ id }, s) => {
+  'webhooks.list.secret': resultOf(createWebhook, async ({ id }, s) => {
     return 'secret' in (await webhooksOf(s)).find((listed: Item) => listed.id === id);
   }),
   'webhooks.list.workspace-scope': async (s) => isListed(s, await s.createWebhook({ workspaceId: undefined })),
   'webhooks.delete.body': replyOf(createWebhook, ({ path }, s) => s.delete(path)),
   'webhooks.get.secret': async (s) => 'secret' in (await s.read((await s.createWebhook()).path)),
   'webhooks.update.reply': async (s) =>
-    'events' in (await s.must(s.patch((await s.createWebhook()).path, { isActive: false }))),
+    'events' in (await s.mustSucceed(s.patch((await s.createWebhook()).path, { isActive: false }))),
 
   'workspaces.keys.tiers': statusOf(createWorkspace, ({ path, key }, s) => s.get(`${path}/keys`, { key })),
   'workspaces.keys.create.reply': replyOf(createWorkspace, ({ path }, s) => s.post(`${path}/keys`, { name: 'verify' })),
   'workspaces.keys.list.reply': replyOf(createWorkspace, ({ path }, s) => s.get(`${path}/keys`)),
   'workspaces.keys.delete.body': replyOf(createWorkspace, ({ path, keyId }, s) => s.delete(`${path}/keys/${keyId}`)),
-  'workspaces.shape': async (s) => reply(await s.post('/v1/workspaces', { name: s.newName() }), s),
+  'workspaces.shape': async (s) => replyShape(await s.post('/v1/workspaces', { name: s.newName() }), s),
   'workspaces.read.tiers': async (s) => status(await s.get('/v1/workspaces', { key: s.workspace.key })),
   'workspaces.delete.tiers': statusOf(createWorkspace, ({ path, key }, s) => s.delete(path, { key })),
   'workspaces.create.slug': async (s) => (await s.add('/v1/workspaces', { name: `Verify ÄÖ ${s.newName()}` })).slug,
@@ -222,15 +222,15 @@ export const resourceExperiments: Experiments = {
     return [fieldNames(body), fieldNames(body.domain)];
   },
   'domains.tiers': async (s) => status(await s.get('/v1/domains', { key: s.workspace.key })),
-  'domains.create.workspace': seenIn(createDomain, ({ body: { domain, workspaceId = domain.workspaceId } }) => {
+  'domains.create.workspace': resultOf(createDomain, ({ body: { domain, workspaceId = domain.workspaceId } }) => {
     return workspaceId === null;
   }),
   'domains.create.taken': statusOf(createDomain, ({ name }, s) => s.post('/v1/domains', { domain: name })),
-  'domains.dns-records': seenIn(createDomain, ({ body }) =>
+  'domains.dns-records': resultOf(createDomain, ({ body }) =>
     (body.dnsRecords ?? body.domain.records).map((record: { type: string }) => record.type).toSorted(),
   ),
   'domains.delete.body': replyOf(createDomain, ({ path }, s) => s.delete(path)),
-  'health.body': async (s) => reply(await s.get('/health', { key: '' }), s),
+  'health.body': async (s) => replyShape(await s.get('/health', { key: '' }), s),
   'me.reply': replyOf(createInbox, ({ key }, s) => s.get('/v1/me', { key })),
   'metrics.reply': replyOf(createInbox, ({ key }, s) => s.get('/v1/metrics', { key })),
   'metrics.window': (s) => statuses(s.get('/v1/metrics?from=2026-01-05'), s.get('/v1/metrics?from=1767603600')),

@@ -20,7 +20,7 @@ export function summaryLines({ findings, left }: Verification): string[] {
   return [total, ...(left.length > 0 ? [`What could not be deleted: ${left.join(', ')}`] : [])];
 }
 
-const toXml = (text: string) => maskText(text).replace(/[<>&"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+const toXml = (text: string) => maskText(text).replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** Returns the findings as JUnit XML, which CI systems read. */
 export function junitOf({ findings }: Verification): string {

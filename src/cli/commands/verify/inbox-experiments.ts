@@ -7,7 +7,7 @@ import {
   isBefore,
   orderOf,
   replyOf,
-  seenIn,
+  resultOf,
   status,
   statuses,
   statusOf,
@@ -38,8 +38,8 @@ const createAddress = async (s: Session) => {
   return { inbox, address: `${inbox.path}/addresses/${email}` };
 };
 
-/** Creates an inbox of another tenant, and then one of this tenant with the same user name. */
-const createTwice = async (s: Session) => {
+/** Creates an inbox of another tenant, and then an inbox of this tenant with the same user name. */
+const createInboxTwice = async (s: Session) => {
   const username = s.newName();
   await s.createInbox({ username }, s.target.secondKey);
   return { username, email: (await s.createInbox({ username })).email };
@@ -62,7 +62,7 @@ export const inboxExperiments: Experiments = {
   },
   'inboxes.read.tiers': statusOf(createInbox, ({ path, key }, s) => s.get(path, { key })),
   'inboxes.change.tiers': statusOf(createInbox, ({ path, key }, s) => s.patch(path, { displayName: 'A' }, { key })),
-  'inboxes.list.credentials': seenIn(createInbox, async (_, s) => 'imapPassword' in (await inboxesOf(s))[0]),
+  'inboxes.list.credentials': resultOf(createInbox, async (_, s) => 'imapPassword' in (await inboxesOf(s))[0]),
   'inboxes.list.order': orderOf(createInbox, inboxesOf),
   'inboxes.create.username': (s) =>
     statuses(
@@ -91,10 +91,10 @@ export const inboxExperiments: Experiments = {
     return status(await s.post('/v1/inboxes', body));
   },
   'inboxes.create.taken': async (s) => {
-    const { username, email } = await createTwice(s);
+    const { username, email } = await createInboxTwice(s);
     return [email.replace(/@.*/, ''), status(await s.post('/v1/inboxes?strict=true', { username }))];
   },
-  'inboxes.create.again': statusOf(createTwice, ({ username }, s) =>
+  'inboxes.create.again': statusOf(createInboxTwice, ({ username }, s) =>
     s.post('/v1/inboxes', { username, workspaceId: s.workspace.id }),
   ),
   'inboxes.update.reply': replyOf(createInbox, ({ path }, s) => s.patch(path, { displayName: 'A' })),
@@ -116,7 +116,7 @@ export const inboxExperiments: Experiments = {
   'inboxes.addresses.delete.body': replyOf(createAddress, ({ address }, s) => s.delete(address)),
   'inboxes.addresses.delete.primary': async (s) => {
     const { inbox, address } = await createAddress(s);
-    await s.must(s.delete(address));
+    await s.mustSucceed(s.delete(address));
     return (await s.read(inbox.path)).email === inbox.email;
   },
 
@@ -137,8 +137,8 @@ export const inboxExperiments: Experiments = {
     const path = `${to.path}/drafts/${id}`;
     return [fieldNames(await s.add(`${path}/send`)), status(await s.post(`${path}/send`))];
   },
-  'lists.shape': seenIn(createList, async ({ path, entry }, s) => [fieldNames(await s.read(path)), fieldNames(entry)]),
-  'lists.list.entries': seenIn(createList, async ({ inbox: { path } }, s) => {
+  'lists.shape': resultOf(createList, async ({ path, entry }, s) => [await s.read(path), entry].map(fieldNames)),
+  'lists.list.entries': resultOf(createList, async ({ inbox: { path } }, s) => {
     return 'entries' in (await s.read(`${path}/lists`)).lists[0];
   }),
   'lists.list.reply': async (s) => {

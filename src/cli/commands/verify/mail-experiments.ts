@@ -6,7 +6,7 @@ import {
   isBefore,
   LAST_MAIL,
   replyOf,
-  seenIn,
+  resultOf,
   shapeOf,
   status,
   statusOf,
@@ -37,7 +37,7 @@ async function sendTwoMails(s: Session) {
   return { ...mail, messages, second };
 }
 
-/** Sends a mail that perhaps does not arrive, then one that does. Returns how many mails the inbox then has. */
+/** Sends a mail that may not arrive, and then a mail that arrives. Returns how many mails the inbox then has. */
 async function countArrivals(s: Session, to: string, inbox: OwnInbox, from: OwnInbox) {
   await s.post(`${from.path}/send`, { to, subject: s.newName(), plainBody: 'Hello', verified: true });
   await s.send(from, inbox, { subject: LAST_MAIL });
@@ -51,16 +51,16 @@ async function countArrivals(s: Session, to: string, inbox: OwnInbox, from: OwnI
 /** Sends a mail, and deletes it in the inbox that received it. */
 async function deleteMail(s: Session) {
   const mail = await s.createMail();
-  await s.must(s.delete(mail.path));
+  await s.mustSucceed(s.delete(mail.path));
   return mail;
 }
 
-/** Sends a mail and a reply to it. `back` is the reply in the inbox that has sent the mail. */
+/** Sends a mail and a reply to it. `reply` is the reply in the inbox that has sent the mail. */
 async function createReply(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
   const mail = await s.createMail(fields);
   await s.add(`${mail.to.path}/reply/${mail.message.id}`, { plainBody: 'Hi' });
   const messages = await s.waitForMessages(mail.from);
-  return { ...mail, messages, back: messages[0] };
+  return { ...mail, messages, reply: messages[0] };
 }
 
 /** Sends a mail, and returns what `GET /v1/messages` lists for the key of the inbox that received it. */
@@ -81,7 +81,7 @@ export const mailExperiments: Experiments = {
     await s.send(from, to);
     return (await s.waitForMessages(to))[0].from.includes('<');
   },
-  'messages.list.order': seenIn(sendTwoMails, ({ messages, message, second }) =>
+  'messages.list.order': resultOf(sendTwoMails, ({ messages, message, second }) =>
     isBefore(messages, message.id, second.id),
   ),
   'messages.list.pagination': async (s) => {
@@ -105,7 +105,7 @@ export const mailExperiments: Experiments = {
     return (await s.waitForMessages(to))[0].isRead;
   },
   'messages.update.reply': async (s) =>
-    'subject' in (await s.must(s.patch((await createMail(s)).path, { isRead: true }))),
+    'subject' in (await s.mustSucceed(s.patch((await createMail(s)).path, { isRead: true }))),
   'messages.update.deleted': statusOf(deleteMail, ({ path }, s) => s.patch(path, { isRead: true })),
   'messages.answer.deleted': statusOf(deleteMail, ({ to, message }, s) =>
     s.post(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' }),
@@ -117,7 +117,7 @@ export const mailExperiments: Experiments = {
     const { headers, text } = await s.get(`${(await s.createMail()).path}/raw`);
     return [headers.get('content-type')?.split(';')[0], /^Message-ID:/im.test(text)];
   },
-  'messages.raw.trace': seenIn(receiveFromOutside, async ({ path }, s) =>
+  'messages.raw.trace': resultOf(receiveFromOutside, async ({ path }, s) =>
     /^Received:/im.test((await s.get(`${path}/raw`)).text),
   ),
   'messages.attachments.disposition': async (s) => {
@@ -133,13 +133,13 @@ export const mailExperiments: Experiments = {
     const [{ threadCount = 'none', threadUnreadCount = 'none' }] = await listAllMessages(s);
     return [threadCount, threadUnreadCount];
   },
-  'messages.all.folder': seenIn(
+  'messages.all.folder': resultOf(
     createMail,
     async ({ from: { key } }, s) => (await s.read('/v1/messages', { key })).messages.length,
   ),
   'messages.folders': async (s) => {
     const { to, path } = await s.createMail();
-    await s.must(s.patch(path, { isStarred: true, isArchived: true }));
+    await s.mustSucceed(s.patch(path, { isStarred: true, isArchived: true }));
     const counts = await s.read('/v1/messages/folders/counts', { key: to.key });
     return Object.entries(counts).map(([name, count]) => [name, (count as { total?: number }).total ?? count]);
   },
@@ -153,7 +153,7 @@ export const mailExperiments: Experiments = {
     const send = async (body: object) => status(await s.post(`${path}/send`, { verified: true, ...body }));
     return [await send({ to: email, subject: 'x' }), await send({ to: email }), await send({ subject: 'x' })];
   },
-  'sending.reply': seenIn(createMail, ({ sent: { id, messageId } }) => id === messageId),
+  'sending.reply': resultOf(createMail, ({ sent: { id, messageId } }) => id === messageId),
   'sending.verified': async (s) => status(await sendUnverified(s, await s.createInbox(), await s.createInbox())),
   'sending.verified.scope': async (s) => {
     const { to, message } = await s.createMail();
@@ -166,7 +166,7 @@ export const mailExperiments: Experiments = {
   'sending.unknown-user': async (s) => (await countBounces(s)).calls,
   'sending.bounce.report': async (s) => (await countBounces(s)).reports,
   'sending.reply.recipients': async (s) => (await createReply(s)).messages.length,
-  'sending.reply.subject': async (s) => (await createReply(s, { subject: 'Verify' })).back.subject,
+  'sending.reply.subject': async (s) => (await createReply(s, { subject: 'Verify' })).reply.subject,
   'sending.forward.body': async (s) => {
     const { to, message } = await s.createMail({ plainBody: 'The original text' });
     const other = await s.createInbox();
@@ -198,7 +198,7 @@ export const mailExperiments: Experiments = {
     const { threads, pagination } = await s.read(`${(await s.createMail()).to.path}/threads`);
     return [fieldNames(threads[0]), fieldNames(pagination)];
   },
-  'threads.inbound': seenIn(createReply, ({ back, sent }) => back.threadId === sent.threadId),
+  'threads.inbound': resultOf(createReply, ({ reply, sent }) => reply.threadId === sent.threadId),
   'threads.outbound': async (s) => {
     const { from, to, message } = await s.createMail();
     const reply = await s.add(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' });

@@ -13,13 +13,13 @@ import { MeasuredValue, type Need, Session, type Target, VerifyError } from './v
 /** Every experiment, by the id of the behaviour whose value it finds. */
 export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mailExperiments, ...eventExperiments };
 
-/** The result of the comparison for one behaviour of the ledger, or for one statement. */
+/** The result of the comparison for one behaviour or one statement. */
 export interface Finding {
   readonly id: string;
   /** The question of the behaviour, or the sentence of the statement. */
   readonly stated: string;
   readonly verdict: 'agrees' | 'differs' | 'not compared';
-  /** The value of the server, or what was observed. If nothing was compared, the reason for this. */
+  /** The value of the server, or the observation. If nothing was compared, the reason why. */
   readonly found: string;
   /** What the emulator does. */
   readonly emulator: string;
@@ -28,7 +28,7 @@ export interface Finding {
 /** The result of a whole run. */
 export interface Verification {
   readonly findings: readonly Finding[];
-  /** The values that the server has, as far as they were found, by the id of the behaviour. */
+  /** The values of the server that were found, by the id of the behaviour. */
   readonly behaviours: BehaviourOptions;
   /** The paths of the things that `verify` has created and could not delete. */
   readonly left: readonly string[];
@@ -62,7 +62,7 @@ const NO_EXPERIMENT: Experiment = async () => {
 
 const show = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
 
-/** Starts an emulator, and opens a session with it. The session gets keys of the same tiers as that with the server. */
+/** Starts an emulator, and opens a session with it that has keys of the same tiers as the session with the server. */
 async function openEmulator({ runId, target: { operatorKey, secondKey } }: Session, createReceiver: CreateReceiver) {
   const { target, save, restore, close } = await startEmulator({}, createReceiver);
   const sameKeys = { operatorKey: operatorKey && target.operatorKey, secondKey: secondKey && target.secondKey };
@@ -82,7 +82,7 @@ export class Verifier {
   readonly #behaviours: Record<string, string> = {};
   readonly #findings: (Finding & { readonly calls: ReadonlySet<string>; readonly operation: string | undefined })[] =
     [];
-  /** The emulators that were started. At any time, each of them has one value of the current behaviour. */
+  /** The emulators that were started: one for each value of the current behaviour. */
   readonly #emulators: Promise<Emulator>[] = [];
 
   constructor(server: Target, receiver: Awaited<ReturnType<typeof startReceiver>>) {
@@ -100,12 +100,12 @@ export class Verifier {
       const hint = left.length > 0 ? ` What could not be deleted: ${left.join(', ')}.` : '';
       throw new VerifyError(`The command verify cannot begin: ${error.message}.${hint}`);
     } finally {
-      // An emulator that could not start must neither hide the error above nor keep the others open.
+      // An emulator that could not start must not hide the error above. The other emulators must be closed.
       const started = await Promise.allSettled(this.#emulators);
       for (const emulator of started) if (emulator.status === 'fulfilled') await emulator.value.close();
     }
     const left = await this.#server.close();
-    return { findings: this.#explainDependent(), behaviours: this.#behaviours as BehaviourOptions, left };
+    return { findings: this.#addCauses(), behaviours: this.#behaviours as BehaviourOptions, left };
   }
 
   async #compareAll(report: (finding: Finding) => void): Promise<void> {
@@ -139,7 +139,7 @@ export class Verifier {
     return observation;
   }
 
-  /** Returns a new session with an emulator. It has the values that were found so far, and also the given value. */
+  /** Returns a new session with an emulator. The emulator has the values that were found so far, and `value`. */
   async #useEmulator(index: number, value: BehaviourOptions = {}): Promise<Session> {
     this.#emulators[index] ??= openEmulator(this.#server, this.#receiver.forEmulator(`emulator-${index}`));
     const { opened, restore } = await this.#emulators[index];
@@ -191,13 +191,13 @@ export class Verifier {
    * Returns the findings. An assumption that differs becomes `not compared` if its experiment called an operation that
    * differs, because that operation may be the cause.
    */
-  #explainDependent(): Finding[] {
+  #addCauses(): Finding[] {
     const differing = this.#findings.filter(({ verdict }) => verdict === 'differs');
-    const rows = OPERATION_ROWS.filter(({ id }) => differing.some(({ operation }) => operation === id));
+    const differingRows = OPERATION_ROWS.filter(({ id }) => differing.some(({ operation }) => operation === id));
     return this.#findings.map(({ calls, operation, ...finding }) => {
-      const isValue = finding.id in this.#behaviours;
-      if (operation !== undefined || isValue || finding.verdict !== 'differs') return finding;
-      const cause = rows.find(({ method, path }) => [...calls].some((call) => isCallOf(call, method, path)));
+      const hasValue = finding.id in this.#behaviours;
+      if (operation !== undefined || hasValue || finding.verdict !== 'differs') return finding;
+      const cause = differingRows.find(({ method, path }) => [...calls].some((call) => isCallOf(call, method, path)));
       if (!cause) return finding;
       return { ...finding, verdict: 'not compared' as const, found: `the experiment uses ${cause.id}, which differs` };
     });

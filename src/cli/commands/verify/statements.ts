@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
 import type { Tier } from '../../../contract/tiers.ts';
-import { createInbox, type Experiment, reply, status } from './experiments.ts';
+import { createInbox, type Experiment, replyShape, status } from './experiments.ts';
 import type { Need, Reply, Session } from './verify-session.ts';
 
 /** A sentence of the service document or the reference about an operation, and an experiment that checks it. */
@@ -74,7 +74,7 @@ const BODIES: { readonly [Id in OperationId]?: (s: Session, email: string) => ob
   verifyEmail: (_, email) => ({ email }),
 };
 
-/** Operations whose replies are not compared: `getAttachment` returns bytes, the others need data from outside. */
+/** Operations whose replies are not compared: `getAttachment` returns bytes, and the others need data from outside. */
 const NOT_COMPARED: readonly OperationId[] = ['getAttachment', 'verifyDomain', 'deleteTenant'];
 
 /**
@@ -88,7 +88,7 @@ const NEED_NEW_RESOURCES: readonly OperationId[] = ['rotateInboxKey', 'sendDraft
 
 async function callOperation(s: Session, row: OperationRow): Promise<Reply> {
   const needsNew = row.method === 'DELETE' || NEED_NEW_RESOURCES.includes(row.id);
-  const resources = await (needsNew ? createResources(s, row.path) : s.shared(createResources));
+  const resources = await (needsNew ? createResources(s, row.path) : s.createOnce(createResources));
   const path = fillPath(row.path, pathValuesFor(row.path, resources));
   const body = BODIES[row.id]?.(s, resources.from.email);
   const key = isTenantWide(row) ? s.workspace.key : row.id === 'createTenant' ? s.target.operatorKey : undefined;
@@ -108,9 +108,9 @@ const replyStatement = (row: OperationRow): Statement => ({
   text: `${row.method} ${row.path} is answered with ${row.status} and the documented fields`,
   ...(row.id === 'createTenant' && { needs: 'operator' as const }),
   run: async (s) => {
-    const complete = await callOperation(s, row);
-    const type = complete.headers.get('content-type')?.split(';')[0] ?? 'no content type';
-    return [type, ...reply({ ...complete, body: keepFirstItems(complete.body) }, s)];
+    const reply = await callOperation(s, row);
+    const type = reply.headers.get('content-type')?.split(';')[0] ?? 'no content type';
+    return [type, ...replyShape({ ...reply, body: keepFirstItems(reply.body) }, s)];
   },
 });
 
@@ -119,14 +119,14 @@ const keysOfTiers = async (s: Session): Promise<readonly (readonly [Tier | 'none
   ['operator', s.target.operatorKey],
   ['tenant', s.target.key],
   ['workspace', s.workspace.key],
-  ['inbox', (await s.shared(createInbox)).key],
+  ['inbox', (await s.createOnce(createInbox)).key],
 ];
 
 /** Checks which tiers are refused. The request names a resource that does not exist, so that it changes nothing. */
 const tiersStatement = (row: OperationRow): Statement => ({
   id: `${row.id}: tiers`,
   operation: row.id,
-  text: 'only keys of the documented tiers may call it',
+  text: 'only keys of the documented tiers may call the operation',
   run: async (s) => {
     const results = (await keysOfTiers(s))
       .filter(([, key]) => key !== undefined)
@@ -141,14 +141,14 @@ const tiersStatement = (row: OperationRow): Statement => ({
 });
 
 /** Checks that a key of another tenant, workspace or inbox cannot reach a resource. */
-const isolationStatement = (row: OperationRow, other: Exclude<Tier, 'operator'>): Statement => ({
-  id: `${row.id}: isolation from another ${other}`,
+const isolationStatement = (row: OperationRow, tier: Exclude<Tier, 'operator'>): Statement => ({
+  id: `${row.id}: isolation from another ${tier}`,
   operation: row.id,
-  text: `a key of another ${other} cannot reach the resource`,
-  ...(other === 'tenant' && { needs: 'two tenants' as const }),
+  text: `a key of another ${tier} cannot reach the resource`,
+  ...(tier === 'tenant' && { needs: 'two tenants' as const }),
   run: async (s) => {
-    const resources = await s.shared(createResources);
-    const foreignKey = { tenant: s.target.secondKey, workspace: resources.key.key, inbox: resources.from.key }[other];
+    const resources = await s.createOnce(createResources);
+    const foreignKey = { tenant: s.target.secondKey, workspace: resources.key.key, inbox: resources.from.key }[tier];
     const path = fillPath(row.path, pathValuesFor(row.path, { ...resources, workspace: s.workspace }));
     return status(await s.call(row.method, path, BODIES[row.id]?.(s, resources.from.email), { key: foreignKey ?? '' }));
   },
@@ -180,7 +180,7 @@ const FURTHER_STATEMENTS: readonly Statement[] = [
     text: 'a removed workspace key is refused',
     run: async (s) => {
       const { key, workspace } = await createResources(s, '/v1/workspaces/{id}/keys/{key_id}');
-      await s.must(s.delete(`/v1/workspaces/${workspace.id}/keys/${key.id}`));
+      await s.mustSucceed(s.delete(`/v1/workspaces/${workspace.id}/keys/${key.id}`));
       return status(await s.get('/v1/me', { key: key.key }));
     },
   },
@@ -199,7 +199,7 @@ const FURTHER_STATEMENTS: readonly Statement[] = [
   },
 ];
 
-const foreignScopes = ({ path }: OperationRow): Exclude<Tier, 'operator'>[] => {
+const tiersToIsolate = ({ path }: OperationRow): Exclude<Tier, 'operator'>[] => {
   if (/^\/v1\/(?:tenants|domains)/.test(path)) return [];
   if (!path.startsWith('/v1/inboxes/{id}')) return ['tenant', 'workspace'];
   return ['tenant', 'workspace', 'inbox'];
@@ -211,6 +211,6 @@ export const STATEMENTS: readonly Statement[] = [
   ...OPERATION_ROWS.filter(({ id }) => !NOT_COMPARED.includes(id)).map(replyStatement),
   ...OPERATION_ROWS.filter(({ tiers }) => tiers !== 'public').map(tiersStatement),
   ...OPERATION_ROWS.filter(({ path }) => path.includes('{')).flatMap((row) =>
-    foreignScopes(row).map((other) => isolationStatement(row, other)),
+    tiersToIsolate(row).map((tier) => isolationStatement(row, tier)),
   ),
 ];

@@ -32,7 +32,7 @@ export async function startReceiver(port: number, publicUrl?: string) {
   });
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const receiversAt =
+  const createFactory =
     (base: string, prefix: string) =>
     (name: string): HookReceiver => {
       const receiver = { calls: [], answers: [] };
@@ -43,8 +43,8 @@ export async function startReceiver(port: number, publicUrl?: string) {
     server.close();
     server.closeAllConnections();
   };
-  const forEmulator = (prefix: string) => receiversAt(url, prefix);
-  return { forEmulator, forServer: receiversAt(publicUrl ?? url, 'server'), close };
+  const forEmulator = (prefix: string) => createFactory(url, prefix);
+  return { forEmulator, forServer: createFactory(publicUrl ?? url, 'server'), close };
 }
 
 function answerCall(response: ServerResponse, answer: HookReceiver['answers'][number]): void {
@@ -57,8 +57,8 @@ function answerCall(response: ServerResponse, answer: HookReceiver['answers'][nu
 async function send(url: string, init: RequestInit, signal?: AbortSignal): Promise<Reply> {
   const timeout = AbortSignal.timeout(LIMITS.timeoutMs);
   try {
-    const either = signal ? AbortSignal.any([signal, timeout]) : timeout;
-    const response = await fetch(url, { ...init, signal: either });
+    const limitSignal = signal ? AbortSignal.any([signal, timeout]) : timeout;
+    const response = await fetch(url, { ...init, signal: limitSignal });
     return createReply(response, await readText(response));
   } catch (error) {
     if (error instanceof VerifyError) throw error;
@@ -142,7 +142,7 @@ async function findControlClient(baseUrl: string): Promise<ControlClient | undef
   return health?.body?.status === 'ok' && health.body.version ? createControlClient({ control }) : undefined;
 }
 
-/** Sends requests to an emulator of this process, which needs no connection for them. */
+/** Returns a function that sends requests to an emulator in this process, without a connection. */
 export function sendInProcess({ fetch }: Pick<MailboxServer['mailbox'], 'fetch'>): Target['send'] {
   return async (url, init) => {
     // This lets Node handle deliveries that have arrived. Otherwise, their measured times would be too late.
@@ -153,8 +153,8 @@ export function sendInProcess({ fetch }: Pick<MailboxServer['mailbox'], 'fetch'>
 }
 
 /**
- * Starts an emulator with some values of behaviours, and returns it as a target. `restore` restores the state that it
- * had at the time of `save`, and sets other values of behaviours.
+ * Starts an emulator with some values of behaviours, and returns it as a target. `restore` restores the state of the
+ * emulator at the time of `save`, and sets other values of behaviours.
  */
 export async function startEmulator(behaviours: BehaviourOptions, createReceiver: Target['createReceiver']) {
   const { mailbox, url, close } = await startServer({ port: 0, behaviours, journalSize: 0, loopLimit: 1000 });

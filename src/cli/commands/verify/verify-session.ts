@@ -7,14 +7,14 @@ export type Need = 'two tenants' | 'operator' | 'receiver' | 'mail from outside'
 /** A mail from outside: the fields of the control call `receiveMessage`. */
 export type OutsideMail = Readonly<Record<string, unknown>>;
 
-/** A call of a webhook that the receiver has got. */
+/** A call of a webhook that has arrived at the receiver. */
 export interface ReceivedCall {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
   /** When the call arrived, and when its connection ended, in milliseconds of `performance.now()`. */
   readonly startMs: number;
   endMs?: number;
-  /** Answers a call whose answer is `hang`. */
+  /** Answers a call that has no answer yet, because its answer is `hang`. */
   release(): void;
 }
 
@@ -38,7 +38,7 @@ export interface Target {
   readonly createReceiver?: ((name: string) => HookReceiver) | undefined;
   /** Whether an experiment may wait for half a minute of real time. */
   readonly mayWait?: boolean | undefined;
-  /** Moves the clock by a number of milliseconds, or waits so long; missing if neither is possible. */
+  /** Moves the clock by a number of milliseconds, or waits for this time; missing if neither is possible. */
   readonly advance?: ((ms: number) => Promise<void>) | undefined;
   /** Delivers a mail from outside; missing if `verify` cannot send such a mail. */
   readonly deliver?: ((mail: OutsideMail) => Promise<void>) | undefined;
@@ -77,7 +77,7 @@ export class MeasuredValue {
 /** Collections whose items a run must delete, if it has created them. The contents of an inbox are deleted with it. */
 const COLLECTIONS = /^\/v1\/(?:webhooks|workspaces|inboxes|domains|tenants)$/;
 
-/** The longest wait for the effect of a request, and the first pause between two checks of it, in milliseconds. */
+/** The longest wait for an effect of a request, and the first pause between two checks, in milliseconds. */
 const WAITS = { longest: 10_000, firstPause: 10 };
 
 /** Sends the requests of a run to one target, and deletes everything that they created. */
@@ -90,8 +90,8 @@ export class Session {
   domain = '';
   /** The paths of created things, each with the key that may delete the thing and the name of the experiment. */
   readonly #created = new Map<string, { readonly key: string; readonly experimentName: string }>();
-  /** What `shared` has created, by the function that created it. */
-  readonly #shared = new Map<unknown, unknown>();
+  /** What `createOnce` has created, by the function that created it. */
+  readonly #createdOnce = new Map<unknown, unknown>();
   /** The requests of the current experiment, as `METHOD /path`. */
   readonly calls = new Set<string>();
   #nameCount = 0;
@@ -128,14 +128,14 @@ export class Session {
    * Calls `create` once in this session, and returns the result to every caller. Names of new resources are derived
    * from the name of `create`, so that they do not depend on the experiment that calls first.
    */
-  async shared<T>(create: (s: Session) => Promise<T>): Promise<T> {
-    if (!this.#shared.has(create)) {
+  async createOnce<T>(create: (s: Session) => Promise<T>): Promise<T> {
+    if (!this.#createdOnce.has(create)) {
       const { experimentName } = this;
       this.begin(create.name);
-      this.#shared.set(create, await create(this));
+      this.#createdOnce.set(create, await create(this));
       this.experimentName = experimentName;
     }
-    return this.#shared.get(create) as T;
+    return this.#createdOnce.get(create) as T;
   }
 
   /** Returns a new name, which is the same on the server and on the emulators. */
@@ -145,14 +145,14 @@ export class Session {
     return `verify-${this.runId}-${hash.toString(36)}-${this.#nameCount}`;
   }
 
-  get = (path: string, extra?: RequestOptions) => this.call('GET', path, undefined, extra);
-  post = (path: string, body: unknown = {}, extra?: RequestOptions) => this.call('POST', path, body, extra);
-  patch = (path: string, body: unknown = {}, extra?: RequestOptions) => this.call('PATCH', path, body, extra);
-  delete = (path: string, extra?: RequestOptions) => this.call('DELETE', path, undefined, extra);
+  get = (path: string, options?: RequestOptions) => this.call('GET', path, undefined, options);
+  post = (path: string, body: unknown = {}, options?: RequestOptions) => this.call('POST', path, body, options);
+  patch = (path: string, body: unknown = {}, options?: RequestOptions) => this.call('PATCH', path, body, options);
+  delete = (path: string, options?: RequestOptions) => this.call('DELETE', path, undefined, options);
 
   /** Read or add something, and return the body of the reply. @throws {VerifyError} if the reply is not a success. */
-  read = (path: string, extra?: RequestOptions) => this.must(this.get(path, extra));
-  add = (path: string, body?: unknown, extra?: RequestOptions) => this.must(this.post(path, body, extra));
+  read = (path: string, options?: RequestOptions) => this.mustSucceed(this.get(path, options));
+  add = (path: string, body?: unknown, options?: RequestOptions) => this.mustSucceed(this.post(path, body, options));
 
   /** Sends a request, and remembers what the request has created. A body that is not a text is sent as JSON. */
   async call(method: string, path: string, body?: unknown, { key = this.target.key, headers }: RequestOptions = {}) {
@@ -178,7 +178,7 @@ export class Session {
   }
 
   /** Returns the body of a reply. @throws {VerifyError} if the reply is not a success. */
-  async must(reply: Promise<Reply>) {
+  async mustSucceed(reply: Promise<Reply>) {
     const { status, body, text } = await reply;
     if (status >= 200 && status < 300) return body;
     throw new VerifyError(`a request for this check was answered with ${status}: ${text.slice(0, 100)}`);
@@ -186,8 +186,8 @@ export class Session {
 
   /** Creates an inbox in the workspace of this run. */
   async createInbox(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key): Promise<OwnInbox> {
-    const place = key === this.target.key && this.workspace.id ? { workspaceId: this.workspace.id } : {};
-    const body = await this.add('/v1/inboxes', { username: this.newName(), ...place, ...fields }, { key });
+    const defaults = key === this.target.key && this.workspace.id ? { workspaceId: this.workspace.id } : {};
+    const body = await this.add('/v1/inboxes', { username: this.newName(), ...defaults, ...fields }, { key });
     return { id: body.id, email: body.email, key: body.apiKey, path: `/v1/inboxes/${body.id}` };
   }
 
@@ -199,7 +199,7 @@ export class Session {
 
   /** Creates a webhook in the workspace of this run, and returns the body of the reply. */
   async createWebhook(fields: Readonly<Record<string, unknown>> = {}) {
-    const body = await this.must(this.postWebhook(fields));
+    const body = await this.mustSucceed(this.postWebhook(fields));
     return { ...body, path: `/v1/webhooks/${body.id}` };
   }
 
@@ -227,27 +227,28 @@ export class Session {
     return { from, to, sent, message, path: `${to.path}/messages/${message.id}` };
   }
 
-  /** Calls `find` until it returns a value, and returns this value. The error names what was expected: `what`. */
+  /** Calls `find` until it returns a value, and returns this value. The error message begins with `what`. */
   async waitFor<T>(what: string, find: () => Promise<T | undefined> | T | undefined, ms = WAITS.longest): Promise<T> {
-    const end = performance.now() + ms;
+    const deadline = performance.now() + ms;
     for (let pause = WAITS.firstPause; ; pause = Math.min(1000, pause * 1.5)) {
       const found = await find();
       if (found !== undefined) return found;
-      const left = end - performance.now();
-      if (left < 0) throw new VerifyError(`${what} did not come within ${ms / 1000} s`);
-      await sleep(Math.min(pause, left + 1));
+      const remainingMs = deadline - performance.now();
+      if (remainingMs < 0) throw new VerifyError(`${what} did not come within ${ms / 1000} s`);
+      await sleep(Math.min(pause, remainingMs + 1));
     }
   }
 
   /**
-   * Creates a receiver, and a webhook in the workspace of this run that calls it. If a wait for calls has ended without
-   * calls, the next wait throws at once, because a server that cannot reach the receiver would delay every experiment.
+   * Creates a receiver, and a webhook that calls the receiver, in the workspace of this run. If a wait for calls has
+   * ended without calls, the next wait throws at once. Otherwise, a server that cannot reach the receiver would delay
+   * every experiment.
    */
   async createReceiver(events = ['message.received']) {
     const receiver = this.target.createReceiver?.(this.newName());
     if (!receiver) throw new VerifyError('there is no receiver');
     const webhook = await this.createWebhook({ url: receiver.url, events });
-    if (!webhook.isActive) await this.must(this.patch(webhook.path, { isActive: true }));
+    if (!webhook.isActive) await this.mustSucceed(this.patch(webhook.path, { isActive: true }));
     const waitForCalls = async (count: number) => {
       if (this.#isUnreachable) throw new VerifyError('no delivery arrives at the receiver');
       this.#isUnreachable = true;
@@ -270,9 +271,9 @@ export class Session {
   }
 
   /** Deletes what was created, the newest first. What cannot be deleted stays in the list. */
-  async #deleteCreated(isMeant: (experimentName: string) => boolean): Promise<void> {
+  async #deleteCreated(isSelected: (experimentName: string) => boolean): Promise<void> {
     for (const [path, { key, experimentName }] of [...this.#created].reverse()) {
-      if (!isMeant(experimentName)) continue;
+      if (!isSelected(experimentName)) continue;
       const init = { method: 'DELETE', headers: { 'X-API-Key': key } };
       const { status = 0 } = (await this.target.send(this.target.baseUrl + path, init).catch(() => undefined)) ?? {};
       if (status === 404 || (status >= 200 && status < 300)) this.#created.delete(path);

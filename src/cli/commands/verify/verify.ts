@@ -14,7 +14,7 @@ import { type Finding, type Verification, Verifier } from './run-verify.ts';
 import { createServerTarget, startReceiver } from './targets.ts';
 import { VerifyError } from './verify-session.ts';
 
-/** Compares a server with the statements of the document and the ledger. The exit code is 1 if anything differs. */
+/** Compares a server with the service document and the list of behaviours. The exit code is 1 if anything differs. */
 export const verify: RunCommand = async (terminal, flags) => {
   const settings = parseSettings(flags);
   if (!settings.isLocal && flags.yes?.value !== true) await confirm(settings.baseUrl);
@@ -82,11 +82,11 @@ function readKey(flags: GivenFlags, name: string, tier: Tier): string | undefine
 async function confirm(baseUrl: string): Promise<void> {
   const { host } = new URL(baseUrl);
   if (!process.stdin.isTTY) {
-    throw new UsageError(`The command verify creates and deletes things at ${host}; allow it with --yes.`);
+    throw new UsageError(`The command verify creates and deletes data at ${host}; allow it with --yes.`);
   }
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question(`${NAME}: verify creates and deletes things at ${host}. Go on? [y/N] `);
-  lines.close();
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await prompt.question(`${NAME}: verify creates and deletes data at ${host}. Continue? [y/N] `);
+  prompt.close();
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new CannotRunError('Nothing was sent.');
 }
 

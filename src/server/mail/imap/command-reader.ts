@@ -32,17 +32,17 @@ export class CommandReader {
   }
 
   *read(chunk: Buffer): Generator<ReadEvent> {
-    for (let at = 0; at < chunk.length; ) {
+    for (let position = 0; position < chunk.length; ) {
       if (this.#missingBytes > 0) {
-        const piece = chunk.subarray(at, at + this.#missingBytes);
+        const piece = chunk.subarray(position, position + this.#missingBytes);
         this.#literal?.set(piece, this.#literal.length - this.#missingBytes);
         this.#missingBytes -= piece.length;
-        at += piece.length;
+        position += piece.length;
         continue;
       }
-      const end = chunk.indexOf(0x0a, at) + 1 || chunk.length;
-      const piece = chunk.toString('latin1', at, end);
-      at = end;
+      const end = chunk.indexOf(0x0a, position) + 1 || chunk.length;
+      const piece = chunk.toString('latin1', position, end);
+      position = end;
       const command = this.#command;
       if (command.line.length + piece.length > MAX_LINE_BYTES) command.refusal ??= 'BAD The command is too long.';
       else command.line += piece;
@@ -56,6 +56,7 @@ export class CommandReader {
     const [, size, plus] = /\{(\d{1,10})(\+?)\}\r?\n$/.exec(piece.slice(-20)) ?? [];
     const bytes = Number(size);
     if (size !== undefined) command.refusal ??= this.#findRefusal(bytes);
+    // After a size such as `{5+}`, the client sends the bytes without waiting for a reply, so they must be read anyway.
     const isRefusedNow = command.refusal !== undefined && plus !== '+';
     if (size === undefined || isRefusedNow) {
       this.#command = { line: '', literals: [], refusal: undefined };

@@ -34,7 +34,7 @@ export const FOLDER_COMMANDS: CommandTable = {
     CREATE: createRefusedCommand((name) => `The folders of the service are fixed, so ${name} cannot be created.`),
     DELETE: createRefusedCommand((name) => `The folder ${name} cannot be deleted.`),
     RENAME: createRefusedCommand((name) => `The folder ${name} cannot be renamed.`),
-    SUBSCRIBE: createRefusedCommand((name) => `Every folder is subscribed already; ${name} cannot be.`),
+    SUBSCRIBE: createRefusedCommand((name) => `All folders are subscribed already, so ${name} cannot be subscribed.`),
     UNSUBSCRIBE: createRefusedCommand((name) => `A client cannot unsubscribe from the folder ${name}.`),
   },
   folder: {
@@ -57,9 +57,9 @@ function attributesOf(name: FolderName): string {
 
 /** Runs LIST with its extensions (RFC 5258, RFC 5819): options for the selection, several patterns, and RETURN. */
 function listFolders(session: Session, args: readonly Argument[]): void {
-  const selection = isList(args[0]) ? optionsOf(args[0]) : [];
-  const [reference, patterns, word, wanted] = isList(args[0]) ? args.slice(1) : args;
-  const returned = word === undefined ? [] : readReturnOptions(word, wanted);
+  const selectionOptions = isList(args[0]) ? optionsOf(args[0]) : [];
+  const [reference, patterns, keyword, list] = isList(args[0]) ? args.slice(1) : args;
+  const returnOptions = keyword === undefined ? [] : readReturnOptions(keyword, list);
   const prefix = textOf(reference, 'The reference');
   const texts = itemsOf(patterns, 'The pattern').map((pattern) => prefix + textOf(pattern, 'The pattern'));
   if (texts.length === 1 && texts[0] === '') {
@@ -68,18 +68,18 @@ function listFolders(session: Session, args: readonly Argument[]): void {
   }
   const matched = new Set(texts.flatMap(matchFolders));
   const names = FOLDER_NAMES.filter(
-    (name) => matched.has(name) && (FOLDERS[name] !== '' || !selection.includes('SPECIAL-USE')),
+    (name) => matched.has(name) && (FOLDERS[name] !== '' || !selectionOptions.includes('SPECIAL-USE')),
   );
-  const subscribed = [...selection, ...optionsOf(returned)].includes('SUBSCRIBED') ? ' \\Subscribed' : '';
-  const status = returned.findIndex((each) => !isList(each) && textOf(each, '').toUpperCase() === 'STATUS');
+  const subscribed = [...selectionOptions, ...optionsOf(returnOptions)].includes('SUBSCRIBED') ? ' \\Subscribed' : '';
+  const index = returnOptions.findIndex((each) => !isList(each) && textOf(each, '').toUpperCase() === 'STATUS');
   for (const name of names) {
     session.sendUntagged(`LIST (${attributesOf(name)}${subscribed}) "/" ${writeString(name)}`);
-    if (status >= 0) sendStatus(session, session.needAccount().inbox.folders[name], returned[status + 1]);
+    if (index >= 0) sendStatus(session, session.needAccount().inbox.folders[name], returnOptions[index + 1]);
   }
 }
 
-function readReturnOptions(word: Argument, wanted: Argument | undefined): readonly Argument[] {
-  if (textOf(word, 'RETURN').toUpperCase() === 'RETURN') return itemsOf(wanted, 'What to return');
+function readReturnOptions(keyword: Argument, list: Argument | undefined): readonly Argument[] {
+  if (textOf(keyword, 'RETURN').toUpperCase() === 'RETURN') return itemsOf(list, 'What to return');
   throw new CommandError('Only RETURN and a list may follow the patterns.');
 }
 
@@ -112,7 +112,7 @@ function sendStatus(session: Session, folder: Folder, wanted: Argument | undefin
   session.sendUntagged(`STATUS ${writeString(folder.name)} (${values.join(' ')})`);
 }
 
-/** Refuses the command if the client has not sent ID, and the fault `id-required` is set. */
+/** If the fault `id-required` is set, refuses the command of a client that has not sent ID. */
 function checkId(session: Session): void {
   if (!session.faults.has('id-required') || session.hasSentId) return;
   throw new RefusedCommand('Unsafe login: send ID first.');
@@ -134,13 +134,13 @@ function createOpenCommand(isReadOnly: boolean): RunCommand {
 
 function describeFolder({ inbox, folder, items, recent, isReadOnly }: FolderView): string[] {
   const flags = [...SYSTEM_FLAGS, ...inbox.keywords.values()].join(' ');
-  const unseen = items.findIndex((item) => !inbox.flagsOf(item).has('\\Seen'));
+  const firstUnseen = items.findIndex((item) => !inbox.flagsOf(item).has('\\Seen'));
   return [
     `FLAGS (${flags})`,
     `OK [PERMANENTFLAGS (${isReadOnly ? '' : `${flags} \\*`})] These flags are kept.`,
     `${items.length} EXISTS`,
     `${recent.size} RECENT`,
-    ...(unseen < 0 ? [] : [`OK [UNSEEN ${unseen + 1}] The first unseen message.`]),
+    ...(firstUnseen < 0 ? [] : [`OK [UNSEEN ${firstUnseen + 1}] The first unseen message.`]),
     `OK [UIDVALIDITY ${folder.uidValidity}] The UIDs are valid.`,
     `OK [UIDNEXT ${folder.uidNext}] The next UID.`,
     `OK [MAILBOXID (${mailboxIdOf(inbox, folder)})] The id of the folder.`,

@@ -27,9 +27,9 @@ export const LOGIN_COMMANDS: CommandTable = {
       session.connection.end();
       return 'replied';
     },
-    ID(session, [given]) {
+    ID(session, [parameters]) {
       if (session.takeFault('id-refused')) throw new CommandError('There is no command ID.');
-      if (given === undefined) throw new CommandError('ID needs a list or NIL.');
+      if (parameters === undefined) throw new CommandError('ID needs a list or NIL.');
       session.hasSentId = true;
       session.sendUntagged(`ID ("name" ${writeString(NAME)} "version" ${writeString(VERSION)})`);
     },
@@ -65,12 +65,12 @@ export const LOGIN_COMMANDS: CommandTable = {
 };
 
 function logIn(session: Session, user: string, password: string): CommandResult {
-  const { server, connection } = session;
+  const { shared, connection } = session;
   if (connection.refusesLogin) throw new RefusedCommand('Use STARTTLS first.', 'PRIVACYREQUIRED');
   const [name = '', secret = ''] = [user, password].map((text) => Buffer.from(text, 'latin1').toString('utf8'));
-  const principal = findLogin(server.service.worlds, name, secret);
+  const principal = findLogin(shared.service.worlds, name, secret);
   if (!principal || session.takeFault('login-refused', principal)) {
-    const problem = 'The login is the canonicalEmail and the imapPassword of an inbox; one of them is wrong.';
+    const problem = 'The login is wrong; use the canonicalEmail of an inbox as the user, and its imapPassword.';
     throw new RefusedCommand(problem, 'AUTHENTICATIONFAILED');
   }
   if (session.takeFault('too-many-connections', principal)) {
@@ -83,18 +83,18 @@ function logIn(session: Session, user: string, password: string): CommandResult 
 /** Logs in by SASL. The client may send its first answer together with the command. */
 function authenticate(session: Session, args: Command['args'], command: Command): Outcome {
   const mechanism = textOf(args[0], 'The mechanism').toUpperCase();
-  const first = args[1] && textOf(args[1], 'The answer').replace(/^=$/, '');
+  const firstAnswer = args[1] && textOf(args[1], 'The answer').replace(/^=$/, '');
   if (mechanism === 'PLAIN') {
     const finish = (text: string) => {
       const [, user = '', password = ''] = decode(text).split('\0');
       return logIn(session, user, password);
     };
-    return first === undefined ? ask(session, command, '', finish) : finish(first);
+    return firstAnswer === undefined ? ask(session, command, '', finish) : finish(firstAnswer);
   }
   if (mechanism !== 'LOGIN') throw new RefusedCommand('Use PLAIN or LOGIN.');
   const askPassword = (user: string) =>
     ask(session, command, 'Password:', (password) => logIn(session, decode(user), decode(password)));
-  return first === undefined ? ask(session, command, 'Username:', askPassword) : askPassword(first);
+  return firstAnswer === undefined ? ask(session, command, 'Username:', askPassword) : askPassword(firstAnswer);
 }
 
 /** Asks the client for a line, and calls `next` with this line to continue the command. */

@@ -105,18 +105,18 @@ function sendFetch({ connection, takeFault }: Session, output: Output): void {
 
 function storeFlags(session: Session, args: Command['args'], command: Command): CommandResult {
   const { inbox, view, isUid } = needOpenFolder(session, command);
-  const [set, how, first, ...rest] = args;
-  const selected = view.select(set, isUid);
-  const [name = '', silent] = textOf(how, 'How to change the flags')
+  const [sequence, change, firstFlag, ...otherFlags] = args;
+  const selected = view.select(sequence, isUid);
+  const [name = '', silent] = textOf(change, 'How to change the flags')
     .toUpperCase()
     .split(/(\.SILENT$)/);
-  const change = FLAG_CHANGES[name];
-  if (!change) throw new CommandError('STORE needs FLAGS, +FLAGS or -FLAGS.');
+  const changeFlags = FLAG_CHANGES[name];
+  if (!changeFlags) throw new CommandError('STORE needs FLAGS, +FLAGS or -FLAGS.');
   checkWritable(view);
-  if (first === undefined) throw new CommandError('STORE needs flags.');
-  const given = readFlags(inbox, isList(first) ? first : [first, ...rest]);
+  if (firstFlag === undefined) throw new CommandError('STORE needs flags.');
+  const given = readFlags(inbox, isList(firstFlag) ? firstFlag : [firstFlag, ...otherFlags]);
   for (const item of selected.filter(({ isGone }) => !isGone)) {
-    setFlags(inbox, view.folder, item, change(inbox.flagsOf(item), given));
+    setFlags(inbox, view.folder, item, changeFlags(inbox.flagsOf(item), given));
     if (silent) view.forgetChange(item);
     else view.changed(item, 'flags');
   }
@@ -125,10 +125,10 @@ function storeFlags(session: Session, args: Command['args'], command: Command): 
 
 function searchMessages(session: Session, args: Command['args'], command: Command): void {
   const { reader, view, isUid } = needOpenFolder(session, command);
-  const returns = args[0] !== undefined && !isList(args[0]) && textOf(args[0], '').toUpperCase() === 'RETURN';
-  const found = search({ view, reader }, returns ? args.slice(2) : args);
+  const hasReturn = args[0] !== undefined && !isList(args[0]) && textOf(args[0], '').toUpperCase() === 'RETURN';
+  const found = search({ view, reader }, hasReturn ? args.slice(2) : args);
   const numbers = found.map(({ item, number }) => (isUid ? item.uid : number));
-  if (!returns) {
+  if (!hasReturn) {
     session.sendUntagged(['SEARCH', ...numbers].join(' '));
     return;
   }
@@ -147,18 +147,18 @@ const SEARCH_RESULTS: Readonly<Record<string, (numbers: readonly number[]) => st
 function describeFound(options: readonly string[], numbers: readonly number[]): string {
   const wanted = options.length === 0 ? ['ALL'] : options;
   const results = wanted.map((option) => {
-    const read = SEARCH_RESULTS[option];
-    if (!read) throw new CommandError(`SEARCH cannot return ${option.slice(0, 100)}.`);
-    const result = read(numbers);
+    const getResult = SEARCH_RESULTS[option];
+    if (!getResult) throw new CommandError(`SEARCH cannot return ${option.slice(0, 100)}.`);
+    const result = getResult(numbers);
     return result === undefined ? '' : ` ${option} ${result}`;
   });
   return results.join('');
 }
 
 /** Returns the folder into which messages are copied, moved or stored. */
-function targetOf(inbox: ImapInbox, to: Argument | undefined): Folder {
+function targetOf(inbox: ImapInbox, name: Argument | undefined): Folder {
   try {
-    return inbox.folders[findFolderName(textOf(to, 'The folder'))];
+    return inbox.folders[findFolderName(textOf(name, 'The folder'))];
   } catch (error) {
     if (!(error instanceof RefusedCommand)) throw error;
     throw new RefusedCommand(error.message, 'TRYCREATE');
@@ -174,23 +174,23 @@ function copyOrMove(session: Session, args: Command['args'], command: Command): 
   if (items.some(({ isGone }) => isGone)) throw createGoneError();
   if (name === 'MOVE') checkWritable(view);
   const messageIds = idsOf(items);
-  const moved = { inbox, from: view.folder, items, to };
-  const pairs = name === 'COPY' ? copyItems(context, moved) : moveItems(moved);
-  if (pairs.length === 0) return { messageIds };
-  const [before, after] = [0, 1].map((side) => writeSequence(pairs.map((pair) => pair[side] ?? 0)));
-  const code = `[COPYUID ${to.uidValidity} ${before} ${after}]`;
+  const transfer = { inbox, from: view.folder, items, to };
+  const uidPairs = name === 'COPY' ? copyItems(context, transfer) : moveItems(transfer);
+  if (uidPairs.length === 0) return { messageIds };
+  const [oldUids, newUids] = [0, 1].map((side) => writeSequence(uidPairs.map((pair) => pair[side] ?? 0)));
+  const code = `[COPYUID ${to.uidValidity} ${oldUids} ${newUids}]`;
   if (name === 'COPY') return { text: `${code} COPY is done.`, messageIds };
   session.sendUntagged(`OK ${code} The messages were moved.`);
   return { messageIds };
 }
 
-function expunge(session: Session, [set]: Command['args'], command: Command): CommandResult {
+function expunge(session: Session, [uids]: Command['args'], command: Command): CommandResult {
   const { inbox, view, isUid } = needOpenFolder(session, command);
   checkWritable(view);
-  const last = view.items.at(-1)?.uid ?? 0;
-  const ranges = isUid ? parseSequence(textOf(set, 'The UIDs'), last) : [[0, Number.POSITIVE_INFINITY] as const];
-  const isNamed = contains(ranges);
-  const items = view.folder.items.filter(({ uid, flags }) => flags.has('\\Deleted') && isNamed(uid));
+  const lastUid = view.items.at(-1)?.uid ?? 0;
+  const ranges = isUid ? parseSequence(textOf(uids, 'The UIDs'), lastUid) : [[0, Number.POSITIVE_INFINITY] as const];
+  const isInRanges = contains(ranges);
+  const items = view.folder.items.filter(({ uid, flags }) => flags.has('\\Deleted') && isInRanges(uid));
   const messageIds = idsOf(items);
   expungeItems(inbox, view.folder, items);
   return messageIds.length > 0 ? { messageIds } : {};
@@ -198,16 +198,16 @@ function expunge(session: Session, [set]: Command['args'], command: Command): Co
 
 function append(session: Session, args: Command['args']): CommandResult {
   const { inbox, context } = session.needAccount();
-  const [name, ...rest] = args;
+  const [name, ...remaining] = args;
   const target = targetOf(inbox, name);
-  const flags = isList(rest[0]) ? readFlags(inbox, rest.shift()) : [];
-  const date = rest.length > 1 ? textOf(rest.shift(), 'The date') : undefined;
+  const flags = isList(remaining[0]) ? readFlags(inbox, remaining.shift()) : [];
+  const date = remaining.length > 1 ? textOf(remaining.shift(), 'The date') : undefined;
   const time = date === undefined ? undefined : parseInternalDate(date);
-  const { bytes } = (rest[0] ?? {}) as Partial<Word>;
+  const { bytes } = (remaining[0] ?? {}) as Partial<Word>;
   if (date !== undefined && time === undefined) {
     throw new CommandError('The date must be written as " 7-Feb-2026 21:52:25 +0000".');
   }
-  if (!bytes || rest.length > 1) throw new CommandError('APPEND needs one mail, as a literal.');
+  if (!bytes || remaining.length > 1) throw new CommandError('APPEND needs one mail, as a literal.');
   const item = appendMail(context, inbox, { folder: target.name, bytes, flags, time });
   if (!item) throw new RefusedCommand('The mail was removed at once.');
   return { text: `[APPENDUID ${target.uidValidity} ${item.uid}] The mail is stored.`, messageIds: [item.id] };

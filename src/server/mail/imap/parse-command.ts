@@ -21,7 +21,7 @@ const HEAD = /^([^\s(){%*"\\+]{1,200}) (?:(uid) )?([a-z]{1,30})(?= |$)/i;
 
 /**
  * Parses a command. The line contains the size of each literal, such as `{5}`, and a line break, but not the bytes of
- * the literal. These are in `literals`.
+ * the literal. `literals` contains these bytes.
  *
  * @throws {CommandError} if the line is not a command.
  */
@@ -40,7 +40,7 @@ export function parseTag(line: string): Command {
 class ArgumentReader {
   readonly #text: string;
   readonly #literals: readonly Uint8Array<ArrayBuffer>[];
-  #at = 0;
+  #position = 0;
   #nextLiteral = 0;
 
   constructor(text: string, literals: readonly Uint8Array<ArrayBuffer>[]) {
@@ -53,11 +53,11 @@ class ArgumentReader {
     if (depth > MAX_DEPTH) throw new CommandError(`Lists can be nested at most ${MAX_DEPTH} times.`);
     const list: Argument[] = [];
     for (;;) {
-      while (this.#text[this.#at] === ' ') this.#at += 1;
-      const character = this.#text[this.#at];
+      while (this.#text[this.#position] === ' ') this.#position += 1;
+      const character = this.#text[this.#position];
       if (character === undefined && end !== '') throw new CommandError(`The command ends before a ${end}.`);
       if (character === undefined || character === end) {
-        this.#at += 1;
+        this.#position += 1;
         return list;
       }
       list.push(this.#readArgument(depth, character, end === ']'));
@@ -68,7 +68,7 @@ class ArgumentReader {
     if (character === '"') return this.#readQuoted();
     if (character === '{') return this.#readLiteral();
     if (character !== '(') return this.#readAtom(depth, isInSection);
-    this.#at += 1;
+    this.#position += 1;
     return this.readList(depth + 1, ')');
   }
 
@@ -81,7 +81,7 @@ class ArgumentReader {
     this.#match(/\{\d+\+?\}\r?\n/y, 'A literal must be written as {5}, a line break and five bytes.');
     const bytes = this.#literals[this.#nextLiteral] ?? new Uint8Array();
     this.#nextLiteral += 1;
-    // A longer literal is a mail. APPEND uses only the bytes of a mail, so the text is not needed.
+    // Only a mail is longer than 64 KiB. APPEND uses only the bytes of a mail, so the text is not needed.
     const text = bytes.length > 64 * 1024 ? '' : Buffer.from(bytes.buffer).toString('latin1');
     return { text, isAtom: false, bytes };
   }
@@ -90,19 +90,19 @@ class ArgumentReader {
   #readAtom(depth: number, isInSection: boolean): Word {
     const pattern = isInSection ? /[^\s(){"\]]+/y : /(?:body(?:\.peek)?(?=\[)|[^\s(){"]+)/iy;
     const [text] = this.#match(pattern, 'The command has a character that is not allowed there.');
-    if (isInSection || this.#text[this.#at] !== '[') return { text, isAtom: true };
-    this.#at += 1;
+    if (isInSection || this.#text[this.#position] !== '[') return { text, isAtom: true };
+    this.#position += 1;
     const section = this.readList(depth + 1, ']');
-    const [, partial] = /<(\d{1,10}\.[1-9]\d{0,9})>/y.exec(this.#text.slice(this.#at, this.#at + 30)) ?? [];
-    if (partial !== undefined) this.#at += partial.length + 2;
+    const [, partial] = /<(\d{1,10}\.[1-9]\d{0,9})>/y.exec(this.#text.slice(this.#position, this.#position + 30)) ?? [];
+    if (partial !== undefined) this.#position += partial.length + 2;
     return { text, isAtom: true, section, ...(partial !== undefined && { partial }) };
   }
 
   #match(pattern: RegExp, problem: string): RegExpExecArray {
-    pattern.lastIndex = this.#at;
+    pattern.lastIndex = this.#position;
     const match = pattern.exec(this.#text);
     if (!match) throw new CommandError(problem);
-    this.#at = pattern.lastIndex;
+    this.#position = pattern.lastIndex;
     return match;
   }
 }

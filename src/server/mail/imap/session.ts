@@ -54,7 +54,7 @@ export interface Connection {
   startTls(): void;
 }
 
-/** The inbox that a session is logged in to. */
+/** The inbox that a session is logged in to, with what the commands need for it. */
 export interface Account {
   readonly principal: InboxPrincipal;
   readonly inbox: ImapInbox;
@@ -106,7 +106,7 @@ const COMMANDS_BY_NUMBER = new Set(['FETCH', 'STORE', 'SEARCH']);
 
 /** The session of an IMAP client. */
 export class Session {
-  readonly server: ImapContext;
+  readonly shared: ImapContext;
   readonly connection: Connection;
   account: Account | undefined;
   view: FolderView | undefined;
@@ -125,8 +125,8 @@ export class Session {
   /** The functions to call when the connection has ended. */
   readonly #endCallbacks: (() => void)[] = [];
 
-  constructor(server: ImapContext, connection: Connection, commands: readonly CommandTable[]) {
-    this.server = server;
+  constructor(shared: ImapContext, connection: Connection, commands: readonly CommandTable[]) {
+    this.shared = shared;
     this.connection = connection;
     this.#commands = commands;
   }
@@ -135,7 +135,7 @@ export class Session {
     this.connection.send(`* ${line}\r\n`);
   }
 
-  /** Handles a line of the client. It never rejects. */
+  /** Handles a line of the client. The promise never rejects. */
   async handle(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
     const next = this.continuation;
     this.continuation = undefined;
@@ -153,12 +153,12 @@ export class Session {
     this.#reply(parseTag(line), line, reply);
   }
 
-  /** Runs a command, or the rest of it, and replies to it. It never rejects. */
+  /** Runs a command, or the rest of it, and replies to it. The promise never rejects. */
   async runAndReply(command: Command, line: string, work: () => unknown): Promise<void> {
     try {
-      const done = ((await work()) ?? {}) as Outcome;
-      if (done === 'replied') return;
-      this.#reply(command, line, `OK ${done.text ?? `${command.name} is done.`}`, done.messageIds);
+      const outcome = ((await work()) ?? {}) as Outcome;
+      if (outcome === 'replied') return;
+      this.#reply(command, line, `OK ${outcome.text ?? `${command.name} is done.`}`, outcome.messageIds);
     } catch (error) {
       this.#reply(command, line, this.#describe(error));
     }
@@ -168,30 +168,30 @@ export class Session {
     const table = this.#commands.flatMap(
       (each) => Object.entries(each) as [keyof typeof CHECKS, CommandTable['any']][],
     );
-    const usable = command.isUid ? table.filter(([when]) => when === 'messages') : table;
-    const [when, commands] = usable.find(([, rows]) => rows?.[command.name]) ?? [];
+    const allowed = command.isUid ? table.filter(([state]) => state === 'messages') : table;
+    const [state, commands] = allowed.find(([, rows]) => rows?.[command.name]) ?? [];
     const run = commands?.[command.name];
-    if (!when || !run) throw new CommandError(`There is no command ${fullName(command).slice(0, 50)}.`);
-    CHECKS[when](this);
+    if (!state || !run) throw new CommandError(`There is no command ${fullName(command).slice(0, 50)}.`);
+    CHECKS[state](this);
     await this.#applyFaults();
     return run(this, command.args, command);
   }
 
   /** Opens the inbox of a login, and takes the faults that apply to the whole session. */
   logIn(principal: InboxPrincipal): void {
-    const { server } = this;
-    const inbox = server.openInbox(principal);
-    const context = mailContextOf(server.service, principal.world);
+    const { shared } = this;
+    const inbox = shared.openInbox(principal);
+    const context = mailContextOf(shared.service, principal.world);
     this.account = { principal, inbox, context, reader: new MailReader(inbox, context.readBehaviour) };
-    inbox.endings.add(this.bye);
-    this.#endCallbacks.push(() => inbox.endings.delete(this.bye), server.service.worlds.keepOpen(principal.world));
+    inbox.endings.add(this.sendBye);
+    this.#endCallbacks.push(() => inbox.endings.delete(this.sendBye), shared.service.worlds.keepOpen(principal.world));
     for (const kind of ['id-required', 'disconnect', 'slow'] as const) {
       const fault = this.takeFault(kind);
       if (fault) this.faults.set(kind, fault);
     }
     const { delayMs = 0, commands = null } = this.faults.get('disconnect') ?? {};
-    const isTimed = this.faults.has('disconnect') && commands === null;
-    if (isTimed) this.#endCallbacks.push(server.environment.setTimer(delayMs, () => this.connection.cut()));
+    const cutsAfterDelay = this.faults.has('disconnect') && commands === null;
+    if (cutsAfterDelay) this.#endCallbacks.push(shared.environment.setTimer(delayMs, () => this.connection.cut()));
   }
 
   /** Opens a folder. From now on, the client gets the changes of this folder. */
@@ -209,7 +209,7 @@ export class Session {
   }
 
   /** Sends a BYE with the reason, and ends the session. */
-  readonly bye = (reason: string): void => {
+  readonly sendBye = (reason: string): void => {
     this.sendUntagged(`BYE ${reason}.`);
     this.connection.end();
     this.leave();
@@ -224,7 +224,7 @@ export class Session {
 
   /** Uses the fault of this kind that applies to the inbox, and returns it; `undefined` if there is none. */
   readonly takeFault = (kind: ImapFaultKind, principal = this.account?.principal): ImapFault | undefined =>
-    principal && this.server.takeFault(kind, principal);
+    principal && this.shared.takeFault(kind, principal);
 
   /** Sends the changes of the open folder. Removed messages are reported only if `mayExpunge` is true. */
   sendUpdates(mayExpunge: boolean): void {
@@ -235,7 +235,7 @@ export class Session {
     }
   }
 
-  /** Returns the inbox of the session. @throws {CommandError} before the login. */
+  /** Returns the account of the session. @throws {CommandError} before the login. */
   needAccount(): Account {
     if (this.account) return this.account;
     throw new CommandError('Log in first.');
@@ -251,13 +251,13 @@ export class Session {
   /** Applies the faults of the session before a command. */
   async #applyFaults(): Promise<void> {
     const slow = this.faults.get('slow');
-    if (slow) await this.server.service.faults.wait(slow.delayMs, this.account?.principal.world);
+    if (slow) await this.shared.service.faults.wait(slow.delayMs, this.account?.principal.world);
     if (this.account) this.#commandCount += 1;
     if (this.#commandCount > (this.faults.get('disconnect')?.commands ?? Number.POSITIVE_INFINITY))
       this.connection.cut();
     const { folder } = this.view ?? {};
     if (folder && this.takeFault('new-uidvalidity')) {
-      folder.uidValidity = this.server.nextUidValidity();
+      folder.uidValidity = this.shared.nextUidValidity();
       this.sendUntagged(`OK [UIDVALIDITY ${folder.uidValidity}] The UIDs are no longer valid.`);
     }
   }
@@ -269,7 +269,7 @@ export class Session {
       this.#record(command, line, reply, messageIds ?? []);
     }
     this.connection.send(`${command.tag} ${reply}\r\n`);
-    if (this.#wrongCount >= MAX_WRONG_COMMANDS) this.bye('Too many wrong commands');
+    if (this.#wrongCount >= MAX_WRONG_COMMANDS) this.sendBye('Too many wrong commands');
   }
 
   /** Records a command in the journal, without the password of a login. */
@@ -278,7 +278,7 @@ export class Session {
     const [kind = ''] = reply.split(' ');
     const status = { OK: 200, NO: isLogin ? 401 : 403 }[kind] ?? 400;
     const text = isLogin ? line.replace(/^(\S+ \S+).*$/s, '$1') : line.replaceAll('\r\n', '');
-    recordCommand(this.server.service, {
+    recordCommand(this.shared.service, {
       ...{ protocol: 'imap', principal: this.account?.principal, name: fullName(command), text, status, messageIds },
       ...{ path: this.view?.folder.name ?? '', reply: reply.replace(/^OK \[CAPABILITY [^\]]*\]/, 'OK') },
     });
@@ -288,7 +288,7 @@ export class Session {
     if (error instanceof CommandError) return `BAD ${error.message}`;
     if (error instanceof RefusedCommand) return `NO ${error.code ? `[${error.code}] ` : ''}${error.message}`;
     if (error instanceof ApiError) return `NO ${error.code === 'STORAGE_FULL' ? '[OVERQUOTA] ' : ''}${error.message}`;
-    this.server.report(error);
+    this.shared.report(error);
     return 'NO [SERVERBUG] The emulator failed because of a bug in it.';
   }
 
@@ -299,7 +299,7 @@ export class Session {
     queueMicrotask(() => {
       this.#isFlushPlanned = false;
       if (this.isIdle) this.sendUpdates(true);
-      this.connection.flush().catch(this.server.report);
+      this.connection.flush().catch(this.shared.report);
     });
   }
 }

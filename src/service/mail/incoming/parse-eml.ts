@@ -1,4 +1,4 @@
-import { cut } from '../../../basics/text.ts';
+import { truncate } from '../../../basics/text.ts';
 import {
   formatAddress,
   isIncomingAddress,
@@ -73,7 +73,7 @@ export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
       to: to.slice(0, MAX_ADDRESSES),
       cc: cc.slice(0, MAX_ADDRESSES),
       replyTo: allAddresses('reply-to')[0] ?? null,
-      subject: cut(toCleanLine(decodeWords(subject) || subject), MAX_SUBJECT_LENGTH),
+      subject: truncate(toCleanLine(decodeWords(subject) || subject), MAX_SUBJECT_LENGTH),
       ...readContents(parts, text),
       messageIdHeader: findIds(valuesOf('message-id')[0])[0] ?? fallbackId,
       inReplyTo: findIds(valuesOf('in-reply-to')[0])[0] ?? null,
@@ -120,7 +120,7 @@ function readContents(parts: readonly RawPart[], mailText: string) {
     if (isHtml) return text;
     return alternativesWithHtml.size === 0 || alternativesWithHtml.has(alternative) ? [] : toHtml(text.trim());
   });
-  const joinBody = (bodyTexts: readonly string[]) => cut(repairWindows1252(bodyTexts.join('\n')), MAIL_LIMITS.body);
+  const joinBody = (texts: readonly string[]) => truncate(repairWindows1252(texts.join('\n')), MAIL_LIMITS.body);
   const files = leaves.filter((leaf) => !isText(leaf)).slice(0, MAIL_LIMITS.attachments);
   return {
     plainBody: joinBody(plain),
@@ -191,8 +191,8 @@ function toFile({ part, parameters, mediaType }: Leaf, mailText: string): Attach
   const method = isCalendar && parameters.method ? `; method=${parameters.method.toUpperCase()}` : '';
   const name = toCleanLine(decodeWords(disposition?.filename ?? type?.name ?? ''));
   return {
-    filename: cut(name, MAIL_LIMITS.filename) || fileNameOf(mediaType),
-    contentType: cut(mediaType + method, MAIL_LIMITS.contentType),
+    filename: truncate(name, MAIL_LIMITS.filename) || fileNameOf(mediaType),
+    contentType: truncate(mediaType + method, MAIL_LIMITS.contentType),
     content: bytes,
     sizeBytes: bytes.byteLength,
   };
