@@ -91,22 +91,26 @@ export class ApiError extends Error {
   }
 }
 
-/** Parses a value by a schema. @throws {ApiError} VALIDATION_ERROR with the location and each problem. */
+/**
+ * Parses a value by a schema. `where` names the value, for example `The body`.
+ *
+ * @throws {ApiError} VALIDATION_ERROR with `where` and each problem.
+ */
 export function parseOrRefuse<Schema extends z.ZodType>(where: string, schema: Schema, value: unknown) {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw createValidationError(where, parsed.error);
 }
 
-/** Creates the error for a failed parse, with the location and each problem. */
+/** Creates the error for a failed parse. `where` names the value, for example `The body`. */
 export function createValidationError(where: string, error: z.ZodError): ApiError {
-  const problems = error.issues.slice(0, 5).map((issue) => `${toPath(issue.path)} ${describeIssue(issue)}`.trim());
+  const problems = error.issues.slice(0, 5).map((issue) => `${formatPath(issue.path)} ${describeIssue(issue)}`.trim());
   const text = `${where} is not valid: ${problems.join('; ')}`;
   return new ApiError('VALIDATION_ERROR', text.endsWith('?') ? text : `${text}.`);
 }
 
 /** Formats a path such as `['events', 1]` as `events[1]`. */
-function toPath(path: readonly PropertyKey[]): string {
+function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text ? `${text}.${String(step)}` : String(step)),
     '',

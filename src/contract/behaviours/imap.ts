@@ -9,8 +9,8 @@ export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs 
   ),
   'imap.copy': assumed('What happens when an IMAP client copies a message to another folder?', {
     'second-message':
-      'there is a second message with an id of its own; if the first message is then flagged as deleted and ' +
-      'expunged, it replaces the copy, as after MOVE',
+      'there is a second message with an id of its own; if the client then deletes the first message (\\Deleted and ' +
+      'EXPUNGE), the first message takes the place of the copy, as after MOVE',
     refused: 'NO [CANNOT], so that only MOVE puts a message into another folder',
   }),
   'imap.append.inbox': assumed('What happens when an IMAP client stores a mail in INBOX?', {

@@ -5,7 +5,7 @@ import { each, texts, timestamp, uuid } from '../schemas.ts';
 
 const kind = () => z.enum(EVENT_KINDS);
 
-/** The fields that the event of a bounce has if there is a report in the inbox. */
+/** The fields that only the event of a bounce has, and only if the inbox got a delivery report. */
 const bounceFields = (status: 'statusCode' | 'status_code') => ({
   recipient: z.string().optional().describe('Who did not get the message: addresses, separated by commas.'),
   [status]: z.string().optional().describe('Their status codes (RFC 3463), in the same order.'),

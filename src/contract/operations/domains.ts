@@ -13,7 +13,7 @@ const dnsRecord = () =>
     status: simpleStatus(),
   });
 
-/** The fields that a domain has under both values of `domains.shape`. */
+/** The fields that a domain has with each value of `domains.shape`. */
 const commonFields = () => ({
   ...each(z.boolean, 'inboundEnabled', 'outboundEnabled'),
   verifiedAt: timestamp().nullable(),
@@ -42,7 +42,7 @@ const reply = chooseBy('domains.shape', () => ({
   wrapped: z.strictObject({ domain: wrappedDomain() }),
 }));
 
-/** Types the row of an operation on domains. */
+/** Creates the row of an operation on domains. */
 const operation = defineOperations({
   origin: 'reference',
   tiers: chooseBy('domains.tiers', () => TIER_SETS),

@@ -108,15 +108,15 @@ const TENANT_WIDE_LIST_REPLIES = {
 
 const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply(), message: messageReply };
 
-/** The counts of the folders. `count` creates the form of each count, except that of the inbox. */
+/** The counts of the folders. `count` creates the schema for each folder except the inbox, which also counts unread. */
 const folderCounts = <Count extends z.ZodType>(count: () => Count) =>
   z.strictObject({
     inbox: z.strictObject({ unread: z.int(), total: z.int() }),
     ...each(count, 'sent', 'starred', 'archived', 'trash'),
   });
 
-/** Types the row of an operation on the messages of the whole tenant. */
-const ofTenant = defineOperations({
+/** Creates the row of an operation on the messages of the whole tenant. */
+const tenantWide = defineOperations({
   origin: 'reference',
   tiers: () => TIERS_WITH_INBOX_ACCESS,
   errors: ['FORBIDDEN', 'NOT_FOUND'],
@@ -162,7 +162,7 @@ export const messageOperations = {
     'Read the bytes of an attachment',
     { reply: bytesReply, content: '*/*' },
   ),
-  listAllMessages: ofTenant('GET /v1/messages', 'List the messages of every inbox within the scope of the key', {
+  listAllMessages: tenantWide('GET /v1/messages', 'List the messages of every inbox within the scope of the key', {
     query: (readBehaviour) =>
       pageQuery(readBehaviour).extend({
         folder: z.enum(FOLDERS, `must be one of ${FOLDERS.join(', ')}`).optional(),
@@ -173,7 +173,7 @@ export const messageOperations = {
     reply: (readBehaviour) => TENANT_WIDE_LIST_REPLIES[readBehaviour('messages.all.shape')](readBehaviour),
     assumes: ['messages.list.pagination'],
   }),
-  countFolders: ofTenant('GET /v1/messages/folders/counts', 'Count the messages of each folder', {
+  countFolders: tenantWide('GET /v1/messages/folders/counts', 'Count the messages of each folder', {
     query: () => z.object({ inboxId: idInRequest().optional(), workspace: idInRequest().optional() }),
     reply: chooseBy('messages.folders.counts', () => ({
       objects: folderCounts(() => z.strictObject({ total: z.int() })),

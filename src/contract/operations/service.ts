@@ -15,7 +15,7 @@ export const serviceOperations = {
       object('Identity', {
         tier: z.enum(TIERS),
         ...each(() => uuid().nullable(), 'tenantId', 'workspaceId', 'inboxId'),
-        email: z.string().nullable().describe('For an ak_ key, the primary address of its inbox.'),
+        email: z.string().nullable().describe('The primary address of the inbox; null unless the key is an ak_ key.'),
       }),
     assumes: ['me.reply'],
   }),

@@ -19,7 +19,7 @@ const workspace = () =>
     createdAt: timestamp(),
   });
 
-/** Types the row of an operation on workspaces. */
+/** Creates the row of an operation on workspaces. */
 const operation = defineOperations({ origin: 'reference', tiers: chooseBy('workspaces.read.tiers', () => TIER_SETS) });
 
 export const workspaceOperations = {
