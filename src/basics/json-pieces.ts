@@ -72,26 +72,26 @@ function* writeValue(value: unknown, depth: number): Generator<string, void> {
 }
 
 function* writeList(list: Iterable<unknown>, depth: number): Generator<string, void> {
-  let separator = '[';
+  let prefix = '[';
   for (const item of list) {
-    yield separator;
+    yield prefix;
     yield* writeValue(item, depth + 1);
-    separator = ',';
+    prefix = ',';
   }
-  yield separator === '[' ? '[]' : ']';
+  yield prefix === '[' ? '[]' : ']';
 }
 
 function* writeObject(object: Readonly<Record<string, unknown>>, depth: number): Generator<string, void> {
-  let separator = '{';
+  let prefix = '{';
   for (const name of Object.keys(object)) {
     const bytes = bytesOfField(object, name);
     const value = bytes ? '' : object[name];
     if (value === undefined || typeof value === 'function') continue;
-    yield `${separator}${JSON.stringify(name)}:`;
+    yield `${prefix}${JSON.stringify(name)}:`;
     yield* bytes ? writeBytes(bytes) : writeValue(value, depth + 1);
-    separator = ',';
+    prefix = ',';
   }
-  yield separator === '{' ? '{}' : '}';
+  yield prefix === '{' ? '{}' : '}';
 }
 
 function* writeBytes(bytes: Uint8Array): Generator<string, void> {

@@ -150,17 +150,17 @@ function parseBehaviour(id: string, value: unknown): string {
     throw new BehaviourError(`Behaviour "${id}" cannot be changed, because it is an assumption: ${assumption}.`);
   }
   const { choices, otherValues } = changeableDefinition(id);
-  const known = typeof value === 'string' && Object.hasOwn(choices, value) ? value : undefined;
-  const parsed = known ?? (typeof value === 'string' ? otherValues?.parse(value) : undefined);
+  const choice = typeof value === 'string' && Object.hasOwn(choices, value) ? value : undefined;
+  const parsed = choice ?? (typeof value === 'string' ? otherValues?.parse(value) : undefined);
   if (parsed !== undefined) return parsed;
   const names = [...Object.keys(choices), ...(otherValues ? [otherValues.rule] : [])].join(', ');
   throw new BehaviourError(`Behaviour "${id}" cannot be ${JSON.stringify(value)}; it can be: ${names}.`);
 }
 
 function hintFor(id: string): string {
-  const near = findNearest(id, BEHAVIOUR_IDS);
-  const all = 'npx agent-mailbox-mock behaviours lists all behaviours.';
-  return near.length > 0 ? `did you mean ${near.join(', ')}? Otherwise, ${all}` : all;
+  const similar = findNearest(id, BEHAVIOUR_IDS);
+  const advice = 'npx agent-mailbox-mock behaviours lists all behaviours.';
+  return similar.length > 0 ? `did you mean ${similar.join(', ')}? Otherwise, ${advice}` : advice;
 }
 
 /** Returns whether a behaviour with this id exists. */

@@ -24,7 +24,7 @@ export const ERRORS = {
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    meaning: 'The path does not support this method; the Allow header lists the supported ones.',
+    meaning: 'The path does not support this method; the Allow header lists the supported methods.',
   },
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request took too long to arrive.' },
   CONFLICT: { status: 409, meaning: 'The current state does not allow this.' },
@@ -36,7 +36,7 @@ export const ERRORS = {
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than 1 MiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not declared as application/json.' },
   UPGRADE_REQUIRED: { status: 426, meaning: 'The path is an event stream and needs a WebSocket client.' },
-  RATE_LIMITED: { status: 429, meaning: 'A fault limits the rate of requests, and this one is above the limit.' },
+  RATE_LIMITED: { status: 429, meaning: 'A fault limits the rate of requests, and this request is above the limit.' },
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The emulator failed because of a bug.' },
   RELAY_FAILED: { status: 502, meaning: 'The mail relay failed, so nothing was sent.' },

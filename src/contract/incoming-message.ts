@@ -101,7 +101,7 @@ const composedFields = () => ({
     .default([]),
   /** The Message-ID, such as `<login-1@customer.test>`. Default: a generated one. */
   messageId: messageId().optional(),
-  /** The Message-ID of the message that this one replies to; both are in the same thread. */
+  /** The Message-ID of the message that this mail replies to; both are in the same thread. */
   inReplyTo: messageId().nullish(),
   /** The Message-IDs of the conversation, oldest first. Default: `inReplyTo`. */
   references: z

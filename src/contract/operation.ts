@@ -52,7 +52,7 @@ type Added = Pick<OperationDefinition, 'method' | 'summary' | 'origin' | 'status
 type Written = Omit<OperationDefinition, keyof Added | 'path'> & Partial<Pick<Added, 'origin' | 'status'>>;
 
 /** The parameters of paths that are names. All other parameters are ids. */
-const NAMES = ['address', 'domain'];
+const NAMED = ['address', 'domain'];
 
 /**
  * Returns a function that creates a row of the operation table. The type of the row keeps its exact values. `call` is
@@ -71,7 +71,7 @@ export function defineOperations<const Common extends Partial<Written>>(common: 
     const [method, path] = call.split(' ') as [Method, Path];
     const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
     const createParams = () =>
-      z.object(Object.fromEntries(names.map((name) => [name, NAMES.includes(name) ? nameInRequest() : idInRequest()])));
+      z.object(Object.fromEntries(names.map((name) => [name, NAMED.includes(name) ? nameInRequest() : idInRequest()])));
     const params = names.length > 0 && { params: lazy(createParams) };
     return { origin: 'assumed', status: 200, ...common, ...row, ...params, method, path, summary };
   };

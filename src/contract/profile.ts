@@ -23,7 +23,7 @@ interface FoundValue {
  * Returns the values of all behaviours. A value in `options` has priority over a value in the profile, and both have
  * priority over the default.
  *
- * @throws {BehaviourError} if an id or a value is unknown. The message suggests valid ones.
+ * @throws {BehaviourError} if an id or a value is unknown. The message suggests valid ids or values.
  */
 export function applyProfile(profile: Profile | undefined, options?: BehaviourOptions): BehaviourValues {
   const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);

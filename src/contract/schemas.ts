@@ -121,8 +121,8 @@ export const errorBody = lazy(() =>
 /** The reply to deleting most kinds of resource (reference). */
 const deletedReply = () => z.strictObject({ deleted: z.literal(true), id: uuid() });
 
-/** Returns several fields with the same schema. */
-export function each<Schema extends z.ZodType, Name extends string>(create: () => Schema, ...names: Name[]) {
+/** Creates several fields that have the same schema. */
+export function fieldsOf<Schema extends z.ZodType, Name extends string>(create: () => Schema, ...names: Name[]) {
   return Object.fromEntries(names.map((field) => [field, create()])) as Record<Name, Schema>;
 }
 

@@ -273,10 +273,10 @@ export class RateLimits {
   }
 
   #spanOf(fault: RequestFault, nowMs: number): Span {
-    const known = this.#spans.get(fault);
-    const elapsedMs = known ? nowMs - known.startMs : -1;
+    const current = this.#spans.get(fault);
+    const elapsedMs = current ? nowMs - current.startMs : -1;
     // If the clock was set back, a new span begins, too.
-    if (known && elapsedMs >= 0 && elapsedMs < (fault.rateLimit?.perMs ?? 0)) return known;
+    if (current && elapsedMs >= 0 && elapsedMs < (fault.rateLimit?.perMs ?? 0)) return current;
     const span = { startMs: nowMs, count: 0 };
     this.#spans.set(fault, span);
     return span;

@@ -85,7 +85,7 @@ function usesDispatcher(): boolean {
   return isRead;
 }
 
-/** Returns whether msw has no handler for a request. The error of msw then names the option `onUnhandledRequest`. */
+/** Returns whether msw threw an error because it has no handler. The error names the option `onUnhandledRequest`. */
 function isUnhandled(error: unknown): boolean {
   if (!isError(error)) return false;
   return error.message.includes('onUnhandledRequest') || isUnhandled(error.cause);

@@ -27,7 +27,7 @@ export function createSeededRandom(seed: number): SeededRandom {
   const nextByte = () => {
     const sum = (state[0] + state[1] + state[3]) >>> 0;
     state = step(state, sum);
-    // The high bits are the most evenly distributed ones.
+    // The high bits are distributed most evenly.
     return sum >>> 24;
   };
   const skip = () => void Array.from({ length: SKIPPED }, nextByte);

@@ -5,7 +5,7 @@ import { isKeyText, TIERS } from '../contract/tiers.ts';
 /** The id of a tenant, in a control call. */
 export const tenantField = lazy(() => z.guid('must be the UUID of a tenant').toLowerCase());
 
-/** A `Date`, such as the one that `clock.now()` returns. Parsing converts it to a text in ISO 8601. */
+/** A `Date`, such as `clock.now()` returns. Parsing converts it to a text in ISO 8601. */
 export const dateField = lazy(() => z.date().transform((date) => date.toISOString()));
 
 /** The id of a webhook, in a control call. */

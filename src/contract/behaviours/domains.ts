@@ -45,8 +45,7 @@ export const domainBehaviours = defineBehaviours('4.4', 'key', {
   ),
   'domains.enabled': assumed(
     'What are the values of inboundEnabled, outboundEnabled and verifiedAt of a domain?',
-    'inboundEnabled and outboundEnabled are true while the domain is verified; verifiedAt is the time of its first ' +
-      'verification, or null',
+    'inboundEnabled and outboundEnabled: true while it is verified; verifiedAt: when it was first verified, or null',
     { told: 'not from outside: a real domain is verified by its DNS records' },
   ),
   'domains.verify.reply': assumed('What does verifying a domain return?', 'the domain', {

@@ -31,7 +31,7 @@ export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs 
   'inboxes.mail-servers': assumed(
     'Which host and port do imap and smtp of an inbox show?',
     {
-      listening: 'those of the emulator if it listens, and otherwise those of the service',
+      listening: 'the host and port of the emulator if it listens; otherwise those of the service',
       service: 'those of the service: imap.mailbox.test, port 993, and smtp.mailbox.test, port 587',
     },
     { told: 'not from outside: only the emulator listens at addresses of its own', section: '4.4' },

@@ -109,7 +109,7 @@ export const requestBehaviours = defineBehaviours('7', 'key', {
     { told: 'not from outside: no experiment reaches a limit', section: '8' },
   ),
   'requests.other-products': assumed(
-    'What is the reply to a path of another product of the service, such as one that may answer 402?',
+    'What is the reply to a path of another product of the service, such as a product that may answer 402?',
     '404, as for every unknown path: other products are not emulated, and no reply is 402',
     { told: 'not from outside: the paths of other products are not known', section: '1' },
   ),

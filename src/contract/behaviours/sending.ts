@@ -14,7 +14,7 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
     { forbidden: '403 UNVERIFIED_RECIPIENT', invalid: '400', sent: 'success: the message is sent' },
   ),
   'sending.verified.scope': assumed('Which operations refuse recipients that have never written to the inbox?', {
-    send: 'a plain send, the only one with the field verified',
+    send: 'a plain send, the only operation with the field verified',
     'send-and-forward': 'a plain send and a forward',
     'every-send':
       'a plain send, a forward, a reply (only the cc and bcc of the request), a reply to all and sending a draft',

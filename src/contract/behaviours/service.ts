@@ -24,7 +24,7 @@ export const serviceBehaviours = defineBehaviours('4.4', 'key', {
   ),
   'metrics.counts': assumed(
     'Which messages do the counts of GET /v1/metrics include?',
-    'those of existing inboxes in the window, deleted messages included',
+    'the messages of existing inboxes in the window, including deleted messages',
   ),
   'verify.reply': assumed(
     'What does POST /v1/verify-email return?',

@@ -3,7 +3,7 @@ import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 export const threadBehaviours = defineBehaviours('4.4', 'key', {
   'threads.shape': byReference(
     'What does reading a thread return?',
-    '{ threadId, messageCount, messages }; messages are oldest first and include deleted ones',
+    '{ threadId, messageCount, messages }; messages are oldest first and include deleted messages',
   ),
   'threads.list': assumed(
     'Is there a list of threads, and what does it contain?',
@@ -19,6 +19,6 @@ export const threadBehaviours = defineBehaviours('4.4', 'key', {
   'threads.outbound': byReference(
     'Which thread does an outbound message belong to?',
     'a plain send and a forward start a new thread; a reply stays in the thread of the message that it answers, ' +
-      'and names that message and up to 19 earlier ones in References',
+      'and names that message and up to 19 earlier messages in References',
   ),
 });

@@ -124,8 +124,8 @@ function successesOf(row: OperationDefinition, readBehaviour: ReadBehaviour): De
 
 /** Returns the errors that an operation can return. */
 export function errorsOf(row: OperationDefinition, readBehaviour: ReadBehaviour): ErrorCode[] {
-  const all = Object.keys(ERRORS) as ErrorCode[];
-  return all.filter((code) => row.errors?.includes(code) || CAN_RETURN[code]?.(row, readBehaviour));
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  return codes.filter((code) => row.errors?.includes(code) || CAN_RETURN[code]?.(row, readBehaviour));
 }
 
 /** For the error codes that no row lists in `errors`: returns whether an operation can return the error. */

@@ -6,8 +6,8 @@ import { queryFlag } from '../query.ts';
 import {
   deleteReplies,
   domainName,
-  each,
   emptyReply,
+  fieldsOf,
   flag,
   idInRequest,
   line,
@@ -27,7 +27,7 @@ const referenceInbox = () =>
     id: uuid(),
     email: z.string().describe('The current primary address.'),
     canonicalEmail: z.string().describe('The first address, which never changes; it is the IMAP and SMTP login.'),
-    ...each(z.string, 'username', 'domain'),
+    ...fieldsOf(z.string, 'username', 'domain'),
     displayName: nullableText(),
     workspaceId: uuid(),
     addresses: z.array(z.strictObject({ address: z.string(), isPrimary: z.boolean() })),
@@ -68,7 +68,7 @@ const readCall = defineOperations({ origin: 'reference', tiers: chooseBy('inboxe
 const changeCall = defineOperations({ origin: 'reference', tiers: chooseBy('inboxes.change.tiers', () => TIER_SETS) });
 
 export const inboxOperations = {
-  createInbox: defineOperation('POST /v1/inboxes', 'Create an inbox, or return the existing one with this address', {
+  createInbox: defineOperation('POST /v1/inboxes', 'Create an inbox, or return the existing inbox with this address', {
     origin: 'reference',
     section: '4.4',
     tiers: () => ['tenant', 'workspace'],

@@ -6,7 +6,7 @@ import {
   bytesReply,
   deleteReplies,
   direction,
-  each,
+  fieldsOf,
   flag,
   idInRequest,
   object,
@@ -39,7 +39,7 @@ const referenceMessage = () =>
   z.strictObject({
     id: uuid(),
     direction: direction(),
-    ...each(z.string, 'from', 'to', 'subject', 'plainBody'),
+    ...fieldsOf(z.string, 'from', 'to', 'subject', 'plainBody'),
     htmlBody: z.string().nullable(),
     isRead: z.boolean(),
     threadId: uuid(),
@@ -53,7 +53,7 @@ const extendedFields = () => ({
   inboxId: uuid(),
   cc: texts(),
   bcc: texts().describe('Empty for inbound mail.'),
-  ...each(z.boolean, 'isStarred', 'isArchived'),
+  ...fieldsOf(z.boolean, 'isStarred', 'isArchived'),
 });
 
 const addedFields = chooseBy('messages.shape', () => ({
@@ -64,7 +64,7 @@ const addedFields = chooseBy('messages.shape', () => ({
     fromAddress: z.string(),
     fromName: z.string().nullable(),
     toAddresses: texts(),
-    ...each(timestamp, 'sentAt', 'createdAt'),
+    ...fieldsOf(timestamp, 'sentAt', 'createdAt'),
   },
 }));
 
@@ -79,13 +79,13 @@ export function messageReply(readBehaviour: ReadBehaviour) {
 /** A message in the tenant-wide list, in short form (reference). */
 const messageSummary = (readBehaviour: ReadBehaviour) =>
   object('MessageSummary', {
-    ...each(uuid, 'id', 'inboxId'),
-    ...each(z.string, 'inboxUsername', 'inboxDomain'),
+    ...fieldsOf(uuid, 'id', 'inboxId'),
+    ...fieldsOf(z.string, 'inboxUsername', 'inboxDomain'),
     direction: direction(),
     ...addressFields(readBehaviour),
     subject: z.string(),
     snippet: z.string().describe('The beginning of the text, on one line.'),
-    ...each(z.boolean, 'isRead', 'isStarred', 'isArchived'),
+    ...fieldsOf(z.boolean, 'isRead', 'isStarred', 'isArchived'),
     receivedAt: timestamp(),
     threadId: uuid(),
     threadCount: z.int().describe('The number of messages in its thread.'),
@@ -112,7 +112,7 @@ const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply(), message: messag
 const folderCounts = <Count extends z.ZodType>(count: () => Count) =>
   z.strictObject({
     inbox: z.strictObject({ unread: z.int(), total: z.int() }),
-    ...each(count, 'sent', 'starred', 'archived', 'trash'),
+    ...fieldsOf(count, 'sent', 'starred', 'archived', 'trash'),
   });
 
 /** Creates the row of an operation on the messages of the whole tenant. */

@@ -12,7 +12,7 @@ interface WholeMailbox {
   /** How the user can raise the limit, for an error message. */
   readonly limitAdvice: string;
   readonly saved: SavedStates;
-  /** The servers for mail that listen. */
+  /** The mail servers that listen. */
   readonly mailServers: MailServersThatListen;
   /**
    * Returns the size of the stored mail and of the mail in checkpoints, in bytes. The result can be too high if
@@ -68,7 +68,7 @@ interface ListeningServer {
   readonly hasTls: boolean;
 }
 
-/** The servers for mail that listen. */
+/** The mail servers that listen. */
 export interface MailServersThatListen {
   /** The server for SMTP; left out if it is off. */
   smtp?: ListeningServer;

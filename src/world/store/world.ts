@@ -71,13 +71,13 @@ export interface World extends Database, Owner {
   readonly environment: Environment;
   /** Adds a key. @throws if any tenant has a key with this text. */
   addKey(row: ApiKeyRow): ApiKeyRow;
-  /** Removes a key; requests with it are refused from now on. `newKeyId` is the key that replaces it, if any. */
+  /** Removes a key. Requests with this key are then refused. `newKeyId` is the id of a key that replaces it, if any. */
   removeKey(id: string, newKeyId?: string): ApiKeyRow | undefined;
   /** Returns the rotation of a key that was replaced after the last reset; otherwise `undefined`. */
   rotationOf(key: string): Rotation | undefined;
   /** Adds an address. @throws if any inbox has this address. */
   addAddress(row: AddressRow): AddressRow;
-  /** Removes an address; no inbox receives its mail any more. */
+  /** Removes an address. No inbox receives mail to this address any more. */
   removeAddress(id: string): AddressRow | undefined;
   snapshot(): WorldSnapshot;
   /** Replaces every row; the indexes must have been cleared before. */

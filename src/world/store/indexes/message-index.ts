@@ -43,10 +43,11 @@ export const MESSAGE_TIMES = {
 export type MessageTime = keyof typeof MESSAGE_TIMES;
 
 type MessageEntry = Entry<MessageRow>;
+type OptionalEntry = MessageEntry | false | undefined;
 
 const GROUPED_NAMES = Object.keys(GROUPED_LISTS) as GroupedList[];
 
-/** A thread of an inbox: its messages in order of insertion, including deleted ones, and their counts. */
+/** A thread of an inbox: its messages in order of insertion, including deleted messages, and counts of them. */
 export class Thread {
   readonly #entries: MessageEntry[];
   /** For each list, the latest message of the thread that is in the list. */
@@ -71,7 +72,7 @@ export class Thread {
     return this.#entries.at(-1)?.row as MessageRow;
   }
 
-  /** How many messages the thread has, including deleted ones. */
+  /** How many messages the thread has, including deleted messages. */
   get messageCount(): number {
     return this.#entries.length;
   }
@@ -123,7 +124,7 @@ type InboxIds = readonly string[];
 export class MessageIndex implements RowIndex<MessageRow> {
   readonly #inboxes = new Map<string, InboxLists>();
 
-  /** Creates an empty index. `load` is called before each read. The first call must fill the index. */
+  /** Creates an empty index. `load` is called before each read, and must fill the index if it is not filled yet. */
   constructor(readonly load: () => void) {}
 
   /** Returns the messages of a list. */
@@ -237,11 +238,7 @@ export class InboxLists {
 }
 
 /** Removes the entry `previous` from a list, if there is one, and adds the entry `next`, if there is one. */
-function replaceEntry(
-  entries: MessageEntry[],
-  previous: MessageEntry | false | undefined,
-  next: MessageEntry | false | undefined,
-): void {
+function replaceEntry(entries: MessageEntry[], previous: OptionalEntry, next: OptionalEntry): void {
   if (previous === next) return;
   if (previous) removeEntry(entries, previous);
   if (next) addEntry(entries, next);
