@@ -1,6 +1,6 @@
 /**
- * Returns whether a value is a `Uint8Array`. `instanceof` fails in simulated pages such as jsdom, because their
- * `Uint8Array` differs from the one that Node uses, for example in the result of `TextEncoder`.
+ * Returns whether a value is a `Uint8Array`. `instanceof` is not enough: a simulated page such as jsdom has a
+ * `Uint8Array` of its own, but `TextEncoder` returns the `Uint8Array` of Node there.
  */
 export function isBytes(value: unknown): value is Uint8Array {
   return ArrayBuffer.isView(value) && Object.prototype.toString.call(value) === '[object Uint8Array]';
@@ -17,7 +17,7 @@ export function toHex(bytes: Uint8Array): string {
   return digits.join('');
 }
 
-/** Makes a UUID from sixteen bytes, after it has set the bits of the version and the variant in them (RFC 9562). */
+/** Sets the bits of the version and the variant in sixteen bytes, and returns the bytes as a UUID (RFC 9562). */
 export function toUuid(bytes: Uint8Array, version: number): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4);
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
@@ -25,7 +25,7 @@ export function toUuid(bytes: Uint8Array, version: number): string {
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }
 
-/** How many bytes are converted at once, because the number of arguments of a function call is limited. */
+/** How many bytes `toBase64` converts at once. The number of arguments of a function call is limited. */
 const CHUNK_BYTES = 8192;
 
 export function toBase64(bytes: Uint8Array): string {

@@ -23,8 +23,8 @@ export type ReadonlyDeep<Value> = unknown extends Value
     : { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> };
 
 /**
- * The types of the inputs of the fields. If a field accepts any value, such as a number in a query, the type of its
- * output is used.
+ * The type of the input of each field. The schema of a number in a query, for example, accepts any value; such a field
+ * has the type of its output.
  */
 type KnownInput<Input, Output> = {
   [Name in keyof Input]: unknown extends Input[Name] ? Output[Name & keyof Output] : Input[Name];
@@ -32,8 +32,7 @@ type KnownInput<Input, Output> = {
 
 /**
  * The type of the input of an object schema with these fields, in which arrays may be read-only. It is derived from the
- * fields and not from the schema, because the type of a schema has lost the comments on its fields in a declaration
- * file.
+ * fields, because in a declaration file, a type that is derived from the schema has no comments on its fields.
  */
 export type InputOf<Fields extends z.ZodRawShape> = ReadonlyDeep<
   KnownInput<z.input<z.ZodObject<Fields>>, z.output<z.ZodObject<Fields>>>

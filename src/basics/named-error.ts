@@ -1,6 +1,6 @@
 /**
  * Creates the `instanceof` check of an error class. The check compares names, because a test runner that resets
- * modules, such as Jest, can load this package a second time, and the second copy has error classes of its own.
+ * modules, such as Jest, can load this package a second time, and each copy has its own error classes.
  */
 export function createNameCheck(name: string) {
   return (value: unknown): boolean =>

@@ -4,7 +4,7 @@ const MAX_SUGGESTIONS = 5;
 const MIN_PART_LENGTH = 3;
 
 /** A name is similar if at most this share of its letters is different. */
-const MAX_WRONG_SHARE = 0.34;
+const MAX_DIFFERENT_SHARE = 0.34;
 
 /**
  * Finds the names that are similar to an unknown name or contain it, the most similar first.
@@ -14,12 +14,11 @@ export function findNearest(text: string, names: readonly string[]): string[] {
   if (text.length > 100) return [];
   const wanted = text.toLowerCase();
   const containsWanted = (name: string) => wanted.length >= MIN_PART_LENGTH && name.includes(wanted);
+  const maxDistance = (name: string) => MAX_DIFFERENT_SHARE * Math.max(wanted.length, name.length);
   return names
     .map((name) => ({ name, lower: name.toLowerCase() }))
-    .map(({ name, lower }) => ({ name, distance: editDistance(wanted, lower), isMatch: containsWanted(lower) }))
-    .filter(
-      ({ name, distance, isMatch }) => isMatch || distance <= MAX_WRONG_SHARE * Math.max(wanted.length, name.length),
-    )
+    .map(({ name, lower }) => ({ name, lower, distance: editDistance(wanted, lower) }))
+    .filter(({ lower, distance }) => containsWanted(lower) || distance <= maxDistance(lower))
     .sort((one, other) => one.distance - other.distance)
     .slice(0, MAX_SUGGESTIONS)
     .map(({ name }) => name);
@@ -30,28 +29,29 @@ export function findNearest(text: string, names: readonly string[]): string[] {
  * letter to turn one text into the other.
  */
 function editDistance(one: string, other: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
+  let rowBeforeLast: number[] = [];
+  let lastRow = Array.from({ length: other.length + 1 }, (_, column) => column);
   for (let row = 1; row <= one.length; row += 1) {
-    const next = [row];
+    const nextRow = [row];
     for (let column = 1; column <= other.length; column += 1) {
       const isSame = one[row - 1] === other[column - 1];
       const isSwapped = one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
-      next.push(
+      nextRow.push(
         Math.min(
-          at(last, column - 1) + (isSame ? 0 : 1),
-          at(next, column - 1) + 1,
-          at(last, column) + 1,
-          isSwapped ? at(beforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
+          distanceAt(lastRow, column - 1) + (isSame ? 0 : 1),
+          distanceAt(nextRow, column - 1) + 1,
+          distanceAt(lastRow, column) + 1,
+          isSwapped ? distanceAt(rowBeforeLast, column - 2) + 1 : Number.POSITIVE_INFINITY,
         ),
       );
     }
-    [beforeLast, last] = [last, next];
+    [rowBeforeLast, lastRow] = [lastRow, nextRow];
   }
-  return at(last, other.length);
+  return distanceAt(lastRow, other.length);
 }
 
-function at(row: readonly number[], column: number): number {
+/** Returns the distance in a column of a row; infinite outside of the row. */
+function distanceAt(row: readonly number[], column: number): number {
   return row[column] ?? Number.POSITIVE_INFINITY;
 }
 
@@ -68,7 +68,7 @@ const NAMES_IN_OTHER_SERVICES: Readonly<Record<string, string>> = {
 
 /** Returns `; did you mean a, b?` with the known names that are similar to a name, or an empty text without any. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const other = Object.hasOwn(NAMES_IN_OTHER_SERVICES, name) ? NAMES_IN_OTHER_SERVICES[name] : undefined;
-  const near = other !== undefined && known.includes(other) ? [other] : findNearest(name, known);
+  const nameHere = Object.hasOwn(NAMES_IN_OTHER_SERVICES, name) ? NAMES_IN_OTHER_SERVICES[name] : undefined;
+  const near = nameHere !== undefined && known.includes(nameHere) ? [nameHere] : findNearest(name, known);
   return near.length > 0 ? `; did you mean ${near.join(', ')}?` : '';
 }

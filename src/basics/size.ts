@@ -1,7 +1,7 @@
-/** The default limit of stored mail, in bytes. */
-export const DEFAULT_MAX_MAIL_BYTES = 256 * 1024 * 1024;
+/** The default limit for all stored mail together, in bytes. */
+export const DEFAULT_MAX_STORED_BYTES = 256 * 1024 * 1024;
 
-/** Maximum size of an inbound mail with its attachments, in bytes. */
+/** Maximum size of one inbound mail with its attachments, in bytes. */
 export const MAX_MAIL_BYTES = 10 * 1024 * 1024;
 
 /** Thrown when a mailbox cannot start with the given limit of stored mail. */
@@ -11,7 +11,7 @@ export class MailLimitError extends RangeError {
 
 const UNITS: Readonly<Record<string, number>> = { B: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** Parses `512MiB`, in any letter case, or a number of bytes. Returns the bytes, or `undefined` for any other text. */
+/** Parses a size such as `512MiB` or `512` (bytes), in any letter case. Returns bytes, or `undefined` if invalid. */
 export function parseSize(text: string): number | undefined {
   const [, digits = '', unit = ''] = /^(\d{1,15})\s?([kmg]ib|b|)$/i.exec(text) ?? [];
   const factor = Object.entries(UNITS).find(([name]) => name.toLowerCase() === (unit.toLowerCase() || 'b'))?.[1] ?? 1;

@@ -1,4 +1,4 @@
-/** Compares two texts by their characters, for `sort`. It also sorts times of one format, such as ISO 8601 in UTC. */
+/** Compares two texts by their characters, for `sort`. Times in ISO 8601 and UTC are then in order of time. */
 export function compareTexts(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
@@ -23,8 +23,8 @@ export function truncate(text: string, maxLength: number): string {
 export const MAX_URL_LENGTH = 2048;
 
 /**
- * Returns whether a text is an absolute URL of valid length, with both slashes and without characters that a URL
- * parser would trim.
+ * Returns whether a text is an absolute URL of valid length whose protocol matches. The URL must have both slashes
+ * after the protocol, and no characters that a URL parser would remove.
  */
 export function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
   const scheme = /^([a-z]+):\/\/[^\s/\\][^\s\\]*$/i.exec(url)?.[1];

@@ -4,13 +4,13 @@ import packageJson from '../../package.json' with { type: 'json' };
 export const NAME: string = packageJson.name;
 export const VERSION: string = packageJson.version;
 
-/** The oldest version of Node that has everything that the emulator uses. `engines` in package.json says the same. */
+/** The oldest version of Node with which the emulator works. `engines` in package.json says the same. */
 const OLDEST_NODE = [20, 19] as const;
 
 /**
  * Checks that Node is not too old. Other runtimes are accepted.
  *
- * @throws {Error} with one sentence that names both versions.
+ * @throws {Error} if Node is too old. The message names the oldest version that works, and the version of this Node.
  */
 export function checkNodeVersion(version: string | undefined = runningNode()): void {
   const [major = 0, minor = 0] = version?.split('.').map(Number) ?? OLDEST_NODE;

@@ -13,9 +13,10 @@ export interface OtherValues {
 }
 
 /**
- * What a client needs to find out the value of a behaviour of a running service: only a tenant key (`key`), or also a
- * key of another tenant, a key of the operator, an address for deliveries, a mail from outside, or time that passes. If
- * no client can find out the value, the text after `not from outside` says why. `agent-mailbox-mock verify` uses this.
+ * What a client needs to find out the value of a behaviour of a running service. `key` means a tenant key. Each other
+ * value means a tenant key and something else: a key of another tenant, a key of the operator, an address for
+ * deliveries, a mail from outside, or time that passes. If no client can find out the value, the text after
+ * `not from outside` says why. The command `agent-mailbox-mock verify` uses this.
  */
 export type NeedOfClient =
   | 'key'
@@ -55,20 +56,22 @@ export type OperationPart = 'access' | 'query' | 'body' | 'reply';
 export interface AssumptionDefinition extends CommonFields {
   /** What the emulator does. */
   readonly assumption: string;
-  /** The parts of an operation that it affects, for each operation that lists it in `assumes`. Default: the reply. */
+  /** The parts that the assumption affects, in each operation whose `assumes` lists it. Default: the reply. */
   readonly affects?: readonly OperationPart[];
 }
 
 /** A behaviour: one entry of the ledger. */
 export type BehaviourDefinition = ChangeableDefinition | AssumptionDefinition;
 
+/** The answer to the question of a behaviour: an assumption, or the choices. */
 type Answer = AssumptionDefinition['assumption'] | ChangeableDefinition['choices'];
 
-/** The fields that a row of a table of behaviours may have. */
+/** The fields that a row of a table of behaviours can have in addition to its question, origin and answer. */
 type OptionalFields<Value> = Partial<Pick<CommonFields, 'section' | 'told'>> &
   Pick<AssumptionDefinition, 'affects'> &
   Pick<ChangeableDefinition, 'otherValues'> & { readonly default?: Value };
 
+/** A row of a table of behaviours, with the exact types of its texts. */
 type Row<Source, Question, Given, More> = More & {
   readonly question: Question;
   readonly origin: Source;
@@ -87,12 +90,12 @@ function createRowWriter<const Source extends Origin>(origin: Source) {
     answer: Given,
     more?: More,
   ) => {
-    const answered = typeof answer === 'string' ? { assumption: answer } : { choices: answer };
-    return { question, ...answered, ...more, origin } as unknown as Row<Source, Question, Given, NoInfer<More>>;
+    const answerField = typeof answer === 'string' ? { assumption: answer } : { choices: answer };
+    return { question, ...answerField, ...more, origin } as unknown as Row<Source, Question, Given, NoInfer<More>>;
   };
 }
 
-/** Creates a row of a table: a question with its choices or with an assumption. No source states the answer. */
+/** Creates a row of a table: a question with its choices or with an assumption. No document states the answer. */
 export const assumed = createRowWriter('assumed');
 
 /** Creates a row whose default value, or whose assumption, the public reference states. */
@@ -104,34 +107,38 @@ export const byDocument = createRowWriter('document');
 /** The choices for the reply to deleting a resource, for most kinds of resource. */
 export const DELETED = { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' } as const;
 
-type Written = Row<Origin, string, Answer, OptionalFields<string>>;
+/** A row as it is written in a table, before the defaults are added. */
+type WrittenRow = Row<Origin, string, Answer, OptionalFields<string>>;
 
-type Added<Section, Each> = { readonly section: Section; readonly told: NeedOfClient } & (Each extends {
+/** The fields that `defineBehaviours` adds to the row `Each`. */
+type AddedFields<Section, Each> = { readonly section: Section; readonly told: NeedOfClient } & (Each extends {
   readonly choices: infer Choices;
 }
   ? { readonly default: keyof Choices }
   : unknown);
 
+/** The same type as `Each`, written as one object. */
 type Flat<Each> = { readonly [Field in keyof Each]: Each[Field] };
 
-type Completed<Section, Rows> = {
-  readonly [Id in keyof Rows]: Flat<Omit<Added<Section, Rows[Id]>, keyof Rows[Id]> & Rows[Id]>;
+/** The rows with the added fields. A field of a row has priority over an added field. */
+type CompletedRows<Section, Rows> = {
+  readonly [Id in keyof Rows]: Flat<Omit<AddedFields<Section, Rows[Id]>, keyof Rows[Id]> & Rows[Id]>;
 };
 
 /**
  * Completes the behaviours of one area. A row without `section` or `told` gets the value of its table, which is a
  * parameter of this function. A row without `default` gets its first choice as the default.
  */
-export function defineBehaviours<const Section extends string, Rows extends Readonly<Record<string, Written>>>(
+export function defineBehaviours<const Section extends string, Rows extends Readonly<Record<string, WrittenRow>>>(
   section: Section,
   told: NeedOfClient,
   rows: Rows,
-): Completed<Section, Rows> {
-  const complete = ({ question, origin, ...row }: Written) => ({
+): CompletedRows<Section, Rows> {
+  const complete = ({ question, origin, ...row }: WrittenRow) => ({
     ...{ question, section, told, ...row },
     ...('choices' in row && { default: row.default ?? Object.keys(row.choices)[0] }),
     origin,
   });
   const completed: unknown = Object.fromEntries(Object.entries(rows).map(([id, row]) => [id, complete(row)]));
-  return completed as Completed<Section, Rows>;
+  return completed as CompletedRows<Section, Rows>;
 }

@@ -99,14 +99,14 @@ export function changeableDefinition(id: ChangeableId): ChangeableDefinition {
 }
 
 /**
- * Returns whether an assumption affects this part (query, body, reply …) of an operation that lists it in `assumes`.
+ * Returns whether an assumption affects this part (query, body, reply …) of the operations whose `assumes` lists it.
  */
 export function affectsPart(id: AssumptionId, part: OperationPart): boolean {
   const { affects = ['reply'] }: AssumptionDefinition = BEHAVIOURS[id];
   return affects.includes(part);
 }
 
-/** Thrown for an unknown id or value of a behaviour. The message suggests valid ones. */
+/** Thrown for an unknown id or value of a behaviour. The message suggests similar ids, or lists the valid values. */
 export class BehaviourError extends Error {
   /** Always `BehaviourError`. */
   override readonly name = 'BehaviourError';
@@ -120,8 +120,8 @@ const DEFAULTS = Object.fromEntries(CHANGEABLE_IDS.map((id) => [id, BEHAVIOURS[i
  * @throws {BehaviourError} if an id or a value is unknown. The message lists similar ids, or the possible values.
  */
 export function parseBehaviours(options: Readonly<Record<string, unknown>> = {}): BehaviourValues {
-  const changed = Object.entries(options).filter(([, value]) => value !== undefined);
-  const values = Object.fromEntries(changed.map(([id, value]) => [id, parseBehaviour(id, value)]));
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  const values = Object.fromEntries(given.map(([id, value]) => [id, parseBehaviour(id, value)]));
   return Object.freeze({ ...DEFAULTS, ...values });
 }
 
@@ -133,7 +133,7 @@ export interface LiveValues {
   current: BehaviourValues;
 }
 
-/** Creates values of behaviours that can be replaced. */
+/** Creates `LiveValues` with these values. */
 export function createLiveValues(current: BehaviourValues): LiveValues {
   const getters = CHANGEABLE_IDS.map((id) => [id, { enumerable: true, get: () => live.current[id] }]);
   const values = Object.freeze(Object.defineProperties({}, Object.fromEntries(getters))) as BehaviourValues;
@@ -150,17 +150,17 @@ function parseBehaviour(id: string, value: unknown): string {
     throw new BehaviourError(`Behaviour "${id}" cannot be changed, because it is an assumption: ${assumption}.`);
   }
   const { choices, otherValues } = changeableDefinition(id);
-  const known = typeof value === 'string' && Object.hasOwn(choices, value) ? value : undefined;
-  const parsed = known ?? (typeof value === 'string' ? otherValues?.parse(value) : undefined);
+  const choice = typeof value === 'string' && Object.hasOwn(choices, value) ? value : undefined;
+  const parsed = choice ?? (typeof value === 'string' ? otherValues?.parse(value) : undefined);
   if (parsed !== undefined) return parsed;
   const names = [...Object.keys(choices), ...(otherValues ? [otherValues.rule] : [])].join(', ');
   throw new BehaviourError(`Behaviour "${id}" cannot be ${JSON.stringify(value)}; it can be: ${names}.`);
 }
 
 function hintFor(id: string): string {
-  const near = findNearest(id, BEHAVIOUR_IDS);
-  const all = 'npx agent-mailbox-mock behaviours lists all behaviours.';
-  return near.length > 0 ? `did you mean ${near.join(', ')}? Otherwise, ${all}` : all;
+  const similar = findNearest(id, BEHAVIOUR_IDS);
+  const advice = 'npx agent-mailbox-mock behaviours lists all behaviours.';
+  return similar.length > 0 ? `did you mean ${similar.join(', ')}? Otherwise, ${advice}` : advice;
 }
 
 /** Returns whether a behaviour with this id exists. */
@@ -169,7 +169,7 @@ export function isBehaviourId(id: string): id is BehaviourId {
 }
 
 /**
- * Returns whether a reply that depends on this behaviour must list the behaviour in `X-Mock-Assumed`. It must, unless
+ * Returns whether a reply that depends on this behaviour must list the behaviour in `X-Mock-Assumed`. It need not if
  * the service document states the default value and the behaviour has this value.
  */
 export function isAssumed(id: BehaviourId, behaviours: BehaviourValues): boolean {

@@ -23,13 +23,13 @@ const addressText = (isAddress: (text: string) => boolean) =>
 /** One address, bare or in display form. */
 export const emailAddress = addressText((text) => parseAddress(text) !== undefined);
 
-const isFromOutside = (text: string) => parseAddress(text, isIncomingAddress) !== undefined;
+const isIncomingText = (text: string) => parseAddress(text, isIncomingAddress) !== undefined;
 
 /** One address of mail from outside, bare or in display form. It may be international (RFC 6532). */
-export const incomingAddress = addressText(isFromOutside);
+export const incomingAddress = addressText(isIncomingText);
 
 /** The sender of a stored mail: an address like {@link incomingAddress}, or empty if the mail has no sender. */
-export const senderAddress = addressText((text) => text === '' || isFromOutside(text));
+export const senderAddress = addressText((text) => text === '' || isIncomingText(text));
 
 /** One bare address; parsing converts it to lower case. */
 export const bareEmail = lazy(() =>
@@ -44,6 +44,7 @@ export const bareEmail = lazy(() =>
 /** Maximum length of a text with a list of addresses, in characters. */
 const MAX_LIST_LENGTH = MAX_ADDRESSES * MAX_ADDRESS_LENGTH;
 
+/** Returns what an address in a list must be, and the invalid address. */
 export function describeWrongAddress(address: string): string {
   return `must be ${AN_ADDRESS}, not ${JSON.stringify(address.slice(0, 100))}`;
 }
@@ -57,10 +58,10 @@ const addressesInText = () =>
       issues.push({ code: 'too_big', origin: 'string', maximum, input: value, message, continue: true });
       return;
     }
-    const all = splitAddresses(value);
-    const wrong = all.find((address) => !emailAddress().safeParse(address).success);
+    const parts = splitAddresses(value);
+    const wrong = parts.find((address) => !emailAddress().safeParse(address).success);
     if (wrong === undefined) return;
-    const message = all.length === 1 ? `must be ${AN_ADDRESS}` : `between its commas ${describeWrongAddress(wrong)}`;
+    const message = parts.length === 1 ? `must be ${AN_ADDRESS}` : `between its commas ${describeWrongAddress(wrong)}`;
     issues.push({ code: 'custom', input: value, message, continue: true });
   });
 
@@ -74,12 +75,12 @@ const atMostFifty = () =>
     issues.push({ code: 'too_big', origin: 'array', maximum: MAX_ADDRESSES, input: value, message });
   });
 
-const error = expected('an e-mail address or an array of them');
+const wrongType = expected('an e-mail address or an array of them');
 
 /** One or several addresses in a request. The parsed value is always a list. */
 export const emailAddresses = lazy(() =>
   z
-    .union([severalAddresses(), addressesInText()], { error })
+    .union([severalAddresses(), addressesInText()], { error: wrongType })
     .transform((addresses) => (typeof addresses === 'string' ? splitAddresses(addresses) : addresses))
     .check(atMostFifty())
     .meta({ description: 'Addresses, bare or in display form: an array, or one string with commas between them.' }),
@@ -88,7 +89,7 @@ export const emailAddresses = lazy(() =>
 /** One or several addresses, like {@link emailAddresses}, but a string must be exactly one address. */
 export const emailAddressOrArray = lazy(() =>
   z
-    .union([severalAddresses(), emailAddress()], { error })
+    .union([severalAddresses(), emailAddress()], { error: wrongType })
     .transform((addresses) => [addresses].flat())
     .check(atMostFifty())
     .meta({ description: 'One address or an array of them, bare or in display form.' }),
@@ -100,7 +101,7 @@ export const unvalidatedAddresses = lazy(() =>
     .union([z.array(text(MAX_ADDRESS_LENGTH)).meta({ maxItems: MAX_ADDRESSES }), text(MAX_LIST_LENGTH)], {
       error: expected('a string or an array of strings'),
     })
-    .transform((typed) => (typeof typed === 'string' ? splitAddresses(typed) : typed))
+    .transform((written) => (typeof written === 'string' ? splitAddresses(written) : written))
     .transform((parts) => parts.filter((part) => part.trim() !== ''))
     .check(atMostFifty())
     .meta({ description: 'Addresses that may be incomplete: an array, or one string with commas between them.' }),

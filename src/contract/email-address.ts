@@ -42,12 +42,12 @@ export function parseAddress(text: string, isAddress = isBareAddress): EmailAddr
 /** Matches a token of a header field: quoted text, a comment, an address in angle brackets, a separator, other text. */
 const FIELD_TOKENS = /"(?:[^"\\\n]|\\.)*"?|\((?:[^()\\\n]|\\.)*\)?|<[^<>\n]*>?|[,;:]|[^",;:(<]+/g;
 
-/** Maximum number of addresses of a header field that are read. */
+/** How many addresses of a header field are read. */
 const MAX_ADDRESSES_READ = 1_000;
-/** Maximum number of characters at the end of an address with its display name that are read. */
+/** How many characters of an address with its display name are read, counted from the end. */
 const MAX_LENGTH_READ = 4_000;
 
-/** Parses the addresses of a header field; a group is replaced by its members. Reads at most 1,000 addresses. */
+/** Parses the addresses of a header field, and replaces a group by its members. Reads at most 1,000 addresses. */
 export function parseAddressList(text: string): EmailAddress[] {
   const parts: string[] = [''];
   for (const [token] of text.matchAll(FIELD_TOKENS)) {
@@ -70,9 +70,9 @@ export function withoutTag(address: string): string {
   return plus === -1 || at < plus ? address : address.slice(0, plus) + address.slice(at);
 }
 
-/** Returns the bare address of a valid text in lower case, for comparison. */
+/** Returns an address in lower case and without its display name, for comparison. Any other text stays. */
 export function toBareAddress(text: string): string {
-  // For most texts, this pattern is sufficient. The parser takes thirty times as long.
+  // The pattern matches most addresses. The parser takes thirty times as long.
   const plain = /^(?:[^"<>(),;:\\@\r\n\0]*|"[^"\\\r\n\0]*" )<([^<>]*)>$/.exec(text)?.[1] ?? text;
   if (isIncomingAddress(plain)) return plain.toLowerCase();
   return (parseAddress(text, isIncomingAddress)?.address ?? text).toLowerCase();
@@ -135,8 +135,8 @@ export const SIMULATOR_DOMAIN = 'simulator.test';
 export const SANDBOX_DOMAIN = 'sandbox.test';
 
 /**
- * Returns whether a domain belongs to the emulator itself, so that no tenant may register it. `sandboxDomain` is the
- * domain of the sandbox that wants to register it, which may register this domain and the domains below it.
+ * Returns whether a domain belongs to the emulator itself, so that no tenant may register it. A sandbox
+ * may register its own domain, `sandboxDomain`, and the domains below it.
  */
 export function isEmulatorDomain(domain: string, sandboxDomain?: string): boolean {
   if (isSandboxDomain(domain)) return sandboxDomain === undefined || !isWithin(domain, sandboxDomain);

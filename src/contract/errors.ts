@@ -24,7 +24,7 @@ export const ERRORS = {
   },
   METHOD_NOT_ALLOWED: {
     status: 405,
-    meaning: 'The path does not support this method; the Allow header lists the supported ones.',
+    meaning: 'The path does not support this method; the Allow header lists the supported methods.',
   },
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request took too long to arrive.' },
   CONFLICT: { status: 409, meaning: 'The current state does not allow this.' },
@@ -36,7 +36,7 @@ export const ERRORS = {
   PAYLOAD_TOO_LARGE: { status: 413, meaning: 'The body is larger than 1 MiB.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not declared as application/json.' },
   UPGRADE_REQUIRED: { status: 426, meaning: 'The path is an event stream and needs a WebSocket client.' },
-  RATE_LIMITED: { status: 429, meaning: 'A fault limits the rate of requests, and this one is above the limit.' },
+  RATE_LIMITED: { status: 429, meaning: 'A fault limits the rate of requests, and this request is above the limit.' },
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The emulator failed because of a bug.' },
   RELAY_FAILED: { status: 502, meaning: 'The mail relay failed, so nothing was sent.' },
@@ -91,22 +91,26 @@ export class ApiError extends Error {
   }
 }
 
-/** Parses a value by a schema. @throws {ApiError} VALIDATION_ERROR with the location and each problem. */
+/**
+ * Parses a value by a schema. `where` names the value, for example `The body`.
+ *
+ * @throws {ApiError} VALIDATION_ERROR with `where` and each problem.
+ */
 export function parseOrRefuse<Schema extends z.ZodType>(where: string, schema: Schema, value: unknown) {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   throw createValidationError(where, parsed.error);
 }
 
-/** Creates the error for a failed parse, with the location and each problem. */
+/** Creates the error for a failed parse. `where` names the value, for example `The body`. */
 export function createValidationError(where: string, error: z.ZodError): ApiError {
-  const problems = error.issues.slice(0, 5).map((issue) => `${toPath(issue.path)} ${describeIssue(issue)}`.trim());
+  const problems = error.issues.slice(0, 5).map((issue) => `${formatPath(issue.path)} ${describeIssue(issue)}`.trim());
   const text = `${where} is not valid: ${problems.join('; ')}`;
   return new ApiError('VALIDATION_ERROR', text.endsWith('?') ? text : `${text}.`);
 }
 
 /** Formats a path such as `['events', 1]` as `events[1]`. */
-function toPath(path: readonly PropertyKey[]): string {
+function formatPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text ? `${text}.${String(step)}` : String(step)),
     '',

@@ -3,8 +3,8 @@ import type { OtherValues } from './behaviour.ts';
 /** A header name (RFC 9110, section 5.6.2) short enough for every server. */
 const NAME = /^[\w!#$%&'*+.^`|~-]{1,100}$/;
 
-/** Header names that HTTP, `fetch` or a delivery uses. A signature in one of them could be lost or break the call. */
-const IN_USE = new RegExp(
+/** Header names that HTTP, `fetch` or a delivery uses. A signature in such a header could be lost or break the call. */
+const RESERVED_NAMES = new RegExp(
   `^(?:${[
     'webhook-.*',
     'content-.*',
@@ -20,14 +20,14 @@ const IN_USE = new RegExp(
   ].join('|')})$`,
 );
 
-/** A custom header name, normalised to lower case. */
+/** Accepts a header name that the test author chooses, and converts it to lower case. */
 export const headerName: OtherValues = {
   rule:
     'any other header name such as x-acme-signature, except names that HTTP or the delivery uses, such as host or ' +
     'webhook-id',
   parse(text) {
     const name = text.toLowerCase();
-    return NAME.test(name) && !IN_USE.test(name) ? name : undefined;
+    return NAME.test(name) && !RESERVED_NAMES.test(name) ? name : undefined;
   },
 };
 
@@ -39,7 +39,10 @@ export interface HeaderReader {
   forEach(visit: (value: string, name: string) => void): void;
 }
 
-/** Returns the parameters for a file name: in ASCII and, if the name has other characters, also in UTF-8 (RFC 6266). */
+/**
+ * Returns the parameters of `Content-Disposition` for a file name (RFC 6266): the name in ASCII and, if it has other
+ * characters, also in UTF-8.
+ */
 export function filenameParameters(filename: string): string {
   const plain = filename.replace(/[^\x20-\x7e]/g, '_').replace(/["\\]/g, '_');
   const encoded = encodeURIComponent(filename.replace(/\p{Surrogate}/gu, '_')).replace(

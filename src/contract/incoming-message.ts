@@ -27,7 +27,7 @@ export const messageId = lazy(() =>
   text(MAIL_LIMITS.messageId).regex(/^<[^<>\s]+>$/, 'must be a Message-ID such as <login-1@customer.test>'),
 );
 
-/** Headers that are generated from the other fields of a message, so that `headers` must not contain them. */
+/** Headers that are generated from the other fields of a message. The field `headers` must not contain them. */
 const GENERATED_FIELDS =
   /^(?:from|to|cc|bcc|reply-to|subject|date|message-id|in-reply-to|references|mime-version|content-.*)$/i;
 
@@ -37,7 +37,7 @@ const headerName = () =>
     .regex(/^[A-Za-z0-9-]{1,76}$/, 'must have a name of letters, digits and -, such as X-Ticket')
     .refine((name) => !GENERATED_FIELDS.test(name), 'must not be set as a header; use the field of the message for it');
 
-/** The bytes as a `Uint8Array`. The OpenAPI document shows `not: {}` for it, because JSON cannot represent bytes. */
+/** A `Uint8Array`. The OpenAPI document shows `not: {}` for this schema, because JSON cannot represent bytes. */
 const plainBytes = () => z.custom<Uint8Array>(isBytes).meta({ not: {} });
 
 const bytes = lazy(() =>
@@ -68,7 +68,7 @@ const attachment = () =>
       return { filename, contentType, content: file, sizeBytes: file.byteLength };
     });
 
-/** This type names the input, because a declaration file would otherwise write it out without its comments. */
+/** Names the type of the input. Otherwise a declaration file would write out this type without its comments. */
 type AttachmentSchema = z.ZodType<z.output<ReturnType<typeof attachment>>, IncomingAttachment>;
 
 /** The id of the only tenant that may receive a mail. */
@@ -101,7 +101,7 @@ const composedFields = () => ({
     .default([]),
   /** The Message-ID, such as `<login-1@customer.test>`. Default: a generated one. */
   messageId: messageId().optional(),
-  /** The Message-ID of the message that this one replies to; both are in the same thread. */
+  /** The Message-ID of the message that this mail replies to; both are in the same thread. */
   inReplyTo: messageId().nullish(),
   /** The Message-IDs of the conversation, oldest first. Default: `inReplyTo`. */
   references: z

@@ -10,7 +10,7 @@ const SECRET_FIELD = /((?:password|passwd|secret|api[-_]?key)"\s*:\s*")(?:[^"\\]
 /** A secret field of a form or a query, with its value. An API key is found without a field name, by its form. */
 const SECRET_FORM_FIELD = /((?:password|passwd|secret)=)[^&\s"'<>\\]+/gi;
 
-/** Matches part of every secret, also of an encoded one. A text without a match, as most are, needs no full search. */
+/** Matches a part of every secret, also of an encoded secret. Most texts have no match, and need no full search. */
 const MAY_HAVE_SECRETS = /[_%@]|\\u00|password|passwd|secret|api-?key/i;
 
 /**
@@ -25,10 +25,10 @@ export function maskText(text: string): string {
   return masked === decoded ? text : masked;
 }
 
-/** Masks the value of a header or a query parameter. If its name is secret, only the start of a key stays visible. */
+/** Masks the value of a header or a query parameter. If the name is secret, shows at most the start of a key. */
 export function maskNamed(name: string, value: string): string {
-  const isHidden = SECRET_NAME.test(name) && !ONLY_A_KEY.test(value);
-  return isHidden ? HIDDEN : maskText(value);
+  const mustHide = SECRET_NAME.test(name) && !ONLY_A_KEY.test(value);
+  return mustHide ? HIDDEN : maskText(value);
 }
 
 const HIDDEN = '(hidden)';
@@ -54,11 +54,11 @@ function maskPlain(text: string): string {
     .replace(/(sa|tk|wk|ak)_[\w-]{10,}/g, (key) => `${key.slice(0, 8)}…`);
 }
 
-/** Decodes percent-encoded and escaped characters that keys and secrets can contain. Does so up to `times` times. */
+/** Decodes percent-encoded and escaped characters that secrets can contain, up to `times` times in succession. */
 function decodeSecrets(text: string, times = 3): string {
-  const decoded = text.replace(/\\\//g, '/').replace(/(?:%|\\u00)([2-7][0-9a-f])/gi, (code, hex: string) => {
+  const decoded = text.replace(/\\\//g, '/').replace(/(?:%|\\u00)([2-7][0-9a-f])/gi, (encoded, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16));
-    return /[\w+/=%-]/.test(character) ? character : code;
+    return /[\w+/=%-]/.test(character) ? character : encoded;
   });
   return decoded === text || times === 1 ? decoded : decodeSecrets(decoded, times - 1);
 }

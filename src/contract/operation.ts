@@ -22,13 +22,13 @@ export interface OperationDefinition {
   readonly section?: string;
   /** The tiers that may call the operation; `public` means that no key is required. */
   readonly tiers: 'public' | ((readBehaviour: ReadBehaviour) => readonly Tier[]);
-  /** The assumptions that affect every call; the operation's code records the others. */
+  /** The assumptions that affect every call. The code of the operation records all other assumptions. */
   readonly assumes?: readonly AssumptionId[];
   /** The parameters in the path. */
   readonly params?: () => z.ZodObject;
-  /** The query parameters; unknown ones are ignored. */
+  /** The query parameters. Unknown parameters are ignored. */
   readonly query?: (readBehaviour: ReadBehaviour) => z.ZodObject;
-  /** The request body; an operation without one accepts an empty object or no body. */
+  /** The request body. An operation without this schema accepts an empty object or no body. */
   readonly body?: (readBehaviour: ReadBehaviour) => z.ZodObject;
   /** The body of the successful reply. */
   readonly reply: BuildReply;
@@ -55,8 +55,9 @@ type Written = Omit<OperationDefinition, keyof Added | 'path'> & Partial<Pick<Ad
 const NAMED = ['address', 'domain'];
 
 /**
- * Returns a function that types a row of the operation table without widening it. `call` is the method and the path.
- * A row gets the `common` fields that it does not set. Its default origin is `assumed`, and its default status is 200.
+ * Returns a function that creates a row of the operation table. The type of the row keeps its exact values. `call` is
+ * the method and the path. The row gets each field of `common` that it does not set itself. Its default origin is
+ * `assumed`, and its default status is 200.
  */
 export function defineOperations<const Common extends Partial<Written>>(common: Common) {
   return <
@@ -76,15 +77,16 @@ export function defineOperations<const Common extends Partial<Written>>(common: 
   };
 }
 
+/** Creates a row of the operation table. */
 export const defineOperation = defineOperations({});
 
-const access = { section: '5', tiers: () => TIERS_WITH_INBOX_ACCESS } as const;
+const inboxAccess = { section: '5', tiers: () => TIERS_WITH_INBOX_ACCESS } as const;
 
-/** Types the row of an operation within an inbox. Section 5 of the service document says which tiers may call it. */
-export const inInbox = defineOperations(access);
+/** Creates the row of an operation within an inbox. Section 5 of the service document says which tiers may call it. */
+export const inInbox = defineOperations(inboxAccess);
 
-/** Types the row of an operation within an inbox, if the reference describes the operation. */
-export const inInboxFromReference = defineOperations({ ...access, origin: 'reference' });
+/** Creates the row of an operation within an inbox, if the reference describes the operation. */
+export const inInboxFromReference = defineOperations({ ...inboxAccess, origin: 'reference' });
 
 /** Returns a function that picks the choice for the current value of a behaviour. */
 export function chooseBy<Id extends ChangeableId, Choices extends Record<BehaviourValue<Id>, unknown>>(

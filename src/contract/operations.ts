@@ -37,13 +37,15 @@ type Table = typeof OPERATIONS;
 /** The id of an operation, such as `createWebhook`. */
 export type OperationId = keyof typeof OPERATIONS;
 
-/** Every operation id, in the table's order. */
+/** Every operation id, in the order of the table. */
 export const OPERATION_IDS = Object.keys(OPERATIONS) as OperationId[];
 
+/** What the function in a field of a row returns. */
 type BuiltBy<Row, Field extends string> = Row extends Record<Field, (...args: never[]) => infer Built> ? Built : never;
 
 type Parsed<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
 
+/** The names of the parameters in a path. */
 type NamesIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 
 /** The parsed path parameters of an operation. */

@@ -1,8 +1,8 @@
 import { type BehaviourOptions, type BehaviourValues, CHANGEABLE_IDS, parseBehaviours } from './behaviours.ts';
 
 /**
- * Values of behaviours: those that `agent-mailbox-mock verify` found out for a service, or those that
- * `agent-mailbox-mock profile init` wrote to a file. A behaviour that is not named has its default value.
+ * Values of behaviours that `agent-mailbox-mock verify` found out for a service, or that
+ * `agent-mailbox-mock profile init` wrote to a file. All other behaviours have their default values.
  */
 export interface Profile {
   /** The values, by the id of the behaviour. */
@@ -23,14 +23,14 @@ interface FoundValue {
  * Returns the values of all behaviours. A value in `options` has priority over a value in the profile, and both have
  * priority over the default.
  *
- * @throws {BehaviourError} if an id or a value is unknown. The message suggests valid ones.
+ * @throws {BehaviourError} if an id or a value is unknown. The message suggests valid ids or values.
  */
 export function applyProfile(profile: Profile | undefined, options?: BehaviourOptions): BehaviourValues {
-  const set = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
-  return parseBehaviours({ ...profile?.behaviours, ...Object.fromEntries(set) });
+  const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
+  return parseBehaviours({ ...profile?.behaviours, ...Object.fromEntries(given) });
 }
 
-/** Returns the defaults of this version as a profile. A project that uses it keeps them after an upgrade. */
+/** Returns the defaults of this version as a profile. A project with this profile keeps them after an upgrade. */
 export function defaultProfile(): Profile {
   return { behaviours: parseBehaviours() };
 }

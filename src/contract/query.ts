@@ -3,7 +3,7 @@ import { lazy } from '../basics/lazy-schema.ts';
 import type { ReadBehaviour } from './behaviours.ts';
 import { timestamp } from './schemas.ts';
 
-/** The folders by which the tenant-wide list can be filtered. */
+/** The folders by which the tenant-wide list of messages can be filtered. */
 export const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
 
 const MAX_LIMIT = 200;
@@ -42,10 +42,11 @@ export function pageQuery(readBehaviour: ReadBehaviour) {
   });
 }
 
-/** The position of a page in its list. */
+/** The part of a list reply that says which page it is. */
 export const pagination = () =>
   z.strictObject({ total: z.int(), limit: z.int(), offset: z.int() }).meta({ id: 'Pagination' });
 
+/** A text `true` or `false` in a query. Parsing converts it to a boolean. */
 export const queryFlag = lazy(() =>
   z
     .enum(['true', 'false'], 'must be true or false')
@@ -70,8 +71,8 @@ export function moment(day: 'begin' | 'end') {
     .meta({
       type: 'string',
       description:
-        'A time in ISO 8601; or a whole number since 1970: of seconds if it is below 100,000,000,000, else of ' +
-        'milliseconds; or a day, which means the ' +
+        'A time in ISO 8601; or the time since 1970 as a whole number: seconds if it is below 100,000,000,000, ' +
+        'otherwise milliseconds; or a day, which means the ' +
         `${day === 'begin' ? 'beginning' : 'end'} of that day in UTC.`,
     });
 }
@@ -85,7 +86,7 @@ function toDate(text: string, timeOfDay: string): Date {
 const TIMES_OF_DAY = { begin: 'T00:00:00.000Z', end: 'T23:59:59.999Z' };
 
 /**
- * The lowest number that is read as milliseconds since 1970, which is then a time in March 1973. A lower number is read
- * as seconds; this number of seconds would be in the year 5138.
+ * The lowest number that is read as milliseconds since 1970; this number means a time in March 1973. A lower number is
+ * read as seconds. Read as seconds, this number would mean a time in the year 5138.
  */
 const LEAST_MILLISECONDS = 100_000_000_000;

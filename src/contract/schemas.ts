@@ -45,12 +45,13 @@ export function name(maxLength: number) {
   return line(maxLength).trim().min(1, 'must not be empty');
 }
 
+/** A boolean in a request body. */
 export const flag = lazy(() => z.boolean({ error: expected('true or false') }));
 
 const MAX_METADATA_LENGTH = 16_384;
 const MAX_METADATA_DEPTH = 10;
 
-/** A JSON object that the client keeps with a resource. It is stored unchanged. */
+/** A JSON object that a client stores with a resource. The service does not change it. */
 export const metadata = lazy(() =>
   z
     .record(z.string(), z.unknown(), { error: expected('an object') })
@@ -103,9 +104,10 @@ export const nameInRequest = lazy(() =>
 /** A body of a mail. */
 export const mailBody = lazy(() => text(500_000));
 
-/** Maximum characters of a line in a mail (RFC 5322, section 2.1.1). */
+/** Maximum length of a subject: the characters that a line of a mail may have (RFC 5322, section 2.1.1). */
 export const MAX_SUBJECT_LENGTH = 998;
 
+/** The subject of a mail, on one line. */
 export const subject = lazy(() => line(MAX_SUBJECT_LENGTH));
 
 /** The body of every error reply. With the behaviour `errors.shape=error-only`, it has no `code`. */
@@ -119,8 +121,8 @@ export const errorBody = lazy(() =>
 /** The reply to deleting most kinds of resource (reference). */
 const deletedReply = () => z.strictObject({ deleted: z.literal(true), id: uuid() });
 
-/** Returns several fields with the same schema. */
-export function each<Schema extends z.ZodType, Name extends string>(create: () => Schema, ...names: Name[]) {
+/** Creates several fields that have the same schema. */
+export function fieldsOf<Schema extends z.ZodType, Name extends string>(create: () => Schema, ...names: Name[]) {
   return Object.fromEntries(names.map((field) => [field, create()])) as Record<Name, Schema>;
 }
 
@@ -138,7 +140,7 @@ export function object<const Fields extends z.ZodRawShape>(id: string, fields: F
 /** An empty object, which is the reply if a behaviour has the value `empty`. */
 export const emptyReply = () => z.strictObject({});
 
-/** The bodies that the reply to every delete can have, by the value of its behaviour. */
+/** The bodies that the reply to deleting any resource can have, by the value of the behaviour. */
 export const deleteReplies = () => ({ 'deleted-and-id': deletedReply(), empty: emptyReply() });
 
 /** The reply to an update, if it does not return the resource (reference). */

@@ -1,4 +1,4 @@
-/** Returns whether a path is one of the service and not of the control plane. There need not be an operation for it. */
+/** Returns whether a path belongs to the service, and not to the control plane. There may be no operation for it. */
 export function isServicePath(path: string): boolean {
   return /^\/(?:v1|health)(?:[/?#]|$)/.test(path);
 }

@@ -4,15 +4,15 @@ import { EVENT_KINDS } from './events.ts';
 import { expected } from './schemas.ts';
 
 /**
- * The paths of the event stream (reference, "Event stream"). The second path is older; it subscribes to its inbox
- * automatically.
+ * The paths of the event stream (reference, "Event stream"). The second path is older. A stream at the second path is
+ * subscribed to the inbox in the path from the start.
  */
 export const STREAM_PATHS = ['/v1/ws', '/v1/inboxes/{id}/ws'] as const;
 
-/** Matches a path of the event stream; the first group is the id of the inbox, if there is one. */
+/** Matches a path of the event stream. The first group of a match is the id of the inbox, if the path has one. */
 export const STREAM_PATH = /^\/v1\/(?:inboxes\/([^/]+)\/)?ws$/;
 
-/** Returns whether a path is that of an event stream. */
+/** Returns whether a path opens an event stream. */
 export function isStreamPath(path: string): boolean {
   return STREAM_PATH.test(path);
 }

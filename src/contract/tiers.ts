@@ -10,7 +10,7 @@ export type Tier = keyof typeof TIER_PREFIX;
 /** Every tier. The tier with the widest scope is the first. */
 export const TIERS = Object.keys(TIER_PREFIX) as Tier[];
 
-/** Sets of tiers. Their names are values of some behaviours, which so decide which tiers may call an operation. */
+/** Sets of tiers, by name. The names are values of the behaviours that decide which tiers may call an operation. */
 export const TIER_SETS = {
   'tenant-only': ['tenant'],
   'tenant-and-workspace': ['tenant', 'workspace'],

@@ -171,7 +171,7 @@ export class Sandboxes {
     throw new ApiError(
       'STORAGE_FULL',
       `The fixture of the sandbox has ${showSize(mailBytes)} of mail, and ${showSize(free)} are free; close other ` +
-        `sandboxes, or ${this.#worlds.moreMail}.`,
+        `sandboxes, or ${this.#worlds.limitAdvice}.`,
     );
   }
 

@@ -1,6 +1,6 @@
 import { checkOptions } from '../basics/check-options.ts';
 import { lazy } from '../basics/lazy-schema.ts';
-import { DEFAULT_MAX_MAIL_BYTES, MailLimitError } from '../basics/size.ts';
+import { DEFAULT_MAX_STORED_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
 import type { BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
 import type { Profile } from '../contract/profile.ts';
@@ -165,7 +165,7 @@ export function buildMailbox(
   const mailbox = Object.defineProperty(members, 'handlers', { get: createHandlersOnce }) as Mailbox<never, never>;
   const takeSmtpFault = (address: string) => {
     const inbox = scope.findInbox(address);
-    return inbox && service.faults.take({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
+    return inbox && service.faults.useFirst({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
   };
   const stateParts = { state, worlds, sandboxes, checkpoints, feed: recorder.feed };
   const internals = { service, environment: realEnvironment, activity, stateParts, report, handle, admit };
@@ -243,7 +243,7 @@ export function explainMissingMsw(what: string, error: unknown): Error | undefin
   });
 }
 
-function parseMaxMailBytes(bytes = DEFAULT_MAX_MAIL_BYTES): number {
+function parseMaxMailBytes(bytes = DEFAULT_MAX_STORED_BYTES): number {
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
   const shown = typeof bytes === 'number' ? String(bytes) : JSON.stringify(bytes);
   throw new MailLimitError(`The option maxMailBytes must be a whole number of bytes above 0, not ${shown}.`);

@@ -22,14 +22,14 @@ const REAL_TIME: ClockSetting = { offsetMs: 0, frozenMs: undefined };
 /** The longest delay that `setTimeout` accepts. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** After this many steps, `advance` lets the event loop run once. */
+/** `advance` moves in steps, from one due task to the next. After this many steps, it lets the event loop run once. */
 const STEPS_PER_TURN = 1000;
 
 /** Work that runs at a scheduled time; `advance` waits for it. */
 type Task = () => Promise<void> | void;
 
 /** A task and the time at which it is due. */
-interface Scheduled {
+interface ScheduledTask {
   readonly atMs: number;
   readonly task: Task;
 }
@@ -40,12 +40,13 @@ interface Scheduled {
  */
 export class Clock {
   /** The scheduled tasks, sorted by the time at which they are due. */
-  #tasks = new PriorityQueue<Scheduled>();
+  #tasks = new PriorityQueue<ScheduledTask>();
   /** The tasks and other work that are running now. */
   readonly #running = new Set<Promise<void>>();
   #failures: Failure[] = [];
   #setting = REAL_TIME;
   #cancelTimer = () => {};
+  /** Settles when the last call of `advance` is done. */
   #lastMove: Promise<unknown> = Promise.resolve();
   /** How many times the clock was reset, so that a caller can detect a reset during its own work. */
   resets = 0;
@@ -122,11 +123,11 @@ export class Clock {
     return first && new Date(first.atMs);
   }
 
-  /** Makes `idle` and `advance` wait for this work. If it fails, it is reported as `a scheduled task`. */
+  /** Makes `idle` and `advance` wait for this work. Reports a failure of the work as `a scheduled task`. */
   track(work: Promise<void>): void {
-    const end = () => void this.#running.delete(done);
-    const done = work.then(end, (error) => {
-      end();
+    const remove = () => void this.#running.delete(done);
+    const done = work.then(remove, (error) => {
+      remove();
       this.reportFailure('a scheduled task', error);
     });
     this.#running.add(done);
@@ -155,7 +156,7 @@ export class Clock {
     return this.#running.size;
   }
 
-  /** Removes every task and returns to real time. */
+  /** Removes every task and failure, and returns to real time. */
   reset(): void {
     this.resets += 1;
     this.#tasks = new PriorityQueue();
@@ -181,7 +182,7 @@ export class Clock {
     const untilMs = this.#nowMs();
     for (let { first } = this.#tasks; first && first.atMs <= untilMs; { first } = this.#tasks) {
       this.#tasks.remove(first);
-      this.track(perform(first.task));
+      this.track(runLater(first.task));
     }
     this.#setTimer();
   }
@@ -195,7 +196,7 @@ export class Clock {
     this.#cancelTimer = this.source.setTimer(delayMs, () => this.#onTimer());
   }
 
-  /** Starts the due tasks. Reports errors and does not throw them, because the caller, a timer, does not catch them. */
+  /** Starts the due tasks. Reports an error, and does not throw it, because a timer does not catch errors. */
   #onTimer(): void {
     try {
       this.#startDueTasks();
@@ -224,7 +225,7 @@ export class Clock {
   }
 
   /** Moves to the time of the first task and runs the tasks that are due then. */
-  async #step(first: Scheduled): Promise<void> {
+  async #step(first: ScheduledTask): Promise<void> {
     this.#setTime(Math.max(first.atMs, this.#nowMs()));
     this.#startDueTasks();
     await this.#finishWork();
@@ -234,7 +235,7 @@ export class Clock {
 }
 
 /** Runs a task after the synchronous code of the caller. */
-async function perform(task: Task): Promise<void> {
+async function runLater(task: Task): Promise<void> {
   await null;
   await task();
 }

@@ -2,17 +2,17 @@ import { toBase64, toHex, toUuid } from '../basics/base64.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { fetchInProcess } from './fetch-in-process.ts';
 
-/** The external dependencies of a mailbox. Replace any of them to make its behaviour repeatable. */
+/** What a mailbox uses from outside, such as the time. Replace a part to make a test repeatable. */
 export interface Environment {
-  /** Returns the current time, from which `createdAt` and all other timestamps are made. */
+  /** Returns the current time, for `createdAt` and all other timestamps. */
   now(): Date;
   /** Calls `callback` once after a real delay in milliseconds. Returns a function that cancels the timer. */
   setTimer(delayMs: number, callback: () => void): () => void;
-  /** Returns `length` unpredictable bytes, from which ids, keys and secrets are made. */
+  /** Returns `length` unpredictable bytes, for ids, keys and secrets. */
   randomBytes(length: number): Uint8Array;
   /**
-   * Calls a receiver; has the parameters of the platform's `fetch`. By default it allows only loopback addresses and
-   * requests that are intercepted in this process, and rejects all other requests.
+   * Calls a receiver of webhooks. The parameters are those of the global `fetch`. By default it allows only loopback
+   * addresses and requests that are intercepted in this process, and rejects all other requests.
    */
   fetch(url: string, init: RequestInit): Promise<Response>;
   /**
@@ -45,7 +45,7 @@ interface NodeProcess {
   constrainedMemory?(): number;
 }
 
-/** Reads the limits of memory. Does so only once, because Node reads a system file for them. */
+/** Returns the limits of memory. They are read only once, because Node reads a system file for them. */
 const readMemory = lazy((): ReturnType<Environment['memory']> => {
   const { process } = globalThis as { process?: NodeProcess };
   const heapBytes = process?.getBuiltinModule?.('node:v8')?.getHeapStatistics?.().heap_size_limit;
@@ -70,7 +70,7 @@ function printError(error: unknown): void {
 /** Number of random bytes to generate at once, because many small calls to the platform are slow. */
 const POOL_BYTES = 4096;
 
-/** Creates a function that returns random bytes of the platform. It takes them from a pool, each byte only once. */
+/** Creates a function that returns random bytes of the platform. The bytes come from a pool, and none is used twice. */
 function createRandomBytes(): (length: number) => Uint8Array {
   let pool = new Uint8Array(0);
   return (length) => {
@@ -114,6 +114,7 @@ export function newKey(environment: Environment, prefix: string): string {
   return prefix + newText(environment, 24);
 }
 
+/** Returns random characters of `A-Z a-z 0-9 _ -`: four for three bytes. */
 function newText(environment: Environment, bytes: number): string {
   return toBase64(environment.randomBytes(bytes)).replaceAll('+', '-').replaceAll('/', '_');
 }

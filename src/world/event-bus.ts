@@ -3,7 +3,7 @@ import type { Tier } from '../contract/tiers.ts';
 import type { MessageRow } from './store/rows.ts';
 import { canonicalAddress, type World } from './store/world.ts';
 
-/** What a report says about a mail that bounced. */
+/** What a delivery report says about a mail that bounced. */
 export interface BounceDetails {
   /** The bare addresses of the recipients that did not get the mail, separated by commas. */
   readonly recipient: string;
@@ -23,13 +23,13 @@ export interface MailEvent {
   readonly message: MessageRow;
   /** Only for a bounce with a report in the inbox. */
   readonly bounce?: BounceDetails;
-  /** Only for an event that a test triggers: fields that replace those of the payload. */
+  /** Only for an event that a test triggers: fields that replace fields of the payload. */
   readonly overrides?: Readonly<Record<string, unknown>>;
   /** Only for an event that a test triggers: deliver only to this webhook. */
   readonly webhookId?: string;
-  /** How many event streams the event was sent to. The streams set this before later listeners get the event. */
+  /** How many event streams got the event. The listener for streams sets this before later listeners get the event. */
   streams?: number;
-  /** The ids of the deliveries of the event. The dispatcher sets them before `publish` returns. */
+  /** The ids of the deliveries of the event. The listener for webhooks sets them before `publish` returns. */
   deliveryIds?: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export function createEventBus<Event = MailEvent>(onError: (error: unknown) => v
   };
 }
 
-/** The fields that all activity entries about a delivery have: the delivery and its current state. */
+/** The fields of all activity entries about a delivery: the delivery and its current state. */
 export interface DeliveryActivity {
   /** The id of the delivery. */
   readonly deliveryId: string;
@@ -70,15 +70,15 @@ export interface DeliveryActivity {
   /** The id of the webhook. */
   readonly webhookId: string;
   /**
-   * The URL of the webhook or, for an attempt, the URL to which it was sent; without its login and its query. Null if
-   * the webhook was deleted.
+   * The URL of the webhook or, for an attempt, the URL that was called, without login and query. Null if the webhook
+   * was deleted.
    */
   readonly url: string | null;
   /** The kind of the event that is delivered. */
   readonly event: EventKind;
   /** The state of the delivery. */
   readonly state: string;
-  /** Why the delivery is held or has ended, in a sentence; null in any other state, and if it was delivered. */
+  /** Why the delivery is held or has ended without success, in a sentence; otherwise null. */
   readonly reason: string | null;
 }
 
@@ -175,7 +175,7 @@ export type ActivityEntry =
 /** The event bus for activity entries. */
 export type Activity = EventBus<ActivityEntry>;
 
-/** Publishes an activity for each mail that arrives. An event that a test triggers has overrides and is skipped. */
+/** Publishes an activity entry for each mail that arrives, but not for an event that a test triggers with overrides. */
 export function publishMail(events: EventBus, activity: Activity): void {
   events.subscribe(({ kind, world, inboxId, message, overrides }) => {
     const inbox = world.inboxes.get(inboxId);

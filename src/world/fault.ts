@@ -9,10 +9,10 @@ import { defineTarget, keyField, MAX_COUNT, tierField, webhookField, wholeNumber
 /** A fault without its id and its tenant. */
 type WithoutIdentity<Each> = Omit<Each, keyof FaultIdentity>;
 
-/** What each delivery fault does. A fault that changes the request affects the first attempt only. */
+/** What happens to the delivery, for each kind. A fault that changes the request affects the first attempt only. */
 export const DELIVERY_FAULTS = {
   duplicate: 'It is sent twice.',
-  reorder: 'It is sent after the next delivery to the same webhook, or a minute later if there is none.',
+  reorder: 'It is sent after the next delivery to the same webhook, or after a minute without a next delivery.',
   hold: 'It waits until it is released.',
   drop: 'It is never sent.',
   delay: 'It is sent after the time in `delay`.',
@@ -64,7 +64,7 @@ const DELIVERY = defineTarget(deliveryOptions, deliveryFields, (options): Withou
   return { on, kind, webhookId, after, times, delayMs: kind === 'delay' ? parseDuration(delay) : 0 };
 });
 
-/** What each stream fault does instead of sending the event. */
+/** What happens instead of sending the event, for each kind of stream fault. */
 export const STREAM_FAULTS = {
   close: 'The stream is closed, with the code in `code`.',
   stall: 'The stream stays open, but nothing is sent on it any more: no event, no ping and no reply.',
@@ -160,7 +160,7 @@ const SMTP = defineTarget(smtpOptions, smtpFields, (options): WithoutIdentity<Sm
   return { on, recipient, status, message: text, after, times };
 });
 
-/** What each IMAP fault does. The first three apply to a session from its login on, and the next two to a login. */
+/** What each IMAP fault does. The first three affect a session after its login, and the next two affect a login. */
 export const IMAP_FAULTS = {
   'id-required': 'No folder can be opened until the client has sent ID.',
   disconnect: 'The connection is cut after `commands` commands or, without that option, after the time in `delay`.',
@@ -188,7 +188,7 @@ const imapOptions = () => ({
   inbox: bareAddress().optional(),
   /** Only for `slow` and `disconnect`: the length of the delay. Default: two seconds. */
   delay: durationField().default('2s'),
-  /** Only for `disconnect`: how many commands after the login are answered. Default: `delay` decides. */
+  /** Only for `disconnect`: how many commands after the login are answered. Default: no number; `delay` decides. */
   commands: wholeNumber(1, MAX_COUNT).optional(),
 });
 
@@ -225,7 +225,7 @@ export type FaultOptions =
   | SmtpFaultOptions
   | ImapFaultOptions;
 
-/** A fault that is set, with the number of times that it will still happen; `on` says what it applies to. */
+/** A fault that is set. `on` says what it applies to, and `times` how often it will still happen. */
 export type Fault = RequestFault | DeliveryFault | StreamFault | SmtpFault | ImapFault;
 
 /** What a fault applies to. */

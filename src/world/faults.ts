@@ -6,12 +6,12 @@ import type { ReachableWorlds } from './store/reachable-worlds.ts';
 import type { Part, PartOf, World } from './store/world.ts';
 import type { Worlds } from './store/worlds.ts';
 
-/** The fields of a fault that limit what it applies to within its tenant. A field that is null does not limit it. */
+/** The fields of a fault that limit what it applies to within its tenant. A field that is null is no limit. */
 const CONDITIONS = ['webhookId', 'operation', 'key', 'tier', 'recipient', 'inbox'] as const;
 
 /**
- * Something that happens, such as a request. `findDue` and `take` use it to find the faults that apply. `world` is
- * undefined for the operator and for a public operation.
+ * Something that happens, such as a request, and to which faults can apply. `world` is undefined for the operator and
+ * for a public operation.
  */
 export type FaultOccasion<On extends FaultTarget = FaultTarget> = {
   readonly on: On;
@@ -41,7 +41,7 @@ class FaultList implements Part {
   /** All lists that are not empty. This list adds and removes itself. */
   readonly #nonEmpty: Set<FaultList>;
   /** For each reply that waits because of a fault: the function that ends the wait. */
-  readonly #ends = new Set<() => void>();
+  readonly #endsOfWaits = new Set<() => void>();
 
   constructor(environment: Pick<Environment, 'setTimer'>, nonEmpty: Set<FaultList>) {
     this.#environment = environment;
@@ -73,17 +73,17 @@ class FaultList implements Part {
       const end = () => {
         clearTimeout(keepAlive);
         cancel();
-        this.#ends.delete(end);
+        this.#endsOfWaits.delete(end);
         resolve();
       };
       cancel = this.#environment.setTimer(durationMs, end);
-      this.#ends.add(end);
+      this.#endsOfWaits.add(end);
     });
   }
 
   /** Ends every wait at once. */
   endWaits(): void {
-    for (const end of this.#ends) end();
+    for (const end of this.#endsOfWaits) end();
   }
 
   save(): Entry[] {
@@ -129,11 +129,11 @@ export class Faults {
 
   add(fault: Fault): void {
     this.#added += 1;
-    this.#listWith(fault).set({ fault, order: this.#added });
+    this.#listFor(fault).set({ fault, order: this.#added });
   }
 
   remove(fault: Fault): void {
-    this.#listWith(fault).remove(fault.id);
+    this.#listFor(fault).remove(fault.id);
   }
 
   /** Removes every fault and ends every wait. In a sandbox, does so only for the sandbox. */
@@ -161,7 +161,7 @@ export class Faults {
   /** Reduces `times` of a fault by one, and removes the fault after its last use. `times` of a rate limit is null. */
   use(fault: Fault): void {
     const { times } = fault;
-    const entry = this.#listWith(fault).entries.get(fault.id);
+    const entry = this.#listFor(fault).entries.get(fault.id);
     if (!entry || times === null) return;
     const used = { ...entry.fault, times: times - 1 };
     if (times > 1) entry.fault = used;
@@ -174,20 +174,20 @@ export class Faults {
     this.#usedListeners.add(listener);
   }
 
-  /** Returns the first fault that applies, if any, and uses it once. */
-  take<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On> | undefined {
+  /** Uses the first fault that applies, if any, and returns the fault. */
+  useFirst<On extends FaultTarget>(occasion: FaultOccasion<On>): FaultOn<On> | undefined {
     if (this.isEmpty) return undefined;
     const [first] = this.findDue(occasion);
     if (first) this.use(first);
     return first;
   }
 
-  /** Returns the counts of requests of a tenant, or of no tenant, for rate limits. */
+  /** Returns the counts for rate limits of a tenant, or of the callers without a tenant. */
   rateLimitsOf(world: World | undefined): RateLimits {
     return this.#listOf(world ?? this.#worlds).rateLimits;
   }
 
-  /** Waits in real time before a reply to a tenant, or to no tenant. */
+  /** Delays a reply in real time. The reply is to a tenant, or to a caller without a tenant. */
   wait(durationMs: number, world: World | undefined): Promise<void> {
     return this.#listOf(world ?? this.#worlds).wait(durationMs);
   }
@@ -198,14 +198,14 @@ export class Faults {
   }
 
   /** Returns the list that a fault belongs to: the list of its tenant or, without a tenant, the list of the mailbox. */
-  #listWith({ tenantId }: Fault): FaultList {
+  #listFor({ tenantId }: Fault): FaultList {
     return this.#listOf(this.#worlds.get(tenantId ?? '') ?? this.#worlds);
   }
 }
 
 /**
- * Reduces `after` by one. If `after` is 0, the object of the fault must stay the same, because `RateLimits` finds the
- * count of a fault by this object.
+ * Reduces `after` by one, unless it is 0. A fault whose `after` is 0 must stay the same object, because `RateLimits`
+ * finds the count of requests by the object.
  */
 function reduceAfter(entry: Entry): void {
   if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };
@@ -240,19 +240,19 @@ export interface RateLimitState {
   readonly isExceeded: boolean;
 }
 
-/** A span of time in which requests are counted. */
+/** A span of time, and how many requests it has had. */
 interface Span {
   readonly startMs: number;
   count: number;
 }
 
-/** Counts the requests of one tenant for each rate limit, in spans by the tenant's clock. A request begins a span. */
+/** Counts the requests of one tenant for each rate limit, in spans of the tenant's time. A request begins a span. */
 export class RateLimits {
   readonly #spans = new WeakMap<RequestFault, Span>();
 
   /**
-   * Counts a request for each rate limit. Returns the state of a limit that is exceeded or, if none is, of the limit
-   * with the fewest requests left; `undefined` without limits.
+   * Counts a request for each rate limit. Returns the state of an exceeded limit. If no limit is exceeded, returns the
+   * state of the limit with the fewest remaining requests. Returns `undefined` without limits.
    */
   count(faults: readonly RequestFault[], clock: Clock): RateLimitState | undefined {
     const states = faults.flatMap((fault) => (fault.rateLimit ? this.#count(fault, fault.rateLimit, clock) : []));
@@ -273,10 +273,10 @@ export class RateLimits {
   }
 
   #spanOf(fault: RequestFault, nowMs: number): Span {
-    const known = this.#spans.get(fault);
-    const elapsedMs = known ? nowMs - known.startMs : -1;
+    const current = this.#spans.get(fault);
+    const elapsedMs = current ? nowMs - current.startMs : -1;
     // If the clock was set back, a new span begins, too.
-    if (known && elapsedMs >= 0 && elapsedMs < (fault.rateLimit?.perMs ?? 0)) return known;
+    if (current && elapsedMs >= 0 && elapsedMs < (fault.rateLimit?.perMs ?? 0)) return current;
     const span = { startMs: nowMs, count: 0 };
     this.#spans.set(fault, span);
     return span;

@@ -9,13 +9,13 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** Finds a `RefusedError` among the causes of an error, because `fetch` throws errors of its own that wrap others. */
+/** Finds a `RefusedError` among the causes of an error, because `fetch` wraps the error in errors of its own. */
 export function findRefusal(error: unknown): RefusedError | undefined {
   if (!isError(error)) return undefined;
   return error instanceof RefusedError ? error : findRefusal(error.cause);
 }
 
-/** Returns whether a value is an error of any realm. Inside Jest, the errors of Node are not instances of `Error`. */
+/** Returns whether a value is an error. Inside Jest, the errors of Node are not instances of the global `Error`. */
 export function isError(value: unknown): value is Error {
   return typeof value === 'object' && value !== null && 'name' in value && 'message' in value;
 }
@@ -60,9 +60,9 @@ const IP_ADDRESS = /^(?:\[.*\]|[\d.]+)$/;
 
 /**
  * Calls the URL if something in this process intercepts the request. msw 2 and most other interceptors replace `fetch`.
- * If they do not answer a request, it reaches a dispatcher, which refuses it. msw 3 intercepts connections. Then the
- * request is sent without a dispatcher, which would refuse it before there is a connection. Only the `fetch` of Node
- * uses dispatchers.
+ * A request that they do not answer reaches the dispatcher, which refuses the request. msw 3 intercepts connections. So
+ * no dispatcher is used for msw 3, because it would refuse the request before there is a connection. Only the `fetch`
+ * of Node uses dispatchers.
  */
 async function fetchIfIntercepted(url: string, init: RequestInit, refuse: () => RefusedError): Promise<Response> {
   const hasHostName = !IP_ADDRESS.test(new URL(url).hostname);
@@ -85,7 +85,7 @@ function usesDispatcher(): boolean {
   return isRead;
 }
 
-/** Returns whether msw blocked a request because it has no handler. Its error names the option `onUnhandledRequest`. */
+/** Returns whether msw threw an error because it has no handler. The error names the option `onUnhandledRequest`. */
 function isUnhandled(error: unknown): boolean {
   if (!isError(error)) return false;
   return error.message.includes('onUnhandledRequest') || isUnhandled(error.cause);
@@ -104,8 +104,8 @@ function createRefusingDispatcher(refuse: () => RefusedError) {
 const STATUSES_WITHOUT_BODY = [204, 205, 304];
 
 /**
- * Returns whether something in this process intercepts connections, as msw 3 does. To find out, starts a connection and
- * ends it at once. If nothing intercepts the connection, Node calls `lookup` before `connect` returns.
+ * Returns whether something in this process intercepts connections, as msw 3 does. Starts a connection and ends it at
+ * once: if nothing intercepts the connection, Node calls `lookup` before `connect` returns.
  */
 function areSocketsIntercepted(): boolean {
   let isIntercepted = true;
@@ -119,7 +119,7 @@ function areSocketsIntercepted(): boolean {
 /**
  * Calls the URL if the request or its connection is intercepted in this process. Never connects to another machine: for
  * a request that is not intercepted, Node must look up the address of the host, which fails with the error of `refuse`.
- * So the host must be a name, because Node does not look up an IP address. Redirects are not followed.
+ * The host must not be an IP address, because Node does not look up an IP address. Redirects are not followed.
  */
 async function fetchThroughSockets(url: string, init: RequestInit, refuse: () => Error): Promise<Response> {
   const { request } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http');

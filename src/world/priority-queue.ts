@@ -2,7 +2,7 @@
 interface Entry<Item> {
   readonly item: Item;
   readonly rank: number;
-  /** How many entries were added up to this one. Of two entries with the same rank, the older one comes first. */
+  /** The first entry that was added has 1, the second 2, and so on. It decides between entries with the same rank. */
   readonly order: number;
   place: number;
 }
@@ -25,7 +25,7 @@ export class PriorityQueue<Item> {
     return this.#tree.length;
   }
 
-  /** Adds an item, unless it is there already. */
+  /** Adds an item, unless the queue has it already. */
   add(item: Item, rank = 0): void {
     if (this.#entries.has(item)) return;
     this.#added += 1;
@@ -42,7 +42,7 @@ export class PriorityQueue<Item> {
     return entry?.item;
   }
 
-  /** Removes an item and returns whether it was there. */
+  /** Removes an item. Returns whether the queue had it. */
   remove(item: Item): boolean {
     const entry = this.#entries.get(item);
     const last = entry && this.#tree.pop();

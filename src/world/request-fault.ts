@@ -12,14 +12,14 @@ type Options = Readonly<Record<string, unknown>>;
 /** The options that say what a request fault does. A fault needs at least one of them. */
 const EFFECTS = ['status', 'body', 'headers', 'latency', 'cut', 'rateLimit'];
 
-/** For an option, the options that must not be combined with it. */
+/** For each of these options, the options that must not be combined with it. */
 const EXCLUDED: Readonly<Record<string, readonly string[]>> = {
   cut: ['status', 'body', 'headers'],
   rateLimit: ['status', 'body', 'headers', 'latency', 'cut', 'effect', 'after', 'times'],
 };
 
 /** The statuses whose replies have no body. */
-const WITHOUT_BODY: readonly unknown[] = [204, 205, 304];
+const STATUSES_WITHOUT_BODY: readonly unknown[] = [204, 205, 304];
 
 /** Reports each combination of options of a request fault that makes no sense. */
 function checkCombination(options: Options, context: z.RefinementCtx): void {
@@ -29,13 +29,13 @@ function checkCombination(options: Options, context: z.RefinementCtx): void {
 
   if (!EFFECTS.some(isGiven)) refuse(undefined, `must have one of ${EFFECTS.join(', ')}`);
   for (const [name, excluded] of Object.entries(EXCLUDED)) {
-    const other = isGiven(name) ? excluded.find(isGiven) : undefined;
-    if (other !== undefined) refuse(other, `must not be combined with ${name}`);
+    const conflicting = isGiven(name) ? excluded.find(isGiven) : undefined;
+    if (conflicting !== undefined) refuse(conflicting, `must not be combined with ${name}`);
   }
   if (options.effect === 'none' && !isGiven('status') && !isGiven('cut')) {
     refuse('effect', 'must be applied if the fault has neither status nor cut');
   }
-  if (isGiven('body') && WITHOUT_BODY.includes(options.status)) {
+  if (isGiven('body') && STATUSES_WITHOUT_BODY.includes(options.status)) {
     refuse('body', `must not be combined with the status ${options.status}, which has no body`);
   }
 }
@@ -71,14 +71,14 @@ const latencyMs = () => z.int(LATENCY_RULE).min(0, LATENCY_RULE).max(MAX_LATENCY
 const latencyFields = () => ({
   /** The shortest wait, in milliseconds, at most ten minutes. */
   ms: latencyMs(),
-  /** Up to how many milliseconds are added at random. Default: 0. */
+  /** The longest random time that is added to `ms`, in milliseconds. Default: 0. */
   jitterMs: latencyMs().default(0),
 });
 
 /** How long a reply waits. */
 type Latency = InputOf<ReturnType<typeof latencyFields>>;
 
-/** This type names the input, because a declaration file would otherwise write it out without its comments. */
+/** Names the type of the input. Otherwise a declaration file would write out this type without its comments. */
 type LatencySchema = z.ZodType<z.output<z.ZodObject<ReturnType<typeof latencyFields>>>, Latency>;
 
 /** The name of a header, except for the headers that HTTP itself uses for the end of a reply or for the connection. */
@@ -118,7 +118,7 @@ const ownOptions = () => ({
    * is lost. `none`: it does not run. Default: `none` with `status` or `cut`, otherwise `applied`.
    */
   effect: z.enum(['applied', 'none'], 'must be one of applied, none').optional(),
-  /** How many requests are allowed in a span of the tenant's time; more get 429. Applies until the fault is removed. */
+  /** How many requests are allowed in a span of the tenant's time. Any others get 429, until the fault is removed. */
   rateLimit: z
     .strictObject(
       {
@@ -180,11 +180,11 @@ export const REQUEST = {
     const { on, operation = null, key = null, tier = null, effect, after, times } = options;
     const { status, body, headers, latency, cut, rateLimit } = options;
     const kind = kindOf(options);
-    const isReplaced = kind === 'rate-limit' || cut !== undefined || status !== undefined;
+    const isReplyReplaced = kind === 'rate-limit' || cut !== undefined || status !== undefined;
     return {
       ...{ on, kind, operation, key, tier, after },
       times: kind === 'rate-limit' ? null : times,
-      effect: effect ?? (isReplaced ? 'none' : 'applied'),
+      effect: effect ?? (isReplyReplaced ? 'none' : 'applied'),
       ...(status !== undefined && { status }),
       ...(body !== undefined && { body: JSON.parse(JSON.stringify(body)) }),
       ...(headers && { headers }),

@@ -7,9 +7,9 @@ import { checkNumber } from '../basics/number-options.ts';
 export interface SeededRandom {
   /** Returns the next bytes. */
   (length: number): Uint8Array;
-  /** Saves the position. Returns a function that goes back to it, so that the same bytes follow again. */
+  /** Saves the state. Returns a function that restores this state, so that the same bytes follow again. */
   save(): () => void;
-  /** Changes the bytes that follow: they then also depend on this text. */
+  /** Makes the next bytes depend on this text, too. */
   mix(text: string): void;
 }
 
@@ -27,7 +27,7 @@ export function createSeededRandom(seed: number): SeededRandom {
   const nextByte = () => {
     const sum = (state[0] + state[1] + state[3]) >>> 0;
     state = step(state, sum);
-    // The high bits are the most evenly distributed ones.
+    // The high bits are distributed most evenly.
     return sum >>> 24;
   };
   const skip = () => void Array.from({ length: SKIPPED }, nextByte);

@@ -5,7 +5,7 @@ import { isKeyText, TIERS } from '../contract/tiers.ts';
 /** The id of a tenant, in a control call. */
 export const tenantField = lazy(() => z.guid('must be the UUID of a tenant').toLowerCase());
 
-/** A `Date`, such as the one that `clock.now()` returns. Parsing converts it to a text in ISO 8601. */
+/** A `Date`, such as `clock.now()` returns. Parsing converts it to a text in ISO 8601. */
 export const dateField = lazy(() => z.date().transform((date) => date.toISOString()));
 
 /** The id of a webhook, in a control call. */
@@ -28,7 +28,7 @@ export function wholeNumber(least: number, most: number) {
   return z.int(rule).min(least, rule).max(most, rule);
 }
 
-/** The options that every fault has: its tenant, after how many events it happens, and how many times. */
+/** The options that every fault has: the tenant, after how many events the fault happens, and how many times. */
 export const planFields = () => ({
   /** The id of the tenant that the fault applies to. Default: any tenant. */
   tenant: tenantField().optional(),
@@ -40,7 +40,7 @@ export const planFields = () => ({
 
 const count = () => z.int().min(0);
 
-/** The fields that every listed fault has. */
+/** The fields that every fault has after it is set. */
 export const faultFields = () => ({
   /** The id of the fault, a UUID, for `removeFault`. */
   id: z.string(),
@@ -64,7 +64,7 @@ export type ParsedOptions<Own extends () => z.ZodRawShape> = Readonly<
   z.output<z.ZodObject<ReturnType<Own> & ReturnType<typeof planFields>>>
 > & { readonly after: number; readonly times: number };
 
-/** Returns the schemas of the options and of a fault of a target, and the function that creates a fault. */
+/** For a target: returns the schemas of the options and of a fault, and the function that creates a fault. */
 export function defineTarget<Options extends () => z.ZodRawShape, Fields extends () => z.ZodRawShape, Form>(
   ownOptions: Options,
   ownFields: Fields,

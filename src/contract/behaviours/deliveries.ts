@@ -66,7 +66,7 @@ export const deliveryBehaviours = defineBehaviours('6', 'receiver', {
   }),
   'deliveries.inactive': assumed(
     'What happens to the pending deliveries of a webhook that is deactivated or deleted?',
-    'they are dropped when their next attempt is due',
+    'each delivery is dropped when its next attempt is due',
     { told: 'time' },
   ),
   'deliveries.order': assumed('In which order does a webhook receive its deliveries?', {

@@ -8,20 +8,20 @@ export const domainBehaviours = defineBehaviours('4.4', 'key', {
     wrapped:
       '{ domain: { domain, status, inboundEnabled, outboundEnabled, verifiedAt, createdAt, records: [{ type, ' +
       'host, value, priority? }] } }; in the list, each item is the inner object; ' +
-      'status can also be verifying or unknown, which the other value shows as pending',
+      'status can also be verifying or unknown; with the value reference, both are shown as pending',
   }),
   'domains.tiers': byReference('Which keys may call the domain operations?', {
     'tenant-and-workspace': 'tk_, and wk_ for the domains of its workspace',
     'tenant-only': 'tk_ only',
   }),
-  'domains.create.workspace': assumed('Which workspace does a domain belong to when a tenant key names none?', {
+  'domains.create.workspace': assumed('Which workspace does a domain belong to if a tenant key names no workspace?', {
     tenant: 'none: workspaceId is null, and every workspace of the tenant may use it',
     'default-workspace': 'the default workspace',
   }),
   'domains.create.taken': assumed(
     'What is the reply to registering a domain that the tenant already has, or that belongs to the emulator?',
     '409; mailbox.test, simulator.test, sandbox.test and every domain below sandbox.test belong to the emulator, ' +
-      'except that a sandbox may register its own domain and those below it; ' +
+      'except that a sandbox may register its own domain and the domains below it; ' +
       'another tenant may register the same domain (see domains.verify.taken)',
   ),
   'domains.dns-records': byReference('Which DNS records does a domain require?', {
@@ -32,7 +32,7 @@ export const domainBehaviours = defineBehaviours('4.4', 'key', {
   'domains.verify.outcome': assumed(
     'What is the result of verifying a domain, given that no DNS server is queried?',
     'verified, except for domains with special names: fail.* and *.fail.test become failed, pending.* and ' +
-      '*.pending.test become pending, and in the same way verifying and unknown',
+      '*.pending.test become pending; the names for verifying and unknown have the same form',
     { told: 'not from outside: a real domain is verified by its DNS records' },
   ),
   'domains.verify.taken': assumed(
@@ -45,7 +45,7 @@ export const domainBehaviours = defineBehaviours('4.4', 'key', {
   ),
   'domains.enabled': assumed(
     'What are the values of inboundEnabled, outboundEnabled and verifiedAt of a domain?',
-    'the first two are true while the domain is verified; verifiedAt is the time of its first verification, or null',
+    'inboundEnabled and outboundEnabled: true while it is verified; verifiedAt: when it was first verified, or null',
     { told: 'not from outside: a real domain is verified by its DNS records' },
   ),
   'domains.verify.reply': assumed('What does verifying a domain return?', 'the domain', {

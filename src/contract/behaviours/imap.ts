@@ -9,8 +9,8 @@ export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs 
   ),
   'imap.copy': assumed('What happens when an IMAP client copies a message to another folder?', {
     'second-message':
-      'there is a second message with an id of its own; if the first message is then flagged as deleted and ' +
-      'expunged, it replaces the copy, as after MOVE',
+      'there is a second message with an id of its own; if the client then deletes the first message (\\Deleted and ' +
+      'EXPUNGE), the first message takes the place of the copy, as after MOVE',
     refused: 'NO [CANNOT], so that only MOVE puts a message into another folder',
   }),
   'imap.append.inbox': assumed('What happens when an IMAP client stores a mail in INBOX?', {
@@ -31,7 +31,7 @@ export const imapBehaviours = defineBehaviours('1', 'not from outside: it needs 
   'inboxes.mail-servers': assumed(
     'Which host and port do imap and smtp of an inbox show?',
     {
-      listening: 'those of the emulator if it listens, and otherwise those of the service',
+      listening: 'the host and port of the emulator if it listens; otherwise those of the service',
       service: 'those of the service: imap.mailbox.test, port 993, and smtp.mailbox.test, port 587',
     },
     { told: 'not from outside: only the emulator listens at addresses of its own', section: '4.4' },

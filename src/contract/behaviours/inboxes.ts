@@ -38,7 +38,7 @@ export const inboxBehaviours = defineBehaviours('4.4', 'key', {
       'digits; then - and eight hexadecimal digits: acme-0f3a91c2',
   ),
   'inboxes.create.workspace': assumed(
-    'Which workspace does an inbox belong to when a tenant key names none?',
+    'Which workspace does an inbox belong to if a tenant key names no workspace?',
     'the default workspace',
   ),
   'inboxes.create.domain': assumed(
@@ -50,8 +50,8 @@ export const inboxBehaviours = defineBehaviours('4.4', 'key', {
     { returned: '200 with that inbox and existed: true, without credentials', conflict: '409' },
   ),
   'inboxes.create.taken': byReference(
-    'What happens when another tenant has the address, or another inbox has a tagged form of it?',
-    'a number from 1 to 99 is added to the user name; the reply is 409 when all are taken, or with strict=true',
+    'What happens when another tenant has the address, or another inbox has a tagged form of the address?',
+    'a number from 1 to 99 is added to the user name; the reply is 409 if all numbers are taken, or with strict=true',
     { told: 'two tenants' },
   ),
   'inboxes.update.reply': byReference('What does updating an inbox return?', '{ updated: true, id }'),
@@ -92,7 +92,7 @@ export const inboxBehaviours = defineBehaviours('4.4', 'key', {
     { told: 'two tenants' },
   ),
   'inboxes.addresses.delete.primary': byReference(
-    'Which address becomes primary when the primary one is removed?',
+    'Which address becomes primary when the primary address is removed?',
     'the canonical address',
   ),
 });

@@ -137,8 +137,8 @@ export const messageBehaviours = defineBehaviours('4.4', 'key', {
   'messages.all.thread-counts': assumed(
     'What do threadCount and threadUnreadCount count in the tenant-wide list?',
     'threadCount: how many messages the thread has in the inbox of the listed message; ' +
-      'deleted ones count, because the thread still shows them; threadUnreadCount: how many of these are unread and ' +
-      'not deleted',
+      'deleted messages count, because the thread still shows them; threadUnreadCount: how many of these are ' +
+      'unread and not deleted',
   ),
   'messages.all.folder': assumed('What does the tenant-wide list contain when the request names no folder?', {
     all: 'every message that is not deleted',

@@ -6,8 +6,8 @@ export const requestBehaviours = defineBehaviours('7', 'key', {
   'auth.both-headers': assumed(
     'Which key is used when X-API-Key and Authorization contain different keys?',
     {
-      'x-api-key': 'the one in X-API-Key',
-      authorization: 'the one in Authorization',
+      'x-api-key': 'the key in X-API-Key',
+      authorization: 'the key in Authorization',
       refuse: 'none: the request is refused with 401',
     },
     { section: '5' },
@@ -43,7 +43,7 @@ export const requestBehaviours = defineBehaviours('7', 'key', {
     'not-found': '404',
   }),
   'requests.check-order': assumed('Are the path and the method checked before the key?', {
-    'route-first': 'yes: a wrong one is 404 or 405 for every caller',
+    'route-first': 'yes: a wrong path or method is 404 or 405 for every caller',
     'key-first': 'no: without a valid key, the reply is always 401',
   }),
   'requests.trailing-slash': assumed(
@@ -91,7 +91,7 @@ export const requestBehaviours = defineBehaviours('7', 'key', {
       'anything longer is refused with 400',
     { told: 'not from outside: no experiment reaches a limit', section: '8' },
   ),
-  'requests.body-limit': assumed('How large may a body be?', '1,048,576 bytes; a larger one is refused with 413', {
+  'requests.body-limit': assumed('How large may a body be?', '1,048,576 bytes; a larger body is refused with 413', {
     told: 'not from outside: no experiment reaches a limit',
     section: '8',
   }),
@@ -109,7 +109,7 @@ export const requestBehaviours = defineBehaviours('7', 'key', {
     { told: 'not from outside: no experiment reaches a limit', section: '8' },
   ),
   'requests.other-products': assumed(
-    'What is the reply to a path of another product of the service, such as one that may answer 402?',
+    'What is the reply to a path of another product of the service, such as a product that may answer 402?',
     '404, as for every unknown path: other products are not emulated, and no reply is 402',
     { told: 'not from outside: the paths of other products are not known', section: '1' },
   ),
@@ -125,7 +125,7 @@ export const requestBehaviours = defineBehaviours('7', 'key', {
   ),
   'requests.query': assumed(
     'What happens to query parameters that are unknown or repeated?',
-    'unknown ones are ignored; of a repeated one, the first is used',
+    'unknown parameters are ignored; if a parameter is repeated, its first value is used',
     { section: '4' },
   ),
   'requests.letter-case': assumed(

@@ -14,7 +14,7 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
     { forbidden: '403 UNVERIFIED_RECIPIENT', invalid: '400', sent: 'success: the message is sent' },
   ),
   'sending.verified.scope': assumed('Which operations refuse recipients that have never written to the inbox?', {
-    send: 'a plain send, the only one with the field verified',
+    send: 'a plain send, the only operation with the field verified',
     'send-and-forward': 'a plain send and a forward',
     'every-send':
       'a plain send, a forward, a reply (only the cc and bcc of the request), a reply to all and sending a draft',
@@ -46,7 +46,7 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
   ),
   'sending.loops': assumed(
     'What happens to the mail of two addresses that answer each other without an end?',
-    'if two addresses have exchanged more than 50 mails within a minute, a further one is sent, but held: it does ' +
+    'if two addresses have exchanged more than 50 mails within a minute, a further mail is sent, but held: it does ' +
       'not arrive; loopLimit sets another number',
     { told: 'not from outside: no experiment reaches a limit' },
   ),
@@ -60,10 +60,10 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
     'a delivery report (RFC 3464) with a failed recipient; or a free text about a failure, if the null sender or ' +
       'a mail system sent it, and if it has evidence: a status code next to an address, X-Failed-Recipients, the ' +
       'returned mail or, from the null sender, the subject or the address of a mail system; a permanent status has ' +
-      'priority over words such as delayed; the mail is found by the Message-ID of the returned mail, In-Reply-To, ' +
-      'References or a Message-ID in the text, or else it is the latest mail of the same inbox to the failed ' +
-      'recipient; the report is stored like any mail; reports of a delay or a success, and read receipts (RFC ' +
-      '8098), are not bounces',
+      'priority over words such as delayed; the sent mail is found by the Message-ID of the returned mail, ' +
+      'In-Reply-To, References or a Message-ID in the text; otherwise it is the latest mail of the same inbox to ' +
+      'the failed recipient; the report is stored like any mail; reports of a delay or a success, and read receipts ' +
+      '(RFC 8098), are not bounces',
     { told: 'not from outside: it needs the reports of many mail systems', section: '6' },
   ),
   'sending.bounce.report': assumed(
@@ -78,7 +78,7 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
   ),
   'sending.reply.recipients': assumed(
     'Which recipients does a reply have?',
-    'Reply-To, or else From; if the inbox sent the message itself, its To; ' +
+    'the addresses in Reply-To or, without Reply-To, in From; if the inbox itself sent the message, those in To; ' +
       'a reply to all adds To and Cc, without the addresses of the inbox',
   ),
   'sending.reply.subject': assumed(

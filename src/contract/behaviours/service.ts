@@ -18,13 +18,13 @@ export const serviceBehaviours = defineBehaviours('4.4', 'key', {
   ),
   'metrics.window': assumed(
     'What may from and to of GET /v1/metrics be besides times in ISO 8601?',
-    'a whole day in UTC; or a whole number since 1970: of seconds if it is below 100,000,000,000, ' +
-      'else of milliseconds',
+    'a whole day in UTC; or the time since 1970 as a whole number: seconds if it is below 100,000,000,000, ' +
+      'otherwise milliseconds',
     { affects: ['query'] },
   ),
   'metrics.counts': assumed(
     'Which messages do the counts of GET /v1/metrics include?',
-    'those of existing inboxes in the window, deleted messages included',
+    'the messages of existing inboxes in the window, including deleted messages',
   ),
   'verify.reply': assumed(
     'What does POST /v1/verify-email return?',

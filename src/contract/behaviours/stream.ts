@@ -11,7 +11,7 @@ export const streamBehaviours = defineBehaviours('6', 'key', {
     nothing: 'none',
     everything: 'every event within the scope of the key',
   }),
-  'stream.subscribe.again': assumed('What does another subscribe frame do?', 'it replaces the previous one'),
+  'stream.subscribe.again': assumed('What does another subscribe frame do?', 'it replaces the previous subscription'),
   'stream.subscribe.empty': assumed(
     'What does an empty or missing list in a subscribe frame mean?',
     'all kinds of event, or all inboxes within the scope of the key',

@@ -34,8 +34,8 @@ export const webhookBehaviours = defineBehaviours('2', 'key', {
   }),
   'webhooks.create.workspace': byReference(
     'Which workspace does a new webhook belong to?',
-    'the one in workspaceId, which only a tk_ key may send: the webhook then gets the events of that workspace ' +
-      'only; without it, no workspace for a tk_ key, and its own for a wk_ key',
+    'the workspace in workspaceId, which only a tk_ key may send: the webhook then gets only the events of that ' +
+      'workspace; without workspaceId, no workspace for a tk_ key, and the workspace of the key for a wk_ key',
     { section: '4.1, rule 2' },
   ),
   'webhooks.list.pages': assumed(

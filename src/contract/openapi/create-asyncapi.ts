@@ -40,12 +40,12 @@ export function createAsyncApi(behaviours: BehaviourValues): AsyncApiDocument {
   const sent: Record<string, z.ZodType> = serverFrames(readBehaviour);
   const received = { subscribe: subscribeFrame(), pong: pongFrame() };
   const names = { send: Object.keys(sent), receive: Object.keys(received) };
-  const all = [...names.send, ...names.receive];
+  const frameNames = [...names.send, ...names.receive];
   const closeCodes = Object.entries(CLOSE_CODES).map(([name, code]) => [code, REASONS[name as keyof typeof REASONS]]);
   const channels = Object.entries(CHANNELS).map(([name, description], index) => {
     const address = STREAM_PATHS[index] ?? '';
     const parameters = address.includes('{') && { parameters: { id: { description: 'The id of the inbox.' } } };
-    const messages = Object.fromEntries(all.map((frame) => [frame, { $ref: `#/components/messages/${frame}` }]));
+    const messages = Object.fromEntries(frameNames.map((frame) => [frame, { $ref: `#/components/messages/${frame}` }]));
     return [name, { address, description, ...parameters, messages, 'x-close-codes': Object.fromEntries(closeCodes) }];
   });
   const operations = Object.keys(CHANNELS).flatMap((channel) =>

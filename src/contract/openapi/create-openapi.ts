@@ -39,13 +39,13 @@ export function createOpenApi(behaviours: BehaviourValues): OpenApiDocument {
         example: 'webhooks.create.secret, webhooks.create.is-active',
       },
     },
-    webhooks: describeEvents(behaviours),
+    webhooks: describeDeliveries(behaviours),
     errorForm: { hasCode: behaviours['errors.shape'] !== 'error-only', headers: ASSUMED_HEADER },
   });
 }
 
 /** Describes the delivery of each kind of event (reference, "Delivery"). */
-function describeEvents(behaviours: BehaviourValues): Json {
+function describeDeliveries(behaviours: BehaviourValues): Json {
   const { readBehaviour } = createSilentReader(behaviours);
   const signature = readBehaviour('deliveries.signature');
   const headers = {
@@ -78,7 +78,7 @@ function describeEvents(behaviours: BehaviourValues): Json {
 export function describeOperation(id: OperationId, behaviours: BehaviourValues): DescribedRow {
   const row: OperationDefinition = OPERATIONS[id];
   const { readBehaviour, assume, usedBehaviours } = new RecordingReader(behaviours);
-  const isDefault = (id: BehaviourId) => !isChangeable(id) || behaviours[id] === changeableDefinition(id).default;
+  const hasDefault = (id: BehaviourId) => !isChangeable(id) || behaviours[id] === changeableDefinition(id).default;
   const query = row.query?.(readBehaviour);
   const body = row.body?.(readBehaviour);
   const successes = successesOf(row, readBehaviour);
@@ -93,7 +93,7 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
     successes,
     errors: errorsOf(row, (id) => behaviours[id]),
     // The examples were recorded with the default values.
-    example: [...usedBehaviours].every(isDefault) ? EXAMPLES[id] : undefined,
+    example: [...usedBehaviours].every(hasDefault) ? EXAMPLES[id] : undefined,
   };
 }
 
@@ -103,12 +103,12 @@ const EXAMPLES: Readonly<Record<OperationId, CallExample>> = examples;
 function createDescription(
   row: OperationDefinition,
   readBehaviour: ReadBehaviour,
-  used: ReadonlySet<BehaviourId>,
+  usedBehaviours: ReadonlySet<BehaviourId>,
   behaviours: BehaviourValues,
 ): string {
   const tiers = row.tiers === 'public' ? 'no key' : row.tiers(readBehaviour).map((tier) => `\`${TIER_PREFIX[tier]}\``);
   const source = row.section ? `${row.origin}, section ${row.section}` : row.origin;
-  const listed = [...used].map((id) => `\`${isChangeable(id) ? `${id}=${behaviours[id]}` : id}\``).join(', ');
+  const listed = [...usedBehaviours].map((id) => `\`${isChangeable(id) ? `${id}=${behaviours[id]}` : id}\``).join(', ');
   return [
     `Called with: ${[tiers].flat().join(', ')}. Origin: ${source}.`,
     ...(listed ? [`Behaviours: ${listed}.`] : []),
@@ -117,18 +117,18 @@ function createDescription(
 
 function successesOf(row: OperationDefinition, readBehaviour: ReadBehaviour): DescribedSuccess[] {
   const { status, reply, content, otherStatus, otherReply } = row;
-  const usual = { status, schema: reply(readBehaviour), content, headers: ASSUMED_HEADER };
-  if (otherStatus === undefined) return [usual];
-  return [usual, { status: otherStatus, schema: otherReply?.(readBehaviour), headers: ASSUMED_HEADER }];
+  const success = { status, schema: reply(readBehaviour), content, headers: ASSUMED_HEADER };
+  if (otherStatus === undefined) return [success];
+  return [success, { status: otherStatus, schema: otherReply?.(readBehaviour), headers: ASSUMED_HEADER }];
 }
 
 /** Returns the errors that an operation can return. */
 export function errorsOf(row: OperationDefinition, readBehaviour: ReadBehaviour): ErrorCode[] {
-  const all = Object.keys(ERRORS) as ErrorCode[];
-  return all.filter((code) => row.errors?.includes(code) || CAN_RETURN[code]?.(row, readBehaviour));
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  return codes.filter((code) => row.errors?.includes(code) || CAN_RETURN[code]?.(row, readBehaviour));
 }
 
-/** For each error code that is not specific to some operations: whether an operation can return it. */
+/** For the error codes that no row lists in `errors`: returns whether an operation can return the error. */
 const CAN_RETURN: Partial<Record<ErrorCode, (row: OperationDefinition, readBehaviour: ReadBehaviour) => boolean>> = {
   VALIDATION_ERROR: (row) => canHaveBody(row) || row.query !== undefined || row.params !== undefined,
   UNAUTHORIZED: ({ tiers }) => tiers !== 'public',
@@ -140,7 +140,7 @@ const CAN_RETURN: Partial<Record<ErrorCode, (row: OperationDefinition, readBehav
   NOT_FOUND: (row, readBehaviour) =>
     row.params !== undefined || (mayRefuseTier(row, readBehaviour) && readBehaviour('auth.wrong-tier') === 'not-found'),
   PAYLOAD_TOO_LARGE: canHaveBody,
-  // An operation also returns this when too many bodies arrive at once.
+  // An operation also returns this error when too many bodies arrive at once.
   STORAGE_FULL: canHaveBody,
   UNSUPPORTED_MEDIA_TYPE: (row, readBehaviour) => canHaveBody(row) && readBehaviour('requests.content-type') === 'json',
   INTERNAL_ERROR: () => true,
@@ -155,7 +155,7 @@ function mayRefuseTier({ tiers }: OperationDefinition, readBehaviour: ReadBehavi
   return tiers !== 'public' && tiers(readBehaviour).length < TIERS.length;
 }
 
-/** The groups of operations, most general first: a description, and the path segments of operations of the group. */
+/** The groups of operations, most general first: a description, and path segments. `tagOf` finds groups by segments. */
 const GROUPS: Readonly<Record<string, readonly [description: string, ...segments: string[]]>> = {
   Service: ['The service itself, and the scope of a key.', 'health', 'me', 'metrics', 'verify-email'],
   Tenants: ['The customers of the platform; they share no data.', 'tenants'],

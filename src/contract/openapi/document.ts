@@ -56,12 +56,12 @@ export function createDocument(parts: DocumentParts): OpenApiDocument {
       schemas: { Error: toJsonSchema(errorSchema(errorForm.hasCode), 'output') },
     },
   } as const;
-  const moved = moveDefinitions(document, schemas) as typeof document;
+  const result = moveDefinitions(document, schemas) as typeof document;
   const sorted = Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1)));
-  return { ...moved, components: { ...moved.components, schemas: { ...moved.components.schemas, ...sorted } } };
+  return { ...result, components: { ...result.components, schemas: { ...result.components.schemas, ...sorted } } };
 }
 
-/** Moves the named schemas from the `$defs` of every converted schema to `schemas`. */
+/** Moves the named schemas from every `$defs` in a value to `schemas`. Returns the value without them. */
 function moveDefinitions(value: unknown, schemas: Record<string, Json>): unknown {
   if (Array.isArray(value)) return value.map((item) => moveDefinitions(item, schemas));
   if (typeof value === 'string') return value.replace(/^#\/\$defs\//, '#/components/schemas/');
@@ -155,10 +155,10 @@ function queryParameters({ query }: DescribedRow): Json[] {
 }
 
 function describeBody(body: z.ZodType, isStrict = false, example?: unknown): Json {
-  const closed = isStrict && { additionalProperties: false };
+  const strictness = isStrict && { additionalProperties: false };
   return {
     required: !body.safeParse({}).success,
-    content: jsonContent({ ...toJsonSchema(body, 'input'), ...closed }, example),
+    content: jsonContent({ ...toJsonSchema(body, 'input'), ...strictness }, example),
   };
 }
 
@@ -183,9 +183,9 @@ interface ErrorForm {
   readonly headers?: Json;
 }
 
-/** Groups error codes by their status. All calls share the response component that has the name of a group. */
-function groupByStatus(listed: readonly ErrorCode[]) {
-  const codes = CODES.filter((code) => listed.includes(code));
+/** Groups error codes by their status. Each group has a name, under which the document has its error reply. */
+function groupByStatus(errors: readonly ErrorCode[]) {
+  const codes = CODES.filter((code) => errors.includes(code));
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))];
   return statuses.map((status) => {
     const group = codes.filter((code) => ERRORS[code].status === status);
@@ -224,10 +224,11 @@ export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
 export function errorSchema(hasCode: boolean): z.ZodType {
   if (!hasCode) return errorBody().omit({ code: true });
   const known = z.enum(Object.keys(ERRORS) as ErrorCode[]);
-  // Any text is valid, too, so that a client does not fail at a code that a later version adds.
+  // Any other text is valid, too, so that a client accepts a code that a later version adds.
   return errorBody().extend({ code: z.union([known, z.string()]).describe('The error code; there may be others.') });
 }
 
+/** Returns the `content` of a JSON body. */
 export function jsonContent(schema: Json, example?: unknown): Json {
   return { 'application/json': { schema, ...(example !== undefined && { example }) } };
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ReadBehaviour } from '../behaviours.ts';
 import { EVENT_KINDS } from '../events.ts';
-import { each, texts, timestamp, uuid } from '../schemas.ts';
+import { fieldsOf, texts, timestamp, uuid } from '../schemas.ts';
 
 const kind = () => z.enum(EVENT_KINDS);
 
-/** The fields that the event of a bounce has if there is a report in the inbox. */
+/** The fields that only the event of a bounce has, and only if the inbox got a delivery report. */
 const bounceFields = (status: 'statusCode' | 'status_code') => ({
   recipient: z.string().optional().describe('Who did not get the message: addresses, separated by commas.'),
   [status]: z.string().optional().describe('Their status codes (RFC 3463), in the same order.'),
@@ -14,7 +14,7 @@ const bounceFields = (status: 'statusCode' | 'status_code') => ({
 const referencePayload = () =>
   z.object({
     event: kind(),
-    ...each(uuid, 'messageId', 'inboxId', 'threadId'),
+    ...fieldsOf(uuid, 'messageId', 'inboxId', 'threadId'),
     from: z.string().describe('The sender, with the display name.'),
     to: z.string().describe('The recipients, separated by commas.'),
   });
@@ -25,7 +25,7 @@ const PAYLOADS = {
     referencePayload().extend({
       id: z.string().describe('The id of the event.'),
       workspaceId: uuid(),
-      ...each(z.string, 'subject', 'plainBody'),
+      ...fieldsOf(z.string, 'subject', 'plainBody'),
       htmlBody: z.string().nullable(),
       receivedAt: timestamp(),
       ...bounceFields('statusCode'),
@@ -46,7 +46,7 @@ export const serverFrames = (readBehaviour: ReadBehaviour) => ({
   subscribed: z.strictObject({
     type: z.literal('subscribed'),
     event_types: z.array(kind()),
-    ...each(texts, 'inbox_ids', 'workspace_ids'),
+    ...fieldsOf(texts, 'inbox_ids', 'workspace_ids'),
   }),
   event: z.strictObject({
     type: z.literal('event'),
@@ -54,9 +54,9 @@ export const serverFrames = (readBehaviour: ReadBehaviour) => ({
     event_id: z.string(),
     message: z.strictObject({
       ...(readBehaviour('stream.event.message') === 'with-id' && { message_id: z.string() }),
-      ...each(z.string, 'inbox_id', 'thread_id', 'from'),
+      ...fieldsOf(z.string, 'inbox_id', 'thread_id', 'from'),
       to: texts(),
-      ...each(z.string, 'subject', 'plain_body'),
+      ...fieldsOf(z.string, 'subject', 'plain_body'),
       html_body: z.string().nullable(),
       timestamp: timestamp(),
       ...bounceFields('status_code'),

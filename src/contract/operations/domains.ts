@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { chooseBy, defineOperations } from '../operation.ts';
-import { deleteReplies, domainName, domainStatus, each, idInRequest, object, timestamp, uuid } from '../schemas.ts';
+import { deleteReplies, domainName, domainStatus, fieldsOf, idInRequest, object, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const simpleStatus = () => domainStatus().extract(['pending', 'verified', 'failed']);
@@ -8,14 +8,14 @@ const simpleStatus = () => domainStatus().extract(['pending', 'verified', 'faile
 const dnsRecord = () =>
   z.strictObject({
     type: z.enum(['MX', 'TXT', 'CNAME']),
-    ...each(z.string, 'name', 'value'),
+    ...fieldsOf(z.string, 'name', 'value'),
     priority: z.int().nullable(),
     status: simpleStatus(),
   });
 
-/** The fields that a domain has under both values of `domains.shape`. */
+/** The fields that a domain has with each value of `domains.shape`. */
 const commonFields = () => ({
-  ...each(z.boolean, 'inboundEnabled', 'outboundEnabled'),
+  ...fieldsOf(z.boolean, 'inboundEnabled', 'outboundEnabled'),
   verifiedAt: timestamp().nullable(),
   createdAt: timestamp(),
 });
@@ -42,7 +42,7 @@ const reply = chooseBy('domains.shape', () => ({
   wrapped: z.strictObject({ domain: wrappedDomain() }),
 }));
 
-/** Types the row of an operation on domains. */
+/** Creates the row of an operation on domains. */
 const operation = defineOperations({
   origin: 'reference',
   tiers: chooseBy('domains.tiers', () => TIER_SETS),

@@ -3,7 +3,17 @@ import type { ReadBehaviour } from '../behaviours.ts';
 import { unvalidatedAddresses } from '../email-address-schema.ts';
 import { chooseBy, inInboxFromReference } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
-import { deleteReplies, each, idInRequest, nullableText, object, subject, texts, timestamp, uuid } from '../schemas.ts';
+import {
+  deleteReplies,
+  fieldsOf,
+  idInRequest,
+  nullableText,
+  object,
+  subject,
+  texts,
+  timestamp,
+  uuid,
+} from '../schemas.ts';
 import { addressList, mailBodies, SEND_ERRORS, sentReplies } from './sending.ts';
 
 const RECIPIENTS = { kept: unvalidatedAddresses, checked: addressList };
@@ -11,7 +21,7 @@ const RECIPIENTS = { kept: unvalidatedAddresses, checked: addressList };
 const body = (readBehaviour: ReadBehaviour) => {
   const recipients = RECIPIENTS[readBehaviour('drafts.recipients')](readBehaviour).nullish();
   return z.object({
-    ...each(() => recipients, 'to', 'cc', 'bcc'),
+    ...fieldsOf(() => recipients, 'to', 'cc', 'bcc'),
     subject: subject().nullish(),
     ...mailBodies(),
     replyToMessageId: idInRequest().nullish(),
@@ -20,11 +30,11 @@ const body = (readBehaviour: ReadBehaviour) => {
 
 const draft = () =>
   object('Draft', {
-    ...each(uuid, 'id', 'inboxId'),
-    ...each(texts, 'to', 'cc', 'bcc'),
-    ...each(nullableText, 'subject', 'plainBody', 'htmlBody'),
+    ...fieldsOf(uuid, 'id', 'inboxId'),
+    ...fieldsOf(texts, 'to', 'cc', 'bcc'),
+    ...fieldsOf(nullableText, 'subject', 'plainBody', 'htmlBody'),
     replyToMessageId: uuid().nullable(),
-    ...each(timestamp, 'createdAt', 'updatedAt'),
+    ...fieldsOf(timestamp, 'createdAt', 'updatedAt'),
   });
 
 export const draftOperations = {

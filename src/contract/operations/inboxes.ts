@@ -6,8 +6,8 @@ import { queryFlag } from '../query.ts';
 import {
   deleteReplies,
   domainName,
-  each,
   emptyReply,
+  fieldsOf,
   flag,
   idInRequest,
   line,
@@ -20,14 +20,14 @@ import {
 } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
-const login = () => ({ host: z.string(), port: z.int(), username: z.string(), password: z.string() });
+const mailLogin = () => ({ host: z.string(), port: z.int(), username: z.string(), password: z.string() });
 
 const referenceInbox = () =>
   z.strictObject({
     id: uuid(),
     email: z.string().describe('The current primary address.'),
     canonicalEmail: z.string().describe('The first address, which never changes; it is the IMAP and SMTP login.'),
-    ...each(z.string, 'username', 'domain'),
+    ...fieldsOf(z.string, 'username', 'domain'),
     displayName: nullableText(),
     workspaceId: uuid(),
     addresses: z.array(z.strictObject({ address: z.string(), isPrimary: z.boolean() })),
@@ -36,11 +36,11 @@ const referenceInbox = () =>
 
 const credentials = () => ({
   imapPassword: z.string(),
-  imap: z.strictObject({ ...login(), tls: z.boolean() }),
-  smtp: z.strictObject({ ...login(), starttls: z.boolean() }),
+  imap: z.strictObject({ ...mailLogin(), tls: z.boolean() }),
+  smtp: z.strictObject({ ...mailLogin(), starttls: z.boolean() }),
 });
 
-const fieldsByShape = () => ({ 'with-metadata': { metadata: metadata().nullable() }, reference: {} });
+const addedFieldsByShape = () => ({ 'with-metadata': { metadata: metadata().nullable() }, reference: {} });
 
 const displayNameReplies = () => ({
   null: { displayName: z.string().nullable() },
@@ -51,24 +51,24 @@ const displayNameReplies = () => ({
 const inboxWithoutCredentials = (readBehaviour: ReadBehaviour) =>
   referenceInbox()
     .extend(displayNameReplies()[readBehaviour('inboxes.display-name.unset')])
-    .extend(fieldsByShape()[readBehaviour('inboxes.shape')])
+    .extend(addedFieldsByShape()[readBehaviour('inboxes.shape')])
     .meta({ id: 'InboxSummary' });
 
 /** An inbox with its credentials (reference, "Inbox"). */
 const inboxWithCredentials = (readBehaviour: ReadBehaviour) =>
   inboxWithoutCredentials(readBehaviour).extend(credentials()).meta({ id: 'Inbox' });
 
-const IN_LIST = { omitted: inboxWithoutCredentials, included: inboxWithCredentials };
+const INBOX_IN_LIST = { omitted: inboxWithoutCredentials, included: inboxWithCredentials };
 
 const displayName = () => line(200).trim().nullish();
 
-/** Types the row of an operation that reads inboxes. */
-const reading = defineOperations({ origin: 'reference', tiers: chooseBy('inboxes.read.tiers', () => TIER_SETS) });
-/** Types the row of an operation that changes an inbox. */
-const changing = defineOperations({ origin: 'reference', tiers: chooseBy('inboxes.change.tiers', () => TIER_SETS) });
+/** Creates the row of an operation that reads inboxes. */
+const readCall = defineOperations({ origin: 'reference', tiers: chooseBy('inboxes.read.tiers', () => TIER_SETS) });
+/** Creates the row of an operation that changes an inbox. */
+const changeCall = defineOperations({ origin: 'reference', tiers: chooseBy('inboxes.change.tiers', () => TIER_SETS) });
 
 export const inboxOperations = {
-  createInbox: defineOperation('POST /v1/inboxes', 'Create an inbox, or return the existing one with this address', {
+  createInbox: defineOperation('POST /v1/inboxes', 'Create an inbox, or return the existing inbox with this address', {
     origin: 'reference',
     section: '4.4',
     tiers: () => ['tenant', 'workspace'],
@@ -83,7 +83,7 @@ export const inboxOperations = {
       }),
     reply: (readBehaviour) =>
       inboxWithCredentials(readBehaviour)
-        .extend({ apiKey: z.string().describe('Its ak_ key; no other reply shows it.') })
+        .extend({ apiKey: z.string().describe('The ak_ key of the inbox; no other reply shows it.') })
         .meta({ id: 'CreatedInbox' }),
     status: 201,
     otherReply: (readBehaviour) =>
@@ -93,31 +93,31 @@ export const inboxOperations = {
     otherStatus: 200,
     errors: ['FORBIDDEN', 'CONFLICT', 'USERNAME_TAKEN', 'NOT_FOUND'],
   }),
-  listInboxes: reading('GET /v1/inboxes', 'List inboxes', {
+  listInboxes: readCall('GET /v1/inboxes', 'List inboxes', {
     query: () => z.object({ workspace: idInRequest().optional() }),
     reply: (readBehaviour) =>
-      z.strictObject({ inboxes: z.array(IN_LIST[readBehaviour('inboxes.list.credentials')](readBehaviour)) }),
+      z.strictObject({ inboxes: z.array(INBOX_IN_LIST[readBehaviour('inboxes.list.credentials')](readBehaviour)) }),
     assumes: ['inboxes.list.order'],
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
-  getInbox: reading('GET /v1/inboxes/{id}', 'Read an inbox, with its credentials', { reply: inboxWithCredentials }),
-  updateInbox: changing('PATCH /v1/inboxes/{id}', 'Update the display name or the metadata of an inbox', {
+  getInbox: readCall('GET /v1/inboxes/{id}', 'Read an inbox, with its credentials', { reply: inboxWithCredentials }),
+  updateInbox: changeCall('PATCH /v1/inboxes/{id}', 'Update the display name or the metadata of an inbox', {
     body: () => z.object({ displayName: displayName(), metadata: metadata().nullish() }),
     reply: updatedReply,
     assumes: ['inboxes.update.reply'],
   }),
-  deleteInbox: changing('DELETE /v1/inboxes/{id}', 'Delete an inbox', {
+  deleteInbox: changeCall('DELETE /v1/inboxes/{id}', 'Delete an inbox', {
     reply: chooseBy('inboxes.delete.body', deleteReplies),
     assumes: ['inboxes.delete.kept'],
   }),
-  addInboxAddress: changing('POST /v1/inboxes/{id}/addresses', 'Add an address to an inbox', {
+  addInboxAddress: changeCall('POST /v1/inboxes/{id}/addresses', 'Add an address to an inbox', {
     assumes: ['sending.addresses'],
     body: () => z.object({ email: bareEmail(), primary: flag().default(true) }),
     reply: () => z.strictObject({ ok: z.literal(true), address: z.string(), isPrimary: z.boolean() }),
     status: 201,
     errors: ['FORBIDDEN', 'ALREADY_EXISTS'],
   }),
-  deleteInboxAddress: changing('DELETE /v1/inboxes/{id}/addresses/{address}', 'Remove an address from an inbox', {
+  deleteInboxAddress: changeCall('DELETE /v1/inboxes/{id}/addresses/{address}', 'Remove an address from an inbox', {
     reply: chooseBy('inboxes.addresses.delete.body', () => ({
       'deleted-and-address': z.strictObject({ deleted: z.literal(true), address: z.string() }),
       empty: emptyReply(),

@@ -12,8 +12,8 @@ const listedKey = () =>
     createdAt: timestamp(),
   });
 
-/** Types the row of an operation on the keys of a workspace. */
-const ofWorkspace = defineOperations({ section: '4.4', tiers: chooseBy('workspaces.keys.tiers', () => TIER_SETS) });
+/** Creates the row of an operation on the keys of a workspace. */
+const keyOperation = defineOperations({ section: '4.4', tiers: chooseBy('workspaces.keys.tiers', () => TIER_SETS) });
 
 export const keyOperations = {
   rotateInboxKey: defineOperation('POST /v1/inboxes/{id}/keys', 'Rotate the key of an inbox', {
@@ -30,19 +30,19 @@ export const keyOperations = {
     status: 201,
     assumes: ['inboxes.rotate.status'],
   }),
-  createWorkspaceKey: ofWorkspace('POST /v1/workspaces/{id}/keys', 'Create a key for a workspace', {
+  createWorkspaceKey: keyOperation('POST /v1/workspaces/{id}/keys', 'Create a key for a workspace', {
     origin: 'reference',
     body: () => z.object({ name: name(200).nullish() }),
     reply: () => listedKey().extend({ key: z.string(), workspaceId: uuid() }).meta({ id: 'CreatedWorkspaceKey' }),
     status: 201,
     assumes: ['workspaces.keys.create.reply'],
   }),
-  listWorkspaceKeys: ofWorkspace('GET /v1/workspaces/{id}/keys', 'List the keys of a workspace', {
+  listWorkspaceKeys: keyOperation('GET /v1/workspaces/{id}/keys', 'List the keys of a workspace', {
     origin: 'reference',
     reply: () => z.strictObject({ keys: z.array(listedKey()) }),
     assumes: ['workspaces.keys.list.reply'],
   }),
-  deleteWorkspaceKey: ofWorkspace('DELETE /v1/workspaces/{id}/keys/{key_id}', 'Delete a key of a workspace', {
+  deleteWorkspaceKey: keyOperation('DELETE /v1/workspaces/{id}/keys/{key_id}', 'Delete a key of a workspace', {
     origin: 'document',
     reply: chooseBy('workspaces.keys.delete.body', () => ({
       'revoked-and-id': z.strictObject({ revoked: z.literal(true), id: uuid() }),

@@ -6,7 +6,7 @@ import {
   bytesReply,
   deleteReplies,
   direction,
-  each,
+  fieldsOf,
   flag,
   idInRequest,
   object,
@@ -39,7 +39,7 @@ const referenceMessage = () =>
   z.strictObject({
     id: uuid(),
     direction: direction(),
-    ...each(z.string, 'from', 'to', 'subject', 'plainBody'),
+    ...fieldsOf(z.string, 'from', 'to', 'subject', 'plainBody'),
     htmlBody: z.string().nullable(),
     isRead: z.boolean(),
     threadId: uuid(),
@@ -53,7 +53,7 @@ const extendedFields = () => ({
   inboxId: uuid(),
   cc: texts(),
   bcc: texts().describe('Empty for inbound mail.'),
-  ...each(z.boolean, 'isStarred', 'isArchived'),
+  ...fieldsOf(z.boolean, 'isStarred', 'isArchived'),
 });
 
 const addedFields = chooseBy('messages.shape', () => ({
@@ -64,7 +64,7 @@ const addedFields = chooseBy('messages.shape', () => ({
     fromAddress: z.string(),
     fromName: z.string().nullable(),
     toAddresses: texts(),
-    ...each(timestamp, 'sentAt', 'createdAt'),
+    ...fieldsOf(timestamp, 'sentAt', 'createdAt'),
   },
 }));
 
@@ -79,13 +79,13 @@ export function messageReply(readBehaviour: ReadBehaviour) {
 /** A message in the tenant-wide list, in short form (reference). */
 const messageSummary = (readBehaviour: ReadBehaviour) =>
   object('MessageSummary', {
-    ...each(uuid, 'id', 'inboxId'),
-    ...each(z.string, 'inboxUsername', 'inboxDomain'),
+    ...fieldsOf(uuid, 'id', 'inboxId'),
+    ...fieldsOf(z.string, 'inboxUsername', 'inboxDomain'),
     direction: direction(),
     ...addressFields(readBehaviour),
     subject: z.string(),
     snippet: z.string().describe('The beginning of the text, on one line.'),
-    ...each(z.boolean, 'isRead', 'isStarred', 'isArchived'),
+    ...fieldsOf(z.boolean, 'isRead', 'isStarred', 'isArchived'),
     receivedAt: timestamp(),
     threadId: uuid(),
     threadCount: z.int().describe('The number of messages in its thread.'),
@@ -108,15 +108,15 @@ const TENANT_WIDE_LIST_REPLIES = {
 
 const UPDATE_REPLIES = { 'updated-and-id': () => updatedReply(), message: messageReply };
 
-/** The counts of the folders. `count` creates the form of each count, except that of the inbox. */
+/** The counts of the folders. `count` creates the schema for each folder except the inbox, which also counts unread. */
 const folderCounts = <Count extends z.ZodType>(count: () => Count) =>
   z.strictObject({
     inbox: z.strictObject({ unread: z.int(), total: z.int() }),
-    ...each(count, 'sent', 'starred', 'archived', 'trash'),
+    ...fieldsOf(count, 'sent', 'starred', 'archived', 'trash'),
   });
 
-/** Types the row of an operation on the messages of the whole tenant. */
-const ofTenant = defineOperations({
+/** Creates the row of an operation on the messages of the whole tenant. */
+const tenantWide = defineOperations({
   origin: 'reference',
   tiers: () => TIERS_WITH_INBOX_ACCESS,
   errors: ['FORBIDDEN', 'NOT_FOUND'],
@@ -162,7 +162,7 @@ export const messageOperations = {
     'Read the bytes of an attachment',
     { reply: bytesReply, content: '*/*' },
   ),
-  listAllMessages: ofTenant('GET /v1/messages', 'List the messages of every inbox within the scope of the key', {
+  listAllMessages: tenantWide('GET /v1/messages', 'List the messages of every inbox within the scope of the key', {
     query: (readBehaviour) =>
       pageQuery(readBehaviour).extend({
         folder: z.enum(FOLDERS, `must be one of ${FOLDERS.join(', ')}`).optional(),
@@ -173,7 +173,7 @@ export const messageOperations = {
     reply: (readBehaviour) => TENANT_WIDE_LIST_REPLIES[readBehaviour('messages.all.shape')](readBehaviour),
     assumes: ['messages.list.pagination'],
   }),
-  countFolders: ofTenant('GET /v1/messages/folders/counts', 'Count the messages of each folder', {
+  countFolders: tenantWide('GET /v1/messages/folders/counts', 'Count the messages of each folder', {
     query: () => z.object({ inboxId: idInRequest().optional(), workspace: idInRequest().optional() }),
     reply: chooseBy('messages.folders.counts', () => ({
       objects: folderCounts(() => z.strictObject({ total: z.int() })),

@@ -9,7 +9,7 @@ import { TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 /** The errors of every operation that sends mail. */
 export const SEND_ERRORS = ['INBOX_PAUSED', 'UNVERIFIED_RECIPIENT', 'RELAY_FAILED'] as const satisfies ErrorCode[];
 
-/** The bodies of a mail; either may be missing. */
+/** The two bodies of a mail. Each may be missing. */
 export const mailBodies = () => ({ plainBody: mailBody().nullish(), htmlBody: mailBody().nullish() });
 
 const ADDRESS_LISTS = { commas: emailAddresses, arrays: emailAddressOrArray };
@@ -36,8 +36,8 @@ export const sentReplies = <Added extends z.ZodRawShape>(id: string, added: Adde
   };
 };
 
-/** Types the row of an operation that sends mail. */
-const sending = defineOperations({
+/** Creates the row of an operation that sends mail. */
+const sendOperation = defineOperations({
   origin: 'reference',
   section: '5',
   tiers: () => TIERS_WITH_INBOX_ACCESS,
@@ -47,7 +47,7 @@ const sending = defineOperations({
 });
 
 export const sendOperations = {
-  sendMessage: sending('POST /v1/inboxes/{id}/send', 'Send a message in a new thread', {
+  sendMessage: sendOperation('POST /v1/inboxes/{id}/send', 'Send a message in a new thread', {
     assumes: ['sending.required', 'sending.addresses', 'sending.copies'],
     body: (readBehaviour) =>
       z.object({
@@ -59,15 +59,15 @@ export const sendOperations = {
         verified: flag().default(false).describe('Also send to addresses that have never written to this inbox.'),
       }),
   }),
-  replyToMessage: sending('POST /v1/inboxes/{id}/reply/{messageId}', 'Reply to a message, in its thread', {
+  replyToMessage: sendOperation('POST /v1/inboxes/{id}/reply/{messageId}', 'Reply to a message, in its thread', {
     body: replyBody,
   }),
-  replyAllToMessage: sending(
+  replyAllToMessage: sendOperation(
     'POST /v1/inboxes/{id}/reply-all/{messageId}',
     'Reply to the sender and all recipients of a message, in its thread',
     { body: replyBody },
   ),
-  forwardMessage: sending(
+  forwardMessage: sendOperation(
     'POST /v1/inboxes/{id}/forward/{messageId}',
     'Forward a message with its attachments, in a new thread',
     {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { chooseBy, defineOperation } from '../operation.ts';
 import { moment } from '../query.ts';
-import { each, emptyReply, idInRequest, object, text, timestamp, uuid } from '../schemas.ts';
+import { emptyReply, fieldsOf, idInRequest, object, text, timestamp, uuid } from '../schemas.ts';
 import { TIERS, TIERS_WITH_INBOX_ACCESS } from '../tiers.ts';
 
 /** The reasons why an e-mail address is not valid. */
@@ -14,8 +14,8 @@ export const serviceOperations = {
     reply: () =>
       object('Identity', {
         tier: z.enum(TIERS),
-        ...each(() => uuid().nullable(), 'tenantId', 'workspaceId', 'inboxId'),
-        email: z.string().nullable().describe('For an ak_ key, the primary address of its inbox.'),
+        ...fieldsOf(() => uuid().nullable(), 'tenantId', 'workspaceId', 'inboxId'),
+        email: z.string().nullable().describe('The primary address of the inbox; null unless the key is an ak_ key.'),
       }),
     assumes: ['me.reply'],
   }),

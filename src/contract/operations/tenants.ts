@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { chooseBy, defineOperations } from '../operation.ts';
 import { deleteReplies, name, object, timestamp, uuid } from '../schemas.ts';
 
-/** Types the row of an operation that only the operator may call. */
-const byOperator = defineOperations({ section: '5', tiers: () => ['operator'] });
+/** Creates the row of an operation that only the operator may call. */
+const operatorOperation = defineOperations({ section: '5', tiers: () => ['operator'] });
 
 export const tenantOperations = {
-  createTenant: byOperator('POST /v1/tenants', 'Create a tenant, with a workspace called Default', {
+  createTenant: operatorOperation('POST /v1/tenants', 'Create a tenant, with a workspace called Default', {
     origin: 'reference',
     assumes: ['tenants.create.required', 'tenants.create.workspace', 'tenants.create.reply'],
     body: () => z.object({ name: name(200) }),
@@ -20,7 +20,7 @@ export const tenantOperations = {
       }),
     status: 201,
   }),
-  deleteTenant: byOperator('DELETE /v1/tenants/{id}', 'Delete a tenant and everything in it', {
+  deleteTenant: operatorOperation('DELETE /v1/tenants/{id}', 'Delete a tenant and everything in it', {
     reply: chooseBy('tenants.delete.body', deleteReplies),
     assumes: ['tenants.delete.cascade'],
   }),

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { inInbox, inInboxFromReference } from '../operation.ts';
 import { pageQuery, pagination } from '../query.ts';
-import { each, object, timestamp, uuid } from '../schemas.ts';
+import { fieldsOf, object, timestamp, uuid } from '../schemas.ts';
 import { messageReply } from './messages.ts';
 
 const listedThread = () =>
   object('ThreadSummary', {
-    ...each(uuid, 'threadId', 'inboxId'),
+    ...fieldsOf(uuid, 'threadId', 'inboxId'),
     subject: z.string().describe('The subject of the first message.'),
-    ...each(z.int, 'messageCount', 'unreadCount'),
+    ...fieldsOf(z.int, 'messageCount', 'unreadCount'),
     lastMessageAt: timestamp(),
   });
 

@@ -51,11 +51,11 @@ const secretReplies = () => ({
 });
 
 const listedWebhook = chooseBy('webhooks.list.secret', secretReplies);
-const readWebhook = chooseBy('webhooks.get.secret', secretReplies);
+const singleWebhook = chooseBy('webhooks.get.secret', secretReplies);
 
-const UPDATE_REPLIES = { webhook: readWebhook, 'updated-and-id': () => updatedReply() };
+const UPDATE_REPLIES = { webhook: singleWebhook, 'updated-and-id': () => updatedReply() };
 
-/** Types the row of an operation on webhooks. */
+/** Creates the row of an operation on webhooks. */
 const operation = defineOperations({
   tiers: chooseBy('webhooks.tiers', () => TIER_SETS),
   assumes: ['webhooks.other-tiers'],
@@ -83,7 +83,7 @@ export const webhookOperations = {
     reply: (readBehaviour) => z.strictObject({ webhooks: z.array(listedWebhook(readBehaviour)) }),
     errors: ['FORBIDDEN', 'NOT_FOUND'],
   }),
-  getWebhook: operation('GET /v1/webhooks/{id}', 'Read a webhook', { origin: 'reference', reply: readWebhook }),
+  getWebhook: operation('GET /v1/webhooks/{id}', 'Read a webhook', { origin: 'reference', reply: singleWebhook }),
   updateWebhook: operation('PATCH /v1/webhooks/{id}', 'Update a webhook', {
     origin: 'reference',
     body: (readBehaviour) =>

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { chooseBy, defineOperations } from '../operation.ts';
-import { deleteReplies, each, name, object, text, timestamp, uuid } from '../schemas.ts';
+import { deleteReplies, fieldsOf, name, object, text, timestamp, uuid } from '../schemas.ts';
 import { TIER_SETS } from '../tiers.ts';
 
 const slug = () =>
@@ -12,14 +12,14 @@ const slug = () =>
 const workspace = () =>
   object('Workspace', {
     id: uuid(),
-    ...each(z.string, 'name', 'slug'),
+    ...fieldsOf(z.string, 'name', 'slug'),
     isDefault: z.boolean(),
     inboxCount: z.int().describe('The number of its inboxes.'),
     domainCount: z.int().describe('The number of its domains.'),
     createdAt: timestamp(),
   });
 
-/** Types the row of an operation on workspaces. */
+/** Creates the row of an operation on workspaces. */
 const operation = defineOperations({ origin: 'reference', tiers: chooseBy('workspaces.read.tiers', () => TIER_SETS) });
 
 export const workspaceOperations = {

@@ -117,7 +117,7 @@ export class Schedule implements Part {
       ...{ eventId: event.id, payload, state: 'pending', createdAt: timestampNow(environment) },
       ...{ reason: null, nextAttemptAt: null, attempts: [] },
     });
-    const fault = this.#context.faults.take({ on: 'delivery', world: this.#world, webhookId: webhook.id });
+    const fault = this.#context.faults.useFirst({ on: 'delivery', world: this.#world, webhookId: webhook.id });
     const isRequested = event.webhookId !== undefined;
     const job = this.#jobs.create(delivery, { isRequested, content, fault: fault?.kind, faultId: fault?.id });
     void this.#runStep(job, async () => {

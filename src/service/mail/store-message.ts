@@ -72,7 +72,7 @@ export function checkRoom({ worlds, assume }: Pick<MailContext, 'worlds' | 'assu
   throw new ApiError(
     'STORAGE_FULL',
     `The message does not fit in the storage: it needs ${showSize(bytes)}, and ${room} of ${limit} are free. Reset ` +
-      `the emulator, remove checkpoints, or ${worlds.whole.moreMail}.`,
+      `the emulator, remove checkpoints, or ${worlds.whole.limitAdvice}.`,
   );
 }
 

@@ -96,7 +96,7 @@ function accept(
   const { key, principal } = access;
   const { tier, world } = principal;
   const details = { ...fieldOfTenant(world), tier, key };
-  const stream = new Stream(access, connection, behaviours, () => faults.take({ on: 'stream', world, tier, key }));
+  const stream = new Stream(access, connection, behaviours, () => faults.useFirst({ on: 'stream', world, tier, key }));
   let isOpen = true;
   openStreams.set(stream, key);
   activity.publish({ kind: 'stream-opened', ...details });

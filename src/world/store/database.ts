@@ -14,7 +14,7 @@ const ROW_BYTES = 256;
 
 export type MailRow = Partial<MessageRow> | Partial<AttachmentRow> | Partial<DraftRow>;
 
-/** Returns the size of a row in bytes. A long text with a character outside of Latin-1 has two bytes per character. */
+/** Returns the size of a row of stored mail, in bytes. */
 export function sizeOfMailRow(row: MailRow): number {
   return ROW_BYTES + countBytes(row);
 }
@@ -22,11 +22,12 @@ export function sizeOfMailRow(row: MailRow): number {
 /** The kinds of rows that count as stored mail, whose size is limited. */
 export const MAIL_KINDS = ['messages', 'attachments', 'drafts'] as const satisfies RowKind[];
 
-/** Returns the size of a row as stored mail, in bytes; 0 if it is not mail or there is no row. */
-function sizeOfRow(kind: RowKind, row: object | undefined): number {
+/** Returns how many bytes of stored mail a row has; 0 if the row is not mail, or without a row. */
+function mailBytesOf(kind: RowKind, row: object | undefined): number {
   return row && MAIL_KINDS.some((each) => each === kind) ? sizeOfMailRow(row) : 0;
 }
 
+/** Returns the size of a value in memory. In a text outside of Latin-1, each character has two bytes. */
 function countBytes(value: unknown): number {
   if (typeof value === 'string') return isWide(value) ? 2 * value.length : value.length;
   if (typeof value !== 'object' || value === null) return 0;
@@ -34,7 +35,7 @@ function countBytes(value: unknown): number {
   return Object.entries(value).reduce((sum, [name, part]) => sum + name.length + countBytes(part), 0);
 }
 
-/** Returns whether a text needs two bytes for each character. Short texts matter little, so they are not checked. */
+/** Returns whether a text needs two bytes for each character. Short texts matter little and are not checked. */
 function isWide(text: string): boolean {
   return text.length > 1_000 && /[^\0-\xff]/.test(text);
 }
@@ -48,9 +49,9 @@ type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
  */
 class Collection<Kind extends RowKind> {
   readonly #entries = new Map<string, Entry<Rows[Kind]>>();
-  /** The indexes that are updated with the rows. An index is loaded at its first use, because many are never used. */
+  /** The loaded indexes, which are updated with the rows. An index is loaded at its first use; many are never used. */
   #indexes: RowIndex<Rows[Kind]>[] = [];
-  /** The indexes that find rows by a property. An index that is loaded is also in `#indexes`. */
+  /** The indexes that find rows by a property. After it is loaded, an index is also in `#indexes`. */
   #byProperty: { [Property in IndexedBy<Kind>]?: PropertyIndex<Rows[Kind]> } = {};
   #nextPosition = 0;
   /** The size of these rows as stored mail, in bytes; 0 if they are not mail. */
@@ -132,7 +133,7 @@ class Collection<Kind extends RowKind> {
   }
 
   #recordChange(entry: Entry<Rows[Kind]>, before: Rows[Kind] | undefined, after: Rows[Kind] | undefined): void {
-    this.#countMail(sizeOfRow(this.kind, after) - sizeOfRow(this.kind, before));
+    this.#countMail(mailBytesOf(this.kind, after) - mailBytesOf(this.kind, before));
     for (const index of this.#indexes) index.change(entry, before, after);
   }
 
@@ -152,7 +153,7 @@ function freeze<Row extends object>(row: Row): Row {
   return Object.freeze(row);
 }
 
-/** Replaces every empty list, because most messages have several empty lists. */
+/** Replaces every empty list in rows, to save memory: most messages have several empty lists. */
 const NO_ITEMS: readonly never[] = Object.freeze([]);
 
 function frozenCopy<Value>(value: Value): Value {

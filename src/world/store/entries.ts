@@ -1,4 +1,4 @@
-/** A row with its place in the order of insertion. A change of the row replaces `row`, so that lists keep the entry. */
+/** A row with its place in the order of insertion. An update replaces `row`, so that lists can keep the same entry. */
 export interface Entry<Row> {
   /** A number that is larger than the position of every entry that was inserted before. */
   readonly position: number;
@@ -12,14 +12,14 @@ export interface SliceableList<Item> {
 }
 
 /**
- * Returns how many items at the start of a sorted list pass the test. All items after the first item that fails the
- * test must fail, too.
+ * Returns how many items at the start of a list pass a test. The list must be sorted so that no item after the first
+ * failing item passes.
  */
-export function countStart<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
+export function countStart<Item>(items: readonly Item[], passes: (item: Item) => boolean): number {
   let [low, high] = [0, items.length];
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (isBefore(items[middle] as Item)) low = middle + 1;
+    if (passes(items[middle] as Item)) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -9,19 +9,19 @@ export type SavedOwners = Readonly<Record<string, SavedOwner>>;
 interface WholeMailbox {
   /** The limit for the stored mail, in bytes. */
   readonly maxMailBytes: number;
-  /** How the limit can be raised, for an error message. */
-  readonly moreMail: string;
+  /** How the user can raise the limit, for an error message. */
+  readonly limitAdvice: string;
   readonly saved: SavedStates;
-  /** The servers for mail that listen. */
+  /** The mail servers that listen. */
   readonly mailServers: MailServersThatListen;
   /**
-   * Returns the size of the stored mail and of the mail in checkpoints, in bytes. An exact count takes longer. So the
-   * result may be too high, but only if `wanted` more bytes fit nevertheless.
+   * Returns the size of the stored mail and of the mail in checkpoints, in bytes. The result can be too high if
+   * `wanted` more bytes fit anyway, because an exact count takes longer.
    */
   countMailBytes(wanted?: number): number;
 }
 
-/** The tenants that a request or a control call can reach: all of the mailbox, or only the tenant of a sandbox. */
+/** The worlds that a request or a control call can reach: all worlds of the mailbox, or only the world of a sandbox. */
 export interface ReachableWorlds extends Owner {
   /** The id of the sandbox; `undefined` for the whole mailbox. */
   readonly sandboxId: string | undefined;
@@ -34,7 +34,7 @@ export interface ReachableWorlds extends Owner {
   get(id: string): World | undefined;
   /** Returns every world, in the order of creation. */
   all(): World[];
-  /** Returns every world and, outside of a sandbox, the mailbox for what belongs to no tenant. */
+  /** Returns every world and, unless this is a sandbox, the mailbox for what belongs to no tenant. */
   owners(): Owner[];
   /** Returns every world that is not a sandbox. In a sandbox, returns only the world of the sandbox. */
   ownWorlds(): World[];
@@ -52,7 +52,7 @@ export interface ReachableWorlds extends Owner {
   restore(snapshot: MailboxSnapshot, saved?: SavedOwners): void;
 }
 
-/** Returns the clock and the parts of each owner now, by the id of the tenant. The mailbox has the id ''. */
+/** Returns the clock and the parts of each owner at this moment, by the id of the tenant; '' is the mailbox. */
 export function saveOwners(worlds: ReachableWorlds, method: 'save' | 'keep' = 'save'): SavedOwners {
   const tenants = worlds.ownWorlds().map(({ id, parts }) => [id, parts.save(method)]);
   return Object.fromEntries([[worlds.sandboxId ?? '', worlds.parts.save(method)], ...tenants]);
@@ -68,7 +68,7 @@ interface ListeningServer {
   readonly hasTls: boolean;
 }
 
-/** The servers for mail that listen. */
+/** The mail servers that listen. */
 export interface MailServersThatListen {
   /** The server for SMTP; left out if it is off. */
   smtp?: ListeningServer;
@@ -76,10 +76,10 @@ export interface MailServersThatListen {
   imap?: ListeningServer;
 }
 
-/** The states in checkpoints, by their owner: '' for the mailbox, or the id of a sandbox. */
+/** The states in checkpoints. Their owner is '' for the mailbox, or the id of a sandbox. */
 export class SavedStates {
   readonly #states = new Map<string, readonly MailboxSnapshot[]>();
-  /** The size of their mail in bytes. Mail that several states share is counted for each of them. */
+  /** The size of the mail in all states, in bytes. Mail that several states share is counted for each state. */
   mailBytes = 0;
 
   /** Replaces the states of an owner. */
@@ -98,7 +98,7 @@ function sizeOfMail(states: readonly MailboxSnapshot[]): number {
   return states.reduce((sum, { mailBytes }) => sum + mailBytes, 0);
 }
 
-/** Returns the size of the mail that is only in saved states, in bytes. Mail that several states share counts once. */
+/** Returns the size of the mail that is only in saved states, in bytes. Mail that states share is counted once. */
 export function countOnlySaved(saved: readonly MailboxSnapshot[], worldOf: (id: string) => World | undefined): number {
   const counted = new Set<unknown>();
   const sizeOf = (row: MailRow, present: MailRow | undefined) => {

@@ -3,7 +3,7 @@ import { lazy } from '../../basics/lazy-schema.ts';
 import { direction, timestamp } from '../../contract/schemas.ts';
 import { COLUMNS, type ColumnType, type RowOf, splitType } from '../../fixture/columns.ts';
 
-/** A tenant. Its world has exactly one row of this kind. */
+/** A tenant. The world of a tenant has exactly one row of this kind. */
 export interface TenantRow extends RowOf<typeof COLUMNS.tenants> {}
 
 /** A workspace of the tenant. */
@@ -43,27 +43,27 @@ export interface ListEntryRow extends RowOf<typeof COLUMNS.listEntries> {}
 export interface Rows {
   /** The tenant itself. */
   tenants: TenantRow;
-  /** Its workspaces. */
+  /** The workspaces of the tenant. */
   workspaces: WorkspaceRow;
-  /** Its inboxes, deleted ones too. */
+  /** The inboxes of the tenant, including deleted inboxes. */
   inboxes: InboxRow;
-  /** The addresses of its inboxes. */
+  /** The addresses of the inboxes. */
   addresses: AddressRow;
-  /** Its keys, those of its workspaces and those of its inboxes. */
+  /** The keys of the tenant, of its workspaces and of its inboxes. */
   apiKeys: ApiKeyRow;
-  /** Its domains. */
+  /** The domains of the tenant. */
   domains: DomainRow;
-  /** Its webhooks. */
+  /** The webhooks of the tenant. */
   webhooks: WebhookRow;
-  /** The messages of its inboxes, deleted ones too. */
+  /** The messages of the inboxes, including deleted messages. */
   messages: MessageRow;
-  /** The files of its messages. */
+  /** The files of the messages. */
   attachments: AttachmentRow;
-  /** The drafts of its inboxes. */
+  /** The drafts of the inboxes. */
   drafts: DraftRow;
-  /** The contact lists of its inboxes. */
+  /** The contact lists of the inboxes. */
   lists: ListRow;
-  /** The contacts of its lists. */
+  /** The contacts of the lists. */
   listEntries: ListEntryRow;
 }
 
@@ -81,7 +81,7 @@ const shownColumns = lazy((): { readonly [Type in ColumnType]?: z.ZodType } => (
   ...{ time: timestamp(), direction: direction() },
 }));
 
-/** The type of the schemas of some columns. */
+/** The schemas of some columns, by the name of the column. */
 export type ShownFields<Row, Name extends keyof Row> = Pick<
   { readonly [Column in keyof Row]: z.ZodType<Row[Column]> },
   Name

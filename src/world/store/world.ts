@@ -19,7 +19,7 @@ export class Shared {
   readonly rotations = addPart(this.parts, 'rotated keys', () => new Rotations());
   readonly keys = new KeyIndex<KeyLocation>();
   readonly addresses = new AddressIndex<InboxLocation>();
-  /** The size of the mail of all worlds. It is updated at each change, because each new mail needs it. */
+  /** The size of the mail of all worlds. It is updated at each change, because each new mail needs this size. */
   readonly mail = { bytes: 0 };
 }
 
@@ -27,7 +27,7 @@ export class Shared {
 export interface Rotation {
   readonly keyId: string;
   readonly newKeyId: string;
-  /** When it was replaced, by the clock of the tenant. */
+  /** When the key was replaced, by the clock of the tenant. */
   readonly at: Date;
 }
 
@@ -36,7 +36,7 @@ const MAX_ROTATIONS = 1_000;
 
 /** The latest rotations of keys of a tenant, by the text of the old key. */
 class Rotations extends Map<string, Rotation> implements Part {
-  /** Records the rotation of a removed key if another key replaces it. Returns the removed key. */
+  /** If another key replaces a removed key, records this rotation. Returns the removed key. */
   record(removed: ApiKeyRow | undefined, newKeyId: string | undefined, at: Date): ApiKeyRow | undefined {
     if (!removed || newKeyId === undefined) return removed;
     const [oldest = ''] = this.size < MAX_ROTATIONS ? [] : this.keys();
@@ -71,13 +71,13 @@ export interface World extends Database, Owner {
   readonly environment: Environment;
   /** Adds a key. @throws if any tenant has a key with this text. */
   addKey(row: ApiKeyRow): ApiKeyRow;
-  /** Removes a key; requests with it are refused from now on. `newKeyId` is the key that replaces it, if any. */
+  /** Removes a key. Requests with this key are then refused. `newKeyId` is the id of a key that replaces it, if any. */
   removeKey(id: string, newKeyId?: string): ApiKeyRow | undefined;
   /** Returns the rotation of a key that was replaced after the last reset; otherwise `undefined`. */
   rotationOf(key: string): Rotation | undefined;
   /** Adds an address. @throws if any inbox has this address. */
   addAddress(row: AddressRow): AddressRow;
-  /** Removes an address; no inbox receives its mail any more. */
+  /** Removes an address. No inbox receives mail to this address any more. */
   removeAddress(id: string): AddressRow | undefined;
   snapshot(): WorldSnapshot;
   /** Replaces every row; the indexes must have been cleared before. */
@@ -94,7 +94,7 @@ export function sizeOfMailIn(worlds: readonly World[]): number {
 /** Creates the world of a tenant, with only the tenant's own row. */
 export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: Environment): World {
   const clock = new Clock(realEnvironment);
-  const mail = countMail(shared.mail, () => sizeOfMailIn([world]));
+  const mail = createMailCounter(shared.mail, () => sizeOfMailIn([world]));
   const database = createDatabase(mail.add);
   database.tenants.insert(tenant);
   const keys = indexRows(database.apiKeys, shared.keys, 'key', (row) => ({ world, row }));
@@ -126,7 +126,7 @@ export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: 
   return world;
 }
 
-/** Returns the field with the id of a tenant, which each object about the data of this tenant has. */
+/** Returns a field with the id of a tenant, for objects about the data of this tenant. */
 export function fieldOfTenant({ id }: World) {
   return { tenantId: id };
 }
@@ -141,7 +141,7 @@ export function hasVerifiedDomain({ domains }: World, domain: string): boolean {
   return domains.by('domain', domain).some(({ status }) => status === 'verified');
 }
 
-/** Returns functions that change one collection of a world, and an index of the mailbox with it. */
+/** Returns functions that change a collection of a world and, at the same time, an index of the mailbox. */
 function indexRows<Name extends string, Row extends { readonly [Text in Name]: string }, Location>(
   rows: { all(): Row[]; insert(row: Row): Row; remove(id: string): Row | undefined },
   index: Map<string, Location>,
@@ -168,19 +168,19 @@ function indexRows<Name extends string, Row extends { readonly [Text in Name]: s
   };
 }
 
-/** Returns functions that add the mail of a world to the size of all mail, except while the world is closed. */
-function countMail(all: { bytes: number }, sizeOfOwn: () => number) {
+/** Returns functions that add the mail of a world to the size of all mail. A closed world is not counted. */
+function createMailCounter(total: { bytes: number }, sizeOfWorld: () => number) {
   let isCounted = true;
   return {
     add(change: number) {
-      if (isCounted) all.bytes += change;
+      if (isCounted) total.bytes += change;
     },
     include() {
-      if (!isCounted) all.bytes += sizeOfOwn();
+      if (!isCounted) total.bytes += sizeOfWorld();
       isCounted = true;
     },
     exclude() {
-      if (isCounted) all.bytes -= sizeOfOwn();
+      if (isCounted) total.bytes -= sizeOfWorld();
       isCounted = false;
     },
   };
@@ -192,15 +192,15 @@ function restoreCollection<Kind extends RowKind>(collections: Collections, kind:
 
 /** Something that belongs to one world, such as its deliveries, or to the mailbox. */
 export interface Part {
-  /** Stops the work and the waits of the part, for a reason such as `The mailbox was reset`. It is not used again. */
+  /** Stops the work and the waits of the part. `reason` is a sentence. The part is not used again. */
   end(reason: string): void;
   /** Returns what a checkpoint contains of the part. */
   save?(): unknown;
-  /** Restores what `save` returned, in a new part. Rows and clocks have been restored before. */
+  /** Fills a new part with what `save` returned. Rows and clocks have been restored before. */
   restore?(saved: never): void;
-  /** Returns what is kept when the process ends, as JSON. */
+  /** Returns what the part keeps after the end of the process; it must be JSON. */
   keep?(): unknown;
-  /** Continues with what `keep` returned, in a new part. Rows and clocks have been restored before. */
+  /** Fills a new part with what `keep` returned, and continues its work. Rows and clocks have been restored before. */
   resume?(kept: never): void;
   /** Whether a reset leaves the part unchanged; otherwise a reset ends it. */
   readonly staysOnReset?: boolean;

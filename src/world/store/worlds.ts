@@ -1,4 +1,4 @@
-import { DEFAULT_MAX_MAIL_BYTES } from '../../basics/size.ts';
+import { DEFAULT_MAX_STORED_BYTES } from '../../basics/size.ts';
 import { domainOf, SANDBOX_DOMAIN } from '../../contract/email-address.ts';
 import { Clock } from '../clock.ts';
 import { type Environment, memoryForMail } from '../environment.ts';
@@ -21,7 +21,7 @@ export class Worlds implements ReachableWorlds {
   readonly environment: Environment;
   /** The limit for the stored mail of all tenants, in bytes. */
   readonly maxMailBytes: number;
-  readonly moreMail: string;
+  readonly limitAdvice: string;
   readonly saved = new SavedStates();
   readonly mailServers: ReachableWorlds['whole']['mailServers'] = {};
   readonly whole = this;
@@ -34,13 +34,13 @@ export class Worlds implements ReachableWorlds {
   readonly parts: Parts = new Parts(this, this.#shared.parts);
 
   /** Creates the worlds of a mailbox, without tenants and keys. */
-  constructor(realEnvironment: Environment, maxMailBytes = DEFAULT_MAX_MAIL_BYTES) {
+  constructor(realEnvironment: Environment, maxMailBytes = DEFAULT_MAX_STORED_BYTES) {
     const clock = new Clock(realEnvironment);
     this.clock = clock;
     this.environment = { ...realEnvironment, now: () => clock.now() };
     const memory = memoryForMail(realEnvironment);
     this.maxMailBytes = Math.min(maxMailBytes, memory);
-    this.moreMail = maxMailBytes < memory ? MORE_BY_OPTION : MORE_BY_MEMORY;
+    this.limitAdvice = maxMailBytes < memory ? MORE_BY_OPTION : MORE_BY_MEMORY;
     this.#realEnvironment = realEnvironment;
   }
 
@@ -50,8 +50,8 @@ export class Worlds implements ReachableWorlds {
   }
 
   /**
-   * Adds a part that each world has or, if `create` accepts any owner, each world and the mailbox. `create` runs at the
-   * first use by an owner. Returns the function that returns this part of an owner.
+   * Adds a part to each world and, if `create` accepts any owner, to the mailbox. `create` runs at the first use of the
+   * part by an owner. Returns a function that returns the part of an owner.
    */
   addPart<Type extends Part, Of extends Owner>(id: string, create: (owner: Of) => Type): PartOf<Type, Of> {
     return addPart(this.#shared.parts, id, create);
@@ -75,12 +75,12 @@ export class Worlds implements ReachableWorlds {
     return [...this.#worlds.values()];
   }
 
-  /** Returns what the clients of a tenant can reach. The clients of a sandbox can reach only the sandbox. */
+  /** Returns the worlds that the clients of a tenant can reach. The clients of a sandbox reach only the sandbox. */
   reachableFrom({ id }: World): ReachableWorlds {
     return this.#sandboxes.get(id) ?? this;
   }
 
-  /** If a world is a sandbox, keeps it open for a connected client. Returns a function that ends this. */
+  /** Keeps a sandbox open while a client is connected. Call the returned function when the client disconnects. */
   keepOpen({ id }: World): () => void {
     const sandbox = this.#sandboxes.get(id);
     sandbox?.use(1);
@@ -99,7 +99,7 @@ export class Worlds implements ReachableWorlds {
     return [...this.#shared.keys.keys()];
   }
 
-  /** Finds the inbox of an address in lower case. If the domain is in a sandbox, finds only an inbox of the sandbox. */
+  /** Finds the inbox of an address in lower case. In a domain of a sandbox, finds only inboxes of the sandbox. */
   findAddress(address: string): InboxLocation | undefined {
     const sandbox = this.#sandboxOf(address);
     return sandbox ? sandbox.findAddress(address) : this.#shared.addresses.get(address);
@@ -154,10 +154,10 @@ export class Worlds implements ReachableWorlds {
   }
 
   countMailBytes(wanted = Number.POSITIVE_INFINITY): number {
-    const present = this.#shared.mail.bytes;
-    const atMost = present + this.saved.mailBytes;
+    const storedBytes = this.#shared.mail.bytes;
+    const atMost = storedBytes + this.saved.mailBytes;
     if (atMost + wanted <= this.maxMailBytes) return atMost;
-    return present + countOnlySaved(this.saved.all(), (id) => this.get(id));
+    return storedBytes + countOnlySaved(this.saved.all(), (id) => this.get(id));
   }
 
   snapshot(): MailboxSnapshot {

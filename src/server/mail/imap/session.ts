@@ -26,7 +26,7 @@ export function createImapContext({ service, environment, report }: MailboxInter
     openInbox: ({ world, inboxId }: InboxPrincipal) => inboxesOf(world).open(inboxId),
     takeFault(kind: ImapFaultKind, { world, inboxId }: InboxPrincipal): ImapFault | undefined {
       const row = world.inboxes.get(inboxId);
-      return service.faults.take({ on: 'imap', world, inbox: row && canonicalAddress(row), kinds: [kind] });
+      return service.faults.useFirst({ on: 'imap', world, inbox: row && canonicalAddress(row), kinds: [kind] });
     },
   };
 }

@@ -11,7 +11,7 @@ export type GroupedList = Folder | 'visible';
 
 type Test = (message: MessageRow) => boolean;
 
-/** Of the lists that are kept for each inbox, those that can be grouped by thread. Each tests if a message is in it. */
+/** The lists of each inbox that can be grouped by thread, with a function that tests if a message is in the list. */
 export const GROUPED_LISTS: Readonly<Record<GroupedList, Test>> = {
   visible: ({ deletedAt }) => deletedAt === null,
   inbox: ({ direction, isArchived, deletedAt }) => direction === 'inbound' && !isArchived && deletedAt === null,
@@ -21,7 +21,7 @@ export const GROUPED_LISTS: Readonly<Record<GroupedList, Test>> = {
   trash: ({ deletedAt }) => deletedAt !== null,
 };
 
-/** The lists that are kept for each inbox. Each has a function that tests if a message is in it. */
+/** The lists of each inbox, with a function that tests if a message is in the list. */
 export const MESSAGE_LISTS = {
   ...GROUPED_LISTS,
   inbound: ({ direction, deletedAt }) => direction === 'inbound' && deletedAt === null,
@@ -32,7 +32,7 @@ export const MESSAGE_LISTS = {
 /** A list of messages that is kept for each inbox. */
 export type MessageList = keyof typeof MESSAGE_LISTS;
 
-/** The times that are kept for each inbox, for metrics; null for a message that has no such time. */
+/** The times that each inbox keeps for metrics. A function returns the time of a message; null if it has none. */
 export const MESSAGE_TIMES = {
   sent: ({ direction, receivedAt }: MessageRow) => (direction === 'outbound' ? receivedAt : null),
   received: ({ direction, receivedAt }: MessageRow) => (direction === 'inbound' ? receivedAt : null),
@@ -43,15 +43,16 @@ export const MESSAGE_TIMES = {
 export type MessageTime = keyof typeof MESSAGE_TIMES;
 
 type MessageEntry = Entry<MessageRow>;
+type OptionalEntry = MessageEntry | false | undefined;
 
 const GROUPED_NAMES = Object.keys(GROUPED_LISTS) as GroupedList[];
 
-/** A thread of an inbox: its messages in order of insertion, including deleted ones, and their counts. */
+/** A thread of an inbox: its messages in order of insertion, including deleted messages, and counts of them. */
 export class Thread {
   readonly #entries: MessageEntry[];
   /** For each list, the latest message of the thread that is in the list. */
   readonly latest: Partial<Record<GroupedList, MessageEntry>> = {};
-  /** How many of its messages are neither read nor deleted. */
+  /** How many messages of the thread are neither read nor deleted. */
   unreadCount = 0;
   #visibleCount = 0;
 
@@ -71,14 +72,14 @@ export class Thread {
     return this.#entries.at(-1)?.row as MessageRow;
   }
 
-  /** How many messages the thread has, including deleted ones. */
+  /** How many messages the thread has, including deleted messages. */
   get messageCount(): number {
     return this.#entries.length;
   }
 
   /**
-   * The first and the last message, which may be deleted. If all messages are deleted, both are undefined, because
-   * lists omit such a thread.
+   * The first and the last message, which may be deleted. Both are undefined if all messages are deleted, because lists
+   * then do not show the thread.
    */
   get ends(): readonly [MessageEntry | undefined, MessageEntry | undefined] {
     return this.#visibleCount === 0 ? [undefined, undefined] : [this.#entries[0], this.#entries.at(-1)];
@@ -123,7 +124,7 @@ type InboxIds = readonly string[];
 export class MessageIndex implements RowIndex<MessageRow> {
   readonly #inboxes = new Map<string, InboxLists>();
 
-  /** Creates an empty index. `load` is called before each read, and fills the index if that was not done yet. */
+  /** Creates an empty index. `load` is called before each read, and must fill the index if it is not filled yet. */
   constructor(readonly load: () => void) {}
 
   /** Returns the messages of a list. */
@@ -131,19 +132,19 @@ export class MessageIndex implements RowIndex<MessageRow> {
     return toRows(this.#listsOf(inboxIds).map(({ messages }) => messages[name]));
   }
 
-  /** Returns, of each thread, the latest message that is in a list. */
+  /** For each thread, returns the latest of its messages that are in a list. */
   latestOfThreads(inboxIds: InboxIds, name: GroupedList): SliceableList<MessageRow> {
     return toRows(this.#listsOf(inboxIds).map(({ latest }) => latest[name]));
   }
 
-  /** Returns the threads of an inbox that are not all deleted, in the order of their first or last messages. */
+  /** Returns the threads of an inbox that lists show, in the order of their first or last messages. */
   threads(inboxId: string, order: 'first' | 'last'): SliceableList<Thread> {
     const [lists] = this.#listsOf([inboxId]);
     const entries = lists?.threadEnds[order === 'first' ? 0 : 1] ?? [];
     return mapSlices(entries, ({ row }) => lists?.threads.get(row.threadId) as Thread);
   }
 
-  /** Returns a thread of an inbox; `undefined` if no message is in it. */
+  /** Returns a thread of an inbox; `undefined` if the thread has no message. */
   thread(inboxId: string, threadId: string): Thread | undefined {
     return this.#listsOf([inboxId])[0]?.threads.get(threadId);
   }
@@ -197,9 +198,9 @@ const TIME_NAMES = Object.keys(MESSAGE_TIMES) as MessageTime[];
 export class InboxLists {
   /** The messages of each list. */
   readonly messages = createEach(LIST_NAMES, (): MessageEntry[] => []);
-  /** For each list: of each thread, the latest message that is in the list. */
+  /** For each list and each thread, the latest message of the thread that is in the list. */
   readonly latest = createEach(GROUPED_NAMES, (): MessageEntry[] => []);
-  /** The first messages, and the last messages, of the threads that have a message that is not deleted. */
+  /** The first messages, and the last messages, of the threads that lists show. */
   readonly threadEnds: readonly [MessageEntry[], MessageEntry[]] = [[], []];
   /** The times of the messages in ISO 8601 UTC, sorted. */
   readonly times = createEach(TIME_NAMES, (): string[] => []);
@@ -208,8 +209,8 @@ export class InboxLists {
   /** Updates the lists for a message. `before` is undefined for a new message, and `after` for a removed message. */
   change(entry: MessageEntry, before: MessageRow | undefined, after: MessageRow | undefined): void {
     for (const name of LIST_NAMES) {
-      const isIn = MESSAGE_LISTS[name];
-      replaceEntry(this.messages[name], before && isIn(before) && entry, after && isIn(after) && entry);
+      const isInList = MESSAGE_LISTS[name];
+      replaceEntry(this.messages[name], before && isInList(before) && entry, after && isInList(after) && entry);
     }
     for (const name of TIME_NAMES) this.#changeTime(name, before, after);
     this.#changeThread(entry, before, after);
@@ -219,17 +220,9 @@ export class InboxLists {
     const [previous, next] = [before, after].map((message) => message && MESSAGE_TIMES[name](message));
     if (previous === next) return;
     const times = this.times[name];
-    if (previous)
-      times.splice(
-        countStart(times, (time) => time < previous),
-        1,
-      );
-    if (next)
-      times.splice(
-        countStart(times, (time) => time < next),
-        0,
-        next,
-      );
+    const placeOf = (time: string) => countStart(times, (each) => each < time);
+    if (previous) times.splice(placeOf(previous), 1);
+    if (next) times.splice(placeOf(next), 0, next);
   }
 
   #changeThread(entry: MessageEntry, before: MessageRow | undefined, after: MessageRow | undefined): void {
@@ -245,11 +238,7 @@ export class InboxLists {
 }
 
 /** Removes the entry `previous` from a list, if there is one, and adds the entry `next`, if there is one. */
-function replaceEntry(
-  entries: MessageEntry[],
-  previous: MessageEntry | false | undefined,
-  next: MessageEntry | false | undefined,
-): void {
+function replaceEntry(entries: MessageEntry[], previous: OptionalEntry, next: OptionalEntry): void {
   if (previous === next) return;
   if (previous) removeEntry(entries, previous);
   if (next) addEntry(entries, next);

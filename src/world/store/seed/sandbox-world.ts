@@ -5,7 +5,7 @@ import type { ReachableWorlds, SavedOwners } from '../reachable-worlds.ts';
 import type { InboxLocation, KeyLocation, MailboxSnapshot, Parts, Shared, World, WorldSnapshot } from '../world.ts';
 import { createWorld, sizeOfMailIn } from '../world.ts';
 
-/** How long a sandbox may be unused, in milliseconds of real time. */
+/** After this time without use, in milliseconds of real time, a sandbox is idle. */
 const MAX_IDLE_MS = 60 * 60 * 1000;
 
 /** The data of a new sandbox. */
@@ -92,7 +92,7 @@ export class SandboxWorld implements ReachableWorlds {
     return { operatorKeys: [], tenants: [this.world.snapshot()], mailBytes: sizeOfMailIn([this.world]) };
   }
 
-  /** Whether the sandbox can be reached. It cannot after `end`, or if it is idle and has no open stream. */
+  /** Whether the sandbox can be reached: until `end`, and as long as it is not idle or has an open stream. */
   get isOpen(): boolean {
     return !this.#isEnded && (this.#openStreams > 0 || !this.isIdle);
   }
@@ -118,7 +118,7 @@ export class SandboxWorld implements ReachableWorlds {
     this.parts.reset();
     this.world.close();
     this.world.restore(snapshot);
-    const own = saved?.[this.sandboxId];
-    if (own) this.parts.restore(own);
+    const savedOwner = saved?.[this.sandboxId];
+    if (savedOwner) this.parts.restore(savedOwner);
   }
 }

@@ -17,7 +17,7 @@ const tenants = rows.tenants.map(({ attachments, ...others }) => ({
   attachments: attachments.map(({ content, ...row }) => ({ ...row, content: fromBase64(content) })),
 }));
 
-/** The rows of the default fixture. `npm run docs` writes them to a file, because reading is faster than computing. */
+/** The rows of the default fixture. `npm run docs` writes them to a file, because to read them is faster. */
 const defaultRows = freezeDeep({ ...rows, tenants } as unknown as MailboxSnapshot);
 
 /** The rows of each frozen fixture that was seeded before. Mailboxes can share these rows, because they are frozen. */
@@ -29,11 +29,11 @@ export function seedWithinLimit(worlds: Worlds, fixture: Fixture): void {
   const [used, limit] = [worlds.countMailBytes(), worlds.maxMailBytes];
   if (used <= limit) return;
   throw new MailLimitError(
-    `The fixture has ${showSize(used)} of mail, and ${showSize(limit)} may be stored; ${worlds.moreMail}.`,
+    `The fixture has ${showSize(used)} of mail, and ${showSize(limit)} may be stored; ${worlds.limitAdvice}.`,
   );
 }
 
-/** Fills empty worlds with a validated fixture, from the rows of an earlier call with this fixture if there are any. */
+/** Fills empty worlds with a validated fixture. Uses the rows of an earlier call with this fixture, if any. */
 export function seed(worlds: Worlds, fixture: Fixture): void {
   const seeded = SEEDED.get(fixture);
   if (seeded) worlds.restore(seeded);
@@ -69,7 +69,7 @@ function insertAll<Kind extends RowKind>(collections: Collections, kind: Kind, r
 
 function seedTenant(worlds: Worlds, { id, name, createdAt, key, workspaces, domains, webhooks }: FixtureTenant): void {
   const world = worlds.add({ id, name, createdAt });
-  const idOf = (handle: string | null) => (handle === null ? null : (workspaces[handle]?.id ?? null));
+  const workspaceIdOf = (handle: string | null) => (handle === null ? null : (workspaces[handle]?.id ?? null));
   world.addKey({ ...key, tier: 'tenant', ownerId: id });
   for (const { key, inboxes, ...workspace } of Object.values(workspaces)) {
     world.workspaces.insert(workspace);
@@ -82,10 +82,10 @@ function seedTenant(worlds: Worlds, { id, name, createdAt, key, workspaces, doma
   messages.sort((one, other) => compareTexts(one.message.receivedAt, other.message.receivedAt));
   for (const { inboxId, message } of messages) seedMessage(world, inboxId, message);
   for (const [domain, { workspace, ...rest }] of Object.entries(domains)) {
-    world.domains.insert({ ...rest, domain, workspaceId: idOf(workspace) });
+    world.domains.insert({ ...rest, domain, workspaceId: workspaceIdOf(workspace) });
   }
   for (const { workspace, ...webhook } of Object.values(webhooks)) {
-    world.webhooks.insert({ ...webhook, workspaceId: idOf(workspace) });
+    world.webhooks.insert({ ...webhook, workspaceId: workspaceIdOf(workspace) });
   }
 }
 

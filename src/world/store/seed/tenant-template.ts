@@ -8,20 +8,20 @@ import type { WorldSnapshot } from '../world.ts';
 import { Worlds } from '../worlds.ts';
 import { seed } from './seed.ts';
 
-/** A tenant of a fixture from which any number of copies can be made. */
+/** A tenant of a fixture, of which `copyTenant` can make any number of copies. */
 export interface TenantTemplate {
   /** The handle of the tenant in the fixture. */
   readonly handle: string;
   readonly snapshot: WorldSnapshot;
   readonly keys: TenantKeys;
   readonly ids: TenantIds;
-  /** The size of its mail, in bytes. */
+  /** The size of the mail of the tenant, in bytes. */
   readonly mailBytes: number;
 }
 
 /** A copy of a tenant, with a domain, ids and keys of its own. */
 export interface TenantCopy extends Pick<TenantTemplate, 'handle' | 'snapshot' | 'keys' | 'ids'> {
-  /** Its domain, such as `3f9c2a71b04d.sandbox.test`. */
+  /** The domain of the copy, such as `3f9c2a71b04d.sandbox.test`. */
   readonly domain: string;
 }
 
@@ -38,8 +38,8 @@ export function createTemplate({ operator }: Fixture, handle: string, tenant: Fi
 }
 
 /**
- * Copies a tenant. Each id, key and domain is replaced by a new one. The first domain becomes the domain of the copy,
- * and the others become domains below it. The copy shares all other texts with the template.
+ * Copies a tenant. Each id, key and domain is replaced by a new value. The first domain becomes the domain of the
+ * copy, and the other domains become domains below it. The copy shares all other texts with the template.
  */
 export function copyTenant({ handle, snapshot, keys, ids }: TenantTemplate, environment: Environment): TenantCopy {
   const domain = `${newHex(environment, 6)}.${SANDBOX_DOMAIN}`;
@@ -92,10 +92,10 @@ function createReplacer(create: (text: string) => string): (text: string) => str
 /** Replaces the domain of an address, bare or in display form, if there is a new domain for it. */
 function moveAddress(address: string, newDomains: ReadonlyMap<string, string>): string {
   const domain = domainOf(address.replace(/>$/, ''));
-  const moved = newDomains.get(domain);
-  if (moved === undefined) return address;
+  const newDomain = newDomains.get(domain);
+  if (newDomain === undefined) return address;
   const end = address.endsWith('>') ? '>' : '';
-  return `${address.slice(0, address.lastIndexOf('@') + 1)}${moved}${end}`;
+  return `${address.slice(0, address.lastIndexOf('@') + 1)}${newDomain}${end}`;
 }
 
 /** Replaces every text in nested objects. */
