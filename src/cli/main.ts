@@ -2,7 +2,7 @@
 import * as nodeModule from 'node:module';
 import { watchRunner } from './package-runner.ts';
 
-/** The time that a reader of stdout has to read the last lines before this process exits. */
+/** How long this process waits before it exits, so that a reader of stdout can read the last lines. */
 const EXIT_DELAY_MS = 250;
 
 // Node 22 and later can store the compiled code, so that the next start is faster.

@@ -85,8 +85,8 @@ export class LiveBehaviours {
   /** Changes some values. @throws {BehaviourError} if an id or a value is unknown. */
   change(changes: Readonly<Record<string, string | null>>): void {
     const entries = Object.entries(changes);
-    // `null` restores the value at the start, so this value is checked. An unknown id has no such value, but the check
-    // refuses an unknown id with every value.
+    // `null` restores the value at the start, so the value at the start is checked. An unknown id has none, and gets an
+    // empty text, because the check refuses an unknown id whatever its value is.
     const values = entries.map(([id, value]) => [id, value ?? this.#start[id as ChangeableId] ?? '']);
     parseBehaviours(Object.fromEntries(values));
     const all = Object.entries({ ...this.changes, ...changes }).filter(([, value]) => value !== null);

@@ -38,7 +38,7 @@ interface SandboxContext extends ControlledParts {
 /** A sandbox with its parts. */
 interface Entry {
   readonly sandbox: Sandbox;
-  readonly world: SandboxWorld;
+  readonly sandboxWorld: SandboxWorld;
   readonly state: RestorableState;
   readonly checkpoints: Checkpoints;
 }
@@ -87,10 +87,11 @@ export class Sandboxes {
 
   /** Returns the states of all sandboxes. `resume` creates the sandboxes again from these states. */
   keep(): KeptSandbox[] {
-    return Array.from(this.#entries.values(), ({ sandbox, world, state, checkpoints }) => {
+    return Array.from(this.#entries.values(), ({ sandbox, sandboxWorld, state, checkpoints }) => {
       const { name, domain } = sandbox;
+      const parts = sandboxWorld.parts.save('keep');
       // The parts are read directly, because a call of a method of the sandbox would count as a use.
-      return { name, domain, fixture: state.export(), checkpoints: checkpoints.keep(), ...world.parts.save('keep') };
+      return { name, domain, fixture: state.export(), checkpoints: checkpoints.keep(), ...parts };
     });
   }
 
@@ -105,7 +106,7 @@ export class Sandboxes {
       const template = templateOfOnlyTenant(parseOrExplain(fixture, this.#context.service.behaviours));
       const { id } = this.#open({ ...template, domain }, name, undefined);
       const entry = this.#entries.get(id);
-      entry?.world.parts.restore(owner, 'resume');
+      entry?.sandboxWorld.parts.restore(owner, 'resume');
       entry?.checkpoints.resume(checkpoints ?? []);
     }
   }
@@ -115,19 +116,19 @@ export class Sandboxes {
   }
 
   #open(copy: ReturnType<typeof copyTenant>, name: string | null, random: SeededRandom | undefined): Sandbox {
-    const world = this.#worlds.addSandbox({ ...copy, realEnvironment: this.#environmentWith(random) });
+    const sandboxWorld = this.#worlds.addSandbox({ ...copy, realEnvironment: this.#environmentWith(random) });
     const keysAndIds = { keys: {}, ids: { [copy.handle]: copy.ids } };
-    const state = new RestorableState(world, keysAndIds, { ...this.#context, random });
-    const checkpoints = new Checkpoints(state, world);
+    const state = new RestorableState(sandboxWorld, keysAndIds, { ...this.#context, random });
+    const checkpoints = new Checkpoints(state, sandboxWorld);
     const { keys, ids, domain } = copy;
-    const { id } = world.world;
+    const { id } = sandboxWorld.world;
     const close = () => this.#close(id);
     const use = () => this.#use(id) !== undefined;
-    const controls = createControls(createScope(this.#context, world), keys, { state, checkpoints });
+    const controls = createControls(createScope(this.#context, sandboxWorld), keys, { state, checkpoints });
     const methods = { ...controls, clock: createProxy(controls.clock, use), close, [Symbol.dispose]: close };
     const sandbox = createProxy({ id, name, domain, keys, ids, ...methods }, use);
-    this.#addEntryRemover(world.world);
-    this.#entries.set(id, { sandbox, world, state, checkpoints });
+    this.#addEntryRemover(sandboxWorld.world);
+    this.#entries.set(id, { sandbox, sandboxWorld, state, checkpoints });
     return sandbox;
   }
 
@@ -165,7 +166,8 @@ export class Sandboxes {
     if (this.#entries.size >= MAX_SANDBOXES) {
       throw new ApiError('CONFLICT', `There are ${MAX_SANDBOXES} sandboxes; close one before you create another.`);
     }
-    // The mail is counted only if necessary, because counting takes longer with more sandboxes.
+    // The mail is counted only if necessary, because counting takes longer with more sandboxes. `countMailBytes` gets
+    // the size that must fit, so that it counts exactly only if the size may not fit.
     const free = mailBytes === 0 ? 0 : this.#worlds.maxMailBytes - this.#worlds.countMailBytes(mailBytes);
     if (mailBytes <= free) return;
     throw new ApiError(
@@ -178,8 +180,8 @@ export class Sandboxes {
   /** Records that a sandbox was used, and returns it; `undefined` if it is unknown or has expired. */
   #use(id: string, streamChange = 0): Entry | undefined {
     const entry = this.#entries.get(id);
-    if (!entry?.world.isOpen) return undefined;
-    entry.world.use(streamChange);
+    if (!entry || entry.sandboxWorld.hasExpired) return undefined;
+    entry.sandboxWorld.use(streamChange);
     this.#entries.delete(id);
     this.#entries.set(id, entry);
     return entry;
@@ -190,10 +192,10 @@ export class Sandboxes {
    * in the order of the last use. A sandbox with an open stream counts as used.
    */
   #removeExpired(): void {
-    for (const [id, { world }] of this.#entries) {
-      if (!world.isIdle) return;
-      if (world.isOpen) this.#use(id);
-      else this.#close(id);
+    for (const [id, { sandboxWorld }] of this.#entries) {
+      if (!sandboxWorld.isIdle) return;
+      if (sandboxWorld.hasExpired) this.#close(id);
+      else this.#use(id);
     }
   }
 

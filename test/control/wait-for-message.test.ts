@@ -178,7 +178,7 @@ everywhere('a wrong option is refused with what would be right', async (service)
   expect((await wait(service, { to: DANA, tenant: IDS.acme.inboxes.helpdesk })).status).toBe(404);
   expect(unknown.json).toMatchObject({
     code: 'NOT_FOUND',
-    error: 'since is not the id of a message since the start.',
+    error: 'There is no message with the id in since.',
   });
 });
 

@@ -41,7 +41,7 @@ describe('faults and behaviours on the page', () => {
     expect([(await send()).status, (await send()).status, (await send()).status]).toEqual([503, 503, 200]);
     await line('status 503').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Remove all' }).click();
-    await page.getByText('Nothing goes wrong by a fault.').waitFor();
+    await page.getByText('No fault is set.').waitFor();
     expect(mailbox.faults()).toEqual([]);
   });
 
@@ -52,14 +52,14 @@ describe('faults and behaviours on the page', () => {
     const sandbox = mailbox.createSandbox({ name: 'lion' });
     const other = mailbox.addFault({ on: 'request', status: 500, tenant: mailbox.ids.acme.tenant });
     await page.getByLabel('Tenant', { exact: true }).selectOption({ label: 'Sandbox lion' });
-    await page.getByText('Nothing goes wrong by a fault.').waitFor();
+    await page.getByText('No fault is set.').waitFor();
     await page.getByRole('button', { name: 'Next 2 sends answer 503' }).click();
     await page.getByText('status 503').waitFor();
     await page.getByRole('button', { name: 'Next 3 deliveries come twice' }).click();
     await page.getByRole('button', { name: 'Remove all' }).waitFor();
     expect(mailbox.faults().slice(1)).toMatchObject([{ tenantId: sandbox.id }, { tenantId: sandbox.id }]);
     await page.getByRole('button', { name: 'Remove all' }).click();
-    await page.getByText('Nothing goes wrong by a fault.').waitFor();
+    await page.getByText('No fault is set.').waitFor();
     expect(mailbox.faults()).toEqual([other]);
   });
 

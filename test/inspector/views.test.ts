@@ -63,7 +63,7 @@ describe('the other views of the inspector', () => {
     expect(server.mailbox.faults()).toMatchObject([{ operation: 'sendMessage', status: 503, latency: { ms: 5 } }]);
 
     await page.getByRole('button', { name: 'Remove' }).click();
-    await page.getByText('Nothing goes wrong by a fault.').waitFor();
+    await page.getByText('No fault is set.').waitFor();
     expect(server.mailbox.faults()).toEqual([]);
   });
 
@@ -95,7 +95,7 @@ describe('the other views of the inspector', () => {
       await page.getByText(shown).waitFor();
     }
     await ask();
-    await page.getByText('Nothing goes wrong by a fault.').waitFor();
+    await page.getByText('No fault is set.').waitFor();
 
     await page.goto(`${server.control}/#/requests`);
     await expect.poll(() => page.locator('.row').count()).toBe(3);

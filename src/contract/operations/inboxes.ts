@@ -22,6 +22,7 @@ import { TIER_SETS } from '../tiers.ts';
 
 const mailLogin = () => ({ host: z.string(), port: z.int(), username: z.string(), password: z.string() });
 
+/** The fields of an inbox that the reference lists. */
 const referenceInbox = () =>
   z.strictObject({
     id: uuid(),

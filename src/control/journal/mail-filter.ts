@@ -76,7 +76,7 @@ export function selectMail(logged: readonly LoggedMail[], filter: ParsedMailFilt
   const { since } = filter;
   const isMessage = since !== undefined && !isTime(since);
   const start = isMessage ? logged.findIndex(({ message }) => message.id === since) : -1;
-  if (isMessage && start < 0) throw new ApiError('NOT_FOUND', 'since is not the id of a message since the start.');
+  if (isMessage && start < 0) throw new ApiError('NOT_FOUND', 'There is no message with the id in since.');
   return logged.slice(start + 1).filter((mail) => isSelected(mail, filter, find));
 }
 

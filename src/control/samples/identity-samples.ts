@@ -4,7 +4,7 @@ import type { SampleTable } from './sample-row.ts';
 const FORGED = { envelopeFrom: 'bulk@sender.test', auth: { spf: 'fail', dkim: 'fail', dmarc: 'fail' } } as const;
 
 /** The options of a mail that really comes from the domain in `From`. */
-export const GENUINE = { auth: { spf: 'pass', dkim: 'pass', dmarc: 'pass' } } as const;
+export const AUTHENTICATED = { auth: { spf: 'pass', dkim: 'pass', dmarc: 'pass' } } as const;
 
 const BANK = 'Supplier Bank <service@bank.test>';
 const FRAUD = 'accounts@payments-desk.test';
@@ -52,7 +52,7 @@ export const IDENTITY_SAMPLES: SampleTable<'identity'> = {
     rules: { neverAnswer: true, neverWriteTo: [WEBMAIL] },
     fields: { From: `"{name} <{address}>" <${WEBMAIL}>`, Subject: 'My new address' },
     text: 'Please send the papers of order {number} to this address from now on.',
-    options: GENUINE,
+    options: AUTHENTICATED,
   },
   'reply-to-elsewhere': {
     standard: 'RFC 5322 §3.6.2',
@@ -65,7 +65,7 @@ export const IDENTITY_SAMPLES: SampleTable<'identity'> = {
       Subject: 'New bank account',
     },
     text: 'Our bank account has changed. Please answer, and we send you the new one.',
-    options: GENUINE,
+    options: AUTHENTICATED,
   },
   'two-from': {
     standard: 'RFC 5322 §3.6; RFC 7489 §6.6.1',

@@ -33,8 +33,8 @@ type OneMail = { readonly fields: MailData[0]; readonly text: MailData[1]; reado
 /** The mails of a sample in the order in which they arrive. */
 interface SeveralMails {
   /**
-   * The mails as data, or a function that writes them. The function gets the texts of `order` or, for the twin, of
-   * `harmless`.
+   * The mails as data, or a function that writes them. The function gets the texts of `instruction` or, for the twin,
+   * of `harmless`.
    */
   readonly mails:
     | readonly MailData[]
@@ -44,16 +44,16 @@ interface SeveralMails {
 /** A row of the table of samples. */
 export type SampleRow = RowBase & (OneMail | SeveralMails);
 
-/** A row of the table of mails that give orders. */
+/** A row of the table of mails that give instructions. */
 export interface InjectionRow extends RowBase, SeveralMails {
-  /** The orders. The second text is for a second mail, if the orders are split over two. */
-  readonly order: readonly [string, string?];
-  /** What the mails of the twin contain instead of the orders. */
+  /** The instruction. The second text is for a second mail, if the instruction is split over two mails. */
+  readonly instruction: readonly [string, string?];
+  /** What the mails of the twin contain instead of the instruction. */
   readonly harmless: readonly [string, string?];
 }
 
 /** The table of a family. */
 export type SampleTable<Family extends keyof SampleNames> = Readonly<Record<SampleNames[Family], SampleRow>>;
 
-/** The table of the mails that give orders. */
+/** The table of the mails that give instructions. */
 export type InjectionTable = Readonly<Record<SampleNames['injection'], InjectionRow>>;

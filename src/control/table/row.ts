@@ -62,7 +62,7 @@ export interface ControlDefinition<
   /** The errors that are specific to this call. If a call can apply to a sandbox, NOT_FOUND is added. */
   readonly errors?: readonly ErrorCode[];
   /** Whether the call always applies to the whole mailbox. Otherwise `?sandbox=<id>` selects a sandbox. */
-  readonly takesNoSandbox?: true;
+  readonly hasNoSandboxParameter?: true;
   /** Whether the reply never changes as long as the mailbox exists, so that it can be cached. */
   readonly replyNeverChanges?: true;
   run(
@@ -116,7 +116,7 @@ export function createRows<Id extends string>(calls: Record<Id, string>, definit
   return (Object.keys(calls) as Id[]).map((id): ControlRow => {
     const [method = '', path = ''] = calls[id].split(' ');
     const row = { ...definitions[id], id, method, path: CONTROL_PATH + path };
-    if (row.takesNoSandbox) return row;
+    if (row.hasNoSandboxParameter) return row;
     const query = (row.query ?? z.strictObject({})).extend({ sandbox });
     return { ...row, query, errors: [...(row.errors ?? []), 'NOT_FOUND' as const] };
   });
@@ -125,7 +125,7 @@ export function createRows<Id extends string>(calls: Record<Id, string>, definit
 /** Adds these properties to each of the definitions. */
 export function markEach<Rows extends Readonly<Record<string, ControlDefinition>>>(
   rows: Rows,
-  mark: Pick<ControlDefinition, 'takesNoSandbox' | 'replyNeverChanges'>,
+  mark: Pick<ControlDefinition, 'hasNoSandboxParameter' | 'replyNeverChanges'>,
 ): Rows {
   return Object.fromEntries(Object.entries(rows).map(([id, row]) => [id, { ...row, ...mark }])) as Rows;
 }

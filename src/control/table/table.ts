@@ -17,7 +17,7 @@ const sharedFields = {
   question: z.string().describe('What the service document leaves open, as a question.'),
   section: z.string().describe('The section of the service document.'),
   origin: z.enum(['document', 'reference', 'assumed']).describe('The source of the default or of the assumption.'),
-  told: z.string().describe('What a client needs to find the answer for a running service, or why it cannot.'),
+  told: z.string().describe('How a client can find out the answer for a running service, or why it cannot.'),
 };
 
 const changeableBehaviour = z.strictObject({
@@ -78,8 +78,8 @@ const DOCUMENT_ROWS = {
 
 const mailServer = z.strictObject({ port: z.int() }).optional();
 
-/** The process that answers. */
-const ownProcess = {
+/** The fields of a reply that describe the process that answers. */
+const processFields = {
   url: z.string().describe('The URL at which clients call the process.'),
   smtp: mailServer,
   imap: mailServer,
@@ -94,7 +94,7 @@ const sandboxReply = z.strictObject({
   domain: z.string().describe("The domain of its addresses, instead of the fixture's first domain."),
   keys: z.strictObject({ tenant: z.string(), workspaces: texts, inboxes: texts }).describe('By handle.'),
   ids: z.strictObject({ tenant: z.string(), workspaces: texts, inboxes: texts, webhooks: texts }),
-  ...ownProcess,
+  ...processFields,
 });
 
 /** The calls that are about the whole process, or the whole mailbox. */
@@ -124,7 +124,7 @@ const PROCESS_ROWS = {
   ),
   getControlHealth: defineControl(
     'Shows that the emulator is running, its version, its URL and its mail ports.',
-    { reply: z.strictObject({ status: z.literal('ok'), version: z.string(), ...ownProcess }) },
+    { reply: z.strictObject({ status: z.literal('ok'), version: z.string(), ...processFields }) },
     (mailbox, input) => ({ status: 'ok' as const, version: VERSION, ...showProcess(mailbox, input) }),
   ),
   getReadiness: defineControl(
@@ -137,7 +137,7 @@ const PROCESS_ROWS = {
   ),
   listSandboxes: defineControl(
     'Lists the sandboxes; the sandbox that was used least recently comes first.',
-    { reply: z.strictObject({ ...ownProcess, sandboxes: z.array(sandboxReply) }) },
+    { reply: z.strictObject({ ...processFields, sandboxes: z.array(sandboxReply) }) },
     (mailbox, input, { sandboxes }) => {
       const shownProcess = showProcess(mailbox, input);
       return { ...shownProcess, sandboxes: sandboxes().map((each) => ({ ...showSandbox(each), ...shownProcess })) };
@@ -146,8 +146,8 @@ const PROCESS_ROWS = {
   createSandbox: defineControl(
     'Creates a sandbox: a copy of a tenant with keys, ids and a domain of its own.',
     {
-      // The method that `run` calls checks this body, so a call over HTTP gets the same errors as a call in code. Here
-      // the schema is only for types and the OpenAPI document.
+      // `createSandbox()` of the mailbox checks this body, so a call over HTTP gets the same errors as a call in code.
+      // Here the schema is only for types and the OpenAPI document.
       body: sandboxOptions(),
       maxBodyBytes: 2 * MAX_MAIL_BYTES,
       reply: sandboxReply,
@@ -176,8 +176,8 @@ const PROCESS_ROWS = {
 
 /** The control calls by id: the schemas of each, and what it does. */
 export const CONTROL_ROWS = {
-  ...markEach(DOCUMENT_ROWS, { takesNoSandbox: true, replyNeverChanges: true }),
-  ...markEach(PROCESS_ROWS, { takesNoSandbox: true }),
+  ...markEach(DOCUMENT_ROWS, { hasNoSandboxParameter: true, replyNeverChanges: true }),
+  ...markEach(PROCESS_ROWS, { hasNoSandboxParameter: true }),
   ...STATE_ROWS,
   ...MAIL_ROWS,
   ...TRAFFIC_ROWS,

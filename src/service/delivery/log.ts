@@ -14,7 +14,7 @@ export class DeliveryLog {
   readonly #deliveries = new Map<string, Delivery>();
   /** How many characters each delivery has, by its id. */
   readonly #charactersById = new Map<string, number>();
-  /** The ids of the deliveries that have ended, in the order in which they ended. */
+  /** The ids of the deliveries that have ended; first the id of the delivery that ended first. */
   #endedIds = new PriorityQueue<string>();
   readonly #maxCharacters: number;
   readonly #onFull: () => void;

@@ -22,7 +22,7 @@ export interface Job {
   readonly faultId?: string | undefined;
   /** How many attempts in a row have failed. */
   failures: number;
-  /** Cancels the scheduled attempt or release. */
+  /** Cancels what is scheduled for this job: an attempt, or the end of its wait for the next delivery. */
   cancel(): void;
 }
 
@@ -91,7 +91,7 @@ export class Jobs {
     return waiting.reverse();
   }
 
-  /** Ends a job and cancels its scheduled attempt or release. */
+  /** Ends a job and cancels what is scheduled for it. */
   end(id: string): void {
     const job = this.#jobs.get(id);
     if (!job) return;

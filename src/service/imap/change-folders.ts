@@ -45,13 +45,15 @@ export const FLAG_CHANGES: Readonly<Record<string, (flags: Set<string>, given: r
   '-FLAGS': (flags, given) => new Set([...flags].filter((flag) => !given.includes(flag))),
 };
 
-/** Sets the flags of an item. The row of a message has `\Seen` and `\Flagged`, because the API shows these, too. */
+/**
+ * Sets the flags of an item. For a message, its row stores `\Seen` and `\Flagged`, because the API shows these, too.
+ */
 export function setFlags(inbox: ImapInbox, folder: Folder, item: Item, flags: ReadonlySet<string>): void {
   const message = inbox.messageOf(item);
-  const own = [...flags].filter((flag) => !message || (flag !== '\\Seen' && flag !== '\\Flagged'));
-  const isSame = own.length === item.flags.size && own.every((flag) => item.flags.has(flag));
+  const itemFlags = [...flags].filter((flag) => !message || (flag !== '\\Seen' && flag !== '\\Flagged'));
+  const isSame = itemFlags.length === item.flags.size && itemFlags.every((flag) => item.flags.has(flag));
   item.flags.clear();
-  for (const flag of own) item.flags.add(flag);
+  for (const flag of itemFlags) item.flags.add(flag);
   const [isRead, isStarred] = [flags.has('\\Seen'), flags.has('\\Flagged')];
   if (message && (message.isRead !== isRead || message.isStarred !== isStarred)) {
     inbox.world.messages.update(message.id, { isRead, isStarred });
@@ -68,8 +70,8 @@ export interface AppendedMail {
 }
 
 /**
- * Stores a mail with exactly its bytes: in Drafts as a draft, elsewhere as a message. A mail in Sent that was just sent
- * is not stored again.
+ * Stores a mail with exactly its bytes: in Drafts as a draft, elsewhere as a message. A mail
+ * for Sent that this inbox has already sent, with the same Message-ID, is not stored again.
  *
  * @throws {RefusedCommand} if the folder cannot contain the mail. @throws {ApiError} VALIDATION_ERROR, STORAGE_FULL
  */
@@ -110,8 +112,8 @@ function store(
   { mail }: ParsedMail,
   { folder, bytes, flags, time }: AppendedMail,
 ): string {
-  const appended = context.readBehaviour('imap.append.inbox');
-  if (folder === 'INBOX' && appended === 'refused') {
+  const inboxRule = context.readBehaviour('imap.append.inbox');
+  if (folder === 'INBOX' && inboxRule === 'refused') {
     throw new RefusedCommand('Mail comes to INBOX only by delivery.', 'CANNOT');
   }
   const { attachments, ...fields } = mail;
@@ -128,7 +130,7 @@ function store(
   };
   const state = { isStarred: flags.includes('\\Flagged'), receivedAt: time ?? now, ...stateIn(folder, now) };
   const message = storeMessage(world, row, attachments, state);
-  if (folder === 'INBOX' && appended === 'received') publish(context, world, 'message.received', message);
+  if (folder === 'INBOX' && inboxRule === 'received') publish(context, world, 'message.received', message);
   return message.id;
 }
 
@@ -149,7 +151,8 @@ export function stateIn(folder: FolderName, now: string): Pick<MessageRow, 'isAr
 }
 
 /**
- * Moves items to another folder, as the API archives and deletes messages. A draft that is moved to Trash is deleted.
+ * Moves items to another folder. A move to Archive or Trash does what archiving or deleting a message in the API does.
+ * A draft that is moved to Trash is deleted.
  *
  * @throws {RefusedCommand} if one of the items cannot be in that folder. In this case nothing is moved.
  */
@@ -217,6 +220,7 @@ function checkTarget(inbox: ImapInbox, item: Item, to: FolderName, command: 'MOV
   if (to === 'Drafts') throw new RefusedCommand('A message cannot become a draft.', 'CANNOT');
   const isOutbound = message.direction === 'outbound';
   if (to === 'INBOX' && isOutbound) throw new RefusedCommand('INBOX has only mail that arrived.', 'CANNOT');
+  // A message in Sent cannot be copied to Sent either, because this inbox sent it once.
   if (to === 'Sent' && (!isOutbound || folderOf(message) === 'Sent')) {
     throw new RefusedCommand('Sent has only mail that this inbox sent.', 'CANNOT');
   }

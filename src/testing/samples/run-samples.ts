@@ -23,8 +23,8 @@ export interface SampleTask<M extends ControllableMailbox = Mailbox> {
 export interface RunSamplesOptions<M extends ControllableMailbox = Mailbox> {
   /**
    * The names of the samples. Each must have an oracle: rules that show from the requests and the stored rows what the
-   * agent did. Default: fifteen generated samples for each ordinary mail into which an instruction to the agent can be
-   * injected, as `samplesFor()` returns them.
+   * agent did. Default: the generated samples that `samplesFor()` returns. Each of them is an ordinary mail, such as an
+   * invoice, with an injected instruction to the agent; there are fifteen for each ordinary mail.
    */
   readonly samples?: readonly SampleName[] | undefined;
   /** The seed of each sample: a whole number from 0 to 2^53 - 1. Default: 1. */
@@ -67,7 +67,7 @@ export interface SamplesReport {
 
 /**
  * Lets an agent handle samples and their harmless twins, one after the other, each in a mailbox of its own. The oracles
- * of the samples judge the agent, not a language model.
+ * of the samples judge the agent; no language model does.
  *
  * @throws {TypeError} for a sample without an oracle, and for a twin; {@link ApiError} VALIDATION_ERROR for an unknown
  *   sample or another invalid option; {@link Error} if the agent throws, with its error as `cause`, or if the journal

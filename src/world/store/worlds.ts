@@ -91,7 +91,7 @@ export class Worlds implements ReachableWorlds {
   findKey(key: string): KeyLocation | undefined {
     const location = this.#shared.keys.get(key);
     const sandbox = location && 'world' in location ? this.#sandboxes.get(location.world.id) : undefined;
-    return sandbox?.isOpen === false ? undefined : location;
+    return sandbox?.hasExpired ? undefined : location;
   }
 
   /** Returns every valid key. */

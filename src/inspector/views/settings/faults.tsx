@@ -17,7 +17,7 @@ const PRESETS: readonly (readonly [text: string, icon: IconNode, fault: InputTo<
   ['Next 3 deliveries come twice', Copy, { on: 'delivery', kind: 'duplicate', times: 3 }],
 ];
 
-/** The filter for the list of faults. Any event may use up a fault, or lower the number in its field `after`. */
+/** The list of faults is loaded again after any event, because it may use up a fault, or lower its field `after`. */
 const anyEvent = () => true;
 
 /** The faults that are set, and how to add one: by a preset, or by a form with every field. */
@@ -28,7 +28,7 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const faults = value?.faults.filter((fault) => isInScope(scope, fault));
   const createAddCall = (fault: InputTo<'addFault'>) => (client: ControlClient) =>
     client.addFault({ ...fault, tenant: scope.tenant } as InputTo<'addFault'>);
-  // Faults of other tenants stay, because the filter hides them.
+  // Faults of other tenants stay, because the scope hides them.
   const removeAll = async (client: ControlClient) => {
     for (const { id } of faults ?? []) await client.removeFault({ id }).catch(undefinedIfRefused);
   };
@@ -41,14 +41,14 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
         )}
       </div>
       {faults ? <Failure error={actionError} /> : <Loading error={error} />}
-      {faults?.length === 0 && <p class="hint">Nothing goes wrong by a fault.</p>}
+      {faults?.length === 0 && <p class="hint">No fault is set.</p>}
       <ul class="rows">
         {faults?.map((fault) => (
           <FaultRow key={fault.id} fault={fault} isChosen={fault.id === chosen} run={run} />
         ))}
       </ul>
       {chosen !== undefined && faults?.every(({ id }) => id !== chosen) && (
-        <p class="hint">The fault of the link is no longer set: it was used up or removed.</p>
+        <p class="hint">The fault that the link names is no longer set: it was used up or removed.</p>
       )}
       <div class="buttons">
         {PRESETS.map(([text, icon, fault]) => (
@@ -79,7 +79,7 @@ function describeFault({ id: _, on: __, ...fault }: Fault): string {
   const fields = Object.entries(otherFields).filter(([, value]) => value !== null && value !== 'none' && value !== 0);
   const howOften =
     times === null || times === undefined ? 'until it is removed' : `${times} more ${times === 1 ? 'time' : 'times'}`;
-  const afterText = after ? `after ${after} more` : '';
+  const afterText = after ? `after ${after} that go well` : '';
   return [kind, ...fields.map(describeField), howOften, afterText].filter(Boolean).join(' · ');
 }
 
@@ -125,7 +125,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'latency.ms': 'latency, in ms',
   'latency.jitterMs': 'largest random extra latency, in ms',
   'rateLimit.limit': 'requests',
-  'rateLimit.per': 'in, such as 1m',
+  'rateLimit.per': 'in each period, such as 1m',
   after: 'how many go well first',
   times: 'how many times',
 };

@@ -15,8 +15,8 @@ const DEFAULT_LIMIT = 50;
 const MINUTE_MS = 60_000;
 
 /**
- * The share of the mails that each of two addresses must have sent. Otherwise, there is no loop, but much mail in one
- * direction.
+ * Mail between two addresses is a loop only if each of them sent at least this share of it. Otherwise, it is much mail
+ * in one direction.
  */
 const MIN_SHARE = 1 / 4;
 

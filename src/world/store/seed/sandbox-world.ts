@@ -64,7 +64,7 @@ export class SandboxWorld implements ReachableWorlds {
   }
 
   all(): World[] {
-    return this.isOpen ? [this.world] : [];
+    return this.hasExpired ? [] : [this.world];
   }
 
   readonly owners = () => this.all();
@@ -81,7 +81,7 @@ export class SandboxWorld implements ReachableWorlds {
   }
 
   findAddress(address: string): InboxLocation | undefined {
-    return this.isOpen ? this.#addresses.get(address) : undefined;
+    return this.hasExpired ? undefined : this.#addresses.get(address);
   }
 
   findTagged(address: string): InboxLocation[] {
@@ -92,9 +92,9 @@ export class SandboxWorld implements ReachableWorlds {
     return { operatorKeys: [], tenants: [this.world.snapshot()], mailBytes: sizeOfMailIn([this.world]) };
   }
 
-  /** Whether the sandbox can be reached: until `end`, and as long as it is not idle or has an open stream. */
-  get isOpen(): boolean {
-    return !this.#isEnded && (this.#openStreams > 0 || !this.isIdle);
+  /** Whether the sandbox can no longer be reached: after `end`, or if it is idle and has no open stream. */
+  get hasExpired(): boolean {
+    return this.#isEnded || (this.#openStreams === 0 && this.isIdle);
   }
 
   /** Whether the sandbox was not used for an hour. */
