@@ -83,8 +83,8 @@ export const START_FLAGS = {
     ),
     json: { help: 'Print one line of JSON when ready, and the log to stderr' },
     'env-file': {
-      // Node itself reads a flag --env-file that is before a `--`. If the file does not exist, Node, and therefore npx,
-      // ends with `not found` before it runs the program. The program cannot change this.
+      // Node itself reads --env-file before a `--`, even if it is after the name of the program. If the file does not
+      // exist, Node, and therefore npx, ends with `not found` before it runs the program.
       short: 'e',
       value: '<file>',
       help:
@@ -97,7 +97,7 @@ export const START_FLAGS = {
 
 const { open: _open, json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLAGS;
 
-/** The flags of `agent-mailbox-mock exec`. The variable `PORT` is not read, because it is for the other command. */
+/** The flags of `agent-mailbox-mock exec`. `PORT` is not read, because it is for the command that `exec` runs. */
 export const EXEC_FLAGS = {
   ...EMULATOR_FLAGS,
   ...inGroup('Server', { port: { ...SERVER_SETTINGS.port, help: 'Port to listen on (default: a free one)' } }),

@@ -7,7 +7,7 @@ const ONLY_A_KEY = /^(?:bearer +)?(?:sa|tk|wk|ak)_[\w-]{10,}$/i;
 /** A secret field of JSON, such as `client_secret`, with its value. A truncated text may end within the value. */
 const SECRET_FIELD = /((?:password|passwd|secret|api[-_]?key)"\s*:\s*")(?:[^"\\]|\\.)+/gi;
 
-/** A secret field of a form or a query, with its value. An API key is found without a field name, by its form. */
+/** A secret field of a form or a query, with its value. An API key needs no field name, because its prefix is known. */
 const SECRET_FORM_FIELD = /((?:password|passwd|secret)=)[^&\s"'<>\\]+/gi;
 
 /** Matches a part of every secret, also of an encoded secret. Most texts have no match, and need no full search. */

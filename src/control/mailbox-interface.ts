@@ -35,8 +35,8 @@ export interface Mailbox<
    */
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
   /**
-   * Checks a request for an event stream and returns a function that starts the stream on an open connection. The
-   * handlers and the server both call this.
+   * Checks whether a client may open the WebSocket stream of events, and returns a function that starts the stream on
+   * an open connection. The handlers and the server both call this.
    *
    * @throws {ApiError} UNAUTHORIZED, FORBIDDEN or NOT_FOUND, before the connection is upgraded.
    */

@@ -166,9 +166,8 @@ export class Sandboxes {
     if (this.#entries.size >= MAX_SANDBOXES) {
       throw new ApiError('CONFLICT', `There are ${MAX_SANDBOXES} sandboxes; close one before you create another.`);
     }
-    // The mail is counted only if necessary, because counting takes longer with more sandboxes. `countMailBytes` gets
-    // the size that must fit, so that it counts exactly only if the size may not fit.
-    const free = mailBytes === 0 ? 0 : this.#worlds.maxMailBytes - this.#worlds.countMailBytes(mailBytes);
+    // The mail is counted only if necessary, because counting takes longer with more sandboxes.
+    const free = mailBytes === 0 ? 0 : this.#worlds.maxMailBytes - this.#worlds.countMailBytes({ needed: mailBytes });
     if (mailBytes <= free) return;
     throw new ApiError(
       'STORAGE_FULL',

@@ -60,9 +60,9 @@ const IP_ADDRESS = /^(?:\[.*\]|[\d.]+)$/;
 
 /**
  * Calls the URL if something in this process intercepts the request. msw 2 and most other interceptors replace `fetch`.
- * A request that they do not answer reaches the dispatcher, which refuses the request. msw 3 intercepts connections. So
- * no dispatcher is used for msw 3, because it would refuse the request before there is a connection. Only the `fetch`
- * of Node uses dispatchers.
+ * A request that they do not answer reaches the dispatcher, which refuses the request. msw 3 intercepts connections.
+ * A dispatcher would refuse the request before there is a connection, so with msw 3 none is used. Only the `fetch` of
+ * Node uses dispatchers.
  */
 async function fetchIfIntercepted(url: string, init: RequestInit, refuse: () => RefusedError): Promise<Response> {
   const hasHostName = !IP_ADDRESS.test(new URL(url).hostname);

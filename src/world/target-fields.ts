@@ -64,11 +64,14 @@ export type ParsedOptions<Own extends () => z.ZodRawShape> = Readonly<
   z.output<z.ZodObject<ReturnType<Own> & ReturnType<typeof planFields>>>
 > & { readonly after: number; readonly times: number };
 
-/** For a target: returns the schemas of the options and of a fault, and the function that creates a fault. */
-export function defineTarget<Options extends () => z.ZodRawShape, Fields extends () => z.ZodRawShape, Form>(
+/**
+ * Defines a target, which is what a fault can affect, such as a request or a delivery. Returns the schemas of the
+ * options and of the fault, and the function that creates the fault.
+ */
+export function defineTarget<Options extends () => z.ZodRawShape, Fields extends () => z.ZodRawShape, Created>(
   ownOptions: Options,
   ownFields: Fields,
-  create: (options: ParsedOptions<Options>) => Form,
+  create: (options: ParsedOptions<Options>) => Created,
 ) {
   type AllOptions = ReturnType<Options> & ReturnType<typeof planFields>;
   type AllFields = ReturnType<Fields> & ReturnType<typeof faultFields>;

@@ -52,7 +52,7 @@ interface Output extends Pick<ListenOptions, 'log' | 'colour'>, Pick<Terminal, '
 }
 
 /** Reads the data and starts a server. @throws {UsageError | CannotRunError} with a sentence that says what to do. */
-export async function startWithData(settings: StartSettings, { print, reportLoaded, showStatus, ...log }: Output) {
+export async function startWithData(settings: StartSettings, { print, reportLoaded, showStatus, ...logged }: Output) {
   const { json: _, quiet: __, envFile: ___, opensInspector: ____, ...rest } = settings;
   const { fixtures: file, mail, watch, handlers, profile, ...options } = rest;
   if (watch && file === undefined)
@@ -65,7 +65,7 @@ export async function startWithData(settings: StartSettings, { print, reportLoad
     const { fixtures, isLarge } = await read(showStatus);
     const server = await startServer({
       ...options,
-      ...log,
+      ...logged,
       ...(handlers !== undefined && { handlers: await (await import('../load-handlers.ts')).loadHandlers(handlers) }),
       fixtures: fixtures as NamedFixture,
       ...(profile !== undefined && { profile: await (await import('../profile-file.ts')).readProfile(profile, print) }),

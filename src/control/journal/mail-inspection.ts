@@ -3,7 +3,7 @@ import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { linksOf, misleadingLinksOf, type ShownLink } from '../../service/mail/html.ts';
 import { composeMail } from '../../service/mail/mime/compose-mail.ts';
-import { type HeaderField, listHeaders, writeShownTrace } from '../../service/mail/mime/header.ts';
+import { type HeaderField, listHeaders, writeTraceFields } from '../../service/mail/mime/header.ts';
 import { FILE_COLUMNS, fileFields, type MailFile } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies.ts';
 import type { AttachmentRow, InboxRow, MessageRow, ShownFields } from '../../world/store/rows.ts';
@@ -152,7 +152,7 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
     drafts: (filter = {}) => listDrafts(worlds, parseOrRefuse('The filter', draftFilter(), filter)),
     mail(id) {
       const { world, message } = find(id);
-      const trace = writeShownTrace(message, readBehaviour);
+      const trace = writeTraceFields(message, readBehaviour);
       const headers = listHeaders(trace, composeMail(message, world.attachments.by('messageId', id)));
       const api = showMessage(world, message, readBehaviour);
       const deliveries = dispatcher.list([world]).filter(({ payload }) => payload.messageId === id);
@@ -164,7 +164,7 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
     },
     mailSource(id) {
       const { world, message } = find(id);
-      return composeMail(message, world.attachments.by('messageId', id), writeShownTrace(message, readBehaviour));
+      return composeMail(message, world.attachments.by('messageId', id), writeTraceFields(message, readBehaviour));
     },
     mailFile(id, fileId) {
       const file = find(id).world.attachments.get(fileId);

@@ -4,7 +4,7 @@ import { compareTexts } from '../../basics/text.ts';
 import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
 import { ownerField } from '../../service/mail/show-mail.ts';
 import { snippetOf } from '../../service/operations/replies.ts';
-import type { GroupedList } from '../../world/store/indexes/message-index.ts';
+import type { GroupedListName } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { type DraftRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import { canonicalAddress, fieldOfTenant, type World } from '../../world/store/world.ts';
@@ -212,7 +212,7 @@ export function findMail(worlds: ReachableWorlds, search: ParsedSearch): Found[]
 
 function findMailIn(world: World, { folder = 'all', search, threads, ...inboxFilter }: ParsedSearch) {
   const inboxIds = selectInboxes(world, inboxFilter).map(({ id }) => id);
-  const listName: GroupedList = folder === 'all' ? 'visible' : folder;
+  const listName: GroupedListName = folder === 'all' ? 'visible' : folder;
   const index = world.messageIndex;
   const list = threads ? index.latestOfThreads(inboxIds, listName) : index.list(inboxIds, listName);
   const terms = parseTerms(search);

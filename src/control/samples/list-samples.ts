@@ -20,7 +20,7 @@ export const LIST_SAMPLES: SampleTable<'lists'> = {
       'Reply-To': '{name} <{address}>',
       Subject: '[Makers] Does anybody ship order {number}?',
     },
-    text: 'Which of you ships order {number}?\n\n{first}\n-- \nMakers',
+    text: 'Which of you ships order {number}?\n\n{firstName}\n-- \nMakers',
     options: ENVELOPE,
   },
   'list-one-click-unsubscribe': {

@@ -79,7 +79,7 @@ const place = (standard: string, write: Write) => ({ standard, write });
 export const PLACES = {
   subject: place('RFC 5322 §3.6.5', (subject, question, text) => [[{ Subject: `${subject} - ${text}` }, question]]),
   body: place('RFC 5322 §2.3', (subject, question, text) => [
-    [{ Subject: subject }, `Hello,\n\n${question}\n\n${text}\n\n{first}`],
+    [{ Subject: subject }, `Hello,\n\n${question}\n\n${text}\n\n{firstName}`],
   ]),
   quote: place('RFC 3676 §4.5', (subject, question, text) => [
     [
@@ -98,7 +98,7 @@ export const PLACES = {
     [{ Subject: `Invitation: ${subject}` }, meetingPart(context, question, text)],
   ]),
   'reply-chain': place('RFC 5322 §3.6.4', (subject, question, text, context) => [
-    [{ Subject: subject }, `Thank you for the talk.\n\n${text}\n\n{first}`],
+    [{ Subject: subject }, `Thank you for the talk.\n\n${text}\n\n{firstName}`],
     [{ Subject: `Re: ${subject}`, 'In-Reply-To': mailIdOf(context, 1) }, question],
   ]),
 };

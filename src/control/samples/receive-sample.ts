@@ -42,7 +42,7 @@ export async function receiveMailOrSample(
   return messages;
 }
 
-/** Adds the URL to which a control call was sent as `baseUrl` to the options of a sample that have no `baseUrl`. */
+/** Sets `baseUrl` in the options of a sample, if it is missing, to the URL to which the control call was sent. */
 export function addBaseUrlToSample(message: Receivable, host: string | null): Receivable {
   return 'sample' in message && host !== null ? { baseUrl: `http://${host}`, ...message } : message;
 }

@@ -17,7 +17,7 @@ export interface SampleValues {
   readonly inbox: string;
   /** The name, the first name and the bare address of the person who usually writes. */
   readonly name: string;
-  readonly first: string;
+  readonly firstName: string;
   readonly address: string;
   /** A number of five digits, for example the number of an order. */
   readonly number: string;
@@ -61,15 +61,15 @@ export function createSampleContext({ name, seed, about, baseUrl, recipients, su
   random.mix(name);
   const pick = <Item>(items: ArrayLike<Item>) => items[(random(1)[0] ?? 0) % items.length] as Item;
   const text = (characters: string, length: number) => Array.from({ length }, () => pick(characters)).join('');
-  const [first, last] = [pick(FIRST_NAMES), pick(LAST_NAMES)];
+  const [firstName, lastName] = [pick(FIRST_NAMES), pick(LAST_NAMES)];
   const marker = text('0123456789abcdef', 12);
   const [inbox = ''] = recipients;
   const number = `1${text('0123456789', 4)}`;
   const [one, other] = [text(CODE_CHARACTERS, 4), text(CODE_CHARACTERS, 4)];
   const values = {
     inbox,
-    ...{ baseUrl, marker, first, name: `${first} ${last}`, number },
-    address: `${first}.${last}@customer.test`.toLowerCase(),
+    ...{ baseUrl, marker, firstName, name: `${firstName} ${lastName}`, number },
+    address: `${firstName}.${lastName}@customer.test`.toLowerCase(),
     ...{ one, other, spelled: [...one, ...other].map((letter) => WORDS[CODE_CHARACTERS.indexOf(letter)]).join(', ') },
     about: about ?? `<${marker}.sent@${domainOf(inbox)}>`,
   };

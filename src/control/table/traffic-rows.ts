@@ -49,7 +49,7 @@ export const TRAFFIC_ROWS = {
     (mailbox, { params }) => mailbox.delivery(params.id),
   ),
   redeliver: defineControl(
-    'Sends a delivery again, immediately, or once to another URL.',
+    'Sends a delivery again immediately; a URL in the body is for this time only.',
     { params: idInPath('delivery'), body: redeliverOptions(), reply: deliveryReply(), errors: ['CONFLICT'] },
     (mailbox, { params, body }) => mailbox.redeliver(params.id, body),
   ),
@@ -90,7 +90,7 @@ export const TRAFFIC_ROWS = {
     return { requests: mailbox.requests() };
   }),
   restoreRequests: defineControl(
-    'Restores the requests that the latest DELETE of all requests has removed.',
+    'Restores the requests that were removed when the journal was last cleared.',
     { reply: requestsReply },
     (mailbox) => {
       mailbox.restoreRequests();

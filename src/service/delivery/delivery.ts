@@ -82,9 +82,12 @@ export const deliveryReply = lazy(() => z.strictObject(deliveryFields()));
 export interface Delivery extends OutputOf<ReturnType<typeof deliveryFields>> {}
 
 const lossesFields = () => ({
-  /** How many of them still waited for a further attempt. The attempt is never made, and their state is `dropped`. */
+  /**
+   * How many of the removed deliveries still waited for a further attempt. The attempt is never made, and their state
+   * is `dropped`.
+   */
   dropped: z.int().min(0),
-  /** How many of them had already ended. Removing them changes nothing except the log. */
+  /** How many of the removed deliveries had already ended. Their removal changes nothing except the log. */
   forgotten: z.int().min(0),
 });
 

@@ -4,7 +4,7 @@ import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
 import { primaryAddress, type World } from '../../world/store/world.ts';
 import { composeMail } from '../mail/mime/compose-mail.ts';
 import { findHeaderEnd, toBinary } from '../mail/mime/decode.ts';
-import { writeShownTrace } from '../mail/mime/header.ts';
+import { writeTraceFields } from '../mail/mime/header.ts';
 import { type MailPart, splitMail } from '../mail/mime/split-parts.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
@@ -47,7 +47,7 @@ export class MailReader {
     const message = this.inbox.messageOf(item);
     if (message) {
       const files = world.attachments.by('messageId', message.id);
-      const trace = writeShownTrace(message, this.readBehaviour);
+      const trace = writeTraceFields(message, this.readBehaviour);
       // Without a trace the stored bytes are returned, because nobody changes them here.
       return composeMail(message, files, trace.length === 0 ? undefined : trace);
     }

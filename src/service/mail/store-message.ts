@@ -18,8 +18,8 @@ export type AttachedFile = Pick<AttachmentRow, 'filename' | 'contentType' | 'siz
 type SetFields = 'isStarred' | 'isArchived' | 'deletedAt' | 'bouncedAt' | 'receivedAt';
 
 /**
- * Stores a message that arrives or is sent now, with its attachments. `state` replaces the initial values of the fields
- * that are not in `fields`.
+ * Stores a message that arrives or is sent now, with its attachments. `state` replaces the values that this function
+ * sets itself, such as `isStarred`.
  */
 export function storeMessage(
   world: World,
@@ -65,7 +65,7 @@ export function markBounced(context: MailContext, world: World, { id }: MessageR
  * @throws {ApiError} STORAGE_FULL
  */
 export function checkRoom({ worlds, assume }: Pick<MailContext, 'worlds' | 'assume'>, bytes: number): void {
-  const used = worlds.whole.countMailBytes(bytes);
+  const used = worlds.whole.countMailBytes({ needed: bytes });
   if (used + bytes <= worlds.whole.maxMailBytes) return;
   assume('requests.storage-limit');
   const [room, limit] = [worlds.whole.maxMailBytes - used, worlds.whole.maxMailBytes].map(showSize);

@@ -105,7 +105,7 @@ function toMail(context: SendingContext, inbox: InboxRow, draft: DraftRow): Outg
   const { to, cc, bcc } = recipients;
   return {
     ...recipients,
-    recipientCheck: { recipients: [...to, ...cc, ...bcc], onlyIfVerifiedScopeIs: ['every-send'] },
+    recipientCheck: { recipients: [...to, ...cc, ...bcc], checkedInScopes: ['every-send'] },
     subject: draft.subject ?? (originalMessage ? replySubject(originalMessage, context.assume) : ''),
     plainBody: draft.plainBody ?? '',
     htmlBody: draft.htmlBody,
@@ -139,6 +139,7 @@ function checkRecipients(recipients: Recipients, { readBehaviour, assume }: Beha
   );
   if (problems.length === 0) return recipients;
   assume('sending.addresses');
+  // The reading records that this behaviour affects the reply.
   readBehaviour('drafts.recipients');
   throw new ApiError('VALIDATION_ERROR', `The draft cannot be sent: ${problems.slice(0, 5).join('; ')}.`);
 }

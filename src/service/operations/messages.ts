@@ -1,10 +1,10 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { filenameParameters } from '../../contract/header-fields.ts';
 import { timestampNow } from '../../world/environment.ts';
-import type { Folder, GroupedList, MessageList } from '../../world/store/indexes/message-index.ts';
+import type { Folder, GroupedListName, MessageListName } from '../../world/store/indexes/message-index.ts';
 import { removeMessage } from '../../world/store/removal.ts';
 import { composeMail, mediaTypeOf } from '../mail/mime/compose-mail.ts';
-import { writeShownTrace } from '../mail/mime/header.ts';
+import { writeTraceFields } from '../mail/mime/header.ts';
 import {
   findInScope,
   findMessage,
@@ -58,7 +58,7 @@ export const getRawMessage: Run<'getRawMessage'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const attachments = context.world.attachments.by('messageId', message.id);
   return {
-    body: composeMail(message, attachments, writeShownTrace(message, context.readBehaviour)),
+    body: composeMail(message, attachments, writeTraceFields(message, context.readBehaviour)),
     headers: { 'content-type': 'message/rfc822', 'x-content-type-options': 'nosniff' },
   };
 };
@@ -79,7 +79,7 @@ function inboxIdsInScope(context: LookupContext, { workspace, inboxId: inbox }: 
   return selectInboxes(context, { workspace, inbox }).map(({ id }) => id);
 }
 
-function selectList(folder: Folder | undefined, { readBehaviour, assume }: BehaviourReader): GroupedList {
+function selectList(folder: Folder | undefined, { readBehaviour, assume }: BehaviourReader): GroupedListName {
   if (folder === undefined && readBehaviour('messages.all.folder') === 'all') return 'visible';
   assume('messages.folders');
   return folder ?? 'inbox';
@@ -87,7 +87,7 @@ function selectList(folder: Folder | undefined, { readBehaviour, assume }: Behav
 
 export const countFolders: Run<'countFolders'> = (context, { query }) => {
   const inboxIds = inboxIdsInScope(context, query);
-  const count = (list: MessageList) => context.world.messageIndex.list(inboxIds, list).length;
+  const count = (list: MessageListName) => context.world.messageIndex.list(inboxIds, list).length;
   const inbox = { unread: count('unreadInbox'), total: count('inbox') };
   const others = { sent: count('sent'), starred: count('starred'), archived: count('archived'), trash: count('trash') };
   return { body: { inbox, ...COUNT_BODY[context.readBehaviour('messages.folders.counts')](others) } };

@@ -54,7 +54,7 @@ function sendReply(
   recipientsToCheck: readonly string[],
 ) {
   const subject = replySubject(message, context.assume);
-  const recipientCheck: RecipientCheck = { recipients: recipientsToCheck, onlyIfVerifiedScopeIs: ['every-send'] };
+  const recipientCheck: RecipientCheck = { recipients: recipientsToCheck, checkedInScopes: ['every-send'] };
   return send(context, inbox, { ...EMPTY_MAIL, ...content, subject, originalMessage: message, recipientCheck });
 }
 
@@ -66,7 +66,7 @@ export const forwardMessage: Run<'forwardMessage'> = (context, { params, body })
   const forward = composeForward(message, { subject, ...content }, context);
   const recipientCheck: RecipientCheck = {
     recipients: [...to, ...content.cc, ...content.bcc],
-    onlyIfVerifiedScopeIs: ['send-and-forward', 'every-send'],
+    checkedInScopes: ['send-and-forward', 'every-send'],
   };
   return send(context, inbox, { ...EMPTY_MAIL, ...content, ...forward, attachments, to, recipientCheck });
 };

@@ -16,9 +16,9 @@ interface WholeMailbox {
   readonly mailServers: MailServersThatListen;
   /**
    * Returns the size of the stored mail and of the mail in checkpoints, in bytes. The result can be too high if
-   * `wanted` more bytes fit anyway, because an exact count takes longer.
+   * `needed` more bytes fit anyway, because an exact count takes longer.
    */
-  countMailBytes(wanted?: number): number;
+  countMailBytes(options?: { readonly needed?: number }): number;
 }
 
 /** The worlds that a request or a control call can reach: all worlds of the mailbox, or only the world of a sandbox. */

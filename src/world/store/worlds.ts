@@ -153,10 +153,10 @@ export class Worlds implements ReachableWorlds {
     this.#shared.keys.onEnded(listener);
   }
 
-  countMailBytes(wanted = Number.POSITIVE_INFINITY): number {
+  countMailBytes({ needed = Number.POSITIVE_INFINITY } = {}): number {
     const storedBytes = this.#shared.mail.bytes;
     const atMost = storedBytes + this.saved.mailBytes;
-    if (atMost + wanted <= this.maxMailBytes) return atMost;
+    if (atMost + needed <= this.maxMailBytes) return atMost;
     return storedBytes + countOnlySaved(this.saved.all(), (id) => this.get(id));
   }
 

@@ -3,10 +3,10 @@ import { describe, test } from 'vitest';
 import { createDatabase, type Database } from '../../../src/world/store/database.ts';
 import {
   GROUPED_LISTS,
-  type GroupedList,
+  type GroupedListName,
   MESSAGE_LISTS,
   MESSAGE_TIMES,
-  type MessageList,
+  type MessageListName,
   type MessageTime,
 } from '../../../src/world/store/indexes/message-index.ts';
 import type { MessageRow } from '../../../src/world/store/rows.ts';
@@ -43,7 +43,7 @@ const page = fc.tuple(fc.nat({ max: 30 }), fc.nat({ max: 30 })).map(([from, leng
 describe('after any changes of the messages', () => {
   test('each list has the same page as a scan of all messages', ({ expect }) => {
     const inboxes = fc.subarray(INBOX_IDS);
-    const list = fc.constantFrom(...(Object.keys(MESSAGE_LISTS) as MessageList[]));
+    const list = fc.constantFrom(...(Object.keys(MESSAGE_LISTS) as MessageListName[]));
     const isSame = fc.property(steps, inboxes, list, page, (changes, inboxIds, name, [from, to]) => {
       const { messages, messageIndex } = perform(changes);
       const expected = messages.all().filter((row) => inboxIds.includes(row.inboxId) && MESSAGE_LISTS[name](row));
@@ -56,7 +56,7 @@ describe('after any changes of the messages', () => {
 
   test('each list grouped by thread has the same page as a scan of all messages', ({ expect }) => {
     const inboxes = fc.subarray(INBOX_IDS);
-    const list = fc.constantFrom(...(Object.keys(GROUPED_LISTS) as GroupedList[]));
+    const list = fc.constantFrom(...(Object.keys(GROUPED_LISTS) as GroupedListName[]));
     const isSame = fc.property(steps, inboxes, list, page, (changes, inboxIds, name, [from, to]) => {
       const { messages, messageIndex } = perform(changes);
       const inList = messages.all().filter((row) => inboxIds.includes(row.inboxId) && GROUPED_LISTS[name](row));

@@ -174,7 +174,7 @@ export function writeTrace({ headers }: Pick<MessageRow, 'headers'>): string[] {
 /**
  * Writes the trace with which the raw form of a message begins. Returns no fields if `messages.raw.trace` is `hidden`.
  */
-export function writeShownTrace(message: Pick<MessageRow, 'headers'>, readBehaviour: ReadBehaviour): string[] {
+export function writeTraceFields(message: Pick<MessageRow, 'headers'>, readBehaviour: ReadBehaviour): string[] {
   const trace = writeTrace(message);
   return trace.length === 0 || readBehaviour('messages.raw.trace') === 'shown' ? trace : [];
 }

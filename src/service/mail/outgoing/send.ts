@@ -18,7 +18,7 @@ import { findRoute, findSimulator, type Recipient, type Route, uniqueInboxes } f
 export interface RecipientCheck {
   readonly recipients: readonly string[];
   /** The values of `sending.verified.scope` with which the recipients are checked. If left out: with every value. */
-  readonly onlyIfVerifiedScopeIs?: readonly BehaviourValue<'sending.verified.scope'>[];
+  readonly checkedInScopes?: readonly BehaviourValue<'sending.verified.scope'>[];
 }
 
 /** The fields of an outgoing mail that are stored and that count towards the storage limit. */
@@ -176,7 +176,7 @@ function checkVerifiedRecipients(
   { readBehaviour }: MailContext,
   world: World,
   inboxId: string,
-  { recipients, onlyIfVerifiedScopeIs: scopes }: RecipientCheck,
+  { recipients, checkedInScopes: scopes }: RecipientCheck,
 ): void {
   const hasWritten = (address: string) =>
     world.messages

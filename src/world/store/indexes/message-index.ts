@@ -7,12 +7,12 @@ import type { RowIndex } from './property-index.ts';
 export type Folder = (typeof FOLDERS)[number];
 
 /** A list in which each thread may be shown as its latest message. */
-export type GroupedList = Folder | 'visible';
+export type GroupedListName = Folder | 'visible';
 
 type Test = (message: MessageRow) => boolean;
 
 /** The lists of each inbox that can be grouped by thread, with a function that tests if a message is in the list. */
-export const GROUPED_LISTS: Readonly<Record<GroupedList, Test>> = {
+export const GROUPED_LISTS: Readonly<Record<GroupedListName, Test>> = {
   visible: ({ deletedAt }) => deletedAt === null,
   inbox: ({ direction, isArchived, deletedAt }) => direction === 'inbound' && !isArchived && deletedAt === null,
   sent: ({ direction, isArchived, deletedAt }) => direction === 'outbound' && !isArchived && deletedAt === null,
@@ -30,7 +30,7 @@ export const MESSAGE_LISTS = {
 } satisfies Readonly<Record<string, Test>>;
 
 /** A list of messages that is kept for each inbox. */
-export type MessageList = keyof typeof MESSAGE_LISTS;
+export type MessageListName = keyof typeof MESSAGE_LISTS;
 
 /** The times that each inbox keeps for metrics. A function returns the time of a message; null if it has none. */
 export const MESSAGE_TIMES = {
@@ -45,13 +45,13 @@ export type MessageTime = keyof typeof MESSAGE_TIMES;
 type MessageEntry = Entry<MessageRow>;
 type OptionalEntry = MessageEntry | false | undefined;
 
-const GROUPED_NAMES = Object.keys(GROUPED_LISTS) as GroupedList[];
+const GROUPED_NAMES = Object.keys(GROUPED_LISTS) as GroupedListName[];
 
 /** A thread of an inbox: its messages in order of insertion, including deleted messages, and counts of them. */
 export class Thread {
   readonly #entries: MessageEntry[];
   /** For each list, the latest message of the thread that is in the list. */
-  readonly latest: Partial<Record<GroupedList, MessageEntry>> = {};
+  readonly latest: Partial<Record<GroupedListName, MessageEntry>> = {};
   /** How many messages of the thread are neither read nor deleted. */
   unreadCount = 0;
   #visibleCount = 0;
@@ -98,7 +98,7 @@ export class Thread {
     for (const list of GROUPED_NAMES) this.#changeLatest(list, entry, after);
   }
 
-  #changeLatest(list: GroupedList, entry: MessageEntry, after: MessageRow | undefined): void {
+  #changeLatest(list: GroupedListName, entry: MessageEntry, after: MessageRow | undefined): void {
     const latest = this.latest[list];
     const isInList = GROUPED_LISTS[list];
     if (after && isInList(after)) {
@@ -128,12 +128,12 @@ export class MessageIndex implements RowIndex<MessageRow> {
   constructor(readonly load: () => void) {}
 
   /** Returns the messages of a list. */
-  list(inboxIds: InboxIds, name: MessageList): SliceableList<MessageRow> {
+  list(inboxIds: InboxIds, name: MessageListName): SliceableList<MessageRow> {
     return toRows(this.#listsOf(inboxIds).map(({ messages }) => messages[name]));
   }
 
   /** For each thread, returns the latest of its messages that are in a list. */
-  latestOfThreads(inboxIds: InboxIds, name: GroupedList): SliceableList<MessageRow> {
+  latestOfThreads(inboxIds: InboxIds, name: GroupedListName): SliceableList<MessageRow> {
     return toRows(this.#listsOf(inboxIds).map(({ latest }) => latest[name]));
   }
 
@@ -188,7 +188,7 @@ function mapSlices<Item, Result>(list: SliceableList<Item>, map: (item: Item) =>
   return { length: list.length, slice: (from, to) => list.slice(from, to).map(map) };
 }
 
-const LIST_NAMES = Object.keys(MESSAGE_LISTS) as MessageList[];
+const LIST_NAMES = Object.keys(MESSAGE_LISTS) as MessageListName[];
 const TIME_NAMES = Object.keys(MESSAGE_TIMES) as MessageTime[];
 
 /**
