@@ -27,15 +27,15 @@ export interface DeliveryControls {
   /** Returns one delivery. @throws {ApiError} NOT_FOUND if the log does not contain it. */
   delivery(id: string): Delivery;
   /**
-   * Returns how many deliveries were removed because a delivery log was full. Counts for all tenants or, with `tenant`,
-   * for this tenant.
+   * Returns how many deliveries were removed because a delivery log was full. Includes all tenants or, with
+   * `tenant`, only this tenant.
    */
   losses(options?: TenantOption): DeliveryLosses;
   /**
    * Sends a delivery again, immediately, with the same id and a new signature. The delivery may be in any state, but
    * none of its attempts may be running. If the new attempt fails, the retries start again with the first delay. With
-   * `url`, the delivery is sent once to this URL: its `attempts` list the new attempt, but its state and its retries do
-   * not change.
+   * `url`, the delivery is sent once to this URL: the new attempt is added to its `attempts`, but its state
+   * and its retries do not change.
    *
    * @throws {ApiError} NOT_FOUND if the log does not contain the delivery; CONFLICT while it is being sent, or if its
    *   webhook was deleted; VALIDATION_ERROR for an invalid URL.

@@ -144,7 +144,7 @@ function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
   if (!found) throw new ApiError('NOT_FOUND', 'There is no key of a tenant, workspace or inbox with this id.');
   const { world, row } = found;
   const added = world.addKey(createKey(world.environment, row));
-  world.removeKey(id, added.id);
+  world.removeKey(id, { replacedBy: added.id });
   return { id: added.id, key: added.key };
 }
 

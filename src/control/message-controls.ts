@@ -56,7 +56,7 @@ const MAX_NAMED = 10;
 export function createMessageControls({ worlds, recorder, findInbox }: ControlScope): MessageControls {
   const log = recorder.mailLog;
   const remove = (found: readonly { readonly world: World; readonly message: MessageRow }[]) => {
-    // `found` begins with the latest mail, so entries are removed from the end of each list, which is fastest.
+    // `found` begins with the latest mail, which is at the end of the lists of the store, where removal is fastest.
     for (const { world, message } of found) removeMessage(world, message);
     for (const world of new Set(found.map(({ world }) => world)))
       recorder.publish(world.id, { kind: 'messages', action: 'removed', ...fieldOfTenant(world), name: null });
@@ -75,7 +75,7 @@ export function createMessageControls({ worlds, recorder, findInbox }: ControlSc
       const present = selectMail(list(), filter, findInbox).at(-1);
       if (present) return show(present);
       const timeoutMs = parseDuration(timeout);
-      const listen = (listener: MailListener) => log.listen(worlds.get(tenant ?? '') ?? worlds, listener);
+      const listen = (listener: MailListener) => log.listen((tenant && worlds.get(tenant)) || worlds, listener);
       const isWanted = (mail: LoggedMail) => isSelected(mail, filter, findInbox);
       return show(await waitForNextMail(listen, isWanted, describeFilter(filter), { timeoutMs, list }));
     },

@@ -62,7 +62,8 @@ export interface Settled extends OutputOf<ReturnType<typeof resultFields>> {}
 /**
  * Resolves when no work is due or running. It does not wait for work that is due later, such as a retry.
  *
- * @throws {ApiError} CONFLICT after the timeout, with the pending deliveries and answers of correspondents;
+ * @throws {ApiError} CONFLICT after the timeout, with the pending deliveries and answers of correspondents, or if a
+ *   correspondent could not write its answer;
  *   VALIDATION_ERROR for an invalid timeout;
  *   INTERNAL_ERROR if a bug in the emulator has stopped some work, with the error as its cause.
  */
@@ -78,6 +79,7 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
   const outcome = await Promise.race([late, waitForIdle(worlds)]);
   clearTimeout(timer);
   if (outcome === 'late') throw createTimeoutError(timeoutMs, scope);
+  // The clock of the mailbox, `worlds.clock`, runs the work that belongs to no tenant.
   const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
   if (failures.length > 0) throw createFailureError(failures);
   const held = [...service.loops.held(worlds)];
@@ -115,7 +117,7 @@ async function waitForIdle(worlds: ReachableWorlds): Promise<void> {
 
 function createTimeoutError(timeoutMs: number, { worlds, dispatcher, service }: ControlScope): ApiError {
   const inFlight = dispatcher.inFlight(worlds.all()).map(nameOf);
-  const writing = worlds.all().flatMap((world) => service.correspondents.writingTo(world));
+  const writing = worlds.all().flatMap((world) => service.correspondents.addressesOfWriters(world));
   const pending = [...inFlight, ...writing.map((address) => `the answer of the correspondent ${address}`)];
   const waiting = dispatcher.countWaiting(worlds.all());
   const named = pending.slice(0, MAX_NAMED);

@@ -85,7 +85,7 @@ function createLinkFunction(view: string, keptOptions: readonly string[]) {
 export const requestLink = createLinkFunction('requests', ['search', 'status']);
 
 /** Returns the link to a delivery, or to the list of deliveries alone. `changes` replaces some of the filters. */
-export const webhookLink = createLinkFunction('webhooks', ['search', 'state', 'webhook']);
+export const deliveryLink = createLinkFunction('webhooks', ['search', 'state', 'webhook']);
 
 /** The options that choose which mail is listed. */
 const MAIL_OPTIONS = ['tenant', 'workspace', 'inbox', 'folder', 'search', 'threads'] as const;

@@ -98,8 +98,8 @@ export interface FileMail {
 }
 
 /**
- * Converts the bytes of a mail to a message of a fixture. The time of arrival is the time in the Date field. `to` and
- * `cc` do not contain addresses to which the service cannot send, but the raw mail still contains them.
+ * Converts the bytes of a mail to a message of a fixture. The time of arrival is the time in the Date field. Addresses
+ * to which the service cannot send are left out of `to` and `cc`, but the raw mail still contains them.
  *
  * @throws {ApiError} VALIDATION_ERROR if the mail is too large or cannot be parsed.
  */

@@ -98,7 +98,7 @@ export interface AttemptActivity extends DeliveryActivity {
   readonly retryInMs: number | null;
 }
 
-/** The end of a delivery without another attempt. */
+/** A delivery has ended, but not by an attempt: for example, its webhook was deleted. */
 interface EndedDeliveryActivity extends DeliveryActivity {
   /** Always `delivery-ended`. */
   readonly kind: 'delivery-ended';

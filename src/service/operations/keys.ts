@@ -10,7 +10,7 @@ export const rotateInboxKey: Run<'rotateInboxKey'> = (context, { params }) => {
   const inbox = findInScope(context, 'inboxes', params.id);
   const previous = world.apiKeys.by('ownerId', inbox.id);
   const row = world.addKey(createKey(world.environment, { tier: 'inbox', ownerId: inbox.id }));
-  for (const { id } of previous) world.removeKey(id, row.id);
+  for (const { id } of previous) world.removeKey(id, { replacedBy: row.id });
   return { body: ROTATE_BODY[readBehaviour('inboxes.rotate.reply')](row) };
 };
 

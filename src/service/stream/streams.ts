@@ -43,7 +43,7 @@ interface StreamContext extends Pick<Service, 'worlds' | 'events' | 'behaviours'
 /** Subscribes the streams of a mailbox to its events, and returns the function that admits their clients. */
 export function createStreams(context: StreamContext): Streams['admit'] {
   const { worlds, events, behaviours } = context;
-  // Because of the parameter, only worlds have this part, not the mailbox.
+  // The type of the parameter, `World`, says that each world has this part, and the mailbox does not.
   const streamsOf = worlds.addPart('streams', (_: World) => new OpenStreams());
   events.subscribe((event) => {
     // An event that a test triggers for one webhook is not sent to streams.

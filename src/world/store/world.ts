@@ -71,8 +71,8 @@ export interface World extends Database, Owner {
   readonly environment: Environment;
   /** Adds a key. @throws if any tenant has a key with this text. */
   addKey(row: ApiKeyRow): ApiKeyRow;
-  /** Removes a key. Requests with this key are then refused. `newKeyId` is the id of a key that replaces it, if any. */
-  removeKey(id: string, newKeyId?: string): ApiKeyRow | undefined;
+  /** Removes a key. Requests with this key are then refused. `replacedBy` is the id of the key that replaces it. */
+  removeKey(id: string, options?: { readonly replacedBy: string }): ApiKeyRow | undefined;
   /** Returns the rotation of a key that was replaced after the last reset; otherwise `undefined`. */
   rotationOf(key: string): Rotation | undefined;
   /** Adds an address. @throws if any inbox has this address. */
@@ -108,7 +108,7 @@ export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: 
     },
     environment: { ...realEnvironment, now: () => clock.now() },
     addKey: keys.add,
-    removeKey: (id, newKeyId) => shared.rotations(world).record(keys.remove(id), newKeyId, clock.now()),
+    removeKey: (id, options) => shared.rotations(world).record(keys.remove(id), options?.replacedBy, clock.now()),
     rotationOf: (key) => shared.rotations.in([world])[0]?.get(key),
     addAddress: addresses.add,
     removeAddress: addresses.remove,

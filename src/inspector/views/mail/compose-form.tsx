@@ -25,8 +25,8 @@ export interface NewMail {
 type ComposeProps = { readonly initial: NewMail; readonly route: Route; readonly cancel?: () => void };
 
 /**
- * A form for a mail from outside, which arrives as if somebody had sent it. `cancel` closes the form if the
- * link `Cancel` would only lead to the page that is already open.
+ * A form for a mail from outside, which arrives as if somebody had sent it. `cancel` closes the form; it is for pages
+ * that stay open, where a link could not close it.
  */
 export function ComposeForm({ initial, route, cancel }: ComposeProps) {
   const deliver = useMailDelivery(route);
@@ -111,7 +111,7 @@ export function useMailDelivery(route: Route): (body: IncomingMail, tenant: stri
 
 /**
  * Returns the id of the sandbox that has an inbox with an address in `to`; `undefined` if no sandbox has. If no inbox
- * has an address in `to`, for example an alias, the mail is for the chosen tenant, which may be a sandbox.
+ * has an address in `to`, the mail is for the chosen tenant, which may be a sandbox.
  */
 function findSandbox(tenants: readonly Tenant[], to: readonly string[], tenant?: string): string | undefined {
   const chosen = tenants.filter(({ id }) => id === tenant);

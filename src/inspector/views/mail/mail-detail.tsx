@@ -172,8 +172,8 @@ function Thread({ mail: { id, thread }, route }: { readonly mail: MailDetails; r
 }
 
 /**
- * Returns what the form contains at first, for each mail that may follow: an answer of each recipient of a sent mail,
- * or another mail of the sender of a received mail. `title` is the text of the button.
+ * Returns what the form contains at first, for each mail that may follow: for a sent mail, an answer from each
+ * recipient; for a received mail, another mail from the sender. `title` is the text of the button.
  */
 function createFollowUps(mail: MailDetails) {
   const { direction, from, inbox, subject, messageIdHeader: inReplyTo, references, tenantId: tenant } = mail;

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { linkTo, type Route, useTitle, webhookLink } from '../../page-route.ts';
+import { deliveryLink, linkTo, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLinks, Form, TextField, textIn } from '../../parts.tsx';
 import { FullTime, formatFullTime, formatSpan, indentJson, Time } from '../../text.tsx';
 import { type EventFilter, useAction, useLoaded } from '../../use-loaded.ts';
@@ -79,7 +79,7 @@ function Reason({ delivery, secret, route }: { delivery: Delivery; secret: strin
             ? 'The signature of this attempt is correct. So the receiver may have another secret, or change the ' +
               'body before it verifies it.'
             : 'The signature of this attempt is not correct.'}{' '}
-          <a href={webhookLink(route, undefined, { open: 'signature', from: delivery.id })}>
+          <a href={deliveryLink(route, undefined, { open: 'signature', from: delivery.id })}>
             Find out why your code does not verify it
           </a>
         </p>
@@ -109,8 +109,8 @@ function Actions({ delivery: { id, state }, route }: { readonly delivery: Delive
       <p class="buttons">
         <Button text={SEND_LABELS[state] ?? 'Send again'} type="submit" class="primary" disabled={isRunning} />
         {!isOtherUrl && <Button text="To another URL" onClick={() => setOtherUrl(true)} />}
-        <ButtonLink text="Send an edited copy" href={webhookLink(route, undefined, { open: 'event', from: id })} />
-        <ButtonLink text="Check its signature" href={webhookLink(route, undefined, { open: 'signature', from: id })} />
+        <ButtonLink text="Send an edited copy" href={deliveryLink(route, undefined, { open: 'event', from: id })} />
+        <ButtonLink text="Check its signature" href={deliveryLink(route, undefined, { open: 'signature', from: id })} />
       </p>
       <Failure error={error} />
     </Form>

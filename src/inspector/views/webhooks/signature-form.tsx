@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
-import { open, webhookLink } from '../../page-route.ts';
+import { deliveryLink, open } from '../../page-route.ts';
 import { Button, Failure, Field, Form, Select, TextField, textIn } from '../../parts.tsx';
 import { useAction } from '../../use-loaded.ts';
 import { type Delivery, type DeliveryListProps, type Webhook, writeHeaders } from './explain-delivery.ts';
@@ -135,7 +135,7 @@ export function EventForm({ webhooks, initialDelivery, route }: FormProps) {
     const body = { ...readPayload(textIn(data, 'payload')), event, ...(webhookId !== '' && { webhookId }) };
     const { deliveries } = await client.triggerEvent(body);
     if (deliveries.length === 0) throw new Error('No webhook gets this event: none is active and lists this kind.');
-    open(webhookLink(route, deliveries[0]?.id));
+    open(deliveryLink(route, deliveries[0]?.id));
   };
   return (
     <>

@@ -2,7 +2,7 @@ import { Play, ShieldCheck, Webhook as WebhookIcon, Zap } from 'lucide';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { undefinedIfRefused } from '../../../control/table/client.ts';
 import { ListView, Row, VirtualList } from '../../list-view.tsx';
-import { open, type Route, webhookLink } from '../../page-route.ts';
+import { deliveryLink, open, type Route } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Failure, Loading, SearchField, Select } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { Time, UserText, wordsOf } from '../../text.tsx';
@@ -30,7 +30,7 @@ export function WebhooksView({ route }: { readonly route: Route }) {
       detailLabel="Open delivery"
       detail={isOpen && shown && <Detail {...shown} />}
       hint="Choose a delivery to see each attempt."
-      back={webhookLink(route, undefined)}
+      back={deliveryLink(route, undefined)}
     />
   );
 }
@@ -39,7 +39,7 @@ export function WebhooksView({ route }: { readonly route: Route }) {
 function Actions({ held, route }: { readonly held: number; readonly route: Route }) {
   const { run, error, isRunning } = useAction();
   const release = () => run((client) => client.releaseDeliveries({}));
-  const linkToForm = (open: string) => webhookLink(route, undefined, { open });
+  const linkToForm = (open: string) => deliveryLink(route, undefined, { open });
   return (
     <div class="tools">
       <ButtonLink icon={Zap} text="Trigger an event" href={linkToForm('event')} />
@@ -86,7 +86,7 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
     (one) => isInScope(scope, one) && isChosen(one, urlOf(one, urls), words, route.options),
   );
   const change = (changes: Record<string, string>) =>
-    open(webhookLink(route, route.id, changes), { replace: 'search' in changes });
+    open(deliveryLink(route, route.id, changes), { replace: 'search' in changes });
   return (
     <>
       <div class="tools">
@@ -110,7 +110,7 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
         openId={route.id}
         empty={deliveries.length > 0 ? NO_MATCH : NO_DELIVERY}
         renderRow={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} find={words} route={route} />}
-        createLink={(id) => webhookLink(route, id)}
+        createLink={(id) => deliveryLink(route, id)}
       />
     </>
   );
@@ -144,7 +144,7 @@ function DeliveryRow({ delivery, url, find, route }: RowProps) {
   const { text, tone } = markOf(delivery);
   return (
     <Row
-      href={webhookLink(route, id)}
+      href={deliveryLink(route, id)}
       isOpen={route.id === id}
       icon={WebhookIcon}
       tone={tone}

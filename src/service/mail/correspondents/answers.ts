@@ -213,7 +213,7 @@ function answerTicket(input: AnswerInput): Promise<Answer[]> {
 
 /** Returns the subject of an answer: `Re: Order`, or `Re: [#1001] Order` for a ticket. */
 function subjectOf({ subject }: Mail, { ticket }: Turn): string {
-  if (ticket === undefined || subject.includes(`[#${ticket}]`)) return replySubject({ subject }, () => {});
+  if (ticket === undefined || subject.includes(`[#${ticket}]`)) return replySubject({ subject });
   return `Re: [#${ticket}] ${subject.replace(/^(?:re:\s*)+/i, '')}`.slice(0, MAX_SUBJECT_LENGTH);
 }
 

@@ -155,7 +155,7 @@ export class Correspondents implements OutsideAddresses {
   }
 
   /** Returns the addresses of the correspondents that are writing to a tenant. */
-  writingTo(world: World): string[] {
+  addressesOfWriters(world: World): string[] {
     return [...this.#writing].flatMap((each) => (each.world === world ? [each.address] : []));
   }
 
