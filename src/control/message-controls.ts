@@ -75,7 +75,7 @@ export function createMessageControls({ worlds, recorder, findInbox }: ControlSc
       const present = selectMail(list(), filter, findInbox).at(-1);
       if (present) return show(present);
       const timeoutMs = parseDuration(timeout);
-      const listen = (listener: MailListener) => log.listen((tenant && worlds.get(tenant)) || worlds, listener);
+      const listen = (listener: MailListener) => log.listen(worlds.get(tenant ?? '') ?? worlds, listener);
       const isWanted = (mail: LoggedMail) => isSelected(mail, filter, findInbox);
       return show(await waitForNextMail(listen, isWanted, describeFilter(filter), { timeoutMs, list }));
     },

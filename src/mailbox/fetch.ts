@@ -48,7 +48,8 @@ export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>)
 }
 
 function toApiRequest(request: Request, prefix: string): ApiRequest {
-  const [target = ''] = request.url.slice(prefix.length).split('#', 1);
+  const afterPrefix = request.url.slice(prefix.length);
+  const target = afterPrefix.includes('#') ? afterPrefix.slice(0, afterPrefix.indexOf('#')) : afterPrefix;
   const queryStart = target.indexOf('?');
   return {
     method: request.method,
