@@ -191,7 +191,7 @@ test('the tests on the pages pass', SLOW, async (context) => {
 });
 
 test('the code on the pages has no type errors', SLOW, async (context) => {
-  expect((await runToEnd(context, 'tsc --project .')).stdout).toBe('');
+  expect((await runToEnd(context, 'node node_modules/typescript7/bin/tsc --project .')).stdout).toBe('');
 });
 
 test('the recipe for Jest passes with the globals of vitest', SLOW, async (context) => {
