@@ -14,6 +14,7 @@ import { OTHER_PACKAGES, READERS_OF_FOREIGN_TEXT } from '../regex/tables.ts';
 import { type ReadyLine, ROOT } from '../support/command.ts';
 import { HOVERS, MISTAKES, openEditor } from '../support/editor.ts';
 import { BARE_ENV, type Running, run } from '../support/processes.ts';
+import { fillReaderFolder } from '../support/reader-folder.ts';
 import { PAGES } from '../support/readme.ts';
 
 const INSTALL_LIMIT_MS = 300_000;
@@ -103,18 +104,11 @@ const USE_OVER_HTTP = `
   const server = await startServer({ port: 0 });
   const response = await fetch(server.url + '/v1/webhooks', { headers: { 'X-API-Key': server.mailbox.keys.acme.tenant } });
   const { webhooks } = await response.json();
+  const statusOf = async (path) => (await fetch(server.control + path, { headers: { accept: 'text/html' } })).status;
+  const inspector = [await statusOf('/'), await statusOf('/inspector/inspector.js')];
   await server.close();
   const closed = await fetch(server.url).then(() => false, () => true);
-  console.log(JSON.stringify([response.status, webhooks.length, closed]));
-`;
-
-const USE_INSPECTOR = `
-  import { startServer } from 'agent-mailbox-mock/server';
-
-  const server = await startServer({ port: 0 });
-  const statusOf = async (path) => (await fetch(server.control + path, { headers: { accept: 'text/html' } })).status;
-  console.log(JSON.stringify([await statusOf('/'), await statusOf('/inspector/inspector.js')]));
-  await server.close();
+  console.log(JSON.stringify([response.status, webhooks.length, ...inspector, closed]));
 `;
 
 const USE_MIDDLEWARE = `
@@ -223,12 +217,8 @@ test('starts with the rows that the source computes', async ({ expect }) => {
   expect(built).toEqual(JSON.parse(JSON.stringify(createMailbox().snapshot())));
 });
 
-test('serves over HTTP', async ({ expect }) => {
-  expect(await evaluate(consumer, USE_OVER_HTTP)).toEqual([200, 2, true]);
-});
-
-test('serves the inspector', async ({ expect }) => {
-  expect(await evaluate(consumer, USE_INSPECTOR)).toEqual([200, 200]);
+test('serves the service and the inspector over HTTP', async ({ expect }) => {
+  expect(await evaluate(consumer, USE_OVER_HTTP)).toEqual([200, 2, 200, 200, true]);
 });
 
 test('serves as a middleware', async ({ expect }) => {
@@ -416,7 +406,7 @@ test('installs nothing else, in less than 4 MB, and works without msw, except fo
   const files = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const sizes = files.map((file) => statSync(join(file.parentPath, file.name)).size);
   test.expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(4 * 1024 * 1024);
-  test.expect(await evaluate(project, USE_OVER_HTTP)).toEqual([200, 2, true]);
+  test.expect(await evaluate(project, USE_OVER_HTTP)).toEqual([200, 2, 200, 200, true]);
   test.expect(await evaluate(project, USE_RECEIVER)).toEqual([true, 'Hi', 'delivered']);
   const advice =
     'The handlers of a mailbox need msw, which is not installed; install it with npm install --save-dev msw.';
@@ -455,10 +445,28 @@ test('has types that compile in a strict project, even one without the types of 
   };
   await writeFile(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
   await writeFile(join(consumer, 'main.ts'), USE_TYPES);
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const failed = await execute(process.execPath, [tsc, '-p', consumer]).catch(({ stdout }) => stdout);
-  expect(failed).toEqual({ stdout: '', stderr: '' });
+  expect(await compile(consumer, 'typescript')).toEqual({ stdout: '', stderr: '' });
 });
+
+test('has types with which the code on the pages has no errors', async ({ expect }) => {
+  const project = join(folder, 'pages');
+  await mkdir(project);
+  const tsconfig = {
+    extends: join(ROOT, 'tsconfig.json'),
+    // Without `paths`, the imports lead to the declarations of the build.
+    compilerOptions: { types: ['node', 'vite/client'], paths: {} },
+    include: ['*.ts'],
+    exclude: ['playwright.config.ts', 'inbox.spec.ts', 'agent.jest.ts'],
+  };
+  fillReaderFolder(project, { 'tsconfig.json': JSON.stringify(tsconfig) });
+  expect(await compile(project, 'typescript7')).toEqual({ stdout: '', stderr: '' });
+});
+
+/** Checks the types of a project with a version of TypeScript, and returns what it writes. */
+function compile(project: string, version: 'typescript' | 'typescript7'): Promise<unknown> {
+  const tsc = join(ROOT, 'node_modules', version, 'bin/tsc');
+  return execute(process.execPath, [tsc, '-p', project]).catch(({ stdout }) => stdout);
+}
 
 test('has types whose comments an editor shows, and whose names a compiler prints', ({ expect }) => {
   const { NodeNext } = ts.ModuleKind;

@@ -8,20 +8,31 @@ const execute = promisify(execFile);
 const WORKERS = 8;
 const TESTS = 200;
 
-/** A test worker in a process of its own: each test has a sandbox, in which it must see its own data only. */
+/**
+ * A test worker in a process of its own: each test has a sandbox, in which it must see its own data only. `fetch` would
+ * take three times as much of the processor for a request.
+ */
 const WORKER = `
+  import { Agent, request } from 'node:http';
+  import { text } from 'node:stream/consumers';
+
   const [url, worker, tests] = [process.argv[1], process.argv[2], Number(process.argv[3])];
+  const agent = new Agent({ keepAlive: true });
   const call = async (method, path, { key, json } = {}) => {
     const headers = { ...(json && { 'Content-Type': 'application/json' }), ...(key && { 'X-API-Key': key }) };
-    const response = await fetch(url + path, { method, headers, body: json && JSON.stringify(json) });
-    const body = await response.json();
-    if (!response.ok) throw new Error(method + ' ' + path + ': ' + JSON.stringify(body));
+    const response = await new Promise((resolve, reject) => {
+      const body = json && JSON.stringify(json);
+      request(url + path, { method, headers, agent }, resolve).on('error', reject).end(body);
+    });
+    const body = await text(response);
+    if (response.statusCode >= 300) throw new Error(method + ' ' + path + ': ' + body);
     return body;
   };
   let foreign = 0;
   for (let number = 0; number < tests; number += 1) {
     const canary = 'canary-' + worker + '-' + number + '-end';
-    const { id, keys, ids, domain } = await call('POST', '/__mock/sandboxes', { json: { name: canary } });
+    const sandbox = await call('POST', '/__mock/sandboxes', { json: { name: canary } });
+    const { id, keys, ids, domain } = JSON.parse(sandbox);
     const key = keys.tenant;
     await call('POST', '/__mock/clock?sandbox=' + id, { json: { freeze: '2026-03-01T09:00:00.000Z' } });
     const json = { url: url + '/nowhere/' + canary, events: ['message.received'] };
@@ -34,10 +45,10 @@ const WORKER = `
       await call('GET', '/v1/messages', { key }),
       await call('GET', '/__mock/deliveries?sandbox=' + id),
       await call('GET', '/__mock/requests?sandbox=' + id),
-    ].map((body) => JSON.stringify(body));
+    ];
     if (!seen.every((text) => text.includes(canary))) throw new Error('The sandbox misses its own mail.');
     foreign += seen.filter((text) => text.replaceAll(canary, '').includes('canary-')).length;
-    const { now } = await call('GET', '/__mock/clock?sandbox=' + id);
+    const { now } = JSON.parse(await call('GET', '/__mock/clock?sandbox=' + id));
     if (now !== '2026-03-01T09:00:00.000Z') foreign += 1;
     if (number % 2) await call('DELETE', '/__mock/sandboxes/' + id);
   }

@@ -161,20 +161,16 @@ test('what an ended process has left beside a state file is removed', async (con
 test('a kill at any moment of a write leaves the old file or the new one', async (context) => {
   const folder = await makeFolder(context);
   const program = await writeKilledProgram(folder);
-  const endings = await Promise.all(
-    Array.from({ length: 4 }, async (_, worker) => {
-      const file = join(folder, `${worker}.json`);
-      const texts: string[] = [];
-      for (let kill = 0; kill < 50; kill += 1) texts.push(await writeUntilKilled(program, file, kill * 7));
-      return texts;
-    }),
-  );
-  const torn = endings.flat().filter((text) => !/^(\d+):(x*):\1$/.test(text));
-  context.expect(endings.flat()).toHaveLength(200);
+  const files = Array.from({ length: 4 }, (_, number) => join(folder, `${number}.json`));
+  for (const file of files) await writeFile(file, '0::0');
+  const endings: string[] = [];
+  for (let kill = 0; kill < 50; kill += 1) endings.push(...(await writeUntilKilled(program, files, kill * 7)));
+  const torn = endings.filter((text) => !/^(\d+):(x*):\1$/.test(text));
+  context.expect(endings).toHaveLength(200);
   context.expect(torn.map((text) => text.slice(0, 40))).toEqual([]);
 });
 
-/** Writes a program without TypeScript, because a process of it starts fast. */
+/** Writes a program that replaces files at the same time; without TypeScript, because a process of it starts fast. */
 async function writeKilledProgram(folder: string): Promise<string> {
   const source = await readFile(new URL('../../../src/server/replace-file.ts', import.meta.url), 'utf8');
   const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };
@@ -186,23 +182,26 @@ async function writeKilledProgram(folder: string): Promise<string> {
   await writeFile(
     program,
     `import { replaceFile } from './replace-file.mjs';
-     for (let number = 0; ; number += 1) {
-       await replaceFile(process.argv[2], number + ':' + 'x'.repeat(300_000 + number) + ':' + number);
-       process.stdout.write('.');
-     }`,
+     const replaceAgain = async (file) => {
+       for (let number = 0; ; number += 1) {
+         await replaceFile(file, number + ':' + 'x'.repeat(300_000 + number) + ':' + number);
+         process.stdout.write('.');
+       }
+     };
+     for (const file of process.argv.slice(2)) replaceAgain(file);`,
   );
   return program;
 }
 
-/** Starts the program, kills it after a number of turns of the event loop, and returns what is in the file. */
-async function writeUntilKilled(program: string, file: string, turns: number): Promise<string> {
-  const child = spawn(process.execPath, [program, file], { stdio: ['ignore', 'pipe', 'inherit'] });
+/** Starts the program, kills it after a number of turns of the event loop, and returns what is in the files. */
+async function writeUntilKilled(program: string, files: readonly string[], turns: number): Promise<string[]> {
+  const child = spawn(process.execPath, [program, ...files], { stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = once(child, 'close');
   await once(child.stdout, 'data');
   for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
   child.kill('SIGKILL');
   await closed;
-  return readFile(file, 'utf8');
+  return Promise.all(files.map((file) => readFile(file, 'utf8')));
 }
 
 test('a server that is killed while it writes starts again with its last data or those before', async (context) => {

@@ -5,6 +5,8 @@ import { defineConfig } from '@playwright/test';
 const { CHROMIUM_PATH: executablePath = '' } = process.env;
 
 export default defineConfig({
+  // Without `paths`, so that the specs use the built package: Playwright would compile its sources at each start.
+  tsconfig: 'tsconfig.json',
   testMatch: '*.pw.ts',
   reporter: 'line',
   outputDir: join(tmpdir(), 'agent-mailbox-mock-playwright'),
