@@ -1,5 +1,5 @@
 import * as icons from 'lucide';
-import type { ComponentType, RefObject } from 'preact';
+import type { ComponentChildren, ComponentType, RefObject } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ControlClient } from '../control/table/client.ts';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
@@ -8,7 +8,7 @@ import { linkTo, open, type Route, useRoute } from './page-route.ts';
 import { Button, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
-import { formatFullTime, formatSpan, type Now, NowContext } from './text.tsx';
+import { formatFullTime, formatSpan, NowContext, useNow } from './text.tsx';
 import { type EventFilter, noEvent, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
@@ -51,17 +51,16 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const isRefused = useRefusal(refusals);
   const [undo, setUndo] = useState<Undo>();
   const scope = useChosenScope(route);
-  const now = useClock(scope);
   const view = useView(route, help);
   const connection = useConnection();
   const showHelp = () => help.current?.showModal();
   return (
     <ScopeContext.Provider value={scope}>
-      <NowContext.Provider value={now}>
+      <Clock scope={scope}>
         <header class="bar">
           <Brand />
           <TenantFilter scope={scope} route={route} />
-          <ClockState now={now} />
+          <ClockState />
           <span class={`connection ${connection}`} role="status">
             {LABELS[connection]}
           </span>
@@ -81,7 +80,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
         </UndoContext.Provider>
         {undo && <UndoBar undo={undo} close={() => setUndo(undefined)} />}
         <Help dialog={help} />
-      </NowContext.Provider>
+      </Clock>
     </ScopeContext.Provider>
   );
 }
@@ -157,8 +156,9 @@ function useChosenScope({ options: { tenant } }: Route): Scope {
   return { tenants, tenant, sandbox: isSandbox ? tenant : undefined };
 }
 
-/** Returns the time of the emulator, and renders the component again each second. */
-function useClock({ tenant, tenants }: Scope): Now {
+/** Provides the time of the emulator to its children. Each second, only those that use it are rendered again. */
+function Clock({ scope, children }: { readonly scope: Scope; readonly children: ComponentChildren }) {
+  const { tenant, tenants } = scope;
   const load = async (client: ControlClient) => {
     const startedMs = Date.now();
     const { now, frozen } = await client.getClock({ tenant });
@@ -176,9 +176,9 @@ function useClock({ tenant, tenants }: Scope): Now {
     const timer = setInterval(() => setRealMs(Date.now()), 1_000);
     return () => clearInterval(timer);
   }, []);
-  if (!clock) return { offsetMs: 0, isFrozen: false, clocksDiffer, realMs };
-  const aheadMs = clock.nowMs - (clock.frozen ? realMs : clock.readAtMs);
-  return { offsetMs: isSmall(aheadMs) ? 0 : aheadMs, isFrozen: clock.frozen, clocksDiffer, realMs };
+  const aheadMs = clock ? clock.nowMs - (clock.frozen ? realMs : clock.readAtMs) : 0;
+  const now = { offsetMs: isSmall(aheadMs) ? 0 : aheadMs, isFrozen: clock?.frozen ?? false, clocksDiffer, realMs };
+  return <NowContext.Provider value={now}>{children}</NowContext.Provider>;
 }
 
 /** The clocks of at most this many tenants are compared. */
@@ -191,7 +191,8 @@ const isSmall = (differenceMs: number) => Math.abs(differenceMs) < 2_000;
 const changesClock: EventFilter = ({ kind }) => ['clock', 'sandbox', 'reset', 'gap'].includes(kind);
 
 /** Shows the time of the emulator, and by how much it differs from the real time. */
-function ClockState({ now: { offsetMs, isFrozen, clocksDiffer, realMs } }: { readonly now: Now }) {
+function ClockState() {
+  const { offsetMs, isFrozen, clocksDiffer, realMs } = useNow();
   const at = formatFullTime(new Date(realMs + offsetMs).toISOString());
   const isReal = offsetMs === 0 && !isFrozen;
   const offset = `${offsetMs < 0 ? '−' : '+'}${formatSpan(Math.round(Math.abs(offsetMs) / 5_000) * 5_000)}`;

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { MailboxServer } from '../../src/server/start-server.ts';
 import { createAttacks } from './attack-strings.ts';
-import { useInspector } from './open-inspector.ts';
+import { startBuiltServer, useInspector } from './open-inspector.ts';
 
 const open = useInspector();
 
@@ -176,7 +176,7 @@ test('a mail that names what the page reads of its frame is shown all the same',
 });
 
 test('a file of a mail is saved, and never shown as a page', async (context) => {
-  const { server } = await open(context);
+  await using server = await startBuiltServer();
   const [message] = await server.mailbox.receiveMessage({
     to: 'helpdesk@acme.test',
     from: 'eve@outside.test',

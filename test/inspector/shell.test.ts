@@ -90,7 +90,7 @@ describe('the inspector', () => {
 
   test('serves its icon where browsers look for one', async (context) => {
     const { expect } = context;
-    const { server } = await open(context);
+    await using server = await startBuiltServer();
     const reply = await fetch(`${server.url}/favicon.ico`);
     expect(reply.headers.get('content-type')).toBe('image/svg+xml');
     expect(server.mailbox.requests().map(({ path }) => path)).not.toContain('/favicon.ico');

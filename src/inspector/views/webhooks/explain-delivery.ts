@@ -62,9 +62,6 @@ function describeFailure({ status, error, responseBody }: Attempt): string {
   return excerpt === '' ? `answered ${status}.` : `answered ${status}: ${excerpt}`;
 }
 
-/** Formats a list such as `1, 2 and 3`. */
-const listFormat = new Intl.ListFormat('en-GB');
-
 /** Says how earlier attempts failed. An attempt that failed in the same way as the newest attempt is left out. */
 export function explainEarlier({ attempts }: Delivery): string[] {
   const newest = attempts.at(-1);
@@ -76,8 +73,9 @@ export function explainEarlier({ attempts }: Delivery): string[] {
   }
   if (newest) numbersByFailure.delete(describeFailure(newest));
   return [...numbersByFailure].map(([failure, numbers]) => {
+    const list = numbers.join(', ').replace(/, (?=\d+$)/, ' and ');
     const [subject, verb] = numbers.length === 1 ? ['attempt', 'was'] : ['attempts', 'were'];
-    return `Earlier: ${subject} ${listFormat.format(numbers)} ${verb} ${failure}`;
+    return `Earlier: ${subject} ${list} ${verb} ${failure}`;
   });
 }
 
