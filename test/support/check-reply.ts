@@ -1,5 +1,6 @@
 import type { Mailbox } from 'agent-mailbox-mock';
 import type { ReadBehaviour } from '../../src/contract/behaviours.ts';
+import { buildOnce } from '../../src/contract/build-once.ts';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
 import { errorsOf } from '../../src/contract/openapi/create-openapi.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
@@ -7,7 +8,6 @@ import type { OperationId } from '../../src/contract/operations.ts';
 import { OPERATION_ROWS } from '../../src/contract/operations.ts';
 import { errorBody } from '../../src/contract/schemas.ts';
 import { createRouter, splitPath } from '../../src/service/pipeline/handle-request.ts';
-import { buildOnce } from '../../src/service/pipeline/resolve-operation.ts';
 import type { Reply } from './send.ts';
 
 const route = createRouter(OPERATION_ROWS);

@@ -2,6 +2,7 @@ import type { Mailbox, OpenApiDocument } from 'agent-mailbox-mock';
 import type { TaskMeta } from 'vitest';
 import { LENIENCIES, whyUncheckable } from './leniencies.ts';
 import type { CheckingProxy, Exchange } from './prism.ts';
+import type { CheckableDocument } from './prism-operations.ts';
 import { type Reply, type SendOptions, send } from './send.ts';
 import { withoutDescriptions } from './without-descriptions.ts';
 
@@ -23,7 +24,7 @@ export interface Checked {
 export interface Target {
   readonly url: string;
   readonly behaviours: Mailbox['behaviours'];
-  readonly document: Pick<OpenApiDocument, 'openapi' | 'info' | 'paths'>;
+  readonly document: CheckableDocument;
 }
 
 /** A request to a target. */
@@ -58,7 +59,7 @@ const proxies = new Map<string, Promise<CheckingProxy>>();
 const proxyByDocument = new WeakMap<object, Promise<CheckingProxy>>();
 
 /** Starting one takes a while, so documents that differ only in their texts for people share it. */
-function proxyFor(document: object): Promise<CheckingProxy> {
+function proxyFor(document: CheckableDocument): Promise<CheckingProxy> {
   const known = proxyByDocument.get(document);
   if (known) return known;
   const shape = withoutDescriptions(document);
@@ -69,13 +70,13 @@ function proxyFor(document: object): Promise<CheckingProxy> {
 }
 
 /** Loading Prism takes a second, which only a run that needs it should pay. */
-async function loadAndStart(document: object): Promise<CheckingProxy> {
+async function loadAndStart(document: CheckableDocument): Promise<CheckingProxy> {
   const { startProxy } = await import('./prism.ts');
   return startProxy(withListedCodes(document));
 }
 
 /** The document allows codes that it does not list, for the sake of clients; the emulator itself must not use any. */
-function withListedCodes(document: Partial<Pick<OpenApiDocument, 'components'>>): object {
+function withListedCodes(document: CheckableDocument): CheckableDocument {
   const responses = Object.entries(document.components?.responses ?? {}).map(([codes, response]) => {
     const code = { enum: codes.split('.') };
     const schema = { allOf: [{ $ref: '#/components/schemas/Error' }, { properties: { code } }] };
@@ -95,7 +96,7 @@ export async function sendChecked(target: Target, request: CheckedRequest, meta:
   const uncheckable = whyUncheckable(path);
   if (uncheckable) return sendRefused(target, request, uncheckable, meta.checked);
   const proxy = await proxyFor(target.document);
-  const exchange: Exchange = { upstream: target.url };
+  const exchange: Exchange = { sendOn: () => send(target.url + path, method, options) };
   const headers = { ...options.headers, ...proxy.announce(exchange) };
   const verdict = await send(proxy.url + path, method, { ...options, headers });
   if (!exchange.reply) return sendRefused(target, request, verdict.text, meta.checked);

@@ -104,6 +104,7 @@ const isForAllFiles = process.env.MAILBOX_INTERCEPTION === 'for all files';
  * Call once at the top of a test file that uses `everywhere`; one file may import another that has called it.
  */
 export function interceptRequests(): void {
+  if (isChecked()) return;
   beforeAll(() => {
     if (listeners === 0) interceptor.listen({ onUnhandledRequest: 'bypass' });
     listeners += 1;

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { createLogger } from '@stoplight/prism-core';
-import { getHttpOperationsFromSpec } from '@stoplight/prism-http';
-import { createServer as createPrism } from '@stoplight/prism-http-server';
-import { createReply, type Reply } from './send.ts';
+import type { IHttpResponse, PrismHttpComponents } from '@stoplight/prism-http';
+import { createServer } from '@stoplight/prism-http-server';
+import { type CheckableDocument, readOperations } from './prism-operations.ts';
+import type { Reply } from './send.ts';
 
-/** One request on its way through Prism: where it goes, and what came back from there. */
+/** One request on its way through Prism: how to send it to its server, and what came back from there. */
 export interface Exchange {
-  readonly upstream: string;
+  sendOn(): Promise<Reply>;
   reply?: Reply;
 }
 
@@ -23,19 +21,16 @@ export interface CheckingProxy {
 const EXCHANGE_HEADER = 'x-test-exchange';
 
 /**
- * Starts what `prism proxy --errors` starts. Each request says which server it is for, so one proxy serves
- * every server of the same document. Both end with the worker that runs them.
+ * Starts what `prism proxy --errors` starts. Each request says how it is sent on, so one proxy serves every server of
+ * the same document. It ends with the worker that runs it.
  */
-export async function startProxy(document: object): Promise<CheckingProxy> {
+export async function startProxy(document: CheckableDocument): Promise<CheckingProxy> {
   const exchanges = new Map<string, Exchange>();
-  const upstream = createServer((incoming, outgoing) => void forward(exchanges, incoming, outgoing));
-  await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
-  const { port } = upstream.unref().address() as AddressInfo;
-  const prism = createPrism(await getHttpOperationsFromSpec(structuredClone(document)), {
+  const prism = createServer(await readOperations(document), {
     cors: false,
     config: {
       isProxy: true,
-      upstream: new URL(`http://127.0.0.1:${port}`),
+      upstream: new URL('http://upstream.test'),
       upstreamProxy: undefined,
       checkSecurity: true,
       validateRequest: true,
@@ -43,7 +38,7 @@ export async function startProxy(document: object): Promise<CheckingProxy> {
       errors: true,
       mock: { dynamic: false },
     },
-    components: { logger: createLogger('TEST', { level: 'silent' }) },
+    components: { logger: createLogger('TEST', { level: 'silent' }), forward: forwardFrom(exchanges) },
   });
   return {
     url: await prism.listen(0, '127.0.0.1'),
@@ -56,31 +51,34 @@ export async function startProxy(document: object): Promise<CheckingProxy> {
   };
 }
 
-/** Passes a request on as Prism sent it, and keeps the reply as it was: Prism writes JSON anew and decodes bytes. */
-async function forward(
-  exchanges: Map<string, Exchange>,
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-): Promise<void> {
-  const { [EXCHANGE_HEADER]: id, host: _host, connection: _connection, ...headers } = incoming.headers;
-  const exchange = exchanges.get(String(id));
-  exchanges.delete(String(id));
-  if (!exchange) return void outgoing.writeHead(500).end('A request came that nobody announced.');
-  const body = await buffer(incoming);
-  const { method } = incoming;
-  const target = request(exchange.upstream + incoming.url, { method, headers, agent: false }, async (response) => {
-    const bytes = await buffer(response);
-    const { statusCode: status = 0, rawHeaders } = response;
-    exchange.reply = createReply(status, new Headers(pairsOf(rawHeaders)), new Uint8Array(bytes));
-    outgoing.writeHead(status, rawHeaders).end(bytes);
-  });
-  // A server that refuses a body may close before the whole body is sent. If there is no reply, Prism gets the error.
-  target.on('error', () => outgoing.destroy());
-  target.end(body);
+/**
+ * Passes on a request that Prism found valid, as its test wrote it, and keeps the reply as it was. The client of Prism
+ * would write JSON anew and decode bytes.
+ */
+function forwardFrom(exchanges: Map<string, Exchange>): PrismHttpComponents['forward'] {
+  return ({ data, validations }) =>
+    () =>
+    async () => {
+      const id = data.headers?.[EXCHANGE_HEADER] ?? '';
+      const exchange = exchanges.get(id);
+      exchanges.delete(id);
+      if (!exchange) return refuse('A request came that nobody announced.');
+      if (validations.length > 0) return refuse(JSON.stringify(validations));
+      try {
+        exchange.reply = await exchange.sendOn();
+        return { _tag: 'Right', right: responseOf(exchange.reply) };
+      } catch (error) {
+        return refuse(String(error));
+      }
+    };
 }
 
-function pairsOf(rawHeaders: readonly string[]): [string, string][] {
-  return rawHeaders.flatMap((name, index): [string, string][] =>
-    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? '']] : [],
-  );
+function refuse(reason: string) {
+  return { _tag: 'Left', left: new Error(reason) } as const;
+}
+
+/** What Prism checks: a reply without the headers that only concern its connection. */
+function responseOf({ status, headers, json, text }: Reply): IHttpResponse {
+  const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...others } = Object.fromEntries(headers);
+  return { statusCode: status, headers: others, body: json === undefined ? text : json };
 }

@@ -1,5 +1,6 @@
 import type { BehaviourId, BehaviourValues, ReadBehaviour } from '../behaviours.ts';
 import { changeableDefinition, createSilentReader, isChangeable, RecordingReader } from '../behaviours.ts';
+import { buildOnce } from '../build-once.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { EVENT_KINDS } from '../events.ts';
 import type { OperationDefinition } from '../operation.ts';
@@ -77,15 +78,23 @@ function describeDeliveries(behaviours: BehaviourValues): Json {
 /** Describes one row of the operation table under these behaviours. */
 export function describeOperation(id: OperationId, behaviours: BehaviourValues): DescribedRow {
   const row: OperationDefinition = OPERATIONS[id];
-  const { readBehaviour, assume, usedBehaviours } = new RecordingReader(behaviours);
+  const reader = new RecordingReader(behaviours);
   const hasDefault = (id: BehaviourId) => !isChangeable(id) || behaviours[id] === changeableDefinition(id).default;
-  const query = row.query?.(readBehaviour);
-  const body = row.body?.(readBehaviour);
-  const successes = successesOf(row, readBehaviour);
-  row.assumes?.forEach(assume);
+  const build = <Value>(part: (readBehaviour: ReadBehaviour) => Value): Value => {
+    const { value, valuesRead } = buildOnce(part, (each) => behaviours[each]);
+    for (const each of valuesRead.keys()) reader.readBehaviour(each);
+    return value;
+  };
+  const { status, reply, content, otherStatus, otherReply } = row;
+  const query = row.query && build(row.query);
+  const body = row.body && build(row.body);
+  const successes: DescribedSuccess[] = [{ status, schema: build(reply), content, headers: ASSUMED_HEADER }];
+  if (otherStatus !== undefined)
+    successes.push({ status: otherStatus, schema: otherReply && build(otherReply), headers: ASSUMED_HEADER });
+  row.assumes?.forEach(reader.assume);
   return {
     ...{ id, method: row.method, path: row.path, summary: row.summary },
-    description: createDescription(row, readBehaviour, usedBehaviours, behaviours),
+    description: createDescription(row, reader),
     tag: tagOf(row.path),
     security: row.tiers === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
     ...{ params: row.params?.(), query, body },
@@ -93,19 +102,15 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
     successes,
     errors: errorsOf(row, (id) => behaviours[id]),
     // The examples were recorded with the default values.
-    example: [...usedBehaviours].every(hasDefault) ? EXAMPLES[id] : undefined,
+    example: [...reader.usedBehaviours].every(hasDefault) ? EXAMPLES[id] : undefined,
   };
 }
 
 /** For each operation, a call with the default fixture. `npm run docs` records these calls. */
 const EXAMPLES: Readonly<Record<OperationId, CallExample>> = examples;
 
-function createDescription(
-  row: OperationDefinition,
-  readBehaviour: ReadBehaviour,
-  usedBehaviours: ReadonlySet<BehaviourId>,
-  behaviours: BehaviourValues,
-): string {
+function createDescription(row: OperationDefinition, reader: RecordingReader): string {
+  const { readBehaviour, usedBehaviours, behaviours } = reader;
   const tiers = row.tiers === 'public' ? 'no key' : row.tiers(readBehaviour).map((tier) => `\`${TIER_PREFIX[tier]}\``);
   const source = row.section ? `${row.origin}, section ${row.section}` : row.origin;
   const listed = [...usedBehaviours].map((id) => `\`${isChangeable(id) ? `${id}=${behaviours[id]}` : id}\``).join(', ');
@@ -113,13 +118,6 @@ function createDescription(
     `Called with: ${[tiers].flat().join(', ')}. Origin: ${source}.`,
     ...(listed ? [`Behaviours: ${listed}.`] : []),
   ].join('\n\n');
-}
-
-function successesOf(row: OperationDefinition, readBehaviour: ReadBehaviour): DescribedSuccess[] {
-  const { status, reply, content, otherStatus, otherReply } = row;
-  const success = { status, schema: reply(readBehaviour), content, headers: ASSUMED_HEADER };
-  if (otherStatus === undefined) return [success];
-  return [success, { status: otherStatus, schema: otherReply?.(readBehaviour), headers: ASSUMED_HEADER }];
 }
 
 /** Returns the errors that an operation can return. */

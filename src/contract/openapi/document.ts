@@ -155,11 +155,8 @@ function queryParameters({ query }: DescribedRow): Json[] {
 }
 
 function describeBody(body: z.ZodType, isStrict = false, example?: unknown): Json {
-  const strictness = isStrict && { additionalProperties: false };
-  return {
-    required: !body.safeParse({}).success,
-    content: jsonContent({ ...toJsonSchema(body, 'input'), ...strictness }, example),
-  };
+  const schema = { ...toJsonSchema(body, 'input'), ...(isStrict && { additionalProperties: false }) };
+  return { required: !body.safeParse({}).success, content: jsonContent(schema, example) };
 }
 
 const SUCCESS = { 200: 'OK', 201: 'Created' };
@@ -216,9 +213,13 @@ export type Json = Readonly<Record<string, unknown>>;
 
 /** Converts the input or the output of a Zod schema to JSON Schema. */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const { $schema: _, ...rest } = converted[io].get(schema) ?? z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  converted[io].set(schema, rest);
   return rest;
 }
+
+/** The results of `toJsonSchema`. The documents of all mailboxes share them, because a conversion is slow. */
+const converted = { input: new WeakMap<z.ZodType, Json>(), output: new WeakMap<z.ZodType, Json>() };
 
 /** Returns the schema of an error body, with or without its code. */
 export function errorSchema(hasCode: boolean): z.ZodType {
