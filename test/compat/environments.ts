@@ -6,7 +6,7 @@ import type { ProjectName } from './projects.ts';
 /** What an environment is checked for: a function of the story, or the command, which ends with 0 on a signal. */
 export type Check = 'tellInProcess' | 'streamInProcess' | 'tellOverHttp' | 'streamOverHttp' | 'command';
 
-/** A program that runs JavaScript, by its path below `node_modules`, with the flags that it always gets. */
+/** A program that runs JavaScript: its path in `node_modules` of the runtimes, and the flags that it always gets. */
 export const RUNTIMES = {
   node20: ['node20/bin/node'],
   node22: ['node22/bin/node'],

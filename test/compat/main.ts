@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkCommand } from './check-command.ts';
 import { type Check, ENVIRONMENTS, type Environment, RUNTIMES } from './environments.ts';
-import { installProject, PROJECT_NAMES, type ProjectName } from './projects.ts';
+import { installProject, installRuntimes, type ProjectName } from './projects.ts';
 import { runToEnd } from './run-to-end.ts';
 import { writeStory } from './write-story.ts';
 
@@ -32,15 +32,21 @@ interface Result {
   readonly note: string;
 }
 
-/** Installs what an environment needs, or says why that is not possible. */
-type Projects = Readonly<Record<ProjectName, { readonly folder: string; readonly problem?: string }>>;
+/** A folder into which packages were installed, and why that failed, if it did. */
+interface Installed {
+  readonly folder: string;
+  readonly problem: string | undefined;
+}
+
+/** The folders by the names of the projects, and that of the runtimes. */
+type Folders = Readonly<Record<ProjectName | 'runtimes', Installed>>;
 
 const folder = await mkdtemp(join(tmpdir(), 'agent-mailbox-mock-compat-'));
 try {
-  const projects = await installProjects();
+  const environments = ENVIRONMENTS.filter(isWanted);
+  const folders = await installAll(environments);
   print(COLUMNS.map(([title]) => title));
-  const results = await runAll(projects, ENVIRONMENTS.filter(isWanted));
-  report(results);
+  report(await runAll(folders, environments));
 } finally {
   await rm(folder, { recursive: true, force: true });
 }
@@ -51,28 +57,31 @@ function isWanted({ name }: Environment): boolean {
   return words.length === 0 || words.some((word) => name.toLowerCase().includes(word.toLowerCase()));
 }
 
-async function installProjects(): Promise<Projects> {
+/** Installs the runtimes, and the projects of the environments. */
+async function installAll(environments: readonly Environment[]): Promise<Folders> {
   const packing = ['npm', 'pack', '--silent', '--pack-destination', folder];
   const { code, output } = await runToEnd(packing, { cwd: ROOT, timeoutMs: 120_000 });
   if (code !== 0) throw new Error(`The package could not be packed.\n${output}`);
   const tarball = join(folder, output.trim().split('\n').at(-1) ?? '');
-  const entries = PROJECT_NAMES.map(async (name) => {
-    const project = join(folder, name);
-    const problem = await installProject(project, name, tarball).then(
+  const names = new Set(environments.map(({ project }) => project));
+  const entries = [...names, 'runtimes' as const].map(async (name) => {
+    const path = join(folder, name);
+    const installing = name === 'runtimes' ? installRuntimes(path) : installProject(path, name, tarball);
+    const problem = await installing.then(
       () => undefined,
       (error: Error) => `npm could not install it: ${error.message.trim()}`,
     );
-    return [name, { folder: project, ...(problem !== undefined && { problem }) }];
+    return [name, { folder: path, problem }];
   });
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function runAll(projects: Projects, environments: readonly Environment[]): Promise<readonly Result[]> {
+async function runAll(folders: Folders, environments: readonly Environment[]): Promise<readonly Result[]> {
   const waiting = [...environments];
   const results: Result[] = [];
   const work = async () => {
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const result = await runOne(projects, next);
+      const result = await runOne(folders, next);
       results.push(result);
       const { environment, runtime, checked, note } = result;
       const last = result.result === 'ok' ? [checked.join(', ') || 'types', note].filter(Boolean).join('; ') : '';
@@ -83,16 +92,17 @@ async function runAll(projects: Projects, environments: readonly Environment[]):
   return results;
 }
 
-async function runOne(projects: Projects, environment: Environment): Promise<Result> {
+async function runOne(folders: Folders, environment: Environment): Promise<Result> {
   const { name, checks: checked, note = '' } = environment;
-  const project = projects[environment.project];
+  const [project, runtimes] = [folders[environment.project], folders.runtimes];
   const start = performance.now();
   const finish = (result: Result['result'], runtime: string, why: string): Result => {
     return { environment: name, runtime, result, seconds: (performance.now() - start) / 1000, checked, note: why };
   };
-  if (project.problem !== undefined) return finish('skipped', '', project.problem);
+  const missing = project.problem ?? runtimes.problem;
+  if (missing !== undefined) return finish('skipped', '', missing);
   const [program, ...flags] = RUNTIMES[environment.runtime];
-  const runtime = [join(project.folder, 'node_modules', program), ...flags];
+  const runtime = [join(runtimes.folder, 'node_modules', program), ...flags];
   const version = await readVersion(runtime);
   if (version === undefined) return finish('skipped', '', `npm has not installed ${environment.runtime} here.`);
   const { needs } = environment;

@@ -5,92 +5,85 @@ import { runToEnd } from './run-to-end.ts';
 /** The folders into which the packages are installed: what does not fit together is in another one. */
 export type ProjectName = 'earlier' | 'latest' | 'bundlers' | 'generators' | 'bare';
 
-/** What an npm project depends on. */
-interface Dependencies {
-  readonly dependencies: Readonly<Record<string, string>>;
-  /** Programs for one platform: npm goes on without those that it cannot install. */
-  readonly optionalDependencies: Readonly<Record<string, string>>;
-}
+/** Packages by their names, with their versions. */
+type Dependencies = Readonly<Record<string, string>>;
 
 const PROJECTS: Readonly<Record<ProjectName, Dependencies>> = {
   earlier: {
-    dependencies: {
-      msw: '2.15.0',
-      vitest: '^4.0.0',
-      typescript: '~5.9.0',
-      tsx: '^4.0.0',
-      jest: '^30.0.0',
-      'babel-jest': '^30.0.0',
-      '@babel/core': '^7.0.0',
-      '@babel/preset-env': '^7.0.0',
-      'ts-jest': '^29.4.0',
-      '@swc/core': '^1.0.0',
-      '@swc/jest': '^0.2.0',
-      'jest-environment-jsdom': '^30.0.0',
-      'jest-fixed-jsdom': '^0.0.11',
-      '@types/jest': '^30.0.0',
-      '@jest/globals': '^30.0.0',
-      ai: '^6.0.0',
-      mocha: '^11.0.0',
-      zod: '^4.0.0',
-      jsdom: '^26.0.0',
-      'happy-dom': '^20.0.0',
-    },
-    optionalDependencies: { node20: nodeBinary(20), node24: nodeBinary(24), bun: '^1.0.0', deno: '^2.0.0' },
+    msw: '2.15.0',
+    vitest: '^4.0.0',
+    typescript: '~5.9.0',
+    tsx: '^4.0.0',
+    jest: '^30.0.0',
+    'babel-jest': '^30.0.0',
+    '@babel/core': '^7.0.0',
+    '@babel/preset-env': '^7.0.0',
+    'ts-jest': '^29.4.0',
+    '@swc/core': '^1.0.0',
+    '@swc/jest': '^0.2.0',
+    'jest-environment-jsdom': '^30.0.0',
+    'jest-fixed-jsdom': '^0.0.11',
+    '@types/jest': '^30.0.0',
+    '@jest/globals': '^30.0.0',
+    ai: '^6.0.0',
+    mocha: '^11.0.0',
+    zod: '^4.0.0',
+    jsdom: '^26.0.0',
+    'happy-dom': '^20.0.0',
   },
   latest: {
-    dependencies: {
-      msw: '^3.0.0',
-      vitest: '^5.0.0',
-      typescript: 'latest',
-      tsx: 'latest',
-      jest: '^30.5.0',
-      'babel-jest': '^30.0.0',
-      '@babel/core': '^7.0.0',
-      '@babel/preset-env': '^7.0.0',
-      jsdom: 'latest',
-      'happy-dom': 'latest',
-    },
-    optionalDependencies: { node22: nodeBinary(22), node24: nodeBinary(24) },
+    msw: '^3.0.0',
+    vitest: '^5.0.0',
+    typescript: 'latest',
+    tsx: 'latest',
+    jest: '^30.5.0',
+    'babel-jest': '^30.0.0',
+    '@babel/core': '^7.0.0',
+    '@babel/preset-env': '^7.0.0',
+    jsdom: 'latest',
+    'happy-dom': 'latest',
   },
   bundlers: {
-    dependencies: {
-      msw: '2.15.0',
-      next: '^16.0.0',
-      react: '^19.0.0',
-      'react-dom': '^19.0.0',
-      webpack: '^5.0.0',
-      esbuild: 'latest',
-      rollup: '^4.0.0',
-      '@rollup/plugin-node-resolve': 'latest',
-    },
-    optionalDependencies: { node20: nodeBinary(20) },
+    msw: '2.15.0',
+    next: '^16.0.0',
+    react: '^19.0.0',
+    'react-dom': '^19.0.0',
+    webpack: '^5.0.0',
+    esbuild: 'latest',
+    rollup: '^4.0.0',
+    '@rollup/plugin-node-resolve': 'latest',
   },
   generators: {
-    dependencies: {
-      '@asyncapi/parser': '^3.0.0',
-      '@hey-api/openapi-ts': '^0.99.0',
-      orval: '^8.0.0',
-      typescript: '~5.9.0',
-    },
-    optionalDependencies: { node24: nodeBinary(24) },
+    '@asyncapi/parser': '^3.0.0',
+    '@hey-api/openapi-ts': '^0.99.0',
+    orval: '^8.0.0',
+    typescript: '~5.9.0',
   },
-  bare: { dependencies: {}, optionalDependencies: { node20: nodeBinary(20) } },
+  bare: {},
 };
 
-/** The names of all projects. */
-export const PROJECT_NAMES = Object.keys(PROJECTS) as readonly ProjectName[];
+/** The programs that run JavaScript, each for one platform: npm goes on without those that it cannot install. */
+const RUNTIME_PACKAGES: Dependencies = {
+  node20: nodeBinary(20),
+  node22: nodeBinary(22),
+  node24: nodeBinary(24),
+  bun: '^1.0.0',
+  deno: '^2.0.0',
+};
 
 /** Creates a project in a folder and installs the tarball and what the project depends on; rejects if npm fails. */
 export async function installProject(folder: string, name: ProjectName, tarball: string): Promise<void> {
-  const { dependencies, optionalDependencies } = PROJECTS[name];
-  const manifest = {
-    private: true,
-    dependencies: { ...dependencies, 'agent-mailbox-mock': `file:${tarball}` },
-    optionalDependencies,
-  };
+  await install(folder, { dependencies: { ...PROJECTS[name], 'agent-mailbox-mock': `file:${tarball}` } });
+}
+
+/** Installs the runtimes in a folder of their own, because each of them is large; rejects if npm fails. */
+export async function installRuntimes(folder: string): Promise<void> {
+  await install(folder, { optionalDependencies: RUNTIME_PACKAGES });
+}
+
+async function install(folder: string, manifest: object): Promise<void> {
   await mkdir(folder);
-  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, ...manifest }));
   const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'];
   const { code, output } = await runToEnd(['npm', 'install', ...flags], { cwd: folder, timeoutMs: 300_000 });
   if (code !== 0) throw new Error(output);
