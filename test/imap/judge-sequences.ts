@@ -70,21 +70,21 @@ export async function judgeSequences(
 ): Promise<void> {
   using ours = await running.session();
   using ourSecond = await running.session();
+  using dovecot = new Dovecot();
+  using theirs = await dovecot.connect();
+  using theirSecond = await dovecot.connect();
+  for (const name of ['Archive', 'Trash']) await theirs.ok(`CREATE ${name}`);
   await fc.assert(
     fc.asyncProperty(sequence, async (commands) => {
-      using dovecot = new Dovecot();
-      using theirs = await dovecot.connect();
-      using theirSecond = await dovecot.connect();
-      await empty(ours);
-      await theirs.ok('CREATE Archive');
+      for (const talk of [ours, theirs]) await empty(talk);
       for (let number = 1; number <= 5; number += 1) {
         for (const talk of [ours, theirs])
           await talk.ok('APPEND INBOX', Buffer.from(`Subject: ${number}\r\n\r\nx\r\n`));
       }
-      const first = Number(/UIDNEXT (\d+)/.exec((await ours.ok('STATUS INBOX (UIDNEXT)')).join())?.[1]) - 5;
+      const [ownShift = 0, otherShift = 0] = await Promise.all([ours, theirs].map(countUids));
       for (const talk of [ours, ourSecond, theirs, theirSecond]) await talk.ok('SELECT INBOX');
-      const own = await play([ours, ourSecond], commands, first - 1);
-      const other = await play([theirs, theirSecond], commands, 0);
+      const own = await play([ours, ourSecond], commands, ownShift);
+      const other = await play([theirs, theirSecond], commands, otherShift);
       const isKnown = ({ command, told }: Told, index: number) =>
         DIFFERENCES.some(({ isIt }) => isIt(command, told, other[index]?.told ?? ''));
       assert.deepEqual(
@@ -94,6 +94,12 @@ export async function judgeSequences(
     }),
     { numRuns: 100, ...parameters },
   );
+}
+
+/** Returns the number of UIDs in INBOX before the five mails that it has. */
+async function countUids(talk: ImapTalk): Promise<number> {
+  const lines = await talk.ok('STATUS INBOX (UIDNEXT)');
+  return Number(/UIDNEXT (\d+)/.exec(lines.join())?.[1]) - 6;
 }
 
 /** Gives commands to the sessions. The UIDs in commands and replies are as if the first mail had the UID 1. */

@@ -17,6 +17,8 @@ export class ImapTalk implements Disposable {
   readonly #write: Writable;
   readonly #close: () => void;
   #received = '';
+  /** How much must have been received before the next line can be complete: a literal may come in many pieces. */
+  #needed = 0;
   #count = 0;
   #isClosed = false;
   readonly #waiting = new Set<() => void>();
@@ -99,6 +101,7 @@ export class ImapTalk implements Disposable {
 
   /** Takes a whole line, if it has arrived. */
   #take(): string | undefined {
+    if (this.#received.length < this.#needed) return undefined;
     let at = 0;
     for (;;) {
       const end = this.#received.indexOf('\r\n', at);
@@ -107,9 +110,11 @@ export class ImapTalk implements Disposable {
       if (size === undefined) {
         const line = this.#received.slice(0, end);
         this.#received = this.#received.slice(end + 2);
+        this.#needed = 0;
         return line;
       }
       at = end + 2 + Number(size);
+      this.#needed = at;
     }
   }
 
