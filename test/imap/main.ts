@@ -28,6 +28,7 @@ const installed = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--ign
 });
 if (installed.status !== 0) throw new Error(`The tarball cannot be installed: ${installed.stderr}`);
 
+const running = await startPacked(folder);
 let failed = 0;
 const run = async (name: string, missing: string | undefined, work: (running: Running) => Promise<void>) => {
   if (wanted.length > 0 && !wanted.some((word) => name.includes(word))) return;
@@ -36,8 +37,8 @@ const run = async (name: string, missing: string | undefined, work: (running: Ru
     if (isCI) failed += 1;
     return;
   }
-  await using running = await startPacked(folder);
   try {
+    await running.reset();
     await work(running);
     print(`passed: ${name}`);
   } catch (error) {
@@ -54,6 +55,7 @@ for (const { name, programs, run: work } of CLIENTS) {
   );
 }
 await run('Dovecot as the judge', hasProgram('/usr/lib/dovecot/imap') ? undefined : 'dovecot-imapd', judge);
+await running[Symbol.asyncDispose]();
 rmSync(folder, { recursive: true, force: true });
 print(failed === 0 ? 'Every program that was found works.' : `${failed} failed.`);
 process.exitCode = failed === 0 ? 0 : 1;

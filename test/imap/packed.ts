@@ -9,7 +9,7 @@ import { type ImapTalk, talkTo } from '../support/imap-talk.ts';
 
 /** A running emulator of the packed package. */
 export interface Running extends AsyncDisposable {
-  /** A folder of its own, for the files of a client. */
+  /** A folder for the files of the clients. */
   readonly folder: string;
   readonly imapPort: number;
   readonly smtpPort: number;
@@ -21,6 +21,8 @@ export interface Running extends AsyncDisposable {
   session(): Promise<ImapTalk>;
   /** Calls the API for the inbox. */
   api(path: string): Promise<Response>;
+  /** Resets the emulator to its start. */
+  reset(): Promise<void>;
 }
 
 /** Starts the command of a package that is installed in a folder, with IMAP, SMTP and a certificate. */
@@ -37,7 +39,7 @@ export async function startPacked(installed: string): Promise<Running> {
     { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] },
   );
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
-  const { url, keys, ids, imap, smtp } = JSON.parse(line);
+  const { url, control, keys, ids, imap, smtp } = JSON.parse(line);
   const inboxUrl = `${url}/v1/inboxes/${Object.values<{ inboxes: Record<string, string> }>(ids)[0]?.inboxes.helpdesk}`;
   const api = (path: string) => fetch(inboxUrl + path, { headers: { 'X-API-Key': keys.inbox } });
   const { canonicalEmail: user, imapPassword: password } = (await (await api('')).json()) as Record<string, string>;
@@ -47,6 +49,10 @@ export async function startPacked(installed: string): Promise<Running> {
       const talk = await talkTo(imap.port);
       await talk.ok(`LOGIN ${user} "${password}"`);
       return talk;
+    },
+    async reset() {
+      const { ok } = await fetch(`${control}/reset`, { method: 'POST' });
+      if (!ok) throw new Error('The emulator cannot be reset.');
     },
     async [Symbol.asyncDispose]() {
       child.kill();
