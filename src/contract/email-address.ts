@@ -107,14 +107,14 @@ export function splitAddresses(text: string): string[] {
 
 /** Splits an address list at the commas that are outside of quotes, brackets, comments and groups. */
 function splitAtCommas(text: string): string[] {
-  const parts = [''];
+  const commas: number[] = [];
   let isInGroup = false;
-  for (const [token] of text.matchAll(LIST_TOKENS)) {
+  for (const { 0: token, index } of text.matchAll(LIST_TOKENS)) {
     if (token === ':') isInGroup = true;
     if (token === ';') isInGroup = false;
-    if (token === ',' && !isInGroup) parts.push('');
-    else parts.push(`${parts.pop()}${token}`);
+    if (token === ',' && !isInGroup) commas.push(index);
   }
+  const parts = [...commas, text.length].map((end, at) => text.slice((commas[at - 1] ?? -1) + 1, end));
   return parts.map((part) => part.trim()).filter((part) => part !== '');
 }
 

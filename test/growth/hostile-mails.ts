@@ -52,7 +52,7 @@ function nest(size: number, depth: number, boundary: (at: number) => string): st
 }
 
 /** A text as bytes, with one byte for each character. */
-const bytes = (content: string) => Uint8Array.from(content, (character) => character.charCodeAt(0));
+const bytes = (content: string) => Buffer.from(content, 'latin1');
 
 /**
  * Mails that are hard to read, by what is in them; each function returns one of about so many bytes. All name an inbox

@@ -42,12 +42,22 @@ async function readBuilt(): Promise<Expression[]> {
   return built;
 }
 
+const checks = new Map<string, ReturnType<typeof check>>();
+
+/** Checks an expression; what several places have is checked only once. */
+function checkOnce(text: string, timeout: number) {
+  const key = `${timeout} ${text}`;
+  const [, source = '', flags = ''] = /^\/(.*)\/(\w*)$/s.exec(text) ?? [];
+  const found = checks.get(key) ?? check(source, flags, { ...LIMITS, timeout });
+  checks.set(key, found);
+  return found;
+}
+
 /** Returns a sentence if an expression is not accepted, or has an exception that is not needed. */
 async function judge({ place, text }: Expression): Promise<string | undefined> {
-  const [, source = '', flags = ''] = /^\/(.*)\/(\w*)$/s.exec(text) ?? [];
   const isExcepted = EXCEPTIONS.some((exception) => exception.place === place && exception.text === text);
   const timeout = isExcepted ? CHECK_OF_EXCEPTION_MS : LONGEST_CHECK_MS;
-  const found = await check(source, flags, { ...LIMITS, timeout });
+  const found = await checkOnce(text, timeout);
   if (isExcepted) return found.status === 'safe' ? `${place}: ${text} is safe, and needs no exception.` : undefined;
   if (found.status === 'safe') return undefined;
   if (found.status === 'unknown') return `${place}: ${text} cannot be judged.`;
@@ -56,7 +66,7 @@ async function judge({ place, text }: Expression): Promise<string | undefined> {
 
 // What is built while a module loads is seen only if no import has loaded it before.
 const all = [...(await readBuilt()), ...readSource(), ...readPackages()];
-// Exceptions are by place, so an expression is checked once for each place that has it.
+// Exceptions are by place, so an expression is judged once for each place that has it.
 const expressions = [...new Map(all.map((each) => [`${each.place} ${each.text}`, each])).values()];
 const { GROWTH } = await import('../growth/rows.ts');
 for (const { place, text, growth } of EXCEPTIONS) {

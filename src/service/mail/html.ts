@@ -9,8 +9,7 @@ export function toHtml(text: string): string {
 
 /** Escapes the characters that have a meaning in HTML. */
 export function escapeHtml(text: string): string {
-  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

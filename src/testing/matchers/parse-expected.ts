@@ -69,12 +69,12 @@ function withLowerCaseNames(headers: Expected): Expected {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Matches a full key, a full secret, or the login of a URL. The journal shows `…` in its place. */
-const MASKED = /(?:sa|tk|wk|ak)_[\w-]{10,}|whsec_[\w+/=-]|\/\/[^/@\s…]+@/;
+/** Match a full key, a full secret, and the login of a URL. The journal shows `…` in their place. */
+const MASKED = [/(?:sa|tk|wk|ak)_[\w-]{10}|whsec_[\w+/=-]/, /\/\/[^/@\s…]+@/];
 
 /** Returns whether a value has a text that the journal never shows, so that no request could match this value. */
 function hasSecret(value: unknown): boolean {
-  if (typeof value === 'string') return MASKED.test(value);
+  if (typeof value === 'string') return MASKED.some((masked) => masked.test(value));
   if (Array.isArray(value)) return value.some(hasSecret);
   return isPlainObject(value) && Object.values(value).some(hasSecret);
 }
