@@ -10,8 +10,8 @@ import { writeStory } from './write-story.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** How many programs run at once. */
-const WORKERS = 2;
+/** How many programs run at once: more than two processors, because a failing test of the example waits for seconds. */
+const WORKERS = 3;
 
 const COLUMNS: readonly (readonly [title: string, width: number])[] = [
   ['environment', 34],

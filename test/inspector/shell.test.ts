@@ -152,8 +152,9 @@ describe('the inspector', () => {
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url().replace(server.control, '')));
     for (const view of ['run', 'mail', 'webhooks', 'requests', 'keys', 'choices', 'state']) {
-      asked.length = 0;
       await page.goto('about:blank');
+      // The page before may ask for more until then.
+      asked.length = 0;
       await page.goto(`${server.control}/#/${view}`);
       await page.getByText('Live', { exact: true }).waitFor();
       await page.waitForLoadState('load');
