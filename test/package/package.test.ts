@@ -445,7 +445,7 @@ test('has types that compile in a strict project, even one without the types of 
   };
   await writeFile(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
   await writeFile(join(consumer, 'main.ts'), USE_TYPES);
-  expect(await compile(consumer, 'typescript')).toEqual({ stdout: '', stderr: '' });
+  expect(await compile(consumer)).toEqual({ stdout: '', stderr: '' });
 });
 
 test('has types with which the code on the pages has no errors', async ({ expect }) => {
@@ -459,12 +459,12 @@ test('has types with which the code on the pages has no errors', async ({ expect
     exclude: ['playwright.config.ts', 'inbox.spec.ts', 'agent.jest.ts'],
   };
   fillReaderFolder(project, { 'tsconfig.json': JSON.stringify(tsconfig) });
-  expect(await compile(project, 'typescript7')).toEqual({ stdout: '', stderr: '' });
+  expect(await compile(project)).toEqual({ stdout: '', stderr: '' });
 });
 
-/** Checks the types of a project with a version of TypeScript, and returns what it writes. */
-function compile(project: string, version: 'typescript' | 'typescript7'): Promise<unknown> {
-  const tsc = join(ROOT, 'node_modules', version, 'bin/tsc');
+/** Checks the types of a project, and returns what the compiler writes. `npm run test:compat` does so with 5.9. */
+function compile(project: string): Promise<unknown> {
+  const tsc = join(ROOT, 'node_modules/typescript7/bin/tsc');
   return execute(process.execPath, [tsc, '-p', project]).catch(({ stdout }) => stdout);
 }
 
