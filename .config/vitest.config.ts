@@ -58,8 +58,7 @@ export default defineConfig(({ mode }) => {
     resolve: { tsconfigPaths: true },
     test: {
       experimental: { fsModuleCache: true },
-      // One more than there are processors, because some tests wait for a time limit or for a process.
-      maxWorkers: availableParallelism() + 1,
+      maxWorkers: availableParallelism(),
       // Most objects live as long as one request: with more room for new ones, a fifth less is spent on collecting them.
       execArgv: ['--max-semi-space-size=64'],
       sequence: { shuffle: true, concurrent: true, sequencer: ProjectsInTurn },
