@@ -82,6 +82,12 @@ interface Exception {
 /** Each has a row of the growth test: what reaches it is short, or the work is linear all the same. */
 export const EXCEPTIONS: readonly Exception[] = [
   {
+    place: 'src/service/mail/incoming/report-bounce.ts',
+    text: String.raw`/(?<![^\s<>()[\]"',;:*|])[^\s<>()[\]"',;:@*|][^\s<>()[\]",;:@*|]{0,63}@[^\s<>()[\]"',;:@*|]{1,254}(?<![.!?])/g`,
+    reason: 'From each place it reads at most 64 characters, and 254 more after an @.',
+    growth: 'the addresses that a report names in',
+  },
+  {
     place: 'ms/index.js',
     text: String.raw`/^(-?(?:\d+)?\.?\d+) *(milliseconds?|msecs?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d|weeks?|w|years?|yrs?|y)?$/i`,
     reason: 'It gets at most 100 characters.',

@@ -137,7 +137,7 @@ function encodingOf({ fields }: RawPart): string {
 function findUnknownCharsets(parts: readonly RawPart[]): string[] {
   const inParameters = parts.flatMap(({ fields }) => {
     const { 'content-type': type = '', 'content-disposition': disposition = '' } = fields;
-    const charsetOfName = /name\*(?:0\*)?\s*=\s*"?([^\s"';*]+)'[^']*'/gi;
+    const charsetOfName = /name\*(?:0\*)?\s*=\s*"?([^\s"';]{1,40})'[^']*'/gi;
     return [...type.matchAll(/\bcharset\s*=\s*"?([^\s";]+)/gi), ...`${type};${disposition}`.matchAll(charsetOfName)];
   });
   const inWords = parts.flatMap(({ head }) => Array.from(head.matchAll(/=\?([^?\s*]+)(?:\*[^?\s]*)?\?[QB]\?/gi)));

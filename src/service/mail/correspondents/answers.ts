@@ -115,7 +115,7 @@ type SenderFields = Pick<Mail, 'from' | 'headers'>;
 /**
  * Matches addresses of senders that no program may answer: those of RFC 3834, section 2, and other common addresses.
  */
-const UNATTENDED_SENDER = /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply)@|^owner-|-(?:request|bounces?)@/;
+const UNATTENDED_SENDER = /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply)@|^owner-.*@|-(?:request|bounces?)@/;
 
 /** Returns whether a program sent a mail. No program may answer such a mail (RFC 3834, section 2). */
 export function isAutomatic({ from, headers }: SenderFields): boolean {

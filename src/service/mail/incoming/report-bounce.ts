@@ -131,7 +131,7 @@ const UNKNOWN_STATUS = '5.0.0';
 
 const FAILURE_WORDS = [
   /undeliver|(?:not|n['’]t|never) (?:be(?:en)? )?(?:\w{1,20}ly )?delivered|(?:not|n['’]t) (?:able to )?deliver\b/i,
-  /(?:delivery|message|mail|address\S{0,4})(?!\w).{0,40}\bfail|failure notice|returned (?:mail|to sender)/i,
+  /(?:delivery|message|mail|address\S{0,4})\b.{0,40}\bfail|failure notice|returned (?:mail|to sender)/i,
   /permanent(?: fatal)? error|does(?: not|n['’]t) exist|unknown (?:user|recipient)/i,
   /\b(?:user|recipient|mailbox|address)\b.{0,20}\b(?:unknown|rejected|not found|unavailable)/i,
 ];
@@ -223,7 +223,7 @@ function listFailures(failedField: string, mentions: readonly Mention[]) {
 }
 
 const ADDRESS =
-  /(?<=(?:^|[\s<>()[\]",;:*|])'?)[^\s<>()[\]"',;:@*|][^\s<>()[\]",;:@*|]*@[^\s<>()[\]"',;:@*|]+(?<![.!?])/g;
+  /(?<![^\s<>()[\]"',;:*|])[^\s<>()[\]"',;:@*|][^\s<>()[\]",;:@*|]{0,63}@[^\s<>()[\]"',;:@*|]{1,254}(?<![.!?])/g;
 
 /** Finds the addresses in a text, each once, with the status code after it. Addresses in a list share a status code. */
 function findMentions(text: string): Mention[] {
