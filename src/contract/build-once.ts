@@ -24,8 +24,9 @@ export function buildOnce<Value>(
   if (found) return found;
   const valuesRead = new Map<ChangeableId, unknown>();
   const value = build((id) => {
-    valuesRead.set(id, readBehaviour(id));
-    return readBehaviour(id);
+    const current = readBehaviour(id);
+    valuesRead.set(id, current);
+    return current;
   });
   const built = { value, valuesRead };
   resultsByFunction.set(build, [built, ...all].slice(0, MAX_KEPT));

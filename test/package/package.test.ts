@@ -12,6 +12,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { createMailbox } from '../../src/mailbox/index.ts';
 import { OTHER_PACKAGES, READERS_OF_FOREIGN_TEXT } from '../regex/tables.ts';
 import { type ReadyLine, ROOT } from '../support/command.ts';
+import { compileProject, NO_ERRORS } from '../support/compile-project.ts';
 import { HOVERS, MISTAKES, openEditor } from '../support/editor.ts';
 import { BARE_ENV, type Running, run } from '../support/processes.ts';
 import { fillReaderFolder } from '../support/reader-folder.ts';
@@ -445,7 +446,7 @@ test('has types that compile in a strict project, even one without the types of 
   };
   await writeFile(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
   await writeFile(join(consumer, 'main.ts'), USE_TYPES);
-  expect(await compile(consumer)).toEqual({ stdout: '', stderr: '' });
+  expect(await compileProject(consumer, 'typescript')).toEqual(NO_ERRORS);
 });
 
 test('has types with which the code on the pages has no errors', async ({ expect }) => {
@@ -459,14 +460,8 @@ test('has types with which the code on the pages has no errors', async ({ expect
     exclude: ['playwright.config.ts', 'inbox.spec.ts', 'agent.jest.ts'],
   };
   fillReaderFolder(project, { 'tsconfig.json': JSON.stringify(tsconfig) });
-  expect(await compile(project)).toEqual({ stdout: '', stderr: '' });
+  expect(await compileProject(project, 'typescript7')).toEqual(NO_ERRORS);
 });
-
-/** Checks the types of a project, and returns what the compiler writes. `npm run test:compat` does so with 5.9. */
-function compile(project: string): Promise<unknown> {
-  const tsc = join(ROOT, 'node_modules/typescript7/bin/tsc');
-  return execute(process.execPath, [tsc, '-p', project]).catch(({ stdout }) => stdout);
-}
 
 test('has types whose comments an editor shows, and whose names a compiler prints', ({ expect }) => {
   const { NodeNext } = ts.ModuleKind;

@@ -79,9 +79,10 @@ function describeDeliveries(behaviours: BehaviourValues): Json {
 export function describeOperation(id: OperationId, behaviours: BehaviourValues): DescribedRow {
   const row: OperationDefinition = OPERATIONS[id];
   const reader = new RecordingReader(behaviours);
+  const { readBehaviour } = createSilentReader(behaviours);
   const hasDefault = (id: BehaviourId) => !isChangeable(id) || behaviours[id] === changeableDefinition(id).default;
   const build = <Value>(part: (readBehaviour: ReadBehaviour) => Value): Value => {
-    const { value, valuesRead } = buildOnce(part, (each) => behaviours[each]);
+    const { value, valuesRead } = buildOnce(part, readBehaviour);
     for (const each of valuesRead.keys()) reader.readBehaviour(each);
     return value;
   };
@@ -89,8 +90,8 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
   const query = row.query && build(row.query);
   const body = row.body && build(row.body);
   const successes: DescribedSuccess[] = [{ status, schema: build(reply), content, headers: ASSUMED_HEADER }];
-  if (otherStatus !== undefined)
-    successes.push({ status: otherStatus, schema: otherReply && build(otherReply), headers: ASSUMED_HEADER });
+  const otherSchema = otherReply && build(otherReply);
+  if (otherStatus !== undefined) successes.push({ status: otherStatus, schema: otherSchema, headers: ASSUMED_HEADER });
   row.assumes?.forEach(reader.assume);
   return {
     ...{ id, method: row.method, path: row.path, summary: row.summary },
@@ -100,7 +101,7 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
     ...{ params: row.params?.(), query, body },
     isBodyStrict: behaviours['requests.unknown-fields'] === 'refused',
     successes,
-    errors: errorsOf(row, (id) => behaviours[id]),
+    errors: errorsOf(row, readBehaviour),
     // The examples were recorded with the default values.
     example: [...reader.usedBehaviours].every(hasDefault) ? EXAMPLES[id] : undefined,
   };

@@ -213,7 +213,9 @@ export type Json = Readonly<Record<string, unknown>>;
 
 /** Converts the input or the output of a Zod schema to JSON Schema. */
 export function toJsonSchema(schema: z.ZodType, io: 'input' | 'output'): Json {
-  const { $schema: _, ...rest } = converted[io].get(schema) ?? z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  const known = converted[io].get(schema);
+  if (known) return known;
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
   converted[io].set(schema, rest);
   return rest;
 }

@@ -1,18 +1,15 @@
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { createMailbox } from 'agent-mailbox-mock';
 import openapiTs, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../../support/command.ts';
+import { compileProject, NO_ERRORS } from '../../support/compile-project.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 
 interceptRequests();
 
 const FOLDER = join(ROOT, 'test/generated-client');
-
-const execute = promisify(execFile);
 
 beforeAll(async () => {
   const document = createMailbox().openApi() as unknown as OpenAPI3;
@@ -28,9 +25,7 @@ async function loadStory(): Promise<{
 
 describe('a client that is generated from the OpenAPI document', () => {
   test('has types under which the story of an agent compiles, and its mistakes do not', async () => {
-    const tsc = join(ROOT, 'node_modules/typescript7/bin/tsc');
-    const failed = await execute(process.execPath, [tsc, '-p', FOLDER]).catch(({ stdout }) => stdout);
-    expect(failed).toEqual({ stdout: '', stderr: '' });
+    expect(await compileProject(FOLDER, 'typescript7')).toEqual(NO_ERRORS);
   });
 
   everywhere('drives the story of an agent', async ({ url, mailbox }) => {

@@ -60,8 +60,8 @@ export function composeForward(
   return { ...note, plainBody: writePlain(original, note), htmlBody: hasHtml ? writeHtml(original, note) : null };
 }
 
-function forwardSubject({ subject }: MessageRow, assume?: Assume): string {
-  assume?.('sending.reply.subject');
+function forwardSubject({ subject }: MessageRow, assume: Assume): string {
+  assume('sending.reply.subject');
   return /^fwd?:/i.test(subject) ? subject : `Fwd: ${subject}`.slice(0, MAX_SUBJECT_LENGTH);
 }
 
