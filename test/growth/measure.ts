@@ -4,22 +4,43 @@ import { NUMBERS } from './numbers.ts';
 import { GROWTH, type GrowthRow } from './rows.ts';
 
 const mailbox = createMailbox({ environment: { report: () => {} } } as never);
-const RUNS = 5;
 /** Shorter times are noise. */
 const FLOOR_MS = 0.5;
 /** Work that takes less for the largest input needs no look at its growth. */
 const QUICK_MS = 4;
 /** Work that takes this long is not given a larger input. */
 const ENOUGH_MS = 40;
-/** What is clearly below the limit at the first run needs no further ones. */
+/** How often each size is measured again, if the first times grow too fast: each round brings less noise. */
+const ROUNDS = 20;
+/** What is clearly below the limit needs no further rounds, the first ones at least. */
 const CLEARLY_LINEAR = 1.2;
 const LIMIT = 1.4;
+
+/** Returns how many milliseconds the system takes to give the process one page of memory. */
+function timeOfPage(): number {
+  const pages = process.resourceUsage().minorPageFault;
+  const start = process.cpuUsage();
+  const array = new Array(1_000_000).fill(1);
+  const { user, system } = process.cpuUsage(start);
+  const later = process.cpuUsage();
+  array.fill(2);
+  const again = process.cpuUsage(later);
+  const difference = user + system - again.user - again.system;
+  return Math.max(0, difference) / 1000 / Math.max(1, process.resourceUsage().minorPageFault - pages);
+}
+
+/**
+ * On a virtual machine, a page can cost fifty times what it costs elsewhere, and small inputs need no new ones, so this
+ * is not counted. The shortest time, because to count too much is better than too little.
+ */
+const PAGE_MS = Math.min(...Array.from({ length: 9 }, timeOfPage));
 
 /** Returns how much time of the processor one run takes; other processes do not count. */
 async function timeOf({ input, run }: GrowthRow, size: number): Promise<number> {
   const made = await input(size);
   // Only these rows change it.
   if (run.length > 1) mailbox.reset();
+  const pages = process.resourceUsage().minorPageFault;
   const start = process.cpuUsage();
   try {
     await run(made as never, mailbox);
@@ -27,7 +48,8 @@ async function timeOf({ input, run }: GrowthRow, size: number): Promise<number> 
     // A refusal is work too.
   }
   const { user, system } = process.cpuUsage(start);
-  return Math.max(FLOOR_MS, (user + system) / 1000);
+  const memory = (process.resourceUsage().minorPageFault - pages) * PAGE_MS;
+  return Math.max(FLOOR_MS, (user + system) / 1000 - memory);
 }
 
 /** Returns the slope of the line that fits the logarithms: 1 if the time grows as the size does, 2 for its square. */
@@ -37,12 +59,6 @@ function exponentOf(times: readonly number[]): number {
 }
 
 const sizesUpTo = (largest: number) => [8, 4, 2, 1].map((part) => Math.ceil(largest / part));
-
-async function medianOf(row: GrowthRow, size: number): Promise<number> {
-  const times: number[] = [];
-  for (let run = 0; run < RUNS; run += 1) times.push(await timeOf(row, size));
-  return times.sort((one, other) => one - other)[Math.floor(RUNS / 2)] ?? 0;
-}
 
 /** Measures each size once more, and returns the shorter times: what the engine does besides only adds to a time. */
 async function shortestOf(row: GrowthRow, sizes: readonly number[], times: readonly number[]): Promise<number[]> {
@@ -66,14 +82,11 @@ async function measure(row: GrowthRow): Promise<number> {
   while (largest < row.most && (await firstAt(largest)) < ENOUGH_MS) largest *= 2;
   const first: number[] = [];
   for (const size of sizesUpTo(largest)) first.push(await firstAt(size));
-  let exponent = exponentOf(first);
-  if (exponent >= CLEARLY_LINEAR) exponent = exponentOf(await shortestOf(row, sizesUpTo(largest), first));
-  for (let tries = 0; tries < 2 && exponent >= (tries === 0 ? CLEARLY_LINEAR : LIMIT); tries += 1) {
-    const medians: number[] = [];
-    for (const size of sizesUpTo(largest)) medians.push(await medianOf(row, size));
-    exponent = exponentOf(medians);
+  let times: readonly number[] = first;
+  for (let round = 0; round < ROUNDS && exponentOf(times) >= (round < 3 ? CLEARLY_LINEAR : LIMIT); round += 1) {
+    times = await shortestOf(row, sizesUpTo(largest), times);
   }
-  return exponent;
+  return exponentOf(times);
 }
 
 const [only = ''] = process.argv.slice(2);
