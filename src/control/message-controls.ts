@@ -4,7 +4,7 @@ import { parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { removeMessage } from '../world/store/removal.ts';
 import type { MessageRow } from '../world/store/rows.ts';
-import { fieldOfTenant, type World } from '../world/store/world.ts';
+import { fieldOfTenant, findOwner, type World } from '../world/store/world.ts';
 import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
 import type { MailFilter, ParsedMailFilter, WaitOptions } from './journal/mail-filter.ts';
 import { isSelected, mailFilter, selectMail, waitOptions } from './journal/mail-filter.ts';
@@ -75,7 +75,7 @@ export function createMessageControls({ worlds, recorder, findInbox }: ControlSc
       const present = selectMail(list(), filter, findInbox).at(-1);
       if (present) return show(present);
       const timeoutMs = parseDuration(timeout);
-      const listen = (listener: MailListener) => log.listen(worlds.get(tenant ?? '') ?? worlds, listener);
+      const listen = (listener: MailListener) => log.listen(findOwner(worlds, tenant), listener);
       const isWanted = (mail: LoggedMail) => isSelected(mail, filter, findInbox);
       return show(await waitForNextMail(listen, isWanted, describeFilter(filter), { timeoutMs, list }));
     },

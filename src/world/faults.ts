@@ -3,7 +3,7 @@ import type { Environment } from './environment.ts';
 import type { Fault, FaultTarget } from './fault.ts';
 import type { RequestFault } from './request-fault.ts';
 import type { ReachableWorlds } from './store/reachable-worlds.ts';
-import type { Part, PartOf, World } from './store/world.ts';
+import { findOwner, type Part, type PartOf, type World } from './store/world.ts';
 import type { Worlds } from './store/worlds.ts';
 
 /** The fields of a fault that limit what it applies to within its tenant. A field that is null is no limit. */
@@ -199,7 +199,7 @@ export class Faults {
 
   /** Returns the list that a fault belongs to: the list of its tenant or, without a tenant, the list of the mailbox. */
   #listFor({ tenantId }: Fault): FaultList {
-    return this.#listOf(this.#worlds.get(tenantId ?? '') ?? this.#worlds);
+    return this.#listOf(findOwner(this.#worlds, tenantId));
   }
 }
 

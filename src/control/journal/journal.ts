@@ -5,7 +5,7 @@ import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { describePrincipal, findKeyId, principalOf, sentKey } from '../../service/pipeline/access/principal.ts';
 import { type FinishedExchange, isCut, type ReceivedBody, type Service } from '../../service/pipeline/exchange.ts';
 import type { Environment } from '../../world/environment.ts';
-import type { Owner, Part, PartOf } from '../../world/store/world.ts';
+import { findOwner, type Owner, type Part, type PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import { type ParsedRequestFilter, type RequestEntry, type RequestFilter, requestFilter } from './request-entry.ts';
 import { idOf, type KeptBody, type KeptRequest, showRequest } from './show-request.ts';
@@ -87,8 +87,7 @@ export class Journal {
     const realTimeMs = this.#environment.now().getTime();
     const kept = keepRequest(worlds, exchange, { number: list.count, realTimeMs, behaviours: this.behaviours });
     // A tenant may have been removed while its request waited. Then the list of the mailbox keeps the request.
-    const owner = worlds.get(kept.principal?.tenantId ?? '') ?? worlds;
-    this.#listOf(owner).kept.push(kept);
+    this.#listOf(findOwner(worlds, kept.principal?.tenantId)).kept.push(kept);
     return kept;
   }
 

@@ -212,6 +212,16 @@ export interface Owner {
   readonly parts: Parts;
 }
 
+/** Worlds that can be found by their id, and what belongs to none of them. */
+interface Worlds extends Owner {
+  get(id: string): World | undefined;
+}
+
+/** Returns the world with this id. Without an id, or if there is no such world, returns `worlds`. */
+export function findOwner(worlds: Worlds, id: string | null | undefined): Owner {
+  return worlds.get(id ?? '') ?? worlds;
+}
+
 /** A function that returns the part of an owner. The part is created at its first use. */
 export interface PartOf<Type, Of extends Owner = Owner> {
   (owner: Of): Type;

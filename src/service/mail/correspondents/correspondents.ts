@@ -4,7 +4,7 @@ import type { Clock } from '../../../world/clock.ts';
 import type { EventBus } from '../../../world/event-bus.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import { type MessageRow, pick } from '../../../world/store/rows.ts';
-import type { Part, PartOf, World } from '../../../world/store/world.ts';
+import { findOwner, type Part, type PartOf, type World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
 import { acceptMessage, receiveMail } from '../incoming/accept-message.ts';
 import type { IncomingMail } from '../incoming/parse-eml.ts';
@@ -169,8 +169,7 @@ export class Correspondents implements OutsideAddresses {
 
   /** Finds the list for a correspondent: the list of its tenant, or the list without a tenant. */
   #findList({ shown }: Entry): CorrespondentList {
-    const { worlds } = this.context;
-    return this.#listOf(worlds.get(shown.tenantId ?? '') ?? worlds);
+    return this.#listOf(findOwner(this.context.worlds, shown.tenantId));
   }
 
   /** Finds the correspondent with an address: first among those of this tenant, then among those without a tenant. */
