@@ -10,23 +10,29 @@ const FLOOR_MS = 0.5;
 const QUICK_MS = 4;
 /** Work that takes this long is not given a larger input. */
 const ENOUGH_MS = 40;
-/** How often each size is measured again, if the first times grow too fast: each round brings less noise. */
-const ROUNDS = 20;
-/** What is clearly below the limit needs no further rounds, the first ones at least. */
+/** What is clearly below the limit needs no further rounds. */
 const CLEARLY_LINEAR = 1.2;
 const LIMIT = 1.4;
+/** In how many rounds each size is measured again until the exponent is clearly below the limit. */
+const ROUNDS_TO_BE_CLEAR = 3;
+/** In how many rounds each size is measured again until the exponent is below the limit. */
+const ROUNDS = 20;
+
+/** Returns the time of the processor and the pages of memory that this process has used so far. */
+function readUsage() {
+  const { userCPUTime, systemCPUTime, minorPageFault } = process.resourceUsage();
+  return { ms: (userCPUTime + systemCPUTime) / 1000, pages: minorPageFault };
+}
 
 /** Returns how many milliseconds the system takes to give the process one page of memory. */
 function timeOfPage(): number {
-  const pages = process.resourceUsage().minorPageFault;
-  const start = process.cpuUsage();
+  const start = readUsage();
   const array = new Array(1_000_000).fill(1);
-  const { user, system } = process.cpuUsage(start);
-  const later = process.cpuUsage();
+  const filled = readUsage();
   array.fill(2);
-  const again = process.cpuUsage(later);
-  const difference = user + system - again.user - again.system;
-  return Math.max(0, difference) / 1000 / Math.max(1, process.resourceUsage().minorPageFault - pages);
+  const filledAgain = readUsage();
+  const ms = filled.ms - start.ms - (filledAgain.ms - filled.ms);
+  return Math.max(0, ms) / Math.max(1, filled.pages - start.pages);
 }
 
 /**
@@ -40,16 +46,14 @@ async function timeOf({ input, run }: GrowthRow, size: number): Promise<number> 
   const made = await input(size);
   // Only these rows change it.
   if (run.length > 1) mailbox.reset();
-  const pages = process.resourceUsage().minorPageFault;
-  const start = process.cpuUsage();
+  const start = readUsage();
   try {
     await run(made as never, mailbox);
   } catch {
     // A refusal is work too.
   }
-  const { user, system } = process.cpuUsage(start);
-  const memory = (process.resourceUsage().minorPageFault - pages) * PAGE_MS;
-  return Math.max(FLOOR_MS, (user + system) / 1000 - memory);
+  const end = readUsage();
+  return Math.max(FLOOR_MS, end.ms - start.ms - (end.pages - start.pages) * PAGE_MS);
 }
 
 /** Returns the slope of the line that fits the logarithms: 1 if the time grows as the size does, 2 for its square. */
@@ -80,12 +84,11 @@ async function measure(row: GrowthRow): Promise<number> {
   const uncompiled = await timeOf(row, largest);
   if (uncompiled < QUICK_MS && (await firstAt(row.most)) < QUICK_MS) return 0;
   while (largest < row.most && (await firstAt(largest)) < ENOUGH_MS) largest *= 2;
-  const first: number[] = [];
-  for (const size of sizesUpTo(largest)) first.push(await firstAt(size));
-  let times: readonly number[] = first;
-  for (let round = 0; round < ROUNDS && exponentOf(times) >= (round < 3 ? CLEARLY_LINEAR : LIMIT); round += 1) {
-    times = await shortestOf(row, sizesUpTo(largest), times);
-  }
+  const sizes = sizesUpTo(largest);
+  let times: number[] = [];
+  for (const size of sizes) times.push(await firstAt(size));
+  const isDoubtful = (round: number) => exponentOf(times) >= (round < ROUNDS_TO_BE_CLEAR ? CLEARLY_LINEAR : LIMIT);
+  for (let round = 0; round < ROUNDS && isDoubtful(round); round += 1) times = await shortestOf(row, sizes, times);
   return exponentOf(times);
 }
 
