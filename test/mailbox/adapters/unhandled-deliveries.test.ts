@@ -18,13 +18,14 @@ test('msw lets the deliveries of a mailbox pass, if no handler of the user answe
   const msw = setupServer(...mailbox.handlers, ...inApp.handlers, answer);
   const unhandled: string[] = [];
   const own = new URL(await receiver.listen()).href;
-  // A mailbox of another test file may still retry a delivery in this process.
-  const collect = ({ url }: Request) => void (url === own && unhandled.push(url));
+  const urls = [own, 'http://localhost:3000/in', 'https://hooks-nobody.example/in'];
+  // A mailbox of another test file may still retry a delivery in this process, to a URL of its own.
+  const collect = ({ url }: Request) => void (urls.includes(url) && unhandled.push(url));
   for (const onUnhandledRequest of [collect, 'error'] as const) {
     msw.listen({ onUnhandledRequest });
     for (const each of [mailbox, inApp]) {
       each.reset();
-      for (const url of [own, 'http://localhost:3000/in', 'https://hooks-nobody.example/in']) {
+      for (const url of urls) {
         await createWebhook({ mailbox: each, send: senderTo(each) }, url, { events: ['message.received'] });
       }
       await each.receiveMessage({ to: 'helpdesk@acme.test', from: 'kim@visitor.test' });
