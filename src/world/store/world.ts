@@ -212,13 +212,8 @@ export interface Owner {
   readonly parts: Parts;
 }
 
-/** Worlds that can be found by their id, and what belongs to none of them. */
-interface Worlds extends Owner {
-  get(id: string): World | undefined;
-}
-
 /** Returns the world with this id. Without an id, or if there is no such world, returns `worlds`. */
-export function findOwner(worlds: Worlds, id: string | null | undefined): Owner {
+export function findOwner(worlds: Owner & { get(id: string): World | undefined }, id?: string | null): Owner {
   return worlds.get(id ?? '') ?? worlds;
 }
 
