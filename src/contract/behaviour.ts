@@ -135,7 +135,10 @@ export function defineBehaviours<const Section extends string, Rows extends Read
   rows: Rows,
 ): CompletedRows<Section, Rows> {
   const complete = ({ question, origin, ...row }: WrittenRow) => ({
-    ...{ question, section, told, ...row },
+    question,
+    section,
+    told,
+    ...row,
     ...('choices' in row && { default: row.default ?? Object.keys(row.choices)[0] }),
     origin,
   });

@@ -42,7 +42,9 @@ export function createScope(parts: ControlledParts, worlds: ReachableWorlds): Co
   const reader = createSilentReader(parts.service.behaviours);
   const { sandboxId = null } = worlds;
   return {
-    ...{ ...parts, ...reader, worlds },
+    ...parts,
+    ...reader,
+    worlds,
     findInbox: (address) => findInbox({ worlds, ...reader }, address.toLowerCase()),
     publishChange: (kind, action, name) =>
       parts.recorder.publish(sandboxId, { kind, action, tenantId: sandboxId, name: name ?? null }),

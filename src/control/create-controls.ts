@@ -22,7 +22,9 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
   const { baseUrl, service, samplesOf, openApi, worlds } = scope;
   return {
     baseUrl,
-    ...{ openApi, behaviours: service.behaviours, mailServers: worlds.whole.mailServers },
+    openApi,
+    behaviours: service.behaviours,
+    mailServers: worlds.whole.mailServers,
     receiveMessage: (message) =>
       receiveMailOrSample({ ...service, ...scope }, baseUrl, message, (delivered) => {
         const world = worlds.get(delivered.messages[0]?.tenantId ?? '');

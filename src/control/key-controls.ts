@@ -113,10 +113,13 @@ export function createKeyControls({ worlds, service, publishChange }: ControlSco
     };
     return {
       id: 'row' in found ? found.row.id : null,
-      ...{ key: `${keyPrefix(key)}…`, text: key },
+      key: `${keyPrefix(key)}…`,
+      text: key,
       handle: handles.get(key) ?? null,
       ...pick(describePrincipal(principal), ['tier', 'tenantId']),
-      ...{ workspaces: idsOf('workspaces'), inboxes: idsOf('inboxes'), webhooks: idsOf('webhooks') },
+      workspaces: idsOf('workspaces'),
+      inboxes: idsOf('inboxes'),
+      webhooks: idsOf('webhooks'),
       operations,
     };
   }

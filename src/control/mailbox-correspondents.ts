@@ -73,9 +73,16 @@ function createEntry(options: ParsedCorrespondent, identity: Pick<Correspondent,
   const { address, kind = 'person', after, quoting, replies, members, status, diagnostic } = { ...UNSET, ...options };
   const isFunction = typeof replies === 'function';
   const shown = {
-    ...{ ...identity, address, kind, afterMs: parseDuration(after), quoting },
+    ...identity,
+    address,
+    kind,
+    afterMs: parseDuration(after),
+    quoting,
     replies: isFunction ? null : replies,
-    ...{ members, status, diagnostic, received: 0 },
+    members,
+    status,
+    diagnostic,
+    received: 0,
   };
   const write = isFunction ? replies : undefined;
   return { shown, address: toBareAddress(address), write, notified: [], tickets: 0, followUps: 0 };

@@ -90,8 +90,15 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
 }
 
 const SHARED_OPTIONS: Readonly<Record<Exclude<keyof MailboxOptions, 'baseUrl' | 'persist'>, true>> = {
-  ...{ fixtures: true, behaviours: true, profile: true, maxMailBytes: true, faults: true },
-  ...{ journalSize: true, loopLimit: true, seed: true, environment: true },
+  fixtures: true,
+  behaviours: true,
+  profile: true,
+  maxMailBytes: true,
+  faults: true,
+  journalSize: true,
+  loopLimit: true,
+  seed: true,
+  environment: true,
 };
 
 /** The names of the options that every mailbox has, including the mailbox of a server. */
@@ -159,7 +166,8 @@ export function buildMailbox(
     ...createControls(scope, keysAndIds.keys, { state, checkpoints }),
     ...createSandboxControls(sandboxes),
     ...createBehaviourControls(live, parts),
-    ...{ ...adapters, ...(keysAndIds as Record<'keys' | 'ids', never>) },
+    ...adapters,
+    ...(keysAndIds as Record<'keys' | 'ids', never>),
     receives: (address) => scope.findInbox(address) !== undefined,
   };
   const mailbox = Object.defineProperty(members, 'handlers', { get: createHandlersOnce }) as Mailbox<never, never>;

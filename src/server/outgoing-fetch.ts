@@ -74,7 +74,13 @@ function send(url: URL, init: RequestInit, agent: Agent, rules: ReceiverRules): 
     const outgoing = request({
       headers: headers as Record<string, string>,
       lookup: createLookup(rules),
-      ...{ protocol, hostname, port, path: pathname + search, method, agent, timeout: CONNECT_MS },
+      protocol,
+      hostname,
+      port,
+      path: pathname + search,
+      method,
+      agent,
+      timeout: CONNECT_MS,
       ...(signal && { signal }),
     });
     outgoing.on('timeout', () => {

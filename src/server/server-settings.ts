@@ -156,8 +156,12 @@ export const SERVER_SETTINGS = {
 
 /** The default values of options. */
 const DEFAULTS = {
-  ...{ port: DEFAULT_PORT, host: DEFAULT_HOST, drain: 0 as Duration },
-  ...{ allowHosts: [], corsOrigins: [], deliverTo: [] },
+  port: DEFAULT_PORT,
+  host: DEFAULT_HOST,
+  drain: 0 as Duration,
+  allowHosts: [],
+  corsOrigins: [],
+  deliverTo: [],
 } satisfies SettingOptions;
 
 /** The settings of a server: its parsed options, with the defaults. */

@@ -139,8 +139,15 @@ export async function startServer(
     await stateFile.close();
   };
   return {
-    ...{ url, port: boundPort, mailbox: internals.mailbox, control: url + CONTROL_PATH, controlToken },
-    ...{ smtp: mail.smtp, imap: mail.imap, close, [Symbol.asyncDispose]: close },
+    url,
+    port: boundPort,
+    mailbox: internals.mailbox,
+    control: url + CONTROL_PATH,
+    controlToken,
+    smtp: mail.smtp,
+    imap: mail.imap,
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -157,7 +164,10 @@ function parseOptions(options: ServerOptions<NamedFixture>) {
   const publicHosts = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
   return {
     ...settings,
-    ...{ tlsRequired, log, colour, verbose },
+    tlsRequired,
+    log,
+    colour,
+    verbose,
     controlToken: settings.controlToken ?? createDefaultToken(settings.host),
     allowedHosts: new Set([...settings.allowHosts, ...publicHosts]),
     allowedOrigins: new Set(settings.corsOrigins),

@@ -266,7 +266,10 @@ export class RateLimits {
     const span = this.#spanOf(fault, nowMs);
     span.count += 1;
     return {
-      ...{ fault, limit, perSeconds: Math.ceil(perMs / 1000), remaining: Math.max(limit - span.count, 0) },
+      fault,
+      limit,
+      perSeconds: Math.ceil(perMs / 1000),
+      remaining: Math.max(limit - span.count, 0),
       resetSeconds: Math.ceil((span.startMs + perMs - nowMs) / 1000),
       isExceeded: span.count > limit,
     };

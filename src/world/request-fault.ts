@@ -182,7 +182,12 @@ export const REQUEST = {
     const kind = kindOf(options);
     const isReplyReplaced = kind === 'rate-limit' || cut !== undefined || status !== undefined;
     return {
-      ...{ on, kind, operation, key, tier, after },
+      on,
+      kind,
+      operation,
+      key,
+      tier,
+      after,
       times: kind === 'rate-limit' ? null : times,
       effect: effect ?? (isReplyReplaced ? 'none' : 'applied'),
       ...(status !== undefined && { status }),

@@ -9,9 +9,6 @@ export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
 /** What stands for the name of a module that only the running program knows. */
 export const COMPUTED = 'a computed module';
 
-/** The most files that are directly in a folder. */
-const MAX_FILES_IN_FOLDER = 20;
-
 /** An import of a source file. */
 export interface Import {
   readonly from: string;
@@ -37,13 +34,6 @@ export const IMPORTS: readonly Import[] = FILES.flatMap(importsOf);
 export const UPWARD_IMPORTS: readonly Import[] = IMPORTS.filter(
   ({ from, to }) => to.startsWith('src/') && orderOf(to) > orderOf(from),
 );
-
-/** The folders that have too many files. */
-export function crowdedFolders(): string[] {
-  const folders = PATHS.map((file) => dirname(file));
-  const sizeOf = (folder: string) => folders.filter((each) => each === folder).length;
-  return [...new Set(folders)].filter((folder) => sizeOf(folder) > MAX_FILES_IN_FOLDER);
-}
 
 /** The room of a file. */
 export function roomOf(path: string): string {

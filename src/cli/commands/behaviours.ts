@@ -35,7 +35,9 @@ function readEntries(flags: GivenFlags, id: string | undefined): ShownBehaviour[
     id: known,
     ...BEHAVIOURS[known],
     ...(isChangeable(known) && {
-      ...{ value: values[known], start: values[known], isPinned: false },
+      value: values[known],
+      start: values[known],
+      isPinned: false,
       source: Object.hasOwn(given, known) ? 'option' : 'default',
     }),
   }));

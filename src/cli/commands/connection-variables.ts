@@ -23,8 +23,10 @@ export function connectionVariables(server: AnyServer): Variables {
   const login = inbox && inboxes.find(({ id }) => id === inbox.ownerId);
   return {
     ...serviceVariables(url, [tenant?.key, workspace?.key, inbox?.key, inbox?.ownerId]),
-    ...{ MAILBOX_SMTP_HOST: smtp && host, MAILBOX_SMTP_PORT: smtp && String(smtp.port) },
-    ...{ MAILBOX_IMAP_HOST: imap && host, MAILBOX_IMAP_PORT: imap && String(imap.port) },
+    MAILBOX_SMTP_HOST: smtp && host,
+    MAILBOX_SMTP_PORT: smtp && String(smtp.port),
+    MAILBOX_IMAP_HOST: imap && host,
+    MAILBOX_IMAP_PORT: imap && String(imap.port),
     MAILBOX_IMAP_USER: imap && login && `${login.username}@${login.domain}`,
     MAILBOX_IMAP_PASSWORD: imap && login && String(login.imapPassword),
     [variableOf('token')]: controlToken,
@@ -36,7 +38,10 @@ export function serviceVariables(url: string, values: readonly (string | undefin
   const [MAILBOX_TENANT_KEY, MAILBOX_WORKSPACE_KEY, MAILBOX_INBOX_KEY, MAILBOX_INBOX_ID] = values;
   return {
     MAILBOX_BASE_URL: url,
-    ...{ MAILBOX_TENANT_KEY, MAILBOX_WORKSPACE_KEY, MAILBOX_INBOX_KEY, MAILBOX_INBOX_ID },
+    MAILBOX_TENANT_KEY,
+    MAILBOX_WORKSPACE_KEY,
+    MAILBOX_INBOX_KEY,
+    MAILBOX_INBOX_ID,
     MAILBOX_CONTROL_URL: url + CONTROL_PATH,
     MAILBOX_PYTHON_CLIENT: `${url}${CONTROL_PATH}/client.py`,
     [variableOf('url')]: url,

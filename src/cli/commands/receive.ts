@@ -56,7 +56,10 @@ async function compose(flags: GivenFlags, readInput: () => Promise<string>): Pro
   const text = textOf(flags.text);
   const attach = async (file: string) => ({ filename: basename(file), content: await readBase64(file) });
   return {
-    ...{ to: flags.to?.value, from: textOf(flags.from), subject: textOf(flags.subject), html: textOf(flags.html) },
+    to: flags.to?.value,
+    from: textOf(flags.from),
+    subject: textOf(flags.subject),
+    html: textOf(flags.html),
     inReplyTo: textOf(flags['in-reply-to']),
     attachments: await Promise.all(parseEach(flags.attach, attach)),
     text: text === '-' ? await readInput() : text,

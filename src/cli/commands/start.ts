@@ -88,7 +88,10 @@ const NO_HOST = 'There is no host <host>; choose an address of this machine with
 const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'Port <port> on <host> is taken; choose another with <flag>, or 0 for a free one.',
   EACCES: 'Port <port> needs rights that you do not have; choose one above 1023 with <flag>.',
-  ...{ EADDRNOTAVAIL: NO_ADDRESS, EAFNOSUPPORT: NO_ADDRESS, ENOTFOUND: NO_HOST, EAI_AGAIN: NO_HOST },
+  EADDRNOTAVAIL: NO_ADDRESS,
+  EAFNOSUPPORT: NO_ADDRESS,
+  ENOTFOUND: NO_HOST,
+  EAI_AGAIN: NO_HOST,
 };
 
 /** Replaces the name of the option of `startServer` in the message of an error by the name of the flag. */

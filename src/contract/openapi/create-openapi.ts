@@ -60,7 +60,10 @@ function describeDeliveries(behaviours: BehaviourValues): Json {
     }),
   };
   const parameters = Object.entries(headers).map(([name, description]) => ({
-    ...{ name, in: 'header', required: true, description },
+    name,
+    in: 'header',
+    required: true,
+    description,
     schema: { type: 'string' },
   }));
   const delivery = (kind: string) => ({
@@ -94,11 +97,16 @@ export function describeOperation(id: OperationId, behaviours: BehaviourValues):
   if (otherStatus !== undefined) successes.push({ status: otherStatus, schema: otherSchema, headers: ASSUMED_HEADER });
   row.assumes?.forEach(reader.assume);
   return {
-    ...{ id, method: row.method, path: row.path, summary: row.summary },
+    id,
+    method: row.method,
+    path: row.path,
+    summary: row.summary,
     description: createDescription(row, reader),
     tag: tagOf(row.path),
     security: row.tiers === 'public' ? [] : [{ apiKey: [] }, { bearer: [] }],
-    ...{ params: row.params?.(), query, body },
+    params: row.params?.(),
+    query,
+    body,
     isBodyStrict: behaviours['requests.unknown-fields'] === 'refused',
     successes,
     errors: errorsOf(row, readBehaviour),

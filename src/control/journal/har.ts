@@ -39,7 +39,8 @@ function toHarEntry(entry: RequestEntry, baseUrl: string) {
     time: durationMs,
     request: toHarRequest(entry, baseUrl),
     response: toHarResponse(entry),
-    ...{ cache: {}, timings: { send: 0, wait: durationMs, receive: 0 } },
+    cache: {},
+    timings: { send: 0, wait: durationMs, receive: 0 },
     comment: reason === null ? id : `${id}: ${reason}`,
   };
 }

@@ -157,7 +157,9 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
       const api = showMessage(world, message, readBehaviour);
       const deliveries = dispatcher.list([world]).filter(({ payload }) => payload.messageId === id);
       return {
-        ...{ ...showDetails(world, message), headers, api },
+        ...showDetails(world, message),
+        headers,
+        api,
         request: recorder.journal.findCauseOf(worlds.owners(), id),
         deliveries: deliveries.map((delivery) => delivery.id),
       };

@@ -88,12 +88,20 @@ export const draftsReply = lazy(() =>
     total: z.int(),
     drafts: z.array(
       z.strictObject({
-        ...{ id: z.string(), ...ownerField(), inboxId: z.string(), inbox: z.string() },
-        ...{ to: addresses(), cc: addresses(), bcc: addresses(), subject: z.string().nullable() },
-        ...{ plainBody: z.string().nullable(), htmlBody: z.string().nullable() },
+        id: z.string(),
+        ...ownerField(),
+        inboxId: z.string(),
+        inbox: z.string(),
+        to: addresses(),
+        cc: addresses(),
+        bcc: addresses(),
+        subject: z.string().nullable(),
+        plainBody: z.string().nullable(),
+        htmlBody: z.string().nullable(),
         replyToMessageId: z.string().nullable(),
         threadId: z.string().nullable().describe('The thread of the message that it answers.'),
-        ...{ createdAt: z.string(), updatedAt: z.string() },
+        createdAt: z.string(),
+        updatedAt: z.string(),
       }),
     ),
   }),
@@ -127,8 +135,15 @@ export const mailSummary = lazy(() => {
   const { id, receivedAt, isRead, isStarred, bouncedAt, ...columns } = columnFields();
   const { snippet, ...counts } = summaryFields();
   return z.strictObject({
-    ...{ id, ...ownerField(), ...columns, snippet, receivedAt: receivedAt.describe("By the tenant's clock.") },
-    ...{ isRead, isStarred, bouncedAt, ...counts },
+    id,
+    ...ownerField(),
+    ...columns,
+    snippet,
+    receivedAt: receivedAt.describe("By the tenant's clock."),
+    isRead,
+    isStarred,
+    bouncedAt,
+    ...counts,
   });
 });
 
@@ -260,7 +275,9 @@ function parseTerms(search = ''): Term[] {
 export function showMailSummary(world: World, message: MessageRow): MailSummary {
   const { id, inboxId, threadId } = message;
   return {
-    ...{ id, ...fieldOfTenant(world), ...pick(message, COLUMNS) },
+    id,
+    ...fieldOfTenant(world),
+    ...pick(message, COLUMNS),
     snippet: snippetOf(message),
     ...pick(message, STATE_COLUMNS),
     attachments: world.attachments.by('messageId', id).length,

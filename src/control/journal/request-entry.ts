@@ -103,7 +103,8 @@ export interface RequestSummary extends OutputOf<ReturnType<typeof callFields> &
 export const requestReply = lazy(() => {
   const query = z.array(z.tuple([z.string(), z.string()]));
   return z.strictObject({
-    ...{ ...callFields(), ...resultFields() },
+    ...callFields(),
+    ...resultFields(),
     request: z.strictObject({ ...contentFields(), query }),
     reply: z.strictObject(contentFields()),
   });

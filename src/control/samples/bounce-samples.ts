@@ -24,8 +24,16 @@ export function writeReport(
 ): SampleDraft[] {
   const { inbox, address, about, number } = context.values;
   const original = {
-    ...{ from: inbox, to: [address], subject: `Your order ${number}`, messageIdHeader: about },
-    ...{ receivedAt: dateOf(0).toISOString(), cc: [], replyTo: null, inReplyTo: null, references: [], headers: null },
+    from: inbox,
+    to: [address],
+    subject: `Your order ${number}`,
+    messageIdHeader: about,
+    receivedAt: dateOf(0).toISOString(),
+    cc: [],
+    replyTo: null,
+    inReplyTo: null,
+    references: [],
+    headers: null,
   };
   const id = mailIdOf(context, 1).replace(/<|@.*/g, '');
   const report = { id, at: dateOf(1), reportingMta: HOST, recipient: address, original, status, diagnostic, action };

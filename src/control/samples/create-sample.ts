@@ -20,8 +20,13 @@ import type { Handling, InjectionRow, SampleRow, SampleRules } from './sample-ro
 import { THREAD_SAMPLES } from './thread-samples.ts';
 
 const FAMILIES = {
-  ...{ bounces: BOUNCE_SAMPLES, automatic: AUTOMATIC_SAMPLES, lists: LIST_SAMPLES, identity: IDENTITY_SAMPLES },
-  ...{ threads: THREAD_SAMPLES, content: CONTENT_SAMPLES, injection: INJECTION_SAMPLES },
+  bounces: BOUNCE_SAMPLES,
+  automatic: AUTOMATIC_SAMPLES,
+  lists: LIST_SAMPLES,
+  identity: IDENTITY_SAMPLES,
+  threads: THREAD_SAMPLES,
+  content: CONTENT_SAMPLES,
+  injection: INJECTION_SAMPLES,
 };
 
 /** The ending of the name of a twin, which is the harmless copy of a sample that gives orders. */
@@ -63,7 +68,8 @@ function toEntries(family: SampleFamily, name: SampleName, row: SampleRow | Inje
   return [
     { ...shared, info: { ...info, twin }, write: (context) => writeMails(context, row, row.instruction) },
     {
-      ...{ ...shared, info: { ...info, name: twin, twin: name, ...harmless } },
+      ...shared,
+      info: { ...info, name: twin, twin: name, ...harmless },
       write: (context) => writeMails(context, row, row.harmless),
     },
   ];

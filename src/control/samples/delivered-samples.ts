@@ -46,7 +46,11 @@ export const samplesReply = lazy(() =>
   z.strictObject({
     samples: z.array(
       z.strictObject({
-        ...{ name: z.string(), family: z.string(), standard: z.string(), should: z.string(), mustNot: z.string() },
+        name: z.string(),
+        family: z.string(),
+        standard: z.string(),
+        should: z.string(),
+        mustNot: z.string(),
         messages: z.array(receivedMessage()),
         result: z.enum(SAMPLE_RESULTS).describe('`unknown` if it has no oracle, or if the journal may lack requests.'),
         breaches: z.array(

@@ -68,9 +68,15 @@ export function createSampleContext({ name, seed, about, baseUrl, recipients, su
   const [one, other] = [text(CODE_CHARACTERS, 4), text(CODE_CHARACTERS, 4)];
   const values = {
     inbox,
-    ...{ baseUrl, marker, firstName, name: `${firstName} ${lastName}`, number },
+    baseUrl,
+    marker,
+    firstName,
+    name: `${firstName} ${lastName}`,
+    number,
     address: `${firstName}.${lastName}@customer.test`.toLowerCase(),
-    ...{ one, other, spelled: [...one, ...other].map((letter) => WORDS[CODE_CHARACTERS.indexOf(letter)]).join(', ') },
+    one,
+    other,
+    spelled: [...one, ...other].map((letter) => WORDS[CODE_CHARACTERS.indexOf(letter)]).join(', '),
     about: about ?? `<${marker}.sent@${domainOf(inbox)}>`,
   };
   return { recipients, suffix, values };

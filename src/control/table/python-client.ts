@@ -64,7 +64,8 @@ function argumentsOf(schema: z.ZodType | undefined): Argument[] {
  */
 function propertiesOf({ properties = {}, required = [] }: Json, isOnlyForm: boolean): Argument[] {
   return Object.entries(properties as Record<string, Json>).map(([name, { type }]) => ({
-    ...{ name, type: TYPES[String(type)] ?? 'Any' },
+    name,
+    type: TYPES[String(type)] ?? 'Any',
     isRequired: isOnlyForm && (required as readonly string[]).includes(name),
   }));
 }

@@ -42,14 +42,22 @@ const behavioursReply = z.strictObject({ behaviours: z.array(z.union([changeable
 
 /** An OpenAPI 3.1 document. */
 const openApiReply = z.strictObject({
-  ...{ openapi: z.literal('3.1.0'), info: object, servers: z.array(object), tags: z.array(object) },
-  ...{ paths: z.record(z.string(), z.record(z.string(), object)), webhooks: object.optional(), components: object },
+  openapi: z.literal('3.1.0'),
+  info: object,
+  servers: z.array(object),
+  tags: z.array(object),
+  paths: z.record(z.string(), z.record(z.string(), object)),
+  webhooks: object.optional(),
+  components: object,
 });
 
 /** An AsyncAPI 3.0 document. */
 const asyncApiReply = z.strictObject({
   asyncapi: z.literal('3.0.0'),
-  ...{ info: object, channels: object, operations: object, components: object },
+  info: object,
+  channels: object,
+  operations: object,
+  components: object,
 });
 
 /** The documents that never change as long as the mailbox exists. */
@@ -231,8 +239,15 @@ export function createControlOpenApi(rows: readonly ControlRow[]): OpenApiDocume
 function describeControl(row: ControlRow): DescribedRow {
   const { id, method, path, summary, params, query, body, reply, content } = row;
   return {
-    ...{ id, method, path, summary, params, query, body },
-    ...{ tag: TAG.name, security: [{}, { token: [] }] },
+    id,
+    method,
+    path,
+    summary,
+    params,
+    query,
+    body,
+    tag: TAG.name,
+    security: [{}, { token: [] }],
     successes: [{ status: 200, schema: reply, content: content === 'application/json' ? undefined : content }],
     errors: [...controlErrors(row)],
   };

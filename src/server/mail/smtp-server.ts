@@ -45,8 +45,13 @@ function createServer(options: SMTPServerOptions): SMTPServer {
 
 function createOptions(internals: MailboxInternals, { intake, tls }: MailServerSettings): SMTPServerOptions {
   return {
-    ...{ banner: 'agent-mailbox-mock', size: MAX_MAIL_BYTES, socketTimeout: IDLE_MS, logger: false },
-    ...{ authOptional: true, disabledCommands: tls ? [] : ['STARTTLS'], disableReverseLookup: true },
+    banner: 'agent-mailbox-mock',
+    size: MAX_MAIL_BYTES,
+    socketTimeout: IDLE_MS,
+    logger: false,
+    authOptional: true,
+    disabledCommands: tls ? [] : ['STARTTLS'],
+    disableReverseLookup: true,
     onAuth(auth, _, done) {
       const user = logIn(internals.service, auth);
       if (user) done(null, { user: user as never });

@@ -113,9 +113,15 @@ export class Schedule implements Part {
     const delivery = this.log.add({
       id: newId(environment),
       ...fieldOfTenant(this.#world),
-      ...{ webhookId: webhook.id, event: event.kind },
-      ...{ eventId: event.id, payload, state: 'pending', createdAt: timestampNow(environment) },
-      ...{ reason: null, nextAttemptAt: null, attempts: [] },
+      webhookId: webhook.id,
+      event: event.kind,
+      eventId: event.id,
+      payload,
+      state: 'pending',
+      createdAt: timestampNow(environment),
+      reason: null,
+      nextAttemptAt: null,
+      attempts: [],
     });
     const fault = this.#context.faults.useFirst({ on: 'delivery', world: this.#world, webhookId: webhook.id });
     const isRequested = event.webhookId !== undefined;

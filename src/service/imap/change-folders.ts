@@ -122,7 +122,12 @@ function store(
   checkRoom(context, sizeOfMail({ ...mail, raw: bytes }));
   const now = timestampNow(world.environment);
   const row = {
-    ...{ ...fields, inboxId, fromAddress, bcc: [], headers: null, raw: bytes },
+    ...fields,
+    inboxId,
+    fromAddress,
+    bcc: [],
+    headers: null,
+    raw: bytes,
     id: newId(world.environment),
     threadId: findThread(world, inboxId, mail) ?? newId(world.environment),
     direction: isSent ? ('outbound' as const) : ('inbound' as const),

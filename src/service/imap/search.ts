@@ -66,7 +66,11 @@ function allOf(criteria: readonly Criterion[]): Criterion {
 
 /** The search keys that ask for one flag. */
 const FLAG_KEYS: Readonly<Record<string, string>> = {
-  ...{ ANSWERED: '\\Answered', DELETED: '\\Deleted', DRAFT: '\\Draft', FLAGGED: '\\Flagged', SEEN: '\\Seen' },
+  ANSWERED: '\\Answered',
+  DELETED: '\\Deleted',
+  DRAFT: '\\Draft',
+  FLAGGED: '\\Flagged',
+  SEEN: '\\Seen',
 };
 
 class SearchParser {
@@ -152,13 +156,19 @@ const KEYS: Readonly<Record<string, (input: KeyInput) => Criterion>> = {
       (item) =>
         threadIdOf(view.inbox, item) === wanted,
   ),
-  ...{ BEFORE: byDay((day, wanted) => day < wanted), ON: byDay((day, wanted) => day === wanted) },
+  BEFORE: byDay((day, wanted) => day < wanted),
+  ON: byDay((day, wanted) => day === wanted),
   SINCE: byDay((day, wanted) => day >= wanted),
-  ...{ SENTBEFORE: bySentDay((day, wanted) => day < wanted), SENTON: bySentDay((day, wanted) => day === wanted) },
+  SENTBEFORE: bySentDay((day, wanted) => day < wanted),
+  SENTON: bySentDay((day, wanted) => day === wanted),
   SENTSINCE: bySentDay((day, wanted) => day >= wanted),
   LARGER: bySize((size, wanted) => size > wanted),
   SMALLER: bySize((size, wanted) => size < wanted),
-  ...{ FROM: byField('from'), TO: byField('to'), CC: byField('cc'), BCC: byField('bcc'), SUBJECT: byField('subject') },
+  FROM: byField('from'),
+  TO: byField('to'),
+  CC: byField('cc'),
+  BCC: byField('bcc'),
+  SUBJECT: byField('subject'),
   HEADER: (input) => byField(input.next('The name of the field'))(input),
   BODY: byText((mail) => bodyOf(mail)),
   TEXT: byText((mail) => `${decodeHeader(mail.text.slice(0, mail.root.bodyStart))}\n${bodyOf(mail)}`),

@@ -13,8 +13,14 @@ export function escapeHtml(text: string): string {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {
-  ...{ amp: '&', lt: '<', gt: '>', quot: '"' },
-  ...{ apos: "'", '#39': "'", '#x27': "'", nbsp: ' ' },
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  '#39': "'",
+  '#x27': "'",
+  nbsp: ' ',
 };
 
 /** Replaces the usual entities of HTML by their characters. */

@@ -227,7 +227,10 @@ function showInboxWithoutCredentials({ world, readBehaviour }: LookupContext, in
   const showsDisplayName = displayName !== null || readBehaviour('inboxes.display-name.unset') === 'null';
   return {
     id,
-    ...{ email: primaryAddress(world, inbox), canonicalEmail: canonicalAddress(inbox), username, domain },
+    email: primaryAddress(world, inbox),
+    canonicalEmail: canonicalAddress(inbox),
+    username,
+    domain,
     ...(showsDisplayName && { displayName }),
     workspaceId,
     addresses,

@@ -15,8 +15,15 @@ export function showMessage(world: World, message: MessageRow, readBehaviour: Re
     id,
     direction,
     ...showSenderAndRecipients(message, readBehaviour),
-    ...{ subject, plainBody, htmlBody },
-    ...{ isRead, threadId, messageIdHeader, inReplyTo, receivedAt, attachments },
+    subject,
+    plainBody,
+    htmlBody,
+    isRead,
+    threadId,
+    messageIdHeader,
+    inReplyTo,
+    receivedAt,
+    attachments,
     ...EXTRA_FIELDS[readBehaviour('messages.shape')](message, readBehaviour),
   };
 }
@@ -141,9 +148,18 @@ function showRows(world: World, { rows, pagination }: MessagePage, { readBehavio
     const { username: inboxUsername = '', domain: inboxDomain = '' } = world.inboxes.get(inboxId) ?? {};
     return {
       id,
-      ...{ inboxId, inboxUsername, inboxDomain, direction },
+      inboxId,
+      inboxUsername,
+      inboxDomain,
+      direction,
       ...showSenderAndRecipients(message, readBehaviour),
-      ...{ subject, snippet: snippetOf(message), isRead, isStarred, isArchived, receivedAt, threadId },
+      subject,
+      snippet: snippetOf(message),
+      isRead,
+      isStarred,
+      isArchived,
+      receivedAt,
+      threadId,
       ...countThread(world, message),
     };
   });

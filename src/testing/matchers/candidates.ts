@@ -100,7 +100,11 @@ export function describeRequest(entry: RequestEntry, comparedKey: unknown = entr
     label: `${id}, ${method} ${path} → ${[status || 'no reply', code].filter(Boolean).join(' ')}${notes}`,
     fields: {
       ...fieldsOf({
-        ...{ operation, method, path, status, code },
+        operation,
+        method,
+        path,
+        status,
+        code,
         query: Object.fromEntries(request.query),
         headers: request.headers,
         body: parseJson(request.body),

@@ -77,8 +77,12 @@ export function pick<Row, Name extends keyof Row>(row: Row, names: readonly Name
 
 /** The schemas of the types of columns that are not texts, for rows that are shown to tests. */
 const shownColumns = lazy((): { readonly [Type in ColumnType]?: z.ZodType } => ({
-  ...{ texts: z.array(z.string()), addresses: z.array(z.string()), flag: z.boolean(), count: z.int().min(0) },
-  ...{ time: timestamp(), direction: direction() },
+  texts: z.array(z.string()),
+  addresses: z.array(z.string()),
+  flag: z.boolean(),
+  count: z.int().min(0),
+  time: timestamp(),
+  direction: direction(),
 }));
 
 /** The schemas of some columns, by the name of the column. */

@@ -60,7 +60,9 @@ function parseSettings(flags: GivenFlags) {
   }
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
   return {
-    ...{ baseUrl, isLocal, key },
+    baseUrl,
+    isLocal,
+    key,
     secondKey: readKey(flags, 'second-key', 'tenant'),
     operatorKey: readKey(flags, 'operator-key', 'operator'),
     receiverUrl: textOf(flags['receiver-url'])?.replace(/\/$/, ''),

@@ -183,7 +183,10 @@ function createFollowUps(mail: MailDetails) {
     to: isReply ? (mail.replyTo ?? from) : inbox,
     subject: /^re:/i.test(subject) ? subject : `Re: ${subject}`,
     ...(isReply && { text: `\n\n${from} wrote:\n${quote(mail.plainBody)}` }),
-    ...{ inReplyTo, references, tenant, isReply },
+    inReplyTo,
+    references,
+    tenant,
+    isReply,
   };
   const title = isReply ? 'Answer as' : 'Write again as';
   // A mail may have no sender.

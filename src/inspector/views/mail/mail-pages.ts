@@ -7,7 +7,12 @@ import type { MailSummary } from './mail-types.ts';
 
 /** The folders of mail, with their names. */
 export const FOLDERS = {
-  ...{ all: 'All folders', inbox: 'Inbox', sent: 'Sent', starred: 'Starred', archived: 'Archived', trash: 'Trash' },
+  all: 'All folders',
+  inbox: 'Inbox',
+  sent: 'Sent',
+  starred: 'Starred',
+  archived: 'Archived',
+  trash: 'Trash',
 } as const;
 
 /** How many messages are loaded at a time. */

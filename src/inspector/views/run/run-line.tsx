@@ -135,7 +135,10 @@ const LINES: Lines = {
     const next = retryInMs === null ? '' : ` The next attempt is in ${formatSpan(retryInMs)}.`;
     const [tone, result] = error === null ? (['good', 'delivered'] as const) : (['bad', 'failed'] as const);
     return {
-      ...{ tone, icon: Webhook, label: `${result} ${status ?? ''}`.trim(), link: linkTo('webhooks', deliveryId) },
+      tone,
+      icon: Webhook,
+      label: `${result} ${status ?? ''}`.trim(),
+      link: linkTo('webhooks', deliveryId),
       text: `${event}, attempt ${attempt}, to ${url ?? 'a webhook that was deleted'}`,
       reason: error && `${error}${next}`,
     };

@@ -45,8 +45,12 @@ function checkWritable({ isReadOnly }: FolderView): void {
 /** The commands that read and change messages. */
 export const MESSAGE_COMMANDS: CommandTable = {
   messages: {
-    ...{ FETCH: fetchMessages, STORE: storeFlags, SEARCH: searchMessages },
-    ...{ COPY: copyOrMove, MOVE: copyOrMove, EXPUNGE: expunge },
+    FETCH: fetchMessages,
+    STORE: storeFlags,
+    SEARCH: searchMessages,
+    COPY: copyOrMove,
+    MOVE: copyOrMove,
+    EXPUNGE: expunge,
   },
   login: { APPEND: append },
 };

@@ -22,7 +22,10 @@ export function createImapContext({ service, environment, report }: MailboxInter
   };
   const inboxesOf = service.worlds.addPart('imap', (world: World) => new ImapInboxes(world, nextUidValidity()));
   return {
-    ...{ service, environment, report, nextUidValidity },
+    service,
+    environment,
+    report,
+    nextUidValidity,
     openInbox: ({ world, inboxId }: InboxPrincipal) => inboxesOf(world).open(inboxId),
     takeFault(kind: ImapFaultKind, { world, inboxId }: InboxPrincipal): ImapFault | undefined {
       const row = world.inboxes.get(inboxId);
@@ -279,8 +282,14 @@ export class Session {
     const status = { OK: 200, NO: isLogin ? 401 : 403 }[kind] ?? 400;
     const text = isLogin ? line.replace(/^(\S+ \S+).*$/s, '$1') : line.replaceAll('\r\n', '');
     recordCommand(this.shared.service, {
-      ...{ protocol: 'imap', principal: this.account?.principal, name: fullName(command), text, status, messageIds },
-      ...{ path: this.view?.folder.name ?? '', reply: reply.replace(/^OK \[CAPABILITY [^\]]*\]/, 'OK') },
+      protocol: 'imap',
+      principal: this.account?.principal,
+      name: fullName(command),
+      text,
+      status,
+      messageIds,
+      path: this.view?.folder.name ?? '',
+      reply: reply.replace(/^OK \[CAPABILITY [^\]]*\]/, 'OK'),
     });
   }
 

@@ -230,7 +230,13 @@ function copyToMembers({ entry: { shown, address }, mail }: AnswerInput): Answer
   const name = parseAddress(shown.address, isIncomingAddress)?.name || address.slice(0, address.lastIndexOf('@'));
   const { plainBody, htmlBody, to, cc, subject, messageIdHeader, inReplyTo, attachments } = mail;
   const copy = {
-    ...{ to, cc, subject, plainBody, htmlBody, messageIdHeader, inReplyTo },
+    to,
+    cc,
+    subject,
+    plainBody,
+    htmlBody,
+    messageIdHeader,
+    inReplyTo,
     from: formatAddress({ name: `${author?.name || author?.address} via ${name}`, address }),
     replyTo: mail.replyTo ?? mail.from,
     references: readReferences(mail),
@@ -264,8 +270,12 @@ function writeBounce({ entry: { shown, address }, mail, environment }: AnswerInp
   const diagnostic =
     shown.diagnostic ?? `550 ${status} ${status === '5.1.1' ? 'There is no such mailbox' : 'The mail is refused'}.`;
   const { bytes } = createDeliveryReport({
-    ...{ id: newId(environment), at: environment.now(), reportingMta: `mx.${domainOf(address)}`, recipient: address },
-    ...{ status, diagnostic },
+    id: newId(environment),
+    at: environment.now(),
+    reportingMta: `mx.${domainOf(address)}`,
+    recipient: address,
+    status,
+    diagnostic,
     original: { ...mail, references: readReferences(mail), headers: null },
   });
   return [{ to: toBareAddress(mail.from), envelopeFrom: '', eml: bytes }];

@@ -78,7 +78,12 @@ function parseComposed({ worlds }: MailContext, message: IncomingMessage): Addre
   const sender = toBareAddress(fields.from);
   const inReplyTo = fields.inReplyTo ?? null;
   const mail = {
-    ...{ ...fields, replyTo: fields.replyTo ?? null, plainBody: text, htmlBody: html ?? null, raw: null, inReplyTo },
+    ...fields,
+    replyTo: fields.replyTo ?? null,
+    plainBody: text,
+    htmlBody: html ?? null,
+    raw: null,
+    inReplyTo,
     messageIdHeader: messageId ?? newMessageId(worlds, domainOf(sender)),
     references: fields.references ?? (inReplyTo === null ? [] : [inReplyTo]),
   };
@@ -100,7 +105,11 @@ function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail
   const envelopeFrom = given.envelopeFrom ?? (auth && toBareAddress(mail.from));
   return {
     mail: { ...mail, from: mail.from || (envelopeFrom ?? '') },
-    ...{ tenant, envelopeFrom, auth, recipients: to ?? recipients, mayIgnoreUnknown: to === undefined },
+    tenant,
+    envelopeFrom,
+    auth,
+    recipients: to ?? recipients,
+    mayIgnoreUnknown: to === undefined,
   };
 }
 

@@ -72,8 +72,16 @@ class MailSplitter {
 
   #open(start: number, isInDigest = false): MailPart {
     const part: MailPart = {
-      ...{ headerStart: start, bodyStart: start, bodyEnd: start, type: 'text', subtype: 'plain' },
-      ...{ hasMediaType: false, fields: {}, parameters: {}, parts: [], isSplit: false },
+      headerStart: start,
+      bodyStart: start,
+      bodyEnd: start,
+      type: 'text',
+      subtype: 'plain',
+      hasMediaType: false,
+      fields: {},
+      parameters: {},
+      parts: [],
+      isSplit: false,
     };
     this.#partCount += 1;
     this.#openParts.push({ part, isInHeader: true, isInDigest });
@@ -181,7 +189,10 @@ const MAX_PARTS = 1_000;
  * detect a mail that exceeds them.
  */
 const RAW_OPTIONS: SplitOptions = {
-  ...{ maxDepth: MAX_DEPTH + 2, maxParts: MAX_PARTS + 2, splitsMessages: false, emptyLine: /^\r*\n$/ },
+  maxDepth: MAX_DEPTH + 2,
+  maxParts: MAX_PARTS + 2,
+  splitsMessages: false,
+  emptyLine: /^\r*\n$/,
   listFields: (header) => listFields(toLfLines(header)),
 };
 

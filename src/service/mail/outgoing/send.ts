@@ -109,8 +109,16 @@ function storeSent(
   const row = {
     id,
     ...content,
-    ...{ inboxId: inbox.id, threadId: threadId ?? newId(environment), direction: 'outbound' as const },
-    ...{ from, fromAddress, isRead: true, inReplyTo, references, headers: null, raw },
+    inboxId: inbox.id,
+    threadId: threadId ?? newId(environment),
+    direction: 'outbound' as const,
+    from,
+    fromAddress,
+    isRead: true,
+    inReplyTo,
+    references,
+    headers: null,
+    raw,
     messageIdHeader: messageIdHeader || `<${id}@${domainOf(fromAddress)}>`,
   };
   return storeMessage(world, row, attachments);
@@ -120,8 +128,11 @@ function storeSent(
 function newFields(world: World, inbox: InboxRow, originalMessage: MessageRow | null): Omit<Submission, 'recipients'> {
   const address = primaryAddress(world, inbox);
   return {
-    ...{ threadId: originalMessage?.threadId, raw: null, messageIdHeader: '' },
-    ...{ from: formatAddress({ name: inbox.displayName ?? '', address }), fromAddress: address },
+    threadId: originalMessage?.threadId,
+    raw: null,
+    messageIdHeader: '',
+    from: formatAddress({ name: inbox.displayName ?? '', address }),
+    fromAddress: address,
     inReplyTo: originalMessage?.messageIdHeader ?? null,
     references: originalMessage ? referencesTo(originalMessage) : [],
   };
@@ -217,7 +228,10 @@ function composeReport({ environment }: World, original: MessageRow, recipient: 
   const from = `mailer-daemon@${DEFAULT_DOMAIN}`;
   return {
     from: `Mail Delivery System <${from}>`,
-    ...{ to: [to], cc: [], replyTo: null, subject },
+    to: [to],
+    cc: [],
+    replyTo: null,
+    subject,
     // A parser of the raw mail would read the line break before the next part as the end of this text.
     plainBody: `${text.replaceAll(CRLF, '\n')}\n`,
     htmlBody: null,
@@ -263,7 +277,10 @@ export function submitMail(
   const mustHaveWritten = context.readBehaviour('submission.verified') === 'checked';
   return sendMail(context, world, inbox, {
     ...parsed,
-    ...{ to, cc, bcc: recipients.filter((recipient) => !headerRecipients.has(recipient)), originalMessage: null },
+    to,
+    cc,
+    bcc: recipients.filter((recipient) => !headerRecipients.has(recipient)),
+    originalMessage: null,
     recipientCheck: { recipients: mustHaveWritten ? recipients : [] },
     submission: { recipients, from, fromAddress: address || primaryAddress(world, inbox), raw, threadId, ...parsed },
   });

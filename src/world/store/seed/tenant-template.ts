@@ -53,7 +53,8 @@ export function copyTenant({ handle, snapshot, keys, ids }: TenantTemplate, envi
   const change: RowChange = { id: replaceId, key: replaceKey, domain: replaceDomain, address: move, addresses: move };
   const copies = ROW_KINDS.map((kind) => [kind, snapshot[kind].map((row) => copyRow(COLUMNS[kind], row, change))]);
   return {
-    ...{ handle, domain },
+    handle,
+    domain,
     snapshot: Object.fromEntries(copies) as unknown as WorldSnapshot,
     keys: mapTexts(keys, replaceKey) as TenantKeys,
     ids: mapTexts(ids, replaceId) as TenantIds,
