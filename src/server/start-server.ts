@@ -17,6 +17,7 @@ import type { MailServers, MailServersSettings } from './mail/mail-servers.ts';
 import { createOutgoingFetch, createReceiverRules, findReasonToRefuse } from './outgoing-fetch.ts';
 import { createLog, type Log, logActivity, logBlockedWebhooks } from './server-log.ts';
 import { parseSettings, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
+import { WaitingOutput } from './waiting-output.ts';
 
 /** Options of a server, besides those of its mailbox. */
 export interface ListenOptions extends SettingOptions {
@@ -119,14 +120,15 @@ export async function startServer(
   if (log && environment.fetch === outgoing.fetch) {
     internals.service.observers.push(logBlockedWebhooks(log, (webhookUrl) => findReasonToRefuse(rules, webhookUrl)));
   }
+  const output = new WaitingOutput(internals.environment, log);
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.abort));
-  const app = new App({ ...settings, internals, userHandlers, intake, log, process: ownProcess });
+  const app = new App({ ...settings, internals, userHandlers, intake, output, log, process: ownProcess });
   const http = createHttpServer(app);
 
   const boundPort = await http.listen(port, host).catch(stateFile.abort);
   url = `http://${urlHost(host)}:${boundPort}`;
   outgoing.refuseOwnPort(boundPort);
-  const mail = await loadMailServers(internals, { ...settings, intake }).catch(async (error) => {
+  const mail = await loadMailServers(internals, { ...settings, intake, output }).catch(async (error) => {
     await Promise.all([http.close(), outgoing.close()]);
     return stateFile.abort(error);
   });

@@ -2,6 +2,7 @@ import type { Mailbox } from 'agent-mailbox-mock';
 import { buildMailbox } from '../../src/mailbox/mailbox.ts';
 import { App } from '../../src/server/http/app.ts';
 import { Intake } from '../../src/server/intake.ts';
+import { WaitingOutput } from '../../src/server/waiting-output.ts';
 
 /** A mailbox with its application as they are by default, for tests that give its HTTP server limits of their own. */
 export function createBareApp(internals = buildMailbox({})) {
@@ -16,6 +17,7 @@ export function createBareApp(internals = buildMailbox({})) {
     log: undefined,
     verbose: false,
     intake: new Intake(Number.POSITIVE_INFINITY),
+    output: new WaitingOutput(internals.environment, undefined),
   });
   return { app, mailbox: internals.mailbox as Mailbox };
 }

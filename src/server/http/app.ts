@@ -9,6 +9,7 @@ import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import { type ApiRequest, type ApiResult, toApiError, toErrorReply } from '../../service/pipeline/exchange.ts';
 import type { Intake } from '../intake.ts';
 import { isControlRead, type Log, logRequest } from '../server-log.ts';
+import type { WaitingOutput } from '../waiting-output.ts';
 import { guardControl, guardHost, guardTarget, isForInspector, isOriginAllowed, setCorsHeaders } from './guards.ts';
 import { ReplyBatch, readRequest, sendReply } from './node-adapter.ts';
 import type { NodeRequest, NodeRequestHandler } from './request-queue.ts';
@@ -31,6 +32,7 @@ export interface AppOptions {
   /** Whether calls that only read from the control plane are logged too. */
   readonly verbose: boolean;
   readonly intake: Intake;
+  readonly output: WaitingOutput;
 }
 
 /** Handles each HTTP request: applies the guards, then passes the request to the service or to the control plane. */

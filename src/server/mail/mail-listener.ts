@@ -4,6 +4,7 @@ import { messageOf } from '../../basics/named-error.ts';
 import type { Intake } from '../intake.ts';
 import { createListener, type Listener } from '../listener.ts';
 import { fileProblem, readRegularFile } from '../regular-file.ts';
+import type { WaitingOutput } from '../waiting-output.ts';
 
 /** The certificate of the mail servers, its key, and the TLS context of Node that contains both. */
 export type MailTls = { readonly cert: Buffer; readonly key: Buffer; readonly context: SecureContext };
@@ -45,6 +46,7 @@ async function readTlsFile(option: string, path: string | undefined): Promise<Bu
 /** The settings that the servers for SMTP and IMAP share. */
 export interface MailServerSettings {
   readonly intake: Intake;
+  readonly output: WaitingOutput;
   readonly tls: MailTls | undefined;
   /** Whether a login needs TLS. */
   readonly tlsRequired: boolean;

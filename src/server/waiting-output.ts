@@ -1,0 +1,162 @@
+import type { Socket } from 'node:net';
+import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
+import { type Environment, memoryForMail } from '../world/environment.ts';
+import type { Log } from './server-log.ts';
+
+/** The limits of what waits until clients read it. */
+export interface OutputLimits {
+  /** How many bytes may wait for all clients together. */
+  readonly maxBytes: number;
+  /** How long bytes may wait for a client that takes none of them. */
+  readonly stalledMs: number;
+  /** The interval between two checks of the clients for which bytes wait. */
+  readonly checkMs: number;
+}
+
+/** A connection for which bytes wait. */
+interface Entry {
+  /** What the log calls the client, such as `imap`. */
+  readonly protocol: string;
+  /** The bytes that were counted for the connection at the latest look. */
+  bytes: number;
+  /** The bytes of a reply that are not written to the socket yet, but are in memory. */
+  heldBytes: number;
+  /** What `progressOf` returned at the latest check. */
+  progress: number;
+  /** At how many checks, one after another, the client had taken nothing. */
+  idleChecks: number;
+}
+
+/**
+ * Limits what waits in memory until clients read it. This is the rule for the clients of every protocol:
+ *
+ * - A reply is produced piece by piece: the next piece when the client has taken the earlier ones (`untilTaken`). What
+ *   cannot be produced so, such as an event for a WebSocket, has a limit for each connection, at its own place.
+ * - A connection for which bytes wait, and whose client takes none of them for 30 seconds, is closed.
+ * - If too many bytes wait for all clients together, connections are closed until there is room again. The first one
+ *   is that whose bytes multiplied by the time since the client last took one are the most. So a client that reads is
+ *   never closed in the place of one that does not.
+ *
+ * Whoever writes to a socket calls `written` afterwards. A client that takes its bytes at once costs nothing more.
+ */
+export class WaitingOutput {
+  readonly #setTimer: Environment['setTimer'];
+  readonly #log: Log | undefined;
+  readonly #limits: OutputLimits;
+  readonly #entries = new Map<Socket, Entry>();
+  #bytes = 0;
+  #isChecking = false;
+
+  /** The default limit is half of the memory for mail, but at least the size of one mail in base64. */
+  constructor(environment: Environment, log: Log | undefined, limits: Partial<OutputLimits> = {}) {
+    const maxBytes = Math.max(memoryForMail(environment) / 2, 2 * MAX_MAIL_BYTES);
+    this.#setTimer = environment.setTimer;
+    this.#log = log;
+    this.#limits = { maxBytes, stalledMs: 30_000, checkMs: 1_000, ...limits };
+  }
+
+  /** How many bytes wait for all clients together, as far as they are known. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /**
+   * Counts what now waits for a client. Call it after each write to a socket. `heldBytes` is the size of what is in
+   * memory for this client and was not written yet. It may close this connection or another one.
+   */
+  written(socket: Socket, protocol: string, heldBytes = 0): void {
+    const known = this.#entries.get(socket);
+    if (known) known.heldBytes = heldBytes;
+    else if (socket.writableLength + heldBytes === 0 || socket.destroyed) return;
+    const entry = known ?? { protocol, bytes: 0, heldBytes, progress: progressOf(socket), idleChecks: 0 };
+    this.#entries.set(socket, entry);
+    this.#count(socket, entry);
+    if (this.#bytes > this.#limits.maxBytes) this.#makeRoom();
+    this.#checkLater();
+  }
+
+  /** Updates the bytes that are counted for a connection. Forgets it if nothing waits any more. */
+  #count(socket: Socket, entry: Entry): void {
+    const bytes = socket.destroyed ? 0 : socket.writableLength + entry.heldBytes;
+    this.#bytes += bytes - entry.bytes;
+    entry.bytes = bytes;
+    if (bytes === 0) this.#entries.delete(socket);
+  }
+
+  #close(socket: Socket, entry: Entry, reason: string): void {
+    const { protocol, bytes } = entry;
+    const client = `${socket.remoteAddress}:${socket.remotePort}`;
+    this.#log?.({ name: protocol, sign: '!', text: `closed ${client}: ${reason} (${bytes} bytes)`, colourStatus: 499 });
+    socket.destroy();
+    this.#count(socket, entry);
+  }
+
+  /** Closes connections until there is room again. */
+  #makeRoom(): void {
+    for (const [socket, entry] of [...this.#entries]) this.#count(socket, entry);
+    if (this.#bytes <= this.#limits.maxBytes) return;
+    const burdens = [...this.#entries].map(([socket, entry]) => {
+      const checks = progressOf(socket) === entry.progress ? entry.idleChecks + 1 : 0;
+      return { socket, entry, burden: entry.bytes * checks };
+    });
+    burdens.sort((one, other) => other.burden - one.burden || other.entry.bytes - one.entry.bytes);
+    const limit = showSize(this.#limits.maxBytes);
+    for (const { socket, entry } of burdens) {
+      if (this.#bytes <= this.#limits.maxBytes) return;
+      this.#close(socket, entry, `more than ${limit} wait for all clients, and this one has kept the most waiting`);
+    }
+  }
+
+  /** Closes the connections of clients that take nothing. */
+  #check(): void {
+    const { stalledMs, checkMs } = this.#limits;
+    for (const [socket, entry] of [...this.#entries]) {
+      this.#count(socket, entry);
+      if (entry.bytes === 0) continue;
+      const progress = progressOf(socket);
+      entry.idleChecks = progress === entry.progress ? entry.idleChecks + 1 : 0;
+      entry.progress = progress;
+      // The first check may come just after the bytes were written, so one check more than the time needs is awaited.
+      if (entry.idleChecks * checkMs > stalledMs) {
+        this.#close(socket, entry, `the client has taken nothing for ${stalledMs / 1_000} s`);
+      }
+    }
+    this.#checkLater();
+  }
+
+  #checkLater(): void {
+    if (this.#isChecking || this.#entries.size === 0) return;
+    this.#isChecking = true;
+    this.#setTimer(this.#limits.checkMs, () => {
+      this.#isChecking = false;
+      this.#check();
+    });
+  }
+}
+
+/**
+ * Resolves when a socket has taken so much of what was written that the next piece may be produced. The result is
+ * false if the connection has closed.
+ */
+export async function untilTaken(socket: Socket): Promise<boolean> {
+  if (socket.writableNeedDrain && !socket.destroyed) {
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        socket.off('drain', done).off('close', done);
+        resolve();
+      };
+      socket.on('drain', done).on('close', done);
+    });
+  }
+  return !socket.destroyed;
+}
+
+/**
+ * Returns a number that changes whenever a client takes some of its bytes. Node counts a chunk as written when all of
+ * it was taken, which for a large chunk can be late, so the queue of the handle is looked at too. Where a runtime does
+ * not have it, whole chunks count.
+ */
+function progressOf(socket: Socket): number {
+  const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null };
+  return socket.bytesWritten - socket.writableLength - (handle?.writeQueueSize ?? 0);
+}
