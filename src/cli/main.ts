@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { closeSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import { watchRunner } from './package-runner.ts';
 
@@ -15,8 +16,22 @@ for (const stream of [stdout, stderr]) stream.on('error', () => {});
 
 // The listeners are never removed, because a second signal, such as a signal from npx, must not abort the shutdown.
 const signalled = new Promise<NodeJS.Signals>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, resolve);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, resolve);
 });
+// After SIGHUP the terminal may be gone. At its exit, Node restores the settings of its terminal, and aborts with a core
+// dump if this fails. It does not restore them on file descriptors that are closed.
+void signalled.then((signal) => {
+  if (signal === 'SIGHUP') process.once('exit', () => [0, 1, 2].forEach(closeIfOpen));
+});
+
+function closeIfOpen(descriptor: number): void {
+  try {
+    closeSync(descriptor);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EBADF') throw error;
+  }
+}
+
 async function main(): Promise<void> {
   // `run.ts` is loaded after `watchRunner()`, so that the end of a package runner is noticed also during the loading.
   const runner = await watchRunner(env);

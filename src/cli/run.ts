@@ -51,7 +51,7 @@ function overview(): string[] {
     ...wrap('If other machines can reach the emulator, control calls need the token that it prints.', WIDTH),
     '',
     ...wrap(
-      'Exit codes: 0 for success, or after SIGINT or SIGTERM; 1 for a failure; 2 for wrong usage; ' +
+      'Exit codes: 0 for success, or after SIGINT, SIGTERM or SIGHUP; 1 for a failure; 2 for wrong usage; ' +
         'exec ends with the exit code of the other command.',
       WIDTH,
     ),

@@ -1,21 +1,14 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { test, vi } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
-import { COMMAND, run, runCommand, SCRIPT } from '../support/processes.ts';
+import { COMMAND, isRunning, run, runCommand, SCRIPT } from '../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
 
 const SLOW_MACHINE = { timeout: 20_000 };
-
-/** Whether a process runs. One that its parent has not noticed yet has ended too. */
-function isRunning(pid: string): boolean {
-  const state = String(spawnSync('ps', ['-o', 'stat=', '-p', pid]).stdout).trim();
-  return state !== '' && !state.startsWith('Z');
-}
 
 /** Returns the numbers in the lines of an output that begin with a word. */
 function idsOf(output: string, word: string): string[] {

@@ -114,38 +114,41 @@ test('cannot run on a port that is in use, and names the flag that chooses anoth
     .toBe(`agent-mailbox-mock: Port ${port} on 127.0.0.1 is taken; choose another with --port, or 0 for a free one.\n`);
 });
 
-test.for(['SIGINT', 'SIGTERM'] as const)('prints the banner, and ends with 0 after %s', async (signal, test) => {
-  const running = runCommand(test, ['--port', '0']);
+test.for(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'prints the banner, and ends with 0 after %s',
+  async (signal, test) => {
+    const running = runCommand(test, ['--port', '0']);
 
-  const [name, url = '', ...rest] = linesOf(await running.untilStdout(/Ready\.\n/));
-  const { origin, port } = new URL(url.replace('  URL', '').trim());
-  test.expect(name).toBe(`agent-mailbox-mock ${packageJson.version}`);
-  test.expect(origin).toBe(`http://127.0.0.1:${port}`);
-  test
-    .expect(rest)
-    .toEqual([
-      `  Control    ${origin}/__mock`,
-      `  Inspector  ${origin}/__mock/`,
-      test.expect.stringMatching(/^ {2}Loaded {5}2 tenants, 4 inboxes, 6 messages, 3 webhooks in \d+\.\d s$/),
-      '  Write to   helpdesk@acme.test',
-      '',
-      `  operator   the platform        ${operator}`,
-      `  tenant     Acme                ${acme.tenant}`,
-      `  workspace  Support             ${acme.workspaces.support}`,
-      `  inbox      helpdesk@acme.test  ${acme.inboxes.helpdesk}`,
-      '',
-      `  curl ${origin}/v1/messages -H 'X-API-Key: ${acme.inboxes.helpdesk}'`,
-      '',
-      'Ready.',
-    ]);
-  test.expect(Math.max(...linesOf(running.stdout).map((line) => line.length))).toBeLessThanOrEqual(80);
-  test.expect((await get(`${origin}/v1/webhooks`, { 'x-api-key': acme.tenant })).status).toBe(200);
-  test.expect((await get(`${origin}/__mock/health`)).status).toBe(200);
+    const [name, url = '', ...rest] = linesOf(await running.untilStdout(/Ready\.\n/));
+    const { origin, port } = new URL(url.replace('  URL', '').trim());
+    test.expect(name).toBe(`agent-mailbox-mock ${packageJson.version}`);
+    test.expect(origin).toBe(`http://127.0.0.1:${port}`);
+    test
+      .expect(rest)
+      .toEqual([
+        `  Control    ${origin}/__mock`,
+        `  Inspector  ${origin}/__mock/`,
+        test.expect.stringMatching(/^ {2}Loaded {5}2 tenants, 4 inboxes, 6 messages, 3 webhooks in \d+\.\d s$/),
+        '  Write to   helpdesk@acme.test',
+        '',
+        `  operator   the platform        ${operator}`,
+        `  tenant     Acme                ${acme.tenant}`,
+        `  workspace  Support             ${acme.workspaces.support}`,
+        `  inbox      helpdesk@acme.test  ${acme.inboxes.helpdesk}`,
+        '',
+        `  curl ${origin}/v1/messages -H 'X-API-Key: ${acme.inboxes.helpdesk}'`,
+        '',
+        'Ready.',
+      ]);
+    test.expect(Math.max(...linesOf(running.stdout).map((line) => line.length))).toBeLessThanOrEqual(80);
+    test.expect((await get(`${origin}/v1/webhooks`, { 'x-api-key': acme.tenant })).status).toBe(200);
+    test.expect((await get(`${origin}/__mock/health`)).status).toBe(200);
 
-  running.child.kill(signal);
-  test.expect(await running.ended).toEqual({ code: 0, signal: null });
-  test.expect(running.stderr).toBe('');
-});
+    running.child.kill(signal);
+    test.expect(await running.ended).toEqual({ code: 0, signal: null });
+    test.expect(running.stderr).toBe('');
+  },
+);
 
 test('prints one line of JSON with --json, and logs requests on stderr', async (test) => {
   const { running, ready } = await startCommand(test);

@@ -83,6 +83,12 @@ export async function startCommand(
   return { running, ready: JSON.parse(await running.untilStdout(/\n/)) };
 }
 
+/** Whether a process runs. One that its parent has not noticed yet has ended too. */
+export function isRunning(pid: string | number): boolean {
+  const state = String(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)]).stdout).trim();
+  return state !== '' && !state.startsWith('Z');
+}
+
 interface Output {
   text: string;
   readonly stream: NodeJS.ReadableStream;

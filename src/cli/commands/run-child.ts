@@ -15,6 +15,12 @@ const SIGNALS: readonly NodeJS.Signals[] = [...ENDING_SIGNALS, 'SIGUSR1', 'SIGUS
 /** The signals that a terminal sends when a person presses a key such as Ctrl+C. */
 const KEYBOARD_SIGNALS: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
 
+/**
+ * How much time the command has to end after the first SIGTERM, in milliseconds, before a second SIGTERM kills it. Two
+ * of them may come at once, because a package runner passes on a signal that this process also gets from its group.
+ */
+const KILL_DELAY_MS = 2_000;
+
 /** How many times the processes are listed, because new processes can start while the signals are sent. */
 const ROUNDS = 3;
 
@@ -28,9 +34,9 @@ const SPAWN_PROBLEMS: Readonly<Record<string, readonly [reason: string, exitCode
 /**
  * Runs a command with the standard input and output of this process, and resolves with its exit code. If a signal has
  * ended the command, the exit code is 128 plus the number of the signal. Signals to this process are passed on to the
- * command. A signal that ends the command is also sent to every process that the command has started. The command stays
- * in the process group of this process. In another group, it would lose the terminal, and the signals that a shell or a
- * runner sends to the group.
+ * command. A signal that ends the command is also sent to every process that the command has started. A second SIGTERM
+ * kills all of them. The command stays in the process group of this process. In another group, it would lose the
+ * terminal, and the signals that a shell or a runner sends to the group.
  *
  * @throws {CannotRunError} if the command does not start. The exit code is 127 if the command does not exist.
  */
@@ -50,8 +56,18 @@ export async function runChild(
     if (ENDING_SIGNALS.includes(signal)) signalAll(child, runId, signal);
     else child.kill(signal);
   };
+  let firstTermMs: number | undefined;
+  let killTimer: ReturnType<typeof setTimeout> | undefined;
+  const receive = (signal: NodeJS.Signals) => {
+    passOn(signal);
+    if (signal !== 'SIGTERM') return;
+    const nowMs = performance.now();
+    firstTermMs ??= nowMs;
+    if (firstTermMs === nowMs) return;
+    killTimer ??= setTimeout(() => signalAll(child, runId, 'SIGKILL'), firstTermMs + KILL_DELAY_MS - nowMs);
+  };
   // The listeners are added before the command starts, because a signal may arrive before `spawn` returns.
-  for (const signal of SIGNALS) process.on(signal, passOn);
+  for (const signal of SIGNALS) process.on(signal, receive);
   try {
     child = spawnCommand(file, args, { ...env, [RUN_VARIABLE]: runId });
     // A signal is passed on by its listener. If there is no signal, the package runner has ended, and the command must
@@ -62,7 +78,8 @@ export async function runChild(
       child.once('error', (error) => reject(explainSpawnError(error, file)));
     });
   } finally {
-    for (const signal of SIGNALS) process.off(signal, passOn);
+    for (const signal of SIGNALS) process.off(signal, receive);
+    clearTimeout(killTimer);
   }
 }
 
