@@ -21,7 +21,7 @@ beforeEach(async () => {
   const events = ['message.received', 'message.bounced'] as const;
   const { secret } = await mailbox.addWebhook({ url: served.url, events, inbox: HELPDESK });
   const key = mailbox.keys.acme.inboxes.helpdesk;
-  const agent = createAgent({ baseUrl: server.url, key, secret, toleranceMs: 24 * 3_600_000 });
+  const agent = createAgent({ baseUrl: server.url, key, secret });
   close = async () => {
     served.close();
     await server.close();

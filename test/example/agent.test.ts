@@ -77,7 +77,7 @@ test('a mail that gives orders is answered, but not obeyed', async () => {
 });
 
 test.for(['wrong-secret', 'stale-timestamp'] as const)('a delivery with the fault %s is refused', async (kind) => {
-  const mailbox = await createMailboxWithAgent({ toleranceMs: 300_000 });
+  const mailbox = await createMailboxWithAgent();
   mailbox.addFault({ on: 'delivery', kind });
   await receive(mailbox, CHAIR);
   expect(mailbox.deliveries()).toMatchObject([{ state: 'pending', attempts: [{ status: 401 }] }]);

@@ -8,8 +8,6 @@ export interface AgentOptions {
   /** The secret of the webhook. */
   readonly secret: string;
   readonly decide?: Decide;
-  /** How far the time of an event may be from now. */
-  readonly toleranceMs?: number;
   readonly fetch?: typeof fetch;
 }
 
@@ -28,14 +26,17 @@ export function createAgent(options: AgentOptions) {
   };
 }
 
+/** How far the time of an event may be from now. */
+const TOLERANCE_MS = 300_000;
+
 /** Checks the signature of an event, and that it is not an old one that somebody sends again. */
-function isGenuine(headers: Headers, body: string, { secret, toleranceMs = 300_000 }: AgentOptions): boolean {
+function isGenuine(headers: Headers, body: string, { secret }: AgentOptions): boolean {
   const time = headers.get('webhook-timestamp');
   const hmac = createHmac('sha256', Buffer.from(secret.replace('whsec_', ''), 'base64'));
   const expected = Buffer.from(`v1,${hmac.update(`${headers.get('webhook-id')}.${time}.${body}`).digest('base64')}`);
   const signatures = (headers.get('webhook-signature') ?? '').split(' ').map((each) => Buffer.from(each));
   const isSigned = signatures.some((each) => each.length === expected.length && timingSafeEqual(each, expected));
-  return isSigned && Math.abs(Date.now() - Number(time) * 1000) <= toleranceMs;
+  return isSigned && Math.abs(Date.now() - Number(time) * 1000) <= TOLERANCE_MS;
 }
 
 async function handle({ event, inboxId, messageId, recipient }: MailEvent, options: AgentOptions) {

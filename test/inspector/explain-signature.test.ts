@@ -97,6 +97,21 @@ test.each<[string, Partial<SignatureInput>, RegExp]>([
     /signed 5 minutes before the time of the receiver/,
   ],
   ['a time in the future', { now: new Date(NOW.getTime() - 86_400_000) }, /signed 24 hours after the time/],
+  [
+    'a time by the clock of the mailbox that is ahead',
+    { now: new Date(NOW.getTime() - 7_200_000), mailboxTime: NOW },
+    /signed by the clock of the mailbox, which was 2 hours ahead of real time, .* deliveries\.timestamp was clock/,
+  ],
+  [
+    'a time by the clock of the mailbox that is behind',
+    { now: new Date(NOW.getTime() + 3 * 86_400_000), mailboxTime: NOW },
+    /signed by the clock of the mailbox, which was 3 days behind real time/,
+  ],
+  [
+    'a time that is neither real nor by the clock of the mailbox',
+    { now: new Date(NOW.getTime() + 3_600_000), mailboxTime: new Date(NOW.getTime() + 7_200_000) },
+    /outside the tolerance: the request was signed 60 minutes before the time of the receiver/,
+  ],
   ['a time in milliseconds', { headers: lines(SIGNATURE, `${TIMESTAMP}000`) }, /is in milliseconds/],
   ['a time that is no number', { headers: lines(SIGNATURE, NOW.toISOString()) }, /a whole number of seconds/],
   ['a missing signature', { headers: lines(null) }, /^The header webhook-signature is missing/],

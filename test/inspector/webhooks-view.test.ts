@@ -161,6 +161,25 @@ test('an edited copy of a delivery is sent to the same webhook', async (context)
   await expect.poll(() => page.url()).toContain(server.mailbox.deliveries()[1]?.id);
 });
 
+test('a delivery that was signed by the clock of the mailbox names the behaviour that decided so', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context);
+  server.mailbox.changeBehaviours({ 'deliveries.timestamp': 'clock' });
+  await server.mailbox.clock.advance('2h');
+  const { receiver, secret } = await startReceiver(context, server);
+  receiver.secret = secret;
+  await receiveMail(server, 'Order 1042');
+  await server.mailbox.settled({ timeout: '20s' });
+  const [delivery] = server.mailbox.deliveries();
+  await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
+  const problem = /signed by the clock of the mailbox, which was 2 hours ahead of real time, .*deliveries\.timestamp/;
+  await expect.poll(() => detail(page).getByRole('status').textContent()).toMatch(problem);
+  await detail(page).getByRole('link', { name: 'Check its signature' }).click();
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
+  const result = page.getByRole('region', { name: 'Signature by Standard Webhooks' });
+  await expect.poll(() => result.textContent()).toMatch(problem);
+});
+
 test('the box finds out why a signature does not verify', async (context) => {
   const { expect } = context;
   const { page, server } = await open(context);

@@ -36,6 +36,14 @@ export const deliveryBehaviours = defineBehaviours('6', 'receiver', {
     event: 'the id of the event: the same for every webhook and every attempt',
     delivery: 'the id of the delivery: the same for every attempt, but different for each webhook',
   }),
+  'deliveries.timestamp': assumed(
+    'Which time is in the webhook-timestamp of a delivery?',
+    {
+      real: 'the real time at which the attempt is sent, wherever the clock of the tenant stands',
+      clock: 'the time of the clock of the tenant, which a test can move',
+    },
+    { told: 'not from outside: no client can move the clock of a service, so both values give the same timestamps' },
+  ),
   'deliveries.success': assumed(
     'Which responses of a receiver count as success?',
     'any 2xx status; redirects are not followed',
@@ -57,7 +65,12 @@ export const deliveryBehaviours = defineBehaviours('6', 'receiver', {
   ),
   'deliveries.retry-after': assumed(
     'Is a Retry-After header in the response to a failed delivery respected?',
-    { respected: 'yes, up to 24 hours, but never earlier than the schedule', ignored: 'no' },
+    {
+      respected:
+        'yes, up to 24 hours, but never earlier than the schedule; a date is compared with the time that ' +
+        'webhook-timestamp has',
+      ignored: 'no',
+    },
     { told: 'time' },
   ),
   'deliveries.gone': assumed('What does a 410 response do?', {

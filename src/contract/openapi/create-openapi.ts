@@ -45,13 +45,18 @@ export function createOpenApi(behaviours: BehaviourValues): OpenApiDocument {
   });
 }
 
+const TIMESTAMPS: Record<BehaviourValues['deliveries.timestamp'], string> = {
+  real: 'When the attempt was made, in seconds of real time since 1970.',
+  clock: 'When the attempt was made, in seconds since 1970 by the clock of the tenant.',
+};
+
 /** Describes the delivery of each kind of event (reference, "Delivery"). */
 function describeDeliveries(behaviours: BehaviourValues): Json {
   const { readBehaviour } = createSilentReader(behaviours);
   const signature = readBehaviour('deliveries.signature');
   const headers = {
     'webhook-id': 'The id of the delivery, for idempotence.',
-    'webhook-timestamp': 'When the attempt was made, in seconds since 1970.',
+    'webhook-timestamp': TIMESTAMPS[readBehaviour('deliveries.timestamp')],
     ...(signature !== 'hex' && {
       'webhook-signature': 'The signature as Standard Webhooks defines it: v1, and base64.',
     }),

@@ -7,7 +7,7 @@ import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Attempt, Delivery } from './delivery.ts';
 import type { Job } from './queue.ts';
-import { createRequest, splitLogin } from './request.ts';
+import { createRequest, splitLogin, timeOfReceivers } from './request.ts';
 
 /** The dependencies that the deliveries of all tenants share. */
 export interface DeliveryContext {
@@ -75,7 +75,9 @@ export class AttemptSender {
     const { content, fault, faultId = '' } = input;
     const { realEnvironment, behaviours } = this.context;
     const { clock, environment } = this.world;
-    const now = clock.now();
+    const at = clock.now().toISOString();
+    const realTime = new Date().toISOString();
+    const now = timeOfReceivers(clock, behaviours);
     const { href, loginHeader } = splitLogin(url);
     const sentId = behaviours['deliveries.id'] === 'event' ? eventId : id;
     const newSecret = () => newWebhookSecret(environment);
@@ -91,7 +93,7 @@ export class AttemptSender {
     const durationMs = Math.max(realEnvironment.now().getTime() - startedMs, 0);
     const request = { url, requestHeaders: headers, requestBody: body };
     const appliedFault = { fault: fault ?? null, faultId: (fault && faultId) || null };
-    return { at: now.toISOString(), ...request, ...appliedFault, ...result, durationMs };
+    return { at, realTime, ...request, ...appliedFault, ...result, durationMs };
   }
 }
 

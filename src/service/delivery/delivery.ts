@@ -20,6 +20,8 @@ export type DeliveryState = (typeof DELIVERY_STATES)[number];
 const attemptFields = () => ({
   /** When the attempt was made, by the tenant's clock. */
   at: timestamp(),
+  /** When the attempt was made, in real time: the `Date` of the emulator's process, which may be a faked one. */
+  realTime: timestamp().describe('When the attempt was made, in real time.'),
   /** The URL to which the request was sent: the URL of the webhook at that time, or the URL given to `redeliver`. */
   url: z.string(),
   /** The request headers that the emulator set, by lower-case name, with the signatures. */

@@ -4,6 +4,7 @@ import { fromBase64, toBase64, toHex } from '../../basics/base64.ts';
 import { truncate } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
+import type { Clock } from '../../world/clock.ts';
 import type { MailEvent } from '../../world/event-bus.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
 
@@ -71,6 +72,7 @@ export interface RequestInput {
   readonly secret: string;
   /** The payload as JSON. */
   readonly content: string;
+  /** The time for `webhook-timestamp`. */
   readonly now: Date;
   /** The fault to apply to the request. */
   readonly fault: DeliveryFaultKind | undefined;
@@ -78,6 +80,19 @@ export interface RequestInput {
   newSecret(): string;
   readonly behaviours: BehaviourValues;
 }
+
+/**
+ * Returns the time that a tenant and the receivers of its webhooks are assumed to share. Real time is the `Date` of this
+ * process, even if the environment of the mailbox has another `now`, because receivers do not know that environment.
+ */
+export function timeOfReceivers(clock: Clock, behaviours: BehaviourValues): Date {
+  return TIMES[behaviours['deliveries.timestamp']](clock);
+}
+
+const TIMES: Record<BehaviourValues['deliveries.timestamp'], (clock: Clock) => Date> = {
+  real: () => new Date(),
+  clock: (clock) => clock.now(),
+};
 
 /** How old the timestamp is with the fault `stale-timestamp`. */
 const STALE_BY_MS = 60 * 60 * 1000;

@@ -11,7 +11,7 @@ import { type AttemptResult, AttemptSender, type DeliveryContext } from './attem
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
 import { type AttemptOutcome, DeliveryLog } from './log.ts';
 import { type Job, Jobs, Queues } from './queue.ts';
-import { type DeliveryPayload, withoutSecrets } from './request.ts';
+import { type DeliveryPayload, timeOfReceivers, withoutSecrets } from './request.ts';
 
 /** The longest time that a delivery with the fault `reorder` waits for the next delivery to its webhook. */
 const REORDER_MS = 60_000;
@@ -267,8 +267,10 @@ export class Schedule implements Part {
     const { behaviours } = this.#context;
     const delayMs = RETRY_DELAYS_MS[behaviours['deliveries.retry']][failures - 1];
     if (delayMs === undefined) return finalOutcome('exhausted', 'Its last attempt failed.');
+    // A receiver that names a date reads it from the same clock with which it compares timestamps.
+    const now = timeOfReceivers(this.#world.clock, behaviours);
     const isRespected = behaviours['deliveries.retry-after'] === 'respected';
-    const retryAfterMs = isRespected ? readRetryAfterMs(responseHeaders['retry-after'], this.#world.clock.now()) : 0;
+    const retryAfterMs = isRespected ? readRetryAfterMs(responseHeaders['retry-after'], now) : 0;
     const nextAttemptAt = this.#timeAfter(Math.max(delayMs, retryAfterMs)).toISOString();
     return { state: 'pending', reason: null, nextAttemptAt };
   }

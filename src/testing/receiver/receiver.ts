@@ -10,7 +10,10 @@ export interface ReceiverOptions {
   readonly secret?: string | readonly string[] | undefined;
   /** The responses to the first requests, in order; later requests get 200. */
   readonly answers?: readonly ReceiverAnswer[] | undefined;
-  /** The time with which timestamps are compared, such as `() => mailbox.clock.now()`. Default: real time. */
+  /**
+   * The time with which timestamps are compared. Default: real time, in which deliveries are signed. Under the behaviour
+   * `deliveries.timestamp=clock` they are signed in the time of the mailbox: `() => mailbox.clock.now()`.
+   */
   readonly now?: (() => Date) | undefined;
 }
 
@@ -277,7 +280,8 @@ const TOLERANCE_MS = 5 * 60 * 1000;
 
 /**
  * Verifies a request by Standard Webhooks with any of the secrets. Returns the problem, or null if there is none. The
- * library compares timestamps only with real time, so `verifyAt` compares them with the time of another clock.
+ * library compares timestamps only with real time, so `verifyAt` compares them with the time of another clock. A wrong
+ * time is most often the time of another clock, so the problem says which behaviour decides about it.
  */
 function findProblem(secrets: readonly string[], request: SignedRequest, now: (() => Date) | undefined): string | null {
   const problems = secrets.map((secret) => {
@@ -286,18 +290,29 @@ function findProblem(secrets: readonly string[], request: SignedRequest, now: ((
       else new Webhook(secret).verify(request.body, { ...request.headers }, { jsonParse: false });
       return null;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      const problem = error instanceof Error ? error.message : String(error);
+      return /^Message timestamp too (?:new|old)$/.test(problem) ? `${problem}; ${NEEDS_NOW}` : problem;
     }
   });
   return problems.includes(null) ? null : (problems[0] ?? 'There is no secret to verify it with.');
 }
 
+const NEEDS_NOW =
+  'if the behaviour deliveries.timestamp of the mailbox is clock, give the receiver the option now: ' +
+  '() => mailbox.clock.now().';
+
+const NEEDS_NO_NOW =
+  'It is real time, as the behaviour deliveries.timestamp says by default: leave out the option now of the receiver, ' +
+  'or set the behaviour to clock.';
+
 function verifyAt(webhook: Webhook, { headers, body }: SignedRequest, now: Date): void {
   const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
   if (!id || !timestamp || !signatures) throw new Error('Missing required headers');
   const at = new Date(Number(timestamp) * 1000);
-  if (!(Math.abs(at.getTime() - now.getTime()) <= TOLERANCE_MS)) {
-    throw new Error(`The timestamp ${timestamp} is more than 5 minutes from ${now.toISOString()}`);
+  const isNear = (time: Date) => Math.abs(at.getTime() - time.getTime()) <= TOLERANCE_MS;
+  if (!isNear(now)) {
+    const problem = `The timestamp ${timestamp} is more than 5 minutes from ${now.toISOString()}.`;
+    throw new Error(isNear(new Date()) ? `${problem} ${NEEDS_NO_NOW}` : problem);
   }
   if (!signatures.split(' ').includes(webhook.sign(id, at, body))) throw new Error('No matching signature found');
 }

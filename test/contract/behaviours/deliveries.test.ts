@@ -131,6 +131,16 @@ const READINGS: { readonly [Id in DeliveryBehaviourId]: Readings<Id> } = {
     },
     values: { v1: 'v1=<hex>', sha256: 'sha256=<hex>', bare: '<hex>' },
   },
+  'deliveries.timestamp': {
+    async read({ deliver, receiver, mailbox }) {
+      mailbox.clock.freeze('2030-06-01T12:00:00Z');
+      await deliver();
+      const seconds = Number(receiver.requests[0]?.headers['webhook-timestamp']);
+      const isNear = (time: Date) => Math.abs(seconds - time.getTime() / 1000) < 60;
+      return { isReal: isNear(new Date()), isByClock: isNear(mailbox.clock.now()) };
+    },
+    values: { real: { isReal: true, isByClock: false }, clock: { isReal: false, isByClock: true } },
+  },
   'deliveries.id': {
     async read({ addWebhook, deliver, receiver, mailbox }) {
       await addWebhook();

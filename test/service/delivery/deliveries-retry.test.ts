@@ -9,6 +9,8 @@ import { after, hook, START, startReceiver } from '../../support/webhooks.ts';
 
 interceptRequests();
 
+const BY_CLOCK = { behaviours: { 'deliveries.timestamp': 'clock' } } as const;
+
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
 const LADDER = [
   5 * SECOND,
@@ -63,6 +65,7 @@ everywhere('advancing ten days at once makes ten attempts, for every webhook and
 
 everywhere(
   'the signature of every retry verifies at the time of the mailbox, whether or not the test has waited for settled',
+  BY_CLOCK,
   async (service) => {
     const { mailbox } = service;
     mailbox.clock.freeze(START);
@@ -126,7 +129,7 @@ const RETRY_AFTERS: [retryAfter: string, waitMs: number][] = [
   ['try 2099', 5 * SECOND],
 ];
 
-everywhere('a Retry-After header delays the retry, up to a day', async (service) => {
+everywhere('a Retry-After header delays the retry, up to a day', BY_CLOCK, async (service) => {
   await using receiver = startReceiver(service);
   const { id } = await hook(service, receiver);
   for (const [retryAfter, waitMs] of RETRY_AFTERS) {

@@ -9,6 +9,8 @@ import { after, hook, START, startReceiver } from '../../support/webhooks.ts';
 
 interceptRequests();
 
+const BY_CLOCK = { behaviours: { 'deliveries.timestamp': 'clock' } } as const;
+
 const SECOND = 1000;
 
 const heardAt = ({ requests }: Receiver, path: string) => requests.filter((request) => request.path === path);
@@ -124,7 +126,7 @@ everywhere('a send does not wait for a receiver that does not answer', async (se
   expect(mailbox.deliveries({ webhookId: id })).toMatchObject([{ state: 'pending', attempts: [] }]);
 });
 
-everywhere('the log has every field of a delivery and of its attempts', async (service) => {
+everywhere('the log has every field of a delivery and of its attempts', BY_CLOCK, async (service) => {
   const { mailbox } = service;
   const deliveryClient = openDeliveryClient(service);
   await using receiver = startReceiver(service, { status: 500, headers: { 'X-Reason': 'busy' }, body: 'Später' });
@@ -137,6 +139,7 @@ everywhere('the log has every field of a delivery and of its attempts', async (s
 
   const attempt = (at: number) => ({
     at: after(at),
+    realTime: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/),
     url: webhook.url,
     requestHeaders: {
       'content-type': 'application/json',

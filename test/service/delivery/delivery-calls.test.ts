@@ -10,10 +10,13 @@ import { after, hook, START, startReceiver } from '../../support/webhooks.ts';
 
 interceptRequests();
 
+const BY_CLOCK = { behaviours: { 'deliveries.timestamp': 'clock' } } as const;
+
 const [SECOND, HOUR] = [1000, 3_600_000];
 
 everywhere(
   'a delivery in any final state can be redelivered, with the same id and a new signature',
+  BY_CLOCK,
   async (service) => {
     const { mailbox, send } = service;
     const deliveryClient = openDeliveryClient(service);

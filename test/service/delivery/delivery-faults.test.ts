@@ -6,6 +6,8 @@ import { after, START } from '../../support/webhooks.ts';
 
 interceptRequests();
 
+const BY_CLOCK = { behaviours: { 'deliveries.timestamp': 'clock' } } as const;
+
 everywhere('an attempt names the fault that applied to it', async (service) => {
   await using one = await target(service);
   await addFault(service, { kind: 'wrong-secret', webhookId: one.id });
@@ -229,24 +231,28 @@ everywhere('a delayed delivery is sent a minute later, or by the given delay', a
   );
 });
 
-everywhere('a stale timestamp is an hour old and signed, and the retry has the right time', async (service) => {
-  await using one = await target(service);
-  await addFault(service, { kind: 'stale-timestamp' });
-  const id = one.fire('a');
-  await service.mailbox.clock.advance('5s');
-  const [stale] = one.receiver.requests;
-  const at = Date.parse(START) / 1000 - 3_600;
-  expect(seenBy(one)).toEqual([
-    [false, `The timestamp ${at} is more than 5 minutes from ${START}`],
-    [true, null],
-  ]);
-  const signed = new Webhook(one.secret).sign('a', new Date(at * 1000), stale?.body ?? '');
-  expect(stale?.headers['webhook-signature']).toBe(signed);
-  expect(service.mailbox.delivery(id)).toMatchObject({
-    state: 'delivered',
-    attempts: [{ status: 401 }, { status: 200 }],
-  });
-});
+everywhere(
+  'a stale timestamp is an hour old and signed, and the retry has the right time',
+  BY_CLOCK,
+  async (service) => {
+    await using one = await target(service);
+    await addFault(service, { kind: 'stale-timestamp' });
+    const id = one.fire('a');
+    await service.mailbox.clock.advance('5s');
+    const [stale] = one.receiver.requests;
+    const at = Date.parse(START) / 1000 - 3_600;
+    expect(seenBy(one)).toEqual([
+      [false, `The timestamp ${at} is more than 5 minutes from ${START}.`],
+      [true, null],
+    ]);
+    const signed = new Webhook(one.secret).sign('a', new Date(at * 1000), stale?.body ?? '');
+    expect(stale?.headers['webhook-signature']).toBe(signed);
+    expect(service.mailbox.delivery(id)).toMatchObject({
+      state: 'delivered',
+      attempts: [{ status: 401 }, { status: 200 }],
+    });
+  },
+);
 
 everywhere('a delivery with a wrong secret does not verify, and its retry does', async (service) => {
   await using one = await target(service);
@@ -262,20 +268,24 @@ everywhere('a delivery with a wrong secret does not verify, and its retry does',
   expect(ids.map((id) => service.mailbox.delivery(id).state)).toEqual(['delivered', 'delivered']);
 });
 
-everywhere('a delivery with two signatures verifies by the second, as while a secret rotates', async (service) => {
-  await using one = await target(service);
-  await addFault(service, { kind: 'two-signatures' });
-  one.fire('a');
-  await service.mailbox.settled();
-  const [request] = one.receiver.requests;
-  expect(request).toMatchObject({ verified: true });
-  const signatures = request?.headers['webhook-signature']?.split(' ') ?? [];
-  const right = new Webhook(one.secret).sign('a', new Date(START), request?.body ?? '');
-  expect([signatures.length, signatures[1]]).toEqual([2, right]);
-  expect(signatures[0]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
-  expect(signatures[0]).not.toBe(right);
-  expect(request?.headers['x-webhook-signature']).toMatch(/^v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
-});
+everywhere(
+  'a delivery with two signatures verifies by the second, as while a secret rotates',
+  BY_CLOCK,
+  async (service) => {
+    await using one = await target(service);
+    await addFault(service, { kind: 'two-signatures' });
+    one.fire('a');
+    await service.mailbox.settled();
+    const [request] = one.receiver.requests;
+    expect(request).toMatchObject({ verified: true });
+    const signatures = request?.headers['webhook-signature']?.split(' ') ?? [];
+    const right = new Webhook(one.secret).sign('a', new Date(START), request?.body ?? '');
+    expect([signatures.length, signatures[1]]).toEqual([2, right]);
+    expect(signatures[0]).toMatch(/^v1,[A-Za-z0-9+/]{43}=$/);
+    expect(signatures[0]).not.toBe(right);
+    expect(request?.headers['x-webhook-signature']).toMatch(/^v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/);
+  },
+);
 
 everywhere('a truncated body lacks its second half, and the retry is whole', async (service) => {
   await using one = await target(service);

@@ -65,7 +65,7 @@ function Reason({ delivery, secret, route }: { delivery: Delivery; secret: strin
   const last = delivery.attempts.at(-1);
   const failure = delivery.state === 'delivered' || last?.error === null ? undefined : last;
   const cause = failure && causeOf(failure);
-  const isSignatureCorrect = useMemo(() => failure && secret && isSignedWith(failure, secret), [failure, secret]);
+  const problems = useMemo(() => (failure && secret ? findProblems(failure, secret) : []), [failure, secret]);
   return (
     <div class={`reason ${markOf(delivery).tone}-edge`} role="status">
       <p>
@@ -75,10 +75,10 @@ function Reason({ delivery, secret, route }: { delivery: Delivery; secret: strin
       {cause && <p>{cause.advice}</p>}
       {cause?.isAboutSignature && secret !== undefined && (
         <p>
-          {isSignatureCorrect
+          {problems.length === 0
             ? 'The signature of this attempt is correct. So the receiver may have another secret, or change the ' +
               'body before it verifies it.'
-            : 'The signature of this attempt is not correct.'}{' '}
+            : `The signature of this attempt does not verify. ${problems.join(' ')}`}{' '}
           <a href={deliveryLink(route, undefined, { open: 'signature', from: delivery.id })}>
             Find out why your code does not verify it
           </a>
@@ -172,14 +172,20 @@ function AttemptItem({ attempt, number, secret, isLast }: AttemptProps & { reado
   );
 }
 
-/** Verifies the signatures of an attempt, at the time at which it was made. */
-function checkAttempt({ requestHeaders, requestBody, at }: Attempt, secret: string): SignatureCheck[] {
-  return explainSignature({ headers: writeHeaders(requestHeaders), body: requestBody, secret, now: new Date(at) });
+/** Verifies the signatures of an attempt as its receiver does, at the time at which it was made. */
+function checkAttempt({ requestHeaders, requestBody, at, realTime }: Attempt, secret: string): SignatureCheck[] {
+  return explainSignature({
+    headers: writeHeaders(requestHeaders),
+    body: requestBody,
+    secret,
+    now: new Date(realTime),
+    mailboxTime: new Date(at),
+  });
 }
 
-/** Returns whether the signatures of an attempt verify with a secret. */
-function isSignedWith(attempt: Attempt, secret: string): boolean {
-  return checkAttempt(attempt, secret).every(({ problems }) => problems.length === 0);
+/** Returns why the signatures of an attempt do not verify with a secret; an empty list if they do. */
+function findProblems(attempt: Attempt, secret: string): string[] {
+  return checkAttempt(attempt, secret).flatMap(({ problems }) => problems);
 }
 
 /** The signature of an attempt, computed again when somebody opens this part. */

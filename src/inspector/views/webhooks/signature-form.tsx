@@ -4,7 +4,7 @@ import { deliveryLink, open } from '../../page-route.ts';
 import { Button, Failure, Field, Form, Select, TextField, textIn } from '../../parts.tsx';
 import { useAction } from '../../use-loaded.ts';
 import { type Delivery, type DeliveryListProps, type Webhook, writeHeaders } from './explain-delivery.ts';
-import type { SentRequest, SignatureCheck, SignatureInput } from './signature/explain-signature.ts';
+import type { SignatureCheck, SignatureInput } from './signature/explain-signature.ts';
 import { explainComputed, explainSignature } from './signature/explain-signature.ts';
 
 type FormProps = DeliveryListProps & { readonly initialDelivery: Delivery | undefined };
@@ -25,7 +25,10 @@ export function SignatureForm({ initialDelivery, ...log }: FormProps) {
   const [result, setResult] = useState<{ checks: readonly SignatureCheck[]; computed: string | undefined }>();
   const check = (data: FormData) => {
     const { computed, ...request } = Object.fromEntries(data) as Texts;
-    const input = { ...request, now: new Date(), sent: findSent(request.headers, log) };
+    const sent = findSent(request.headers, log);
+    // A receiver compares the time when it gets a request, and not when somebody pastes the request here.
+    const now = sent ? new Date(sent.realTime) : new Date();
+    const input = { ...request, now, mailboxTime: sent && new Date(sent.at), sent };
     setResult({ checks: explainSignature(input), computed: describeComputed(computed, input) });
   };
   return (
@@ -69,7 +72,7 @@ function createInitialTexts(delivery: Delivery | undefined, webhooks: readonly W
  * Finds the attempt whose signature is in the pasted headers. If there is none, finds the latest attempt whose
  * `webhook-id` is in the headers.
  */
-function findSent(pasted: string, { deliveries, webhooks }: DeliveryListProps): SentRequest | undefined {
+function findSent(pasted: string, { deliveries, webhooks }: DeliveryListProps) {
   const attempts = deliveries.flatMap(({ webhookId, attempts }) => attempts.map((attempt) => ({ webhookId, attempt })));
   const findByHeader = (name: string) =>
     attempts.findLast(({ attempt: { requestHeaders } }) => {
@@ -78,8 +81,8 @@ function findSent(pasted: string, { deliveries, webhooks }: DeliveryListProps): 
     });
   const found = findByHeader('webhook-signature') ?? findByHeader('webhook-id');
   if (!found) return undefined;
-  const { requestHeaders: headers, requestBody: body, fault } = found.attempt;
-  return { headers, body, fault, secret: webhooks.find(({ id }) => id === found.webhookId)?.secret };
+  const { requestHeaders: headers, requestBody: body, fault, at, realTime } = found.attempt;
+  return { headers, body, fault, at, realTime, secret: webhooks.find(({ id }) => id === found.webhookId)?.secret };
 }
 
 function describeComputed(computed: string, input: SignatureInput): string | undefined {

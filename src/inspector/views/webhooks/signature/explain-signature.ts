@@ -18,8 +18,10 @@ export interface SignatureInput {
   readonly headers: string;
   readonly body: string;
   readonly secret: string;
-  /** The time by the clock of the receiver. */
+  /** The time by the clock of the receiver, when it got the request. */
   readonly now: Date;
+  /** The time by the clock of the mailbox, when it sent the request, if that is known. */
+  readonly mailboxTime?: Date | undefined;
   /** What the emulator sent, if that is known. */
   readonly sent?: SentRequest | undefined;
 }
@@ -63,7 +65,7 @@ function isHexHeader(name: string, value: string): boolean {
 const STANDARD_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /** Checks the signatures of Standard Webhooks. */
-function checkStandard({ body, secret, now, sent }: SignatureInput, headers: Headers): SignatureCheck {
+function checkStandard({ body, secret, now, mailboxTime, sent }: SignatureInput, headers: Headers): SignatureCheck {
   const [id = '', timestamp = '', signatureHeader = ''] = STANDARD_HEADERS.map((name) => headers.get(name));
   const missing = STANDARD_HEADERS.filter((name) => !headers.get(name));
   const lines = STANDARD_HEADERS.map((name) => `${name}: ${headers.get(name) ?? '(missing)'}`).join('\n');
@@ -71,7 +73,7 @@ function checkStandard({ body, secret, now, sent }: SignatureInput, headers: Hea
   const problems = missing.map((name) => `The header ${name} is missing.`);
   if (missing.length > 0) return { scheme: 'standard', steps: [readStep], problems };
   const parts: SignedParts = { id, timestamp, body, secret };
-  const timeProblem = findTimeProblem(timestamp, now);
+  const timeProblem = findTimeProblem(timestamp, now, mailboxTime);
   const times = `${describeTimestamp(timestamp)}; the receiver has ${now.toISOString()}`;
   const content = shorten(`${id}.${timestamp}.${body}`);
   const steps = [
@@ -99,16 +101,24 @@ function checkHex(input: SignatureInput, headers: Headers, [name, value]: readon
 
 const TOLERANCE_SECONDS = 5 * 60;
 
-function findTimeProblem(timestamp: string, now: Date): string | undefined {
+function findTimeProblem(timestamp: string, now: Date, mailboxTime: Date | undefined): string | undefined {
   if (!/^\d+$/.test(timestamp)) return 'The header webhook-timestamp must be a whole number of seconds since 1970.';
   if (timestamp.length > 11) return 'The header webhook-timestamp is in milliseconds; it must be in seconds.';
-  const ageSeconds = Math.floor(now.getTime() / 1000) - Number(timestamp);
-  if (Math.abs(ageSeconds) <= TOLERANCE_SECONDS) return undefined;
-  const direction = ageSeconds > 0 ? 'before' : 'after';
+  const ageAt = (time: Date) => Math.floor(time.getTime() / 1000) - Number(timestamp);
+  const age = ageAt(now);
+  if (Math.abs(age) <= TOLERANCE_SECONDS) return undefined;
+  const difference = formatSeconds(Math.abs(age));
+  if (mailboxTime && Math.abs(ageAt(mailboxTime)) <= TOLERANCE_SECONDS) {
+    return (
+      `The request was signed by the clock of the mailbox, which was ${difference} ${age > 0 ? 'behind' : 'ahead of'} ` +
+      'real time, because the behaviour deliveries.timestamp was clock. A receiver that compares timestamps with real ' +
+      'time refuses it: set the behaviour to real, or let the receiver use the time of the mailbox.'
+    );
+  }
   return (
-    `The time is outside the tolerance: the request was signed ${formatSeconds(Math.abs(ageSeconds))} ${direction} ` +
-    'the time of the receiver, and at most 5 minutes are allowed. Deliveries are signed by the clock of the ' +
-    'tenant, which a test can change.'
+    `The time is outside the tolerance: the request was signed ${difference} ${age > 0 ? 'before' : 'after'} the time ` +
+    'of the receiver, and at most 5 minutes are allowed. Deliveries are signed in real time, or by the clock of the ' +
+    'mailbox if the behaviour deliveries.timestamp is clock.'
   );
 }
 
