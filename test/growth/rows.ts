@@ -21,7 +21,7 @@ import { startServer } from '../../src/server/index.ts';
 import { parseCommand } from '../../src/server/mail/imap/parse-command.ts';
 import { splitMbox } from '../../src/server/mail-files.ts';
 import { parseSequence } from '../../src/service/imap/argument.ts';
-import { decodeName, matchFolders } from '../../src/service/imap/folder.ts';
+import { matchFolders } from '../../src/service/imap/folder.ts';
 import { writeEnvelope, writeStructure } from '../../src/service/imap/structure.ts';
 import { QUOTING_STYLES, quoteBelow } from '../../src/service/mail/correspondents/quoting.ts';
 import { linksOf, misleadingLinksOf } from '../../src/service/mail/html.ts';
@@ -130,7 +130,7 @@ const READERS: Readonly<Record<string, Read>> = {
       isQuiet(() => parseCommand(`a ${command}`, []));
     }
     isQuiet(() => parseSequence(bytes, 9));
-    return [matchFolders(bytes), decodeName(bytes)];
+    return matchFolders(bytes);
   },
   'the parts of a mail over IMAP': (text) => {
     const mail = text.replace(/[^\0-\xff]/g, '?');

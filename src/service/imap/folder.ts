@@ -1,6 +1,5 @@
 import { countStart } from '../../world/store/entries.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
-import { bytesOf } from '../mail/mime/decode.ts';
 import { RefusedCommand } from './argument.ts';
 
 /** The folders of each inbox, in the order in which they are listed, with their special uses (RFC 6154). */
@@ -18,21 +17,11 @@ export type FolderName = keyof typeof FOLDERS;
 /** The names of the folders. */
 export const FOLDER_NAMES = Object.keys(FOLDERS) as FolderName[];
 
-/** Decodes a name in modified UTF-7 (RFC 3501, section 5.1.3). Invalid parts of the name stay as they are. */
-export function decodeName(name: string): string {
-  return name.replace(/&([A-Za-z\d+,]*)-/g, (written, base64: string) => {
-    if (base64 === '') return '&';
-    if (base64.length % 4 === 1) return written;
-    const bytes = bytesOf(atob(base64.replaceAll(',', '/')));
-    return bytes.length % 2 === 1 ? written : new TextDecoder('utf-16be').decode(bytes);
-  });
-}
-
 /** Returns the folder with a name. INBOX may be written in any letter case. @throws {RefusedCommand} */
 export function findFolderName(name: string): FolderName {
   const known = FOLDER_NAMES.find((each) => each === name || (each === 'INBOX' && name.toUpperCase() === each));
   if (known) return known;
-  const message = `There is no folder ${decodeName(name).slice(0, 100)}; there are ${FOLDER_NAMES.join(', ')}.`;
+  const message = `There is no folder ${name.slice(0, 100)}; there are ${FOLDER_NAMES.join(', ')}.`;
   throw new RefusedCommand(message, 'NONEXISTENT');
 }
 

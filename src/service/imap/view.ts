@@ -37,22 +37,27 @@ export class FolderView implements FolderWatcher {
     this.#changed.delete(item);
   }
 
-  /** Returns the untagged replies that report all changes. Without `mayExpunge`, EXPUNGE waits for a later call. */
-  takeUpdates(mayExpunge: boolean): string[] {
-    const lines = mayExpunge ? this.#expunge() : [];
+  /**
+   * Returns the untagged replies that report all changes, one at a time. Without `mayExpunge`, EXPUNGE waits for a later
+   * call. What changes after the call began is reported by a later one.
+   */
+  *takeUpdates(mayExpunge: boolean): Generator<string> {
+    if (mayExpunge) yield* this.#expunge();
+    const changed = [...this.#changed];
+    this.#changed.clear();
     const known = this.items.at(-1)?.uid ?? 0;
     const added = this.folder.items.slice(indexOfUid(this.folder.items, known + 1));
     if (added.length > 0) {
-      this.items.push(...added);
+      for (const item of added) this.items.push(item);
       this.#claimRecent(added);
-      lines.push(`${this.items.length} EXISTS`, `${this.recent.size} RECENT`);
+      const [exists, recent] = [`${this.items.length} EXISTS`, `${this.recent.size} RECENT`];
+      yield exists;
+      yield recent;
     }
-    for (const item of this.#changed) {
+    for (const item of changed) {
       const number = this.numberOf(item);
-      if (!item.isGone && number > 0) lines.push(`${number} FETCH (UID ${item.uid} FLAGS ${this.writeFlags(item)})`);
+      if (!item.isGone && number > 0) yield `${number} FETCH (UID ${item.uid} FLAGS ${this.writeFlags(item)})`;
     }
-    this.#changed.clear();
-    return lines;
   }
 
   /** Returns the sequence number of an item; 0 if the client does not know it. */
@@ -79,13 +84,13 @@ export class FolderView implements FolderWatcher {
     );
   }
 
-  #expunge(): string[] {
+  *#expunge(): Generator<string> {
     const numbers = [...this.#removed].map((item) => this.numberOf(item)).filter((number) => number > 0);
     for (const item of this.#removed) this.recent.delete(item);
     this.#removed.clear();
     numbers.sort((a, b) => b - a);
     for (const number of numbers) this.items.splice(number - 1, 1);
-    return numbers.map((number) => `${number} EXPUNGE`);
+    for (const number of numbers) yield `${number} EXPUNGE`;
   }
 
   #claimRecent(items: readonly Item[]): void {

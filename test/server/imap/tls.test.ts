@@ -4,12 +4,16 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import fc from 'fast-check';
 import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type CertificateFiles, HAS_OPENSSL, makeCertificate } from '../../support/certificate.ts';
 import { runHere } from '../../support/command.ts';
 import { startImap } from '../../support/imap-server.ts';
 import { encryptTalk, talkTo } from '../../support/imap-talk.ts';
+import { longSessions, type RecordedSession, shortSessions } from '../../support/recorded-imap.ts';
+import { cutAt, play, replay, resultsOf, startCuttingProxy } from '../../support/replayed-imap.ts';
 
 describe.skipIf(!HAS_OPENSSL)('TLS of the mail servers', () => {
   let folder: string;
@@ -35,7 +39,7 @@ describe.skipIf(!HAS_OPENSSL)('TLS of the mail servers', () => {
     }
   });
 
-  test('STARTTLS encrypts an IMAP session, and drops what came with it unencrypted', async () => {
+  test('STARTTLS encrypts an IMAP session', async () => {
     await using running = await startWithTls(true);
     const login = `LOGIN ${running.login.user} "${running.login.password}"`;
     const socket = connect(running.imapPort, '127.0.0.1');
@@ -43,7 +47,7 @@ describe.skipIf(!HAS_OPENSSL)('TLS of the mail servers', () => {
     expect(String(greeting)).toMatch(/ STARTTLS LOGINDISABLED\] /);
     socket.write(`a ${login}\r\n`);
     expect(String((await once(socket, 'data'))[0])).toMatch(/^a NO \[PRIVACYREQUIRED\] /);
-    socket.write(`b STARTTLS\r\nc NOOP\r\n`);
+    socket.write(`b STARTTLS\r\n`);
     expect(String((await once(socket, 'data'))[0])).toBe('b OK Begin TLS now.\r\n');
     using talk = await encryptTalk(socket, ca);
     const [capabilities] = await talk.ok('CAPABILITY');
@@ -52,6 +56,57 @@ describe.skipIf(!HAS_OPENSSL)('TLS of the mail servers', () => {
     expect((await talk.command('STARTTLS')).result).toMatch(/^BAD /);
     await talk.ok(login);
   });
+
+  test('a command that came unencrypted after STARTTLS ends the connection, in one chunk or in several', async () => {
+    await using running = await startWithTls();
+    const login = `c LOGIN ${running.login.user} "${running.login.password}"\r\n`;
+    for (const chunks of [[`b STARTTLS\r\n${login}`], ['b STARTTLS\r\n', login], ['b STARTTLS\r', `\n${login}`]]) {
+      const socket = connect({ port: running.imapPort, host: '127.0.0.1', noDelay: true });
+      const received = await replay(
+        socket,
+        chunks.map((chunk) => Buffer.from(chunk)),
+      );
+      expect(resultsOf(received)).toEqual(['b OK']);
+    }
+  });
+
+  test('an encrypted IMAP session has the same replies, however its bytes and those of TLS are cut', async () => {
+    await using running = await startWithTls();
+    const { mailbox } = running.server;
+    mailbox.reset();
+    const sessions = { ...shortSessions(running.login), ...longSessions(running.login) };
+    const names = ['a mail full of commands', '110 kB of mail in pipelined commands', 'what follows LOGOUT'];
+    const openTls = async (port: number) => {
+      const secure = connectTls({ port, host: '127.0.0.1', ca });
+      await once(secure, 'secureConnect');
+      return secure;
+    };
+    const openStartTls = async (port: number) => {
+      const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+      await once(socket, 'data');
+      socket.write('z STARTTLS\r\n');
+      await once(socket, 'data');
+      const secure = connectTls({ socket, ca, servername: 'localhost' });
+      await once(secure, 'secureConnect');
+      return secure;
+    };
+    for (const name of names) {
+      const { bytes, results } = sessions[name] as RecordedSession;
+      for (const open of [openTls, openStartTls]) {
+        const whole = await play(running, [bytes], open);
+        expect(resultsOf(JSON.parse(whole)[0])).toEqual(results);
+        const positions = fc.array(fc.nat(bytes.length), { maxLength: 20 });
+        const sizes = fc.array(fc.integer({ min: 1, max: 3_000 }), { minLength: 1, maxLength: 20 });
+        await fc.assert(
+          fc.asyncProperty(positions, sizes, async (at, pieces) => {
+            using proxy = await startCuttingProxy(running.imapPort, pieces);
+            expect(await play(running, cutAt(bytes, at), () => open(proxy.port))).toBe(whole);
+          }),
+          { numRuns: 8 },
+        );
+      }
+    }
+  }, 60_000);
 
   test('without a certificate there is no STARTTLS', async () => {
     await using running = await startImap();

@@ -1,79 +1,203 @@
-/** The longest command, without its literals, in bytes. */
-const MAX_LINE_BYTES = 64 * 1024;
+import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
+import { CollectedBytes } from './collected-bytes.ts';
 
-/** The size of all literals of a command that stores no mail, in bytes. */
-const MAX_LITERAL_BYTES = 64 * 1024;
+/** The longest command without its literals, and the size of all literals of a command that stores no mail, in bytes. */
+const MAX_COMMAND_BYTES = 64 * 1024;
+
+/** The same before the login. Commands of this size are not counted, so that a stranger takes no room from others. */
+const SMALL_COMMAND_BYTES = 8 * 1024;
+
+/** The largest number of the protocol (RFC 3501, section 9). */
+const MAX_NUMBER = 0xffff_ffff;
+
+/** How many of the last characters of a line are looked at for the size of a literal. */
+const TAIL_LENGTH = 32;
 
 /** A command that a client sent. */
 interface ReadCommand {
   line: string;
-  readonly literals: Uint8Array<ArrayBuffer>[];
+  literals: Uint8Array<ArrayBuffer>[];
   /** The reply that refuses the command; `undefined` if the command is accepted. */
   refusal: string | undefined;
 }
 
-/** A complete command, or `continue` if the client may now send the literal of a command. */
-export type ReadEvent = Readonly<ReadCommand> | 'continue';
+/** What the rules for a command depend on besides its bytes. */
+export interface ReaderRules {
+  isLoggedIn(): boolean;
+  /** Counts bytes that are kept until the command has been handled. Returns an error if there is no room for them. */
+  count(bytes: number): Error | undefined;
+}
 
-/** Reads the commands of a client from chunks of any size. Reads each byte only once. */
+/** A complete command; `continue` if the client may now send a literal; `lost` if the next command cannot be found. */
+export type ReadEvent = Readonly<ReadCommand> | 'continue' | 'lost';
+
+/**
+ * Reads the commands of a client. The result depends only on the bytes, and not on the chunks in which they arrive.
+ * Each byte is read only once, and takes memory only from when it arrives.
+ */
 export class CommandReader {
-  /** Returns the reply that refuses a literal with a mail; `undefined` if the mail may be stored. */
-  readonly #findMailRefusal: (bytes: number) => string | undefined;
+  readonly #rules: ReaderRules;
+  /** The bytes that were given by `push`, and how many of them have been read. */
+  #chunk: Buffer = Buffer.alloc(0);
+  #position = 0;
   #command: ReadCommand = { line: '', literals: [], refusal: undefined };
+  /** The bytes of the command that are kept, in its line and its literals. */
+  #keptBytes = 0;
+  /** The present line of the command. After a literal, a new line begins. */
+  #line = new CollectedBytes();
+  #lineBytes = 0;
+  #tail = '';
+  /** Whether the command is APPEND. */
+  #isMail = false;
   /** The literal that is being received; `undefined` if the command is refused, so that the bytes are not kept. */
-  #literal: Uint8Array<ArrayBuffer> | undefined;
+  #literal: CollectedBytes | undefined;
   /** The number of bytes of the literal that have not arrived yet. */
   #missingBytes = 0;
   /** The size of all literals of the command so far. */
   #literalBytes = 0;
 
-  constructor(findMailRefusal: (bytes: number) => string | undefined) {
-    this.#findMailRefusal = findMailRefusal;
+  constructor(rules: ReaderRules) {
+    this.#rules = rules;
   }
 
-  *read(chunk: Buffer): Generator<ReadEvent> {
-    for (let position = 0; position < chunk.length; ) {
-      if (this.#missingBytes > 0) {
-        const piece = chunk.subarray(position, position + this.#missingBytes);
-        this.#literal?.set(piece, this.#literal.length - this.#missingBytes);
-        this.#missingBytes -= piece.length;
-        position += piece.length;
-        continue;
+  /** Whether a command has begun and is not complete. */
+  get isInCommand(): boolean {
+    return this.#lineBytes > 0;
+  }
+
+  /** Whether the command is so large that its bytes are counted. */
+  get takesRoom(): boolean {
+    return this.#keptBytes > SMALL_COMMAND_BYTES;
+  }
+
+  /** Adds bytes that have arrived. The bytes before them must have been read: `next` returned `undefined`. */
+  push(chunk: Buffer): void {
+    this.#chunk = chunk;
+    this.#position = 0;
+  }
+
+  /** Returns the bytes that were not read. */
+  takeRest(): Buffer {
+    const rest = this.#chunk.subarray(this.#position);
+    this.#position = this.#chunk.length;
+    return rest;
+  }
+
+  /** Returns the next event; `undefined` if more bytes are needed for it. */
+  next(): ReadEvent | undefined {
+    const chunk = this.#chunk;
+    while (this.#position < chunk.length) {
+      if (this.#missingBytes > 0) this.#readLiteral();
+      else {
+        const end = chunk.indexOf(0x0a, this.#position) + 1;
+        const kept = this.#readLine(chunk.subarray(this.#position, end || chunk.length));
+        this.#position = end || chunk.length;
+        if (end === 0) this.#line.add(kept);
+        else {
+          const event = this.#endLine(this.#line.takeText(kept));
+          if (event) return event;
+        }
       }
-      const end = chunk.indexOf(0x0a, position) + 1 || chunk.length;
-      const piece = chunk.toString('latin1', position, end);
-      position = end;
-      const command = this.#command;
-      if (command.line.length + piece.length > MAX_LINE_BYTES) command.refusal ??= 'BAD The command is too long.';
-      else command.line += piece;
-      const event = piece.endsWith('\n') ? this.#endLine(piece) : undefined;
-      if (event) yield event;
     }
+    return undefined;
   }
 
-  #endLine(piece: string): ReadEvent | undefined {
+  #readLiteral(): void {
+    const piece = this.#chunk.subarray(this.#position, this.#position + this.#missingBytes);
+    this.#position += piece.length;
+    this.#missingBytes -= piece.length;
+    if (this.#literal && this.#count(piece.length)) this.#literal.add(piece, piece.length + this.#missingBytes);
+    if (this.#missingBytes > 0 || !this.#literal) return;
+    this.#command.literals.push(this.#literal.take());
+    this.#literal = undefined;
+  }
+
+  /** Reads a piece of a line, and returns how much of it is kept. */
+  #readLine(piece: Buffer): Buffer {
+    const room = Math.max(0, this.#maxBytes() - this.#lineBytes);
+    this.#lineBytes += piece.length;
+    this.#tail = (this.#tail + piece.toString('latin1', Math.max(0, piece.length - TAIL_LENGTH))).slice(-TAIL_LENGTH);
+    const kept = piece.subarray(0, this.#count(Math.min(piece.length, room)) ? room : 0);
+    if (piece.length > room) this.#refuse('BAD The command is too long.');
+    return kept;
+  }
+
+  #endLine(line: string): ReadEvent | undefined {
     const command = this.#command;
-    const [, size, plus] = /\{(\d{1,10})(\+?)\}\r?\n$/.exec(piece.slice(-20)) ?? [];
-    const bytes = Number(size);
-    if (size !== undefined) command.refusal ??= this.#findRefusal(bytes);
-    // After a size such as `{5+}`, the client sends the bytes without waiting for a reply, so they must be read anyway.
-    const isRefusedNow = command.refusal !== undefined && plus !== '+';
-    if (size === undefined || isRefusedNow) {
-      this.#command = { line: '', literals: [], refusal: undefined };
-      this.#literal = undefined;
-      this.#literalBytes = 0;
-      return { ...command, line: command.line.replace(/\r?\n$/, '') };
+    if (command.line === '') this.#isMail = /^\S{1,200} append /i.test(line.slice(0, 300));
+    command.line += line;
+    const size = readLiteralSize(this.#tail);
+    this.#tail = '';
+    if (size) {
+      // A quoted text ends in its line. If it does not, the client and the server would disagree about what follows.
+      const refusal = endsInQuotes(line) ? 'BAD A quoted text has no end.' : this.#findRefusal(size.bytes);
+      if (refusal !== undefined) this.#refuse(refusal);
     }
-    this.#missingBytes = bytes;
-    this.#literal = command.refusal === undefined ? new Uint8Array(bytes) : undefined;
-    if (this.#literal) command.literals.push(this.#literal);
-    return plus === '' ? 'continue' : undefined;
+    // After a size such as `{5+}`, the client sends the bytes without waiting for a reply, so they must be read anyway.
+    if (size && (size.isSent || command.refusal === undefined)) {
+      if (size.bytes > MAX_NUMBER) return 'lost';
+      this.#missingBytes = size.bytes;
+      this.#literal = command.refusal === undefined ? new CollectedBytes() : undefined;
+      if (size.bytes === 0) this.#readLiteral();
+      return size.isSent ? undefined : 'continue';
+    }
+    this.#command = { line: '', literals: [], refusal: undefined };
+    this.#keptBytes = 0;
+    this.#lineBytes = 0;
+    this.#literalBytes = 0;
+    return { ...command, line: command.line.replace(/\r?\n$/, '') };
+  }
+
+  /** Counts bytes that are to be kept, and returns whether they may be. */
+  #count(bytes: number): boolean {
+    if (this.#command.refusal !== undefined) return false;
+    const before = this.#keptBytes;
+    this.#keptBytes += bytes;
+    if (this.#keptBytes <= SMALL_COMMAND_BYTES) return true;
+    const refusal = this.#rules.count(before <= SMALL_COMMAND_BYTES ? this.#keptBytes : bytes);
+    if (refusal) this.#refuse(`NO [UNAVAILABLE] ${refusal.message}`);
+    return !refusal;
+  }
+
+  /** Refuses the command when it ends. Its bytes are still read, but only the beginning of its line is kept. */
+  #refuse(refusal: string): void {
+    this.#command.refusal ??= refusal;
+    this.#command.literals = [];
+    this.#literal = undefined;
   }
 
   /** Counts a literal, and returns the reply that refuses it; `undefined` if the client may send it. */
   #findRefusal(bytes: number): string | undefined {
     this.#literalBytes += bytes;
-    if (/^\S+ append /i.test(this.#command.line.slice(0, 300))) return this.#findMailRefusal(bytes);
-    return this.#literalBytes > MAX_LITERAL_BYTES ? 'BAD The literals of the command are too long.' : undefined;
+    if (!this.#isMail) {
+      return this.#literalBytes > this.#maxBytes() ? 'BAD The literals of the command are too long.' : undefined;
+    }
+    if (!this.#rules.isLoggedIn()) return 'NO Log in first.';
+    // The name of the folder may be a literal, too.
+    const isTooLarge = bytes > MAX_MAIL_BYTES || this.#literalBytes > MAX_MAIL_BYTES + MAX_COMMAND_BYTES;
+    return isTooLarge ? 'NO [TOOBIG] The message is larger than 10 MiB.' : undefined;
   }
+
+  #maxBytes(): number {
+    return this.#rules.isLoggedIn() ? MAX_COMMAND_BYTES : SMALL_COMMAND_BYTES;
+  }
+}
+
+/** Reads the size of the literal that follows a line, and whether the client sends it without waiting for a reply. */
+function readLiteralSize(tail: string): { readonly bytes: number; readonly isSent: boolean } | undefined {
+  const [written, start, digits, plus] = /(^|\{)(\d{1,32})(\+?)\}\r?\n$/.exec(tail) ?? [];
+  if (written === undefined) return undefined;
+  // If the tail begins within the digits, the number has more digits than any size that is allowed.
+  if (start === '' && tail.length < TAIL_LENGTH) return undefined;
+  return { bytes: start === '' ? Number.POSITIVE_INFINITY : Number(digits), isSent: plus === '+' };
+}
+
+/** Returns whether a line ends within a quoted text. */
+function endsInQuotes(line: string): boolean {
+  let isQuoted = false;
+  for (let at = 0; at < line.length; at += 1) {
+    if (line[at] === '"') isQuoted = !isQuoted;
+    else if (isQuoted && line[at] === '\\') at += 1;
+  }
+  return isQuoted;
 }

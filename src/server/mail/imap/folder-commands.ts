@@ -2,7 +2,7 @@ import type { Argument } from '../../../service/imap/argument.ts';
 import { CommandError, isList, itemsOf, RefusedCommand, textOf, writeString } from '../../../service/imap/argument.ts';
 import { expungeItems } from '../../../service/imap/change-folders.ts';
 import type { Folder, FolderName } from '../../../service/imap/folder.ts';
-import { decodeName, FOLDER_NAMES, FOLDERS, findFolderName, matchFolders } from '../../../service/imap/folder.ts';
+import { FOLDER_NAMES, FOLDERS, findFolderName, matchFolders } from '../../../service/imap/folder.ts';
 import { type ImapInbox, SYSTEM_FLAGS } from '../../../service/imap/imap-inbox.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Account, CommandResult, CommandTable, RunCommand, Session } from './session.ts';
@@ -10,7 +10,7 @@ import type { Account, CommandResult, CommandTable, RunCommand, Session } from '
 /** Returns a command that is always refused, because the folders of the service cannot be changed. */
 function createRefusedCommand(explain: (name: string) => string): RunCommand {
   return (_, [name]) => {
-    throw new RefusedCommand(explain(decodeName(textOf(name, 'The folder')).slice(0, 100)), 'CANNOT');
+    throw new RefusedCommand(explain(textOf(name, 'The folder').slice(0, 100)), 'CANNOT');
   };
 }
 
@@ -103,8 +103,9 @@ function mailboxIdOf({ id }: ImapInbox, { name }: Folder): string {
 }
 
 function sendStatus(session: Session, folder: Folder, wanted: Argument | undefined): void {
-  const values = itemsOf(wanted, 'What to show').map((each) => {
-    const name = textOf(each, 'The item').toUpperCase();
+  // An item that is named several times is computed and shown once.
+  const names = new Set(itemsOf(wanted, 'What to show').map((each) => textOf(each, 'The item').toUpperCase()));
+  const values = [...names].map((name) => {
     const value = STATUS_ITEMS[name]?.(folder, session.needAccount());
     if (value === undefined) throw new CommandError(`There is no STATUS item ${name.slice(0, 100)}.`);
     return `${name} ${value}`;

@@ -1,26 +1,32 @@
 import type { Socket } from 'node:net';
-import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
 import { NAME } from '../../../basics/version.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';
 import type { ByteCounter } from '../../intake.ts';
 import { CLOSE_MS, type Listener } from '../../listener.ts';
 import { createMailListener, encrypt, type MailServerSettings } from '../mail-listener.ts';
-import { CommandReader, type ReadEvent } from './command-reader.ts';
+import { CommandReader } from './command-reader.ts';
 import { FOLDER_COMMANDS } from './folder-commands.ts';
 import { capabilitiesOf, LOGIN_COMMANDS } from './login-commands.ts';
 import { MESSAGE_COMMANDS } from './message-commands.ts';
-import { type Connection, createImapContext, type ImapContext, Session } from './session.ts';
+import { type Connection, ConnectionEnded, createImapContext, type ImapContext, Session } from './session.ts';
 
-/** How long a client may be silent before its login, and after its login (RFC 3501, section 5.4). */
+/** The time from the start of a connection until its login. */
 const LOGIN_MS = 60_000;
+
+/** How long a client may be silent after its login (RFC 3501, section 5.4). */
 const IDLE_MS = 30 * 60_000;
+
+/** The time in which a command must arrive completely, and how much of it must arrive in each interval. */
+const COMMAND_MS = 5 * 60_000;
+const PACE_MS = 30_000;
+const PACE_BYTES = 16 * 1024;
 
 /** The time that a client has to receive the last output of a session. */
 const GRACE_MS = 30_000;
 
-/** When more output than this is collected, it is sent at once. */
-const MAX_COLLECTED_BYTES = 64 * 1024;
+/** The longest piece of output that is given to the socket at once. */
+const PIECE_BYTES = 16 * 1024;
 
 const COMMANDS = [LOGIN_COMMANDS, FOLDER_COMMANDS, MESSAGE_COMMANDS];
 
@@ -30,12 +36,17 @@ const MAX_CLIENTS = 1_000;
 /** Creates a server over which IMAP clients read and change the mail of inboxes. */
 export function createImapServer(internals: MailboxInternals, settings: MailServerSettings): Listener {
   const context = createImapContext(internals);
+  /** The clients whose connections have not ended, the oldest first. */
   const clients = new Set<ImapClient>();
   const listener = createMailListener(settings.tls, (socket, isSecure) => {
-    const client = new ImapClient(context, settings, socket, isSecure);
+    const client = new ImapClient(context, settings, socket, isSecure, () => clients.delete(client));
     clients.add(client);
-    socket.once('close', () => clients.delete(client));
-    client.greet(clients.size > MAX_CLIENTS ? 'There are too many connections' : undefined);
+    if (clients.size > MAX_CLIENTS) {
+      // A new client takes the place of the oldest one that has not logged in.
+      const strangers = [...clients].filter((each) => !each.isLoggedIn);
+      strangers[0]?.end('There are too many connections', strangers[0] === client ? undefined : CLOSE_MS);
+    }
+    client.greet();
   });
   const close = () => {
     for (const client of clients) client.end('The server is closed', CLOSE_MS);
@@ -47,24 +58,42 @@ export function createImapServer(internals: MailboxInternals, settings: MailServ
 /** The connection of an IMAP client, with its session. The commands of the client run one after the other. */
 class ImapClient implements Connection {
   readonly #settings: MailServerSettings;
+  readonly #setTimer: ImapContext['environment']['setTimer'];
   readonly #session: Session;
-  /** Counts the bytes of the mail in the current command. */
+  readonly #onEnd: () => void;
+  /** Counts the bytes of the current command. */
   #counter: ByteCounter;
   #reader: CommandReader;
   #socket: Socket;
-  /** The output that was not sent yet. A text that follows another text is appended to it. */
+  /** The output that the socket has not got yet. */
   #output: Output = [];
   #outputBytes = 0;
+  /** The functions to call when the client can get more output, or when the connection has ended. */
+  #waiting: (() => void)[] = [];
+  /** Whether the next commands are ignored, because the connection ends as soon as all output was sent. */
   #isEnding = false;
+  #cancelLoginTimer: () => void;
+  /** When the command that is arriving began, and how much of it has arrived since the pace was checked. */
+  #cancelPaceTimer: (() => void) | undefined;
+  #paceBytes = 0;
   isSecure: boolean;
 
-  constructor(context: ImapContext, settings: MailServerSettings, socket: Socket, isSecure: boolean) {
+  constructor(
+    context: ImapContext,
+    settings: MailServerSettings,
+    socket: Socket,
+    isSecure: boolean,
+    onEnd: () => void,
+  ) {
     this.#settings = settings;
+    this.#setTimer = context.environment.setTimer;
     this.#socket = socket;
+    this.#onEnd = onEnd;
     this.isSecure = isSecure;
     this.#counter = settings.intake.createCounter();
     this.#reader = this.#createReader();
     this.#session = new Session(context, this, COMMANDS);
+    this.#cancelLoginTimer = this.#setTimer(LOGIN_MS, () => this.end('You did not log in within a minute'));
     this.#listen();
   }
 
@@ -76,48 +105,50 @@ class ImapClient implements Connection {
     return this.#settings.tlsRequired && !this.isSecure;
   }
 
-  /** Sends the greeting or, if there is a reason to refuse the client, ends the connection. */
-  greet(refusal: string | undefined): void {
-    if (refusal === undefined) {
-      this.send(`* OK [CAPABILITY ${capabilitiesOf(this.#session)}] ${NAME}\r\n`);
-      this.#write();
-    } else this.end(refusal);
+  get hasEnded(): boolean {
+    return this.#isEnding || this.#socket.destroyed;
+  }
+
+  get isLoggedIn(): boolean {
+    return this.#session.account !== undefined;
+  }
+
+  greet(): void {
+    this.send(`* OK [CAPABILITY ${capabilitiesOf(this.#session)}] ${NAME}\r\n`);
+    this.#write();
   }
 
   send(...output: Output): void {
+    if (this.#isEnding) return;
     for (const piece of output) {
       const last = this.#output.at(-1);
-      if (typeof piece === 'string' && typeof last === 'string') this.#output.splice(-1, 1, last + piece);
+      const isShort = typeof last === 'string' && last.length < PIECE_BYTES;
+      if (typeof piece === 'string' && isShort) this.#output.splice(-1, 1, last + piece);
       else this.#output.push(piece);
       this.#outputBytes += piece.length;
     }
-    if (this.#outputBytes > MAX_COLLECTED_BYTES) this.#write();
   }
 
-  flush(): Promise<void> {
+  async flush(): Promise<void> {
     this.#write();
-    return this.drain();
+    while (!this.hasEnded && (this.#output.length > 0 || this.#socket.writableNeedDrain)) await this.#untilTaken();
+    if (this.hasEnded) throw new ConnectionEnded();
   }
 
   async drain(): Promise<void> {
-    const socket = this.#socket;
-    if (!socket.writableNeedDrain || socket.destroyed) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        socket.off('drain', done).off('close', done);
-        resolve();
-      };
-      socket.on('drain', done).on('close', done);
-    });
+    const isFull = () => this.#outputBytes >= PIECE_BYTES || this.#socket.writableNeedDrain;
+    if (isFull()) this.#write();
+    while (!this.hasEnded && isFull()) await this.#untilTaken();
+    if (this.hasEnded) throw new ConnectionEnded();
   }
 
   end(reason?: string, graceMs = GRACE_MS): void {
-    if (this.#isEnding) return;
+    if (this.hasEnded) return;
     if (reason !== undefined) this.send(`* BYE ${reason}.\r\n`);
-    this.#write();
     this.#isEnding = true;
+    this.#onEnd();
+    this.#write();
     const socket = this.#socket;
-    socket.end();
     setTimeout(() => socket.destroy(), graceMs).unref();
   }
 
@@ -126,72 +157,118 @@ class ImapClient implements Connection {
     this.#socket.destroy();
   }
 
-  startTls(): void {
+  async startTls(): Promise<void> {
     const { tls } = this.#settings;
     if (!tls) return;
-    this.#write();
-    // The bytes that the client sent before the handshake are not encrypted, so they are ignored.
-    this.#socket.removeAllListeners('data').removeAllListeners('timeout').setTimeout(0);
-    this.#socket = encrypt(this.#socket, tls);
+    await this.flush();
+    const socket = this.#socket;
+    // What was sent before the handshake must not become a part of it.
+    await new Promise((resolve) => socket.write('', resolve));
+    if (this.hasEnded) throw new ConnectionEnded();
+    for (const event of ['data', 'drain', 'timeout']) socket.removeAllListeners(event);
+    // What follows the command belongs to the handshake, whether it came in the same chunk or later. So commands that
+    // were sent without TLS end the connection.
+    const rest = this.#reader.takeRest();
+    if (rest.length > 0) socket.unshift(rest);
+    this.#socket = encrypt(socket, tls);
     this.isSecure = true;
     this.#reader = this.#createReader();
     this.#listen();
   }
 
   #createReader(): CommandReader {
-    return new CommandReader((bytes) => {
-      if (!this.#session.account) return 'NO Log in first.';
-      if (bytes > MAX_MAIL_BYTES) return 'NO [TOOBIG] The message is larger than 10 MiB.';
-      const refusal = this.#counter.add(bytes);
-      return refusal && `NO [UNAVAILABLE] ${refusal.message}`;
-    });
+    return new CommandReader({ isLoggedIn: () => this.isLoggedIn, count: (bytes) => this.#counter.add(bytes) });
   }
 
   #listen(): void {
     const socket = this.#socket;
     socket.setNoDelay(true);
-    socket.setTimeout(this.#session?.account ? IDLE_MS : LOGIN_MS);
     socket.on('timeout', () => this.end('You were silent for too long'));
+    socket.on('drain', () => this.#write());
     socket.once('close', () => {
       if (socket !== this.#socket) return;
-      this.#counter.release();
+      this.#onEnd();
+      this.#cancelLoginTimer();
+      this.#endCommand();
+      this.#output = [];
+      this.#wake();
       this.#session.leave();
     });
     socket.on('data', (chunk: Buffer) => {
+      // After the last reply, what the client sends is read and ignored, so that it can receive the reply.
+      if (this.hasEnded) return;
       socket.pause();
-      this.#read(chunk, this.#reader).then(() => socket.resume());
+      this.#read(chunk).then(() => {
+        if (socket === this.#socket) socket.resume();
+      });
     });
   }
 
-  /** Handles what a client has sent, one command after the other. */
-  async #read(chunk: Buffer, reader: CommandReader): Promise<void> {
-    const wasLoggedIn = this.#session.account;
-    for (const event of reader.read(chunk)) {
-      await this.#handle(event);
-      // After STARTTLS, the rest of the chunk is ignored, because it was sent before TLS.
-      if (this.#isEnding || this.#reader !== reader) return;
+  /** Handles what a client has sent, one command after the other. The promise never rejects. */
+  async #read(chunk: Buffer): Promise<void> {
+    const reader = this.#reader;
+    reader.push(chunk);
+    this.#paceBytes += chunk.length;
+    while (!this.hasEnded) {
+      const event = reader.next();
+      if (event === undefined) break;
+      if (event === 'lost') this.end('The size of a literal is too large');
+      else if (event === 'continue') {
+        this.send('+ Send the literal.\r\n');
+        this.#write();
+      } else {
+        if (event.refusal !== undefined) await this.#session.refuse(event.line, event.refusal);
+        else await this.#session.handle(event.line, event.literals);
+        this.#endCommand();
+      }
     }
-    await this.flush();
-    if (!wasLoggedIn && this.#session.account) this.#socket.setTimeout(IDLE_MS);
+    if (reader.isInCommand && !this.hasEnded) this.#cancelPaceTimer ??= this.#checkPace(COMMAND_MS);
   }
 
-  async #handle(event: ReadEvent): Promise<void> {
-    if (event === 'continue') {
-      this.send('+ Send the literal.\r\n');
-      return;
-    }
-    if (event.refusal !== undefined) this.#session.refuse(event.line, event.refusal);
-    else await this.#session.handle(event.line, event.literals);
+  /** Releases what the current command uses. */
+  #endCommand(): void {
     this.#counter.release();
     this.#counter = this.#settings.intake.createCounter();
+    this.#cancelPaceTimer?.();
+    this.#cancelPaceTimer = undefined;
+    if (!this.isLoggedIn) return;
+    this.#cancelLoginTimer();
+    this.#socket.setTimeout(IDLE_MS);
   }
 
-  /** Sends the output that was collected. */
+  /** Ends the connection if the current command does not arrive in time. A small command may arrive slowly. */
+  #checkPace(remainingMs: number): () => void {
+    this.#paceBytes = 0;
+    return this.#setTimer(PACE_MS, () => {
+      const isSlow = this.#reader.takesRoom && this.#paceBytes < PACE_BYTES;
+      if (isSlow || remainingMs <= PACE_MS) this.end('The command took too long to arrive');
+      else this.#cancelPaceTimer = this.#checkPace(remainingMs - PACE_MS);
+    });
+  }
+
+  async #untilTaken(): Promise<void> {
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  #wake(): void {
+    for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  /** Gives the socket as much output as the client can receive. The rest waits until the client has read that. */
   #write(): void {
-    const output = this.#output;
-    this.#output = [];
-    this.#outputBytes = 0;
-    if (this.#isEnding || this.#socket.destroyed) return;
-    for (const piece of output) this.#socket.write(piece, 'latin1');
+    const socket = this.#socket;
+    socket.cork();
+    while (this.#output.length > 0 && !socket.destroyed && !socket.writableNeedDrain) {
+      const piece = this.#output.shift() ?? '';
+      const part = typeof piece === 'string' ? piece.slice(0, PIECE_BYTES) : piece.subarray(0, PIECE_BYTES);
+      const rest = typeof piece === 'string' ? piece.slice(PIECE_BYTES) : piece.subarray(PIECE_BYTES);
+      if (rest.length > 0) this.#output.unshift(rest);
+      this.#outputBytes -= part.length;
+      socket.write(part, 'latin1');
+    }
+    socket.uncork();
+    this.#settings.output.written(socket, 'imap', this.#outputBytes);
+    if (this.#isEnding && this.#output.length === 0) socket.end();
+    this.#wake();
   }
 }

@@ -35,11 +35,11 @@ export const LOGIN_COMMANDS: CommandTable = {
     },
   },
   before: {
-    STARTTLS({ connection }, _, { tag }) {
+    async STARTTLS({ connection }, _, { tag }) {
       if (connection.isSecure) throw new CommandError('The connection is encrypted already.');
       if (!connection.mayStartTls) throw new CommandError('The server has no certificate for TLS.');
       connection.send(`${tag} OK Begin TLS now.\r\n`);
-      connection.startTls();
+      await connection.startTls();
       return 'replied';
     },
     LOGIN: (session, [user, password]) => logIn(session, textOf(user, 'The user'), textOf(password, 'The password')),
@@ -52,13 +52,14 @@ export const LOGIN_COMMANDS: CommandTable = {
     },
     IDLE(session, _, command) {
       session.connection.send('+ idling\r\n');
-      session.sendUpdates(true);
-      session.isIdle = true;
-      session.continuation = (line) =>
-        session.runAndReply(command, 'IDLE', () => {
-          session.isIdle = false;
+      session.continueWith({
+        command,
+        isIdle: true,
+        continue(line) {
           if (!/^done$/i.test(line.trim())) throw new CommandError('IDLE ends with DONE.');
-        });
+        },
+      });
+      session.sendChangesWhileIdle();
       return 'replied';
     },
   },
@@ -70,6 +71,7 @@ function logIn(session: Session, user: string, password: string): CommandResult 
   const [name = '', secret = ''] = [user, password].map((text) => Buffer.from(text, 'latin1').toString('utf8'));
   const principal = findLogin(shared.service.worlds, name, secret);
   if (!principal || session.takeFault('login-refused', principal)) {
+    session.wrongLogins += 1;
     const problem = 'The login is wrong; use the canonicalEmail of an inbox as the user, and its imapPassword.';
     throw new RefusedCommand(problem, 'AUTHENTICATIONFAILED');
   }
@@ -100,12 +102,14 @@ function authenticate(session: Session, args: Command['args'], command: Command)
 /** Asks the client for a line, and calls `next` with this line to continue the command. */
 function ask(session: Session, command: Command, question: string, next: (line: string) => Outcome): 'replied' {
   session.connection.send(`+ ${Buffer.from(question).toString('base64')}\r\n`);
-  session.continuation = (line) =>
-    session.runAndReply(command, `${command.tag} AUTHENTICATE`, () => {
+  return session.continueWith({
+    command,
+    isIdle: false,
+    continue(line) {
       if (line.trim() !== '*') return next(line.trim());
       throw new CommandError('The client has cancelled the login.');
-    });
-  return 'replied';
+    },
+  });
 }
 
 function decode(base64: string): string {

@@ -1,4 +1,4 @@
-import { type Argument, CommandError, type Word } from '../../../service/imap/argument.ts';
+import { type Argument, CommandError, isList, type Word } from '../../../service/imap/argument.ts';
 
 // This file has its own parser, because the parser of imapflow is for the replies of servers. It cannot read `{5+}` or
 // `INBOX*`, which only clients send.
@@ -16,8 +16,8 @@ export interface Command {
 /** How deep lists may be nested. */
 const MAX_DEPTH = 50;
 
-/** The tag and the name of a command. */
-const HEAD = /^([^\s(){%*"\\+]{1,200}) (?:(uid) )?([a-z]{1,30})(?= |$)/i;
+/** The tag and the name of a command. A tag has only printable characters, because the reply repeats it. */
+const HEAD = /^([!#$&',-[\]-z|}~]{1,200}) (?:(uid) )?([a-z]{1,30})(?= |$)/i;
 
 /**
  * Parses a command. The line contains the size of each literal, such as `{5}`, and a line break, but not the bytes of
@@ -34,7 +34,7 @@ export function parseCommand(line: string, literals: readonly Uint8Array<ArrayBu
 
 /** Returns a command that has only the tag of a line. The tag is `*` if the line has none. */
 export function parseTag(line: string): Command {
-  return { tag: /^[^\s(){%*"\\+]{1,200}(?= )/.exec(line)?.[0] ?? '*', name: '', isUid: false, args: [] };
+  return { tag: /^[!#$&',-[\]-z|}~]{1,200}(?= )/.exec(line)?.[0] ?? '*', name: '', isUid: false, args: [] };
 }
 
 class ArgumentReader {
@@ -93,6 +93,8 @@ class ArgumentReader {
     if (isInSection || this.#text[this.#position] !== '[') return { text, isAtom: true };
     this.#position += 1;
     const section = this.readList(depth + 1, ']');
+    // The reply repeats the section as it is written here.
+    if (!isPrintable(section)) throw new CommandError('A section has only printable characters.');
     const [, partial] = /<(\d{1,10}\.[1-9]\d{0,9})>/y.exec(this.#text.slice(this.#position, this.#position + 30)) ?? [];
     if (partial !== undefined) this.#position += partial.length + 2;
     return { text, isAtom: true, section, ...(partial !== undefined && { partial }) };
@@ -105,4 +107,9 @@ class ArgumentReader {
     this.#position = pattern.lastIndex;
     return match;
   }
+}
+
+/** Returns whether all words are printable ASCII without spaces and quotation marks. */
+function isPrintable(list: readonly Argument[]): boolean {
+  return list.every((each) => (isList(each) ? isPrintable(each) : /^[!#-~]*$/.test((each as Word).text)));
 }

@@ -37,6 +37,11 @@ export function createImapContext({ service, environment, report }: MailboxInter
 /** The context that all sessions of a server share. */
 export type ImapContext = ReturnType<typeof createImapContext>;
 
+/** The error with which a command ends early, because its connection has ended. Nobody would see a reply. */
+export class ConnectionEnded extends Error {
+  override readonly name = 'ConnectionEnded';
+}
+
 /** The connection of a session. */
 export interface Connection {
   /** Whether the connection is encrypted. */
@@ -45,16 +50,23 @@ export interface Connection {
   readonly mayStartTls: boolean;
   /** Whether a login is refused, because the connection is not encrypted. */
   readonly refusesLogin: boolean;
+  /** Whether the connection has ended or is about to end, so that no more commands run. */
+  readonly hasEnded: boolean;
+  /** Adds output. It is sent in pieces, as the client reads it. After `end`, it is ignored. */
   send(...output: Output): void;
   /** Sends the collected output, and waits like `drain`. */
   flush(): Promise<void>;
-  /** Waits until the client can receive more output. */
+  /**
+   * Waits until the client has read so much that more output may be added. A command with long output calls it after
+   * each piece. @throws {ConnectionEnded}
+   */
   drain(): Promise<void>;
   /** Ends the connection after everything was sent. */
   end(): void;
   /** Ends the connection at once. */
   cut(): void;
-  startTls(): void;
+  /** Begins TLS after everything was sent. @throws {ConnectionEnded} */
+  startTls(): Promise<void>;
 }
 
 /** The inbox that a session is logged in to, with what the commands need for it. */
@@ -98,8 +110,17 @@ const CHECKS = {
   messages: (session: Session) => session.needView(),
 };
 
-/** How many wrong commands a client may send before its login. */
+/** How many wrong commands a client may send before its login, and how many wrong logins. */
 const MAX_WRONG_COMMANDS = 20;
+const MAX_WRONG_LOGINS = 10;
+
+/** What a command does with the next line of the client. */
+interface Continuation {
+  readonly command: Command;
+  /** Whether the command is IDLE. Its client gets each change at once. */
+  readonly isIdle: boolean;
+  continue(line: string): unknown;
+}
 
 /**
  * The commands whose reply must not report removed messages (RFC 3501, section 7.4.1), because that would change the
@@ -113,17 +134,19 @@ export class Session {
   readonly connection: Connection;
   account: Account | undefined;
   view: FolderView | undefined;
-  /** Continues the current command with the next line of the client; `undefined` if the next line is a new command. */
-  continuation: ((line: string) => Promise<void>) | undefined;
-  /** Whether the client has sent IDLE and waits for changes. */
-  isIdle = false;
   hasSentId = false;
+  /** How many logins were refused in this session. */
+  wrongLogins = 0;
   /** The faults that apply to this whole session. */
   readonly faults = new Map<ImapFaultKind, ImapFault>();
   readonly #commands: readonly CommandTable[];
+  /** The command that waits for the next line of the client; `undefined` if the next line is a new command. */
+  #continuation: Continuation | undefined;
   #wrongCount = 0;
   #commandCount = 0;
-  #isFlushPlanned = false;
+  /** Resolves when the changes that are being sent to an idle client have been sent. */
+  #idleUpdates: Promise<void> | undefined;
+  #hasNewChanges = false;
   #hasEnded = false;
   /** The functions to call when the connection has ended. */
   readonly #endCallbacks: (() => void)[] = [];
@@ -134,36 +157,60 @@ export class Session {
     this.#commands = commands;
   }
 
+  /** Sends an untagged reply of one line. What a client or a mail contributes to it cannot end the line. */
   sendUntagged(line: string): void {
-    this.connection.send(`* ${line}\r\n`);
+    this.connection.send(`* ${toPrintable(line)}\r\n`);
   }
 
   /** Handles a line of the client. The promise never rejects. */
   async handle(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
-    const next = this.continuation;
-    this.continuation = undefined;
-    const command = parseTag(line);
-    if (next) await next(line);
-    else await this.runAndReply(command, line, () => this.#run(Object.assign(command, parseCommand(line, literals))));
-    await this.connection.flush();
+    const waiting = this.#continuation;
+    this.#continuation = undefined;
+    const command = waiting?.command ?? parseTag(line);
+    // The further lines of a login contain its password, so the journal does not get them.
+    await this.#runAndReply(command, waiting ? `${command.tag} ${command.name}` : line, () => {
+      if (waiting) return waiting.continue(line);
+      return this.#run(Object.assign(command, parseCommand(line, literals)));
+    });
     // If the connection has ended while the command ran, the command may have opened a folder, which must be closed.
     if (this.#hasEnded) this.leave();
   }
 
-  /** Refuses a command that could not be read completely, such as a command that is too long. */
-  refuse(line: string, reply: string): void {
-    this.continuation = undefined;
-    this.#reply(parseTag(line), line, reply);
+  /** Refuses a line that could not be read completely, such as one that is too long. The promise never rejects. */
+  async refuse(line: string, reply: string): Promise<void> {
+    const waiting = this.#continuation;
+    this.#continuation = undefined;
+    const command = waiting?.command ?? parseTag(line);
+    await this.#endWith(() => this.#reply(command, waiting ? `${command.tag} ${command.name}` : line, reply));
   }
 
-  /** Runs a command, or the rest of it, and replies to it. The promise never rejects. */
-  async runAndReply(command: Command, line: string, work: () => unknown): Promise<void> {
+  /** Lets a command wait for the next line of the client. */
+  continueWith(continuation: Continuation): 'replied' {
+    this.#continuation = continuation;
+    return 'replied';
+  }
+
+  /** Runs a command, or the rest of it, and replies to it. */
+  async #runAndReply(command: Command, line: string, work: () => unknown): Promise<void> {
+    await this.#endWith(async () => {
+      try {
+        const outcome = ((await work()) ?? {}) as Outcome;
+        if (outcome === 'replied') return;
+        await this.#reply(command, line, `OK ${outcome.text ?? `${command.name} is done.`}`, outcome.messageIds);
+      } catch (error) {
+        if (error instanceof ConnectionEnded) throw error;
+        await this.#reply(command, line, this.#describe(error));
+      }
+    });
+  }
+
+  /** Does the work of a command and sends its output, until the connection ends. */
+  async #endWith(work: () => Promise<void>): Promise<void> {
     try {
-      const outcome = ((await work()) ?? {}) as Outcome;
-      if (outcome === 'replied') return;
-      this.#reply(command, line, `OK ${outcome.text ?? `${command.name} is done.`}`, outcome.messageIds);
+      await work();
+      await this.connection.flush();
     } catch (error) {
-      this.#reply(command, line, this.#describe(error));
+      if (!(error instanceof ConnectionEnded)) this.shared.report(error);
     }
   }
 
@@ -201,7 +248,7 @@ export class Session {
   open(name: keyof ImapInbox['folders'], isReadOnly: boolean): FolderView {
     const { inbox } = this.needAccount();
     this.close();
-    this.view = new FolderView(inbox, inbox.folders[name], isReadOnly, () => this.#planFlush());
+    this.view = new FolderView(inbox, inbox.folders[name], isReadOnly, () => this.sendChangesWhileIdle());
     return this.view;
   }
 
@@ -229,12 +276,16 @@ export class Session {
   readonly takeFault = (kind: ImapFaultKind, principal = this.account?.principal): ImapFault | undefined =>
     principal && this.shared.takeFault(kind, principal);
 
-  /** Sends the changes of the open folder. Removed messages are reported only if `mayExpunge` is true. */
-  sendUpdates(mayExpunge: boolean): void {
+  /**
+   * Sends the changes of the open folder, as the client reads them. Removed messages are reported only if `mayExpunge`
+   * is true.
+   */
+  async #sendUpdates(mayExpunge: boolean): Promise<void> {
     for (const line of this.view?.takeUpdates(mayExpunge) ?? []) {
       this.sendUntagged(line);
       const isRepeated = / EXISTS$/.test(line) && this.takeFault('repeated-exists');
       if (isRepeated) for (let count = 0; count < 2; count += 1) this.sendUntagged(line);
+      await this.connection.drain();
     }
   }
 
@@ -258,6 +309,8 @@ export class Session {
     if (this.account) this.#commandCount += 1;
     if (this.#commandCount > (this.faults.get('disconnect')?.commands ?? Number.POSITIVE_INFINITY))
       this.connection.cut();
+    // The connection may also have ended while the session was slow.
+    if (this.connection.hasEnded) throw new ConnectionEnded();
     const { folder } = this.view ?? {};
     if (folder && this.takeFault('new-uidvalidity')) {
       folder.uidValidity = this.shared.nextUidValidity();
@@ -265,14 +318,16 @@ export class Session {
     }
   }
 
-  #reply(command: Command, line: string, reply: string, messageIds?: readonly string[]): void {
-    if (this.view) this.sendUpdates(command.isUid || !COMMANDS_BY_NUMBER.has(command.name));
+  async #reply(command: Command, line: string, reply: string, messageIds?: readonly string[]): Promise<void> {
     if (reply.startsWith('BAD') && !this.account) this.#wrongCount += 1;
     if (messageIds || (!reply.startsWith('OK') && REFUSALS_TO_RECORD.has(command.name))) {
       this.#record(command, line, reply, messageIds ?? []);
     }
-    this.connection.send(`${command.tag} ${reply}\r\n`);
+    await this.#idleUpdates;
+    await this.#sendUpdates(command.isUid || !COMMANDS_BY_NUMBER.has(command.name));
+    this.connection.send(`${command.tag} ${toPrintable(reply)}\r\n`);
     if (this.#wrongCount >= MAX_WRONG_COMMANDS) this.sendBye('Too many wrong commands');
+    if (this.wrongLogins >= MAX_WRONG_LOGINS) this.sendBye('Too many wrong logins');
   }
 
   /** Records a command in the journal, without the password of a login. */
@@ -301,20 +356,41 @@ export class Session {
     return 'NO [SERVERBUG] The emulator failed because of a bug in it.';
   }
 
-  /** Sends changes to a client that waits for them. Changes that happen at the same moment are sent together. */
-  #planFlush(): void {
-    if (!this.isIdle || this.#isFlushPlanned) return;
-    this.#isFlushPlanned = true;
-    queueMicrotask(() => {
-      this.#isFlushPlanned = false;
-      if (this.isIdle) this.sendUpdates(true);
-      this.connection.flush().catch(this.shared.report);
-    });
+  /**
+   * Sends changes to a client that waits for them. Changes that happen at the same moment are sent together. While the
+   * client does not read, nothing is sent or computed; when it reads again, it gets what has changed since.
+   */
+  sendChangesWhileIdle(): void {
+    if (!this.#continuation?.isIdle) return;
+    this.#hasNewChanges = true;
+    this.#idleUpdates ??= this.#sendIdleUpdates();
+  }
+
+  async #sendIdleUpdates(): Promise<void> {
+    try {
+      await this.connection.drain();
+      while (this.#hasNewChanges && this.#continuation?.isIdle) {
+        this.#hasNewChanges = false;
+        await this.#sendUpdates(true);
+        await this.connection.flush();
+      }
+    } catch (error) {
+      if (!(error instanceof ConnectionEnded)) this.shared.report(error);
+    }
+    this.#idleUpdates = undefined;
   }
 }
 
 /** The commands whose refusals the journal shows. */
 const REFUSALS_TO_RECORD = new Set(['LOGIN', 'AUTHENTICATE', 'APPEND', 'CLOSE', 'EXPUNGE', 'STORE', 'COPY', 'MOVE']);
+
+/**
+ * Returns a text as a reply may contain it (RFC 3501, section 9): printable ASCII in one line. A client chooses a part
+ * of the text, such as the name of a folder.
+ */
+function toPrintable(text: string): string {
+  return text.replace(/[^ -~]/g, '?');
+}
 
 function fullName({ name, isUid }: Command): string {
   return isUid ? `UID ${name}` : name;
