@@ -28,8 +28,20 @@ const isIncomingText = (text: string) => parseAddress(text, isIncomingAddress) !
 /** One address of mail from outside, bare or in display form. It may be international (RFC 6532). */
 export const incomingAddress = addressText(isIncomingText);
 
-/** The sender of a stored mail: an address like {@link incomingAddress}, or empty if the mail has no sender. */
-export const senderAddress = addressText((text) => text === '' || isIncomingText(text));
+/**
+ * An address in the header of a stored mail, to which it may be impossible to send: an address like
+ * {@link incomingAddress}, one without a domain in angle brackets (`Cron <root>`), or a name in quotation marks without
+ * an address. Without these marks, a text without a domain is a mistake of its author.
+ */
+const isHeaderText = (text: string) => isIncomingText(text) || (/[<"]/.test(text) && isAnyAddress(text));
+
+const isAnyAddress = (text: string) => parseAddress(text, () => true) !== undefined;
+
+/** One address in the header of a stored mail. */
+export const headerAddress = addressText(isHeaderText);
+
+/** The sender of a stored mail: an address like {@link headerAddress}, or empty if the mail has no sender. */
+export const senderAddress = addressText((text) => text === '' || isHeaderText(text));
 
 /** One bare address; parsing converts it to lower case. */
 export const bareEmail = lazy(() =>

@@ -1,5 +1,5 @@
-import { addressParser } from 'postal-mime';
 import { isDomainName } from '../basics/text.ts';
+import { type ListedAddress, readAddressList } from './email-address-list.ts';
 
 /** A sender or recipient of mail. */
 interface EmailAddress {
@@ -18,12 +18,17 @@ export function isBareAddress(text: string): boolean {
   return text.length <= 254 && at <= 64 && LOCAL_PART.test(text.slice(0, at)) && isDomainName(text.slice(at + 1));
 }
 
+/** A part before the `@` that needs no quotes. More is allowed in mail from outside than in RFC 5322. */
+const INCOMING_LOCAL = /^[^\s\p{Cc}<>()",;:@\\]+$/u;
+
+const INCOMING_ADDRESS = /^(?:[^\s\p{Cc}<>()",;:@\\]+|"(?:[^"\\\p{Cc}]|\\\P{Cc})*")@[^\s\p{Cc}<>()",;@\\]+$/u;
+
 /**
  * Returns whether a text is a bare address that mail from outside may have. Such an address may also be international
- * (RFC 6532), have a domain without a dot, or have dots where RFC 5322 does not allow them.
+ * (RFC 6532), have a domain without a dot, be quoted before the `@`, or have dots where RFC 5322 does not allow them.
  */
 export function isIncomingAddress(text: string): boolean {
-  return text.length <= MAX_ADDRESS_LENGTH && /^[^\s\p{Cc}<>()",;:@\\]+@[^\s\p{Cc}<>()",;@\\]+$/u.test(text);
+  return text.length <= MAX_ADDRESS_LENGTH && INCOMING_ADDRESS.test(text);
 }
 
 /**
@@ -32,35 +37,44 @@ export function isIncomingAddress(text: string): boolean {
  */
 export function parseAddress(text: string, isAddress = isBareAddress): EmailAddress | undefined {
   if (/[\r\n\0]/.test(text)) return undefined;
-  const [parsed, ...more] = addressParser(text);
-  if (parsed?.address === undefined || more.length > 0 || !isAddress(parsed.address)) return undefined;
-  // The parser also accepts text after the address, and a display name without angle brackets. Both are refused here.
-  if (text.trim() !== parsed.address && !text.trim().endsWith(`<${parsed.address}>`)) return undefined;
-  return { name: parsed.name.trim(), address: parsed.address };
+  const { entries, isWellFormed } = readAddressList(text);
+  const [entry, ...more] = entries;
+  if (!entry || more.length > 0 || !isWellFormed || 'members' in entry || entry.route !== undefined) return undefined;
+  const address = toAddressText(entry);
+  if (!isAddress(address)) return undefined;
+  // A comment, and a display name without angle brackets, are refused here.
+  const isWhole = address === '' || text.trim() === address || text.trim().endsWith(`<${address}>`);
+  if (!isWhole) return undefined;
+  return { name: entry.name, address };
 }
 
-/** Matches a token of a header field: quoted text, a comment, an address in angle brackets, a separator, other text. */
-const FIELD_TOKENS = /"(?:[^"\\\n]|\\.)*"?|\((?:[^()\\\n]|\\.)*\)?|<[^<>\n]*>?|[,;:]|[^",;:(<]+/g;
+/** Writes an address in its usual form: `Cron <root>` stays, and `<root>` becomes `root`. Any other text stays. */
+export function normalizeAddress(text: string): string {
+  const parsed = parseAddress(text, () => true);
+  return parsed ? formatAddress(parsed) : text;
+}
 
-/** How many addresses of a header field are read. */
-const MAX_ADDRESSES_READ = 1_000;
-/** How many characters of an address with its display name are read, counted from the end. */
-const MAX_LENGTH_READ = 4_000;
+/** Writes the bare address of an entry of a list. If the entry has no domain, this is only the part before the `@`. */
+export function toAddressText({ local, domain }: Pick<ListedAddress, 'local' | 'domain'>): string {
+  const isPlain = domain === '' ? !/[<>()",;:@\\[\]]/.test(local) : INCOMING_LOCAL.test(local) || local === '';
+  const written = isPlain ? local : quoteText(local);
+  return domain === '' ? written : `${written}@${domain}`;
+}
 
-/** Parses the addresses of a header field, and replaces a group by its members. Reads at most 1,000 addresses. */
-export function parseAddressList(text: string): EmailAddress[] {
-  const parts: string[] = [''];
-  for (const [token] of text.matchAll(FIELD_TOKENS)) {
-    // The text before a colon is not an address, but the name of a group.
-    if (token === ':') parts[parts.length - 1] = '';
-    else if (token === ',' || token === ';') parts.push('');
-    else parts[parts.length - 1] += token;
-  }
-  return parts
-    .filter((part) => part.trim() !== '')
-    .slice(0, MAX_ADDRESSES_READ)
-    .flatMap((part) => addressParser(part.slice(-MAX_LENGTH_READ), { flatten: true }))
-    .map(({ name, address = '' }) => ({ name, address }));
+/**
+ * Says why no mail can be sent to an address of a mail from outside, bare or in display form, in words that follow the
+ * address in a sentence. Returns `undefined` if mail can be sent to it.
+ */
+export function findAddressProblem(text: string): string | undefined {
+  const parsed = parseAddress(text, () => true);
+  if (parsed === undefined || parsed.address === '') return 'is not an address';
+  if (isIncomingAddress(parsed.address)) return undefined;
+  return parsed.address.includes('@') ? 'is not a valid address' : 'has no domain';
+}
+
+/** Returns the address, shortened, and why no mail can be sent to it. */
+export function describeAddressProblem(text: string): string {
+  return `${JSON.stringify(text.slice(0, 100))} ${findAddressProblem(text)}`;
 }
 
 /** Removes the tag from the local part: `helpdesk+orders@acme.test` becomes `helpdesk@acme.test`. */
@@ -70,19 +84,31 @@ export function withoutTag(address: string): string {
   return plus === -1 || at < plus ? address : address.slice(0, plus) + address.slice(at);
 }
 
-/** Returns an address in lower case and without its display name, for comparison. Any other text stays. */
+/**
+ * Returns an address in lower case and without its display name, for comparison. The address may have no domain. Any
+ * other text stays, but in lower case.
+ */
 export function toBareAddress(text: string): string {
   // The pattern matches most addresses. The parser takes thirty times as long.
   const plain = /^(?:[^"<>(),;:\\@\r\n\0]*|"[^"\\\r\n\0]*" )<([^<>]*)>$/.exec(text)?.[1] ?? text;
   if (isIncomingAddress(plain)) return plain.toLowerCase();
-  return (parseAddress(text, isIncomingAddress)?.address ?? text).toLowerCase();
+  return (parseAddress(text, (address) => address !== '')?.address ?? text).toLowerCase();
 }
 
-/** Formats an address in display form; a name with special characters is quoted. */
+/**
+ * Formats an address in display form; a name with special characters is quoted. A name without an address is quoted
+ * also if it is only one word, which would otherwise be an address without a domain.
+ */
 export function formatAddress({ name, address }: EmailAddress): string {
   if (name === '') return address;
-  const quoted = /[()<>[\]:;@\\,."]/.test(name) ? `"${name.replace(/["\\]/g, '\\$&')}"` : name;
-  return `${quoted} <${address}>`;
+  const isQuoted = /[()<>[\]:;@\\,."]/.test(name) || (address === '' && !name.includes(' '));
+  const phrase = isQuoted ? quoteText(name) : name;
+  return address === '' ? phrase : `${phrase} <${address}>`;
+}
+
+/** Writes a text in quotation marks, as a header field does. */
+export function quoteText(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
 /** Maximum length of an address with its display name, in characters. */
@@ -152,7 +178,8 @@ function isWithin(domain: string, parent: string): boolean {
   return domain === parent || domain.endsWith(`.${parent}`);
 }
 
-/** Returns the part of an address after its last `@`, in lower case. */
+/** Returns the part of an address after its last `@`, in lower case; empty if it has no `@`. */
 export function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+  const at = address.lastIndexOf('@');
+  return at < 0 ? '' : address.slice(at + 1).toLowerCase();
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { toBase64 } from '../basics/base64.ts';
 import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
-import { parseAddress } from '../contract/email-address.ts';
+import { findAddressProblem, parseAddress, quoteText } from '../contract/email-address.ts';
 import { ApiError } from '../contract/errors.ts';
 import { isObject, type JsonObject } from '../fixture/fixture-part.ts';
 import { parseEml } from '../service/mail/incoming/parse-eml.ts';
@@ -97,9 +97,17 @@ export interface FileMail {
   readonly recipients: readonly string[];
 }
 
+/** Marks an address to which no mail can be sent as a fixture writes it: `<root>`, or `"no address"`. */
+function toFixtureAddress(text: string): string {
+  if (text === '' || findAddressProblem(text) === undefined) return text;
+  const parsed = parseAddress(text, () => true);
+  if (!parsed) return quoteText(text);
+  if (parsed.address === '') return quoteText(parsed.name);
+  return parsed.name === '' ? `<${parsed.address}>` : text;
+}
+
 /**
- * Converts the bytes of a mail to a message of a fixture. The time of arrival is the time in the Date field. Addresses
- * to which the service cannot send are left out of `to` and `cc`, but the raw mail still contains them.
+ * Converts the bytes of a mail to a message of a fixture. The time of arrival is the time in the Date field.
  *
  * @throws {ApiError} VALIDATION_ERROR if the mail is too large or cannot be parsed.
  */
@@ -110,13 +118,16 @@ export async function toFixtureMessage(bytes: Uint8Array): Promise<FileMail> {
   }
   const { mail, recipients, deliveredTo, date } = parseEml(bytes, '');
   const { messageIdHeader, attachments, ...fields } = mail;
-  const [to = [], cc = []] = [mail.to, mail.cc].map((list) => list.filter((text) => parseAddress(text) !== undefined));
+  const [from = '', replyTo = ''] = [mail.from, mail.replyTo ?? ''].map(toFixtureAddress);
+  const to = mail.to.map(toFixtureAddress);
   return {
     from: mail.from,
     recipients: [...recipients, ...deliveredTo],
     message: {
       ...fields,
-      cc,
+      from,
+      replyTo: replyTo || null,
+      cc: mail.cc.map(toFixtureAddress),
       to: to.length > 0 ? to : undefined,
       ...(messageIdHeader !== '' && { messageIdHeader }),
       // The schema of fixtures does not accept years of five digits.

@@ -44,6 +44,10 @@ const REPEATED: readonly string[] = [
     '\'"',
     '\\"',
     '((a',
+    '((a)',
+    '<@a,',
+    '@[a',
+    'a . ',
     '> ',
   ],
   ...[

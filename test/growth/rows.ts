@@ -5,7 +5,8 @@ import { countBytes } from '../../src/basics/base64.ts';
 import { isUrlWithProtocol } from '../../src/basics/text.ts';
 import { parseJsonc } from '../../src/cli/read-fixture.ts';
 import { createSilentReader, parseBehaviours } from '../../src/contract/behaviours.ts';
-import { parseAddress, splitAddresses } from '../../src/contract/email-address.ts';
+import { parseAddress, splitAddresses, toAddressText } from '../../src/contract/email-address.ts';
+import { flattenAddresses, readAddressList } from '../../src/contract/email-address-list.ts';
 import { maskText } from '../../src/contract/mask.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
@@ -144,6 +145,7 @@ const READERS: Readonly<Record<string, Read>> = {
       writeEnvelope({ from: each, to: mail, subject: mail });
     }
   },
+  'the addresses of a header': (text) => flattenAddresses(readAddressList(text)).map(toAddressText),
   'the search for mail': (text, mailbox) =>
     [text, `from:"${text}`, `to:${text} has:attachment`].map((search) => mailbox.searchMail({ search }).total),
   'the workspace': (text, mailbox) => send(mailbox, 'POST', '/v1/workspaces', { name: text.slice(0, 200), slug: text }),

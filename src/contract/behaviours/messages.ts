@@ -51,10 +51,11 @@ export const messageBehaviours = defineBehaviours('4.4', 'key', {
     { told: 'not from outside: no experiment reaches a limit', section: '8' },
   ),
   'messages.inbound.sender': assumed(
-    'Which sender does a message have if its From is missing, empty or repeated?',
-    'the first address of the first From; if there is none, the address in Sender; ' +
-      'if there is none, the envelope sender; if the envelope sender is also empty, from is empty, and the message ' +
-      'cannot be answered',
+    'Which sender does a message have if its From is missing, empty or repeated, or has no complete address?',
+    'the first address of the first From to which mail can be sent; if there is none, the first address or words ' +
+      'that From has, as they are, and the message cannot be answered; if From is missing or empty, the address in ' +
+      'Sender; if there is none, the envelope sender; if the envelope sender is also empty, from is empty, and the ' +
+      'message cannot be answered',
     { told: 'mail from outside' },
   ),
   'messages.inbound.unreadable': assumed(

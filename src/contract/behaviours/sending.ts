@@ -79,7 +79,8 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
   'sending.reply.recipients': assumed(
     'Which recipients does a reply have?',
     'the addresses in Reply-To or, without Reply-To, in From; if the inbox itself sent the message, those in To; ' +
-      'a reply to all adds To and Cc, without the addresses of the inbox',
+      'a reply to all adds To and Cc, without the addresses of the inbox; what is no complete address is left out, and ' +
+      'if nothing else is there, the reply is 400',
   ),
   'sending.reply.subject': assumed(
     'What is the subject of a reply and of a forward?',

@@ -1,3 +1,5 @@
+import { formatAddress, toAddressText } from '../../contract/email-address.ts';
+import { type ListedAddress, readAddressList } from '../../contract/email-address-list.ts';
 import { countStart } from '../../world/store/entries.ts';
 import { bytesOf, decodeBody, decodeText, decodeWords } from '../mail/mime/decode.ts';
 import type { MailPart } from '../mail/mime/split-parts.ts';
@@ -164,10 +166,10 @@ const KEYS: Readonly<Record<string, (input: KeyInput) => Criterion>> = {
   SENTSINCE: bySentDay((day, wanted) => day >= wanted),
   LARGER: bySize((size, wanted) => size > wanted),
   SMALLER: bySize((size, wanted) => size < wanted),
-  FROM: byField('from'),
-  TO: byField('to'),
-  CC: byField('cc'),
-  BCC: byField('bcc'),
+  FROM: byField('from', decodeAddresses),
+  TO: byField('to', decodeAddresses),
+  CC: byField('cc', decodeAddresses),
+  BCC: byField('bcc', decodeAddresses),
   SUBJECT: byField('subject'),
   HEADER: (input) => byField(input.next('The name of the field'))(input),
   BODY: byText((mail) => bodyOf(mail)),
@@ -229,14 +231,17 @@ function bySize(compare: Compare) {
   });
 }
 
-/** Returns the parser of a key that searches the fields with a name. An empty text matches if there is such a field. */
-function byField(name: string) {
+/**
+ * Returns the parser of a key that searches the fields with a name, as `read` decodes them. An empty text matches if
+ * there is such a field.
+ */
+function byField(name: string, read = decodeHeader) {
   const start = `${name.toLowerCase()}:`;
   return by(2, 'The text', (word, { reader }) => {
     const wanted = toSearchable(decodeText(bytesOf(word)));
     const matches = (line: string) =>
       line.toLowerCase().startsWith(start) &&
-      (wanted === '' || toSearchable(decodeHeader(line.slice(start.length))).includes(wanted));
+      (wanted === '' || toSearchable(read(line.slice(start.length))).includes(wanted));
     return (item) => linesOf(reader.headerOf(item)).some(matches);
   });
 }
@@ -265,6 +270,18 @@ function toSearchable(text: string): string {
 function decodeHeader(header: string): string {
   const text = decodeText(bytesOf(header));
   return text.includes('=?') ? linesOf(text).map(decodeWords).join('\n') : text;
+}
+
+/** Decodes a field of addresses, and writes each address in the form in which people search for it. */
+function decodeAddresses(field: string): string {
+  const { entries } = readAddressList(decodeText(bytesOf(field)));
+  const write = (entry: ListedAddress) =>
+    formatAddress({ name: decodeWords(entry.name), address: toAddressText(entry) });
+  return entries
+    .map((entry) =>
+      'members' in entry ? `${decodeWords(entry.name)}: ${entry.members.map(write).join(', ')};` : write(entry),
+    )
+    .join(', ');
 }
 
 /** Returns the decoded texts of a mail, including the texts of the mails within it. */

@@ -1,3 +1,4 @@
+import { type ListedAddress, readAddressList } from '../../contract/email-address-list.ts';
 import { listParameters, listUnfoldedFields, type MailPart } from '../mail/mime/split-parts.ts';
 import { writeNString, writeString } from './argument.ts';
 
@@ -14,7 +15,7 @@ export function envelopeFields(header: string): Record<string, string> {
   return fields;
 }
 
-/** How many addresses of a field are shown. */
+/** How many addresses and groups of a field, and of a group, are shown. */
 const MAX_ADDRESSES = 1_000;
 
 /** Writes an ENVELOPE (RFC 3501, section 7.4.2) from header fields by lower-case name. */
@@ -30,73 +31,20 @@ export function writeEnvelope(fields: Readonly<Record<string, string>>): string 
   return `(${[date, subject, from, ...['sender', 'reply-to', 'to', 'cc', 'bcc'].map(list), ...ids].join(' ')})`;
 }
 
-/** Matches a piece of an address list: a quoted text, a comment, an address in brackets, a separator, or an atom. */
-const TOKEN = /"((?:[^"\\]|\\.)*)"?|\(((?:[^()\\]|\\.)*)\)?|<([^<>]*)>?|([,;:@])|([^\s",;:@<>()]+)|[()>]/gs;
-
 /** Writes a list of addresses, which may contain groups. */
 function writeAddresses(field = ''): string {
-  const writer = new AddressWriter();
-  for (const [token, quoted, comment, angle, separator] of field.matchAll(TOKEN)) {
-    if (separator !== undefined && separator !== '@') writer.endAddress(separator);
-    else if (comment === undefined && angle === undefined) writer.words.push(unescapeQuoted(quoted ?? token));
-    else {
-      writer.comment = comment?.trim() ?? writer.comment;
-      writer.angle ??= angle?.trim();
-    }
-  }
-  return writer.end();
+  const { entries } = readAddressList(field);
+  const written = entries.slice(0, MAX_ADDRESSES).flatMap((entry) => {
+    if (!('members' in entry)) return writeAddress(entry);
+    const members = entry.members.slice(0, MAX_ADDRESSES).map(writeAddress);
+    return [`(NIL NIL ${writeString(entry.name)} NIL)`, ...members, '(NIL NIL NIL NIL)'];
+  });
+  return written.length === 0 ? 'NIL' : `(${written.join('')})`;
 }
 
-/** Writes addresses. At each separator, it writes an address from the pieces since the separator before. */
-class AddressWriter {
-  words: string[] = [];
-  comment: string | undefined;
-  angle: string | undefined;
-  readonly #addresses: string[] = [];
-  #isInGroup = false;
-
-  endAddress(separator: string): void {
-    if (separator === ':' && !this.#isInGroup) {
-      this.#addresses.push(`(NIL NIL ${writeString(this.words.join(' '))} NIL)`);
-      this.words = [];
-      this.#isInGroup = true;
-      return;
-    }
-    const isEmpty = this.words.length === 0 && this.angle === undefined;
-    if (!isEmpty && this.#addresses.length < MAX_ADDRESSES) {
-      this.#addresses.push(writeAddress(this.words, this.angle, this.comment));
-    }
-    this.words = [];
-    this.comment = undefined;
-    this.angle = undefined;
-    if (separator !== ';' || !this.#isInGroup) return;
-    this.#addresses.push('(NIL NIL NIL NIL)');
-    this.#isInGroup = false;
-  }
-
-  end(): string {
-    this.endAddress(',');
-    if (this.#isInGroup) this.endAddress(';');
-    return this.#addresses.length === 0 ? 'NIL' : `(${this.#addresses.join('')})`;
-  }
-}
-
-/** Writes an address. `angle` is the text in angle brackets, and `words` are the words outside of them. */
-function writeAddress(words: readonly string[], angle: string | undefined, comment: string | undefined): string {
-  const isBare = angle === undefined;
-  const address = isBare ? words.join('').trim() : angle;
-  const [, route, rest = address] = /^(@[^:]*):(.*)$/s.exec(address) ?? [];
-  const at = rest.lastIndexOf('@');
-  const local = (at < 0 ? rest : rest.slice(0, at)).replace(/^"((?:[^"\\]|\\.)*)"$/s, (_, text) =>
-    unescapeQuoted(text),
-  );
-  const host = at < 0 ? '' : rest.slice(at + 1);
-  const name = (isBare ? '' : words.join(' ')) || (comment && unescapeQuoted(comment)) || undefined;
-  return `(${writeNString(name)} ${writeNString(route)} ${writeString(local.trim())} ${writeString(host.trim())})`;
-}
-
-function unescapeQuoted(text: string): string {
-  return text.replace(/\\(.)/gs, '$1');
+/** Writes an address. A missing domain is empty, because NIL in its place marks a group. */
+function writeAddress({ name, route, local, domain }: ListedAddress): string {
+  return `(${writeNString(name || undefined)} ${writeNString(route)} ${writeString(local)} ${writeString(domain)})`;
 }
 
 /** Writes the BODYSTRUCTURE of a mail, or its BODY, which has no extension data (RFC 3501, section 7.4.2). */

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
+import { describeAddressProblem, findAddressProblem } from '../../contract/email-address.ts';
 import { type AttachmentRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/state.ts';
 import type { World } from '../../world/store/world.ts';
 import { readHeaders, repairLineEnds } from './mime/header.ts';
-import { type RawPart, splitParts } from './mime/split-parts.ts';
+import { listFields, type RawPart, splitParts } from './mime/split-parts.ts';
 
 /** The columns of a file of a mail, except for its bytes. */
 export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
@@ -98,11 +99,30 @@ function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]
   const parts = splitParts(new TextDecoder('windows-1252').decode(start));
   const tnefFiles = attachments.filter(({ contentType }) => /^application\/(?:vnd\.)?ms-tnef/i.test(contentType));
   return [
+    ...findOddAddresses(message, parts[0]),
     ...damaged.map(([part]) => `${part} has characters that could not be decoded, shown as U+FFFD.`),
     ...new Set(PART_CHECKS.flatMap((check) => parts.flatMap((part) => check(part) || []))),
     ...findUnknownCharsets(parts).map((name) => `The charset ${name} is unknown; its text is read as windows-1252.`),
     ...tnefFiles.map(({ filename }) => `The attachment ${filename} is in the format TNEF, which is not unpacked.`),
   ];
+}
+
+/** Returns a sentence for each address of the header to which no mail can be sent, and for a second sender. */
+function findOddAddresses({ from, to, cc, replyTo }: MessageRow, mail: RawPart | undefined): string[] {
+  const named = [
+    ['sender', from === '' ? [] : [from]],
+    ['recipient in To', to],
+    ['recipient in Cc', cc],
+    ['Reply-To', replyTo === null ? [] : [replyTo]],
+  ] as const;
+  const odd = named.flatMap(([role, addresses]) =>
+    addresses
+      .filter((address) => findAddressProblem(address) !== undefined)
+      .map((address) => `The ${role} ${describeAddressProblem(address)}, so no mail can be sent to it.`),
+  );
+  const fieldCount = listFields(mail?.head ?? '').filter(({ name }) => name.toLowerCase() === 'from').length;
+  if (fieldCount > 1) odd.push(`The mail has ${fieldCount} From fields, and only the first is read.`);
+  return odd;
 }
 
 const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/;

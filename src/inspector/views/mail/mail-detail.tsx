@@ -189,8 +189,9 @@ function createFollowUps(mail: MailDetails) {
     isReply,
   };
   const title = isReply ? 'Answer as' : 'Write again as';
-  // A mail may have no sender.
-  return people.filter(Boolean).map((from) => ({ ...shared, from, title: `${title} ${bareAddress(from)}` }));
+  // A mail may have no sender, or one without a domain.
+  const writers = people.filter((person) => bareAddress(person).includes('@'));
+  return writers.map((from) => ({ ...shared, from, title: `${title} ${bareAddress(from)}` }));
 }
 
 const quote = (text: string) => text.trimEnd().replace(/^/gm, '> ');

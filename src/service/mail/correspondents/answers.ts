@@ -115,7 +115,8 @@ type SenderFields = Pick<Mail, 'from' | 'headers'>;
 /**
  * Matches addresses of senders that no program may answer: those of RFC 3834, section 2, and other common addresses.
  */
-const UNATTENDED_SENDER = /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply)@|^owner-.*@|-(?:request|bounces?)@/;
+const UNATTENDED_SENDER =
+  /^(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply)(?:@|$)|^owner-[^@]*(?:@|$)|-(?:request|bounces?)(?:@|$)/;
 
 /** Returns whether a program sent a mail. No program may answer such a mail (RFC 3834, section 2). */
 export function isAutomatic({ from, headers }: SenderFields): boolean {
@@ -245,13 +246,19 @@ function copyToMembers({ entry: { shown, address }, mail }: AnswerInput): Answer
     attachments: attachments.map((file) => ({ ...file, content: fromBase64(file.content) })),
   };
   const members = shown.members.length > 0 ? shown.members : [mail.from];
-  const [local, domain] = address.split('@');
+  const [local, domain] = splitAtSign(address);
   return members.map((member) => ({ to: member, envelopeFrom: `${local}-bounces@${domain}`, mail: copy }));
+}
+
+/** Splits an address at its last `@`, because a quoted part before that may contain others. */
+function splitAtSign(address: string): [local: string, domain: string] {
+  const at = address.lastIndexOf('@');
+  return [address.slice(0, at), address.slice(at + 1)];
 }
 
 /** Creates the header fields of a mailing list: RFC 2919, RFC 2369, and RFC 8058 for unsubscribing by one click. */
 function createListHeaders(address: string, name: string): Record<string, string> {
-  const [local = '', domain = ''] = address.split('@');
+  const [local, domain] = splitAtSign(address);
   return {
     'List-Id': `${name} <${local}.${domain}>`,
     'List-Post': `<mailto:${address}>`,

@@ -1,13 +1,13 @@
 import { truncate } from '../../../basics/text.ts';
 import {
+  findAddressProblem,
   formatAddress,
-  isIncomingAddress,
   MAX_ADDRESS_LENGTH,
   MAX_ADDRESSES,
-  parseAddress,
-  parseAddressList,
+  toAddressText,
   toBareAddress,
 } from '../../../contract/email-address.ts';
+import { flattenAddresses, type ListedAddress, readAddressList } from '../../../contract/email-address-list.ts';
 import { MAIL_LIMITS } from '../../../contract/incoming-message.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
@@ -57,22 +57,23 @@ export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
   const fields = listFields(parts[0]?.head ?? '').map(({ name, value }) => ({ name: name.toLowerCase(), value }));
   // Several fields may have the same name.
   const valuesOf = (name: string) => fields.flatMap((field) => (field.name === name ? field.value : []));
-  const addressesIn = (values: readonly string[]) => toAddresses(decodeRawField(values.join('\n,'), text));
-  const firstAddress = (name: string) => addressesIn(valuesOf(name).slice(0, 1)).slice(0, 1);
+  const addressesIn = (values: readonly string[]) =>
+    values.flatMap((value) => toAddresses(decodeRawField(value, text))).slice(0, MAX_ADDRESSES_READ);
+  const firstAddress = (name: string) => preferUsable(addressesIn(valuesOf(name).slice(0, 1)));
   const allAddresses = (name: string) => addressesIn(valuesOf(name));
   const [to, cc, bcc] = [allAddresses('to'), allAddresses('cc'), allAddresses('bcc')];
-  const [from = ''] = [...firstAddress('from'), ...firstAddress('sender')];
+  const from = firstAddress('from') ?? firstAddress('sender') ?? '';
   const subject = decodeRawField(valuesOf('subject')[0] ?? '', text);
   return {
     recipients: [...to, ...cc, ...bcc],
     bcc: bcc.slice(0, MAX_ADDRESSES),
-    deliveredTo: firstAddress('delivered-to').map(toBareAddress),
+    deliveredTo: [firstAddress('delivered-to') ?? []].flat().map(toBareAddress),
     date: readDate(valuesOf('date')[0]),
     mail: {
       from,
       to: to.slice(0, MAX_ADDRESSES),
       cc: cc.slice(0, MAX_ADDRESSES),
-      replyTo: allAddresses('reply-to')[0] ?? null,
+      replyTo: preferUsable(allAddresses('reply-to')) ?? null,
       subject: truncate(toCleanLine(decodeWords(subject) || subject), MAX_SUBJECT_LENGTH),
       ...readContents(parts, text),
       messageIdHeader: findIds(valuesOf('message-id')[0])[0] ?? fallbackId,
@@ -88,15 +89,42 @@ function readDate(text: string | undefined): string | undefined {
   return Number.isNaN(date.getTime()) ? text : date.toISOString();
 }
 
-/** Returns the display forms of all valid addresses of a list; a group is replaced by its members. */
+/** How many addresses of a field are read. */
+const MAX_ADDRESSES_READ = 1_000;
+
+/**
+ * Returns the display forms of the addresses of a list, also of those to which no mail can be sent. A group is replaced
+ * by its members.
+ */
 function toAddresses(list: string): string[] {
-  return parseAddressList(list).flatMap(({ name, address }) => {
-    const forms = [formatAddress({ name: toCleanLine(name), address }), address];
-    return (
-      forms.find((text) => text.length <= MAX_ADDRESS_LENGTH && parseAddress(text, isIncomingAddress) !== undefined) ??
-      []
-    );
+  return flattenAddresses(readAddressList(list)).flatMap((entry) => {
+    const name = decodeWords(entry.name);
+    // Some programs write the name and the address together as encoded words.
+    const isWhole = /^=\?.*\?=$/s.test(entry.name) && entry.local === '' && entry.domain === '';
+    if (isWhole && /<[^<>@]*@[^<>]*>/.test(name)) return flattenAddresses(readAddressList(name)).flatMap(showAddress);
+    return showAddress({ ...entry, name });
   });
+}
+
+/** How many characters of a name are shown if it has no address and is too long. */
+const SHORT_NAME_LENGTH = 400;
+
+/** Returns an address in display form, or nothing if it is empty. The name is left out if both together are too long. */
+function showAddress(entry: ListedAddress): string | [] {
+  const address = toCleanLine(toAddressText(entry));
+  const written = toCleanLine(entry.name).trim();
+  const name = written === address ? '' : written;
+  const forms = [
+    formatAddress({ name, address }),
+    address,
+    formatAddress({ name: truncate(name || address, SHORT_NAME_LENGTH), address: '' }),
+  ];
+  return forms.find((text) => text !== '' && text.length <= MAX_ADDRESS_LENGTH) ?? [];
+}
+
+/** Returns the first address to which mail can be sent, or else the first. */
+function preferUsable(addresses: readonly string[]): string | undefined {
+  return addresses.find((address) => findAddressProblem(address) === undefined) ?? addresses[0];
 }
 
 /** Finds the Message-IDs in a header field. */

@@ -209,7 +209,7 @@ const isNullSender = (headers: Readonly<Record<string, string>>) => headers['ret
 
 /** Returns whether the sender calls itself a mail system. */
 function isMailSystem({ from, fromAddress }: MessageRow): boolean {
-  const isDaemon = /^(?:mailer-daemon|postmaster|mail-?daemon)@/.test(fromAddress);
+  const isDaemon = /^(?:mailer-daemon|postmaster|mail-?daemon)(?:@|$)/.test(fromAddress);
   return isDaemon || /^"?mail delivery (?:sub)?system\b/i.test(from);
 }
 

@@ -1,13 +1,7 @@
 import { toBase64 } from '../../../basics/base64.ts';
 import { NAME } from '../../../basics/version.ts';
 import type { ReadBehaviour } from '../../../contract/behaviours.ts';
-import {
-  DEFAULT_DOMAIN,
-  domainOf,
-  formatAddress,
-  isIncomingAddress,
-  parseAddress,
-} from '../../../contract/email-address.ts';
+import { DEFAULT_DOMAIN, domainOf, formatAddress, parseAddress } from '../../../contract/email-address.ts';
 import type { MailAuth } from '../../../contract/mail-envelope.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
 
@@ -63,7 +57,7 @@ function addressesToWords(addresses: readonly string[]): string[] {
 }
 
 function addressToWords(text: string): string[] {
-  const parsed = parseAddress(text, isIncomingAddress);
+  const parsed = parseAddress(text, (address) => address !== '');
   if (parsed === undefined) return toWords(text);
   const { name, address } = parsed;
   return name === '' || isPlain(name) ? formatAddress(parsed).split(' ') : [...toWords(name), `<${address}>`];

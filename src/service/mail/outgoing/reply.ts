@@ -1,5 +1,5 @@
 import type { Assume, BehaviourReader } from '../../../contract/behaviours.ts';
-import { toBareAddress } from '../../../contract/email-address.ts';
+import { describeAddressProblem, findAddressProblem, toBareAddress } from '../../../contract/email-address.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
@@ -19,13 +19,19 @@ export function recipientsOfReply(
 ): Pick<MessageRow, 'to' | 'cc'> {
   assume('sending.reply.recipients');
   const isSent = message.direction === 'outbound';
-  const to = isSent ? message.to : [message.replyTo ?? message.from].filter((sender) => sender !== '');
+  const named = isSent ? message.to : [message.replyTo ?? message.from].filter((sender) => sender !== '');
+  const to = named.filter((address) => findAddressProblem(address) === undefined);
   if (to.length === 0) {
-    const missing = isSent ? 'recipient in To' : 'sender';
-    throw new ApiError('VALIDATION_ERROR', `This message cannot be replied to: it has no ${missing}.`);
+    const [first] = named;
+    const role = isSent ? 'recipient in To' : message.replyTo === null ? 'sender' : 'Reply-To';
+    const problem = first === undefined ? `it has no ${role}` : `its ${role} ${describeAddressProblem(first)}`;
+    throw new ApiError('VALIDATION_ERROR', `This message cannot be replied to: ${problem}.`);
   }
   const excluded = [...to, ...world.addresses.by('inboxId', inbox.id).map(({ address }) => address)];
-  return { to, cc: withoutAddresses(isSent ? message.cc : [...message.to, ...message.cc], excluded) };
+  const others = (isSent ? message.cc : [...message.to, ...message.cc]).filter(
+    (address) => findAddressProblem(address) === undefined,
+  );
+  return { to, cc: withoutAddresses(others, excluded) };
 }
 
 /** Removes the addresses that are in `excluded`, and duplicates. */

@@ -2,7 +2,7 @@ import { fromBase64 } from '../../../basics/base64.ts';
 import { freezeDeep } from '../../../basics/freeze-deep.ts';
 import { MailLimitError, showSize } from '../../../basics/size.ts';
 import { compareTexts } from '../../../basics/text.ts';
-import { toBareAddress } from '../../../contract/email-address.ts';
+import { normalizeAddress, toBareAddress } from '../../../contract/email-address.ts';
 import { checkedDefaultFixture } from '../../../fixture/default-fixture.ts';
 import { deriveAddressId } from '../../../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';
@@ -111,7 +111,17 @@ function seedInbox(world: World, workspaceId: string, inbox: Inbox): void {
 function seedMessage(world: World, inboxId: string, message: Message): void {
   const raw = message.raw === null ? null : fromBase64(message.raw);
   const fromAddress = toBareAddress(message.from);
-  world.messages.insert({ ...message, raw, inboxId, fromAddress, headers: null });
+  world.messages.insert({
+    ...message,
+    from: normalizeAddress(message.from),
+    to: message.to.map(normalizeAddress),
+    cc: message.cc.map(normalizeAddress),
+    replyTo: message.replyTo === null ? null : normalizeAddress(message.replyTo),
+    raw,
+    inboxId,
+    fromAddress,
+    headers: null,
+  });
   for (const { id, filename, contentType, content } of message.attachments) {
     const bytes = fromBase64(content);
     const sizeBytes = bytes.byteLength;
