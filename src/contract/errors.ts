@@ -40,7 +40,12 @@ export const ERRORS = {
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
   INTERNAL_ERROR: { status: 500, meaning: 'The emulator failed because of a bug.' },
   RELAY_FAILED: { status: 502, meaning: 'The mail relay failed, so nothing was sent.' },
-  SERVER_UNAVAILABLE: { status: 503, meaning: 'The process is ending, or a load balancer cannot reach it.' },
+  SERVER_UNAVAILABLE: {
+    status: 503,
+    meaning:
+      'The process is ending, a load balancer cannot reach it, or the mailbox or its sandbox was reset while the ' +
+      'request ran.',
+  },
   STORAGE_FULL: { status: 507, meaning: 'The message does not fit into the storage, or too much arrives at once.' },
 } as const;
 
@@ -89,6 +94,12 @@ export class ApiError extends Error {
   get status(): number {
     return ERRORS[this.code].status;
   }
+}
+
+/** Creates the error for work that began before a reset, such as a slow request. It must not change the new state. */
+export function createResetError(): ApiError {
+  const problem = 'The mailbox or its sandbox was reset or closed while this request ran, so nothing of it is kept.';
+  return new ApiError('SERVER_UNAVAILABLE', problem);
 }
 
 /**

@@ -26,7 +26,7 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
     behaviours: service.behaviours,
     mailServers: worlds.whole.mailServers,
     receiveMessage: (message) =>
-      receiveMailOrSample({ ...service, ...scope }, baseUrl, message, (delivered) => {
+      receiveMailOrSample({ ...service, ...scope, epoch: worlds.whole.epoch }, baseUrl, message, (delivered) => {
         const world = worlds.get(delivered.messages[0]?.tenantId ?? '');
         if (world) samplesOf(world).add(delivered);
       }),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { isUrlWithProtocol } from '../basics/text.ts';
-import { parseOrRefuse } from '../contract/errors.ts';
+import { createResetError, parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import type { Delivery, DeliveryFilter, DeliveryLosses } from '../service/delivery/delivery.ts';
 import { deliveryFilter } from '../service/delivery/delivery.ts';
@@ -170,10 +170,14 @@ export function createWebhookControls(scope: ControlScope): WebhookControls {
   };
   return {
     webhooks: () => scope.worlds.all().flatMap((world) => world.webhooks.all().map((webhook) => show(world, webhook))),
-    addWebhook: (options) =>
-      addWebhookWith(options, (given) => {
+    addWebhook(options) {
+      const { epoch } = scope.worlds.whole;
+      return addWebhookWith(options, (given) => {
+        // A reset may have come while the receiver started to listen.
+        if (scope.worlds.parts.epoch > epoch) throw createResetError();
         const { world, row } = addWebhook(scope, given);
         return show(world, row);
-      }),
+      });
+    },
   };
 }

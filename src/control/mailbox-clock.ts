@@ -77,8 +77,10 @@ export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxC
       if (clocks.some((clock) => !hasFourDigitYear(clock.now().getTime() + durationMs))) {
         throw new ApiError('VALIDATION_ERROR', 'The clock cannot go beyond the year 9999.');
       }
+      const { epoch } = worlds.whole;
       await advanceTogether(worlds.clock, clocks, durationMs);
-      publish('advance', options);
+      // A reset has interrupted the advance, and has set the time itself.
+      if (worlds.parts.epoch <= epoch) publish('advance', options);
     },
   };
 }

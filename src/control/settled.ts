@@ -71,6 +71,7 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
   const { worlds, dispatcher, service } = scope;
   const { timeout = DEFAULT_TIMEOUT_MS } = parseOrRefuse('The input of settled', settledOptions(), options);
   const timeoutMs = parseDuration(timeout);
+  const { epoch } = worlds.whole;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<'late'>((resolve) => {
     // Unlike the timers of the environment, this timer keeps the process alive, because the caller awaits it.
@@ -79,8 +80,10 @@ export async function settle(scope: ControlScope, options: SettledOptions = {}):
   const outcome = await Promise.race([late, waitForIdle(worlds)]);
   clearTimeout(timer);
   if (outcome === 'late') throw createTimeoutError(timeoutMs, scope);
-  // The clock of the mailbox, `worlds.clock`, runs the work that belongs to no tenant.
-  const failures = [worlds, ...worlds.all()].flatMap(({ clock }) => clock.takeFailures());
+  // The clock of the mailbox, `worlds.clock`, runs the work that belongs to no tenant. Failures after a reset belong to
+  // the next call.
+  const owners = [worlds, ...worlds.all()].filter(({ parts }) => parts.epoch <= epoch);
+  const failures = owners.flatMap(({ clock }) => clock.takeFailures());
   if (failures.length > 0) throw createFailureError(failures);
   const held = [...service.loops.held(worlds)];
   const refused = findRefused(dispatcher.list(worlds.all(), { state: 'refused' }));

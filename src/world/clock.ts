@@ -125,10 +125,12 @@ export class Clock {
 
   /** Makes `idle` and `advance` wait for this work. Reports a failure of the work as `a scheduled task`. */
   track(work: Promise<void>): void {
+    const { resets } = this;
     const remove = () => void this.#running.delete(done);
     const done = work.then(remove, (error) => {
       remove();
-      this.reportFailure('a scheduled task', error);
+      if (resets === this.resets) this.reportFailure('a scheduled task', error);
+      else this.source.report(error);
     });
     this.#running.add(done);
   }
@@ -156,10 +158,12 @@ export class Clock {
     return this.#running.size;
   }
 
-  /** Removes every task and failure, and returns to real time. */
+  /** Removes every task and failure, no longer waits for running work, and returns to real time. */
   reset(): void {
     this.resets += 1;
     this.#tasks = new PriorityQueue();
+    this.#running.clear();
+    this.#lastMove = Promise.resolve();
     this.#failures = [];
     this.#cancelTimer();
     this.#setting = REAL_TIME;

@@ -156,6 +156,8 @@ const CAN_RETURN: Partial<Record<ErrorCode, (row: OperationDefinition, readBehav
   STORAGE_FULL: canHaveBody,
   UNSUPPORTED_MEDIA_TYPE: (row, readBehaviour) => canHaveBody(row) && readBehaviour('requests.content-type') === 'json',
   INTERNAL_ERROR: () => true,
+  // A reset may come while the request runs.
+  SERVER_UNAVAILABLE: () => true,
 };
 
 /** Returns whether a request to the operation can have a body. Any body is parsed, except in a GET request. */

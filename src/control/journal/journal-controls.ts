@@ -44,9 +44,9 @@ export function createJournalControls({ recorder, worlds, publishChange }: Contr
   const feed = recorder.feedOf(worlds);
   return {
     journalSize: journal.size,
-    requests: (filter) => journal.list(worlds.owners(), filter, showRequest),
-    requestSummaries: (filter) => journal.list(worlds.owners(), filter, showSummary),
-    request: (id) => journal.find(worlds.owners(), id),
+    requests: (filter) => journal.list(worlds, filter, showRequest),
+    requestSummaries: (filter) => journal.list(worlds, filter, showSummary),
+    request: (id) => journal.find(worlds, id),
     clearRequests() {
       journal.clear(worlds.owners());
       publishChange('journal', 'cleared');

@@ -5,10 +5,12 @@ import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { describePrincipal, findKeyId, principalOf, sentKey } from '../../service/pipeline/access/principal.ts';
 import { type FinishedExchange, isCut, type ReceivedBody, type Service } from '../../service/pipeline/exchange.ts';
 import type { Environment } from '../../world/environment.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { findOwner, type Owner, type Part, type PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import { type ParsedRequestFilter, type RequestEntry, type RequestFilter, requestFilter } from './request-entry.ts';
-import { idOf, type KeptBody, type KeptRequest, showRequest } from './show-request.ts';
+import type { JournalReader, KeptBody, KeptRequest } from './show-request.ts';
+import { idFor, numberFor, showRequest } from './show-request.ts';
 
 /**
  * A list that keeps only the most recent items. The position of an item counts all items since the list was created,
@@ -56,6 +58,8 @@ interface RequestList extends Part {
   kept: RecentList<KeptRequest>;
   /** How many requests of all tenants came since the last reset. Only the list of the mailbox counts them. */
   count: number;
+  /** How many requests of this tenant came since its last reset. */
+  ownCount: number;
   /** What the latest `clear` removed. */
   cleared?: RecentList<KeptRequest> | undefined;
 }
@@ -76,7 +80,7 @@ export class Journal {
     this.#environment = environment;
     this.behaviours = { ...behaviours };
     this.size = size;
-    this.#listOf = worlds.addPart('requests', () => ({ kept: new RecentList(size), count: 0, end() {} }));
+    this.#listOf = worlds.addPart('requests', () => ({ kept: new RecentList(size), count: 0, ownCount: 0, end() {} }));
   }
 
   /** Adds a finished request. */
@@ -87,30 +91,39 @@ export class Journal {
     const realTimeMs = this.#environment.now().getTime();
     const kept = keepRequest(worlds, exchange, { number: list.count, realTimeMs, behaviours: this.behaviours });
     // A tenant may have been removed while its request waited. Then the list of the mailbox keeps the request.
-    this.#listOf(findOwner(worlds, kept.principal?.tenantId)).kept.push(kept);
+    const ownList = this.#listOf(findOwner(worlds, kept.principal?.tenantId));
+    ownList.ownCount += 1;
+    kept.numberInSandbox = ownList.ownCount;
+    ownList.kept.push(kept);
     return kept;
   }
 
-  /** Returns the requests of some owners that match a filter, oldest first. @throws {ApiError} VALIDATION_ERROR */
-  list<Shown>(owners: readonly Owner[], filter: RequestFilter = {}, show: (kept: KeptRequest) => Shown): Shown[] {
+  /** Returns the requests of a mailbox or a sandbox that match a filter, oldest first. @throws {ApiError} */
+  list<Shown>(
+    worlds: ReachableWorlds,
+    filter: RequestFilter = {},
+    show: (kept: KeptRequest, reader: JournalReader) => Shown,
+  ): Shown[] {
+    const reader = readerOf(worlds);
     const parsed = parseOrRefuse('The filter', requestFilter(), filter);
     const after = Number(parsed.after?.slice('req_'.length) ?? 0);
-    const later = this.#kept(owners).filter(({ number }) => number > after);
+    const later = this.#kept(worlds.owners()).filter((kept) => numberFor(reader, kept) > after);
     const matching = later.filter((kept) => matches(kept, parsed)).sort((a, b) => a.number - b.number);
-    return matching.slice(0, parsed.limit).map(show);
+    return matching.slice(0, parsed.limit).map((kept) => show(kept, reader));
   }
 
-  /** Returns a request of some owners. @throws {ApiError} NOT_FOUND if the journal does not have it. */
-  find(owners: readonly Owner[], id: string): RequestEntry {
-    const kept = this.#kept(owners).find(({ number }) => idOf(number) === id);
-    if (kept) return showRequest(kept);
+  /** Returns a request of a mailbox or a sandbox. @throws {ApiError} NOT_FOUND if the journal does not have it. */
+  find(worlds: ReachableWorlds, id: string): RequestEntry {
+    const reader = readerOf(worlds);
+    const kept = this.#kept(worlds.owners()).find((each) => idFor(reader, each) === id);
+    if (kept) return showRequest(kept, reader);
     throw new ApiError('NOT_FOUND', 'There is no request with this id in the journal.');
   }
 
   /** Returns the id of the request that has created a message; null if the journal does not have it. */
-  findCauseOf(owners: readonly Owner[], messageId: string): string | null {
-    const cause = this.#kept(owners).find(({ caused }) => caused?.messages.includes(messageId));
-    return cause ? idOf(cause.number) : null;
+  findCauseOf(worlds: ReachableWorlds, messageId: string): string | null {
+    const cause = this.#kept(worlds.owners()).find(({ caused }) => caused?.messages.includes(messageId));
+    return cause ? idFor(readerOf(worlds), cause) : null;
   }
 
   /** Removes the requests of some owners. `restore` undoes this. */
@@ -135,6 +148,10 @@ export class Journal {
   #kept(owners: readonly Owner[]): KeptRequest[] {
     return this.#listOf.in(owners).flatMap(({ kept }) => kept.all());
   }
+}
+
+function readerOf({ sandboxId }: ReachableWorlds): JournalReader {
+  return sandboxId === undefined ? 'mailbox' : 'sandbox';
 }
 
 function matches(kept: KeptRequest, { protocol, operation, status, key, since, tenant }: ParsedRequestFilter): boolean {
@@ -170,6 +187,7 @@ function keepRequest(worlds: Worlds, exchange: FinishedExchange, details: Reques
   // Each field is copied by name, because spreads would take longer than the rest of this function.
   return {
     number: details.number,
+    numberInSandbox: details.number,
     realTimeMs: details.realTimeMs,
     behaviours: details.behaviours,
     protocol,

@@ -160,7 +160,7 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
         ...showDetails(world, message),
         headers,
         api,
-        request: recorder.journal.findCauseOf(worlds.owners(), id),
+        request: recorder.journal.findCauseOf(worlds, id),
         deliveries: deliveries.map((delivery) => delivery.id),
       };
     },

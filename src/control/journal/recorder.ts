@@ -10,7 +10,7 @@ import type { Owner, Part, PartOf, World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
 import { Journal, RecentList } from './journal.ts';
-import { type KeptRequest, showSummary } from './show-request.ts';
+import { type JournalReader, type KeptRequest, showSummary } from './show-request.ts';
 
 /**
  * Events of these kinds report a change of the time, the journal or the behaviours. If the change is of the whole
@@ -41,7 +41,9 @@ export class Recorder {
     const { worlds, events, observers, faults } = service;
     const limit = checkNumber('journalSize', size);
     this.#worlds = worlds;
-    this.feedOf = worlds.addPart('feed', () => new Feed(realEnvironment));
+    this.feedOf = worlds.addPart('feed', (owner) => {
+      return new Feed(realEnvironment, owner === worlds ? 'mailbox' : 'sandbox');
+    });
     this.feed = this.feedOf(worlds);
     const journal = new Journal(service, realEnvironment, limit);
     activity.subscribe((entry) => this.publish('tenantId' in entry ? entry.tenantId : null, toFeedItem(entry)));
@@ -99,6 +101,7 @@ interface PastEvent {
 export class Feed implements Part {
   readonly staysOnReset = true;
   readonly #environment: Pick<Environment, 'now'>;
+  readonly #reader: JournalReader;
   readonly #events = new RecentList<PastEvent>(MAX_EVENTS);
   readonly #waiting = new Set<() => void>();
   readonly #listeners = new Set<() => void>();
@@ -110,8 +113,9 @@ export class Feed implements Part {
   #endCount = 0;
 
   /** Creates a feed without events. The environment must give the real time. */
-  constructor(environment: Pick<Environment, 'now'>) {
+  constructor(environment: Pick<Environment, 'now'>, reader: JournalReader = 'mailbox') {
     this.#environment = environment;
+    this.#reader = reader;
     this.#run = environment.now().getTime().toString(36);
   }
 
@@ -191,7 +195,7 @@ export class Feed implements Part {
   #show(number: number, { realTimeMs, item }: PastEvent): FeedEvent {
     const common = { id: `${this.#run}-${number}`, realTime: new Date(realTimeMs).toISOString() };
     if (!('kept' in item)) return { ...common, ...maskDeep(item) };
-    return { ...common, kind: 'request', request: showSummary(item.kept) };
+    return { ...common, kind: 'request', request: showSummary(item.kept, this.#reader) };
   }
 
   #wakeReaders(): void {

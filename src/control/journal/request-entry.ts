@@ -42,7 +42,10 @@ export interface RequestContent extends OutputOf<ReturnType<typeof contentFields
 
 /** The fields of a request that describe the call. */
 const callFields = () => ({
-  /** The id of the request, such as `req_12`. The number counts from 1 again after a reset. */
+  /**
+   * The id of the request, such as `req_12`. The number counts from 1 again after a reset. In a sandbox, the number
+   * counts only the requests of the sandbox; the mailbox counts all requests.
+   */
   id: z.string(),
   /** When the reply was made: ISO 8601 UTC, by the clock of the tenant. */
   at: timestamp().describe("By the tenant's clock."),

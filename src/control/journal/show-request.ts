@@ -11,7 +11,10 @@ export interface KeptRequest
       'protocol' | 'row' | 'error' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs' | 'caused'
     >,
     Pick<FinishedExchange['request'], 'method' | 'path' | 'query' | 'headers'> {
+  /** Its position among the requests of all tenants since the last reset of the mailbox. */
   readonly number: number;
+  /** Its position among the requests of its own tenant since the last reset of this tenant. */
+  numberInSandbox: number;
   /** The values of behaviours at the time of the request. */
   readonly behaviours: BehaviourValues;
   readonly atMs: number;
@@ -36,16 +39,16 @@ export interface KeptRequest
 export type KeptBody = { readonly start: Uint8Array | undefined; readonly bytes: number | null };
 
 /** Formats a request for a list of requests, with all secrets masked. */
-export function showSummary(kept: KeptRequest): RequestSummary {
-  return maskDeep(summarise(kept));
+export function showSummary(kept: KeptRequest, reader: JournalReader): RequestSummary {
+  return maskDeep(summarise(kept, reader));
 }
 
 /** Formats a request and its reply with their headers and bodies, with all secrets masked. */
-export function showRequest(kept: KeptRequest): RequestEntry {
+export function showRequest(kept: KeptRequest, reader: JournalReader): RequestEntry {
   const { query, headers, requestBody, reply, replyBytes } = kept;
   const shown = [...query].map(([name, value]) => [name, maskNamed(name, value)] as const);
   return maskDeep({
-    ...summarise(kept),
+    ...summarise(kept, reader),
     request: { query: shown, ...showContent(headers, requestBody.start, requestBody.bytes) },
     reply: showContent(new Map(Object.entries(reply.headers)), reply.body, replyBytes ?? sizeOf(reply.body)),
   });
@@ -57,13 +60,13 @@ function showContent(headers: Pick<HeaderReader, 'forEach'>, body: Body, bodyByt
 
 type Body = string | Uint8Array | null | undefined;
 
-function summarise(kept: KeptRequest): RequestSummary {
-  const { number, atMs, realTimeMs, durationMs, row, protocol, method, path, key, keyId, principal } = kept;
+function summarise(kept: KeptRequest, reader: JournalReader): RequestSummary {
+  const { atMs, realTimeMs, durationMs, row, protocol, method, path, key, keyId, principal } = kept;
   const { reply, error, reason, ignored } = kept;
   const used = [...kept.usedBehaviours];
   const changeable = used.filter(isChangeable);
   return {
-    id: idOf(number),
+    id: idFor(reader, kept),
     at: new Date(atMs).toISOString(),
     realTime: new Date(realTimeMs).toISOString(),
     durationMs: Math.round(durationMs * 1000) / 1000,
@@ -87,9 +90,20 @@ function summarise(kept: KeptRequest): RequestSummary {
   };
 }
 
-/** Returns the public id of a request. */
-export function idOf(number: number): string {
-  return `req_${number}`;
+/** Whose journal is read: the journal of the mailbox, with all requests, or the journal of a sandbox. */
+export type JournalReader = 'mailbox' | 'sandbox';
+
+/**
+ * Returns the number of a request for a reader. A sandbox counts only its own requests, so that their ids do not depend
+ * on other tests that run at the same time.
+ */
+export function numberFor(reader: JournalReader, { number, numberInSandbox }: KeptRequest): number {
+  return reader === 'sandbox' ? numberInSandbox : number;
+}
+
+/** Returns the public id of a request for a reader. */
+export function idFor(reader: JournalReader, kept: KeptRequest): string {
+  return `req_${numberFor(reader, kept)}`;
 }
 
 /** Longer header values are truncated. */

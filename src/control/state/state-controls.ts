@@ -8,8 +8,9 @@ import type { RestorableState } from './saved-state.ts';
 /** The control methods for the state of one sandbox, or of a mailbox without its sandboxes. */
 export interface StateControls {
   /**
-   * Restores the initial state: data, keys, secrets, faults and clocks. Deliveries and requests are removed, and
-   * streams are closed. Checkpoints stay. The reset of a mailbox also closes every sandbox.
+   * Restores the initial state: data, keys, secrets, faults, correspondents, behaviours and clocks. Deliveries and
+   * requests are removed, and streams are closed. Requests that are still running end with 503. Checkpoints stay. The
+   * reset of a mailbox also closes every sandbox. The reset of a sandbox leaves the behaviours as they are.
    */
   reset(): void;
   /** Returns a copy of all data. */
@@ -23,7 +24,8 @@ export interface StateControls {
    */
   export(): FixtureInput;
   /**
-   * Saves the present data, keys, secrets, faults and clocks under a name. A checkpoint with the same name is replaced.
+   * Saves the present data, keys, secrets, faults, correspondents and clocks under a name, and for a mailbox also the
+   * behaviours. A checkpoint with the same name is replaced.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid name; CONFLICT if there are 100 checkpoints.
    * @example

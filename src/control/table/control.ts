@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { toJsonPieces } from '../../basics/json-pieces.ts';
 import { createSilentReader, parseBehaviours } from '../../contract/behaviours.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError, createResetError } from '../../contract/errors.ts';
 import { filenameParameters } from '../../contract/header-fields.ts';
 import type { AnyReply, ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
 import {
@@ -16,6 +16,7 @@ import {
 import { createRouter, findRow } from '../../service/pipeline/handle-request.ts';
 import { MAX_BODY_BYTES, parseBody, parseQuery, readBody } from '../../service/pipeline/parse-input.ts';
 import type { Environment } from '../../world/environment.ts';
+import type { Worlds } from '../../world/store/worlds.ts';
 import type { BehaviourControls } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
 import { CONTROL_PATH } from './control-path.ts';
@@ -34,15 +35,18 @@ export function createControl(
   report: Environment['report'],
   table: readonly ControlRow[] = CONTROL_TABLE,
   ownProcess: OwnProcess = {},
+  worlds?: Pick<Worlds, 'epoch' | 'isOver' | 'get'>,
 ): (request: ApiRequest) => Promise<ApiResult> {
   const route = createRouter(table);
   const constantReplies = new Map<ControlRow, AnyReply>();
 
   async function runRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
+    const { epoch = worlds?.epoch ?? 0 } = request;
     const { query, body } = await parseInput(row, request);
     const constant = constantReplies.get(row);
     if (constant) return constant;
     const { sandbox, ...parameters } = query;
+    if (worlds?.isOver(epoch, worlds.get(String(sandbox).toLowerCase()))) throw createResetError();
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
     const process = { ...ownProcess, publicUrl: ownProcess.publicUrl ?? calledUrl(request) };
     const input = { params, headers: request.headers, query: parameters, body, process } as never;

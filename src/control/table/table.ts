@@ -260,7 +260,8 @@ const ANY_CALL = ['UNAUTHORIZED', 'HOST_NOT_ALLOWED', 'FOREIGN_ORIGIN', 'DELIVER
 export function controlErrors({ query, body, errors = [] }: ControlRow): ReadonlySet<ErrorCode> {
   const codes = new Set<ErrorCode>([...ANY_CALL, ...errors]);
   if (query || body) codes.add('VALIDATION_ERROR');
-  return body ? codes.add('PAYLOAD_TOO_LARGE') : codes;
+  // A reset may come while the body arrives.
+  return body ? codes.add('PAYLOAD_TOO_LARGE').add('SERVER_UNAVAILABLE') : codes;
 }
 
 /** Returns the names of the query and body fields of a call. */

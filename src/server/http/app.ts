@@ -45,7 +45,7 @@ export class App implements NodeRequestHandler {
   readonly #loadControl = lazy(async () => {
     const { internals, process } = this.#options;
     const { createControl } = await import('../../control/table/control.ts');
-    return createControl(internals.mailbox, internals.report, undefined, process);
+    return createControl(internals.mailbox, internals.report, undefined, process, internals.service.worlds);
   });
   /** The latest `Host` that the guard accepted. Most requests have the same `Host`, and parsing a URL is slow. */
   #acceptedHost: string | undefined;
@@ -98,7 +98,10 @@ export class App implements NodeRequestHandler {
     // A handler of the user may replace the path /, too.
     const next = (request: ApiRequest) =>
       isForInspector(request) ? serveInspector(request) : internals.handle(request);
-    const handle = async () => (userHandlers ? userHandlers(message, response, next) : next(request));
+    const { epoch } = internals.service.worlds;
+    // A handler of the user may wait before it passes the request on, so the request keeps the epoch of its arrival.
+    const nextInEpoch = (passedOn: ApiRequest) => next({ ...passedOn, epoch });
+    const handle = async () => (userHandlers ? userHandlers(message, response, nextInEpoch) : next(request));
     return internals.service.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
   }
 
@@ -115,7 +118,8 @@ export class App implements NodeRequestHandler {
     }
     if (!request.body) return request;
     const declaredBytes = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
-    return { ...request, body: this.#options.intake.count(request.body, declaredBytes, response) };
+    const body = this.#options.intake.count(request.body, declaredBytes, response);
+    return { ...request, body, epoch: this.#options.internals.service.worlds.epoch };
   }
 
   #guardHost(headers: IncomingHttpHeaders): void {

@@ -5,6 +5,7 @@ import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
+import { acceptMessage } from '../../service/mail/incoming/accept-message.ts';
 import { submitMail } from '../../service/mail/outgoing/send.ts';
 import { mailContextOf } from '../../service/mail/store-message.ts';
 import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/principal.ts';
@@ -44,6 +45,8 @@ function createServer(options: SMTPServerOptions): SMTPServer {
 }
 
 function createOptions(internals: MailboxInternals, { intake, tls }: MailServerSettings): SMTPServerOptions {
+  /** The epoch in which the present mail of each client began. */
+  const epochs = new WeakMap<SMTPServerSession, number>();
   return {
     banner: 'agent-mailbox-mock',
     size: MAX_MAIL_BYTES,
@@ -59,6 +62,7 @@ function createOptions(internals: MailboxInternals, { intake, tls }: MailServerS
     },
     onMailFrom({ address }, session, done) {
       const principal = principalOf(session);
+      epochs.set(session, internals.service.worlds.epoch);
       const isAllowed = !principal || isOwnAddress(principal.world, principal.inboxId, address);
       done(isAllowed ? null : createSmtpError(553, `5.7.1 This inbox does not have the address <${address}>.`));
     },
@@ -68,7 +72,7 @@ function createOptions(internals: MailboxInternals, { intake, tls }: MailServerS
     onData(stream, session, done) {
       const counter = intake.createCounter();
       readData(stream, counter, declaredSize(session))
-        .then((chunks) => deliver(internals, Buffer.concat(chunks), session))
+        .then((chunks) => deliver(internals, Buffer.concat(chunks), session, epochs.get(session)))
         .then(
           (text) => done(null, text),
           (error: unknown) => done(toReplyError(error)),
@@ -131,17 +135,23 @@ async function readData(stream: SMTPServerDataStream, counter: ByteCounter, decl
 }
 
 /** Sends a mail from the inbox of the login or, without a login, receives a mail from outside. Returns the reply. */
-async function deliver(internals: MailboxInternals, bytes: Buffer, session: SMTPServerSession): Promise<string> {
-  const { service, mailbox, report } = internals;
+async function deliver(
+  { service, report }: MailboxInternals,
+  bytes: Buffer,
+  session: SMTPServerSession,
+  epoch = service.worlds.epoch,
+): Promise<string> {
   const { mailFrom, rcptTo } = session.envelope;
   const recipients = rcptTo.map(({ address }) => address);
   const principal = principalOf(session);
-  const command = { protocol: 'smtp', principal, name: 'DATA', text: 'DATA', path: recipients.join(', ') } as const;
+  const path = recipients.join(', ');
+  const command = { protocol: 'smtp', principal, name: 'DATA', text: 'DATA', path, epoch } as const;
+  const context = mailContextOf(service, principal?.world, epoch);
   try {
     const mail = { eml: bytes, envelopeFrom: mailFrom ? mailFrom.address : '', to: recipients };
     const messages = principal
-      ? [submitMail(mailContextOf(service, principal.world), principal, { bytes, recipients })]
-      : await mailbox.receiveMessage(mail);
+      ? [submitMail(context, principal, { bytes, recipients })]
+      : await acceptMessage(context, mail);
     const messageIds = messages.map(({ id }) => id);
     const text = principal ? `The mail is sent as ${messageIds[0]}.` : 'The mail has arrived.';
     recordCommand(service, { ...command, status: 200, reply: text, messageIds });
@@ -158,6 +168,7 @@ async function deliver(internals: MailboxInternals, bytes: Buffer, session: SMTP
 /** The reply codes for a refused mail, by the code of the error. A refusal with any other code gets 554 5.6.0. */
 const REPLIES: { readonly [Code in ErrorCode]?: readonly [code: number, status: string] } = {
   STORAGE_FULL: [452, '4.3.1'],
+  SERVER_UNAVAILABLE: [451, '4.3.2'],
   RELAY_FAILED: [451, '4.4.0'],
   INBOX_PAUSED: [550, '5.7.1'],
   FORBIDDEN: [550, '5.7.1'],

@@ -1,6 +1,6 @@
 import { showSize } from '../../basics/size.ts';
 import { type BehaviourReader, type BehaviourValues, createSilentReader } from '../../contract/behaviours.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError, createResetError } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/events.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import type { BounceDetails, EventBus } from '../../world/event-bus.ts';
@@ -96,16 +96,28 @@ export interface MailContext extends BehaviourReader {
   readonly events: EventBus;
   readonly loops: LoopGuard;
   readonly correspondents: OutsideAddresses;
+  /** The epoch in which the work began. A mail that arrives late must not change the state after a reset. */
+  readonly epoch: number;
 }
 
-/** Returns the context for mail of a tenant outside of a request. The context does not record the used behaviours. */
+/**
+ * Returns the context for mail outside of a request: for mail of a tenant or, without `world`, for mail to all tenants.
+ * `epoch` is the epoch in which the work began. The context does not record the used behaviours.
+ */
 export function mailContextOf(
-  service: Omit<MailContext, 'worlds' | keyof BehaviourReader> & {
+  service: Omit<MailContext, 'worlds' | 'epoch' | keyof BehaviourReader> & {
     readonly worlds: Worlds;
     readonly behaviours: BehaviourValues;
   },
-  world: World,
+  world: World | undefined,
+  epoch: number = service.worlds.epoch,
 ): MailContext {
   const { worlds, events, loops, correspondents, behaviours } = service;
-  return { worlds: worlds.reachableFrom(world), events, loops, correspondents, ...createSilentReader(behaviours) };
+  const reachable = world ? worlds.reachableFrom(world) : worlds;
+  return { worlds: reachable, events, loops, correspondents, epoch, ...createSilentReader(behaviours) };
+}
+
+/** Throws if a world that a mail would change was reset after the work for the mail began. @throws {ApiError} */
+export function checkEpoch({ worlds, epoch }: Pick<MailContext, 'worlds' | 'epoch'>, world: World): void {
+  if (worlds.whole.isOver(epoch, world)) throw createResetError();
 }

@@ -8,6 +8,7 @@ import type { Environment } from '../../world/environment.ts';
 import type { EventBus } from '../../world/event-bus.ts';
 import type { Faults } from '../../world/faults.ts';
 import type { RequestFault } from '../../world/request-fault.ts';
+import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { Correspondents } from '../mail/correspondents/correspondents.ts';
 import type { LoopGuard } from '../mail/outgoing/loop-guard.ts';
@@ -25,8 +26,12 @@ export type Protocol = 'http' | 'smtp' | 'imap';
 export class Exchange extends RecordingReader {
   /** The start time, in milliseconds of `performance.now()`. */
   readonly startedMs = performance.now();
+  /** The epoch in which the request began. */
+  readonly epoch: number;
   /** The row of the requested operation; `undefined` until it is found. */
   row: OperationRow | undefined;
+  /** The tenant of the key that was sent, when the body began to arrive; `undefined` without a valid key or a body. */
+  sender: World | undefined;
   /** The caller; `undefined` until the key is checked, and for a public operation. */
   principal: Principal | undefined;
   /** The body of the request; `undefined` until it is read. */
@@ -47,11 +52,12 @@ export class Exchange extends RecordingReader {
 
   /** `protocol` says how the request came. With SMTP and IMAP, the request is a command. */
   constructor(
-    behaviours: BehaviourValues,
+    { behaviours, worlds }: Pick<Service, 'behaviours' | 'worlds'>,
     readonly request: ApiRequest,
     readonly protocol: Protocol = 'http',
   ) {
     super(behaviours);
+    this.epoch = request.epoch ?? worlds.epoch;
   }
 }
 
@@ -69,11 +75,22 @@ export type FinishedExchange = Exchange & { readonly reply: ApiReply };
 /** Observes finished exchanges. */
 export type ExchangeObserver = (exchange: FinishedExchange) => void;
 
-/** Sets the reply and the duration of an exchange, and notifies the observers. */
-export function finishExchange(exchange: Exchange, reply: ApiReply, observers: readonly ExchangeObserver[]) {
+/**
+ * Sets the reply and the duration of an exchange, and notifies the observers, unless the epoch of the exchange is over.
+ */
+export function finishExchange(
+  { worlds, observers }: Pick<Service, 'worlds' | 'observers'>,
+  exchange: Exchange,
+  reply: ApiReply,
+) {
   const finished = Object.assign(exchange, { reply, durationMs: performance.now() - exchange.startedMs });
-  for (const observe of observers) observe(finished);
+  if (!isOver(worlds, exchange)) for (const observe of observers) observe(finished);
   return finished;
+}
+
+/** Returns whether the mailbox or the sandbox of a request was reset, restored or closed after the request began. */
+export function isOver(worlds: Worlds, { epoch, principal, sender }: Exchange): boolean {
+  return worlds.isOver(epoch, principal?.world ?? sender);
 }
 
 /**
@@ -156,6 +173,8 @@ export interface ApiRequest {
   readonly headers: HeaderReader;
   /** The body in chunks; iterating throws if the body is truncated. `null` if the request cannot have a body. */
   readonly body: AsyncIterable<Uint8Array> | null;
+  /** The epoch in which the request arrived. Default: the epoch in which it is handled. */
+  readonly epoch?: number | undefined;
 }
 
 /** The query of every request without a query. It is shared, because the journal keeps the query of each request. */
@@ -294,17 +313,19 @@ export interface MailCommand {
   readonly reply: string;
   /** The ids of the messages that the command read or changed. */
   readonly messageIds: readonly string[];
+  /** The epoch in which the command began. Default: the present epoch. */
+  readonly epoch?: number | undefined;
 }
 
 /** Creates the finished exchange of a command, and notifies the observers. */
-export function recordCommand({ behaviours, observers }: Service, command: MailCommand): void {
-  const { protocol, principal, name: method, path, text, status, reply, messageIds } = command;
-  const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null };
-  const exchange = new Exchange(behaviours, request, protocol);
+export function recordCommand(service: Service, command: MailCommand): void {
+  const { protocol, principal, name: method, path, text, status, reply, messageIds, epoch } = command;
+  const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null, epoch };
+  const exchange = new Exchange(service, request, protocol);
   exchange.principal = principal;
   exchange.received = encoder.encode(text);
   const isSmtp = protocol === 'smtp';
   exchange.caused = { messages: isSmtp ? messageIds : [], deliveries: [], read: isSmtp ? [] : messageIds };
   exchange.refusal = status < 400 ? undefined : reply;
-  finishExchange(exchange, { status, headers: {}, body: [reply, ...messageIds].join('\n') }, observers);
+  finishExchange(service, exchange, { status, headers: {}, body: [reply, ...messageIds].join('\n') });
 }

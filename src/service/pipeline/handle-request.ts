@@ -1,5 +1,5 @@
 import type { BehaviourReader, ReadBehaviour } from '../../contract/behaviours.ts';
-import { ApiError } from '../../contract/errors.ts';
+import { ApiError, createResetError } from '../../contract/errors.ts';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../contract/operations.ts';
 import { VERSION_PATH } from '../../contract/service-path.ts';
 import { STREAM_PATHS } from '../../contract/stream-protocol.ts';
@@ -8,12 +8,14 @@ import type { EventBus } from '../../world/event-bus.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
 import { OPERATION_FUNCTIONS } from '../operations/index.ts';
 import { checkStreamAccess } from '../stream/check-stream-access.ts';
-import { findPrincipal, type Principal, readKey } from './access/principal.ts';
+import { findPrincipal, type Principal, principalOf, readKey, sentKey } from './access/principal.ts';
 import type { ApiReply, ApiRequest, FinishedExchange, Service } from './exchange.ts';
 import {
   ASSUMED_HEADER,
   Exchange,
   finishExchange,
+  isCut,
+  isOver,
   optionsReply,
   outcomeReply,
   refuse,
@@ -41,15 +43,20 @@ const router = createRouter<Row>([...OPERATION_ROWS, ...STREAM_ROWS]);
  * error reply.
  */
 export async function handleRequest(service: Service, request: ApiRequest): Promise<FinishedExchange> {
-  const exchange = new Exchange(service.behaviours, request);
+  const exchange = new Exchange(service, request);
   let reply: ApiReply;
   try {
     reply = await runStages(service, exchange);
   } catch (thrown) {
     reply = refuse(exchange, thrown, service.worlds.environment.report);
   }
+  // The reply to a request that waited must not describe a state that a reset has replaced.
+  if (isOver(service.worlds, exchange) && !isCut(reply)) {
+    exchange.usedBehaviours.clear();
+    reply = refuse(exchange, createResetError(), service.worlds.environment.report);
+  }
   const sentReply = stripBodyForHead(request.method, addAssumedHeader(service, exchange, reply));
-  return finishExchange(exchange, sentReply, service.observers);
+  return finishExchange(service, exchange, sentReply);
 }
 
 /** Runs the stages of a request in order. A stage that throws ends the request. */
@@ -64,10 +71,16 @@ async function runStages(service: Service, exchange: Exchange): Promise<ApiReply
     throw new ApiError('UPGRADE_REQUIRED', message, { headers: { upgrade: 'websocket' } });
   }
   exchange.row = row;
-  exchange.received = exchange.request.body ? await readBody(exchange.request) : 'empty';
-  // Everything below is synchronous, so no other request can revoke the key meanwhile.
+  exchange.received = 'empty';
+  if (exchange.request.body) {
+    exchange.sender = principalOf(service.worlds, sentKey(exchange.request.headers) ?? '')?.world;
+    exchange.received = await readBody(exchange.request);
+  }
+  // Everything below is synchronous, so no reset and no other request can come between the check of the key and the
+  // operation.
   const operation = service.operationFor(row.id);
   authorise(service, exchange, row, operation);
+  if (isOver(service.worlds, exchange)) throw createResetError();
   const run = () => {
     const outcome = runOperation(service, exchange, row.id, parseInput(operation, params, exchange));
     operation.replyAssumptions.forEach(exchange.assume);
@@ -105,6 +118,7 @@ function runOperation(
     events: createRecordingBus(events, exchange),
     loops,
     correspondents,
+    epoch: exchange.epoch,
     readBehaviour,
     assume,
   };

@@ -64,8 +64,8 @@ const SWITCHING_PROTOCOLS: ApiReply = { status: 101, headers: {}, body: null };
 
 /** Checks a request, and returns the function that starts its stream. Observers also get the exchange of a refusal. */
 function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, request: StreamRequest): AcceptStream {
-  const { worlds, behaviours, observers } = context;
-  const exchange = new Exchange(behaviours, { ...request, method: 'GET', body: null });
+  const { worlds } = context;
+  const exchange = new Exchange(context, { ...request, method: 'GET', body: null });
   exchange.received = 'empty';
   try {
     const access = checkStreamAccess({ worlds, readBehaviour: exchange.readBehaviour }, request);
@@ -73,7 +73,7 @@ function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, re
     exchange.principal = principal;
     const location = worlds.findKey(key);
     return (connection) => {
-      finishExchange(exchange, SWITCHING_PROTOCOLS, observers);
+      finishExchange(context, exchange, SWITCHING_PROTOCOLS);
       // The key may have become invalid while the connection was upgraded.
       if (worlds.findKey(key) === location) return accept(context, streamsOf(principal.world), access, connection);
       closeOrReport(connection, KEY_ENDED, worlds.environment.report);
@@ -82,7 +82,7 @@ function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, re
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     exchange.error = error;
-    finishExchange(exchange, toErrorReply(error, exchange), observers);
+    finishExchange(context, exchange, toErrorReply(error, exchange));
     throw error;
   }
 }

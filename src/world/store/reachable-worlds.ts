@@ -19,6 +19,16 @@ interface WholeMailbox {
    * `needed` more bytes fit anyway, because an exact count takes longer.
    */
   countMailBytes(options?: { readonly needed?: number }): number;
+  /**
+   * The number of the present epoch. An epoch begins with each reset or restore of the mailbox or of a sandbox. Work
+   * that waits remembers its epoch, and asks `isOver` before it goes on.
+   */
+  readonly epoch: number;
+  /**
+   * Returns whether the mailbox or this world was reset or restored, or the sandbox of this world was closed, after
+   * this epoch. Work that began in this epoch must then not change the state or the journal.
+   */
+  isOver(epoch: number, world?: World): boolean;
 }
 
 /** The worlds that a request or a control call can reach: all worlds of the mailbox, or only the world of a sandbox. */

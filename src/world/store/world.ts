@@ -21,6 +21,8 @@ export class Shared {
   readonly addresses = new AddressIndex<InboxLocation>();
   /** The size of the mail of all worlds. It is updated at each change, because each new mail needs this size. */
   readonly mail = { bytes: 0 };
+  /** The number of the latest epoch. An epoch begins with each reset or restore of the mailbox or of a sandbox. */
+  readonly epochs = { latest: 0 };
 }
 
 /** The replacement of a key by another key. */
@@ -122,7 +124,7 @@ export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: 
       for (const indexed of [keys, addresses, mail]) indexed.exclude();
     },
   };
-  const parts = new Parts(world, shared.parts);
+  const parts = new Parts(world, shared);
   return world;
 }
 
@@ -235,12 +237,18 @@ export interface SavedOwner {
 
 /** The parts of one owner that have been used. */
 export class Parts {
+  /** The epoch in which the present state of the owner began. Work that began in an earlier epoch must not go on. */
+  epoch: number;
   readonly #parts = new Map<string, Part>();
+  readonly #shared: Pick<Shared, 'parts' | 'epochs'>;
 
   constructor(
     readonly owner: Owner,
-    readonly table: PartTable,
-  ) {}
+    shared: Pick<Shared, 'parts' | 'epochs'>,
+  ) {
+    this.epoch = shared.epochs.latest;
+    this.#shared = shared;
+  }
 
   find(id: string): Part | undefined {
     return this.#parts.get(id);
@@ -262,8 +270,15 @@ export class Parts {
     }
   }
 
-  /** Ends every part that does not stay through a reset, and returns the clock to real time. */
+  /** Begins an epoch for the owner, so that work of an earlier epoch does not go on. */
+  beginEpoch(): void {
+    this.#shared.epochs.latest += 1;
+    this.epoch = this.#shared.epochs.latest;
+  }
+
+  /** Begins an epoch, ends every part that does not stay through a reset, and returns the clock to real time. */
   reset(): void {
+    this.beginEpoch();
     this.end('The mailbox was reset', ({ staysOnReset }) => !staysOnReset);
     this.owner.clock.reset();
   }
@@ -284,7 +299,7 @@ export class Parts {
   }
 
   #create(id: string): Part {
-    const create = this.table.get(id);
+    const create = this.#shared.parts.get(id);
     if (!create) throw new Error(`There is no part ${id}.`);
     return create(this.owner as never);
   }

@@ -31,7 +31,7 @@ export class Worlds implements ReachableWorlds {
   readonly #sandboxes = new Map<string, SandboxWorld>();
   readonly #sandboxesByDomain = new Map<string, SandboxWorld>();
   /** The parts that belong to no tenant. */
-  readonly parts: Parts = new Parts(this, this.#shared.parts);
+  readonly parts: Parts = new Parts(this, this.#shared);
 
   /** Creates the worlds of a mailbox, without tenants and keys. */
   constructor(realEnvironment: Environment, maxMailBytes = DEFAULT_MAX_STORED_BYTES) {
@@ -137,7 +137,10 @@ export class Worlds implements ReachableWorlds {
     const world = this.get(id);
     if (!world) return false;
     const sandbox = this.#sandboxes.get(id);
-    sandbox?.end();
+    if (sandbox) {
+      sandbox.end();
+      world.parts.beginEpoch();
+    }
     world.clock.reset();
     world.close();
     world.parts.end(sandbox ? 'The sandbox was closed' : 'The tenant was deleted');
@@ -146,6 +149,14 @@ export class Worlds implements ReachableWorlds {
     this.#sandboxes.delete(id);
     this.#sandboxesByDomain.delete(sandbox?.sandboxDomain ?? '');
     return true;
+  }
+
+  get epoch(): number {
+    return this.#shared.epochs.latest;
+  }
+
+  isOver(epoch: number, world?: World): boolean {
+    return this.parts.epoch > epoch || (world !== undefined && world.parts.epoch > epoch);
   }
 
   /** Calls the listener with each key that becomes invalid. A reset makes every key invalid for a moment. */

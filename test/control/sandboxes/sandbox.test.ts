@@ -48,11 +48,43 @@ describe('a sandbox', () => {
     const operations = (controlled: Sandbox) => controlled.requests().map(({ operation }) => operation);
     expect([operations(one), operations(other)]).toEqual([['listMessages'], ['listMessages']]);
     expect(service.mailbox.requests()).toHaveLength(2);
-    const [{ id = '' } = {}] = one.requests();
-    expect(() => other.request(id)).toThrow('There is no request with this id in the journal.');
+    expect(() => other.request('req_2')).toThrow('There is no request with this id in the journal.');
     one.clearRequests();
     expect([one.requests().length, other.requests().length]).toEqual([0, 1]);
     expect(other.requests({ tenant: one.id })).toEqual([]);
+  });
+
+  everywhere('has ids of requests that do not depend on others', async (service) => {
+    const [one, other] = createTwo(service);
+    const started = one.feed();
+    const list = async ({ keys, ids }: Sandbox, name: string) => {
+      const path = `/v1/inboxes/${ids.inboxes.helpdesk}/${name}`;
+      expect((await service.send('GET', path, { key: keys.tenant })).status).toBe(200);
+    };
+    await list(other, 'messages');
+    await list(one, 'threads');
+    await list(other, 'threads');
+    await list(one, 'drafts');
+    const idsIn = (journal: Pick<Sandbox, 'requests'>, filter = {}) => journal.requests(filter).map(({ id }) => id);
+    expect([idsIn(one), idsIn(other)]).toEqual([
+      ['req_1', 'req_2'],
+      ['req_1', 'req_2'],
+    ]);
+    expect(idsIn(one, { after: 'req_1' })).toEqual(['req_2']);
+    expect(one.request('req_2')).toMatchObject({ operation: 'listDrafts', principal: { tenantId: one.id } });
+    expect(idsIn(service.mailbox)).toEqual(['req_1', 'req_2', 'req_3', 'req_4']);
+    expect(service.mailbox.request('req_2').principal).toMatchObject({ tenantId: one.id });
+    const events = started[Symbol.asyncIterator]();
+    expect((await events.next()).value).toMatchObject({ kind: 'request', request: { id: 'req_1' } });
+    const { key, json } = {
+      key: one.keys.tenant,
+      json: { to: 'x@y.test', subject: 'S', plainBody: 'B', verified: true },
+    };
+    const sent = await service.send('POST', `/v1/inboxes/${one.ids.inboxes.helpdesk}/send`, { key, json });
+    expect(one.mail(sent.json.id)).toMatchObject({ request: 'req_3' });
+    one.reset();
+    await list(one, 'threads');
+    expect(idsIn(one)).toEqual(['req_1']);
   });
 
   everywhere('has no address in common with others', async (service) => {

@@ -63,7 +63,7 @@ function startService() {
   }
 
   const receive = (message: IncomingMessage) =>
-    acceptMessage({ ...service, ...createSilentReader(parseBehaviours()) }, message);
+    acceptMessage({ ...service, epoch: service.worlds.epoch, ...createSilentReader(parseBehaviours()) }, message);
 
   return { receive, bus, events, errors, unsubscribe, ...openInboxClients({ mailbox: { keys: KEYS }, send }) };
 }

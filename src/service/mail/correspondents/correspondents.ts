@@ -192,16 +192,21 @@ export class Correspondents implements OutsideAddresses {
     const lists = this.#listOf.in([world, this.context.worlds]);
     const entry = lists.map(({ entries }) => entries.get(dueAnswer.entryId)?.entry).find((found) => found);
     if (!entry) return;
-    const { resets } = world.clock;
+    const { epoch } = this.context.worlds;
     const writing = { world, address: entry.address };
     this.#writing.add(writing);
     try {
       const answers = await composeAnswers({ entry, environment: world.environment, ...dueAnswer });
-      // A reset during the call of the correspondent's function cancels the answer.
-      if (world.clock.resets !== resets) return;
-      for (const answer of answers) await this.#deliver(world, dueAnswer.mail, entry, answer);
+      for (const answer of answers) {
+        // A reset during the call of the correspondent's function, or between two answers, cancels the answers.
+        if (this.context.worlds.isOver(epoch, world)) return;
+        await this.#deliver(world, dueAnswer.mail, entry, answer);
+      }
     } catch (error) {
-      world.clock.reportFailure('an answer', new CorrespondentError(entry.address, error));
+      const failure = new CorrespondentError(entry.address, error);
+      // After a reset, the failure must not fail `settled()` of the next test.
+      if (this.context.worlds.isOver(epoch, world)) world.environment.report(failure);
+      else world.clock.reportFailure('an answer', failure);
     } finally {
       this.#writing.delete(writing);
     }

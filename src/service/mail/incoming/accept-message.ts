@@ -11,7 +11,7 @@ import type { MessageRow } from '../../../world/store/rows.ts';
 import { fieldOfTenant, type World } from '../../../world/store/world.ts';
 import { createTrace } from '../mime/header.ts';
 import { findInbox, type Recipient, uniqueInboxes } from '../outgoing/route.ts';
-import { checkRoom, type MailContext, publish, sizeOfMail, storeMessage } from '../store-message.ts';
+import { checkEpoch, checkRoom, type MailContext, publish, sizeOfMail, storeMessage } from '../store-message.ts';
 import { type IncomingMail, parseEml } from './parse-eml.ts';
 import { reportBounce } from './report-bounce.ts';
 
@@ -37,14 +37,17 @@ export interface ReceivedMessage extends OutputOf<ReturnType<typeof receivedFiel
  * in a new thread. Publishes `message.received` for each inbox.
  *
  * @throws {ApiError} VALIDATION_ERROR for an invalid mail, NOT_FOUND for a recipient without an inbox in this emulator,
- *   PAYLOAD_TOO_LARGE above 10 MiB, STORAGE_FULL if there is no space. In these cases nothing is stored.
+ *   PAYLOAD_TOO_LARGE above 10 MiB, STORAGE_FULL if there is no space, SERVER_UNAVAILABLE if a recipient was reset
+ *   after the work for the mail began. In these cases nothing is stored.
  */
 export async function acceptMessage(context: MailContext, message: IncomingMessage): Promise<ReceivedMessage[]> {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
     throw new ApiError('VALIDATION_ERROR', 'The message must be an object with to and from, or with eml.');
   }
   const parsed = 'eml' in message ? parseRaw(context, message) : parseComposed(context, message);
-  const copies = findTargets(context, parsed).map((target) => ({ target, mail: addTrace(target, parsed) }));
+  const targets = findTargets(context, parsed);
+  for (const { world } of targets) checkEpoch(context, world);
+  const copies = targets.map((target) => ({ target, mail: addTrace(target, parsed) }));
   const bytes = copies.reduce((sum, { mail }) => sum + sizeOfMail(mail), 0);
   checkRoom(context, bytes);
   return copies.map(({ target, mail }) => {

@@ -11,7 +11,7 @@ import { bytesOf, findHeaderEnd, splitHeader, toBinary } from '../mime/decode.ts
 import { createDeliveryReport } from '../mime/delivery-report.ts';
 import { CRLF, createTrace, formatDate } from '../mime/header.ts';
 import type { AttachedFile, MailContext } from '../store-message.ts';
-import { checkRoom, markBounced, publish, sizeOfMail, storeMessage } from '../store-message.ts';
+import { checkEpoch, checkRoom, markBounced, publish, sizeOfMail, storeMessage } from '../store-message.ts';
 import { findRoute, findSimulator, type Recipient, type Route, uniqueInboxes } from './route.ts';
 
 /** Which recipients must have written to the inbox before. */
@@ -262,6 +262,7 @@ export function submitMail(
   mail: { readonly bytes: Uint8Array; readonly recipients: readonly string[] },
 ): MessageRow {
   const { world, inboxId } = principal;
+  checkEpoch(context, world);
   const inbox = world.inboxes.get(inboxId);
   if (inbox?.deletedAt !== null) throw new ApiError('NOT_FOUND', 'The inbox was deleted.');
   const fallbackId = `<${newId(world.environment)}@${inbox.domain}>`;
