@@ -91,6 +91,19 @@ export const sandboxOptions = lazy(() =>
   ),
 );
 
+/** The login of an inbox for IMAP and SMTP. */
+export interface MailLogin {
+  /** Its canonical address. */
+  readonly user: string;
+  /** Its password. */
+  readonly password: string;
+}
+
+/** The logins of the inboxes that have ids here, by handle. */
+export type MailLogins<Ids> = {
+  readonly [Handle in Ids extends { readonly inboxes: infer Inboxes } ? keyof Inboxes : never]: MailLogin;
+};
+
 /** What identifies a sandbox. */
 export interface SandboxSummary<Keys = TenantKeys, Ids = TenantIds> {
   /** Its id, which is also the id of its tenant: `?sandbox=<id>` selects it in a control call. */
@@ -103,6 +116,10 @@ export interface SandboxSummary<Keys = TenantKeys, Ids = TenantIds> {
   readonly keys: Keys;
   /** The ids of its tenant, workspaces, inboxes and webhooks, by handle: `ids.inboxes.helpdesk`. */
   readonly ids: Ids;
+  /**
+   * The logins of its inboxes for IMAP and SMTP, by handle: `logins.helpdesk`. The passwords are new in each sandbox.
+   */
+  readonly logins: MailLogins<Ids>;
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Activity } from '../world/event-bus.ts';
 import { createSeededRandom, type SeededRandom } from '../world/seeded-randomness.ts';
 import type { SandboxWorld } from '../world/store/seed/sandbox-world.ts';
 import { copyTenant, createTemplate, type TenantTemplate } from '../world/store/seed/tenant-template.ts';
-import type { Part, PartOf, SavedOwner, World } from '../world/store/world.ts';
+import { canonicalAddress, type Part, type PartOf, type SavedOwner, type World } from '../world/store/world.ts';
 import type { Worlds } from '../world/store/worlds.ts';
 import { type ControlledParts, createScope, notFound } from './control-scope.ts';
 import { type Sandbox, type SandboxControls, type SandboxOptions, sandboxOptions } from './controllable-mailbox.ts';
@@ -126,7 +126,8 @@ export class Sandboxes {
     const use = () => this.#use(id) !== undefined;
     const controls = createControls(createScope(this.#context, sandboxWorld), keys, { state, checkpoints });
     const methods = { ...controls, clock: createProxy(controls.clock, use), close, [Symbol.dispose]: close };
-    const sandbox = createProxy({ id, name, domain, keys, ids, ...methods }, use);
+    const logins = readLogins(copy);
+    const sandbox = createProxy({ id, name, domain, keys, ids, logins, ...methods }, use);
     this.#addEntryRemover(sandboxWorld.world);
     this.#entries.set(id, { sandbox, sandboxWorld, state, checkpoints });
     return sandbox;
@@ -206,6 +207,16 @@ export class Sandboxes {
   #publish(action: 'added' | 'removed', { id, name }: Pick<Sandbox, 'id' | 'name'>): void {
     this.#context.recorder.feed.publish({ kind: 'sandbox', action, tenantId: id, name });
   }
+}
+
+/** Returns the logins of the inboxes of a copy, by handle. */
+function readLogins({ ids, snapshot }: Pick<TenantTemplate, 'ids' | 'snapshot'>) {
+  const inboxes = new Map(snapshot.inboxes.map((inbox) => [inbox.id, inbox]));
+  const logins = Object.entries(ids.inboxes).flatMap(([handle, id]) => {
+    const inbox = inboxes.get(id);
+    return inbox ? [[handle, { user: canonicalAddress(inbox), password: inbox.imapPassword }] as const] : [];
+  });
+  return Object.fromEntries(logins);
 }
 
 /** How an activity changes the number of open streams. */

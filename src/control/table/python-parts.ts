@@ -161,6 +161,7 @@ class Sandbox(Mailbox):
         self.domain: str = created["domain"]
         self.keys: Dict[str, Any] = created["keys"]
         self.ids: Dict[str, Any] = created["ids"]
+        self.logins: Dict[str, Dict[str, str]] = created["logins"]
         self._mailbox = Mailbox(url, mailbox._token)
 
     def close(self) -> None:

@@ -102,6 +102,9 @@ const sandboxReply = z.strictObject({
   domain: z.string().describe("The domain of its addresses, instead of the fixture's first domain."),
   keys: z.strictObject({ tenant: z.string(), workspaces: texts, inboxes: texts }).describe('By handle.'),
   ids: z.strictObject({ tenant: z.string(), workspaces: texts, inboxes: texts, webhooks: texts }),
+  logins: z
+    .record(z.string(), z.strictObject({ user: z.string(), password: z.string() }))
+    .describe('The logins of the inboxes for IMAP and SMTP, by handle.'),
   ...processFields,
 });
 
@@ -194,8 +197,8 @@ export const CONTROL_ROWS = {
 /** The control calls, over HTTP. */
 export const CONTROL_TABLE: readonly ControlRow[] = createRows(CONTROL_CALLS, CONTROL_ROWS);
 
-function showSandbox({ id, name, domain, keys, ids }: SandboxSummary): SandboxSummary {
-  return { id, name, domain, keys, ids };
+function showSandbox({ id, name, domain, keys, ids, logins }: SandboxSummary): SandboxSummary {
+  return { id, name, domain, keys, ids, logins };
 }
 
 /** Returns the URL of the process that answers, and the ports of its servers for mail. */

@@ -203,6 +203,8 @@ export class SandboxClient extends MailboxClient implements SandboxSummary<Defau
   readonly keys: DefaultKeys['acme'];
   /** The ids of the tenant, workspaces, inboxes and webhooks of the sandbox, by handle. */
   readonly ids: DefaultIds['acme'];
+  /** The logins of the inboxes for IMAP and SMTP, by handle: `logins.helpdesk`. */
+  readonly logins: SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>['logins'];
 
   private constructor(address: EmulatorAddress, summary: SandboxSummary<DefaultKeys['acme'], DefaultIds['acme']>) {
     super(address, summary.id);
@@ -211,6 +213,7 @@ export class SandboxClient extends MailboxClient implements SandboxSummary<Defau
     this.domain = summary.domain;
     this.keys = summary.keys;
     this.ids = summary.ids;
+    this.logins = summary.logins;
   }
 
   /** Creates a sandbox. */

@@ -225,7 +225,8 @@ describe('a mail that began before a reset', () => {
 describe('work that began before a reset', () => {
   test('does not add the answers or the failure of a correspondent, and nobody waits for it', async () => {
     for (const outcome of ['answers', 'fails', 'never ends']) {
-      const mailbox = createMailbox();
+      const report = vi.fn();
+      const mailbox = createMailbox({ environment: { report } });
       const { resolve, reject, promise } = withResolvers();
       const write = vi.fn(() => promise);
       mailbox.addCorrespondent({ address: 'dana@customer.test', replies: write });
@@ -243,6 +244,7 @@ describe('work that began before a reset', () => {
       expect(mailbox.messages()).toEqual([]);
       if (outcome !== 'never ends') await Promise.all(former);
       await mailbox.settled();
+      expect(report).toHaveBeenCalledTimes(outcome === 'fails' ? 1 : 0);
     }
   });
 

@@ -133,7 +133,10 @@ describe('IMAP', () => {
   test('the inbox of a sandbox has its own login and mail', async () => {
     await using running = await startImap();
     const sandbox = running.server.mailbox.createSandbox();
-    const login = loginOf({ mailbox: sandbox as never });
+    const login = sandbox.logins.helpdesk;
+    const stranger = await running.connect();
+    const { password } = running.login;
+    expect((await stranger.command(`LOGIN ${login.user} "${password}"`)).result).toMatch(/^NO \[AUTH/);
     await running.receive('Not in the sandbox');
     const talk = await running.session('INBOX', login);
     expect((await talk.ok('STATUS INBOX (MESSAGES)'))[0]).toBe('STATUS "INBOX" (MESSAGES 2)');

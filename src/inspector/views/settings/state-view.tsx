@@ -55,8 +55,8 @@ export function StateView({ route }: { readonly route: Route }) {
 /** Says what is removed when a state is restored. */
 const warningOf = (state: string) =>
   `This restores the data, keys, faults, correspondents, behaviours and clocks of ${state}. What was added or ` +
-  'changed since is removed. It also removes all deliveries and requests, and closes all streams and sandboxes; an undo does not bring these ' +
-  'back.';
+  'changed since is removed. It also removes all deliveries and requests, and closes all streams and sandboxes; an ' +
+  'undo does not bring these back.';
 
 async function exportState(client: ControlClient): Promise<void> {
   const fixture = await client.exportState();

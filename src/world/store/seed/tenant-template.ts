@@ -1,8 +1,8 @@
 import { domainOf, SANDBOX_DOMAIN } from '../../../contract/email-address.ts';
-import { COLUMNS, type ColumnType, splitType } from '../../../fixture/columns.ts';
+import { COLUMNS, type ColumnType, type SECRETS, splitType } from '../../../fixture/columns.ts';
 import { readFixtureIds, readFixtureKeys, type TenantIds, type TenantKeys } from '../../../fixture/keys-and-ids.ts';
 import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';
-import { createEnvironment, type Environment, newHex, newId, newKey } from '../../environment.ts';
+import { createEnvironment, type Environment, newHex, newId, newKey, newPassword } from '../../environment.ts';
 import { ROW_KINDS } from '../database.ts';
 import type { WorldSnapshot } from '../world.ts';
 import { Worlds } from '../worlds.ts';
@@ -38,7 +38,7 @@ export function createTemplate({ operator }: Fixture, handle: string, tenant: Fi
 }
 
 /**
- * Copies a tenant. Each id, key and domain is replaced by a new value. The first domain becomes the domain of the
+ * Copies a tenant. Each id, key, password of an inbox and domain is replaced by a new value. The first domain becomes the domain of the
  * copy, and the other domains become domains below it. The copy shares all other texts with the template.
  */
 export function copyTenant({ handle, snapshot, keys, ids }: TenantTemplate, environment: Environment): TenantCopy {
@@ -50,7 +50,15 @@ export function copyTenant({ handle, snapshot, keys, ids }: TenantTemplate, envi
   );
   const move = (address: string) => moveAddress(address, newDomains);
   const replaceDomain = (name: string) => newDomains.get(name) ?? name;
-  const change: RowChange = { id: replaceId, key: replaceKey, domain: replaceDomain, address: move, addresses: move };
+  const change: RowChange = {
+    id: replaceId,
+    domain: replaceDomain,
+    address: move,
+    addresses: move,
+    key: replaceKey,
+    // Two inboxes of the tenant may have the same password; the inboxes of the copy never do.
+    mailPassword: () => newPassword(environment),
+  };
   const copies = ROW_KINDS.map((kind) => [kind, snapshot[kind].map((row) => copyRow(COLUMNS[kind], row, change))]);
   return {
     handle,
@@ -61,8 +69,15 @@ export function copyTenant({ handle, snapshot, keys, ids }: TenantTemplate, envi
   };
 }
 
+/** The types of secrets that are new in a copy. */
+type NewSecret = {
+  [Type in keyof typeof SECRETS]: (typeof SECRETS)[Type] extends 'new' ? Type : never;
+}[keyof typeof SECRETS];
+
 /** For each type of column that changes in a copy, the function that returns the new value. */
-type RowChange = { readonly [Type in ColumnType]?: (text: string) => string };
+type RowChange = { readonly [Type in ColumnType]?: (text: string) => string } & {
+  readonly [Type in NewSecret]: (text: string) => string;
+};
 
 function copyRow<Row extends object>(columns: Readonly<Record<string, string>>, row: Row, change: RowChange): Row {
   const copy = { ...row } as Record<string, unknown>;
