@@ -4,7 +4,7 @@ import { rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { createNameCheck } from '../basics/named-error.ts';
-import { readRegularFile } from './regular-file.ts';
+import { readRegularFileSync } from './regular-file.ts';
 
 /** Thrown when a state file cannot be read or written. */
 export class StateFileError extends Error {
@@ -48,7 +48,7 @@ export async function lockFile(file: string) {
   await takeLock(path, own, file);
   /** Checks that this server still has the lock. @throws {StateFileError} if another server has it. */
   const check = async () => {
-    const holder = await readHolder(path);
+    const holder = readHolder(path);
     // There is no holder if, for example, a person has deleted the lock file. This server then locks the file again.
     if (holder === undefined) await takeLock(path, own, file);
     else if (holder.token !== own.token) throw createInUseError(file, holder);
@@ -60,7 +60,7 @@ export async function lockFile(file: string) {
     check,
     async release() {
       clearInterval(timer);
-      if ((await readHolder(path))?.token === own.token) await rm(path, { force: true });
+      if (readHolder(path)?.token === own.token) await rm(path, { force: true });
     },
   };
 }
@@ -68,7 +68,7 @@ export async function lockFile(file: string) {
 /** Takes a lock that is free or whose holder has ended. @throws {StateFileError} if another server has the lock. */
 async function takeLock(path: string, own: Holder, file: string): Promise<void> {
   while (!(await createLockFile(path, own))) {
-    const holder = await readHolder(path);
+    const holder = readHolder(path);
     if (holder === undefined) continue;
     if (holder.token === own.token) return;
     if (await isAlive(path, holder)) throw createInUseError(file, holder);
@@ -76,7 +76,7 @@ async function takeLock(path: string, own: Holder, file: string): Promise<void> 
     // same time, only one of them gets the lock, and the other server does not replace it.
     const secondLock = `${path}.${holder.token}`;
     await takeLock(secondLock, own, file);
-    if ((await readHolder(path))?.token === holder.token) return rename(secondLock, path);
+    if (readHolder(path)?.token === holder.token) return rename(secondLock, path);
     await rm(secondLock, { force: true });
   }
 }
@@ -96,9 +96,9 @@ async function createLockFile(path: string, own: Holder): Promise<boolean> {
 }
 
 /** Returns the holder of a lock, or `undefined` without a lock. While the file is incomplete, the holder is unknown. */
-async function readHolder(path: string): Promise<Holder | undefined> {
+function readHolder(path: string): Holder | undefined {
   try {
-    return JSON.parse(String(await readRegularFile(path)));
+    return JSON.parse(String(readRegularFileSync(path)));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     if (!(error instanceof SyntaxError)) throw error;
@@ -114,7 +114,7 @@ async function isAlive(path: string, { token, machine, pid, startTime }: Holder)
   const touchedAt = readTouchTime();
   for (let waitedMs = 0; waitedMs < STALE_MS; waitedMs += TOUCH_INTERVAL_MS / 2) {
     await setTimeout(TOUCH_INTERVAL_MS / 2);
-    if (readTouchTime() !== touchedAt) return (await readHolder(path))?.token === token;
+    if (readTouchTime() !== touchedAt) return readHolder(path)?.token === token;
   }
   return false;
 }

@@ -1,4 +1,4 @@
-import { constants, promises } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, promises, readFileSync, type Stats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { messageOf } from '../basics/named-error.ts';
 
@@ -8,16 +8,37 @@ export async function readRegularFile(path: string): Promise<Buffer> {
   return handle.readFile().finally(() => handle.close());
 }
 
+/** Reads a small regular file at once. @throws as `openRegularFile`. */
+export function readRegularFileSync(path: string): Buffer {
+  const descriptor = openSync(path, FLAGS);
+  try {
+    checkRegular(path, fstatSync(descriptor));
+    return readFileSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** With O_NONBLOCK, opening a pipe does not wait. Windows does not have this flag. Opening a socket fails by itself. */
+const FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
 /**
  * Opens a file. Refuses a pipe, a socket or a device with the code `ENXIO`, because reading from it might never end.
  * The kind of the file is checked after the file was opened, because another file can get the same name at any time.
  */
 export async function openRegularFile(path: string): Promise<FileHandle> {
-  // With O_NONBLOCK, opening a pipe does not wait. Windows does not have this flag. Opening a socket fails by itself.
-  const handle = await promises.open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  const stats = await handle.stat();
-  if (stats.isFile()) return handle;
-  await handle.close();
+  const handle = await promises.open(path, FLAGS);
+  try {
+    checkRegular(path, await handle.stat());
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function checkRegular(path: string, stats: Stats): void {
+  if (stats.isFile()) return;
   const code = stats.isDirectory() ? 'EISDIR' : 'ENXIO';
   throw Object.assign(new Error(`${path} is not a regular file.`), { code, syscall: 'open' });
 }

@@ -1,20 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { closeSync, fsync, openSync, renameSync, rmSync, writeFile } from 'node:fs';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+
+const writeTo = promisify(writeFile);
+const sync = promisify(fsync);
 
 /**
  * Replaces the content of a file. Even if the process or the machine stops, the file has either the old or the new
  * content, because the new content is first written to a temporary file, which is then renamed to `file`. Only the user
  * of this process can read the file. The name of the temporary file contains the process id, so that a person can see
  * which process did not finish.
+ *
+ * Only what takes long is asynchronous. Each other asynchronous call would wait for its turn in a busy event loop, and
+ * what has changed since would not be in the file for so much longer.
  */
 export async function replaceFile(file: string, content: string | Iterable<string>): Promise<void> {
   const temporaryFile = `${file}.${randomUUID()}.${process.pid}.part`;
   try {
     await writeToDisk(temporaryFile, content);
-    await rename(temporaryFile, file);
+    renameSync(temporaryFile, file);
   } catch (error) {
-    await rm(temporaryFile, { force: true });
+    rmSync(temporaryFile, { force: true });
     throw error;
   }
   await syncFolder(dirname(file));
@@ -22,18 +29,24 @@ export async function replaceFile(file: string, content: string | Iterable<strin
 
 async function writeToDisk(file: string, content: string | Iterable<string>): Promise<void> {
   // The flag `wx` refuses a file that exists already. It could be a link to another file, created by another process.
-  const handle = await open(file, 'wx', 0o600);
+  const descriptor = openSync(file, 'wx', 0o600);
   try {
-    await writeFile(handle, content);
-    await handle.sync();
+    for (const piece of typeof content === 'string' ? [content] : content) await writeTo(descriptor, piece);
+    await sync(descriptor);
   } finally {
-    await handle.close();
+    closeSync(descriptor);
   }
 }
 
 /** Writes the new name of the file to the disk. An error is ignored, because some systems cannot sync a folder. */
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r').catch(() => undefined);
-  await handle?.sync().catch(() => undefined);
-  await handle?.close();
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(folder, 'r');
+    await sync(descriptor);
+  } catch {
+    // The file itself is on the disk.
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
 }

@@ -13,6 +13,7 @@ import { createTransport } from 'nodemailer';
 import { expect, test, vi } from 'vitest';
 import { ROOT } from '../support/command.ts';
 import { DIST } from '../support/dist.ts';
+import { makeFolder } from '../support/folder.ts';
 import { IDS } from '../support/ids.ts';
 import { ADDRESS } from '../support/inbox-clients.ts';
 import { describePipeline, findFault, PIPELINE, type Pipeline, textOf } from '../support/pipelines.ts';
@@ -70,6 +71,26 @@ test('a server that could not start leaves nothing open', async () => {
     }
   `);
   expect(output).toBe('EADDRINUSE\nRangeError\nEADDRNOTAVAIL\n');
+});
+
+test('a change is in the state file after few steps, each of which waits for a busy event loop', async (context) => {
+  const state = join(await makeFolder(context), 'state.json');
+  const output = await runToEnd(`
+    import { createHook } from 'node:async_hooks';
+    import { readFileSync } from 'node:fs';
+    const { startServer } = await import('${SERVER}');
+    const server = await startServer({ port: 0, state: ${JSON.stringify(state)} });
+    let steps = 0;
+    const startedMs = performance.now();
+    const hook = createHook({ init: (_, type) => void (steps += type.startsWith('FSREQ') ? 1 : 0) }).enable();
+    server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'A change' });
+    while (!readFileSync(${JSON.stringify(state)}, 'utf8').includes('A change')) await new Promise(setImmediate);
+    hook.disable();
+    // Each second, the time of the lock is updated too.
+    console.log(steps - Math.ceil((performance.now() - startedMs) / 1_000));
+    await server.close();
+  `);
+  expect(Number(output)).toBeLessThanOrEqual(3);
 });
 
 test('a closed server leaves nothing open', async () => {
