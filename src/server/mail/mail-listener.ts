@@ -60,9 +60,14 @@ type Accept = (socket: Socket, isSecure: boolean) => void;
  * the connections that are still open are closed.
  */
 export function createMailListener(tls: MailTls | undefined, accept: Accept, beforeDestroy?: () => void): Listener {
-  const server = createServer((socket) => (tls ? detectTls(socket, tls, accept) : accept(socket, false)));
+  const server = createServer({ highWaterMark: SOCKET_BYTES }, (socket) =>
+    tls ? detectTls(socket, tls, accept) : accept(socket, false),
+  );
   return createListener(server, undefined, beforeDestroy);
 }
+
+/** How many bytes wait in a socket for a client that does not read. The rest of a reply waits to be produced. */
+const SOCKET_BYTES = 16 * 1024;
 
 /** The time in which a client must begin TLS. A client that sends nothing then gets the greeting without TLS. */
 const FIRST_BYTE_MS = 250;
@@ -92,7 +97,9 @@ function detectTls(socket: Socket, tls: MailTls, accept: Accept): void {
 
 /** Encrypts a connection on which the client begins TLS. */
 export function encrypt(socket: Socket, { context }: MailTls): TLSSocket {
-  const secure = new TLSSocket(socket, { isServer: true, secureContext: context });
+  // Node takes the third option, which its types do not have.
+  const options = { isServer: true, secureContext: context, highWaterMark: SOCKET_BYTES };
+  const secure = new TLSSocket(socket, options);
   // Without this listener, a client that rejects the certificate would end the process, and not only its connection.
   secure.on('error', () => secure.destroy());
   return secure;
