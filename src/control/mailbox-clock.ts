@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Duration } from '../basics/duration.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { ApiError } from '../contract/errors.ts';
-import { type Clock, parseDuration } from '../world/clock.ts';
+import { Advance, type Clock, parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { type ControlScope, notFound } from './control-scope.ts';
 import type { ClockFeedItem } from './journal/feed-event.ts';
@@ -11,6 +11,15 @@ import type { ClockFeedItem } from './journal/feed-event.ts';
 export interface TenantOption {
   /** The id of a tenant. */
   readonly tenant?: string | undefined;
+}
+
+/** The options of `advance`. */
+export interface AdvanceOptions extends TenantOption {
+  /**
+   * Stops the advance when it is aborted. The clock keeps the time that it has reached, and what is being sent then goes
+   * on.
+   */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -40,9 +49,12 @@ export interface MailboxClock {
   resume(options?: TenantOption): void;
   /**
    * Advances the clock, frozen or not, by a number of milliseconds or by a text such as `5m` or `3d`. Everything that
-   * becomes due in this time happens, in order. Resolves when all of this is done.
+   * becomes due in this time happens, in order. Resolves when all of this is done. A receiver of webhooks that does not
+   * answer in time gets only one second for each of its further attempts in the same call.
+   *
+   * @throws {ApiError} CONFLICT if `signal` is aborted, with the reason of the signal as its cause.
    */
-  advance(duration: Duration, options?: TenantOption): Promise<void>;
+  advance(duration: Duration, options?: AdvanceOptions): Promise<void>;
 }
 
 /** Creates the clock of a mailbox from the clocks of its tenants. Each change is published in the feed. */
@@ -71,33 +83,72 @@ export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxC
       for (const clock of clocksFor(options)) clock.resume();
       publish('resume', options);
     },
-    async advance(duration, options) {
+    async advance(duration, { signal, ...options } = {}) {
       const durationMs = parseDuration(duration);
       const clocks = clocksFor(options);
       if (clocks.some((clock) => !hasFourDigitYear(clock.now().getTime() + durationMs))) {
         throw new ApiError('VALIDATION_ERROR', 'The clock cannot go beyond the year 9999.');
       }
       const { epoch } = worlds.whole;
-      await advanceTogether(worlds.clock, clocks, durationMs);
+      const startMs = clockFor(options).now().getTime();
+      const isDone = await untilAborted(signal, () => advanceTogether(worlds.clock, clocks, durationMs, signal));
       // A reset has interrupted the advance, and has set the time itself.
       if (worlds.parts.epoch <= epoch) publish('advance', options);
+      if (!isDone) throw createAbortError(clockFor(options).now(), startMs + durationMs, signal);
     },
   };
 }
 
 /**
  * Advances clocks together, from one due time to the next, so that no clock is ahead of another. Stops early if the
- * mailbox is reset, because a reset also resets the operator's clock.
+ * mailbox is reset, because a reset also resets the operator's clock, and if the signal is aborted. The signal is
+ * checked only between two steps, when all clocks show the same time.
  */
-async function advanceTogether(operatorClock: Clock, clocks: readonly Clock[], durationMs: number): Promise<void> {
+async function advanceTogether(
+  operatorClock: Clock,
+  clocks: readonly Clock[],
+  durationMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const { resets } = operatorClock;
-  // The clocks are first advanced by zero. This finishes the running work, which may make more work due.
-  let active = await advanceEach(clocks, 0);
-  for (let remainingMs = durationMs; active.length > 0 && remainingMs > 0 && operatorClock.resets === resets; ) {
-    const stepMs = Math.min(remainingMs, ...active.map(msUntilNextDue));
-    active = await advanceEach(active, stepMs);
-    remainingMs -= stepMs;
+  const isStopped = () => operatorClock.resets !== resets || signal?.aborted;
+  const advance = new Advance();
+  for (const clock of clocks) clock.advances.add(advance);
+  try {
+    // The clocks are first advanced by zero. This finishes the running work, which may make more work due.
+    let active = await advanceEach(clocks, 0);
+    for (let remainingMs = durationMs; active.length > 0 && remainingMs > 0 && !isStopped(); ) {
+      const stepMs = Math.min(remainingMs, ...active.map(msUntilNextDue));
+      active = await advanceEach(active, stepMs);
+      remainingMs -= stepMs;
+    }
+  } finally {
+    for (const clock of clocks) clock.advances.delete(advance);
   }
+}
+
+/**
+ * Runs some work and resolves to true when it is done, or to false as soon as the signal is aborted. The work itself
+ * must stop by the signal.
+ */
+async function untilAborted(signal: AbortSignal | undefined, run: () => Promise<void>): Promise<boolean> {
+  if (signal?.aborted) return false;
+  let stop = () => {};
+  const aborted = new Promise<false>((resolve) => {
+    stop = () => resolve(false);
+  });
+  signal?.addEventListener('abort', stop);
+  try {
+    return await Promise.race([run().then(() => true), aborted]);
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+function createAbortError(now: Date, targetMs: number, signal: AbortSignal | undefined): ApiError {
+  const target = new Date(targetMs).toISOString();
+  const message = `The clock stopped at ${now.toISOString()} on its way to ${target}, because the signal was aborted.`;
+  return Object.assign(new ApiError('CONFLICT', message), { cause: signal?.reason });
 }
 
 /**

@@ -63,7 +63,7 @@ export type {
   RequestSummary,
 } from '../control/journal/request-entry.ts';
 export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
-export type { MailboxClock, TenantOption } from '../control/mailbox-clock.ts';
+export type { AdvanceOptions, MailboxClock, TenantOption } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
 export type { MailboxFaults } from '../control/mailbox-faults.ts';
 export type { MessageControls } from '../control/message-controls.ts';

@@ -34,6 +34,12 @@ interface ScheduledTask {
   readonly task: Task;
 }
 
+/** One call that advances clocks, perhaps those of several tenants. */
+export class Advance {
+  /** The URLs of the receivers that did not answer in time. Nobody should wait for them as long again. */
+  readonly slowReceivers = new Set<string>();
+}
+
 /**
  * The clock of one tenant. It shows real time until it is frozen or advanced, and runs scheduled tasks when they are
  * due. When a test advances the clock by three days, the retries of these days run immediately, one after another.
@@ -48,6 +54,8 @@ export class Clock {
   #cancelTimer = () => {};
   /** Settles when the last call of `advance` is done. */
   #lastMove: Promise<unknown> = Promise.resolve();
+  /** The calls that advance this clock now, or that wait for their turn. */
+  readonly advances = new Set<Advance>();
   /** How many times the clock was reset, so that a caller can detect a reset during its own work. */
   resets = 0;
   #steps = 0;

@@ -49,7 +49,8 @@ export function createControl(
     if (worlds?.isOver(epoch, worlds.get(String(sandbox).toLowerCase()))) throw createResetError();
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
     const process = { ...ownProcess, publicUrl: ownProcess.publicUrl ?? calledUrl(request) };
-    const input = { params, headers: request.headers, query: parameters, body, process } as never;
+    const { headers, signal } = request;
+    const input = { params, headers, signal, query: parameters, body, process } as never;
     const reply = WRITERS[row.content ?? 'application/json'](await row.run(target, input, mailbox), request);
     if (row.replyNeverChanges) constantReplies.set(row, reply);
     return reply;

@@ -33,6 +33,8 @@ export interface ControlInput<Params = unknown, Query = unknown, Body = unknown>
   readonly query: Query;
   readonly body: Body;
   readonly headers: HeaderReader;
+  /** Is aborted when the client disconnects. */
+  readonly signal: AbortSignal | undefined;
   readonly process: Required<OwnProcess>;
 }
 

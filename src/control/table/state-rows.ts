@@ -92,14 +92,14 @@ export const STATE_ROWS = {
     (mailbox, { query }) => showClock(mailbox, query.tenant),
   ),
   changeClock: defineControl(
-    'Freezes, advances or resumes the clock.',
+    'Freezes, advances or resumes the clock. If the client disconnects, an advance stops.',
     { body: clockChange, reply: clockReply },
     async (mailbox, input) => {
       const { clock } = mailbox;
       const body = parseOrRefuse('The body', clockChange, input.body);
       const options = { tenant: body.tenant };
       if (body.freeze !== undefined) clock.freeze(body.freeze === true ? undefined : body.freeze, options);
-      if (body.advance !== undefined) await clock.advance(body.advance, options);
+      if (body.advance !== undefined) await clock.advance(body.advance, { ...options, signal: input.signal });
       if (body.resume) clock.resume(options);
       return showClock(mailbox, body.tenant);
     },

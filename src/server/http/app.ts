@@ -11,7 +11,7 @@ import type { Intake } from '../intake.ts';
 import { isControlRead, type Log, logRequest } from '../server-log.ts';
 import type { WaitingOutput } from '../waiting-output.ts';
 import { guardControl, guardHost, guardTarget, isForInspector, isOriginAllowed, setCorsHeaders } from './guards.ts';
-import { ReplyBatch, readRequest, sendReply } from './node-adapter.ts';
+import { ReplyBatch, readRequest, sendReply, signalOfDisconnect } from './node-adapter.ts';
 import type { NodeRequest, NodeRequestHandler } from './request-queue.ts';
 import type { createStreamServer } from './stream-server.ts';
 import type { UserHandlers } from './user-handlers.ts';
@@ -84,7 +84,8 @@ export class App implements NodeRequestHandler {
     const request = this.#guard(message, response);
     if (isControlPath(request.path) && isForInspector(request)) return serveInspector(request);
     if (isControlPath(request.path)) {
-      return withoutTimeLimit(message.socket, async () => (await this.#loadControl())(request));
+      const call = { ...request, signal: signalOfDisconnect(message, response) };
+      return withoutTimeLimit(message.socket, async () => (await this.#loadControl())(call));
     }
     const mayPageCall = this.#mayPageCall(message.headers.origin, request.path);
     if (mayPageCall && setCorsHeaders(message, response)) return PREFLIGHT_REPLY;

@@ -102,6 +102,36 @@ async function sendPieces(response: ServerResponse, reader: ReadableStreamDefaul
   response.end();
 }
 
+/** The interval between two probes of a client that has ended its side of the connection. */
+const PROBE_MS = 500;
+
+/**
+ * Returns a signal that is aborted when the client disconnects before it has got its reply. A client that has ended its
+ * side of the connection may still wait for the reply. Only a write shows whether it does, so such a client gets an
+ * interim response (RFC 9110, section 15.2) from time to time.
+ */
+export function signalOfDisconnect({ socket, httpVersion }: IncomingMessage, response: ServerResponse): AbortSignal {
+  const disconnected = new AbortController();
+  let timer: ReturnType<typeof setInterval> | undefined;
+  const probe = () => {
+    if (!response.headersSent) response.writeProcessing();
+  };
+  const startProbes = () => {
+    // A client with HTTP 1.0 does not know interim responses.
+    if (httpVersion === '1.0' || timer) return;
+    probe();
+    timer = setInterval(probe, PROBE_MS);
+  };
+  socket.once('end', startProbes);
+  if (socket.readableEnded) startProbes();
+  response.once('close', () => {
+    socket.off('end', startProbes);
+    clearInterval(timer);
+    if (!response.writableFinished) disconnected.abort(new Error('The client has disconnected.'));
+  });
+  return disconnected.signal;
+}
+
 /** Discards the unread rest of a body, so that the client can finish sending and then read its reply. */
 export function releaseRequest(request: IncomingMessage): void {
   if (request.readableEnded) return;

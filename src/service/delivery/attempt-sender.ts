@@ -31,6 +31,9 @@ type CallResult = Pick<AttemptResult, 'status' | 'responseHeaders' | 'responseBo
 /** The content that an attempt sends, and the fault that it applies. */
 type AttemptInput = Pick<Job, 'content' | 'fault' | 'faultId'>;
 
+/** The timeout of a receiver that did not answer in time before, while a test advanced the clock. */
+const SHORT_TIMEOUT_MS = 1_000;
+
 const TIMEOUTS_MS = { '15s': 15_000, '30s': 30_000, '5s': 5_000, '1s': 1_000, '100ms': 100 };
 
 /** Sends the attempts of one tenant and tracks those in flight. */
@@ -84,12 +87,24 @@ export class AttemptSender {
     const { headers: signed, body } = createRequest({ id: sentId, secret, content, now, fault, newSecret, behaviours });
     const headers = { ...signed, ...loginHeader };
     const startedMs = realEnvironment.now().getTime();
-    const timeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];
+    const fullTimeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];
+    const isSlow =
+      fullTimeoutMs > SHORT_TIMEOUT_MS && [...clock.advances].some(({ slowReceivers }) => slowReceivers.has(url));
+    const timeoutMs = isSlow ? SHORT_TIMEOUT_MS : fullTimeoutMs;
+    const onTimeout = () => {
+      // Otherwise, a test that advances the clock by days would wait for each retry as long as for the first attempt.
+      for (const advance of clock.advances) advance.slowReceivers.add(url);
+      const problem = `The receiver did not respond within ${timeoutMs / 1000} s.`;
+      const reason =
+        `It got only this long, because it did not respond within ${fullTimeoutMs / 1000} s to an earlier attempt in ` +
+        'the same advance of the clock.';
+      call.abort(new Error(isSlow ? `${problem} ${reason}` : problem));
+    };
     const init = { method: 'POST', headers, body, redirect: 'manual', signal: call.signal } as const;
     const result =
       fault === 'unreachable'
         ? failedResult(new Error('The receiver could not be reached, because of a fault.'))
-        : await callReceiver(realEnvironment, [href, init], timeoutMs, call);
+        : await callReceiver(realEnvironment, [href, init], call, { timeoutMs, onTimeout });
     const durationMs = Math.max(realEnvironment.now().getTime() - startedMs, 0);
     const request = { url, requestHeaders: headers, requestBody: body };
     const appliedFault = { fault: fault ?? null, faultId: (fault && faultId) || null };
@@ -137,11 +152,10 @@ class AbortableCall {
 async function callReceiver(
   environment: Environment,
   request: Parameters<Environment['fetch']>,
-  timeoutMs: number,
   call: AbortableCall,
+  { timeoutMs, onTimeout }: { readonly timeoutMs: number; onTimeout(): void },
 ): Promise<CallResult> {
-  const abortOnTimeout = () => call.abort(new Error(`The receiver did not respond within ${timeoutMs / 1000} s.`));
-  const cancelTimer = environment.setTimer(timeoutMs, abortOnTimeout);
+  const cancelTimer = environment.setTimer(timeoutMs, onTimeout);
   try {
     return await Promise.race([environment.fetch(...request).then(toResult), call.aborted.then(failedResult)]);
   } catch (error) {

@@ -175,6 +175,8 @@ export interface ApiRequest {
   readonly body: AsyncIterable<Uint8Array> | null;
   /** The epoch in which the request arrived. Default: the epoch in which it is handled. */
   readonly epoch?: number | undefined;
+  /** Is aborted when the client disconnects. Only a control call that may take long reads it. */
+  readonly signal?: AbortSignal;
 }
 
 /** The query of every request without a query. It is shared, because the journal keeps the query of each request. */
