@@ -57,8 +57,9 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
   ),
   'sending.bounce.detection': assumed(
     'Which inbound mail reports that a sent mail bounced?',
-    'a delivery report (RFC 3464) with a failed recipient; or a free text about a failure, if the null sender or ' +
-      'a mail system sent it, and if it has evidence: a status code next to an address, X-Failed-Recipients, the ' +
+    'a delivery report (RFC 3464) with a failed recipient, whose status may stand in the Diagnostic-Code alone; or ' +
+      'a free text about a failure, if the null sender or a mail system sent it or if it is a multipart/report ' +
+      'without a part for programs, and if it has evidence: a status code next to an address, X-Failed-Recipients, the ' +
       'returned mail or, from the null sender, the subject or the address of a mail system; a permanent status has ' +
       'priority over words such as delayed; the sent mail is found by the Message-ID of the returned mail, ' +
       'In-Reply-To, References or a Message-ID in the text; otherwise it is the latest mail of the same inbox to ' +

@@ -7,6 +7,7 @@ import type { MessageRow } from '../../world/store/rows.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
 import { findThread } from '../mail/incoming/accept-message.ts';
 import { type ParsedMail, parseEml } from '../mail/incoming/parse-eml.ts';
+import { messagesWithId } from '../mail/message-id.ts';
 import { checkRoom, type MailContext, publish, sizeOfMail, storeMessage } from '../mail/store-message.ts';
 import { type Argument, CommandError, itemsOf, RefusedCommand, textOf } from './argument.ts';
 import { type Folder, type FolderName, folderOf, type Item } from './folder.ts';
@@ -84,7 +85,7 @@ export function appendMail(context: MailContext, inbox: ImapInbox, appended: App
   const parsed = parseEml(bytes, `<${newId(world.environment)}@${DEFAULT_DOMAIN}>`);
   const folder = folders[name];
   const isSent = (row: MessageRow) => row.inboxId === inbox.id && folderOf(row) === 'Sent';
-  const sent = name === 'Sent' && world.messages.by('messageIdHeader', parsed.mail.messageIdHeader).find(isSent);
+  const sent = name === 'Sent' && messagesWithId(world, parsed.mail.messageIdHeader).find(isSent);
   if (sent) return folder.find(sent.id);
   const id = name === 'Drafts' ? storeDraft(context, inbox, parsed, bytes) : store(context, inbox, parsed, appended);
   const item = folder.find(id);
@@ -99,7 +100,7 @@ function storeDraft(
   raw: Uint8Array<ArrayBuffer>,
 ): string {
   const { to, cc, subject, plainBody, htmlBody, inReplyTo } = mail;
-  const original = world.messages.by('messageIdHeader', inReplyTo ?? '').find((row) => row.inboxId === inboxId);
+  const original = messagesWithId(world, inReplyTo ?? '').findLast((row) => row.inboxId === inboxId);
   const now = timestampNow(world.environment);
   const content = { to, cc, bcc, subject, plainBody, htmlBody, replyToMessageId: original?.id ?? null, raw };
   checkRoom(context, sizeOfMailRow(content));

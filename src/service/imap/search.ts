@@ -1,7 +1,7 @@
 import { formatAddress, toAddressText } from '../../contract/email-address.ts';
 import { type ListedAddress, readAddressList } from '../../contract/email-address-list.ts';
 import { countStart } from '../../world/store/entries.ts';
-import { bytesOf, decodeBody, decodeText, decodeWords } from '../mail/mime/decode.ts';
+import { bytesOf, decodeBody, decodeText, decodeWords, escapeWordBytes } from '../mail/mime/decode.ts';
 import type { MailPart } from '../mail/mime/split-parts.ts';
 import {
   type Argument,
@@ -268,13 +268,13 @@ function toSearchable(text: string): string {
 
 /** Decodes a header in which one character stands for each byte. Encoded words are decoded, too. */
 function decodeHeader(header: string): string {
-  const text = decodeText(bytesOf(header));
+  const text = decodeText(bytesOf(escapeWordBytes(header)));
   return text.includes('=?') ? linesOf(text).map(decodeWords).join('\n') : text;
 }
 
 /** Decodes a field of addresses, and writes each address in the form in which people search for it. */
 function decodeAddresses(field: string): string {
-  const { entries } = readAddressList(decodeText(bytesOf(field)));
+  const { entries } = readAddressList(decodeText(bytesOf(escapeWordBytes(field))));
   const write = (entry: ListedAddress) =>
     formatAddress({ name: decodeWords(entry.name), address: toAddressText(entry) });
   return entries

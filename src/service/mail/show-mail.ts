@@ -4,6 +4,7 @@ import { describeAddressProblem, findAddressProblem } from '../../contract/email
 import { type AttachmentRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/state.ts';
 import type { World } from '../../world/store/world.ts';
+import { isRareCharset } from './mime/charsets.ts';
 import { readHeaders, repairLineEnds } from './mime/header.ts';
 import { listFields, type RawPart, splitParts } from './mime/split-parts.ts';
 
@@ -173,7 +174,8 @@ const OTHER_CHARSETS = [
 
 function isKnownCharset(charset: string): boolean {
   const name = charset.replace(/^(?:x-|cs)/, '');
-  return OTHER_CHARSETS.some((pattern) => pattern.test(name)) || [charset, name].some(isDecodable);
+  const isOther = OTHER_CHARSETS.some((pattern) => pattern.test(name)) || isRareCharset(charset);
+  return isOther || [charset, name].some(isDecodable);
 }
 
 function isDecodable(charset: string): boolean {

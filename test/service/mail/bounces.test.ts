@@ -35,6 +35,19 @@ const report = (status: readonly string[], returned: readonly string[] = [], typ
   '--x--',
 ];
 
+/** Lines of a report that lacks the part for programs. */
+const reportWithoutStatus = (subject: string, text: readonly string[], returned: readonly string[]) => [
+  `From: Postmaster <postmaster@mx.visitor.test>`,
+  `Subject: ${subject}`,
+  'Content-Type: multipart/report; report-type=delivery-status; boundary=x',
+  '',
+  '--x',
+  '',
+  ...text,
+  ...(returned.length === 0 ? [] : ['--x', 'Content-Type: message/rfc822', '', ...returned, '', 'Hello!']),
+  '--x--',
+];
+
 const failed = (recipient: string, status: string, action = 'failed') => [
   `Final-Recipient: rfc822; ${recipient}`,
   `Action: ${action}`,
@@ -93,6 +106,57 @@ const BOUNCES: Case[] = [
     'a delivery report about several recipients',
     () => report([...failed(KIM, '5.1.1'), ...failed('x@y.test', '2.0.0', 'delivered'), ...failed(LEE, '5.2.2')]),
     bounced(`${KIM}, ${LEE}`, '5.1.1, 5.2.2'),
+  ],
+  [
+    'a delivery report whose recipient has a bracket too many',
+    (id) => report(failed(`${KIM}>`, '5.1.1'), [`Message-ID: ${id}`]),
+    bounced(KIM, '5.1.1'),
+  ],
+  [
+    'a delivery report whose recipients have comments',
+    () => report([...failed(`${KIM} (forwarded)`, '5.1.1'), ...failed(`<${LEE}> (was: "Lee")`, '5.2.2')]),
+    bounced(`${KIM}, ${LEE}`, '5.1.1, 5.2.2'),
+  ],
+  [
+    'a delivery report with the status only in the reply of the other server',
+    () =>
+      report([
+        `Final-Recipient: rfc822; ${KIM}`,
+        'Action: failed',
+        'Diagnostic-Code: smtp; 550 5.1.1 No such user',
+        '',
+        `Final-Recipient: rfc822;${LEE}`,
+        'Action: failed',
+        'Diagnostic-Code: smtp;552 Too full',
+      ]),
+    bounced(`${KIM}, ${LEE}`, '5.1.1, 5.0.0'),
+  ],
+  [
+    'a delivery report with a status and no action',
+    () =>
+      report([
+        `Final-Recipient: rfc822; ${KIM}`,
+        'Status: 5.1.1',
+        '',
+        `Final-Recipient: rfc822; ${LEE}`,
+        'Status: 4.4.1',
+      ]),
+    bounced(KIM, '5.1.1'),
+  ],
+  [
+    'a report that the delivery was aborted, without a part for programs',
+    (id) =>
+      reportWithoutStatus(
+        'Delivery aborted',
+        ['The delivery of your message was aborted:', `  <${KIM}>`],
+        [`Message-ID: ${id}`],
+      ),
+    bounced(KIM, '5.0.0'),
+  ],
+  [
+    'a report without a part for programs, with a status in its text',
+    () => reportWithoutStatus('Notice', [`Mail to ${KIM} failed: 550 5.1.1 unknown`], []),
+    bounced(KIM, '5.1.1'),
   ],
   [
     'a free text with X-Failed-Recipients',
@@ -193,6 +257,22 @@ const BOUNCES: Case[] = [
 const answer = (from: string, id: string, ...lines: string[]) => [`From: ${from}`, `In-Reply-To: ${id}`, ...lines];
 
 const NO_BOUNCES: Case[] = [
+  [
+    'a report of a delay without a part for programs',
+    () =>
+      reportWithoutStatus(
+        'Delayed',
+        [`Mail to ${KIM} is delayed, and will be retried if delivery failed.`],
+        ['Subject: x'],
+      ),
+  ],
+  [
+    'a report that a mail was not read, without a part for programs',
+    (id) =>
+      reportWithoutStatus('Deleted', ['Your message was aborted.'], [`Message-ID: ${id}`]).map((line) =>
+        line.replace('report-type=delivery-status', 'report-type=disposition-notification'),
+      ),
+  ],
   ['a report of a delay', (id) => report(failed(KIM, '4.4.1', 'delayed'), [`Message-ID: ${id}`])],
   ['a report of a success', (id) => report(failed(KIM, '2.0.0', 'delivered'), [`Message-ID: ${id}`])],
   [

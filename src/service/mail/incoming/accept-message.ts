@@ -9,6 +9,7 @@ import { newId } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
 import { fieldOfTenant, type World } from '../../../world/store/world.ts';
+import { messagesWithId } from '../message-id.ts';
 import { createTrace } from '../mime/header.ts';
 import { findInbox, type Recipient, uniqueInboxes } from '../outgoing/route.ts';
 import { checkEpoch, checkRoom, type MailContext, publish, sizeOfMail, storeMessage } from '../store-message.ts';
@@ -190,7 +191,7 @@ export function findThread(
   for (const messageId of [...(inReplyTo === null ? [] : [inReplyTo]), ...references.toReversed()]) {
     // An inbox that writes to itself has two messages with this id. Replies belong to the thread of the inbound
     // message. `findLast` finds that message, because it is stored second.
-    const known = world.messages.by('messageIdHeader', messageId).findLast((message) => message.inboxId === inboxId);
+    const known = messagesWithId(world, messageId).findLast((message) => message.inboxId === inboxId);
     if (known) return known.threadId;
   }
   return undefined;

@@ -76,7 +76,7 @@ export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
       replyTo: preferUsable(allAddresses('reply-to')) ?? null,
       subject: truncate(toCleanLine(decodeWords(subject) || subject), MAX_SUBJECT_LENGTH),
       ...readContents(parts, text),
-      messageIdHeader: findIds(valuesOf('message-id')[0])[0] ?? fallbackId,
+      messageIdHeader: readMessageId(valuesOf('message-id')[0]) ?? fallbackId,
       inReplyTo: findIds(valuesOf('in-reply-to')[0])[0] ?? null,
       references: findIds(valuesOf('references')[0]).slice(-MAIL_LIMITS.references),
     },
@@ -127,9 +127,21 @@ function preferUsable(addresses: readonly string[]): string | undefined {
   return addresses.find((address) => findAddressProblem(address) === undefined) ?? addresses[0];
 }
 
-/** Finds the Message-IDs in a header field. */
+/** Returns the Message-ID of a mail. If it does not stand in angle brackets, it is the whole field. */
+function readMessageId(field = ''): string | undefined {
+  const [id = toCleanLine(decodeText(bytesOf(field))).trim()] = field.match(/<[^<>\s]+>/) ?? [];
+  return id === '' || id.length > MAIL_LIMITS.messageId ? undefined : id;
+}
+
+/**
+ * Finds the Message-IDs to which a mail refers. In a field without angle brackets, these are the words with an `@`, or
+ * the whole field if it is one word.
+ */
 function findIds(field = ''): string[] {
-  return (field.match(/<[^<>\s]+>/g) ?? []).filter((id) => id.length <= MAIL_LIMITS.messageId);
+  const inBrackets = field.match(/<[^<>\s]+>/g);
+  const words = field.split(/[\s,<>]+/).filter((word) => word !== '');
+  const ids = inBrackets ?? (words.length === 1 ? words : words.filter((word) => word.includes('@')));
+  return ids.filter((id) => id.length <= MAIL_LIMITS.messageId).map((id) => decodeText(bytesOf(id)));
 }
 
 /**

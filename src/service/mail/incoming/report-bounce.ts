@@ -1,8 +1,11 @@
-import { toBareAddress } from '../../../contract/email-address.ts';
+import { toAddressText, toBareAddress } from '../../../contract/email-address.ts';
+import { flattenAddresses, readAddressList } from '../../../contract/email-address-list.ts';
 import type { AttachmentRow, MessageRow } from '../../../world/store/rows.ts';
 import type { World } from '../../../world/store/world.ts';
 import { toPlainText } from '../html.ts';
+import { messagesWithId } from '../message-id.ts';
 import { readFields, readHeaders } from '../mime/header.ts';
+import { parseParameters } from '../mime/split-parts.ts';
 import { type MailContext, markBounced } from '../store-message.ts';
 
 /**
@@ -45,9 +48,9 @@ function isSentTo({ to, cc, bcc }: MessageRow, addresses: ReadonlySet<string>): 
 /** Finds the reported mail by the Message-IDs in the report; otherwise the latest mail to an address in the report. */
 function findReportedMail(world: World, inboxId: string, { messageIds, failures }: BounceReport) {
   for (const messageId of messageIds) {
-    const mail = world.messages
-      .by('messageIdHeader', messageId)
-      .find((message) => message.inboxId === inboxId && message.direction === 'outbound');
+    const mail = messagesWithId(world, messageId).find(
+      (message) => message.inboxId === inboxId && message.direction === 'outbound',
+    );
     if (mail) return mail;
   }
   const addresses = new Set(prefer(failures, hasStatus).map(({ recipient }) => recipient.toLowerCase()));
@@ -70,14 +73,22 @@ export function readBounceReport(message: MessageRow, listFiles: () => readonly 
   // Mail between inboxes of this emulator has neither raw bytes nor stored headers, and is never a report.
   if (message.raw === null && message.headers === null) return undefined;
   const headers = readHeaders(message);
-  const isReport = /^multipart\/report\b/i.test(headers['content-type'] ?? '');
-  if (!isReport && !isNullSender(headers) && !isMailSystem(message)) return undefined;
+  if (!isReport(headers) && !isNullSender(headers) && !isMailSystem(message)) return undefined;
   const files = listFiles();
   const status = files.find(({ contentType }) => /^message\/(?:global-)?delivery-status/i.test(contentType));
-  if (!status && isReport) return undefined;
+  if (!status && isReport(headers) && !isDeliveryReport(headers)) return undefined;
   const returnedFiles = files.filter(({ contentType }) => RETURNED_TYPE.test(contentType));
   const report = status ? readStatus(textOf(status)) : readFreeText(message, headers, returnedFiles.length > 0);
   return report && { ...report, messageIds: findMessageIds(message, returnedFiles) };
+}
+
+/**
+ * Returns whether a `multipart/report` is about a delivery. Other reports say that a mail was read, or that somebody
+ * complains about it.
+ */
+function isDeliveryReport(headers: Readonly<Record<string, string>>): boolean {
+  const { 'report-type': type = 'delivery-status' } = parseParameters(headers['content-type']).parameters;
+  return type.toLowerCase() === 'delivery-status';
 }
 
 /** Matches the media type of a file that contains the returned mail, or only the header of this mail. */
@@ -93,26 +104,37 @@ function readStatus(text: string) {
   const failures: Mention[] = text
     .split(/(?:\r?\n){2,}/)
     .map((group) => readFields(group.split(/\r?\n(?![ \t])/)))
-    .filter(({ action }) => /^failed\b/i.test(action ?? ''))
-    .map((fields) => ({
-      recipient: readTypedAddress(fields['original-recipient'] ?? fields['final-recipient'] ?? ''),
-      statusCode: findStatusCode(fields.status ?? '') ?? UNKNOWN_STATUS,
-    }));
+    .flatMap(({ action, status, ...fields }) => {
+      const written = fields['original-recipient'] ?? fields['final-recipient'];
+      // Some servers leave out the status and put it into the reply of the other server, or leave out the action.
+      const statusCode = findStatusCode(status ?? '') ?? findStatusCode(fields['diagnostic-code'] ?? '');
+      const hasFailed = action === undefined ? written && statusCode?.startsWith('5') : /^failed\b/i.test(action);
+      if (!hasFailed) return [];
+      return { recipient: readTypedAddress(written ?? ''), statusCode: statusCode ?? UNKNOWN_STATUS };
+    });
   return failures.length > 0 ? { failures, isExact: true, statusCode: UNKNOWN_STATUS } : undefined;
 }
 
-/** Reads an address with its type, such as `rfc822; dana@customer.test`, and resolves the escapes of RFC 6533. */
+/**
+ * Reads an address with its type, such as `rfc822; dana@customer.test`, and resolves the escapes of RFC 6533. A comment,
+ * and angle brackets without their counterparts, are left out.
+ */
 function readTypedAddress(field: string): string {
-  const address = field.replace(/^[^;]*;/, '').trim();
-  return address.replace(/^<(.*)>$/, '$1').replace(/\\x\{([0-9a-f]{1,6})\}/gi, (escaped, hex: string) => {
-    const code = Number.parseInt(hex, 16);
-    return code <= 0x10ffff ? String.fromCodePoint(code) : escaped;
-  });
+  const text = field
+    .replace(/^[^;]*;/, '')
+    .trim()
+    .replace(/\\x\{([0-9a-f]{1,6})\}/gi, (escaped, hex: string) => {
+      const code = Number.parseInt(hex, 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : escaped;
+    });
+  const address = flattenAddresses(readAddressList(text)).find(({ domain }) => domain !== '');
+  return address ? toAddressText(address) : text;
 }
 
 /** Finds the Message-IDs of the returned mail, then those that the report replies to, then those in its text. */
 function findMessageIds(message: MessageRow, returnedFiles: readonly AttachmentRow[]): string[] {
-  const idsIn = (text: string) => Array.from(text.matchAll(/^message-id:\s*(<[^<>\s]+>)/gim), ([, id = '']) => id);
+  const idsIn = (text: string) =>
+    Array.from(text.matchAll(/^message-id:\s*(<[^<>\s]+>|[^<>\s]+)/gim), ([, id = '']) => id);
   const headers = returnedFiles.map((file) => textOf(file).split(/\r?\n\r?\n/, 1)[0] ?? '');
   const { inReplyTo, references } = message;
   return [headers.flatMap(idsIn), inReplyTo ?? [], references.toReversed(), idsIn(bodyOf(message))].flat();
@@ -131,7 +153,7 @@ const UNKNOWN_STATUS = '5.0.0';
 
 const FAILURE_WORDS = [
   /undeliver|(?:not|n['’]t|never) (?:be(?:en)? )?(?:\w{1,20}ly )?delivered|(?:not|n['’]t) (?:able to )?deliver\b/i,
-  /(?:delivery|message|mail|address\S{0,4})\b.{0,40}\bfail|failure notice|returned (?:mail|to sender)/i,
+  /(?:delivery|message|mail|address\S{0,4})\b.{0,40}\b(?:fail|abort)|\babort(?:ed|ing)\b.{0,40}\b(?:delivery|message|mail)\b|failure notice|returned (?:mail|to sender)/i,
   /permanent(?: fatal)? error|does(?: not|n['’]t) exist|unknown (?:user|recipient)/i,
   /\b(?:user|recipient|mailbox|address)\b.{0,20}\b(?:unknown|rejected|not found|unavailable)/i,
 ];
@@ -161,6 +183,8 @@ const RETURNED_FIELD = /^(?:return-path|received|message-id): /im;
  * Each row lists signs that together show a report. One sign alone is not enough, because people write such words, too.
  */
 const EVIDENCE = [
+  ['report', 'failureWords', 'returnedMail'],
+  ['report', 'failureWords', 'codeInText'],
   ['nullSender', 'failureInSubject'],
   ['nullSender', 'mailSystem', 'failureWords'],
   ['nullSender', 'failureWords', 'codeInText'],
@@ -182,6 +206,7 @@ export function readFreeText(message: MessageRow, headers: Readonly<Record<strin
   const statusCode = findStatusCode(text);
   const failedField = headers['x-failed-recipients'] ?? '';
   const signs: Readonly<Record<(typeof EVIDENCE)[number][number], boolean>> = {
+    report: isReport(headers),
     nullSender: isNullSender(headers),
     mailSystem: isMailSystem(message),
     failureInSubject: describesFailure(subject) && !ANSWER_SUBJECT.test(subject),
@@ -191,11 +216,11 @@ export function readFreeText(message: MessageRow, headers: Readonly<Record<strin
     failedRecipients: failedField.includes('@'),
     returnedMail: hasReturnedMail || RETURNED_FIELD.test(body),
   };
-  const isReport = EVIDENCE.some((combination) => combination.every((sign) => signs[sign]));
+  const isEvident = EVIDENCE.some((combination) => combination.every((sign) => signs[sign]));
   const codes = [statusCode, ...mentions.map((mention) => mention.statusCode)];
   const searchedText = `${signs.failedRecipients ? 'X-Failed-Recipients:' : ''}\n${subject}\n${text}`;
   const isPermanent = () => VERDICTS.find(([words]) => words.test(searchedText))?.[1] === true;
-  if (!isReport || !(codes.some((code) => code?.startsWith('5')) || isPermanent())) return undefined;
+  if (!isEvident || !(codes.some((code) => code?.startsWith('5')) || isPermanent())) return undefined;
   return { ...listFailures(failedField, mentions), statusCode: statusCode ?? UNKNOWN_STATUS };
 }
 
@@ -203,6 +228,9 @@ export function readFreeText(message: MessageRow, headers: Readonly<Record<strin
 function bodyOf({ plainBody, htmlBody }: MessageRow): string {
   return plainBody.trim() === '' && htmlBody !== null ? toPlainText(htmlBody) : plainBody;
 }
+
+const isReport = (headers: Readonly<Record<string, string>>) =>
+  /^multipart\/report\b/i.test(headers['content-type'] ?? '');
 
 /** Returns whether the mail came from the null sender (RFC 5321, section 4.5.5). */
 const isNullSender = (headers: Readonly<Record<string, string>>) => headers['return-path'] === '<>';

@@ -1,5 +1,6 @@
 import { decodeWords as decodeWithPostalMime } from 'postal-mime';
 import { toBase64 } from '../../../basics/base64.ts';
+import { decodeRareCharset, isRareCharset } from './charsets.ts';
 
 /**
  * The characters of the bytes 0x80 to 0x9F in windows-1252. Five of these bytes have no character and stay as they are.
@@ -116,6 +117,8 @@ const DEFAULT_CHARSET = 'windows-1252';
  */
 export function decodeText(bytes: Uint8Array, charset?: string, fallback = DEFAULT_CHARSET): string {
   if (charset === undefined) return decodeUtf8(bytes) ?? decodeText(bytes, fallback);
+  const rare = decodeRareCharset(bytes, charset);
+  if (rare !== undefined) return rare;
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
@@ -142,7 +145,8 @@ const SEARCHED_BYTES = 64 * 1024;
  * Decodes the text of a header field that is not written as encoded words: as UTF-8 or, if it is not valid UTF-8, in
  * the first charset that the mail names.
  */
-export function decodeRawField(field: string, mail: string): string {
+export function decodeRawField(written: string, mail: string): string {
+  const field = escapeWordBytes(written);
   const hasEscape = field.includes(ISO_2022_JP_ESCAPE);
   if (!hasEscape && /^[\0-\x7f]*$/.test(field)) return field;
   const start = mail.slice(0, SEARCHED_BYTES);
@@ -154,9 +158,34 @@ export function decodeRawField(field: string, mail: string): string {
 /** How much of a header field is searched for encoded words: more than the longest subject can be. */
 const MAX_WORDS_LENGTH = 16_000;
 
+/** Matches an encoded word: its charset without a language, its encoding, and its content. */
+const ENCODED_WORD = /=\?([^?*\s]+)(?:\*[^?\s]*)?\?([QB])\?([^?]*)\?=/gi;
+
+/**
+ * Escapes the bytes above 127 within the encoded words of a field, in which one character stands for each byte. They are
+ * not allowed there, and are bytes in the charset of the word, not in that of the field.
+ */
+export function escapeWordBytes(field: string): string {
+  if (/^[\0-\x7f]*$/.test(field)) return field;
+  return field.replace(ENCODED_WORD, (word, _, encoding: string) =>
+    word.replace(/[\x80-\xff]/g, (character) =>
+      encoding.toUpperCase() === 'Q' ? `=${character.charCodeAt(0).toString(16).toUpperCase()}` : '',
+    ),
+  );
+}
+
 /** Decodes the encoded words in a header field (RFC 2047). */
 export function decodeWords(field: string): string {
-  return decodeWithPostalMime(field.slice(0, MAX_WORDS_LENGTH));
+  return decodeWithPostalMime(toUtf8Words(field.slice(0, MAX_WORDS_LENGTH)));
+}
+
+/** Encodes words again that are in a charset which postal-mime does not know. */
+function toUtf8Words(field: string): string {
+  return field.replace(ENCODED_WORD, (word, charset: string, encoding: string, content: string) => {
+    if (!isRareCharset(charset)) return word;
+    const bytes = encoding.toUpperCase() === 'B' ? decodeBase64(content) : decodeQuoted(content.replaceAll('_', ' '));
+    return `=?utf-8?B?${toBase64(new TextEncoder().encode(decodeText(bytes, charset)))}?=`;
+  });
 }
 
 /** Corrects windows-1252 in a decoded header field, and replaces line breaks and NUL by spaces. */

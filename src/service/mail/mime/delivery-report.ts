@@ -1,6 +1,6 @@
 import { toBareAddress } from '../../../contract/email-address.ts';
 import { multipart, textPart, writePart } from './compose-mail.ts';
-import { CRLF, formatDate, type MailHeader, writeField, writeHeaderFields } from './header.ts';
+import { CRLF, formatDate, type MailHeader, toMessageIds, writeField, writeHeaderFields } from './header.ts';
 
 /** What happened to a mail for one recipient, with the subject and the sentence of its report. */
 const ACTIONS = {
@@ -57,8 +57,8 @@ export function createDeliveryReport(report: DeliveryReport) {
     `Subject: ${subject}`,
     `Date: ${formatDate(at)}`,
     `Message-ID: <${id}@${reportingMta}>`,
-    writeField('In-Reply-To', [original.messageIdHeader]),
-    writeField('References', [...original.references, original.messageIdHeader]),
+    writeField('In-Reply-To', toMessageIds([original.messageIdHeader])),
+    writeField('References', toMessageIds([...original.references, original.messageIdHeader])),
     'Auto-Submitted: auto-replied',
     ...(action === 'failed' ? [`X-Failed-Recipients: ${recipient}`] : []),
     'MIME-Version: 1.0',

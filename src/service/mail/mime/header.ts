@@ -67,7 +67,7 @@ function addressToWords(text: string): string[] {
  * Splits texts into Message-IDs at spaces and at characters that are not ASCII. Adds missing angle brackets, because
  * Message-IDs in a fixture may lack them.
  */
-function toMessageIds(texts: readonly string[]): string[] {
+export function toMessageIds(texts: readonly string[]): string[] {
   const ids = texts.flatMap((text) => text.split(/[^!-~]+/)).filter((id) => id !== '');
   return ids.map((id) => (/^<.*>$/.test(id) ? id : `<${id}>`));
 }
