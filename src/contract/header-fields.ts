@@ -40,6 +40,23 @@ export interface HeaderReader {
 }
 
 /**
+ * The headers of each reply whose bytes come from a mail, because they may be hostile: a browser must not guess another
+ * type, name the URL in a request, give a page that it opens a hold on this tab, or let another site embed them.
+ */
+export const HOSTILE_CONTENT_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+/** The headers of bytes of a mail that are a file, and that a browser must not run as a page of this origin. */
+export const HOSTILE_FILE_HEADERS = {
+  ...HOSTILE_CONTENT_HEADERS,
+  'content-security-policy': "default-src 'none'; sandbox",
+} as const;
+
+/**
  * Returns the parameters of `Content-Disposition` for a file name (RFC 6266): the name in ASCII and, if it has other
  * characters, also in UTF-8.
  */

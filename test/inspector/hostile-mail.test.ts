@@ -13,12 +13,12 @@ const open = useInspector();
 const PER_MAIL = 12;
 
 /** A server of the attacker, at `evil.test`, which a page reaches if anything lets it. */
-async function startAttacker() {
+async function startAttacker(page = '') {
   const requests: string[] = [];
   const connections: string[] = [];
   const server = createServer(({ method, url }, response) => {
     requests.push(`attacker: ${method} ${url}`);
-    response.end();
+    response.setHeader('Content-Type', 'text/html').end(page);
   });
   server.on('connection', ({ remotePort }) => connections.push(`connection ${remotePort}`));
   server.listen(0, '127.0.0.1');
@@ -156,6 +156,67 @@ test('clicks in a mail lead nowhere', async (context) => {
   }
   context.expect([...seen, ...attacker.requests]).toEqual([]);
   context.expect(page.url()).toBe(url);
+});
+
+/** The page of an attacker, which leads the tab that opened it to another place, and then says so in its title. */
+const STEERING_PAGE = `<script>if (window.opener) window.opener.location = '/steered';
+  document.title = window.opener ? 'steers' : 'is alone';</script>`;
+
+/** Links that open another page, which could get a hold on the tab of the mail. */
+const OPENERS = [
+  '<a href="URL" target=_blank rel=opener>Click</a>',
+  '<a href="URL" target=other>Click</a>',
+  '<a href="URL" target=_blank rel="&#111;pener">Click</a>',
+  '<base target=other><a href="URL" rel=opener>Click</a>',
+  '<svg><a href="URL" target=_blank rel=opener><text y=20>Click</text></a></svg>',
+];
+
+test('a page that a mail in a tab of its own opens cannot steer that tab', async (context) => {
+  const { page, server } = await open(context);
+  await using attacker = await startAttacker(STEERING_PAGE);
+  for (const html of OPENERS) {
+    const [message] = await server.mailbox.receiveMessage({
+      to: 'helpdesk@acme.test',
+      from: 'eve@outside.test',
+      html: html.replace('URL', `${attacker.origin}/`),
+    });
+    const url = `${server.control}/messages/${message?.id}.html`;
+    await page.goto(url);
+    const [opened] = await Promise.all([page.waitForEvent('popup'), page.getByText('Click').click()]);
+    await context.expect.poll(() => opened.title()).toBe('is alone');
+    context.expect(page.url()).toBe(url);
+    await opened.close();
+  }
+  context.expect(attacker.requests.filter((request) => request.includes('steered'))).toEqual([]);
+});
+
+const HOSTILE_HEADERS = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'content-security-policy': expect.stringMatching(/^default-src 'none'; .*\bsandbox\b/),
+};
+
+test('every reply with the bytes of a mail has headers against what it may contain', async (context) => {
+  await using server = await startBuiltServer();
+  const { keys } = server.mailbox;
+  const [message] = await server.mailbox.receiveMessage({
+    to: 'helpdesk@acme.test',
+    from: 'eve@outside.test',
+    html: '<script>alert(1)</script>',
+    attachments: [{ filename: 'x.html', contentType: 'text/html', text: '<script>alert(1)</script>' }],
+  });
+  const { id = '', inboxId } = message ?? {};
+  const [file] = server.mailbox.mail(id).files;
+  const api = `${server.url}/v1/inboxes/${inboxId}/messages/${id}`;
+  const mail = `${server.control}/messages/${id}`;
+  const urls = [`${mail}.html`, `${mail}/source`, `${mail}/files/${file?.id}`];
+  for (const url of [...urls, `${api}/raw`, `${api}/attachments/${file?.id}`]) {
+    const response = await fetch(url, { headers: { 'X-API-Key': keys.acme.tenant } });
+    context.expect([url, response.status]).toEqual([url, 200]);
+    context.expect(Object.fromEntries(response.headers)).toMatchObject(HOSTILE_HEADERS);
+  }
 });
 
 test('a mail that names what the page reads of its frame is shown all the same', async (context) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { toJsonPieces } from '../../basics/json-pieces.ts';
 import { createSilentReader, parseBehaviours } from '../../contract/behaviours.ts';
 import { ApiError, createResetError } from '../../contract/errors.ts';
-import { filenameParameters } from '../../contract/header-fields.ts';
+import { filenameParameters, HOSTILE_CONTENT_HEADERS, HOSTILE_FILE_HEADERS } from '../../contract/header-fields.ts';
 import type { AnyReply, ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
 import {
   bytesReply,
@@ -129,7 +129,7 @@ const WRITERS: Readonly<Record<ContentType, (value: unknown, request: ApiRequest
 
 /**
  * Returns the headers of a page that shows a mail. The mail may be hostile, so the page never runs a script. If the
- * page has its own tab, its links open in new tabs. If it is in a frame of the inspector, it has the origin of the
+ * page has its own tab, its links may open new tabs, which cannot reach this one. If it is in a frame of the inspector, it has the origin of the
  * inspector, because the inspector reads its height.
  */
 function headersOfMailPage({ headers }: ApiRequest) {
@@ -139,8 +139,7 @@ function headersOfMailPage({ headers }: ApiRequest) {
     'content-security-policy':
       "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; " +
       `frame-ancestors 'self'; sandbox ${permissions}`,
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
+    ...HOSTILE_CONTENT_HEADERS,
     // Without this header, a browser looks up the hosts of links in the DNS.
     'x-dns-prefetch-control': 'off',
     'cache-control': 'no-store',
@@ -165,8 +164,7 @@ function writeFile({ filename, content }: { readonly filename: string; readonly 
   return bytesReply(200, content, {
     'content-type': 'application/octet-stream',
     'content-disposition': `attachment; ${filenameParameters(filename)}`,
-    'x-content-type-options': 'nosniff',
-    'content-security-policy': "default-src 'none'; sandbox",
+    ...HOSTILE_FILE_HEADERS,
   });
 }
 

@@ -1,5 +1,5 @@
 import type { BehaviourReader } from '../../contract/behaviours.ts';
-import { filenameParameters } from '../../contract/header-fields.ts';
+import { filenameParameters, HOSTILE_FILE_HEADERS } from '../../contract/header-fields.ts';
 import { timestampNow } from '../../world/environment.ts';
 import type { Folder, GroupedListName, MessageListName } from '../../world/store/indexes/message-index.ts';
 import { removeMessage } from '../../world/store/removal.ts';
@@ -59,7 +59,7 @@ export const getRawMessage: Run<'getRawMessage'> = (context, { params }) => {
   const attachments = context.world.attachments.by('messageId', message.id);
   return {
     body: composeMail(message, attachments, writeTraceFields(message, context.readBehaviour)),
-    headers: { 'content-type': 'message/rfc822', 'x-content-type-options': 'nosniff' },
+    headers: { 'content-type': 'message/rfc822', ...HOSTILE_FILE_HEADERS },
   };
 };
 
@@ -128,9 +128,7 @@ export const getAttachment: Run<'getAttachment'> = (context, { params }) => {
     headers: {
       'content-type': mediaTypeOf(row.contentType),
       'content-disposition': `${disposition}; ${filenameParameters(row.filename)}`,
-      // These headers keep a browser from running the attachment as a page of this origin.
-      'x-content-type-options': 'nosniff',
-      'content-security-policy': 'sandbox',
+      ...HOSTILE_FILE_HEADERS,
     },
   };
 };
