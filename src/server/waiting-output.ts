@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
 import { type Environment, memoryForMail } from '../world/environment.ts';
 import type { Log } from './server-log.ts';
@@ -13,10 +14,12 @@ export interface OutputLimits {
   readonly checkMs: number;
 }
 
-/** A connection for which bytes wait. */
+/** A connection for which bytes wait, or may wait. */
 interface Entry {
   /** What the log calls the client, such as `imap`. */
   readonly protocol: string;
+  /** Whether the connection is looked at even if nothing is known to wait. */
+  isWatched: boolean;
   /** The bytes that were counted for the connection at the latest look. */
   bytes: number;
   /** The bytes of a reply that are not written to the socket yet, but are in memory. */
@@ -37,7 +40,8 @@ interface Entry {
  *   is that whose bytes multiplied by the time since the client last took one are the most. So a client that reads is
  *   never closed in the place of one that does not.
  *
- * Whoever writes to a socket calls `written` afterwards. A client that takes its bytes at once costs nothing more.
+ * Whoever writes to a socket calls `written` afterwards. A client that takes its bytes at once costs nothing more. A
+ * socket to which a library writes is watched instead.
  */
 export class WaitingOutput {
   readonly #setTimer: Environment['setTimer'];
@@ -65,14 +69,34 @@ export class WaitingOutput {
    * memory for this client and was not written yet. It may close this connection or another one.
    */
   written(socket: Socket, protocol: string, heldBytes = 0): void {
-    const known = this.#entries.get(socket);
-    if (known) known.heldBytes = heldBytes;
-    else if (socket.writableLength + heldBytes === 0 || socket.destroyed) return;
-    const entry = known ?? { protocol, bytes: 0, heldBytes, progress: progressOf(socket), idleChecks: 0 };
-    this.#entries.set(socket, entry);
+    // Most clients have taken everything at once.
+    if (socket.writableLength + heldBytes === 0 && !this.#entries.has(socket)) return;
+    const entry = this.#entryOf(socket, protocol);
+    entry.heldBytes = heldBytes;
     this.#count(socket, entry);
     if (this.#bytes > this.#limits.maxBytes) this.#makeRoom();
     this.#checkLater();
+  }
+
+  /** Looks at a socket at each check until it closes, because a library writes to it. */
+  watch(socket: Socket, protocol: string): void {
+    this.#entryOf(socket, protocol).isWatched = true;
+    this.#checkLater();
+  }
+
+  #entryOf(socket: Socket, protocol: string): Entry {
+    const known = this.#entries.get(socket);
+    if (known) return known;
+    const entry: Entry = {
+      protocol,
+      isWatched: false,
+      bytes: 0,
+      heldBytes: 0,
+      progress: progressOf(socket),
+      idleChecks: 0,
+    };
+    this.#entries.set(socket, entry);
+    return entry;
   }
 
   /** Updates the bytes that are counted for a connection. Forgets it if nothing waits any more. */
@@ -80,7 +104,7 @@ export class WaitingOutput {
     const bytes = socket.destroyed ? 0 : socket.writableLength + entry.heldBytes;
     this.#bytes += bytes - entry.bytes;
     entry.bytes = bytes;
-    if (bytes === 0) this.#entries.delete(socket);
+    if (bytes === 0 && (socket.destroyed || !entry.isWatched)) this.#entries.delete(socket);
   }
 
   #close(socket: Socket, entry: Entry, reason: string): void {
@@ -112,11 +136,10 @@ export class WaitingOutput {
     const { stalledMs, checkMs } = this.#limits;
     for (const [socket, entry] of [...this.#entries]) {
       this.#count(socket, entry);
-      if (entry.bytes === 0) continue;
       const progress = progressOf(socket);
-      entry.idleChecks = progress === entry.progress ? entry.idleChecks + 1 : 0;
+      entry.idleChecks = entry.bytes > 0 && progress === entry.progress ? entry.idleChecks + 1 : 0;
       entry.progress = progress;
-      // The first check may come just after the bytes were written, so one check more than the time needs is awaited.
+      // The first check may come just after the bytes were written, so the client gets one check more.
       if (entry.idleChecks * checkMs > stalledMs) {
         this.#close(socket, entry, `the client has taken nothing for ${stalledMs / 1_000} s`);
       }
@@ -135,20 +158,20 @@ export class WaitingOutput {
 }
 
 /**
- * Resolves when a socket has taken so much of what was written that the next piece may be produced. The result is
- * false if the connection has closed.
+ * Resolves when the client of a socket, or of a response, has taken so much of what was written that the next piece may
+ * be produced. The result is false if the connection has closed.
  */
-export async function untilTaken(socket: Socket): Promise<boolean> {
-  if (socket.writableNeedDrain && !socket.destroyed) {
+export async function untilTaken(stream: Writable): Promise<boolean> {
+  if (stream.writableNeedDrain && !stream.destroyed) {
     await new Promise<void>((resolve) => {
       const done = () => {
-        socket.off('drain', done).off('close', done);
+        stream.off('drain', done).off('close', done);
         resolve();
       };
-      socket.on('drain', done).on('close', done);
+      stream.on('drain', done).on('close', done);
     });
   }
-  return !socket.destroyed;
+  return !stream.destroyed;
 }
 
 /**

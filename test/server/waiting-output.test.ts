@@ -117,3 +117,17 @@ test('the next piece may be produced when the client has taken the earlier ones,
   socket.destroy();
   expect(await closed).toBe(false);
 });
+
+test('a connection to which a library writes is watched until it closes', async () => {
+  await using opened = await openConnections(2);
+  const [slow, quick] = opened.connections as [Conn, Conn];
+  const { output, lines, timers, check } = createOutput({});
+  for (const { socket } of [slow, quick]) output.watch(socket, 'test');
+  for (let second = 0; second < 40; second += 1) check();
+  await fill(slow.socket, 8 * PIECE.length);
+  for (let second = 0; second < 32; second += 1) check();
+  expect([slow.socket.destroyed, quick.socket.destroyed, lines.length]).toEqual([true, false, 1]);
+  quick.socket.destroy();
+  check();
+  expect(timers).toEqual([]);
+});

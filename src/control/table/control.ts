@@ -38,6 +38,7 @@ export function createControl(
   worlds?: Pick<Worlds, 'epoch' | 'isOver' | 'get'>,
 ): (request: ApiRequest) => Promise<ApiResult> {
   const route = createRouter(table);
+  const writers = createWriters();
   const constantReplies = new Map<ControlRow, AnyReply>();
 
   async function runRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
@@ -51,7 +52,7 @@ export function createControl(
     const process = { ...ownProcess, publicUrl: ownProcess.publicUrl ?? calledUrl(request) };
     const { headers, signal } = request;
     const input = { params, headers, signal, query: parameters, body, process } as never;
-    const reply = WRITERS[row.content ?? 'application/json'](await row.run(target, input, mailbox), request);
+    const reply = writers[row.content ?? 'application/json'](await row.run(target, input, mailbox), request);
     if (row.replyNeverChanges) constantReplies.set(row, reply);
     return reply;
   }
@@ -117,15 +118,21 @@ async function readObject(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
   throw new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes / 1024 / 1024} MiB.`);
 }
 
-/** The functions that create a reply, by media type. */
-const WRITERS: Readonly<Record<ContentType, (value: unknown, request: ApiRequest) => AnyReply>> = {
-  'application/json': writeJson,
-  'text/html': (html, request) =>
-    withHeaders(textReply(200, String(html), 'text/html; charset=utf-8'), headersOfMailPage(request)),
-  'text/x-python': (code) => textReply(200, String(code), 'text/x-python; charset=utf-8'),
-  'application/octet-stream': (file) => writeFile(file as { filename: string; content: Uint8Array }),
-  'text/event-stream': (items) => streamReply(200, toEvents(items as AsyncIterable<object>), 'text/event-stream'),
-};
+/**
+ * Creates the functions that create a reply, by media type. They share the bytes of what several clients read.
+ */
+function createWriters(): Readonly<Record<ContentType, (value: unknown, request: ApiRequest) => AnyReply>> {
+  const eventBytes = new WeakMap<object, Uint8Array<ArrayBuffer>>();
+  return {
+    'application/json': writeJson,
+    'text/html': (html, request) =>
+      withHeaders(textReply(200, String(html), 'text/html; charset=utf-8'), headersOfMailPage(request)),
+    'text/x-python': (code) => textReply(200, String(code), 'text/x-python; charset=utf-8'),
+    'application/octet-stream': (file) => writeFile(file as { filename: string; content: Uint8Array }),
+    'text/event-stream': (items) =>
+      streamReply(200, toEvents(items as AsyncIterable<object>, eventBytes), 'text/event-stream'),
+  };
+}
 
 /**
  * Returns the headers of a page that shows a mail. The mail may be hostile, so the page never runs a script. If the
@@ -176,13 +183,21 @@ function withHeaders(reply: AnyReply, headers: Readonly<Record<string, string>>)
  * Writes each item as the data of an event (HTML standard, "Server-sent events"). The `id` of an item becomes the id of
  * the event. The function is not a generator, because the `return()` of a generator would wait for the next item.
  */
-function toEvents(items: AsyncIterable<object>): AsyncIterable<string> {
+function toEvents(
+  items: AsyncIterable<object>,
+  eventBytes: WeakMap<object, Uint8Array<ArrayBuffer>>,
+): AsyncIterable<Uint8Array<ArrayBuffer>> {
   const iterator = items[Symbol.asyncIterator]();
+  const toBytes = (item: object) => {
+    const bytes = eventBytes.get(item) ?? new TextEncoder().encode(toEvent(item));
+    eventBytes.set(item, bytes);
+    return bytes;
+  };
   return {
     [Symbol.asyncIterator]: () => ({
       async next() {
         const { done, value } = await iterator.next();
-        return done ? { done, value: undefined } : { value: toEvent(value) };
+        return done ? { done, value: undefined } : { value: toBytes(value) };
       },
       async return() {
         await iterator.return?.();

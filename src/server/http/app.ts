@@ -38,7 +38,7 @@ export interface AppOptions {
 /** Handles each HTTP request: applies the guards, then passes the request to the service or to the control plane. */
 export class App implements NodeRequestHandler {
   readonly #options: AppOptions;
-  readonly #batch = new ReplyBatch();
+  readonly #batch: ReplyBatch;
   /** The part for event streams. It is loaded when the first stream opens, because most servers have no streams. */
   #streams: Promise<ReturnType<typeof createStreamServer>> | undefined;
   /** Loads the control plane for the first control call. */
@@ -52,23 +52,25 @@ export class App implements NodeRequestHandler {
 
   constructor(options: AppOptions) {
     this.#options = options;
+    this.#batch = new ReplyBatch(options.output);
   }
 
   /** Handles a request. The promise never rejects. */
   async handle(message: NodeRequest, response: ServerResponse): Promise<void> {
-    const { internals, log, verbose } = this.#options;
+    const { internals, output, log, verbose } = this.#options;
+    const batch = this.#batch;
     let result: Partial<ApiResult> = {};
     if (log && (verbose || !isControlRead(message))) logRequest(log, message, response, () => result);
     try {
       result = (await this.#route(message, response)) ?? {};
-      if (result.reply) await sendReply(response, result.reply, this.#batch);
+      if (result.reply) await sendReply(response, result.reply, { batch, output });
     } catch (thrown) {
       const error = toApiError(thrown, internals.report);
       result = { ...result, error };
       if (response.headersSent) response.destroy();
       else {
         const reader = createSilentReader(internals.mailbox.behaviours);
-        await sendReply(response, toErrorReply(error, reader), this.#batch);
+        await sendReply(response, toErrorReply(error, reader), { batch, output });
       }
     }
   }
@@ -89,10 +91,10 @@ export class App implements NodeRequestHandler {
     }
     const mayPageCall = this.#mayPageCall(message.headers.origin, request.path);
     if (mayPageCall && setCorsHeaders(message, response)) return PREFLIGHT_REPLY;
-    const { internals, userHandlers, allowedOrigins } = this.#options;
+    const { internals, userHandlers, output, allowedOrigins } = this.#options;
     if (message.head && isStreamPath(request.path)) {
       this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>
-        createStreamServer(internals, allowedOrigins),
+        createStreamServer(internals, output, allowedOrigins),
       );
       return (await this.#streams).open(message, request, response);
     }

@@ -32,6 +32,8 @@ export function createHttpServer(app: NodeRequestHandler, limits: TimeLimits = T
     // Node need not check the Host header, because the guard refuses a request without it. Node joins the values of a
     // repeated header, as `fetch` does.
     requireHostHeader: false,
+    // So much may wait for a client that does not read, besides one piece of its reply.
+    highWaterMark: 16 * 1024,
     joinDuplicateHeaders: true,
   });
   server.timeout = limits.requestMs * 2;

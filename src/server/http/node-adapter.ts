@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { type AnyReply, type ApiReply, type ApiRequest, isCut, NO_QUERY } from '../../service/pipeline/exchange.ts';
+import { untilTaken, type WaitingOutput } from '../waiting-output.ts';
 
 /**
  * Converts a request of Node whose target is a path. Segments such as `..` are resolved, so that the guards check the
@@ -51,12 +52,28 @@ class NodeHeaderReader implements HeaderReader {
 /** The interval between two comments in an event stream. Without them, a client or a proxy may close the connection. */
 const COMMENT_MS = 15_000;
 
+/** How a reply is sent. */
+interface SendOptions {
+  /** The batch with which a small reply is sent. */
+  readonly batch?: ReplyBatch | undefined;
+  /** Counts what waits until clients read it. Without it, that is the business of the server that calls. */
+  readonly output?: WaitingOutput | undefined;
+  readonly commentMs?: number;
+}
+
+/** A larger body is sent piece by piece, in pieces of this size. */
+const PIECE_BYTES = 64 * 1024;
+
 /**
  * Sends a reply, if possible together with the other replies of a batch. If a fault cuts the connection, no reply is
- * sent. An event stream is sent until it ends or the client disconnects, with a comment from time to time.
+ * sent. A large body is sent as the client reads it. An event stream is sent until it ends or the client disconnects,
+ * with a comment from time to time.
  */
-export async function sendReply(response: ServerResponse, reply: AnyReply, batch?: ReplyBatch, commentMs = COMMENT_MS) {
-  const { status, headers, body } = reply;
+export async function sendReply(
+  response: ServerResponse,
+  { status, headers, body }: AnyReply,
+  { batch, output, commentMs = COMMENT_MS }: SendOptions = {},
+): Promise<void> {
   if (isCut({ status })) {
     // The status is set only for the log.
     Object.assign(response, { statusCode: status }).destroy();
@@ -65,7 +82,9 @@ export async function sendReply(response: ServerResponse, reply: AnyReply, batch
   response.writeHead(status, headers);
   // The condition does not use `instanceof ReadableStream`, because Node loads this class at its first use.
   if (body === null || typeof body === 'string' || body instanceof Uint8Array) {
-    if (batch) batch.end(response, body);
+    if (body !== null && body.length > PIECE_BYTES && response.req.method !== 'HEAD') {
+      await sendLargeBody(response, typeof body === 'string' ? Buffer.from(body) : body, output);
+    } else if (batch) batch.end(response, body);
     else response.end(body);
     return;
   }
@@ -76,30 +95,54 @@ export async function sendReply(response: ServerResponse, reply: AnyReply, batch
   const comment = headers['content-type'] === 'text/event-stream' ? ':\n\n' : '';
   const timer = setInterval(() => response.writableNeedDrain || response.write(comment), commentMs);
   try {
-    await sendPieces(response, body.getReader());
+    await sendStream(response, body.getReader(), output);
   } finally {
     clearInterval(timer);
   }
 }
 
-/**
- * Sends each piece of a body when the client can receive it. Node's `pipeline` is not used, because it is slow when
- * many feeds end at the same time.
- */
-async function sendPieces(response: ServerResponse, reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
-  let continueSending = () => {};
-  response.on('drain', () => continueSending());
-  response.once('close', () => {
-    continueSending();
-    void reader.cancel();
-  });
-  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-    if (response.write(piece.value) || response.destroyed) continue;
-    await new Promise<void>((resolve) => {
-      continueSending = resolve;
-    });
+/** Sends each piece of a large body when the client has taken the earlier ones. The rest of the body counts as held. */
+async function sendLargeBody(
+  response: ServerResponse,
+  body: Uint8Array,
+  output: WaitingOutput | undefined,
+): Promise<void> {
+  for (let offset = 0; offset < body.length; offset += PIECE_BYTES) {
+    const end = offset + PIECE_BYTES;
+    if (!(await sendPiece(response, body.subarray(offset, end), output, Math.max(0, body.length - end)))) return;
   }
   response.end();
+}
+
+/**
+ * Sends each piece of a stream when the client has taken the earlier ones. Node's `pipeline` is not used, because it is
+ * slow when many feeds end at the same time.
+ */
+async function sendStream(
+  response: ServerResponse,
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  output: WaitingOutput | undefined,
+): Promise<void> {
+  response.once('close', () => void reader.cancel());
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    if (!(await sendPiece(response, piece.value, output, 0))) return;
+  }
+  response.end();
+}
+
+/** Sends a piece of a body. Resolves when the next piece may follow; the result is false if the client has gone. */
+async function sendPiece(
+  response: ServerResponse,
+  piece: Uint8Array,
+  output: WaitingOutput | undefined,
+  heldBytes: number,
+): Promise<boolean> {
+  response.write(piece);
+  // A response has no socket while it waits for the replies before it.
+  const { socket } = response;
+  if (!socket) return untilTaken(response);
+  output?.written(socket, 'http', heldBytes);
+  return untilTaken(socket);
 }
 
 /** The interval between two probes of a client that has ended its side of the connection. */
@@ -145,7 +188,12 @@ export function releaseRequest(request: IncomingMessage): void {
  * clients of the later replies are already awake.
  */
 export class ReplyBatch {
+  readonly #output: WaitingOutput;
   readonly #replies: { readonly response: ServerResponse; readonly body: ApiReply['body'] }[] = [];
+
+  constructor(output: WaitingOutput) {
+    this.#output = output;
+  }
 
   /** Ends a response after the requests that have already arrived are handled. */
   end(response: ServerResponse, body: ApiReply['body']): void {
@@ -153,6 +201,10 @@ export class ReplyBatch {
   }
 
   #send(): void {
-    for (const { response, body } of this.#replies.splice(0)) response.end(body);
+    for (const { response, body } of this.#replies.splice(0)) {
+      const { socket } = response;
+      response.end(body);
+      if (socket) this.#output.written(socket, 'http');
+    }
   }
 }

@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../contract/errors.ts';
 import { MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
 import type { StreamRequest } from '../../service/stream/check-stream-access.ts';
 import type { AcceptStream, Streams } from '../../service/stream/streams.ts';
+import type { WaitingOutput } from '../waiting-output.ts';
 import { isOriginAllowed } from './guards.ts';
 import type { NodeRequest } from './request-queue.ts';
 
@@ -11,7 +13,7 @@ import type { NodeRequest } from './request-queue.ts';
 const GOING_AWAY = 1001;
 
 /** Creates the part of a server that serves event streams over WebSocket to clients and to pages of allowed origins. */
-export function createStreamServer({ admit }: Streams, allowedOrigins: ReadonlySet<string>) {
+export function createStreamServer({ admit }: Streams, output: WaitingOutput, allowedOrigins: ReadonlySet<string>) {
   const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
   return {
     /**
@@ -24,7 +26,7 @@ export function createStreamServer({ admit }: Streams, allowedOrigins: ReadonlyS
       const accept = admit(request);
       response.detachSocket(message.socket);
       server.handleUpgrade(message, message.socket, message.head ?? Buffer.alloc(0), (webSocket) => {
-        connect(webSocket, accept);
+        connect(webSocket, message.socket, accept, output);
         webSocket.once('close', () => {
           // The log writes its line when the response to the upgrade request is closed.
           response.statusCode = 101;
@@ -57,18 +59,32 @@ function checkOrigin(origin: string | undefined, allowedOrigins: ReadonlySet<str
   throw new ApiError('FOREIGN_ORIGIN', problem);
 }
 
-function connect(socket: WebSocket, accept: AcceptStream): void {
+/** About how much memory Node needs for each frame that waits, besides the bytes of the frame. */
+const FRAME_OVERHEAD_BYTES = 512;
+
+function connect(webSocket: WebSocket, socket: Socket, accept: AcceptStream, output: WaitingOutput): void {
+  let waitingFrames = 0;
+  const overhead = () => (socket.writableLength === 0 ? 0 : waitingFrames * FRAME_OVERHEAD_BYTES);
+  const onSent = () => {
+    waitingFrames -= 1;
+  };
   const session = accept({
     // Frames are sent as bytes, so that many waiting clients share one copy.
-    send: (_text, toBytes) => socket.send(toBytes(), { binary: false }),
-    close: (code, reason) => socket.close(code, reason),
+    send: (_text, toBytes) => {
+      waitingFrames += 1;
+      webSocket.send(toBytes(), { binary: false }, onSent);
+      output.written(socket, 'stream', overhead());
+    },
+    close: (code, reason) => webSocket.close(code, reason),
     get bufferedBytes() {
-      return socket.bufferedAmount;
+      return webSocket.bufferedAmount + overhead();
     },
   });
-  socket.on('message', (data: RawData, isBinary: boolean) => session.receive(isBinary ? data : String(data)));
-  socket.on('close', () => session.end());
+  webSocket.on('message', (data: RawData, isBinary: boolean) => session.receive(isBinary ? data : String(data)));
+  // `ws` answers a ping itself. It ends the connection if 60 of its answers wait.
+  webSocket.on('ping', () => output.written(socket, 'stream', overhead()));
+  webSocket.on('close', () => session.end());
   // Without this listener, an aborted connection or an invalid frame would end the process, and not only close the
   // stream.
-  socket.on('error', () => {});
+  webSocket.on('error', () => {});
 }

@@ -10,13 +10,34 @@ import { submitMail } from '../../service/mail/outgoing/send.ts';
 import { mailContextOf } from '../../service/mail/store-message.ts';
 import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/principal.ts';
 import { recordCommand, type Service } from '../../service/pipeline/exchange.ts';
+import type { Environment } from '../../world/environment.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
-import type { ByteCounter } from '../intake.ts';
+import type { Intake } from '../intake.ts';
 import type { Listener } from '../listener.ts';
 import { createMailListener, type MailServerSettings } from './mail-listener.ts';
 
 /** The time after which an idle client is disconnected. */
 const IDLE_MS = 30_000;
+
+/** How many clients can be connected at the same time. */
+const MAX_CLIENTS = 1_000;
+
+/** The time that a client has, from its first byte on, to log in or to name a recipient. */
+const LOGIN_MS = 60_000;
+
+/** The time that a mail has, from MAIL FROM until its last byte. */
+const MAIL_MS = 5 * 60_000;
+
+/** After its first minute, so much of a mail must arrive in each interval. A person may type a short mail. */
+const UNHURRIED_MS = 60_000;
+const PACE_MS = 30_000;
+const PACE_BYTES = 16 * 1024;
+
+/** After so many wrong logins, a connection ends. */
+const MAX_WRONG_LOGINS = 10;
+
+/** What the SMTP server uses. */
+type SmtpContext = MailServerSettings & { readonly internals: MailboxInternals };
 
 /**
  * Creates an SMTP server for a mailbox. A client without a login delivers mail from outside. The server refuses a
@@ -24,17 +45,119 @@ const IDLE_MS = 30_000;
  * sent it. A client that logs in to an inbox sends mail from that inbox.
  */
 export function createSmtpServer(internals: MailboxInternals, settings: MailServerSettings): Listener {
-  const { tls, tlsRequired } = settings;
-  const options = createOptions(internals, settings);
+  const { tls, tlsRequired, output } = settings;
+  /** The clients by the id of their session, the oldest first. */
+  const clients = new Map<string, SmtpClient>();
+  const options = createOptions({ ...settings, internals }, clients);
   const plain = createServer({ ...options, ...tls, allowInsecureAuth: !tlsRequired });
   const secure = createServer({ ...options, ...tls, secure: true, secured: true });
-  const accept = (socket: Socket, isSecure: boolean) => (isSecure ? secure : plain).connect(socket, {});
+  let latestId = 0;
+  const accept = (socket: Socket, isSecure: boolean) => {
+    latestId += 1;
+    const id = String(latestId);
+    const server = isSecure ? secure : plain;
+    const client = new SmtpClient(id, server, internals.environment, () => clients.delete(id));
+    clients.set(id, client);
+    socket.once('close', () => client.leave());
+    output.watch(socket, 'smtp');
+    server.connect(socket, { id });
+    if (clients.size > MAX_CLIENTS) findLeastNeeded([...clients.values()])?.end('There are too many connections.');
+  };
   return createMailListener(tls, accept, () => {
     for (const client of [...plain.connections, ...secure.connections]) {
       client.send(421, 'Server shutting down');
       client.close();
     }
   });
+}
+
+/**
+ * Finds the client that gives its place to a new one: the oldest one outside of a mail transaction, first of those
+ * without a login. If all send a mail, it is the oldest of them.
+ */
+function findLeastNeeded(clients: readonly SmtpClient[]): SmtpClient | undefined {
+  const idle = clients.filter((client) => !client.isSendingMail);
+  return idle.find((client) => !client.isLoggedIn) ?? idle[0] ?? clients[0];
+}
+
+/** A connected client, with the limits of its time. */
+class SmtpClient {
+  readonly #id: string;
+  readonly #server: SMTPServer;
+  readonly #environment: Pick<Environment, 'setTimer'>;
+  readonly #onEnd: () => void;
+  #cancelLoginTimer: () => void;
+  #cancelMailTimer = () => {};
+  #wrongLogins = 0;
+  /** Its session; `undefined` before the greeting. */
+  session: SMTPServerSession | undefined;
+
+  constructor(id: string, server: SMTPServer, environment: Pick<Environment, 'setTimer'>, onEnd: () => void) {
+    this.#id = id;
+    this.#server = server;
+    this.#environment = environment;
+    this.#onEnd = onEnd;
+    this.#cancelLoginTimer = environment.setTimer(LOGIN_MS, () => {
+      if (!this.isLoggedIn) this.end('You neither logged in nor named a recipient within a minute.');
+    });
+  }
+
+  get isLoggedIn(): boolean {
+    return this.session !== undefined && principalOf(this.session) !== undefined;
+  }
+
+  /** Whether the client has named a recipient of a mail that is not complete yet. */
+  get isSendingMail(): boolean {
+    return (this.session?.envelope?.rcptTo.length ?? 0) > 0;
+  }
+
+  /** Starts the time of a mail. */
+  startMail({ envelope }: SMTPServerSession): void {
+    this.#cancelMailTimer();
+    this.#cancelMailTimer = this.#environment.setTimer(MAIL_MS, () => {
+      // Each transaction has an envelope of its own.
+      if (this.session?.envelope === envelope) this.end('A mail must arrive within 5 minutes.');
+    });
+  }
+
+  /** Notes that the client has named a recipient, as somebody does who sends a mail. */
+  noteRecipient(): void {
+    this.#cancelLoginTimer();
+  }
+
+  /** Ends the connection if the bytes of a mail, which `countBytes` returns, arrive too slowly. Returns what stops it. */
+  watchPace(countBytes: () => number): () => void {
+    let cancel = () => {};
+    const check = (delayMs: number, leastBytes: number) => {
+      cancel = this.#environment.setTimer(delayMs, () => {
+        if (countBytes() < leastBytes) this.end('The mail arrives too slowly.');
+        else check(PACE_MS, countBytes() + PACE_BYTES);
+      });
+    };
+    check(UNHURRIED_MS, 0);
+    return () => cancel();
+  }
+
+  /** Counts a wrong login. Returns whether it was one too many. */
+  isTooManyLogins(): boolean {
+    this.#wrongLogins += 1;
+    return this.#wrongLogins >= MAX_WRONG_LOGINS;
+  }
+
+  /** Ends the connection, and tells the client why. */
+  end(reason: string): void {
+    const connection = [...this.#server.connections].find(({ id }) => id === this.#id);
+    this.leave();
+    // The reply 421 also closes the connection.
+    connection?.send(421, `4.7.0 ${reason}`, false);
+  }
+
+  /** Forgets the client, because its connection has ended. */
+  leave(): void {
+    this.#cancelLoginTimer();
+    this.#cancelMailTimer();
+    this.#onEnd();
+  }
 }
 
 function createServer(options: SMTPServerOptions): SMTPServer {
@@ -44,7 +167,10 @@ function createServer(options: SMTPServerOptions): SMTPServer {
   return server;
 }
 
-function createOptions(internals: MailboxInternals, { intake, tls }: MailServerSettings): SMTPServerOptions {
+function createOptions(
+  { internals, intake, output, tls }: SmtpContext,
+  clients: ReadonlyMap<string, SmtpClient>,
+): SMTPServerOptions {
   /** The epoch in which the present mail of each client began. */
   const epochs = new WeakMap<SMTPServerSession, number>();
   return {
@@ -55,29 +181,48 @@ function createOptions(internals: MailboxInternals, { intake, tls }: MailServerS
     authOptional: true,
     disabledCommands: tls ? [] : ['STARTTLS'],
     disableReverseLookup: true,
-    onAuth(auth, _, done) {
+    onConnect(session, done) {
+      const client = clients.get(session.id);
+      if (client) client.session = session;
+      done();
+    },
+    onSecure(socket, _, done) {
+      output.watch(socket, 'smtp');
+      done();
+    },
+    onAuth(auth, session, done) {
       const user = logIn(internals.service, auth);
-      if (user) done(null, { user: user as never });
-      else done(createSmtpError(535, `5.7.8 ${WRONG_LOGIN}`));
+      if (user) {
+        done(null, { user: user as never });
+        return;
+      }
+      done(createSmtpError(535, `5.7.8 ${WRONG_LOGIN}`));
+      const client = clients.get(session.id);
+      if (client?.isTooManyLogins()) client.end('There were too many wrong logins.');
     },
     onMailFrom({ address }, session, done) {
       const principal = principalOf(session);
       epochs.set(session, internals.service.worlds.epoch);
       const isAllowed = !principal || isOwnAddress(principal.world, principal.inboxId, address);
+      clients.get(session.id)?.startMail(session);
       done(isAllowed ? null : createSmtpError(553, `5.7.1 This inbox does not have the address <${address}>.`));
     },
     onRcptTo({ address }, session, done) {
-      done(findRefusal(internals, address, session));
+      const refusal = findRefusal(internals, address, session);
+      if (!refusal) clients.get(session.id)?.noteRecipient();
+      done(refusal);
     },
     onData(stream, session, done) {
-      const counter = intake.createCounter();
-      readData(stream, counter, declaredSize(session))
-        .then((chunks) => deliver(internals, Buffer.concat(chunks), session, epochs.get(session)))
+      const stopWatching = clients.get(session.id)?.watchPace(() => stream.byteLength);
+      readData(stream, intake, (bytes) => {
+        stopWatching?.();
+        return deliver(internals, bytes, session, epochs.get(session));
+      })
         .then(
           (text) => done(null, text),
           (error: unknown) => done(toReplyError(error)),
         )
-        .finally(counter.release);
+        .finally(() => stopWatching?.());
     },
   };
 }
@@ -100,7 +245,11 @@ function principalOf({ user }: SMTPServerSession): InboxPrincipal | undefined {
 }
 
 /** Returns the error that refuses a recipient; null if the recipient is accepted. */
-function findRefusal({ mailbox, takeSmtpFault }: MailboxInternals, address: string, session: SMTPServerSession) {
+function findRefusal(
+  { mailbox, takeSmtpFault }: MailboxInternals,
+  address: string,
+  session: SMTPServerSession,
+): Error | null {
   if (session.envelope.rcptTo.length >= MAX_ADDRESSES) {
     return createSmtpError(452, `4.5.3 A message may have at most ${MAX_ADDRESSES} recipients.`);
   }
@@ -113,25 +262,36 @@ function findRefusal({ mailbox, takeSmtpFault }: MailboxInternals, address: stri
   return fault ? createSmtpError(fault.status, fault.message) : null;
 }
 
-/** Returns the size that the client declared (RFC 1870), or 0. */
-function declaredSize({ envelope: { mailFrom } }: SMTPServerSession): number {
-  const { SIZE = 0 } = mailFrom ? { ...mailFrom.args } : {};
-  return Math.min(Number(SIZE) || 0, MAX_MAIL_BYTES);
-}
-
-/** Reads a mail to its end even if the mail is refused, because the client reads the reply only after the end. */
-async function readData(stream: SMTPServerDataStream, counter: ByteCounter, declaredBytes: number): Promise<Buffer[]> {
+/**
+ * Reads a mail and passes it on. It is read to its end even if it is refused, because the client reads the reply only
+ * after the end. Its bytes are counted as they arrive, until it was passed on.
+ */
+async function readData(
+  stream: SMTPServerDataStream,
+  intake: Intake,
+  accept: (bytes: Buffer) => Promise<string>,
+): Promise<string> {
   const chunks: Buffer[] = [];
-  let refusal: Error | undefined = counter.add(declaredBytes);
-  for await (const chunk of stream) {
-    refusal ??= stream.sizeExceeded
-      ? createSmtpError(552, '5.3.4 The message is larger than 10 MiB.')
-      : counter.add(declaredBytes > 0 ? 0 : chunk.length);
-    if (refusal) chunks.length = 0;
-    else chunks.push(chunk as Buffer);
+  let refusal: Error | undefined;
+  const refuse = (error: Error) => {
+    refusal ??= error;
+    chunks.length = 0;
+    counter.release();
+  };
+  const counter = intake.createCounter(refuse);
+  try {
+    for await (const chunk of stream) {
+      const error = stream.sizeExceeded
+        ? createSmtpError(552, '5.3.4 The message is larger than 10 MiB.')
+        : (refusal ?? counter.add(chunk.length));
+      if (error) refuse(error);
+      else chunks.push(chunk as Buffer);
+    }
+    if (refusal) throw refusal;
+    return await accept(Buffer.concat(chunks));
+  } finally {
+    counter.release();
   }
-  if (refusal) throw refusal;
-  return chunks;
 }
 
 /** Sends a mail from the inbox of the login or, without a login, receives a mail from outside. Returns the reply. */

@@ -266,14 +266,19 @@ export function textReply(status: number, text: string, contentType: string): Ap
 
 /**
  * Creates a streamed reply. Each text is sent as soon as it exists, until the last one or until the client disconnects.
+ * A text may be given in UTF-8, so that many readers of the same text share its bytes.
  */
-export function streamReply(status: number, texts: AsyncIterable<string>, contentType: string): AnyReply {
+export function streamReply(
+  status: number,
+  texts: AsyncIterable<string | Uint8Array<ArrayBuffer>>,
+  contentType: string,
+): AnyReply {
   const iterator = texts[Symbol.asyncIterator]();
   const source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> = {
     async pull(controller) {
       const { done, value } = await iterator.next();
       if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
+      else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value);
     },
     async cancel() {
       await iterator.return?.();

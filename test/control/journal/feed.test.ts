@@ -275,7 +275,7 @@ test('a client that leaves ends its reader', async () => {
 test('an event stream without events has comments, so that nobody closes the connection', async () => {
   const silent = { [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => {}) }) };
   const reply = () => streamReply(200, silent, 'text/event-stream');
-  await using server = await serve((_, response) => sendReply(response, reply(), undefined, 5));
+  await using server = await serve((_, response) => sendReply(response, reply(), { commentMs: 5 }));
   const response = await fetch(server.url);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   expect((await reader?.read())?.value).toMatch(/^(:\n\n)+$/);
