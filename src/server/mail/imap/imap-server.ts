@@ -177,7 +177,15 @@ class ImapClient implements Connection {
   }
 
   #createReader(): CommandReader {
-    return new CommandReader({ isLoggedIn: () => this.isLoggedIn, count: (bytes) => this.#counter.add(bytes) });
+    return new CommandReader({
+      isLoggedIn: () => this.isLoggedIn,
+      count: (bytes) => {
+        const refusal = this.#counter.add(bytes);
+        // The bytes before are not kept either.
+        if (refusal) this.#counter.release();
+        return refusal;
+      },
+    });
   }
 
   #listen(): void {
