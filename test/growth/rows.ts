@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { z } from 'zod';
 import { countBytes } from '../../src/basics/base64.ts';
 import { isUrlWithProtocol } from '../../src/basics/text.ts';
+import { finish } from '../../src/basics/work.ts';
 import { parseJsonc } from '../../src/cli/read-fixture.ts';
 import { createSilentReader, parseBehaviours } from '../../src/contract/behaviours.ts';
 import { parseAddress, splitAddresses, toAddressText } from '../../src/contract/email-address.ts';
@@ -27,7 +28,7 @@ import { writeEnvelope, writeStructure } from '../../src/service/imap/structure.
 import { QUOTING_STYLES, quoteBelow } from '../../src/service/mail/correspondents/quoting.ts';
 import { linksOf, misleadingLinksOf } from '../../src/service/mail/html.ts';
 import { readFreeText } from '../../src/service/mail/incoming/report-bounce.ts';
-import { splitMail } from '../../src/service/mail/mime/split-parts.ts';
+import { splitMail, textOfString } from '../../src/service/mail/mime/split-parts.ts';
 import { readFrame } from '../../src/service/stream/frames.ts';
 import { durationField } from '../../src/world/clock.ts';
 import { HOSTILE_MAILS } from './hostile-mails.ts';
@@ -140,8 +141,8 @@ const READERS: Readonly<Record<string, Read>> = {
       `Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n${mail}`,
       `Content-Type: ${mail}\r\n\r\nx`,
     ]) {
-      const root = splitMail(each);
-      writeStructure(root, each, true);
+      const text = textOfString(each);
+      finish(writeStructure(finish(splitMail(text)), text, true));
       writeEnvelope({ from: each, to: mail, subject: mail });
     }
   },

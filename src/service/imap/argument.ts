@@ -119,8 +119,14 @@ export function epochDayOf(time: string): number {
   return Math.floor(Date.parse(time) / DAY_MS);
 }
 
-/** Returns the day in a Date field, in the time zone of the field, as the number of days since 1970-01-01. */
+/**
+ * Returns the day in a Date field, in the time zone of the field, as the number of days since 1970-01-01. A year may
+ * have two or three digits (RFC 5322, section 4.3).
+ */
 export function epochDayOfField(field: string | undefined): number | undefined {
-  const [, day, month, year] = /(\d{1,2})\s+([A-Za-z]{3})[a-z]*\s+(\d{4})/.exec(field?.slice(0, 200) ?? '') ?? [];
-  return month === undefined ? undefined : parseEpochDay(`${day}-${month}-${year}`);
+  const pattern = /(\d{1,2})\s+([A-Za-z]{3})[a-z]*\s+(\d{2,4})(?!\d)/;
+  const [, day, month, digits = ''] = pattern.exec(field?.slice(0, 200) ?? '') ?? [];
+  if (month === undefined) return undefined;
+  const century = { 2: Number(digits) < 50 ? 2000 : 1900, 3: 1900 }[digits.length] ?? 0;
+  return parseEpochDay(`${day}-${month}-${Number(digits) + century}`);
 }

@@ -1,4 +1,5 @@
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
+import type { Work } from '../../basics/work.ts';
 import { DEFAULT_DOMAIN, toBareAddress } from '../../contract/email-address.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import { sizeOfMailRow } from '../../world/store/database.ts';
@@ -19,11 +20,12 @@ const MAX_KEYWORD_LENGTH = 100;
 
 /** Returns the flags that a client has named. Each is spelled as it was first written in this inbox. */
 export function readFlags(inbox: ImapInbox, argument: Argument | undefined): string[] {
-  return itemsOf(argument, 'The flags').map((each) => {
+  const flags = itemsOf(argument, 'The flags').map((each) => {
     const flag = textOf(each, 'A flag');
     const known = SYSTEM_FLAGS.find((name) => name.toLowerCase() === flag.toLowerCase());
     return known ?? readKeyword(inbox, flag);
   });
+  return [...new Set(flags)];
 }
 
 function readKeyword({ keywords }: ImapInbox, keyword: string): string {
@@ -162,20 +164,28 @@ export function stateIn(folder: FolderName, now: string): Pick<MessageRow, 'isAr
  *
  * @throws {RefusedCommand} if one of the items cannot be in that folder. In this case nothing is moved.
  */
-export function moveItems({ inbox, from, items, to }: Transfer): Transferred {
+export function* moveItems({ inbox, from, items, to }: Transfer): Work<Transferred> {
   const { world } = inbox;
   for (const item of items) checkTarget(inbox, item, to.name, 'MOVE');
-  return items.flatMap((item) => {
+  const moved: Transferred = [];
+  for (const item of items) {
+    yield;
     const { uid, id } = item;
+    // Another session may have removed it in between.
+    if (item.isGone) continue;
     const message = inbox.messageOf(item);
-    if (!message) world.drafts.remove(id);
-    else if (from === to) to.add(id, to.remove(id));
+    if (!message) {
+      world.drafts.remove(id);
+      continue;
+    }
+    if (from === to) to.add(id, to.remove(id));
     else {
       const { isArchived, deletedAt } = stateIn(to.name, timestampNow(world.environment));
       world.messages.update(id, deletedAt === null ? { isArchived, deletedAt } : { deletedAt });
     }
-    return message ? [[uid, to.find(id)?.uid ?? 0] as [number, number]] : [];
-  });
+    moved.push([uid, to.find(id)?.uid ?? 0]);
+  }
+  return moved;
 }
 
 /**
@@ -185,24 +195,46 @@ export function moveItems({ inbox, from, items, to }: Transfer): Transferred {
  * @throws {RefusedCommand} if one of the items cannot be in that folder, or if `imap.copy` refuses copies.
  * @throws {ApiError} STORAGE_FULL
  */
-export function copyItems(context: MailContext, { inbox, items, to }: Transfer): Transferred {
+export function* copyItems(context: MailContext, { inbox, items, to }: Transfer): Work<Transferred> {
   const { world } = inbox;
   if (context.readBehaviour('imap.copy') === 'refused') {
     throw new RefusedCommand('The service has no copies of messages; MOVE moves one.', 'CANNOT');
   }
   for (const item of items) checkTarget(inbox, item, to.name, 'COPY');
-  const messages = items.flatMap((item) => inbox.messageOf(item) ?? []);
   const filesOf = ({ id }: MessageRow) => world.attachments.by('messageId', id);
-  const sizes = messages.map((message) => sizeOfMail({ ...message, attachments: filesOf(message) }));
-  const bytes = sizes.reduce((sum, size) => sum + size, 0);
-  checkRoom(context, bytes);
-  return items.flatMap((item) => {
+  let bytes = 0;
+  for (const item of items) {
+    yield;
     const message = inbox.messageOf(item);
-    return message ? [[item.uid, copyItem(inbox, item, message, to)] as [number, number]] : [];
-  });
+    if (message) bytes += sizeOfMail({ ...message, attachments: filesOf(message) });
+  }
+  checkRoom(context, bytes);
+  const copied: Transferred = [];
+  const copies: string[] = [];
+  try {
+    for (const item of items) {
+      yield;
+      const message = item.isGone ? undefined : inbox.messageOf(item);
+      if (!message) continue;
+      // Other mail may have taken the room in between.
+      checkRoom(context, sizeOfMail({ ...message, attachments: filesOf(message) }));
+      const copy = copyItem(inbox, item, message, to);
+      copies.push(copy.id);
+      copied.push([item.uid, copy.uid]);
+    }
+  } catch (error) {
+    // COPY copies all messages or none (RFC 3501, section 6.4.7).
+    for (const id of copies) {
+      const copy = world.messages.get(id);
+      if (copy) removeMessage(world, copy);
+    }
+    throw error;
+  }
+  return copied;
 }
 
-function copyItem(inbox: ImapInbox, item: Item, message: MessageRow, to: Folder): number {
+/** Copies a message, and returns the id and the UID of the copy. */
+function copyItem(inbox: ImapInbox, item: Item, message: MessageRow, to: Folder): { id: string; uid: number } {
   const { world } = inbox;
   const { environment } = world;
   const copy = { ...message, id: newId(environment), ...stateIn(to.name, timestampNow(environment)) };
@@ -213,7 +245,7 @@ function copyItem(inbox: ImapInbox, item: Item, message: MessageRow, to: Folder)
   inbox.copies.set(message.id, copy.id);
   const copied = to.find(copy.id);
   for (const flag of item.flags) if (flag !== '\\Deleted') copied?.flags.add(flag);
-  return copied?.uid ?? 0;
+  return { id: copy.id, uid: copied?.uid ?? 0 };
 }
 
 /** @throws {RefusedCommand} if an item cannot be in a folder. */
@@ -233,9 +265,12 @@ function checkTarget(inbox: ImapInbox, item: Item, to: FolderName, command: 'MOV
 }
 
 /** Removes items for good. A message that a client has copied before is kept, and replaces its copy. */
-export function expungeItems(inbox: ImapInbox, folder: Folder, items: readonly Item[]): void {
+export function* expungeItems(inbox: ImapInbox, folder: Folder, items: readonly Item[]): Work<void> {
   const { world } = inbox;
-  for (const item of items) {
+  // The latest is removed first, because an entry at the end of a list is removed the fastest.
+  for (const item of items.toReversed()) {
+    yield;
+    if (item.isGone) continue;
     const message = inbox.messageOf(item);
     const copy = message && world.messages.get(inbox.copies.get(message.id) ?? '');
     if (!message) world.drafts.remove(item.id);

@@ -1,30 +1,46 @@
-import { bytesOf, splitHeader } from '../mail/mime/decode.ts';
-import type { MailPart } from '../mail/mime/split-parts.ts';
+import type { Work } from '../../basics/work.ts';
+import { eachField, type MailPart, textOfBytes } from '../mail/mime/split-parts.ts';
 import type { Argument, Word } from './argument.ts';
 import { CommandError, formatInternalDate, isList, itemsOf, textOf, writeString } from './argument.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
-import type { MailReader, OpenMail } from './mail-reader.ts';
+import type { MailReader, MailSource } from './mail-reader.ts';
 
 /** Texts and bytes that are sent one after the other. In a text, one character stands for each byte. */
 export type Output = (string | Uint8Array)[];
 
+/** Writes output piece by piece. It pauses where it yields nothing. */
+export type Writing = Generator<Output | undefined, void, undefined>;
+
 /** One item that a FETCH asks for, such as `FLAGS` or `BODY[TEXT]`. */
 export interface FetchItem {
-  /** The name of the item in the reply. */
-  readonly name: string;
+  /** The name of the item in the reply, with the length of its range. Items with the same key have the same value. */
+  readonly key: string;
   /** Whether it reads the content of the mail. The journal names the mail only then. */
   readonly readsContent: boolean;
   /** Whether it marks the mail as read. */
   readonly marksRead: boolean;
-  write(item: Item, context: FetchContext): Output;
+  write(mail: FetchedMail): Writing;
 }
 
-/** What the items of a FETCH are read from. */
-export interface FetchContext {
+/** A mail that a FETCH reads. */
+export interface FetchedMail {
+  readonly source: MailSource;
   readonly inbox: ImapInbox;
   readonly reader: MailReader;
-  writeFlags(item: Item): string;
+  /** Its flags as the reply shows them. */
+  readonly flags: string;
+  /** The names of the header fields that the items of the FETCH select, in lower case. */
+  readonly fieldNames: ReadonlySet<string>;
+  /** Where these fields are, by the header that was searched for them. */
+  readonly fields: Map<number, FieldPlace[]>;
+}
+
+/** Where a header field is in a mail. */
+export interface FieldPlace {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 const MACROS: Readonly<Record<string, readonly string[]>> = {
@@ -34,23 +50,23 @@ const MACROS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The items that do not read the content of a mail, by their names. */
-const SIMPLE_ITEMS: Readonly<Record<string, (item: Item, context: FetchContext) => string>> = {
-  UID: ({ uid }) => String(uid),
-  FLAGS: (item, { writeFlags }) => writeFlags(item),
-  INTERNALDATE: (item, { inbox }) => writeString(formatInternalDate(timeOf(inbox, item))),
-  'RFC822.SIZE': (item, { reader }) => reader.sizeOf(item),
-  ENVELOPE: (item, { reader }) => reader.envelopeOf(item),
-  BODYSTRUCTURE: (item, { reader }) => reader.structureOf(item, true),
-  BODY: (item, { reader }) => reader.structureOf(item, false),
-  EMAILID: ({ id }) => `(${id})`,
-  THREADID: (item, { inbox }) => {
-    const threadId = threadIdOf(inbox, item);
-    return threadId === undefined ? 'NIL' : `(${threadId})`;
+const SIMPLE_ITEMS: Readonly<Record<string, (mail: FetchedMail) => string | Work<string>>> = {
+  UID: ({ source }) => String(source.item.uid),
+  FLAGS: ({ flags }) => flags,
+  INTERNALDATE: ({ source }) => writeString(formatInternalDate(source.message.receivedAt)),
+  *'RFC822.SIZE'({ source, reader }) {
+    return String(yield* reader.sizeOf(source));
   },
+  ENVELOPE: ({ source, reader }) => reader.envelopeOf(source),
+  EMAILID: ({ source }) => `(${source.message.id})`,
+  THREADID: ({ source }) => (source.message.threadId === '' ? 'NIL' : `(${source.message.threadId})`),
 };
 
 /** The section that each item with an older name reads. */
 const OLDER_ITEMS: Readonly<Record<string, string>> = { RFC822: '', 'RFC822.HEADER': 'HEADER', 'RFC822.TEXT': 'TEXT' };
+
+/** How much of a long text or of the content of a mail is sent at once. */
+const PIECE_LENGTH = 64 * 1024;
 
 /** Returns when a message arrived, or when a draft was changed. */
 export function timeOf(inbox: ImapInbox, item: Item): string {
@@ -63,62 +79,133 @@ export function threadIdOf(inbox: ImapInbox, item: Item): string | undefined {
   return (inbox.messageOf(item) ?? inbox.world.messages.get(repliesTo))?.threadId;
 }
 
-/** Parses what a FETCH asks for. @throws {CommandError} */
-export function parseFetch(argument: Argument | undefined): FetchItem[] {
+/** What a FETCH asks for. */
+export interface FetchPlan {
+  /** The items, each once. */
+  readonly items: readonly FetchItem[];
+  /** The names of the header fields that the items select, in lower case. */
+  readonly fieldNames: ReadonlySet<string>;
+}
+
+/** Parses what a FETCH asks for. The UID is among the items if `isUid` is true. @throws {CommandError} */
+export function parseFetch(argument: Argument | undefined, isUid: boolean): FetchPlan {
   const [only, ...rest] = itemsOf(argument, 'What to fetch');
   const macro =
     rest.length === 0 && !isList(argument) ? MACROS[textOf(only, 'What to fetch').toUpperCase()] : undefined;
-  if (macro) return macro.map(createSimpleItem);
-  return [...(only === undefined ? [] : [only]), ...rest].map(parseItem);
+  const fieldNames = new Set<string>();
+  const parse = (each: Argument) => parseItem(each, fieldNames);
+  const parsed = macro?.map(createSimpleItem) ?? [...(only === undefined ? [] : [only]), ...rest].map(parse);
+  const items = new Map<string, FetchItem>();
+  for (const item of isUid ? [createSimpleItem('UID'), ...parsed] : parsed) {
+    const same = items.get(item.key);
+    items.set(item.key, same?.marksRead ? same : item);
+  }
+  return { items: [...items.values()], fieldNames };
 }
 
 export function createSimpleItem(name: string): FetchItem {
-  const write = SIMPLE_ITEMS[name];
-  if (!write) throw new CommandError(`There is no FETCH item ${name.slice(0, 100)}.`);
-  return { name, readsContent: false, marksRead: false, write: (item, context) => [`${name} ${write(item, context)}`] };
-}
-
-function parseItem(argument: Argument): FetchItem {
-  const name = textOf(argument, 'The FETCH item').toUpperCase();
-  const { section, partial } = argument as Word;
-  const older = OLDER_ITEMS[name];
-  if (older !== undefined) return createSectionItem(name, [{ text: older, isAtom: true }], name === 'RFC822.HEADER');
-  if (section === undefined) return createSimpleItem(name);
-  if (name !== 'BODY' && name !== 'BODY.PEEK')
-    throw new CommandError(`There is no FETCH item ${name.slice(0, 100)}[].`);
-  const shown = section.map((each) =>
-    isList(each) ? `(${each.map((field) => textOf(field, 'A name')).join(' ')})` : textOf(each, ''),
-  );
-  const range = partial?.split('.').map(Number);
-  const label = `BODY[${shown.join(' ').toUpperCase()}]${range ? `<${range[0]}>` : ''}`;
-  return createSectionItem(label, section, name === 'BODY.PEEK', range);
-}
-
-function createSectionItem(
-  label: string,
-  section: readonly Argument[],
-  isPeek: boolean,
-  range?: readonly number[],
-): FetchItem {
-  const select = parseSection(section);
+  const read = SIMPLE_ITEMS[name];
+  if (name === 'BODY' || name === 'BODYSTRUCTURE') return createStructureItem(name);
+  if (!read) throw new CommandError(`There is no FETCH item ${name.slice(0, 100)}.`);
   return {
-    name: label,
-    readsContent: true,
-    marksRead: !isPeek,
-    write(item, { reader }) {
-      const mail = reader.read(item);
-      const bytes = (mail && select(mail)) ?? new Uint8Array();
-      const [from = 0, length = bytes.length] = range ?? [];
-      const part = bytes.subarray(from, from + length);
-      return [`${label} {${part.length}}\r\n`, part];
+    key: name,
+    readsContent: false,
+    marksRead: false,
+    *write(mail) {
+      const value = read(mail);
+      yield [`${name} `, typeof value === 'string' ? value : yield* value];
     },
   };
 }
 
+function createStructureItem(name: 'BODY' | 'BODYSTRUCTURE'): FetchItem {
+  return {
+    key: name,
+    readsContent: false,
+    marksRead: false,
+    *write({ source, reader }) {
+      yield [`${name} `];
+      for (let start = 0, end = 1; start < end; start += PIECE_LENGTH) {
+        // It is not kept here while the client reads the pieces before, because it can be long.
+        const structure = yield* reader.structureOf(source, name === 'BODYSTRUCTURE');
+        end = structure.length;
+        yield [structure.slice(start, start + PIECE_LENGTH)];
+      }
+    },
+  };
+}
+
+function parseItem(argument: Argument, fieldNames: Set<string>): FetchItem {
+  const name = textOf(argument, 'The FETCH item').toUpperCase();
+  const { section, partial } = argument as Word;
+  const older = OLDER_ITEMS[name];
+  if (older !== undefined) {
+    const isHeader = name === 'RFC822.HEADER';
+    return createSectionItem({ label: name, section: [{ text: older, isAtom: true }], isPeek: isHeader }, fieldNames);
+  }
+  if (section === undefined) return createSimpleItem(name);
+  if (name !== 'BODY' && name !== 'BODY.PEEK')
+    throw new CommandError(`There is no FETCH item ${name.slice(0, 100)}[].`);
+  const shown = section.map((each) =>
+    isList(each) ? `(${each.map((field) => writeName(textOf(field, 'A name'))).join(' ')})` : textOf(each, ''),
+  );
+  const range = partial?.split('.').map(Number);
+  const label = `BODY[${shown.join(' ').toUpperCase()}]${range ? `<${range[0]}>` : ''}`;
+  return createSectionItem({ label, section, isPeek: name === 'BODY.PEEK', range }, fieldNames);
+}
+
+/** Writes the name of a header field as an atom or, if it has other characters, as a string. */
+function writeName(name: string): string {
+  return /^[!#$&'+-Z^-z|}~]+$/.test(name) ? name : writeString(name);
+}
+
+/** An item that reads a section of a mail. */
+interface SectionItem {
+  /** How the reply names it. */
+  readonly label: string;
+  readonly section: readonly Argument[];
+  readonly isPeek: boolean;
+  /** The first byte and the number of bytes, if only a range is wanted. */
+  readonly range?: readonly number[] | undefined;
+}
+
+function createSectionItem({ label, section, isPeek, range }: SectionItem, fieldNames: Set<string>): FetchItem {
+  const find = parseSection(section, fieldNames);
+  return {
+    key: `${label}${range?.[1] ?? ''}`,
+    readsContent: true,
+    marksRead: !isPeek,
+    *write(mail) {
+      const found = yield* find(mail);
+      if (!found) {
+        yield [`${label} NIL`];
+        return;
+      }
+      const { start = 0, end = 0 } = found instanceof Uint8Array ? { end: found.length } : found;
+      const from = Math.min(start + (range?.[0] ?? 0), end);
+      const to = Math.min(from + (range?.[1] ?? end), end);
+      yield [`${label} {${to - from}}\r\n`];
+      for (let at = from; at < to; at += PIECE_LENGTH) {
+        const bytes = found instanceof Uint8Array ? found : yield* mail.reader.bytesOf(mail.source);
+        yield [bytes.subarray(at, Math.min(at + PIECE_LENGTH, to))];
+      }
+    },
+  };
+}
+
+/** Where the section of a mail is, or the bytes of a section that is written anew. */
+type Section = { readonly start: number; readonly end: number } | Uint8Array;
+
 const SECTION = /^((?:[1-9]\d{0,4}(?:\.(?=.)|$))*)(HEADER(?:\.FIELDS(?:\.NOT)?)?|TEXT|MIME)?$/i;
 
-/** Parses a section such as `1.2.HEADER.FIELDS (Subject)`. Returns a function that selects its bytes from a mail. */
-function parseSection([specifier, list]: readonly Argument[]): (mail: OpenMail) => Uint8Array | undefined {
+/**
+ * Parses a section such as `1.2.HEADER.FIELDS (Subject)`. Returns a function that finds it in a mail; the result is
+ * `undefined` if the mail has no such part. Adds the names of the fields to `fieldNames`.
+ */
+function parseSection(
+  [specifier, list]: readonly Argument[],
+  fieldNames: Set<string>,
+): (mail: FetchedMail) => Work<Section | undefined> {
   const text = specifier === undefined ? '' : textOf(specifier, 'The section');
   const [match, path = '', name = ''] = SECTION.exec(text) ?? [];
   const numbers = path.split('.').filter(Boolean).map(Number);
@@ -129,36 +216,73 @@ function parseSection([specifier, list]: readonly Argument[]): (mail: OpenMail) 
   const names = new Set(
     hasFields ? itemsOf(list, 'The fields').map((each) => textOf(each, 'A name').toLowerCase()) : [],
   );
-  const isWanted = (field: string) => names.has(field) !== (what === 'HEADER.FIELDS.NOT');
-  return (mail) => {
-    const part = findPart(mail.root, numbers);
-    if (text === '') return mail.bytes;
-    if (what === '') return part && mail.bytes.subarray(part.bodyStart, part.bodyEnd);
-    if (what === 'MIME') return part && mail.bytes.subarray(part.headerStart, part.bodyStart);
-    return readMessage(mail, numbers.length === 0 ? mail.root : part?.message, what, isWanted);
+  for (const each of names) fieldNames.add(each);
+  return function* find(mail) {
+    const { reader, source } = mail;
+    if (text === '') return { start: 0, end: yield* reader.sizeOf(source) };
+    const root = yield* reader.rootOf(source);
+    const part = findPart(root, numbers);
+    if (what === '') return part && { start: part.bodyStart, end: part.bodyEnd };
+    if (what === 'MIME') return part && { start: part.headerStart, end: part.bodyStart };
+    const message = numbers.length === 0 ? root : part?.message;
+    if (!message) return undefined;
+    if (what === 'TEXT') return { start: message.bodyStart, end: message.bodyEnd };
+    if (what === 'HEADER') return { start: message.headerStart, end: message.bodyStart };
+    return yield* selectFields(mail, message, names, what === 'HEADER.FIELDS.NOT');
   };
 }
 
-/** Returns the text, the header, or some header fields of `message`: the whole mail, or a mail within it. */
-function readMessage(
-  { bytes, text }: OpenMail,
-  message: MailPart | undefined,
-  what: string,
-  isWanted: (name: string) => boolean,
-): Uint8Array | undefined {
-  if (!message) return undefined;
-  if (what === 'TEXT') return bytes.subarray(message.bodyStart, message.bodyEnd);
-  if (what === 'HEADER') return bytes.subarray(message.headerStart, message.bodyStart);
-  return selectFields(text.slice(message.headerStart, message.bodyStart), isWanted);
+/** How much of a header is searched for fields. The header of a mail is not longer, but those of mails within it may be. */
+const MAX_HEADER_LENGTH = 512 * 1024;
+
+/** Returns header fields as they are written, and the empty line after them: those with the names, or all others. */
+function* selectFields(
+  mail: FetchedMail,
+  { headerStart, bodyStart }: MailPart,
+  names: ReadonlySet<string>,
+  isNegated: boolean,
+): Work<Uint8Array> {
+  const bytes = yield* mail.reader.bytesOf(mail.source);
+  const headerEnd = Math.min(bodyStart, headerStart + MAX_HEADER_LENGTH);
+  const places = yield* findFields(mail, bytes, headerStart, headerEnd);
+  const pieces: Uint8Array[] = [];
+  let at = headerStart;
+  for (const { name, start, end } of places) {
+    const isNamed = names.has(name);
+    // A line that is no field is left out also if all fields but some are wanted.
+    const isLeftOut = isNegated && (isNamed || name === '');
+    if (isLeftOut && at < start) pieces.push(bytes.subarray(at, start));
+    if (isNamed && !isNegated) pieces.push(bytes.subarray(start, end));
+    if (isLeftOut) at = end;
+  }
+  if (isNegated && at < headerEnd) pieces.push(bytes.subarray(at, headerEnd));
+  pieces.push(EMPTY_LINE);
+  return joinBytes(pieces);
 }
 
-/** Returns the wanted fields of a header as they are written, and the empty line after them. */
-function selectFields(header: string, isWanted: (name: string) => boolean): Uint8Array {
-  const fields = splitHeader(header).filter((field) => {
-    const [, name] = /^([!-9;-~]+)[ \t]*:/.exec(field) ?? [];
-    return name !== undefined && isWanted(name.toLowerCase());
+const EMPTY_LINE = new TextEncoder().encode('\r\n');
+
+function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((size, { length }) => size + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
+}
+
+/** Finds the fields that the FETCH names, and the lines that are no fields. A header is read once for all items. */
+function* findFields(mail: FetchedMail, bytes: Uint8Array, from: number, to: number): Work<FieldPlace[]> {
+  const known = mail.fields.get(from);
+  if (known) return known;
+  const places: FieldPlace[] = [];
+  yield* eachField(textOfBytes(bytes), from, to, (name, start, end) => {
+    if (name === '' || mail.fieldNames.has(name)) places.push({ name, start, end });
+    return undefined;
   });
-  return bytesOf(`${fields.join('')}\r\n`);
+  mail.fields.set(from, places);
+  return places;
 }
 
 /**

@@ -25,6 +25,9 @@ export class ImapInbox {
   /** The keywords that its messages may have, as they were first written, by their lower-case form. */
   readonly keywords = new Map(KEYWORDS.map((keyword) => [keyword.toLowerCase(), keyword]));
 
+  /** Whether it was deleted, or its tenant was reset, so that nothing in it may change any more. */
+  hasEnded = false;
+
   /** Creates the folders, with the present messages and drafts. */
   constructor(world: World, id: string, uidValidity: number, flags: SavedFlags) {
     this.world = world;
@@ -74,6 +77,7 @@ export class ImapInbox {
   }
 
   end(reason: string): void {
+    this.hasEnded = true;
     for (const end of [...this.endings]) end(reason);
   }
 }

@@ -1,16 +1,38 @@
+import type { Work } from '../../basics/work.ts';
 import { type ListedAddress, readAddressList } from '../../contract/email-address-list.ts';
-import { listParameters, listUnfoldedFields, type MailPart } from '../mail/mime/split-parts.ts';
+import {
+  listNamedFields,
+  listParameters,
+  type MailPart,
+  type MailText,
+  textOfString,
+} from '../mail/mime/split-parts.ts';
 import { writeNString, writeString } from './argument.ts';
 
 /** The header fields with addresses. If a mail has several fields with the same name, their addresses are joined. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc']);
 
+/** How much of a field is shown. */
+const MAX_FIELD_LENGTH = 64 * 1024;
+
+/** The header fields that an ENVELOPE shows. */
+const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([
+  ...ADDRESS_FIELDS,
+  'date',
+  'subject',
+  'in-reply-to',
+  'message-id',
+]);
+
 /** Returns the fields for an ENVELOPE by lower-case name. If other fields have the same name, the last is used. */
 export function envelopeFields(header: string): Record<string, string> {
   const fields: Record<string, string> = {};
-  for (const { name, value } of listUnfoldedFields(header)) {
+  for (const { name, value } of listNamedFields(textOfString(header), 0, header.length, ENVELOPE_FIELDS)) {
     const key = name.toLowerCase();
-    fields[key] = ADDRESS_FIELDS.has(key) && fields[key] !== undefined ? `${fields[key]}, ${value}` : value;
+    const shown = value.slice(0, MAX_FIELD_LENGTH);
+    const before = fields[key] ?? '';
+    if (!ADDRESS_FIELDS.has(key) || before === '') fields[key] = shown;
+    else if (before.length < MAX_FIELD_LENGTH) fields[key] = `${before}, ${shown}`;
   }
   return fields;
 }
@@ -48,44 +70,109 @@ function writeAddress({ name, route, local, domain }: ListedAddress): string {
 }
 
 /** Writes the BODYSTRUCTURE of a mail, or its BODY, which has no extension data (RFC 3501, section 7.4.2). */
-export function writeStructure(part: MailPart, text: string, isExtended: boolean): string {
-  const { type, subtype, parts, fields } = part;
-  const parameters = part.hasMediaType ? readParameters(fields['content-type']) : {};
-  const extension = isExtended ? ` ${writeExtension(part)}` : '';
-  if (type !== 'multipart') return `(${writeLeaf(part, text, parameters, isExtended)}${extension})`;
-  const inner =
-    parts.map((each) => writeStructure(each, text, isExtended)).join('') ||
-    `(${EMPTY_PART}${isExtended ? ' NIL NIL NIL NIL' : ''})`;
-  return `(${inner} ${writeString(subtype)}${isExtended ? ` ${writeParameters(parameters)}` : ''}${extension})`;
+export function* writeStructure(root: MailPart, text: MailText, isExtended: boolean): Work<string> {
+  const writer = new StructureWriter(text, yield* LineIndex.create(text), isExtended);
+  return yield* writer.write(root);
 }
 
 /** A `multipart` without parts is shown with this empty part, because IMAP has no empty list of parts. */
 const EMPTY_PART = '"text" "plain" ("charset" "us-ascii") NIL NIL "7bit" 0 0';
 
-function writeLeaf(
-  { type, subtype, fields, message, bodyStart, bodyEnd }: MailPart,
-  text: string,
-  parameters: Readonly<Record<string, string>>,
-  isExtended: boolean,
-): string {
-  const hasCharset = type !== 'text' || parameters.charset !== undefined;
-  const written = [
-    `${writeString(type)} ${writeString(subtype)}`,
-    writeParameters(hasCharset ? parameters : { charset: 'us-ascii', ...parameters }),
-    writeNString(fields['content-id']),
-    writeNString(fields['content-description']),
-    writeString(readToken(fields['content-transfer-encoding']) || '7bit'),
-    String(bodyEnd - bodyStart),
-    ...(message
-      ? [
-          writeEnvelope(envelopeFields(text.slice(message.headerStart, message.bodyStart))),
-          writeStructure(message, text, isExtended),
-        ]
-      : []),
-    ...(message || type === 'text' ? [String(countLines(text, bodyStart, bodyEnd))] : []),
-    ...(isExtended ? [writeNString(fields['content-md5'])] : []),
-  ];
-  return written.join(' ');
+/** How much of the header of a mail within a mail is read for its ENVELOPE. */
+const MAX_INNER_HEADER = 64 * 1024;
+
+/** How many addresses the mails within a mail show together, because each address is shown up to three times. */
+const MAX_INNER_ADDRESSES = 10_000;
+
+class StructureWriter {
+  readonly #text: MailText;
+  readonly #lines: LineIndex;
+  readonly #isExtended: boolean;
+  #addressesLeft = MAX_INNER_ADDRESSES;
+
+  constructor(text: MailText, lines: LineIndex, isExtended: boolean) {
+    this.#text = text;
+    this.#lines = lines;
+    this.#isExtended = isExtended;
+  }
+
+  *write(part: MailPart): Work<string> {
+    yield;
+    const { type, subtype, parts, fields } = part;
+    const parameters = part.hasMediaType ? readParameters(fields['content-type']) : {};
+    const extension = this.#isExtended ? ` ${writeExtension(part)}` : '';
+    if (type !== 'multipart') return `(${yield* this.#writeLeaf(part, parameters)}${extension})`;
+    const inner: string[] = [];
+    for (const each of parts) inner.push(yield* this.write(each));
+    if (parts.length === 0) inner.push(`(${EMPTY_PART}${this.#isExtended ? ' NIL NIL NIL NIL' : ''})`);
+    const shown = this.#isExtended ? ` ${writeParameters(parameters)}` : '';
+    return `(${inner.join('')} ${writeString(subtype)}${shown}${extension})`;
+  }
+
+  *#writeLeaf(part: MailPart, parameters: Readonly<Record<string, string>>): Work<string> {
+    const { type, subtype, fields, message, bodyStart, bodyEnd } = part;
+    const hasCharset = type !== 'text' || parameters.charset !== undefined;
+    const written = [
+      `${writeString(type)} ${writeString(subtype)}`,
+      writeParameters(hasCharset ? parameters : { charset: 'us-ascii', ...parameters }),
+      writeNString(fields['content-id']),
+      writeNString(fields['content-description']),
+      writeString(readToken(fields['content-transfer-encoding']) || '7bit'),
+      String(bodyEnd - bodyStart),
+    ];
+    if (message) written.push(this.#writeInnerEnvelope(message), yield* this.write(message));
+    if (message || type === 'text') written.push(String(this.#lines.count(bodyStart, bodyEnd)));
+    if (this.#isExtended) written.push(writeNString(fields['content-md5']));
+    return written.join(' ');
+  }
+
+  #writeInnerEnvelope({ headerStart, bodyStart }: MailPart): string {
+    const header = this.#text.slice(headerStart, Math.min(bodyStart, headerStart + MAX_INNER_HEADER));
+    const fields = envelopeFields(header);
+    for (const name of ADDRESS_FIELDS) {
+      const field = fields[name];
+      if (field === undefined) continue;
+      const count = field.split(/[,;]/).length;
+      if (count > this.#addressesLeft) delete fields[name];
+      else this.#addressesLeft -= count;
+    }
+    return writeEnvelope(fields);
+  }
+}
+
+/** How many characters a block of a line index has. */
+const BLOCK_LENGTH = 4 * 1024;
+
+/** Counts the lines in a piece of a mail without reading all of the piece again. */
+class LineIndex {
+  readonly #text: MailText;
+  /** The number of lines before each block. */
+  readonly #linesBefore: number[];
+
+  private constructor(text: MailText, linesBefore: number[]) {
+    this.#text = text;
+    this.#linesBefore = linesBefore;
+  }
+
+  static *create(text: MailText): Work<LineIndex> {
+    const linesBefore: number[] = [];
+    let lines = 0;
+    for (let start = 0; start < text.length; start += BLOCK_LENGTH) {
+      linesBefore.push(lines);
+      lines += countLines(text, start, Math.min(start + BLOCK_LENGTH, text.length));
+      if (linesBefore.length % 64 === 0) yield;
+    }
+    return new LineIndex(text, linesBefore);
+  }
+
+  count(from: number, to: number): number {
+    return this.#countBefore(to) - this.#countBefore(from);
+  }
+
+  #countBefore(index: number): number {
+    const block = Math.min(Math.floor(index / BLOCK_LENGTH), this.#linesBefore.length - 1);
+    return (this.#linesBefore[block] ?? 0) + countLines(this.#text, block * BLOCK_LENGTH, index);
+  }
 }
 
 /** Writes the disposition, the language and the location of a part. */
@@ -124,8 +211,8 @@ function readToken(field = ''): string {
   return /^[^\s;(]*/.exec(field.trimStart())?.[0] ?? '';
 }
 
-function countLines(text: string, from: number, to: number): number {
+function countLines(text: MailText, from: number, to: number): number {
   let lines = 0;
-  for (let at = text.indexOf('\n', from); at >= 0 && at < to; at = text.indexOf('\n', at + 1)) lines += 1;
+  for (let index = from; index < to; index += 1) if (text.codeAt(index) === 0x0a) lines += 1;
   return lines;
 }

@@ -1,6 +1,6 @@
 import { type Argument, CommandError, parseSequence, textOf } from './argument.ts';
 import { type Folder, type FolderWatcher, type Item, indexOfUid } from './folder.ts';
-import type { ImapInbox } from './imap-inbox.ts';
+import { type ImapInbox, SYSTEM_FLAGS } from './imap-inbox.ts';
 
 /** The messages of a folder as one session knows them. Changes wait until a reply of the session may report them. */
 export class FolderView implements FolderWatcher {
@@ -10,6 +10,10 @@ export class FolderView implements FolderWatcher {
   readonly recent = new Set<Item>();
   readonly #removed = new Set<Item>();
   readonly #changed = new Set<Item>();
+  /** Whether the session has closed the folder, or has ended. */
+  isClosed = false;
+  /** How many of the keywords of the inbox the client knows. */
+  #knownKeywords: number;
 
   constructor(
     readonly inbox: ImapInbox,
@@ -19,10 +23,12 @@ export class FolderView implements FolderWatcher {
   ) {
     this.items = [...folder.items];
     this.#claimRecent(this.items);
+    this.#knownKeywords = inbox.keywords.size;
     folder.watchers.add(this);
   }
 
   close(): void {
+    this.isClosed = true;
     this.folder.watchers.delete(this);
   }
 
@@ -43,6 +49,7 @@ export class FolderView implements FolderWatcher {
    */
   *takeUpdates(mayExpunge: boolean): Generator<string> {
     if (mayExpunge) yield* this.#expunge();
+    yield* this.takeNewFlags();
     const changed = [...this.#changed];
     this.#changed.clear();
     const known = this.items.at(-1)?.uid ?? 0;
@@ -58,6 +65,18 @@ export class FolderView implements FolderWatcher {
       const number = this.numberOf(item);
       if (!item.isGone && number > 0) yield `${number} FETCH (UID ${item.uid} FLAGS ${this.writeFlags(item)})`;
     }
+  }
+
+  /** Returns the replies that name the flags of the folder, if the client does not know a keyword yet. */
+  takeNewFlags(): string[] {
+    return this.#knownKeywords === this.inbox.keywords.size ? [] : this.describeFlags();
+  }
+
+  /** Returns the replies that name the flags of the folder. */
+  describeFlags(): string[] {
+    this.#knownKeywords = this.inbox.keywords.size;
+    const flags = [...SYSTEM_FLAGS, ...this.inbox.keywords.values()].join(' ');
+    return [`FLAGS (${flags})`, `OK [PERMANENTFLAGS (${this.isReadOnly ? '' : `${flags} \\*`})] These flags are kept.`];
   }
 
   /** Returns the sequence number of an item; 0 if the client does not know it. */
@@ -85,12 +104,15 @@ export class FolderView implements FolderWatcher {
   }
 
   *#expunge(): Generator<string> {
+    if (this.#removed.size === 0) return;
     const numbers = [...this.#removed].map((item) => this.numberOf(item)).filter((number) => number > 0);
     for (const item of this.#removed) this.recent.delete(item);
+    const kept = this.items.filter((item) => !this.#removed.has(item));
+    this.items.length = 0;
+    for (const item of kept) this.items.push(item);
     this.#removed.clear();
-    numbers.sort((a, b) => b - a);
-    for (const number of numbers) this.items.splice(number - 1, 1);
-    for (const number of numbers) yield `${number} EXPUNGE`;
+    // Each number is that after the removals before it, so they are told from the last one on.
+    for (const number of numbers.sort((a, b) => b - a)) yield `${number} EXPUNGE`;
   }
 
   #claimRecent(items: readonly Item[]): void {

@@ -1,9 +1,10 @@
+import type { Work } from '../../../basics/work.ts';
 import type { Argument } from '../../../service/imap/argument.ts';
 import { CommandError, isList, itemsOf, RefusedCommand, textOf, writeString } from '../../../service/imap/argument.ts';
 import { expungeItems } from '../../../service/imap/change-folders.ts';
 import type { Folder, FolderName } from '../../../service/imap/folder.ts';
 import { FOLDER_NAMES, FOLDERS, findFolderName, matchFolders } from '../../../service/imap/folder.ts';
-import { type ImapInbox, SYSTEM_FLAGS } from '../../../service/imap/imap-inbox.ts';
+import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Account, CommandResult, CommandTable, RunCommand, Session } from './session.ts';
 
@@ -26,10 +27,10 @@ export const FOLDER_COMMANDS: CommandTable = {
     },
     SELECT: createOpenCommand(false),
     EXAMINE: createOpenCommand(true),
-    STATUS(session, [name, items]) {
+    async STATUS(session, [name, items]) {
       const { inbox } = session.needAccount();
       checkId(session);
-      sendStatus(session, inbox.folders[findFolderName(textOf(name, 'The folder'))], items);
+      await sendStatus(session, inbox.folders[findFolderName(textOf(name, 'The folder'))], items);
     },
     CREATE: createRefusedCommand((name) => `The folders of the service are fixed, so ${name} cannot be created.`),
     DELETE: createRefusedCommand((name) => `The folder ${name} cannot be deleted.`),
@@ -40,12 +41,12 @@ export const FOLDER_COMMANDS: CommandTable = {
   folder: {
     CHECK() {},
     UNSELECT: (session) => session.close(),
-    CLOSE(session): CommandResult {
+    async CLOSE(session): Promise<CommandResult> {
       const { inbox, folder, isReadOnly } = session.needView();
       const items = isReadOnly ? [] : folder.items.filter(({ flags }) => flags.has('\\Deleted'));
       const messageIds = items.map(({ id }) => id);
       session.close();
-      expungeItems(inbox, folder, items);
+      await session.complete(expungeItems(inbox, folder, items));
       return messageIds.length > 0 ? { messageIds } : {};
     },
   },
@@ -56,7 +57,7 @@ function attributesOf(name: FolderName): string {
 }
 
 /** Runs LIST with its extensions (RFC 5258, RFC 5819): options for the selection, several patterns, and RETURN. */
-function listFolders(session: Session, args: readonly Argument[]): void {
+async function listFolders(session: Session, args: readonly Argument[]): Promise<void> {
   const selectionOptions = isList(args[0]) ? optionsOf(args[0]) : [];
   const [reference, patterns, keyword, list] = isList(args[0]) ? args.slice(1) : args;
   const returnOptions = keyword === undefined ? [] : readReturnOptions(keyword, list);
@@ -74,7 +75,7 @@ function listFolders(session: Session, args: readonly Argument[]): void {
   const index = returnOptions.findIndex((each) => !isList(each) && textOf(each, '').toUpperCase() === 'STATUS');
   for (const name of names) {
     session.sendUntagged(`LIST (${attributesOf(name)}${subscribed}) "/" ${writeString(name)}`);
-    if (index >= 0) sendStatus(session, session.needAccount().inbox.folders[name], returnOptions[index + 1]);
+    if (index >= 0) await sendStatus(session, session.needAccount().inbox.folders[name], returnOptions[index + 1]);
   }
 }
 
@@ -88,13 +89,29 @@ function optionsOf(options: readonly Argument[]): string[] {
   return options.flatMap((option) => (isList(option) ? [] : textOf(option, 'An option').toUpperCase()));
 }
 
-const STATUS_ITEMS: Readonly<Record<string, (folder: Folder, account: Account) => string | number>> = {
+const STATUS_ITEMS: Readonly<Record<string, (folder: Folder, account: Account) => string | number | Work<number>>> = {
   MESSAGES: ({ items }) => items.length,
-  RECENT: ({ items, recentFrom }) => items.filter(({ uid }) => uid >= recentFrom).length,
+  RECENT: ({ items, uidNext, recentFrom }) =>
+    recentFrom === uidNext ? 0 : items.filter(({ uid }) => uid >= recentFrom).length,
   UIDNEXT: ({ uidNext }) => uidNext,
   UIDVALIDITY: ({ uidValidity }) => uidValidity,
-  UNSEEN: ({ items }, { inbox }) => items.filter((item) => !inbox.flagsOf(item).has('\\Seen')).length,
-  SIZE: ({ items }, { reader }) => items.reduce((sum, item) => sum + Number(reader.sizeOf(item)), 0),
+  *UNSEEN({ items }, { inbox }) {
+    let count = 0;
+    for (const item of [...items]) {
+      if (!inbox.flagsOf(item).has('\\Seen')) count += 1;
+      yield;
+    }
+    return count;
+  },
+  *SIZE({ items }, { reader }) {
+    let size = 0;
+    for (const item of [...items]) {
+      const source = reader.find(item);
+      if (source) size += yield* reader.sizeOf(source);
+      yield;
+    }
+    return size;
+  },
   MAILBOXID: (folder, { inbox }) => `(${mailboxIdOf(inbox, folder)})`,
 };
 
@@ -102,14 +119,17 @@ function mailboxIdOf({ id }: ImapInbox, { name }: Folder): string {
   return `${name}-${id}`;
 }
 
-function sendStatus(session: Session, folder: Folder, wanted: Argument | undefined): void {
+async function sendStatus(session: Session, folder: Folder, wanted: Argument | undefined): Promise<void> {
+  const account = session.needAccount();
   // An item that is named several times is computed and shown once.
   const names = new Set(itemsOf(wanted, 'What to show').map((each) => textOf(each, 'The item').toUpperCase()));
-  const values = [...names].map((name) => {
-    const value = STATUS_ITEMS[name]?.(folder, session.needAccount());
+  const values: string[] = [];
+  for (const name of names) {
+    const value = STATUS_ITEMS[name]?.(folder, account);
     if (value === undefined) throw new CommandError(`There is no STATUS item ${name.slice(0, 100)}.`);
-    return `${name} ${value}`;
-  });
+    const isWork = typeof value === 'object';
+    values.push(`${name} ${isWork ? await session.complete(value) : value}`);
+  }
   session.sendUntagged(`STATUS ${writeString(folder.name)} (${values.join(' ')})`);
 }
 
@@ -133,12 +153,11 @@ function createOpenCommand(isReadOnly: boolean): RunCommand {
   };
 }
 
-function describeFolder({ inbox, folder, items, recent, isReadOnly }: FolderView): string[] {
-  const flags = [...SYSTEM_FLAGS, ...inbox.keywords.values()].join(' ');
+function describeFolder(view: FolderView): string[] {
+  const { inbox, folder, items, recent } = view;
   const firstUnseen = items.findIndex((item) => !inbox.flagsOf(item).has('\\Seen'));
   return [
-    `FLAGS (${flags})`,
-    `OK [PERMANENTFLAGS (${isReadOnly ? '' : `${flags} \\*`})] These flags are kept.`,
+    ...view.describeFlags(),
     `${items.length} EXISTS`,
     `${recent.size} RECENT`,
     ...(firstUnseen < 0 ? [] : [`OK [UNSEEN ${firstUnseen + 1}] The first unseen message.`]),

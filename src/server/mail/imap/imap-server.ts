@@ -76,6 +76,9 @@ class ImapClient implements Connection {
   /** When the command that is arriving began, and how much of it has arrived since the pace was checked. */
   #cancelPaceTimer: (() => void) | undefined;
   #paceBytes = 0;
+  /** Whether the client sends nothing more, and whether commands that it sent are still running. */
+  #hasClientEnded = false;
+  #isReading = false;
   isSecure: boolean;
 
   constructor(
@@ -165,7 +168,7 @@ class ImapClient implements Connection {
     // What was sent before the handshake must not become a part of it.
     await new Promise((resolve) => socket.write('', resolve));
     if (this.hasEnded) throw new ConnectionEnded();
-    for (const event of ['data', 'drain', 'timeout']) socket.removeAllListeners(event);
+    for (const event of ['data', 'drain', 'end', 'timeout']) socket.removeAllListeners(event);
     // What follows the command belongs to the handshake, whether it came in the same chunk or later. So commands that
     // were sent without TLS end the connection.
     const rest = this.#reader.takeRest();
@@ -193,6 +196,13 @@ class ImapClient implements Connection {
     socket.setNoDelay(true);
     socket.on('timeout', () => this.end('You were silent for too long'));
     socket.on('drain', () => this.#write());
+    // A client that sends nothing more still gets the replies to what it has sent, if that takes no longer than a while.
+    socket.allowHalfOpen = true;
+    socket.on('end', () => {
+      this.#hasClientEnded = true;
+      setTimeout(() => socket.destroy(), GRACE_MS).unref();
+      if (!this.#isReading) this.end();
+    });
     socket.once('close', () => {
       if (socket !== this.#socket) return;
       this.#onEnd();
@@ -206,8 +216,12 @@ class ImapClient implements Connection {
       // After the last reply, what the client sends is read and ignored, so that it can receive the reply.
       if (this.hasEnded) return;
       socket.pause();
+      this.#isReading = true;
       this.#read(chunk).then(() => {
-        if (socket === this.#socket) socket.resume();
+        this.#isReading = false;
+        if (socket !== this.#socket) return;
+        socket.resume();
+        if (this.#hasClientEnded) this.end();
       });
     });
   }

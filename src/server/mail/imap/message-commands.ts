@@ -1,3 +1,4 @@
+import type { Work } from '../../../basics/work.ts';
 import {
   type Argument,
   CommandError,
@@ -19,7 +20,13 @@ import {
   readFlags,
   setFlags,
 } from '../../../service/imap/change-folders.ts';
-import { createSimpleItem, type FetchContext, type Output, parseFetch } from '../../../service/imap/fetch-items.ts';
+import {
+  createSimpleItem,
+  type FetchPlan,
+  type Output,
+  parseFetch,
+  type Writing,
+} from '../../../service/imap/fetch-items.ts';
 import { type Folder, findFolderName, type Item } from '../../../service/imap/folder.ts';
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { contains, search } from '../../../service/imap/search.ts';
@@ -56,88 +63,145 @@ export const MESSAGE_COMMANDS: CommandTable = {
 };
 
 async function fetchMessages(session: Session, args: Command['args'], command: Command): Promise<CommandResult> {
-  const { inbox, reader, view, isUid } = needOpenFolder(session, command);
+  const { view, isUid } = needOpenFolder(session, command);
   const selected = view.select(args[0], isUid);
-  const parsed = parseFetch(args.length > 2 ? args.slice(1) : args[1]);
-  const wanted = isUid ? [createSimpleItem('UID'), ...parsed.filter(({ name }) => name !== 'UID')] : parsed;
-  const context = { inbox, reader, writeFlags: (item: Item) => view.writeFlags(item) };
-  const marksRead = !view.isReadOnly && wanted.some((each) => each.marksRead);
-  const present = selected.filter((item) => !item.isGone);
-  for (const item of present) {
-    if (item.isGone) continue;
-    sendItem(session, view, item, { wanted, context, marksRead });
-    await session.connection.drain();
+  const plan = parseFetch(args.length > 2 ? args.slice(1) : args[1], isUid);
+  const result: FetchResult = { messageIds: [], hasGone: false };
+  const work = collectOutput(writeReplies(session, view, selected, plan, result));
+  try {
+    for (;;) {
+      const step = await session.shared.queue.next(work, () => view.isClosed);
+      if (!step || step.done) break;
+      session.connection.send(...step.value);
+      await session.connection.drain();
+    }
+  } finally {
+    work.return();
   }
-  const messageIds = wanted.some((each) => each.readsContent) ? { messageIds: idsOf(present) } : {};
-  if (present.length === selected.length) return messageIds;
-  throw createGoneError();
+  // A UID that no message has is ignored (RFC 3501, section 6.4.8).
+  if (result.hasGone && !isUid) throw createGoneError();
+  return plan.items.some((each) => each.readsContent) ? { messageIds: result.messageIds } : {};
 }
 
 function createGoneError(): RefusedCommand {
   return new RefusedCommand('Some of the messages no longer exist.', 'EXPUNGEISSUED');
 }
 
-/** What a FETCH sends of each message, and whether it marks the message as read. */
-interface FetchPlan {
-  readonly wanted: ReturnType<typeof parseFetch>;
-  readonly context: FetchContext;
-  readonly marksRead: boolean;
+/** Which messages a FETCH has replied with, and whether some were gone. */
+interface FetchResult {
+  readonly messageIds: string[];
+  hasGone: boolean;
 }
 
-/** Sends the wanted items of a message. If FETCH marks the message as read, also sends the flags of the message. */
-function sendItem(session: Session, view: FolderView, item: Item, { wanted, context, marksRead }: FetchPlan): void {
-  const { inbox, folder } = view;
-  const flags = inbox.flagsOf(item);
-  const becomesRead = marksRead && !flags.has('\\Seen');
-  if (becomesRead) setFlags(inbox, folder, item, flags.add('\\Seen'));
-  const showsFlags = wanted.some(({ name }) => name === 'FLAGS');
-  if (becomesRead || showsFlags) view.forgetChange(item);
-  const items = becomesRead && !showsFlags ? [...wanted, createSimpleItem('FLAGS')] : wanted;
-  const output = items.flatMap((each, index) => [index > 0 ? ' ' : '', ...each.write(item, context)]);
-  sendFetch(session, [`* ${view.numberOf(item)} FETCH (`, ...output, ')\r\n']);
+/** Writes the replies of a FETCH piece by piece. If it marks a message as read, it also writes the flags. */
+function* writeReplies(
+  session: Session,
+  view: FolderView,
+  selected: readonly Item[],
+  { items, fieldNames }: FetchPlan,
+  result: FetchResult,
+): Writing {
+  const { inbox, reader } = session.needAccount();
+  const marksRead = !view.isReadOnly && items.some((each) => each.marksRead);
+  const showsFlags = items.some(({ key }) => key === 'FLAGS');
+  for (const item of selected) {
+    yield;
+    const source = item.isGone ? undefined : reader.find(item);
+    if (!source) {
+      result.hasGone = true;
+      continue;
+    }
+    result.messageIds.push(item.id);
+    const flags = inbox.flagsOf(item);
+    const becomesRead = marksRead && !flags.has('\\Seen');
+    if (becomesRead) setFlags(inbox, view.folder, item, flags.add('\\Seen'));
+    if (becomesRead || showsFlags) {
+      view.forgetChange(item);
+      for (const line of view.takeNewFlags()) yield [`* ${line}\r\n`];
+    }
+    const shown = becomesRead && !showsFlags ? [...items, createSimpleItem('FLAGS')] : items;
+    const mail = { source, inbox, reader, flags: view.writeFlags(item), fieldNames, fields: new Map() };
+    yield [`* ${view.numberOf(item)} FETCH (`];
+    let mayCut = true;
+    for (const [index, each] of shown.entries()) {
+      if (index > 0) yield [' '];
+      for (const output of each.write(mail)) {
+        const content = output?.[0];
+        if (mayCut && content instanceof Uint8Array) {
+          mayCut = false;
+          if (session.takeFault('cut-literal')) {
+            yield [content.subarray(0, content.length >> 1)];
+            session.connection.end();
+            return;
+          }
+        }
+        yield output;
+      }
+    }
+    yield [')\r\n'];
+  }
 }
 
-/** Sends a FETCH reply. Under the fault `cut-literal`, the connection ends in the middle of the content. */
-function sendFetch({ connection, takeFault }: Session, output: Output): void {
-  const index = output.findIndex((piece) => typeof piece !== 'string');
-  const content = output[index];
-  if (content instanceof Uint8Array && takeFault('cut-literal')) {
-    connection.send(...output.slice(0, index), content.subarray(0, content.length >> 1));
-    connection.end();
-  } else connection.send(...output);
+/** How much output is sent at once. */
+const COLLECTED_LENGTH = 16 * 1024;
+
+/** Collects short pieces of output, because each piece that is sent costs time. */
+function* collectOutput(work: Writing): Writing {
+  let collected: Output = [];
+  let length = 0;
+  for (const output of work) {
+    if (output) {
+      collected.push(...output);
+      length += output.reduce((sum, piece) => sum + piece.length, 0);
+    }
+    if (length < COLLECTED_LENGTH) yield;
+    else {
+      yield collected;
+      collected = [];
+      length = 0;
+    }
+  }
+  if (length > 0) yield collected;
 }
 
-function storeFlags(session: Session, args: Command['args'], command: Command): CommandResult {
+async function storeFlags(session: Session, args: Command['args'], command: Command): Promise<CommandResult> {
   const { inbox, view, isUid } = needOpenFolder(session, command);
   const [sequence, change, firstFlag, ...otherFlags] = args;
   const selected = view.select(sequence, isUid);
   const [name = '', silent] = textOf(change, 'How to change the flags')
     .toUpperCase()
     .split(/(\.SILENT$)/);
-  const changeFlags = FLAG_CHANGES[name];
-  if (!changeFlags) throw new CommandError('STORE needs FLAGS, +FLAGS or -FLAGS.');
+  const found = FLAG_CHANGES[name];
+  if (!found) throw new CommandError('STORE needs FLAGS, +FLAGS or -FLAGS.');
+  const changeFlags = found;
   checkWritable(view);
   if (firstFlag === undefined) throw new CommandError('STORE needs flags.');
   const given = readFlags(inbox, isList(firstFlag) ? firstFlag : [firstFlag, ...otherFlags]);
-  for (const item of selected.filter(({ isGone }) => !isGone)) {
-    setFlags(inbox, view.folder, item, changeFlags(inbox.flagsOf(item), given));
-    if (silent) view.forgetChange(item);
-    else view.changed(item, 'flags');
+  const messageIds: string[] = [];
+  function* store(): Work<void> {
+    for (const item of selected) {
+      yield;
+      if (item.isGone) continue;
+      setFlags(inbox, view.folder, item, changeFlags(inbox.flagsOf(item), given));
+      messageIds.push(item.id);
+      if (silent) view.forgetChange(item);
+      else view.changed(item, 'flags');
+    }
   }
-  return { messageIds: idsOf(selected) };
+  await session.complete(store());
+  return { messageIds };
 }
 
-function searchMessages(session: Session, args: Command['args'], command: Command): void {
+async function searchMessages(session: Session, args: Command['args'], command: Command): Promise<void> {
   const { reader, view, isUid } = needOpenFolder(session, command);
   const hasReturn = args[0] !== undefined && !isList(args[0]) && textOf(args[0], '').toUpperCase() === 'RETURN';
-  const found = search({ view, reader }, hasReturn ? args.slice(2) : args);
+  const options = hasReturn ? readSearchOptions(args[1]) : undefined;
+  const work = search({ view, reader }, hasReturn ? args.slice(2) : args);
+  const found = (await session.shared.queue.run(work, () => view.isClosed)) ?? [];
   const numbers = found.map(({ item, number }) => (isUid ? item.uid : number));
-  if (!hasReturn) {
-    session.sendUntagged(['SEARCH', ...numbers].join(' '));
-    return;
-  }
-  const options = itemsOf(args[1], 'What to return').map((each) => textOf(each, 'An option').toUpperCase());
-  session.sendUntagged(`ESEARCH (TAG "${command.tag}")${isUid ? ' UID' : ''}${describeFound(options, numbers)}`);
+  if (options) {
+    session.sendUntagged(`ESEARCH (TAG "${command.tag}")${isUid ? ' UID' : ''}${describeFound(options, numbers)}`);
+  } else session.sendUntagged(['SEARCH', ...numbers].join(' '));
 }
 
 /** What SEARCH can return (RFC 4731). If SEARCH has found no message, only COUNT has a result. */
@@ -148,12 +212,17 @@ const SEARCH_RESULTS: Readonly<Record<string, (numbers: readonly number[]) => st
   COUNT: (numbers) => numbers.length,
 };
 
+/** Returns the names of the results that a SEARCH wants, in upper case. @throws {CommandError} */
+function readSearchOptions(argument: Argument | undefined): string[] {
+  const options = itemsOf(argument, 'What to return').map((each) => textOf(each, 'An option').toUpperCase());
+  const unknown = options.find((option) => !SEARCH_RESULTS[option]);
+  if (unknown !== undefined) throw new CommandError(`SEARCH cannot return ${unknown.slice(0, 100)}.`);
+  return options.length === 0 ? ['ALL'] : [...new Set(options)];
+}
+
 function describeFound(options: readonly string[], numbers: readonly number[]): string {
-  const wanted = options.length === 0 ? ['ALL'] : options;
-  const results = wanted.map((option) => {
-    const getResult = SEARCH_RESULTS[option];
-    if (!getResult) throw new CommandError(`SEARCH cannot return ${option.slice(0, 100)}.`);
-    const result = getResult(numbers);
+  const results = options.map((option) => {
+    const result = SEARCH_RESULTS[option]?.(numbers);
     return result === undefined ? '' : ` ${option} ${result}`;
   });
   return results.join('');
@@ -170,16 +239,19 @@ function targetOf(inbox: ImapInbox, name: Argument | undefined): Folder {
 }
 
 /** Runs COPY and MOVE. */
-function copyOrMove(session: Session, args: Command['args'], command: Command): CommandResult {
+async function copyOrMove(session: Session, args: Command['args'], command: Command): Promise<CommandResult> {
   const { inbox, context, view, isUid } = needOpenFolder(session, command);
   const { name } = command;
-  const items = view.select(args[0], isUid);
+  const selected = view.select(args[0], isUid);
   const to = targetOf(inbox, args[1]);
-  if (items.some(({ isGone }) => isGone)) throw createGoneError();
+  const items = selected.filter(({ isGone }) => !isGone);
+  // A UID that no message has is ignored (RFC 3501, section 6.4.8).
+  if (items.length < selected.length && !isUid) throw createGoneError();
   if (name === 'MOVE') checkWritable(view);
   const messageIds = idsOf(items);
   const transfer = { inbox, from: view.folder, items, to };
-  const uidPairs = name === 'COPY' ? copyItems(context, transfer) : moveItems(transfer);
+  const work = name === 'COPY' ? copyItems(context, transfer) : moveItems(transfer);
+  const uidPairs = (await session.complete(work)) ?? [];
   if (uidPairs.length === 0) return { messageIds };
   const [oldUids, newUids] = [0, 1].map((side) => writeSequence(uidPairs.map((pair) => pair[side] ?? 0)));
   const code = `[COPYUID ${to.uidValidity} ${oldUids} ${newUids}]`;
@@ -188,7 +260,7 @@ function copyOrMove(session: Session, args: Command['args'], command: Command): 
   return { messageIds };
 }
 
-function expunge(session: Session, [uids]: Command['args'], command: Command): CommandResult {
+async function expunge(session: Session, [uids]: Command['args'], command: Command): Promise<CommandResult> {
   const { inbox, view, isUid } = needOpenFolder(session, command);
   checkWritable(view);
   const lastUid = view.items.at(-1)?.uid ?? 0;
@@ -196,7 +268,7 @@ function expunge(session: Session, [uids]: Command['args'], command: Command): C
   const isInRanges = contains(ranges);
   const items = view.folder.items.filter(({ uid, flags }) => flags.has('\\Deleted') && isInRanges(uid));
   const messageIds = idsOf(items);
-  expungeItems(inbox, view.folder, items);
+  await session.complete(expungeItems(inbox, view.folder, items));
   return messageIds.length > 0 ? { messageIds } : {};
 }
 

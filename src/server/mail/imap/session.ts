@@ -1,15 +1,17 @@
+import type { Work } from '../../../basics/work.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import { CommandError, RefusedCommand } from '../../../service/imap/argument.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';
 import { type ImapInbox, ImapInboxes } from '../../../service/imap/imap-inbox.ts';
-import { MailReader } from '../../../service/imap/mail-reader.ts';
+import { MailReader, OpenMails } from '../../../service/imap/mail-reader.ts';
 import { FolderView } from '../../../service/imap/view.ts';
 import { type MailContext, mailContextOf } from '../../../service/mail/store-message.ts';
 import type { InboxPrincipal } from '../../../service/pipeline/access/principal.ts';
 import { recordCommand } from '../../../service/pipeline/exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
+import { WorkQueue } from '../../work-queue.ts';
 import { type Command, parseCommand, parseTag } from './parse-command.ts';
 
 /** Creates the context that all sessions of a server share. */
@@ -26,6 +28,10 @@ export function createImapContext({ service, environment, report }: MailboxInter
     environment,
     report,
     nextUidValidity,
+    /** Runs the long commands of all sessions. */
+    queue: new WorkQueue(),
+    /** The mails that the sessions have read last. */
+    openMails: new OpenMails(),
     openInbox: ({ world, inboxId }: InboxPrincipal) => inboxesOf(world).open(inboxId),
     takeFault(kind: ImapFaultKind, { world, inboxId }: InboxPrincipal): ImapFault | undefined {
       const row = world.inboxes.get(inboxId);
@@ -232,7 +238,12 @@ export class Session {
     const { shared } = this;
     const inbox = shared.openInbox(principal);
     const context = mailContextOf(shared.service, principal.world);
-    this.account = { principal, inbox, context, reader: new MailReader(inbox, context.readBehaviour) };
+    this.account = {
+      principal,
+      inbox,
+      context,
+      reader: new MailReader(inbox, context.readBehaviour, shared.openMails),
+    };
     inbox.endings.add(this.sendBye);
     this.#endCallbacks.push(() => inbox.endings.delete(this.sendBye), shared.service.worlds.keepOpen(principal.world));
     for (const kind of ['id-required', 'disconnect', 'slow'] as const) {
@@ -300,6 +311,15 @@ export class Session {
     this.needAccount();
     if (this.view) return this.view;
     throw new CommandError('Open a folder by SELECT or EXAMINE first.');
+  }
+
+  /**
+   * Does long work in slices. It is completed also if the connection ends, but not after the end of the inbox, such as by
+   * a reset: the result is then `undefined`.
+   */
+  complete<Result>(work: Work<Result>): Promise<Result | undefined> {
+    const { inbox } = this.needAccount();
+    return this.shared.queue.run(work, () => inbox.hasEnded);
   }
 
   /** Applies the faults of the session before a command. */

@@ -17,8 +17,13 @@ export function repairWindows1252(text: string): string {
   return text.replace(/[\x80-\x9F]/g, (character) => WINDOWS_1252_CHARACTERS.charAt(character.charCodeAt(0) - 0x80));
 }
 
+/** How many bytes are passed as arguments of one call. */
+const MAX_ARGUMENTS = 1_000;
+
 /** Returns a text in which one character stands for each byte. */
 export function toBinary(bytes: Uint8Array): string {
+  // For a short text, to create a decoder takes many times as long as to decode.
+  if (bytes.length <= MAX_ARGUMENTS) return Reflect.apply(String.fromCharCode, null, bytes);
   // TextDecoder has no charset in which each byte is the character with the same number: its `latin1` is windows-1252.
   // UTF-16 is such a charset, if each byte becomes a number of 16 bits.
   return new TextDecoder('utf-16le').decode(new Uint16Array(bytes));
@@ -51,7 +56,7 @@ interface EncodedBody {
 /** Decodes the transfer encoding of a body. A body in an unknown encoding is returned as it is. */
 export function decodeBody({ fields, body }: EncodedBody): Uint8Array<ArrayBuffer> {
   const encoding = fields['content-transfer-encoding'] ?? '';
-  if (/base64/i.test(encoding)) return decodeBase64(body);
+  if (/base64/i.test(encoding)) return new Base64Decoder().decode(body);
   return /quoted-printable/i.test(encoding) ? decodeQuoted(body) : bytesOf(body);
 }
 
@@ -82,23 +87,34 @@ function decodeQuoted(text: string): Uint8Array<ArrayBuffer> {
 
 const BASE64_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** Decodes base64. After a `=`, another base64 text may begin. A character that base64 does not use is ignored. */
-function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
-  const values = digitValues(BASE64_DIGITS);
-  const bytes = new Uint8Array(Math.ceil((text.length * 3) / 4));
-  let [size, bits, bitCount] = [0, 0, 0];
-  for (let index = 0; index < text.length; index += 1) {
-    const value = values[text.charCodeAt(index)] ?? -1;
-    if (value >= 0) {
-      bits = ((bits << 6) | value) & 0xffff;
-      bitCount += 6;
-    } else if (text.charCodeAt(index) === EQUALS) bitCount = 0;
-    if (bitCount < 8) continue;
-    bitCount -= 8;
-    bytes[size] = bits >> bitCount;
-    size += 1;
+/**
+ * Decodes base64 piece by piece. After a `=`, another base64 text may begin. A character that base64 does not use is
+ * ignored.
+ */
+export class Base64Decoder {
+  readonly #values = digitValues(BASE64_DIGITS);
+  #bits = 0;
+  #bitCount = 0;
+
+  decode(text: string): Uint8Array<ArrayBuffer> {
+    const values = this.#values;
+    const bytes = new Uint8Array(Math.ceil((text.length * 3) / 4) + 1);
+    let [size, bits, bitCount] = [0, this.#bits, this.#bitCount];
+    for (let index = 0; index < text.length; index += 1) {
+      const value = values[text.charCodeAt(index)] ?? -1;
+      if (value >= 0) {
+        bits = ((bits << 6) | value) & 0xffff;
+        bitCount += 6;
+      } else if (text.charCodeAt(index) === EQUALS) bitCount = 0;
+      if (bitCount < 8) continue;
+      bitCount -= 8;
+      bytes[size] = bits >> bitCount;
+      size += 1;
+    }
+    this.#bits = bits;
+    this.#bitCount = bitCount;
+    return bytes.slice(0, size);
   }
-  return bytes.slice(0, size);
 }
 
 /** Returns the value of each digit by its character code, and -1 for any other character. */
@@ -183,7 +199,8 @@ export function decodeWords(field: string): string {
 function toUtf8Words(field: string): string {
   return field.replace(ENCODED_WORD, (word, charset: string, encoding: string, content: string) => {
     if (!isRareCharset(charset)) return word;
-    const bytes = encoding.toUpperCase() === 'B' ? decodeBase64(content) : decodeQuoted(content.replaceAll('_', ' '));
+    const bytes =
+      encoding.toUpperCase() === 'B' ? new Base64Decoder().decode(content) : decodeQuoted(content.replaceAll('_', ' '));
     return `=?utf-8?B?${toBase64(new TextEncoder().encode(decodeText(bytes, charset)))}?=`;
   });
 }

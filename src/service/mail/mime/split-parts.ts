@@ -1,5 +1,6 @@
+import { finish, type Work } from '../../../basics/work.ts';
 import { ApiError } from '../../../contract/errors.ts';
-import { bytesOf, decodeText } from './decode.ts';
+import { bytesOf, decodeText, toBinary } from './decode.ts';
 import { type HeaderField, splitFields } from './header.ts';
 
 /**
@@ -27,15 +28,43 @@ export interface MailPart {
   message?: MailPart;
 }
 
+/** The characters of a mail, one for each byte. */
+export interface MailText {
+  readonly length: number;
+  /** Returns the code of a character, which is NaN or `undefined` outside of the mail. */
+  codeAt(index: number): number | undefined;
+  slice(from: number, to: number): string;
+}
+
+/** Reads a string in which one character stands for each byte. */
+export function textOfString(text: string): MailText {
+  return {
+    length: text.length,
+    codeAt: (index) => text.charCodeAt(index),
+    slice: (from, to) => text.slice(from, to),
+  };
+}
+
+/** Reads bytes as a text. Only what is sliced becomes a string, because that takes more memory than the bytes. */
+export function textOfBytes(bytes: Uint8Array): MailText {
+  return {
+    length: bytes.length,
+    codeAt: (index) => bytes[index],
+    slice: (from, to) => toBinary(bytes.subarray(from, to)),
+  };
+}
+
 /** How a mail is split into parts. A part beyond a limit is not split off, but stays in the body that contains it. */
 interface SplitOptions {
   readonly maxDepth: number;
   readonly maxParts: number;
   /** Whether mails within the mail are split, too. */
   readonly splitsMessages: boolean;
+  /** Whether a header ends before the line break that belongs to the boundary after it. */
+  readonly endsHeaderBeforeBoundary: boolean;
   /** Matches the line that ends a header. */
   readonly emptyLine: RegExp;
-  listFields(header: string): HeaderField[];
+  listFields(text: MailText, from: number, to: number): HeaderField[];
 }
 
 /** A part whose end has not been read yet. Only a `multipart` has a `boundary`. */
@@ -46,28 +75,63 @@ interface OpenPart {
   boundary?: string;
 }
 
+const [TAB, LF, CR, SPACE, DASH] = [0x09, 0x0a, 0x0d, 0x20, 0x2d];
+
+/** How many characters are read between two pauses. */
+const PAUSE_LENGTH = 16 * 1024;
+
 /** Splits a mail into its parts. Each line is read once, however deep the parts are nested. */
 class MailSplitter {
-  readonly root: MailPart;
-  readonly #text: string;
+  readonly #text: MailText;
   readonly #options: SplitOptions;
   readonly #openParts: OpenPart[] = [];
   readonly #boundaries = new Set<string>();
+  #longestBoundary = 0;
   #partCount = 0;
   /** Where the latest boundary ends. */
   #boundaryEnd = -1;
 
-  constructor(text: string, options: SplitOptions) {
+  constructor(text: MailText, options: SplitOptions) {
     this.#text = text;
     this.#options = options;
-    this.root = this.#open(0);
-    for (let start = 0; start < text.length; ) {
-      const end = text.indexOf('\n', start) + 1 || text.length;
+  }
+
+  *split(): Work<MailPart> {
+    const text = this.#text;
+    const { length } = text;
+    const root = this.#open(0);
+    let pauseAt = PAUSE_LENGTH;
+    for (let start = 0; start < length; ) {
+      let end = start;
+      for (; end < length && text.codeAt(end) !== LF; end += 1) {
+        if (end < pauseAt) continue;
+        yield;
+        pauseAt = end + PAUSE_LENGTH;
+      }
+      end = Math.min(end + 1, length);
       this.#readLine(start, end);
-      // In a body, only a line that begins with two dashes can be a boundary.
-      start = this.#openParts.at(-1)?.isInHeader ? end : text.indexOf('\n--', end - 1) + 1 || text.length;
+      start = end;
+      if (!this.#openParts.at(-1)?.isInHeader) {
+        // In a body, only a line that begins with two dashes can be a boundary.
+        for (start = end - 1; start < length && !this.#isBeforeDashes(start); start += 1) {
+          if (start < pauseAt) continue;
+          yield;
+          pauseAt = start + PAUSE_LENGTH;
+        }
+        start += 1;
+      }
+      if (start < pauseAt) continue;
+      yield;
+      pauseAt = start + PAUSE_LENGTH;
     }
-    this.#close(0, text.length);
+    this.#close(0, length);
+    return root;
+  }
+
+  /** Returns whether there is a line break, after which a line begins with two dashes. */
+  #isBeforeDashes(index: number): boolean {
+    const text = this.#text;
+    return text.codeAt(index) === LF && text.codeAt(index + 1) === DASH && text.codeAt(index + 2) === DASH;
   }
 
   #open(start: number, isInDigest = false): MailPart {
@@ -89,29 +153,46 @@ class MailSplitter {
   }
 
   #readLine(start: number, end: number): void {
-    if (this.#text.startsWith('--', start) && this.#boundaries.size > 0 && this.#readBoundary(start, end)) return;
+    const text = this.#text;
+    const hasDashes = text.codeAt(start) === DASH && text.codeAt(start + 1) === DASH;
+    if (hasDashes && this.#boundaries.size > 0 && this.#readBoundary(start, end)) return;
     const open = this.#openParts.at(-1);
     if (!open?.isInHeader) return;
-    if (this.#options.emptyLine.test(this.#text.slice(start, end))) this.#endHeader(open, start, end);
+    const isMaybeEmpty = text.codeAt(start) === LF || text.codeAt(start) === CR;
+    if (isMaybeEmpty && this.#options.emptyLine.test(text.slice(start, end))) this.#endHeader(open, start, end);
   }
 
   /** Reads a line that begins with two dashes. Returns whether the line is a boundary. */
   #readBoundary(start: number, end: number): boolean {
-    const line = this.#text.slice(start + 2, end).trimEnd();
+    const nameEnd = this.#findTextEnd(start + 2, end);
+    if (nameEnd - start - 2 > this.#longestBoundary + 2) return false;
+    const line = this.#text.slice(start + 2, nameEnd);
     const isEnd = !this.#boundaries.has(line) && line.endsWith('--');
     const name = isEnd ? line.slice(0, -2) : line;
     if (!this.#boundaries.has(name)) return false;
+    if (!isEnd && this.#partCount >= this.#options.maxParts) return false;
     const level = this.#openParts.findLastIndex(({ boundary }) => boundary === name);
     const owner = this.#openParts[level];
-    if (!owner || (!isEnd && this.#partCount >= this.#options.maxParts)) return false;
+    if (!owner) return false;
     owner.part.isSplit = true;
     // If one boundary follows directly on another, the line break between them belongs to the first boundary.
-    const breakLength = this.#text.startsWith('\r\n', start - 2) ? 2 : 1;
+    const breakLength = this.#text.codeAt(start - 2) === CR && this.#text.codeAt(start - 1) === LF ? 2 : 1;
     this.#close(level + 1, start === this.#boundaryEnd ? start : Math.max(0, start - breakLength));
     this.#boundaryEnd = end;
     if (isEnd) this.#removeBoundary(owner);
     else owner.part.parts.push(this.#open(end, owner.part.subtype === 'digest'));
     return true;
+  }
+
+  /** Returns where the white space at the end of a line begins. */
+  #findTextEnd(start: number, end: number): number {
+    let textEnd = end;
+    for (; textEnd > start; textEnd -= 1) {
+      const code = this.#text.codeAt(textEnd - 1) ?? 0;
+      // The characters that `trimEnd` removes, among the first 256.
+      if (code !== SPACE && code !== 0xa0 && (code < TAB || code > CR)) break;
+    }
+    return textEnd;
   }
 
   #removeBoundary(open: OpenPart): void {
@@ -125,8 +206,11 @@ class MailSplitter {
   /** Closes the open parts of this level and of the levels below it. */
   #close(level: number, at: number): void {
     for (const open of this.#openParts.splice(level).reverse()) {
+      const { part } = open;
       if (open.isInHeader) this.#readHeader(open, at, at);
-      open.part.bodyEnd = Math.max(at, open.part.bodyStart);
+      if (this.#options.endsHeaderBeforeBoundary)
+        part.bodyStart = Math.max(part.headerStart, Math.min(part.bodyStart, at));
+      part.bodyEnd = Math.max(at, part.bodyStart);
       this.#removeBoundary(open);
     }
   }
@@ -134,7 +218,9 @@ class MailSplitter {
   /** Reads the header of a part. Returns the boundary of a `multipart`, or an empty text. */
   #readHeader({ part, isInDigest }: OpenPart, headerEnd: number, bodyStart: number): string {
     part.bodyStart = Math.max(bodyStart, part.headerStart);
-    part.fields = firstByName(this.#options.listFields(this.#text.slice(part.headerStart, headerEnd)));
+    // What is longer is not read, and `splitParts` refuses it.
+    const readEnd = Math.min(headerEnd, part.headerStart + MAX_HEADER_BYTES);
+    part.fields = firstByName(this.#options.listFields(this.#text, part.headerStart, readEnd));
     const { value, parameters } = parseParameters(part.fields['content-type']);
     const [, type, subtype] = /^([^/\s]+)\/([^/\s]+)$/.exec(value) ?? [];
     part.type = type ?? (isInDigest ? 'message' : 'text');
@@ -153,15 +239,101 @@ class MailSplitter {
     if (boundary !== '') {
       open.boundary = boundary;
       this.#boundaries.add(boundary);
+      this.#longestBoundary = Math.max(this.#longestBoundary, boundary.length);
     } else if (splitsMessages && part.type === 'message' && part.subtype === 'rfc822') part.message = this.#open(end);
   }
 }
 
-/** Splits a mail and the mails within it into parts, as IMAP shows them. */
-export function splitMail(text: string): MailPart {
-  const limits = { maxDepth: 100, maxParts: 10_000 };
-  const options = { ...limits, splitsMessages: true, emptyLine: /^\r?\n$/, listFields: listUnfoldedFields };
-  return new MailSplitter(text, options).root;
+/** The fields of a part that IMAP shows, or needs to find its parts. */
+const CONTENT_FIELDS: ReadonlySet<string> = new Set([
+  'content-type',
+  'content-id',
+  'content-description',
+  'content-transfer-encoding',
+  'content-md5',
+  'content-disposition',
+  'content-language',
+  'content-location',
+]);
+
+/** Splits a mail and the mails within it into parts, as IMAP shows them. Only the fields about the content are read. */
+export function splitMail(mail: MailText): Work<MailPart> {
+  const options: SplitOptions = {
+    maxDepth: 100,
+    maxParts: 10_000,
+    splitsMessages: true,
+    endsHeaderBeforeBoundary: true,
+    emptyLine: /^\r?\n$/,
+    listFields: (text, from, to) => listNamedFields(text, from, to, CONTENT_FIELDS),
+  };
+  return new MailSplitter(mail, options).split();
+}
+
+/** How long a line is searched for the name of a field. */
+const MAX_NAME_LENGTH = 200;
+
+/**
+ * Calls a function for each field of a header, with its name in lower case, which is empty if it has none. What the
+ * function returns is done before the next field is read.
+ */
+export function* eachField(
+  text: MailText,
+  from: number,
+  to: number,
+  take: (name: string, start: number, end: number) => Work<void> | undefined,
+): Work<void> {
+  let pauseAt = from + PAUSE_LENGTH;
+  for (let start = from; start < to; ) {
+    const name = readName(text, start, to);
+    let end = start;
+    do {
+      for (; end < to && text.codeAt(end) !== LF; end += 1) {
+        if (end < pauseAt) continue;
+        yield;
+        pauseAt = end + PAUSE_LENGTH;
+      }
+      end += 1;
+    } while (end < to && isBlank(text.codeAt(end)));
+    end = Math.min(end, to);
+    const work = take(name, start, end);
+    if (work) yield* work;
+    start = end;
+    if (start < pauseAt) continue;
+    yield;
+    pauseAt = start + PAUSE_LENGTH;
+  }
+}
+
+function isBlank(code: number | undefined): boolean {
+  return code === SPACE || code === TAB;
+}
+
+/** Returns the name of the field that begins here, in lower case, or an empty text. */
+function readName(text: MailText, start: number, to: number): string {
+  let end = start;
+  const last = Math.min(to, start + MAX_NAME_LENGTH);
+  while (end < last && isNameCode(text.codeAt(end))) end += 1;
+  let colon = end;
+  while (colon < to && isBlank(text.codeAt(colon))) colon += 1;
+  return text.codeAt(colon) === COLON ? text.slice(start, end).toLowerCase() : '';
+}
+
+const COLON = 0x3a;
+
+/** Returns whether a character may stand in the name of a field: visible ASCII without the colon. */
+function isNameCode(code = 0): boolean {
+  return code > SPACE && code < 0x7f && code !== COLON;
+}
+
+/** Lists the unfolded fields of a header that have one of the names, in order. */
+export function listNamedFields(text: MailText, from: number, to: number, names: ReadonlySet<string>): HeaderField[] {
+  const fields: HeaderField[] = [];
+  const take = (name: string, start: number, end: number) => {
+    if (names.has(name)) fields.push(...listUnfoldedFields(text.slice(start, end)));
+    return undefined;
+  };
+  finish(eachField(text, from, to, take));
+  return fields;
 }
 
 /** Returns the header fields, each on one line. */
@@ -192,8 +364,9 @@ const RAW_OPTIONS: SplitOptions = {
   maxDepth: MAX_DEPTH + 2,
   maxParts: MAX_PARTS + 2,
   splitsMessages: false,
+  endsHeaderBeforeBoundary: false,
   emptyLine: /^\r*\n$/,
-  listFields: (header) => listFields(toLfLines(header)),
+  listFields: (text, from, to) => listFields(toLfLines(text.slice(from, to))),
 };
 
 /**
@@ -203,7 +376,8 @@ const RAW_OPTIONS: SplitOptions = {
  * @throws {ApiError} VALIDATION_ERROR if a header is too large or parts are nested too deeply.
  */
 export function splitParts(mail: string): RawPart[] {
-  return listParts(mail, new MailSplitter(mail, RAW_OPTIONS).root, undefined, []).slice(0, MAX_PARTS + 1);
+  const root = finish(new MailSplitter(textOfString(mail), RAW_OPTIONS).split());
+  return listParts(mail, root, undefined, []).slice(0, MAX_PARTS + 1);
 }
 
 function listParts(mail: string, part: MailPart, parent: RawPart | undefined, list: RawPart[], depth = 0): RawPart[] {

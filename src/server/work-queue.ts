@@ -1,0 +1,77 @@
+/** Work that pauses at each `yield` of `undefined`, and may yield other values, such as a piece of a reply. */
+type SlicedWork<Value, Result> = Generator<Value | undefined, Result, undefined>;
+
+/** Work that waits for its turn. */
+interface Waiting {
+  /** Does the work until its next pause. Returns whether the work is done, so that it leaves the queue. */
+  step(): boolean;
+}
+
+/** How long work may run in one turn of the event loop, in milliseconds. */
+const TURN_MS = 10;
+
+/**
+ * Runs long work of all connections in slices, so that a server with much to do still answers everybody else: in each
+ * turn of the event loop, all work together runs for at most about 10 ms. The work takes turns at each pause, so that a
+ * short command does not wait until a long one is done.
+ */
+export class WorkQueue {
+  readonly #waiting: Waiting[] = [];
+  readonly #readMs: () => number;
+  /** When the work of this turn must pause; `undefined` if none has run in this turn. */
+  #pauseAt: number | undefined;
+
+  constructor(readMs: () => number = () => performance.now()) {
+    this.#readMs = readMs;
+  }
+
+  /**
+   * Runs work until it yields a value other than `undefined`, or until its end. Stops the work when `isStopped` returns
+   * true; the result is then `undefined`. An error of the work rejects the promise.
+   */
+  next<Value, Result>(
+    work: SlicedWork<Value, Result>,
+    isStopped: () => boolean,
+  ): Promise<IteratorResult<Value, Result> | undefined> {
+    return new Promise((resolve, reject) => {
+      const step = () => {
+        try {
+          if (isStopped()) {
+            work.return(undefined as never);
+            resolve(undefined);
+            return true;
+          }
+          const result = work.next();
+          if (!result.done && result.value === undefined) return false;
+          resolve(result as IteratorResult<Value, Result>);
+        } catch (error) {
+          reject(error);
+        }
+        return true;
+      };
+      this.#waiting.push({ step });
+      // Short work is done at once, if this turn has time left.
+      if (this.#waiting.length === 1) this.#run();
+    });
+  }
+
+  /** Runs work that yields no values until its end. The result is `undefined` if it was stopped. */
+  async run<Result>(work: SlicedWork<never, Result>, isStopped: () => boolean): Promise<Result | undefined> {
+    const result = await this.next(work, isStopped);
+    return result?.done ? result.value : undefined;
+  }
+
+  #run(): void {
+    if (this.#pauseAt === undefined) {
+      this.#pauseAt = this.#readMs() + TURN_MS;
+      setImmediate(() => {
+        this.#pauseAt = undefined;
+        if (this.#waiting.length > 0) this.#run();
+      });
+    }
+    while (this.#waiting.length > 0 && this.#readMs() < this.#pauseAt) {
+      const work = this.#waiting.shift();
+      if (work && !work.step()) this.#waiting.push(work);
+    }
+  }
+}
