@@ -109,7 +109,7 @@ class ArgumentReader {
   }
 }
 
-/** Returns whether all words are printable ASCII without spaces and quotation marks. */
+/** Returns whether all words are printable ASCII. */
 function isPrintable(list: readonly Argument[]): boolean {
-  return list.every((each) => (isList(each) ? isPrintable(each) : /^[!#-~]*$/.test((each as Word).text)));
+  return list.every((each) => (isList(each) ? isPrintable(each) : /^[ -~]*$/.test((each as Word).text)));
 }
