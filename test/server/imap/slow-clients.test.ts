@@ -106,4 +106,21 @@ describe.skipIf(process.platform !== 'linux')('with a heap of 256 MB, IMAP', () 
     }
     expect(small.growth()).toBeLessThan(MAX_GROWTH);
   });
+
+  test('has 40 clients that read nothing of a large mail', async (context) => {
+    const small = await startSmall(context);
+    const eml = `From: a@customer.test\r\n\r\n${`${'x'.repeat(98)}\r\n`.repeat(90_000)}`;
+    expect((await small.receive({ eml })).status).toBe(200);
+    const quick = await small.openQuick();
+    await quick.ok('SELECT INBOX');
+    await quick.ok('FETCH 3 BODY.PEEK[]');
+    small.startMeasuring();
+    for (let round = 0; round < 10; round += 1) {
+      const open = () => small.openSlow('s SELECT INBOX\r\nf FETCH 3 BODY.PEEK[]\r\n', /\* 3 FETCH/);
+      await Promise.all(Array.from({ length: 4 }, open));
+      await quick.ok('FETCH 3 BODY.PEEK[HEADER]');
+      await small.measure();
+    }
+    expect(small.growth()).toBeLessThan(MAX_GROWTH);
+  });
 });
