@@ -1,3 +1,4 @@
+import { isIPv4, isIPv6 } from 'node:net';
 import { VERSION } from '../basics/version.ts';
 import { DEFAULT_PORT } from '../server/loopback.ts';
 import { type GivenFlag, quote, type RunCommand, UsageError } from './command.ts';
@@ -20,26 +21,88 @@ export const fleet: RunCommand = async (terminal, flags, target = '') => {
     const known = Object.keys(templates).join(', ');
     throw new UsageError(`There is no configuration for ${quote(target)}; there is one for ${known}.`);
   }
-  const publicUrl = parseOne(FLEET_FLAGS['public-url'], flags['public-url']);
-  if (publicUrl === undefined) throw new UsageError('The command fleet needs --public-url <url>.');
+  const { publicUrl, host, base, port } = parsePublicUrl(flags['public-url'], target);
   const addresses = parseServers(flags.servers);
-  const { hostname: host, pathname, port } = new URL(publicUrl);
-  const urlValues = { publicUrl, host, base: pathname.replace(/\/$/, ''), gone: GONE_REPLY, version: VERSION };
-  const commonValues = { ...urlValues, count: addresses.length, listen: port || '80' };
+  // A full stop of the path would match every character in an expression.
+  const urlValues = {
+    publicUrl,
+    host,
+    base,
+    basePattern: base.replaceAll('.', '[.]'),
+    gone: GONE_REPLY,
+    version: VERSION,
+  };
+  const commonValues = { ...urlValues, count: addresses.length, listen: port };
   const podAddresses = addresses.map((_, index) => `mailbox-${index + 1}:${DEFAULT_PORT}`);
   const nginx = () => fill(templates.nginx, { ...commonValues, listen: '8080' }, podAddresses);
   const targetValues = target === 'kubernetes' ? { ...commonValues, nginx: nginx() } : commonValues;
   terminal.out(fill(templates[target as keyof typeof templates], targetValues, addresses));
 };
 
+/** What a host may be, for error messages. */
+const A_HOST = 'a host name of letters, digits, - and _, or an IP address';
+
+/** Returns whether a text is a host that a configuration can contain as it is. IPv6 addresses are in brackets. */
+function isHost(text: string): boolean {
+  if (text.startsWith('[')) return text.endsWith(']') && !text.includes('%') && isIPv6(text.slice(1, -1));
+  if (isIPv4(text)) return true;
+  const labels = text.split('.');
+  const areValid = labels.every((label) => /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/i.test(label));
+  // A name whose last label is a number would be read as an IPv4 address.
+  return text.length <= 253 && areValid && !/^(?:\d+|0x[\da-f]*)$/i.test(labels.at(-1) ?? '');
+}
+
+/** Returns a port from 1 to 65535, or `undefined`. */
+function parsePort(text: string): number | undefined {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  return port >= 1 && port <= 65_535 ? port : undefined;
+}
+
+/** The longest path of a public URL. HAProxy limits the length of a line. */
+const MAX_PATH_LENGTH = 200;
+
+/** Parses the public URL. Its parts stand in the configurations without quotes. @throws {UsageError} */
+function parsePublicUrl(flag: GivenFlag | undefined, target: string) {
+  const publicUrl = parseOne(FLEET_FLAGS['public-url'], flag);
+  if (flag === undefined || publicUrl === undefined)
+    throw new UsageError('The command fleet needs --public-url <url>.');
+  const refuse = (part: string, rule: string, value: string) =>
+    new UsageError(`The ${part} of ${flag.source} must be ${rule}, not ${quote(value)}.`);
+  const { hostname: host, pathname, port } = new URL(publicUrl);
+  if (!isHost(host)) throw refuse('host', A_HOST, host);
+  if (target === 'kubernetes' && (isIPv4(host) || /[[_]/.test(host))) {
+    throw refuse('host', 'a host name of letters, digits and - for Kubernetes', host);
+  }
+  if (port === '0') throw refuse('port', 'a number from 1 to 65535', port);
+  const base = pathname.replace(/\/$/, '');
+  if (!/^(?:\/[\w.~-]+)*$/.test(base) || base.length > MAX_PATH_LENGTH) {
+    const rule = `at most ${MAX_PATH_LENGTH} letters, digits and any of -._~ between single slashes`;
+    throw refuse('path', rule, pathname);
+  }
+  return { publicUrl, host, base, port: port || '80' };
+}
+
 /** Returns the host and port of each process. @throws {UsageError} */
 function parseServers(flag: GivenFlag | undefined): string[] {
-  const urls = String(flag?.value ?? '').split(',');
-  const hosts = urls.map((url) => /^http:\/\/((?:[\w.-]+|\[[\da-f:]+\]):\d{1,5})\/?$/i.exec(url.trim())?.[1] ?? '');
-  if (!hosts.includes('') && new Set(hosts).size === hosts.length) return hosts;
-  const example = 'http://10.0.0.1:4025,http://10.0.0.2:4025';
-  const rule = `must be a list of different http URLs, each with a port, such as ${example}`;
-  throw new UsageError(`The flag --servers ${rule}, not ${quote(urls.join())}.`);
+  const source = flag?.source ?? '--servers';
+  const given = String(flag?.value ?? '');
+  const addresses = given.split(',').map((url) => {
+    const [, host, port] = /^http:\/\/(\[[^\]]*\]|[^/:@?#]*):([^/:@?#]*)\/?$/i.exec(url.trim()) ?? [];
+    if (host === undefined || port === undefined) {
+      const example = 'http://10.0.0.1:4025,http://10.0.0.2:4025';
+      const rule = `must be a list of different http URLs, each with a port, such as ${example}`;
+      throw new UsageError(`The flag ${source} ${rule}, not ${quote(given)}.`);
+    }
+    if (!isHost(host)) throw new UsageError(`Each host in ${source} must be ${A_HOST}, not ${quote(host)}.`);
+    const number = parsePort(port);
+    if (number === undefined) {
+      throw new UsageError(`Each port in ${source} must be a number from 1 to 65535, not ${quote(port)}.`);
+    }
+    return `${host.toLowerCase()}:${number}`;
+  });
+  const twice = addresses.find((address, index) => addresses.indexOf(address) < index);
+  if (twice === undefined) return addresses;
+  throw new UsageError(`The URLs in ${source} must be different, but http://${twice} is there twice.`);
 }
 
 /** Fills in a template. The lines that belong to a process are repeated for each process. */

@@ -58,7 +58,7 @@ test.for<[args: string[], said: string]>([
   ],
   [
     ['nginx', ...PUBLIC, '--servers', 'http://a:1,http://a:1'],
-    'The flag --servers must be a list of different http URLs',
+    'The URLs in --servers must be different, but http://a:1 is there twice.',
   ],
   [['nginx', ...PUBLIC, '--servers', 'http://a:1/x;y'], 'The flag --servers must be a list of different http URLs'],
 ])('fleet %j is refused', async ([args, said], { expect }) => {

@@ -259,7 +259,7 @@ export const LOADS: Readonly<Record<string, Load>> = {
       const fact = pick(webhooks.filter((each) => ids.has(each)));
       if (fact === undefined || webhooks.length < 3) {
         const name = createName();
-        const webhook = { url: `${receiverUrl}/${name}`, events: ['message.received'] };
+        const webhook = { url: `${receiverUrl}/${name}`, events: ['message.sent'] };
         const created = await facts.change({ [`webhook ${name}`]: 'on' }, () =>
           clients.call('POST', '/v1/webhooks', webhook),
         );
