@@ -23,7 +23,10 @@ import { startServer } from '../../src/server/index.ts';
 import { parseCommand } from '../../src/server/mail/imap/parse-command.ts';
 import { splitMbox } from '../../src/server/mail-files.ts';
 import { parseSequence } from '../../src/service/imap/argument.ts';
+import { parseFetch } from '../../src/service/imap/fetch-items.ts';
 import { matchFolders } from '../../src/service/imap/folder.ts';
+import { MailReader } from '../../src/service/imap/mail-reader.ts';
+import { search } from '../../src/service/imap/search.ts';
 import { writeEnvelope, writeStructure } from '../../src/service/imap/structure.ts';
 import { QUOTING_STYLES, quoteBelow } from '../../src/service/mail/correspondents/quoting.ts';
 import { linksOf, misleadingLinksOf } from '../../src/service/mail/html.ts';
@@ -245,10 +248,90 @@ async function receive(mail: string | Uint8Array, mailbox: Mailbox) {
   return message && mailbox.mail(message.id);
 }
 
+const toBytes = (mail: string | Uint8Array) => new Uint8Array(typeof mail === 'string' ? Buffer.from(mail) : mail);
+
+/** A folder with one mail, as a session reads it. */
+function openFolder(raw: Uint8Array) {
+  const item = { uid: 1, id: 'm', flags: new Set(), isGone: false, computed: new Map() };
+  const message = { id: 'm', threadId: 't', raw, headers: null, receivedAt: NOON };
+  const rows = { get: () => undefined, by: () => [] };
+  const inbox = {
+    messageOf: () => message,
+    draftOf: () => undefined,
+    flagsOf: () => new Set(),
+    world: { attachments: rows, messages: rows },
+  };
+  const view = { items: [item], inbox, recent: new Set() };
+  return { item, inbox, view, reader: new MailReader(inbox as never, () => 'shown' as never) };
+}
+
+/** Runs a SEARCH or a FETCH on a mail. */
+function runOverImap(raw: Uint8Array, command: string): void {
+  const { item, inbox, view, reader } = openFolder(raw);
+  const { name, args } = parseCommand(`a ${command}`, []);
+  if (name === 'SEARCH') {
+    finish(search({ view, reader } as never, args));
+    return;
+  }
+  const { items, fieldNames } = parseFetch(args[1], false);
+  const mail = { source: reader.find(item as never), inbox, reader, flags: '()', fieldNames, fields: new Map() };
+  for (const each of items) for (const _ of each.write(mail as never));
+}
+
+function readOverImap(raw: Uint8Array): void {
+  runOverImap(raw, 'SEARCH NOT TEXT "is not there" NOT BODY aaaaaab NOT FROM zz SENTON 1-Feb-2026 LARGER 5');
+  runOverImap(raw, 'FETCH 1 (ENVELOPE BODYSTRUCTURE BODY RFC822.SIZE BODY.PEEK[1.1.TEXT] BODY.PEEK[1.MIME])');
+  runOverImap(raw, 'FETCH 1 (BODY.PEEK[HEADER.FIELDS (From X)] BODY.PEEK[1.HEADER.FIELDS.NOT (a)])');
+}
+
+const numbers = (count: number) => Array.from({ length: Math.ceil(count) }, (_, at) => at);
+
+/** Commands with about so many keys or items. */
+const IMAP_KEYS: Readonly<Record<string, (count: number) => string>> = {
+  'texts of a SEARCH': (count) =>
+    `SEARCH ${numbers(count / 10)
+      .map((at) => `NOT BODY "hello ${at}"`)
+      .join(' ')}`,
+  'the same text of a SEARCH': (count) => `SEARCH ${'NOT BODY zz '.repeat(count).trim()}`,
+  'fields of a SEARCH': (count) =>
+    `SEARCH ${numbers(count)
+      .map((at) => `NOT HEADER X-${at % 50} ${at}`)
+      .join(' ')}`,
+  'flags of a SEARCH': (count) => `SEARCH ${'UNSEEN '.repeat(count).trim()}`,
+  'fields of a FETCH': (count) =>
+    `FETCH 1 (${numbers(count)
+      .map((at) => `BODY.PEEK[HEADER.FIELDS (X-${at})]`)
+      .join(' ')})`,
+  'other fields of a FETCH': (count) =>
+    `FETCH 1 (${numbers(count / 10)
+      .map((at) => `BODY.PEEK[HEADER.FIELDS.NOT (X-${at})]`)
+      .join(' ')})`,
+  'ranges of a FETCH': (count) =>
+    `FETCH 1 (${numbers(count)
+      .map((at) => `BODY.PEEK[1]<${at}.5>`)
+      .join(' ')})`,
+  'the same item of a FETCH': (count) => `FETCH 1 (${'BODYSTRUCTURE '.repeat(count).trim()})`,
+};
+
+const MAIL_WITH_FIELDS = Buffer.from(
+  `${numbers(500)
+    .map((at) => `X-${at % 50}: a value\r\n`)
+    .join('')}\r\n${'Hello there\r\n'.repeat(1_000)}`,
+);
+
+function runKeys(command: string): void {
+  runOverImap(MAIL_WITH_FIELDS, command);
+}
+
 /** Everything that is measured, by what it is. */
 export const GROWTH: Readonly<Record<string, GrowthRow>> = Object.fromEntries([
   ...Object.entries(READERS).flatMap(([reader, read]) =>
     Object.entries(HOSTILE_TEXTS).map(([text, input]) => [`${reader} ${text}`, { most: TEXT_SIZE, input, run: read }]),
   ),
   ...Object.entries(HOSTILE_MAILS).map(([mail, input]) => [`mail: ${mail}`, { most: MAIL_SIZE, input, run: receive }]),
+  ...Object.entries(HOSTILE_MAILS).map(([mail, input]) => [
+    `IMAP: ${mail}`,
+    { most: MAIL_SIZE, input: (size: number) => toBytes(input(size)), run: readOverImap },
+  ]),
+  ...Object.entries(IMAP_KEYS).map(([keys, input]) => [`IMAP keys: ${keys}`, { most: 4_000, input, run: runKeys }]),
 ]);

@@ -33,6 +33,12 @@ const CONTENTS = [
   "\nContent-Type: application/octet-stream; name*0*=utf-8''a%20; name*1*=b; x=y\nContent-Transfer-Encoding: base64\n\nAAAA\n",
   '\nContent-Type: text\n\nx\n',
   `\n${deepParts(60)}`,
+  '\nContent-Type: multipart/report; boundary=b\n\n--b\nContent-Type: text/plain; name=named.txt\n\nneedle-text\n--b\nContent-Type: message/delivery-status\n\nReporting-MTA: dns; needle-status\n--b\nContent-Type: message/rfc822\n\nSubject: in\n\nneedle-inner\n--b--\n',
+  '\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: message/feedback-report\n\nFeedback-Type: needle-feedback\n--b\nContent-Type: message/partial; id=x; number=1; total=2\n\nneedle-partial\n--b\nContent-Type: text/calendar\nContent-Transfer-Encoding: base64\n\nbmVlZGxlLWNhbGVuZGFy\n--b\nContent-Type: application/json\n\n"needle-file"\n--b--\n',
+  '\nContent-Type: text/plain; charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable\n\nneedle-=\nquoted =E4=F6 needle=2Dcut\n',
+  '\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\nbmVlZGxl\nLWNvZGVk\n',
+  '\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: message/rfc822\n\nSubject: in\n\n--b\nContent-Type: message/rfc822\n\nSubject: in\n--b\nContent-Type: message/rfc822\n\n--b--\n',
+  '\nContent-Type: multipart/mixed; boundary=b\n\n--b\nX-Part: y\n\n--b\nX-Part: z\n--b\n\n--b--\n',
 ];
 
 function deepParts(depth: number): string {
@@ -44,7 +50,22 @@ function deepParts(depth: number): string {
   return `${heads.join('')}\ninnermost\n${ends.join('')}`;
 }
 
-/** Each header with each content: 208 odd mails with CRLF line ends. */
-export const ODD_MAILS: readonly Uint8Array[] = HEADERS.flatMap((header) =>
-  CONTENTS.map((content) => Buffer.from((header + content).replaceAll('\n', '\r\n'), 'latin1')),
+/** Dates that are old or odd. The years 50 to 69 are left out: RFC 5322 puts them in the last century, Dovecot in this. */
+const DATES = [
+  'Fri, 13 Feb 70 23:32:54 -0330',
+  '13 Feb 26 23:32 GMT',
+  'Fri, 21 Nov 1997 09(comment):   55  :  06 -0600',
+  'Thu,\n 13\n  Feb\n    2026\n 23:32\n -0330 (Newfoundland Time)',
+  '1 Jan 126 00:00:00 +0000',
+  '31 Dec 49 23:59:59 +0000',
+];
+
+const WITH_CRLF = [
+  ...HEADERS.flatMap((header) => CONTENTS.map((content) => header + content)),
+  ...DATES.map((date) => `Subject: date\nDate: ${date}\n\nx\n`),
+];
+
+/** Each header with each content, and mails with odd dates: more than 280 odd mails. Every seventh has LF alone. */
+export const ODD_MAILS: readonly Uint8Array[] = WITH_CRLF.map((mail, index) =>
+  Buffer.from(index % 7 === 6 ? mail : mail.replaceAll('\n', '\r\n'), 'latin1'),
 );
