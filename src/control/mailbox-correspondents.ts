@@ -19,7 +19,8 @@ export interface MailboxCorrespondents {
    * correspondence.
    *
    * @throws {ApiError} VALIDATION_ERROR for invalid options; NOT_FOUND for an unknown tenant; CONFLICT if an inbox or
-   *   another correspondent has the address.
+   *   another correspondent has the address, or if the tenant, the sandbox or, without a tenant, the mailbox already
+   *   has 1,000 correspondents.
    * @example
    * mailbox.addCorrespondent({ address: 'dana@customer.test', replies: ['Which form?', 'Thanks!'], after: '2h' });
    * mailbox.addCorrespondent({ address: 'kim@visitor.test', kind: 'out-of-office' });
@@ -33,8 +34,11 @@ export interface MailboxCorrespondents {
   clearCorrespondents(): void;
 }
 
-/** The maximum number of correspondents of one mailbox. */
-const MAX_CORRESPONDENTS = 10_000;
+/**
+ * The maximum number of correspondents of a tenant or a sandbox, and of those that answer every tenant. Each of them
+ * has its own limit, so that one test cannot use up what another test needs.
+ */
+const MAX_CORRESPONDENTS = 1_000;
 
 /** Creates the correspondent methods of a mailbox. */
 export function createMailboxCorrespondents(scope: ControlScope): MailboxCorrespondents {
@@ -95,12 +99,13 @@ function checkNewEntry({ service, findInbox }: ControlScope, { address, shown }:
     throw new ApiError('VALIDATION_ERROR', `The correspondent is not valid: ${problem}.`);
   }
   if (findInbox(address)) throw new ApiError('CONFLICT', `An inbox has the address ${address}.`);
-  const others = service.correspondents.list();
-  if (others.some((other) => other.address === address && other.shown.tenantId === shown.tenantId)) {
+  const others = service.correspondents.listWith(shown.tenantId);
+  if (others.some((other) => other.address === address)) {
     throw new ApiError('CONFLICT', `A correspondent already has the address ${address}; remove it first.`);
   }
   if (others.length >= MAX_CORRESPONDENTS) {
-    const problem = `There are ${MAX_CORRESPONDENTS} correspondents; remove one before you add another.`;
+    const owner = shown.tenantId === null ? 'The mailbox' : 'The tenant or sandbox';
+    const problem = `${owner} has ${MAX_CORRESPONDENTS} correspondents; remove one before you add another.`;
     throw new ApiError('CONFLICT', problem);
   }
 }

@@ -24,6 +24,8 @@ export type {
 } from '../control/behaviour-controls.ts';
 export type {
   ControllableMailbox,
+  MailLogin,
+  MailLogins,
   Sandbox,
   SandboxControls,
   SandboxOptions,

@@ -277,3 +277,40 @@ test('a sandbox that is closed takes its correspondents with it', () => {
   sandbox.close();
   expect(mailbox.correspondents()).toEqual([]);
 });
+
+test('each tenant and each sandbox has its own limit of correspondents, as has the mailbox', () => {
+  const mailbox = createMailbox();
+  const [one, other] = [mailbox.createSandbox(), mailbox.createSandbox()];
+  const kind = 'autoresponder';
+  const fill = (owner: Pick<typeof one, 'addCorrespondent'>, count: number) => {
+    for (let number = 0; number < count; number += 1)
+      owner.addCorrespondent({ address: `c${number}@customer.test`, kind });
+  };
+  const add = (owner: Pick<typeof one, 'addCorrespondent'>, options = {}) =>
+    owner.addCorrespondent({ address: 'one-more@customer.test', kind, ...options });
+  fill(one, 1_000);
+  expect(() => add(one)).toThrow('The tenant or sandbox has 1000 correspondents; remove one before you add another.');
+  expect(add(other).tenantId).toBe(other.id);
+  expect(add(mailbox, { tenant: IDS.globex.tenant }).tenantId).toBe(IDS.globex.tenant);
+  fill(mailbox, 1_000);
+  expect(() => add(mailbox)).toThrow('The mailbox has 1000 correspondents; remove one before you add another.');
+  one.removeCorrespondent(String(one.correspondents()[0]?.id));
+  expect(add(one).tenantId).toBe(one.id);
+});
+
+test('correspondents are listed in the order in which they were added, also after a checkpoint', () => {
+  const mailbox = createMailbox();
+  const sandbox = mailbox.createSandbox();
+  const add = (owner: Pick<typeof sandbox, 'addCorrespondent'>, name: string) =>
+    owner.addCorrespondent({ address: `${name}@customer.test`, kind: 'autoresponder' });
+  add(mailbox, 'a');
+  add(sandbox, 'b');
+  add(mailbox, 'c');
+  const listed = () => mailbox.correspondents().map(({ address }) => address[0]);
+  expect(listed()).toEqual(['a', 'b', 'c']);
+  mailbox.checkpoint('two');
+  mailbox.restore('two');
+  mailbox.addCorrespondent({ address: 'd@customer.test', kind: 'autoresponder', tenant: IDS.acme.tenant });
+  add(mailbox, 'e');
+  expect(listed()).toEqual(['a', 'c', 'd', 'e']);
+});

@@ -44,6 +44,14 @@ class CorrespondentList implements Part {
   /** The correspondents, by id. */
   readonly entries = new Map<string, OrderedEntry>();
 
+  /** `latest` is the highest order of the correspondents of all lists. */
+  constructor(readonly latest: { order: number }) {}
+
+  add(entry: Entry): void {
+    this.latest.order += 1;
+    this.entries.set(entry.shown.id, { entry, order: this.latest.order });
+  }
+
   end(): void {}
 
   save(): OrderedEntry[] {
@@ -51,7 +59,10 @@ class CorrespondentList implements Part {
   }
 
   restore(saved: readonly OrderedEntry[]): void {
-    for (const ordered of saved) this.entries.set(ordered.entry.shown.id, ordered);
+    for (const ordered of saved) {
+      this.entries.set(ordered.entry.shown.id, ordered);
+      this.latest.order = Math.max(this.latest.order, ordered.order);
+    }
   }
 
   /** Returns the correspondents that answer without a function, because a function cannot be stored. */
@@ -112,7 +123,8 @@ export class Correspondents implements OutsideAddresses {
   readonly #writing = new Set<{ readonly world: World; readonly address: string }>();
 
   constructor(readonly context: Context) {
-    this.#listOf = context.worlds.addPart('correspondents', () => new CorrespondentList());
+    const latest = { order: 0 };
+    this.#listOf = context.worlds.addPart('correspondents', () => new CorrespondentList(latest));
     this.#dueAnswersTo = context.worlds.addPart('answers', (world: World) => {
       return new DueAnswers(world.clock, (dueAnswer) => this.#send(world, dueAnswer));
     });
@@ -122,6 +134,11 @@ export class Correspondents implements OutsideAddresses {
   list(worlds: ReachableWorlds = this.context.worlds): Entry[] {
     const all = this.#listOf.in(worlds.owners()).flatMap(({ entries }) => [...entries.values()]);
     return all.sort((a, b) => a.order - b.order).map(({ entry }) => entry);
+  }
+
+  /** Returns the correspondents that are bound to the tenant with this id or, if the id is null, to no tenant. */
+  listWith(tenantId: string | null): Entry[] {
+    return Array.from(this.#listOf(findOwner(this.context.worlds, tenantId)).entries.values(), ({ entry }) => entry);
   }
 
   /** Returns the answers of all correspondents that are due later. */
@@ -142,9 +159,7 @@ export class Correspondents implements OutsideAddresses {
   }
 
   add(entry: Entry): void {
-    const lists = this.#listOf.in(this.context.worlds.owners());
-    const orders = lists.flatMap(({ entries }) => Array.from(entries.values(), ({ order }) => order));
-    this.#findList(entry).entries.set(entry.shown.id, { entry, order: Math.max(0, ...orders) + 1 });
+    this.#findList(entry).add(entry);
   }
 
   /** Removes a correspondent, and cancels its answers that are due later. */
