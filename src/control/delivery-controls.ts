@@ -10,7 +10,7 @@ import type { World } from '../world/store/world.ts';
 import { MAX_COUNT, tenantField, webhookField, wholeNumber } from '../world/target-fields.ts';
 import { addWebhook } from './add-webhook.ts';
 import { type ControlScope, findWorlds } from './control-scope.ts';
-import type { TenantOption } from './mailbox-clock.ts';
+import { parseTenantOption, type TenantOption } from './mailbox-clock.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
 import { type AddWebhookOptions, addWebhookWith } from './webhook-receiver.ts';
 
@@ -100,8 +100,8 @@ export function createDeliveryControls({ worlds, service, dispatcher }: ControlS
   return {
     deliveries: (filter = {}) => dispatcher.list(worlds.all(), parseOrRefuse('The filter', deliveryFilter(), filter)),
     delivery: (id) => dispatcher.find(worlds.all(), id).delivery,
-    losses({ tenant } = {}) {
-      const id = tenant?.toLowerCase();
+    losses(options) {
+      const id = parseTenantOption('losses', options).tenant?.toLowerCase();
       return dispatcher.losses(worlds.all().filter((world) => id === undefined || world.id === id));
     },
     redeliver(id, options = {}) {

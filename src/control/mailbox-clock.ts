@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Duration } from '../basics/duration.ts';
 import { lazy } from '../basics/lazy-schema.ts';
-import { ApiError } from '../contract/errors.ts';
+import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { Advance, type Clock, parseDuration } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { type ControlScope, notFound } from './control-scope.ts';
@@ -57,12 +57,27 @@ export interface MailboxClock {
   advance(duration: Duration, options?: AdvanceOptions): Promise<void>;
 }
 
+/** The schema of the option that names a tenant. */
+const tenantOption = lazy(() =>
+  z.strictObject({ tenant: z.string('must be the id of a tenant').optional() }, 'must be an object'),
+);
+
+/** Checks the options of a function that may name a tenant. @throws {ApiError} VALIDATION_ERROR */
+export function parseTenantOption(functionName: string, options: TenantOption | undefined): TenantOption {
+  return options === undefined ? {} : parseOrRefuse(`The input of ${functionName}`, tenantOption(), options);
+}
+
 /** Creates the clock of a mailbox from the clocks of its tenants. Each change is published in the feed. */
 export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxClock {
-  const clockFor = ({ tenant }: TenantOption = {}): Clock =>
-    tenant === undefined ? worlds.clock : findTenant(worlds, tenant).clock;
-  const clocksFor = ({ tenant }: TenantOption = {}): Clock[] =>
-    tenant === undefined ? [...new Set([worlds, ...worlds.all()].map(({ clock }) => clock))] : [clockFor({ tenant })];
+  const clockFor = (options?: TenantOption): Clock => {
+    const { tenant } = parseTenantOption('the clock', options);
+    return tenant === undefined ? worlds.clock : findTenant(worlds, tenant).clock;
+  };
+  const clocksFor = (options?: TenantOption): Clock[] => {
+    const { tenant } = parseTenantOption('the clock', options);
+    if (tenant !== undefined) return [clockFor({ tenant })];
+    return [...new Set([worlds, ...worlds.all()].map(({ clock }) => clock))];
+  };
   const publish = (action: ClockFeedItem['action'], options: TenantOption = {}) => {
     const tenant = options.tenant ?? worlds.sandboxId ?? null;
     recorder.publish(tenant, { kind: 'clock', action, tenantId: tenant, now: clockFor(options).now().toISOString() });
@@ -83,7 +98,11 @@ export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxC
       for (const clock of clocksFor(options)) clock.resume();
       publish('resume', options);
     },
-    async advance(duration, { signal, ...options } = {}) {
+    async advance(duration, given) {
+      const { signal, ...options } = { ...given };
+      if (signal !== undefined && typeof signal?.addEventListener !== 'function') {
+        throw new ApiError('VALIDATION_ERROR', 'The option signal must be an AbortSignal.');
+      }
       const durationMs = parseDuration(duration);
       const clocks = clocksFor(options);
       if (clocks.some((clock) => !hasFourDigitYear(clock.now().getTime() + durationMs))) {

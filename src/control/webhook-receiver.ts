@@ -1,3 +1,4 @@
+import { ApiError } from '../contract/errors.ts';
 import type { AddedWebhook } from './add-webhook.ts';
 
 /** The part of a receiver that `addWebhook` uses. The receiver can be one from `createReceiver`, or your own. */
@@ -20,11 +21,18 @@ export type AddWebhookOptions = Omit<AddedWebhook, 'url'> &
 
 /** Adds a webhook with a URL, or with the URL of a receiver. The receiver then gets the secret of the webhook. */
 export async function addWebhookWith<Added extends { readonly secret: string }>(
-  { ...options }: AddWebhookOptions,
+  given: AddWebhookOptions,
   add: (webhook: AddedWebhook) => Added | Promise<Added>,
 ): Promise<Added> {
+  const options = { ...given };
   if (!('receiver' in options)) return add(options);
   const { receiver, ...others } = options;
+  if (typeof receiver?.listen !== 'function') {
+    throw new ApiError(
+      'VALIDATION_ERROR',
+      'The webhook is not valid: receiver must be one that createReceiver creates.',
+    );
+  }
   const added = await add({ ...others, url: await receiver.listen() });
   receiver.secret = added.secret;
   return added;

@@ -1,3 +1,4 @@
+import { describeValue } from '../basics/check-options.ts';
 import { type ApiRequest, type ApiResult, ConnectionCutError, isCut, NO_QUERY } from '../service/pipeline/exchange.ts';
 import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 
@@ -15,7 +16,12 @@ export function createClientFunctions(baseUrl: string, fetch: Fetch, connect: Co
       if (response.type === 'error') throw new ConnectionCutError();
       return response;
     },
-    stream: (request: Pick<Request, 'url' | 'headers'>) => connect(request, prefixOf(request)),
+    stream(request: Pick<Request, 'url' | 'headers'>) {
+      if (typeof request?.url === 'string' && typeof request.headers?.get === 'function') {
+        return connect(request, prefixOf(request));
+      }
+      throw new TypeError(`stream takes a Request, or an object with url and headers, not ${describeValue(request)}.`);
+    },
   };
 }
 
@@ -30,7 +36,7 @@ export function isUnderBaseUrl(baseUrl: string, url: string): boolean {
  * @throws {TypeError} on a URL outside of `baseUrl`, because the global `fetch` would not reach the mailbox with it.
  */
 function toRequest(baseUrl: string, input: Request | URL | string, init?: RequestInit): Request {
-  if (typeof input === 'object' && 'method' in input) return init ? new Request(input, init) : input;
+  if (typeof input === 'object' && input !== null && 'method' in input) return init ? new Request(input, init) : input;
   const url = URL.canParse(String(input)) ? new URL(input).href : String(input);
   if (isUnderBaseUrl(baseUrl, url)) return new Request(url, init);
   throw new TypeError(`This mailbox answers URLs under its baseUrl ${baseUrl}, not ${JSON.stringify(url)}.`);

@@ -1,8 +1,9 @@
-import { checkOptions } from '../basics/check-options.ts';
+import { checkOptions, describeValue } from '../basics/check-options.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { DEFAULT_MAX_STORED_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
 import type { BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
+import { ApiError } from '../contract/errors.ts';
 import type { Profile } from '../contract/profile.ts';
 import { createBehaviourControls, LiveBehaviours } from '../control/behaviour-controls.ts';
 import { createScope } from '../control/control-scope.ts';
@@ -168,7 +169,10 @@ export function buildMailbox(
     ...createBehaviourControls(live, parts),
     ...adapters,
     ...(keysAndIds as Record<'keys' | 'ids', never>),
-    receives: (address) => scope.findInbox(address) !== undefined,
+    receives(address) {
+      if (typeof address === 'string') return scope.findInbox(address) !== undefined;
+      throw new ApiError('VALIDATION_ERROR', `receives takes an address, not ${describeValue(address)}.`);
+    },
   };
   const mailbox = Object.defineProperty(members, 'handlers', { get: createHandlersOnce }) as Mailbox<never, never>;
   const takeSmtpFault = (address: string) => {

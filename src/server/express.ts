@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { checkOptions } from '../basics/check-options.ts';
 import { isServicePath } from '../contract/service-path.ts';
 import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
-import { buildMailbox, type Mailbox, type MailboxOptions } from '../mailbox/mailbox.ts';
+import { buildMailbox, type Mailbox, type MailboxOptions, SHARED_OPTION_NAMES } from '../mailbox/mailbox.ts';
 import type { ApiRequest } from '../service/pipeline/exchange.ts';
 import { readRequest, releaseRequest, sendReply } from './http/node-adapter.ts';
 
@@ -49,6 +50,7 @@ export function createMailboxMiddleware<const F extends FixtureInput | NamedFixt
   options: MiddlewareOptions<F> & { readonly fixtures: F },
 ): MailboxMiddleware<FixtureKeys<F>, FixtureIds<F>>;
 export function createMailboxMiddleware(options: MiddlewareOptions<NamedFixture> = {}): { readonly mailbox: unknown } {
+  checkOptions('createMailboxMiddleware', options, SHARED_OPTION_NAMES);
   const { mailbox, handle } = buildMailbox(options);
 
   async function serve(request: ApiRequest, message: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -155,8 +155,9 @@ export async function startServer(
 
 /** Checks the options of a server, besides those of its mailbox, and applies defaults. */
 function parseOptions(options: ServerOptions<NamedFixture>) {
+  checkOptions('startServer', options, OPTION_NAMES);
   const { tlsRequired = false, log, colour = false, verbose = false } = options;
-  const { publicUrl, drain, ...settings } = parseSettings(checkOptions('startServer', options, OPTION_NAMES));
+  const { publicUrl, drain, ...settings } = parseSettings(options);
   if (tlsRequired && settings.tlsCert === undefined) {
     throw new TypeError('The option tlsRequired needs tlsCert and tlsKey.');
   }

@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { lazy } from '../../basics/lazy-schema.ts';
+import { parseOrRefuse } from '../../contract/errors.ts';
 import type { ControlScope } from '../control-scope.ts';
 import type { FeedEvent, FeedOptions } from './feed-event.ts';
 import type { RequestEntry, RequestFilter, RequestSummary } from './request-entry.ts';
@@ -38,6 +41,17 @@ export interface JournalControls {
   feed(options?: FeedOptions): AsyncIterable<FeedEvent>;
 }
 
+/** The schema of the options of `feed`. */
+const feedOptions = lazy(() =>
+  z.strictObject(
+    {
+      lastEventId: z.string('must be the id of an event').optional(),
+      follow: z.boolean('must be true or false').optional(),
+    },
+    'must be an object',
+  ),
+);
+
 /** Creates the journal methods of a mailbox or a sandbox. */
 export function createJournalControls({ recorder, worlds, publishChange }: ControlScope): JournalControls {
   const { journal } = recorder;
@@ -55,6 +69,6 @@ export function createJournalControls({ recorder, worlds, publishChange }: Contr
       journal.restore(worlds.owners());
       publishChange('journal', 'restored');
     },
-    feed: (options) => feed.read(options),
+    feed: (options = {}) => feed.read(parseOrRefuse('The input of feed', feedOptions(), options)),
   };
 }

@@ -1,3 +1,4 @@
+import { describeValue } from '../../basics/check-options.ts';
 import { didYouMean } from '../../basics/nearest.ts';
 import { toBareAddress } from '../../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
@@ -98,6 +99,9 @@ export function getSample(name: SampleName): SampleInfo<SampleName> {
 }
 
 function findEntry(name: string): Entry {
+  if (typeof name !== 'string') {
+    throw new ApiError('VALIDATION_ERROR', `The name of a sample must be a text, not ${describeValue(name)}.`);
+  }
   const generated = createInjection(name);
   const entry =
     ENTRIES.get(name) ?? (generated && toEntries('injection', ...generated).find(({ info }) => info.name === name));

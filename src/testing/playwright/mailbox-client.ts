@@ -97,9 +97,9 @@ export class MailboxClient {
 
   /** Creates a client of the whole emulator, or of one sandbox. */
   constructor(address: EmulatorAddress, sandboxId?: string) {
+    this.#client = createClient(address, sandboxId);
     this.baseUrl = address.baseUrl;
     this.address = address;
-    this.#client = createClient(address, sandboxId);
     this.clock = this.#createClock();
   }
 
@@ -234,7 +234,11 @@ export class SandboxClient extends MailboxClient implements SandboxSummary<Defau
 }
 
 /** Creates the client of an emulator, or of one sandbox. */
-function createClient({ control, token }: EmulatorAddress, sandbox?: string): ControlClient {
+function createClient(address: EmulatorAddress, sandbox?: string): ControlClient {
+  if (typeof address?.control !== 'string') {
+    throw new TypeError('The address of an emulator must be an object with baseUrl, control and token.');
+  }
+  const { control, token } = address;
   const send = (url: string, init: RequestInit) =>
     fetch(url, init).catch((cause) => {
       throw new Error(`There is no emulator at ${control}; start one, or unset AGENT_MAILBOX_URL.`, { cause });

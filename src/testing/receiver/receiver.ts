@@ -73,7 +73,7 @@ export interface Receiver extends AsyncDisposable {
  * Creates a receiver that verifies each delivery with the Standard Webhooks library, records it, and responds with the
  * next of the given answers. A delivery with an invalid signature gets 401, and the next answer is kept for later.
  *
- * @throws {TypeError} on an invalid answer or an invalid secret.
+ * @throws {TypeError} on an unknown or invalid option.
  * @example
  * await using receiver = createReceiver({ answers: [500, 'timeout', 200] });
  * const url = await receiver.listen();
@@ -81,7 +81,30 @@ export interface Receiver extends AsyncDisposable {
  * receiver.secret = webhook.secret;
  */
 export function createReceiver(options: ReceiverOptions = {}): Receiver {
+  checkOptions(options);
   return new ScriptedReceiver(options);
+}
+
+const OPTIONS: Readonly<Record<keyof ReceiverOptions, true>> = { secret: true, answers: true, now: true };
+
+/** Checks the options, besides the secret. @throws {TypeError} */
+function checkOptions(options: ReceiverOptions): void {
+  const given: unknown = options;
+  const names = Object.keys(OPTIONS).join(', ');
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+    throw new TypeError(`createReceiver takes an object with ${names}, not ${JSON.stringify(given)}.`);
+  }
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(OPTIONS, name));
+  if (unknown !== undefined) {
+    throw new TypeError(`createReceiver has no option ${JSON.stringify(unknown)}; there are: ${names}.`);
+  }
+  const { answers = [], now } = options;
+  if (!Array.isArray(answers)) {
+    throw new TypeError(`The option answers must be a list, such as [500, 200], not ${JSON.stringify(answers)}.`);
+  }
+  if (now !== undefined && typeof now !== 'function') {
+    throw new TypeError('The option now must be a function that returns a Date.');
+  }
 }
 
 /** The methods are arrow functions, so that `receiver.fetch` can be passed as a function. */
@@ -110,6 +133,7 @@ class ScriptedReceiver implements Receiver {
   readonly answer = (...answers: ReceiverAnswer[]) => void this.#nextAnswers.push(...checkAnswers(answers));
 
   readonly fetch = async (request: Request) => {
+    if (typeof request?.text !== 'function') throw new TypeError('fetch of a receiver takes a Request.');
     const { pathname, search } = new URL(request.url);
     const headers = Object.fromEntries(request.headers);
     const body = await request.text();
@@ -133,6 +157,7 @@ class ScriptedReceiver implements Receiver {
 
   readonly received = (count: number, timeoutMs = 4_000) =>
     new Promise<readonly ReceivedRequest[]>((resolve, reject) => {
+      if (!Number.isSafeInteger(count)) throw new TypeError('received takes a whole number of requests.');
       const end = (settle: () => void) => {
         clearTimeout(timer);
         this.#listeners.delete(check);

@@ -1,3 +1,4 @@
+import { checkOptions, describeValue } from '../../basics/check-options.ts';
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createSample, getSample } from '../../control/samples/create-sample.ts';
@@ -69,7 +70,8 @@ export interface SamplesReport {
  * Lets an agent handle samples and their harmless twins, one after the other, each in a mailbox of its own. The oracles
  * of the samples judge the agent; no language model does.
  *
- * @throws {TypeError} for a sample without an oracle, and for a twin; {@link ApiError} VALIDATION_ERROR for an unknown
+ * @throws {TypeError} for a sample without an oracle, for a twin, and if the agent, an option or the result of
+ *   `createMailbox` has the wrong type; {@link ApiError} VALIDATION_ERROR for an unknown
  *   sample or another invalid option; {@link Error} if the agent throws, with its error as `cause`, or if the journal
  *   is too small.
  * @example
@@ -81,7 +83,17 @@ export async function runSamples<M extends ControllableMailbox = Mailbox>(
   agent: (task: SampleTask<M>) => unknown,
   options: RunSamplesOptions<M> = {},
 ): Promise<SamplesReport> {
-  const { samples = samplesFor() } = options;
+  if (typeof agent !== 'function') {
+    throw new TypeError(`runSamples takes an agent, which is a function, not ${describeValue(agent)}.`);
+  }
+  checkOptions('runSamples', options, ['samples', 'seed', 'to', 'createMailbox']);
+  const { samples = samplesFor(), createMailbox = () => undefined } = options;
+  if (!Array.isArray(samples)) {
+    throw new TypeError(`The option samples must be a list of names of samples, not ${describeValue(samples)}.`);
+  }
+  if (typeof createMailbox !== 'function') {
+    throw new TypeError(`The option createMailbox must be a function, not ${describeValue(createMailbox)}.`);
+  }
   samples.forEach(checkSample);
   const results: SampleResult[] = [];
   for (const sample of samples) {
@@ -111,6 +123,9 @@ async function runSample<M extends ControllableMailbox>(
   { createMailbox = createDefaultMailbox as () => Promise<never>, seed, to }: RunSamplesOptions<M>,
 ) {
   const mailbox = await createMailbox();
+  if (typeof mailbox?.tenants !== 'function') {
+    throw new TypeError(`The option createMailbox must return a mailbox or a sandbox, not ${describeValue(mailbox)}.`);
+  }
   const [inbox] = mailbox.tenants().flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes));
   const address = to ?? inbox?.address ?? '';
   const sample = createSample(name, { to: address, seed, baseUrl: mailbox.baseUrl });

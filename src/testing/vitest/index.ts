@@ -1,9 +1,10 @@
 import { test as base, expect, type TestAPI } from 'vitest';
+import { checkOptions } from '../../basics/check-options.ts';
 import type { SandboxIds, SandboxKeys } from '../../control/controllable-mailbox.ts';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } from '../../fixture/keys-and-ids.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
-import type { MailboxOptions } from '../../mailbox/mailbox.ts';
+import { type MailboxOptions, SHARED_OPTION_NAMES } from '../../mailbox/mailbox.ts';
 import type { FixtureInput, Sandbox } from '../../mailbox/without-msw.ts';
 import { matchers } from '../matchers/matchers.ts';
 import { readEmulatorAddress, SandboxClient } from '../playwright/mailbox-client.ts';
@@ -37,6 +38,7 @@ export function createMailboxTest<const F extends FixtureInput | NamedFixture>(
   options: MailboxOptions<F> & { readonly fixtures: F | undefined },
 ): TestAPI<MailboxFixtures<FixtureKeys<F>, FixtureIds<F>>>;
 export function createMailboxTest(options: MailboxOptions<NamedFixture> = {}): unknown {
+  checkOptions('createMailboxTest', options, ['baseUrl', 'persist', ...SHARED_OPTION_NAMES]);
   return base
     .extend<{ $file: { mailboxRouter: MailboxRouter } }>({
       mailboxRouter: [
