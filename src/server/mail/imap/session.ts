@@ -292,7 +292,13 @@ export class Session {
    * is true.
    */
   async #sendUpdates(mayExpunge: boolean): Promise<void> {
-    for (const line of this.view?.takeUpdates(mayExpunge) ?? []) {
+    const { view } = this;
+    if (!view) return;
+    const updates = view.takeUpdates(mayExpunge);
+    for (;;) {
+      const step = await this.shared.queue.next(updates, () => view.isClosed);
+      if (!step || step.done) return;
+      const line = step.value;
       this.sendUntagged(line);
       const isRepeated = / EXISTS$/.test(line) && this.takeFault('repeated-exists');
       if (isRepeated) for (let count = 0; count < 2; count += 1) this.sendUntagged(line);
