@@ -456,5 +456,5 @@ export const LOADS: Readonly<Record<string, Load>> = {
 
 /** Another load may have deleted what this one wanted to read. */
 function ignoreGone(error: unknown): void {
-  if (!/: 404 /.test((error as Error).message)) throw error;
+  if (!/: 404 |^There is no /.test((error as Error).message)) throw error;
 }
