@@ -195,14 +195,59 @@ export function decodeWords(field: string): string {
   return decodeWithPostalMime(toUtf8Words(field.slice(0, MAX_WORDS_LENGTH)));
 }
 
-/** Encodes words again that are in a charset which postal-mime does not know. */
+/** Encoded words in one charset with only white space between them. */
+interface EncodedWords {
+  readonly charset: string;
+  readonly words: string[];
+  readonly contents: Uint8Array[];
+}
+
+/**
+ * Encodes words again that are in a charset which postal-mime does not know, and words that share a character, because
+ * postal-mime joins base64 only where a word ends with whole bytes.
+ */
 function toUtf8Words(field: string): string {
-  return field.replace(ENCODED_WORD, (word, charset: string, encoding: string, content: string) => {
-    if (!isRareCharset(charset)) return word;
-    const bytes =
-      encoding.toUpperCase() === 'B' ? new Base64Decoder().decode(content) : decodeQuoted(content.replaceAll('_', ' '));
-    return `=?utf-8?B?${toBase64(new TextEncoder().encode(decodeText(bytes, charset)))}?=`;
-  });
+  const written: string[] = [];
+  let end = 0;
+  let open: EncodedWords | undefined;
+  const close = () => {
+    if (open) written.push(writeAsUtf8(open));
+    open = undefined;
+  };
+  for (const { 0: word, 1: charset = '', 2: encoding = '', 3: content = '', index } of field.matchAll(ENCODED_WORD)) {
+    const between = field.slice(end, index);
+    end = index + word.length;
+    if (open?.charset !== charset.toLowerCase() || !/^\s*$/.test(between)) {
+      close();
+      written.push(between);
+      open = { charset: charset.toLowerCase(), words: [], contents: [] };
+    } else open.words.push(between);
+    open.words.push(word);
+    open.contents.push(decodeWord(encoding, content));
+  }
+  close();
+  return [...written, field.slice(end)].join('');
+}
+
+function decodeWord(encoding: string, content: string): Uint8Array {
+  const isBase64 = encoding.toUpperCase() === 'B';
+  const fields = { 'content-transfer-encoding': isBase64 ? 'base64' : 'quoted-printable' };
+  return decodeBody({ fields, body: isBase64 ? content : content.replaceAll('_', ' ') });
+}
+
+function writeAsUtf8({ charset, words, contents }: EncodedWords): string {
+  if (contents.length === 1 && !isRareCharset(charset)) return words.join('');
+  const joined = new Uint8Array(contents.reduce((sum, { length }) => sum + length, 0));
+  let size = 0;
+  for (const content of contents) {
+    joined.set(content, size);
+    size += content.length;
+  }
+  const whole = decodeText(joined, charset);
+  // Words that end within a character are joined; others may end in a state that the next one does not continue.
+  const apart = contents.map((content) => decodeText(content, charset)).join('');
+  const text = whole.includes('\ufffd') && !apart.includes('\ufffd') ? apart : whole;
+  return `=?utf-8?B?${toBase64(new TextEncoder().encode(text))}?=`;
 }
 
 /** Corrects windows-1252 in a decoded header field, and replaces line breaks and NUL by spaces. */
