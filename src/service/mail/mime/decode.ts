@@ -198,7 +198,8 @@ export function decodeWords(field: string): string {
 /** Encoded words in one charset with only white space between them. */
 interface EncodedWords {
   readonly charset: string;
-  readonly words: string[];
+  /** The first of them. */
+  readonly word: string;
   readonly contents: Uint8Array[];
 }
 
@@ -220,9 +221,8 @@ function toUtf8Words(field: string): string {
     if (open?.charset !== charset.toLowerCase() || !/^\s*$/.test(between)) {
       close();
       written.push(between);
-      open = { charset: charset.toLowerCase(), words: [], contents: [] };
-    } else open.words.push(between);
-    open.words.push(word);
+      open = { charset: charset.toLowerCase(), word, contents: [] };
+    }
     open.contents.push(decodeWord(encoding, content));
   }
   close();
@@ -235,19 +235,23 @@ function decodeWord(encoding: string, content: string): Uint8Array {
   return decodeBody({ fields, body: isBase64 ? content : content.replaceAll('_', ' ') });
 }
 
-function writeAsUtf8({ charset, words, contents }: EncodedWords): string {
-  if (contents.length === 1 && !isRareCharset(charset)) return words.join('');
-  const joined = new Uint8Array(contents.reduce((sum, { length }) => sum + length, 0));
-  let size = 0;
-  for (const content of contents) {
-    joined.set(content, size);
-    size += content.length;
-  }
-  const whole = decodeText(joined, charset);
-  // Words that end within a character are joined; others may end in a state that the next one does not continue.
+function writeAsUtf8({ charset, word, contents }: EncodedWords): string {
+  if (contents.length === 1 && !isRareCharset(charset)) return word;
   const apart = contents.map((content) => decodeText(content, charset)).join('');
-  const text = whole.includes('\ufffd') && !apart.includes('\ufffd') ? apart : whole;
+  // A character that is split between two words is not allowed, but many programs write it.
+  const whole = apart.includes('\ufffd') ? decodeText(joinBytes(contents), charset) : apart;
+  const text = whole.includes('\ufffd') ? apart : whole;
   return `=?utf-8?B?${toBase64(new TextEncoder().encode(text))}?=`;
+}
+
+function joinBytes(pieces: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let size = 0;
+  for (const piece of pieces) {
+    joined.set(piece, size);
+    size += piece.length;
+  }
+  return joined;
 }
 
 /** Corrects windows-1252 in a decoded header field, and replaces line breaks and NUL by spaces. */
