@@ -25,6 +25,15 @@ export interface Statements {
   readonly found?: string;
 }
 
+/** Why Dovecot answers otherwise about a mail; `test/imap/judge.ts` has the reasons. */
+export type DovecotDifference =
+  | 'reads on'
+  | 'white space'
+  | 'CR alone'
+  | 'no media type'
+  | 'no end of quotes'
+  | 'no type, no encoding';
+
 /** A mail of the corpus. */
 export interface CorpusMail {
   /** The kind of mail, by which a failure is found. */
@@ -33,6 +42,7 @@ export interface CorpusMail {
   readonly title: string;
   readonly bytes: Uint8Array;
   readonly holds: Statements;
+  readonly dovecot?: DovecotDifference | undefined;
 }
 
 /** Chooses by a seed (mulberry32), so that the corpus is the same each time. */
@@ -64,7 +74,11 @@ const utf8 = (text: string) => Array.from(new TextEncoder().encode(text), (byte)
 const repeat = (count: number, make: (index: number) => Draft) => Array.from({ length: count }, (_, at) => make(at));
 
 /** A mail whose lines end with `\n`, which becomes CRLF. */
-type Draft = { readonly text: string; readonly holds: Statements; readonly lineEnd?: string; readonly title?: string };
+type Draft = Pick<CorpusMail, 'holds' | 'dovecot'> & {
+  readonly text: string;
+  readonly lineEnd?: string;
+  readonly title?: string;
+};
 
 const DANA = 'dana@customer.test';
 
@@ -88,21 +102,23 @@ const NAMES: readonly (readonly [written: string, shown: string])[] = [
 const SPACES = ['', ' ', '(x)', ' (a (nested) one) ', '\n ', '(\\))', ' \n\t(folded)\n '] as const;
 
 /** An address with spaces and comments wherever the grammar allows them, and how it is shown. */
-function oddAddress(choice: Choice): readonly [written: string, shown: string] {
+function oddAddress(choice: Choice): readonly [written: string, shown: string, isReadByDovecot: boolean] {
   const gap = () => choice.of(SPACES);
   const local = choice.of(WORDS);
   const isLiteral = choice.number(6) === 0;
   const host = isLiteral ? choice.of(['[192.0.2.1]', '[IPv6:2001:db8::1]']) : choice.of(HOSTS);
   const isQuoted = choice.number(6) === 0;
-  const writtenLocal = isQuoted ? '"a b"' : local.split('.').join(`${gap()}.${gap()}`);
+  const dot = `${gap()}.${gap()}`;
+  const writtenLocal = isQuoted ? '"a b"' : local.split('.').join(dot);
+  const isReadByDovecot = isQuoted || dot.endsWith('.') || !local.includes('.');
   const writtenHost = isLiteral ? host : host.split('.').join(`${gap()}.${gap()}`);
   const address = `${isQuoted ? '"a b"' : local}@${host}`;
   const [writtenName, name] = choice.of(NAMES);
   const route = choice.of(['', '', '@r.test:', '@r.test,@s.test:', '@r.test , @s.test : ']);
   const written = `${writtenName} ${gap()}<${route}${gap()}${writtenLocal}${gap()}@${gap()}${writtenHost}${gap()}>`;
   // A comment is the name of an address that has no other, so none is written there.
-  if (name !== '') return [written, `${name} <${address}>`];
-  return [written.replace(/\((?:[^()\\]|\\.|\([^()]*\))*\)/g, ' '), address];
+  if (name !== '') return [written, `${name} <${address}>`, isReadByDovecot];
+  return [written.replace(/\((?:[^()\\]|\\.|\([^()]*\))*\)/g, ' '), address, isReadByDovecot];
 }
 
 function oddAddresses(choice: Choice): Draft[] {
@@ -115,7 +131,11 @@ function oddAddresses(choice: Choice): Draft[] {
     const lines = [`From: ${from[0]}`, `To: ${field}`];
     if (cc.length > 0) lines.push(`Cc: ${cc.map(([written]) => written).join(', ')}`);
     const shown = { from: from[1], to: to.map(([, each]) => each), cc: cc.map(([, each]) => each) };
-    return { text: headed([...lines, 'Subject: odd address']), holds: { ...shown, subject: 'odd address' } };
+    return {
+      text: headed([...lines, 'Subject: odd address']),
+      holds: { ...shown, subject: 'odd address' },
+      dovecot: [from, ...to, ...cc].every(([, , isReadByDovecot]) => isReadByDovecot) ? undefined : 'reads on',
+    };
   });
 }
 
@@ -134,11 +154,15 @@ const NO_DOMAIN: readonly (readonly [written: string, shown: string, why: string
   ['Bo <@x.test>', 'Bo <@x.test>', 'is not a valid address'],
 ];
 
+/** For Dovecot, an `@` at the beginning begins a route, which then has no end. */
+const routeDifference = (written: readonly string[]) =>
+  written.some((each) => each.includes('<@')) ? 'reads on' : undefined;
+
 function withoutDomain(choice: Choice): Draft[] {
   const senders = NO_DOMAIN.map(([written, shown, why]): Draft => {
     const sentence = `${JSON.stringify(shown)} ${why}`;
     const holds = { from: shown, problems: [`The sender ${sentence}`], noReply: `its sender ${sentence}` };
-    return { text: headed([`From: ${written}`, 'To: helpdesk@acme.test']), holds };
+    return { text: headed([`From: ${written}`, 'To: helpdesk@acme.test']), holds, dovecot: routeDifference([written]) };
   });
   const recipients = repeat(30, () => {
     const odd = [choice.of(NO_DOMAIN), choice.of(NO_DOMAIN)];
@@ -147,7 +171,7 @@ function withoutDomain(choice: Choice): Draft[] {
     const shown = [odd[0]?.[1] ?? '', 'ed@customer.test', odd[1]?.[1] ?? ''];
     const problems = odd.map(([, text, why]) => `The recipient in ${field} ${JSON.stringify(text)} ${why}`);
     const holds = { from: DANA, [field.toLowerCase()]: shown, problems };
-    return { text: headed([`From: ${DANA}`, `${field}: ${to.join(', ')}`]), holds };
+    return { text: headed([`From: ${DANA}`, `${field}: ${to.join(', ')}`]), holds, dovecot: routeDifference(to) };
   });
   return [...senders, ...recipients];
 }
@@ -179,7 +203,7 @@ const SENDERS: readonly Draft[] = [
 ];
 
 /** Address fields that break the grammar, and what is read. */
-const BROKEN: readonly (readonly [written: string, shown: readonly string[]])[] = [
+const BROKEN: readonly (readonly [written: string, shown: readonly string[], isReadByDovecot?: true])[] = [
   ['a@x.test; b@y.test', ['a@x.test', 'b@y.test']],
   ['a@x.test b@y.test', ['a@x.test', 'b@y.test']],
   ['<a@x.test> <b@y.test>', ['a@x.test', 'b@y.test']],
@@ -190,19 +214,20 @@ const BROKEN: readonly (readonly [written: string, shown: readonly string[]])[] 
   ['"Bo <bo@x.test>, al@y.test', ['Bo <bo@x.test>', 'al@y.test']],
   ['Al (home <al@x.test>, b@y.test', ['Al home <al@x.test>', 'b@y.test']],
   ['Ada a@x.test', ['Ada <a@x.test>']],
-  ['a..b.@x.test', ['a..b.@x.test']],
+  ['a..b.@x.test', ['a..b.@x.test'], true],
   ['a@b@x.test', ['"a@b"@x.test']],
   ['Smith\\, John <j@x.test>', ['"Smith, John" <j@x.test>']],
-  [',, ,a@x.test,,', ['a@x.test']],
+  [',, ,a@x.test,,', ['a@x.test'], true],
   ['G: H: a@x.test;', ['a@x.test']],
-  ['undisclosed-recipients:;', []],
+  ['undisclosed-recipients:;', [], true],
   ['a@x.test>, b@y.test)', ['a@x.test', 'b@y.test']],
 ];
 
-const broken: readonly Draft[] = BROKEN.flatMap(([written, shown]) =>
+const broken: readonly Draft[] = BROKEN.flatMap(([written, shown, isReadByDovecot]) =>
   ['To', 'Cc'].map((field) => ({
     text: headed([`From: ${DANA}`, `${field}: ${written}`]),
     holds: { [field.toLowerCase()]: shown },
+    dovecot: isReadByDovecot ? undefined : 'reads on',
   })),
 );
 
@@ -299,6 +324,7 @@ const threads: readonly Draft[] = (
     {
       text: headed([`From: ${DANA}`, fill(reference)]),
       holds: { threadOf: title, inReplyTo: inReplyTo === null ? null : fill(inReplyTo) },
+      dovecot: reference.includes(':\n') ? 'white space' : undefined,
     },
   ];
 });
@@ -392,9 +418,10 @@ const TORTURE: readonly Draft[] = [
   {
     text: `From: ${DANA}\nContent-Type: application/pdf; name="unended.pdf\n\nx\n`,
     holds: { files: ['unended.pdf'] },
+    dovecot: 'no end of quotes',
   },
   { text: `From: ${DANA}\nContent-Type: text\n\nno subtype\n`, holds: {} },
-  { text: `From: ${DANA}\nContent-Type: ;;;\n\nno type\n`, holds: { texts: ['no type'] } },
+  { text: `From: ${DANA}\nContent-Type: ;;;\n\nno type\n`, holds: { texts: ['no type'] }, dovecot: 'no media type' },
   {
     text: `From: ${DANA}\nContent-Type: text/html\nContent-Type: text/plain\n\ntwo types\n`,
     holds: {},
@@ -402,15 +429,22 @@ const TORTURE: readonly Draft[] = [
   {
     text: `From: ${DANA}\nContent-Transfer-Encoding: base64\n\nSGVs*bG8=\n`,
     holds: { texts: ['Hello'], problems: ['A part in base64 has other characters'] },
+    dovecot: 'no type, no encoding',
   },
-  { text: `From: ${DANA}\nContent-Transfer-Encoding: base64\n\nSGVsbG8\n`, holds: { texts: ['Hello'] } },
+  {
+    text: `From: ${DANA}\nContent-Transfer-Encoding: base64\n\nSGVsbG8\n`,
+    holds: { texts: ['Hello'] },
+    dovecot: 'no type, no encoding',
+  },
   {
     text: `From: ${DANA}\nContent-Transfer-Encoding: quoted-printable\n\n=XY =3D a=\nb\n`,
     holds: { texts: ['=XY = ab'] },
+    dovecot: 'no type, no encoding',
   },
   {
     text: `From: ${DANA}\nContent-Transfer-Encoding: x-none\n\nunknown\n`,
     holds: { texts: ['unknown'], problems: ['The encoding x-none is unknown'] },
+    dovecot: 'no type, no encoding',
   },
   { text: `\nno header at all\n`, holds: { from: '', texts: ['no header at all'], noReply: 'it has no sender' } },
   { text: `From: ${DANA}\nSubject: no body\n`, holds: { plainBody: '', subject: 'no body' } },
@@ -467,11 +501,13 @@ const LINE_ENDS = ['\n', '\r'] as const;
 const lineEnds: readonly Draft[] = LINE_ENDS.flatMap((lineEnd) => [
   {
     lineEnd,
+    dovecot: lineEnd === '\r' ? 'CR alone' : undefined,
     text: headed([`From: ${DANA}`, 'Subject: line ends'], 'one\ntwo\n'),
     holds: { from: DANA, subject: 'line ends', plainBody: 'one\ntwo\n' },
   },
   {
     lineEnd,
+    dovecot: lineEnd === '\r' ? 'CR alone' : undefined,
     text: `From: root (Cron)\nSubject: a\n b\n${multipart('mixed', ['\none\n', '\ntwo\n'])}`,
     holds: {
       from: 'Cron <root>',
@@ -529,8 +565,9 @@ export function createMailCorpus(seed = 37): CorpusMail[] {
     search: searched,
   };
   return Object.entries(kinds).flatMap(([kind, drafts]) =>
-    drafts.map(({ text, holds, lineEnd = '\r\n', title = '' }, at) => ({
+    drafts.map(({ text, holds, dovecot, lineEnd = '\r\n', title = '' }, at) => ({
       kind,
+      dovecot,
       title: title || `${kind} #${at}`,
       bytes: bytesOf(text.replaceAll('\n', lineEnd)),
       holds,

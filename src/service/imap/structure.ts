@@ -188,8 +188,14 @@ function writeExtension({ fields }: MailPart): string {
 /** Reads parameters as they are written. Only the pieces of a parameter (RFC 2231) are joined. */
 function readParameters(field = ''): Record<string, string> {
   const parameters = new Map<string, string>();
-  for (const [name, value] of listParameters(field)) addParameter(parameters, name.toLowerCase(), value);
+  const inOrder = listParameters(field).toSorted(([one], [other]) => pieceNumberOf(one) - pieceNumberOf(other));
+  for (const [name, value] of inOrder) addParameter(parameters, name.toLowerCase(), value);
   return Object.fromEntries(parameters);
+}
+
+/** Returns the number of a piece of a parameter (RFC 2231), such as 1 of `name*1`, and 0 for any other parameter. */
+function pieceNumberOf(name: string): number {
+  return Number(/\*(\d{1,9})\*?$/.exec(name)?.[1] ?? 0);
 }
 
 function addParameter(parameters: Map<string, string>, name: string, value: string): void {
