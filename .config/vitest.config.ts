@@ -14,6 +14,7 @@ const ALONE = [
   'test/dom/*.test.ts',
   'test/testing/vitest/*.test.ts',
   'test/server/outgoing/outgoing-rebinding.test.ts',
+  'test/world/clock/fake-timers.test.ts',
 ];
 
 /** The tests that intercept WebSockets, which msw does twice where it begins for a second time. */

@@ -93,6 +93,19 @@ test('no file imports itself by way of others, types included', () => {
   expect(FILES.map(({ fileName }) => fileName).filter((file) => isReachable(file, file))).toEqual([]);
 });
 
+test('no timer that others may fake is used for what is promised in real time', () => {
+  // The commands and the inspector have a process and a page of their own; the receiver keeps the timers itself.
+  const exempt = ['src/cli/', 'src/inspector/', 'src/testing/receiver/', 'src/basics/real-timers.ts'];
+  const names = 'setTimeout|clearTimeout|setInterval|clearInterval|setImmediate|performance';
+  const used = FILES.filter(({ fileName }) => !isIn(fileName, exempt)).flatMap(({ fileName, text }) => {
+    const kept = /import \{([^}]*)\} from '[./]+basics\/real-timers\.ts'/.exec(text)?.[1] ?? '';
+    const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*|'[^'\n]*'|`[^`]*`/g, '');
+    const found = [...code.matchAll(new RegExp(`(?<![.\\w])(${names})(?=[.(])`, 'g'))].map(([name]) => name);
+    return found.filter((name) => !kept.split(/[ ,]+/).includes(name)).map((name) => `${name} in ${fileName}`);
+  });
+  expect(used).toEqual([]);
+});
+
 test('the contract imports only the basics', () => {
   const own = ['src/basics/', 'src/contract/'];
   const outside = IMPORTS.filter(({ from, to }) => from.startsWith('src/contract/') && !isIn(to, own));

@@ -25,7 +25,8 @@ export interface AdvanceOptions extends TenantOption {
 /**
  * The time of a mailbox. Each tenant has its own clock; a call without a tenant applies to all tenants, including those
  * that are created later. Times such as `createdAt` and `receivedAt` follow the clock, and so do retries. Deliveries are
- * signed in real time, unless the behaviour `deliveries.timestamp` is `clock`.
+ * signed in real time, unless the behaviour `deliveries.timestamp` is `clock`. The clock shows the `Date` of the process,
+ * also a faked one, until a call moves it; afterwards only such calls move it.
  *
  * @throws {ApiError} NOT_FOUND for an unknown tenant; VALIDATION_ERROR for an invalid time or duration, and for a time
  *   outside the years 0 to 9999. After an error no clock has changed.

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { type Mail, showMail } from '../service/mail/show-mail.ts';
 import { parseDuration } from '../world/clock.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { messageOf } from '../basics/named-error.ts';
+import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { type Delivery, type DeliveryLosses, lossesReply } from '../service/delivery/delivery.ts';
 import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync, statSync } from 'node:fs';
 import { rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { setTimeout } from 'node:timers/promises';
 import { createNameCheck } from '../basics/named-error.ts';
+import { clearInterval, setInterval, setTimeout } from '../basics/real-timers.ts';
 import { readRegularFileSync } from './regular-file.ts';
 
 /** Thrown when a state file cannot be read or written. */
@@ -113,7 +113,7 @@ async function isAlive(path: string, { token, machine, pid, startTime }: Holder)
   const readTouchTime = () => statSync(path, { throwIfNoEntry: false })?.mtimeMs;
   const touchedAt = readTouchTime();
   for (let waitedMs = 0; waitedMs < STALE_MS; waitedMs += TOUCH_INTERVAL_MS / 2) {
-    await setTimeout(TOUCH_INTERVAL_MS / 2);
+    await new Promise((resolve) => setTimeout(resolve, TOUCH_INTERVAL_MS / 2));
     if (readTouchTime() !== touchedAt) return readHolder(path)?.token === token;
   }
   return false;

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
 
 /** A server for HTTP, SMTP or IMAP. */
 export interface Listener {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { styleText } from 'node:util';
 import { formatDuration } from '../basics/duration.ts';
 import { messageOf } from '../basics/named-error.ts';
+import { performance } from '../basics/real-timers.ts';
 import { truncate } from '../basics/text.ts';
 import { maskText } from '../contract/mask.ts';
 import { isStreamPath } from '../contract/stream-protocol.ts';

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'msw';
 import { checkOptions } from '../basics/check-options.ts';
+import { setTimeout } from '../basics/real-timers.ts';
 import { ApiError } from '../contract/errors.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { defaultFixture } from '../fixture/default-fixture.ts';

@@ -1,16 +1,19 @@
 import { z } from 'zod';
 import { DURATION_RULE, type Duration, isDuration, isShortWait, readDuration } from '../basics/duration.ts';
 import { lazy } from '../basics/lazy-schema.ts';
+import { setTimeout } from '../basics/real-timers.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Environment } from './environment.ts';
 import { PriorityQueue } from './priority-queue.ts';
 
 /** Real time, timers, and the function that reports bugs. */
-export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'report'>;
+export type TimeSource = Pick<Environment, 'now' | 'setTimer' | 'realNow' | 'setClockTimer' | 'report'>;
 
 /**
  * The setting of a clock, in milliseconds. A frozen clock shows `frozenMs`. A running clock has no `frozenMs`, and is
- * `offsetMs` ahead of real time.
+ * `offsetMs` ahead of real time. If `offsetMs` is 0, nothing has moved it, and it shows the `Date` of the process, which
+ * a test may fake. A clock that was moved does not follow such a test: if the test then sets `Date` to the time of this
+ * clock, the clock must not move for a second time.
  */
 export interface ClockSetting {
   readonly offsetMs: number;
@@ -80,7 +83,7 @@ export class Clock {
   resume(): void {
     const { frozenMs } = this.#setting;
     if (frozenMs === undefined) return;
-    this.restoreSetting({ offsetMs: frozenMs - this.source.now().getTime(), frozenMs: undefined });
+    this.restoreSetting({ offsetMs: this.#offsetTo(frozenMs), frozenMs: undefined });
   }
 
   /** The current setting of this clock, for `restoreSetting`. */
@@ -98,9 +101,7 @@ export class Clock {
 
   /** Sets this clock to the time of another clock, and freezes it if the other clock is frozen. */
   copyTimeFrom(other: Clock): void {
-    const timeMs = other.now().getTime();
-    const offsetMs = timeMs - this.source.now().getTime();
-    this.restoreSetting({ offsetMs, frozenMs: other.isFrozen ? timeMs : undefined });
+    this.restoreSetting(other.setting);
   }
 
   /**
@@ -179,14 +180,20 @@ export class Clock {
 
   #nowMs(): number {
     const { offsetMs, frozenMs } = this.#setting;
-    return frozenMs ?? this.source.now().getTime() + offsetMs;
+    if (frozenMs !== undefined) return frozenMs;
+    return offsetMs === 0 ? this.source.now().getTime() : this.source.realNow().getTime() + offsetMs;
+  }
+
+  /** Returns the offset with which the clock shows a time now. */
+  #offsetTo(timeMs: number): number {
+    return timeMs - this.source.realNow().getTime();
   }
 
   #setTime(timeMs: number): void {
     const { offsetMs, frozenMs } = this.#setting;
     this.#setting =
       frozenMs === undefined
-        ? { offsetMs: offsetMs + timeMs - this.#nowMs(), frozenMs }
+        ? { offsetMs: timeMs === this.#nowMs() ? offsetMs : this.#offsetTo(timeMs), frozenMs }
         : { offsetMs, frozenMs: timeMs };
   }
 
@@ -205,7 +212,8 @@ export class Clock {
     const { first } = this.#tasks;
     if (this.isFrozen || !first) return;
     const delayMs = Math.min(Math.max(first.atMs - this.#nowMs(), 0), MAX_TIMER_MS);
-    this.#cancelTimer = this.source.setTimer(delayMs, () => this.#onTimer());
+    const start = this.#setting.offsetMs === 0 ? this.source.setClockTimer : this.source.setTimer;
+    this.#cancelTimer = start(delayMs, () => this.#onTimer());
   }
 
   /** Starts the due tasks. Reports an error, and does not throw it, because a timer does not catch errors. */

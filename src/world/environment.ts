@@ -1,13 +1,24 @@
 import { toBase64, toHex, toUuid } from '../basics/base64.ts';
 import { lazy } from '../basics/lazy-schema.ts';
+import { clearTimeout, RealDate, setTimeout } from '../basics/real-timers.ts';
 import { fetchInProcess } from './fetch-in-process.ts';
 
 /** What a mailbox uses from outside, such as the time. Replace a part to make a test repeatable. */
 export interface Environment {
-  /** Returns the current time, for `createdAt` and all other timestamps. */
+  /** Returns the current time, for `createdAt` and other timestamps. Default: the global `Date`, which may be faked. */
   now(): Date;
   /** Calls `callback` once after a real delay in milliseconds. Returns a function that cancels the timer. */
   setTimer(delayMs: number, callback: () => void): () => void;
+  /**
+   * Returns the real time, also while a test fakes the global `Date`, for times that no test can move. It is `now` if
+   * that is replaced.
+   */
+  realNow(): Date;
+  /**
+   * Like `setTimer`, for the clock of a tenant while it shows `now`. If a test fakes the global `Date` and
+   * `setTimeout`, the callback is also called when the test lets this time pass. It may then be called twice.
+   */
+  setClockTimer(delayMs: number, callback: () => void): () => void;
   /** Returns `length` unpredictable bytes, for ids, keys and secrets. */
   randomBytes(length: number): Uint8Array;
   /**
@@ -25,18 +36,29 @@ export interface Environment {
 }
 
 /** Replacements for parts of the environment. A part that is left out or `undefined` has its default. */
-export type EnvironmentOverrides = { readonly [Part in keyof Environment]?: Environment[Part] | undefined };
+export type EnvironmentOverrides = {
+  readonly [Part in Exclude<keyof Environment, 'realNow' | 'setClockTimer'>]?: Environment[Part] | undefined;
+};
 
 /** Creates an environment: real clock, the platform's randomness, a guarded `fetch`, and any overrides. */
 export function createEnvironment({
-  now = () => new Date(),
-  setTimer = startTimer,
+  now,
+  setTimer,
   randomBytes = createRandomBytes(),
   fetch = fetchInProcess,
   memory = readMemory,
   report = printError,
 }: EnvironmentOverrides = {}): Environment {
-  return { now, setTimer, randomBytes, fetch, memory, report };
+  return {
+    now: now ?? (() => new Date()),
+    setTimer: setTimer ?? startTimer,
+    realNow: now ?? (() => new RealDate()),
+    setClockTimer: setTimer ?? startClockTimer,
+    randomBytes,
+    fetch,
+    memory,
+    report,
+  };
 }
 
 /** The parts of Node's `process` that are used here. Node is not imported, because this file also runs in browsers. */
@@ -87,6 +109,18 @@ function startTimer(delayMs: number, callback: () => void): () => void {
   const timer: unknown = setTimeout(callback, delayMs);
   if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer.unref as () => void)();
   return () => clearTimeout(timer as ReturnType<typeof setTimeout>);
+}
+
+/** Starts a real timer and, while a test fakes `setTimeout`, one of the test's too. */
+function startClockTimer(delayMs: number, callback: () => void): () => void {
+  const cancel = startTimer(delayMs, callback);
+  const fake = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+  if (fake.setTimeout === setTimeout) return cancel;
+  const timer = fake.setTimeout(callback, delayMs);
+  return () => {
+    cancel();
+    fake.clearTimeout(timer);
+  };
 }
 
 /** Returns the current time in the service's format: ISO 8601, UTC, with milliseconds. */

@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
 import type { Clock } from './clock.ts';
 import type { Environment } from './environment.ts';
 import type { Fault, FaultTarget } from './fault.ts';

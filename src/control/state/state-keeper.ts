@@ -1,3 +1,4 @@
+import { clearTimeout, setTimeout } from '../../basics/real-timers.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { Activity } from '../../world/event-bus.ts';
 import { type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';

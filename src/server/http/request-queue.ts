@@ -1,6 +1,7 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { clearTimeout, setImmediate, setTimeout } from '../../basics/real-timers.ts';
 import { releaseRequest } from './node-adapter.ts';
 
 /** A request of Node. */

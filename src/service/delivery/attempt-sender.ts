@@ -86,7 +86,7 @@ export class AttemptSender {
     const newSecret = () => newWebhookSecret(environment);
     const { headers: signed, body } = createRequest({ id: sentId, secret, content, now, fault, newSecret, behaviours });
     const headers = { ...signed, ...loginHeader };
-    const startedMs = realEnvironment.now().getTime();
+    const startedMs = realEnvironment.realNow().getTime();
     const fullTimeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];
     const isSlow =
       fullTimeoutMs > SHORT_TIMEOUT_MS && [...clock.advances].some(({ slowReceivers }) => slowReceivers.has(url));
@@ -105,7 +105,7 @@ export class AttemptSender {
       fault === 'unreachable'
         ? failedResult(new Error('The receiver could not be reached, because of a fault.'))
         : await callReceiver(realEnvironment, [href, init], call, { timeoutMs, onTimeout });
-    const durationMs = Math.max(realEnvironment.now().getTime() - startedMs, 0);
+    const durationMs = Math.max(realEnvironment.realNow().getTime() - startedMs, 0);
     const request = { url, requestHeaders: headers, requestBody: body };
     const appliedFault = { fault: fault ?? null, faultId: (fault && faultId) || null };
     return { at, realTime, ...request, ...appliedFault, ...result, durationMs };

@@ -1,4 +1,5 @@
 import { isBytes } from '../../basics/base64.ts';
+import { performance } from '../../basics/real-timers.ts';
 import type { BehaviourId, BehaviourReader, BehaviourValues } from '../../contract/behaviours.ts';
 import { BEHAVIOUR_IDS, isAssumed, RecordingReader } from '../../contract/behaviours.ts';
 import { ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../../contract/errors.ts';

@@ -1,3 +1,4 @@
+import { setTimeout } from '../../basics/real-timers.ts';
 import { wasNoticed } from '../../control/journal/was-noticed.ts';
 import type { Sample } from '../../control/samples/sample.ts';
 import type { Mail, RequestEntry } from '../../mailbox/without-msw.ts';
@@ -12,9 +13,6 @@ const DEFAULT_QUIET_MS = 200;
 
 /** In how many steps `toHaveStopped` waits. */
 const QUIET_STEPS = 10;
-
-/** The timer of the platform. It is kept here, because a test may replace the global timer later. */
-const { setTimeout: startTimer } = globalThis;
 
 /** The matchers about what an agent did with its mail. */
 export const agentMatchers = {
@@ -80,7 +78,7 @@ export const agentMatchers = {
     // The wait has several steps, because on a busy machine a single timer could end before the agent could do
     // anything.
     for (let step = 0; step < QUIET_STEPS; step += 1) {
-      await new Promise<void>((resolve) => void startTimer(resolve, quietMs / QUIET_STEPS));
+      await new Promise<void>((resolve) => void setTimeout(resolve, quietMs / QUIET_STEPS));
     }
     const later = mailbox.requests().filter(({ id }) => !idsBefore.has(id));
     const came = later.length === 1 ? 'a request came:' : `${plural(later.length, 'request')} came:`;

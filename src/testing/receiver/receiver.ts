@@ -4,6 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 
+/** The timers of the platform. They are kept here, because a test may replace the global ones by fake timers later. */
+const { setTimeout, clearTimeout } = globalThis;
+
 /** The options of `createReceiver`. */
 export interface ReceiverOptions {
   /** The secret of the webhook, or a list of secrets. Without it, signatures are not verified. */

@@ -26,15 +26,19 @@ function createTime(): FakeTime {
   const timers = new Set<{ atMs: number; delayMs: number; wake(): void }>();
   const reported: unknown[] = [];
   let nowMs = START;
+  const now = () => new Date(nowMs);
+  const setTimer: TimeSource['setTimer'] = (delayMs, wake) => {
+    const timer = { atMs: nowMs + delayMs, delayMs, wake };
+    timers.add(timer);
+    return () => void timers.delete(timer);
+  };
   return {
     reported,
     report: (error) => void reported.push(error),
-    now: () => new Date(nowMs),
-    setTimer(delayMs, wake) {
-      const timer = { atMs: nowMs + delayMs, delayMs, wake };
-      timers.add(timer);
-      return () => void timers.delete(timer);
-    },
+    now,
+    realNow: now,
+    setTimer,
+    setClockTimer: setTimer,
     async pass(durationMs) {
       const endMs = nowMs + durationMs;
       const next = () => [...timers].filter(({ atMs }) => atMs <= endMs).sort((a, b) => a.atMs - b.atMs)[0];

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { setTimeout } from '../../../basics/real-timers.ts';
 import { NAME } from '../../../basics/version.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';

@@ -38,7 +38,7 @@ export class SandboxWorld implements ReachableWorlds {
     this.whole = whole;
     this.#keys = shared.keys;
     this.#realEnvironment = realEnvironment;
-    this.#lastUsedMs = realEnvironment.now().getTime();
+    this.#lastUsedMs = realEnvironment.realNow().getTime();
     this.world = createWorld(snapshot.tenants[0], { ...shared, addresses: this.#addresses }, realEnvironment);
     this.world.restore(snapshot);
   }
@@ -99,12 +99,12 @@ export class SandboxWorld implements ReachableWorlds {
 
   /** Whether the sandbox was not used for an hour. */
   get isIdle(): boolean {
-    return this.#realEnvironment.now().getTime() - this.#lastUsedMs >= MAX_IDLE_MS;
+    return this.#realEnvironment.realNow().getTime() - this.#lastUsedMs >= MAX_IDLE_MS;
   }
 
   /** Records that the sandbox is used now. Adds `streamChange` to the number of its open streams. */
   use(streamChange = 0): void {
-    this.#lastUsedMs = this.#realEnvironment.now().getTime();
+    this.#lastUsedMs = this.#realEnvironment.realNow().getTime();
     this.#openStreams += streamChange;
   }
 
