@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { performance } from '../basics/real-timers.ts';
 import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
 import { ApiError } from '../contract/errors.ts';
 

@@ -1,3 +1,5 @@
+import { performance, setImmediate } from '../basics/real-timers.ts';
+
 /** Work that pauses at each `yield` of `undefined`, and may yield other values, such as a piece of a reply. */
 type SlicedWork<Value, Result> = Generator<Value | undefined, Result, undefined>;
 
