@@ -1,3 +1,4 @@
+import { LineSplitter } from '../basics/line-splitter.ts';
 import { NAME, VERSION } from '../basics/version.ts';
 import { type ControlClient, createControlClient } from '../control/table/client.ts';
 import { isObject } from '../fixture/fixture-part.ts';
@@ -49,13 +50,9 @@ async function serve(url: string, client: ControlClient, out: (line: string) => 
 
 /** Yields the lines of the input. A line that is too long is shortened, so that it is refused as invalid JSON. */
 async function* linesOf(input: AsyncIterable<Buffer>): AsyncGenerator<string> {
-  let rest = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of input) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = (lines.pop() ?? '').slice(0, MAX_LINE);
-    for (const line of lines) if (line.trim() !== '') yield line.slice(0, MAX_LINE);
-  }
+  const splitter = new LineSplitter(MAX_LINE);
+  for await (const chunk of input) for (const line of splitter.read(chunk)) if (line.trim() !== '') yield line;
+  const rest = splitter.readRest();
   if (rest.trim() !== '') yield rest;
 }
 

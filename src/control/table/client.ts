@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { ReadonlyDeep } from '../../basics/lazy-schema.ts';
+import { LineSplitter } from '../../basics/line-splitter.ts';
 import { CONTROL_CALLS, type ControlCallId } from './calls.ts';
 import { CONTROL_TOKEN_HEADER } from './control-path.ts';
 import type { ControlDefinition } from './row.ts';
@@ -114,15 +115,15 @@ async function readReply(response: Response): Promise<unknown> {
 /** Reads the data of each event of a stream. Comments in the stream are skipped. */
 async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<unknown> {
   const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let incomplete = '';
+  const splitter = new LineSplitter();
+  let data: string | undefined;
   try {
     for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-      const blocks = (incomplete + decoder.decode(value, { stream: true })).split('\n\n');
-      incomplete = blocks.pop() ?? '';
-      for (const block of blocks) {
-        const data = /^data: (.*)$/m.exec(block)?.[1];
-        if (data !== undefined) yield JSON.parse(data);
+      for (const line of splitter.read(value ?? new Uint8Array())) {
+        if (line.startsWith('data: ')) data = line.slice('data: '.length);
+        if (line !== '' || data === undefined) continue;
+        yield JSON.parse(data);
+        data = undefined;
       }
     }
   } finally {

@@ -205,7 +205,12 @@ function createOptions(
       epochs.set(session, internals.service.worlds.epoch);
       const isAllowed = !principal || isOwnAddress(principal.world, principal.inboxId, address);
       clients.get(session.id)?.startMail(session);
-      done(isAllowed ? null : createSmtpError(553, `5.7.1 This inbox does not have the address <${address}>.`));
+      const refusal = isAllowed
+        ? null
+        : createSmtpError(553, `5.7.1 This inbox does not have the address <${address}>.`);
+      // If this were done at once, smtp-server would lose its place in a chunk that contains two whole mails: it forgets
+      // that the second one has to be continued, because it is still busy with the end of the first one.
+      setImmediate(() => done(refusal));
     },
     onRcptTo({ address }, session, done) {
       const refusal = findRefusal(internals, address, session);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { createTransport } from 'nodemailer';
 import { describe, expect, test } from 'vitest';
 import { type ImapTestServer, startImap, toMail } from '../../support/imap-server.ts';
@@ -8,6 +10,22 @@ function transportOf({ smtpPort, login }: ImapTestServer, password = login.passw
     ...{ host: '127.0.0.1', port: smtpPort, ignoreTLS: true },
     auth: { user: login.user, pass: password },
   });
+}
+
+/** Submits bytes as they are, because a mail client would change the ends of their lines. Returns the last reply. */
+async function submitBytes({ smtpPort, login }: ImapTestServer, to: string, raw: string): Promise<string> {
+  const socket = connect(smtpPort, '127.0.0.1').setEncoding('latin1');
+  await once(socket, 'data');
+  const auth = Buffer.from(`\0${login.user}\0${login.password}`).toString('base64');
+  const lines = ['EHLO x', `AUTH PLAIN ${auth}`, `MAIL FROM:<${login.user}>`, `RCPT TO:<${to}>`, 'DATA', `${raw}\r\n.`];
+  let reply = '';
+  for (const line of lines) {
+    reply = '';
+    socket.write(`${line}\r\n`);
+    while (!/^\d{3} .*\r\n$/m.test(reply)) reply += (await once(socket, 'data'))[0];
+  }
+  socket.destroy();
+  return reply;
 }
 
 const MAIL = { to: 'Dana <dana@customer.test>', subject: 'Größe', text: 'Grüße', messageId: '<own-1@agent.test>' };
@@ -79,6 +97,48 @@ describe('submission', () => {
     });
     wrong.close();
     expect(running.server.mailbox.messages({ direction: 'outbound' })).toEqual([]);
+  });
+
+  test.for([
+    ['two From fields', 'From: OWN\r\nFrom: boss@acme.test\r\n'],
+    ['two From fields, the foreign one first', 'From: boss@acme.test\r\nFrom: OWN\r\n'],
+    ['two addresses in From', 'From: OWN, boss@acme.test\r\n'],
+    ['a group in From', 'From: us: OWN, boss@acme.test;\r\n'],
+    ['a foreign Sender', 'From: OWN\r\nSender: boss@acme.test\r\n'],
+    ['a space before the colon', 'From: OWN\r\nFrom : boss@acme.test\r\n'],
+    ['a From field after a CR alone', 'From: OWN\r\nSubject: x\rFrom: boss@acme.test\r\n'],
+    ['a From field after empty lines of CR alone', 'From: OWN\r\nSubject: x\r\r\rfrom: boss@acme.test\r\n'],
+    ['a From field after LF, CR, CR', 'From: OWN\r\nSubject: x\n\r\rfrom: boss@acme.test\r\n'],
+    ['lines that end with CR alone', 'From: OWN\rFrom: boss@acme.test\r'],
+    ['more addresses than are read', `From: ${'OWN,'.repeat(1_001)} boss@acme.test\r\n`],
+  ] as const)('a mail with another author is refused: %s', async ([, header]) => {
+    await using running = await startImap();
+    const raw = `${header.replaceAll('OWN', running.login.user)}${header.endsWith('\n') ? '\r\n' : '\r'}x`;
+    const reason = '550 5.7.1 The mail is from boss@acme.test, which is not an address of this inbox.\r\n';
+    expect(await submitBytes(running, 'a@b.test', raw)).toBe(reason);
+    expect(running.server.mailbox.messages({ direction: 'outbound' })).toEqual([]);
+  });
+
+  test.for([
+    ['Bcc', 'Bcc: secret@b.test\r\n'],
+    ['Resent-Bcc', 'Resent-Bcc: secret@b.test\r\n'],
+    ['a folded Resent-Bcc', 'resent-bcc:\r\n secret@b.test,\r\n\tsecret@c.test\r\n'],
+    ['a Bcc with its colon on the next line', 'Bcc\r\n : secret@b.test\r\n'],
+    ['a Bcc after a CR alone', 'X-A: y\rBcc: secret@b.test\r\n'],
+    ['a Bcc after several CR alone', 'X-A: y\r\r\rBcc: secret@b.test\r\n'],
+    ['a Bcc after CR, CR, LF', 'X-A: y\r\r\nBcc: secret@b.test\r\n'],
+    ['a Bcc after LF, CR, CR', 'X-A: y\n\r\rBcc: secret@b.test\r\n'],
+    ['a Bcc after a field that begins with CR', '\rBcc: secret@b.test\r\n'],
+  ] as const)('hidden recipients reach nobody: %s', async ([, header]) => {
+    await using running = await startImap();
+    const raw = `From: ${running.login.user}\r\nSubject: Hi\r\n${header}To: info@globex.test\r\n\r\nText`;
+    expect(await submitBytes(running, 'info@globex.test', raw)).toMatch(/^250 /);
+    const [arrived] = running.server.mailbox.messages({ direction: 'inbound', subject: 'Hi' });
+    const key = running.server.mailbox.keys.globex.inboxes.info;
+    const path = `/v1/inboxes/${arrived?.inboxId}/messages/${arrived?.id}/raw`;
+    const text = await (await fetch(running.server.url + path, { headers: { 'X-API-Key': key } })).text();
+    expect(text).not.toContain('secret');
+    expect(text).toMatch(/\r?\nTo: info@globex\.test\r\n\r\nText\r\n$/);
   });
 
   test('the rule of verified recipients can be checked', async () => {

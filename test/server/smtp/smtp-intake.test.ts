@@ -90,6 +90,19 @@ test('a usual mail client sends an international address', async () => {
   expect(message).toMatchObject({ from: 'jörg@customer.test', subject: 'Größe' });
 });
 
+test('a mail whose lines end with CR alone is read as one whose lines end with CRLF', async () => {
+  await using running = await startWithSmtp();
+  const connection = await openConnection(running.port);
+  await connection.line('EHLO x');
+  const content = 'From: Zoe <zoe@customer.test>\rSubject: Lines\r\rOne\rTwo';
+  expect(await deliver(connection, '<a@b.test>', Buffer.from(content))).toMatch(/^250/);
+  const { message, raw } = await running.latest();
+  expect(message).toMatchObject({ from: 'Zoe <zoe@customer.test>', subject: 'Lines' });
+  expect(message?.plainBody?.trim()).toBe('One\nTwo');
+  expect(raw.toString().endsWith(`${content}\r\n`)).toBe(true);
+  connection.end();
+});
+
 test('any bytes arrive over SMTP as they were sent', async () => {
   await using running = await startWithSmtp();
   const connection = await openConnection(running.port);

@@ -43,6 +43,8 @@ export interface ParsedMail {
   readonly deliveredTo: readonly string[];
   /** The Date field: as ISO 8601 if it can be parsed, otherwise as it is written; `undefined` without this field. */
   readonly date: string | undefined;
+  /** Reads the bare addresses of all From and Sender fields, however many there are. */
+  readAuthors(): string[];
 }
 
 /**
@@ -57,8 +59,9 @@ export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
   const fields = listFields(parts[0]?.head ?? '').map(({ name, value }) => ({ name: name.toLowerCase(), value }));
   // Several fields may have the same name.
   const valuesOf = (name: string) => fields.flatMap((field) => (field.name === name ? field.value : []));
-  const addressesIn = (values: readonly string[]) =>
-    values.flatMap((value) => toAddresses(decodeRawField(value, text))).slice(0, MAX_ADDRESSES_READ);
+  const allAddressesIn = (values: readonly string[]) =>
+    values.flatMap((value) => toAddresses(decodeRawField(value, text)));
+  const addressesIn = (values: readonly string[]) => allAddressesIn(values).slice(0, MAX_ADDRESSES_READ);
   const firstAddress = (name: string) => preferUsable(addressesIn(valuesOf(name).slice(0, 1)));
   const allAddresses = (name: string) => addressesIn(valuesOf(name));
   const [to, cc, bcc] = [allAddresses('to'), allAddresses('cc'), allAddresses('bcc')];
@@ -69,6 +72,7 @@ export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
     bcc: bcc.slice(0, MAX_ADDRESSES),
     deliveredTo: [firstAddress('delivered-to') ?? []].flat().map(toBareAddress),
     date: readDate(valuesOf('date')[0]),
+    readAuthors: () => allAddressesIn([...valuesOf('from'), ...valuesOf('sender')]).map(toBareAddress),
     mail: {
       from,
       to: to.slice(0, MAX_ADDRESSES),

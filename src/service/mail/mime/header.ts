@@ -232,7 +232,11 @@ function splitRawHeader(mail: Uint8Array): string[] {
 
 const [LF, CR] = [0x0a, 0x0d];
 
-/** Replaces each CR by LF in a mail without any LF, so that its lines can be found. */
+/**
+ * Replaces each CR by LF in a mail without any LF, so that its lines can be found. An LF at the end does not count,
+ * because SMTP ends each mail with CRLF.
+ */
 export function repairLineEnds(mail: Uint8Array): Uint8Array {
-  return mail.includes(LF) ? mail : mail.map((byte) => (byte === CR ? LF : byte));
+  const first = mail.indexOf(LF);
+  return first >= 0 && first < mail.length - 1 ? mail : mail.map((byte) => (byte === CR ? LF : byte));
 }

@@ -9,7 +9,7 @@ import { findThread, receiveMail } from '../incoming/accept-message.ts';
 import { fileNameOf, type IncomingMail, parseEml } from '../incoming/parse-eml.ts';
 import { bytesOf, findHeaderEnd, splitHeader, toBinary } from '../mime/decode.ts';
 import { createDeliveryReport } from '../mime/delivery-report.ts';
-import { CRLF, createTrace, formatDate } from '../mime/header.ts';
+import { CRLF, createTrace, formatDate, repairLineEnds } from '../mime/header.ts';
 import type { AttachedFile, MailContext } from '../store-message.ts';
 import { checkEpoch, checkRoom, markBounced, publish, sizeOfMail, storeMessage } from '../store-message.ts';
 import { findRoute, findSimulator, type Recipient, type Route, uniqueInboxes } from './route.ts';
@@ -251,10 +251,9 @@ function toFile(contentType: string, text: string): AttachedFile {
 
 /**
  * Sends a mail that a program submits for an inbox, in the same way as the API sends a mail. The recipients are those
- * of the envelope. The sent mail has the bytes of the submitted mail, without Bcc. A missing Date or Message-ID is
- * added.
+ * of the envelope. The sent mail has the bytes of the submitted mail, except for what `completeHeader` does.
  *
- * @throws {ApiError} as `sendMail` does; FORBIDDEN if the inbox does not have the address in From.
+ * @throws {ApiError} as `sendMail` does; FORBIDDEN if the inbox does not have each address in From and Sender.
  */
 export function submitMail(
   context: MailContext,
@@ -267,10 +266,12 @@ export function submitMail(
   if (inbox?.deletedAt !== null) throw new ApiError('NOT_FOUND', 'The inbox was deleted.');
   const fallbackId = `<${newId(world.environment)}@${inbox.domain}>`;
   const raw = completeHeader(mail.bytes, fallbackId, new Date(world.environment.now()));
-  const { from, to, cc, headers: _, ...parsed } = { headers: null, ...parseEml(raw, fallbackId).mail };
+  const { mail: parsedMail, readAuthors } = parseEml(raw, fallbackId);
+  const { from, to, cc, headers: _, ...parsed } = { headers: null, ...parsedMail };
   const address = toBareAddress(from);
-  if (!isOwnAddress(world, inboxId, address)) {
-    throw new ApiError('FORBIDDEN', `The mail is from ${address || '<>'}, which is not an address of this inbox.`);
+  const foreign = [address, ...readAuthors()].find((author) => !isOwnAddress(world, inboxId, author));
+  if (foreign !== undefined) {
+    throw new ApiError('FORBIDDEN', `The mail is from ${foreign || '<>'}, which is not an address of this inbox.`);
   }
   const recipients = [...new Set(mail.recipients.map(toBareAddress))];
   const headerRecipients = new Set([...to, ...cc].map(toBareAddress));
@@ -287,16 +288,21 @@ export function submitMail(
   });
 }
 
-/** Returns the bytes of a mail without Bcc. A missing Date or Message-ID is added. */
+/**
+ * Returns the bytes of a mail without Bcc and Resent-Bcc. A missing Date or Message-ID is added. Some programs take a
+ * CR alone for the end of a line, so it becomes one here, and what follows it is checked like any other field. No empty
+ * line stays within the header, so that none of its fields becomes text.
+ */
 function completeHeader(bytes: Uint8Array, messageId: string, date: Date): Uint8Array<ArrayBuffer> {
-  const text = toBinary(bytes);
+  const text = toBinary(repairLineEnds(bytes));
   const end = findHeaderEnd(text);
-  const fields = splitHeader(text.slice(0, end));
+  const fields = splitHeader(text.slice(0, end).replace(/\r+\n?/g, CRLF)).filter((field) => field.trim() !== '');
   const hasField = (name: string) => fields.some((field) => field.toLowerCase().startsWith(`${name}:`));
   const added = [
     ...(hasField('date') ? [] : [`Date: ${formatDate(date)}${CRLF}`]),
     ...(hasField('message-id') ? [] : [`Message-ID: ${messageId}${CRLF}`]),
   ];
-  const kept = fields.filter((field) => !/^bcc[ \t]*:/i.test(field));
-  return bytesOf([...added, ...kept, text.slice(end)].join(''));
+  const kept = fields.filter((field) => !/^(?:resent-)?bcc\s*:/i.test(field));
+  const header = [...added, ...kept].join('');
+  return bytesOf(`${header}${header.endsWith('\n') ? '' : CRLF}${CRLF}${text.slice(end)}`);
 }
