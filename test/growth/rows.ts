@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { z } from 'zod';
 import { countBytes } from '../../src/basics/base64.ts';
+import { LineSplitter } from '../../src/basics/line-splitter.ts';
 import { isUrlWithProtocol } from '../../src/basics/text.ts';
 import { finish } from '../../src/basics/work.ts';
 import { parseJsonc } from '../../src/cli/read-fixture.ts';
@@ -128,6 +129,12 @@ const READERS: Readonly<Record<string, Read>> = {
     await send(mailbox, 'POST', `${INBOX}/send`, { ...BOTH, plainBody: text, htmlBody: text });
     await send(mailbox, 'POST', `${INBOX}/send`, { ...BOTH, plainBody: '', htmlBody: text });
     return send(mailbox, 'GET', `${INBOX}/messages`);
+  },
+  'the lines, in chunks of a few bytes,': (text) => {
+    const bytes = new TextEncoder().encode(text);
+    const splitter = new LineSplitter();
+    for (let at = 0; at < bytes.length; at += 7) splitter.read(bytes.subarray(at, at + 7));
+    return splitter.readRest();
   },
   'the IMAP command': (text) => {
     const bytes = text.replace(/[^\x20-\xff]/g, '');
