@@ -5,6 +5,8 @@ import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, test, vi } from 'vitest';
+import { Clock } from '../../../src/world/clock.ts';
+import { createEnvironment } from '../../../src/world/environment.ts';
 
 /** The real `Date`, which the tests below fake. */
 const RealDate = Date;
@@ -105,7 +107,7 @@ describe.for([
     await expect(mailbox.settled({ timeout: 50 })).rejects.toThrow('Not settled after 50 ms');
   });
 
-  test('a receiver that does not answer is given up, and an advance of many steps ends', async ({ expect }) => {
+  test('a receiver that does not answer is given up, and an advance over all retries ends', async ({ expect }) => {
     install(create(), { now: PAST });
     const fetch = () => new Promise<Response>(() => {});
     const mailbox = createMailbox({ behaviours: { 'deliveries.timeout': '100ms' }, environment: { fetch } });
@@ -114,10 +116,17 @@ describe.for([
     await mailbox.settled();
     expect(mailbox.deliveries({ webhookId: id })[0]?.attempts).toHaveLength(1);
     expect(mailbox.deliveries()[0]?.attempts[0]?.durationMs).toBeGreaterThan(50);
-    mailbox.addFault({ on: 'delivery', kind: 'drop', times: 2000 });
-    mailbox.addCorrespondent({ address: 'kim@customer.test', replies: () => undefined, after: '1s' });
     await mailbox.clock.advance('400d');
     expect(mailbox.deliveries()[0]?.state).toBe('exhausted');
+  });
+
+  test('an advance of so many steps that the event loop gets a turn ends', async ({ expect }) => {
+    install(create(), { now: PAST });
+    const clock = new Clock(createEnvironment());
+    const done: number[] = [];
+    for (let ms = 1; ms <= 1_500; ms += 1) clock.schedule(new Date(PAST + ms * 1_000), () => void done.push(ms));
+    await clock.advance(HOUR);
+    expect(done).toHaveLength(1_500);
   });
 
   test('a server in this process answers', async ({ expect }) => {
