@@ -13,7 +13,7 @@ import { writeNString, writeString } from './argument.ts';
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['from', 'sender', 'reply-to', 'to', 'cc', 'bcc']);
 
 /** How much of a field is shown. */
-const MAX_FIELD_LENGTH = 64 * 1024;
+const MAX_FIELD_LENGTH = 32 * 1024;
 
 /** The header fields that an ENVELOPE shows. */
 const ENVELOPE_FIELDS: ReadonlySet<string> = new Set([

@@ -325,11 +325,14 @@ function isNameCode(code = 0): boolean {
   return code > SPACE && code < 0x7f && code !== COLON;
 }
 
-/** Lists the unfolded fields of a header that have one of the names, in order. */
+/** How many fields with certain names are read. */
+const MAX_NAMED_FIELDS = 1_000;
+
+/** Lists the unfolded fields of a header that have one of the names, in order: at most the first 1,000. */
 export function listNamedFields(text: MailText, from: number, to: number, names: ReadonlySet<string>): HeaderField[] {
   const fields: HeaderField[] = [];
   const take = (name: string, start: number, end: number) => {
-    if (names.has(name)) fields.push(...listUnfoldedFields(text.slice(start, end)));
+    if (fields.length < MAX_NAMED_FIELDS && names.has(name)) fields.push(...listUnfoldedFields(text.slice(start, end)));
     return undefined;
   };
   finish(eachField(text, from, to, take));
