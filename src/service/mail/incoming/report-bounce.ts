@@ -153,7 +153,8 @@ const UNKNOWN_STATUS = '5.0.0';
 
 const FAILURE_WORDS = [
   /undeliver|(?:not|n['’]t|never) (?:be(?:en)? )?(?:\w{1,20}ly )?delivered|(?:not|n['’]t) (?:able to )?deliver\b/i,
-  /(?:delivery|message|mail|address\S{0,4})\b.{0,40}\b(?:fail|abort)|\babort(?:ed|ing)\b.{0,40}\b(?:delivery|message|mail)\b|failure notice|returned (?:mail|to sender)/i,
+  /(?:delivery|message|mail|address\S{0,4})\b.{0,40}\bfail|failure notice|returned (?:mail|to sender)/i,
+  /\b(?:delivery|message|mail)\b.{0,40}\baborted\b|\baborted (?:the )?(?:delivery|message|mail)\b/i,
   /permanent(?: fatal)? error|does(?: not|n['’]t) exist|unknown (?:user|recipient)/i,
   /\b(?:user|recipient|mailbox|address)\b.{0,20}\b(?:unknown|rejected|not found|unavailable)/i,
 ];
