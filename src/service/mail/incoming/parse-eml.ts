@@ -131,10 +131,15 @@ function preferUsable(addresses: readonly string[]): string | undefined {
   return addresses.find((address) => findAddressProblem(address) === undefined) ?? addresses[0];
 }
 
-/** Returns the Message-ID of a mail. If it does not stand in angle brackets, it is the whole field. */
+/**
+ * Returns the Message-ID of a mail. If it does not stand in angle brackets, it is the whole field, unless that is several
+ * words without an `@`.
+ */
 function readMessageId(field = ''): string | undefined {
-  const [id = toCleanLine(decodeText(bytesOf(field))).trim()] = field.match(/<[^<>\s]+>/) ?? [];
-  return id === '' || id.length > MAIL_LIMITS.messageId ? undefined : id;
+  const [inBrackets] = field.match(/<[^<>\s]+>/) ?? [];
+  const id = inBrackets ?? toCleanLine(decodeText(bytesOf(field))).trim();
+  const isId = /^\S+$/.test(id) || id.includes('@');
+  return isId && id.length <= MAIL_LIMITS.messageId ? id : undefined;
 }
 
 /**
