@@ -2,6 +2,7 @@ import { type BehaviourOptions, createMailbox } from 'agent-mailbox-mock';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
+import { sendControl } from '../support/control.ts';
 import { everywhere, interceptRequests } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
 import { createWebhook, START } from '../support/webhooks.ts';
@@ -29,6 +30,17 @@ function openHanging() {
   };
   return { mailbox, send, answerAll };
 }
+
+test('a list of deliveries can be asked for by each of its filters over HTTP', async () => {
+  await using server = await startServer({ port: 0 });
+  const { tenant, webhooks } = server.mailbox.ids.acme;
+  const [state, event] = ['pending', 'message.received'];
+  for (const filter of [{ state }, { event }, { tenant }, { webhookId: webhooks.everything }, { state, tenant }]) {
+    const { status, json } = await sendControl(`${server.control}/deliveries?${new URLSearchParams(filter)}`, 'GET');
+    expect([filter, status]).toEqual([filter, 200]);
+    expect(json.losses).toEqual({ dropped: 0, forgotten: 0 });
+  }
+});
 
 test('a tenant that is deleted during an advance does not delay the other tenants', async () => {
   const { mailbox, send, answerAll } = openHanging();

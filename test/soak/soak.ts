@@ -144,7 +144,7 @@ export async function soak({ folder, durationMs, killEveryMs, rate, print }: Soa
   // Without a kill, nothing may be lost, and each delivery arrives in the end.
   await compare(performance.now());
   for (let round = 0; round < 12; round += 1) {
-    await scene.clients.control.settle({});
+    await scene.clients.control.settle({ timeout: '5m' });
     await scene.clients.control.changeClock({ advance: '12h' });
   }
   const undelivered = [...toDeliver.keys()].filter((subject) => !receiver.hasAccepted('/always', subject));

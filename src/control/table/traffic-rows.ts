@@ -41,7 +41,10 @@ export const TRAFFIC_ROWS = {
   listDeliveries: defineControl(
     'Lists deliveries, oldest first, with each attempt, and counts those that were removed because the log was full.',
     { query: deliveryFilter(), reply: z.strictObject({ deliveries: z.array(deliveryReply()), losses: lossesReply() }) },
-    (mailbox, { query }) => ({ deliveries: mailbox.deliveries(query), losses: mailbox.losses(query) }),
+    (mailbox, { query }) => ({
+      deliveries: mailbox.deliveries(query),
+      losses: mailbox.losses({ tenant: query.tenant }),
+    }),
   ),
   getDelivery: defineControl(
     'Shows one delivery.',
