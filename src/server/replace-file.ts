@@ -24,7 +24,8 @@ export async function replaceFile(file: string, content: string | Iterable<strin
     rmSync(temporaryFile, { force: true });
     throw error;
   }
-  await syncFolder(dirname(file));
+  // The file itself is on the disk already, and some systems cannot sync a folder.
+  await syncFolder(dirname(file)).catch(() => undefined);
 }
 
 async function writeToDisk(file: string, content: string | Iterable<string>): Promise<void> {
@@ -38,15 +39,12 @@ async function writeToDisk(file: string, content: string | Iterable<string>): Pr
   }
 }
 
-/** Writes the new name of the file to the disk. An error is ignored, because some systems cannot sync a folder. */
+/** Writes the new name of a file in a folder to the disk. */
 async function syncFolder(folder: string): Promise<void> {
-  let descriptor: number | undefined;
+  const descriptor = openSync(folder, 'r');
   try {
-    descriptor = openSync(folder, 'r');
     await sync(descriptor);
-  } catch {
-    // The file itself is on the disk.
   } finally {
-    if (descriptor !== undefined) closeSync(descriptor);
+    closeSync(descriptor);
   }
 }

@@ -16,7 +16,7 @@ function createFrozen(seed: number): Mailbox {
 function requestsOf(mailbox: Mailbox) {
   return mailbox.deliveries().map(({ id, attempts }) => ({
     id,
-    attempts: attempts.map(({ durationMs: _, ...attempt }) => attempt),
+    attempts: attempts.map(({ durationMs: _, realTime: __, ...attempt }) => attempt),
   }));
 }
 
