@@ -58,6 +58,11 @@ export interface AssumptionDefinition extends CommonFields {
   readonly assumption: string;
   /** The parts that the assumption affects, in each operation whose `assumes` lists it. Default: the reply. */
   readonly affects?: readonly OperationPart[];
+  /**
+   * If it affects the query or the body: the names of the fields that it is about. The refusal of a request depends on
+   * it only if one of these fields is wrong.
+   */
+  readonly fields?: readonly string[];
 }
 
 /** A behaviour: one entry of the ledger. */
@@ -68,7 +73,7 @@ type Answer = AssumptionDefinition['assumption'] | ChangeableDefinition['choices
 
 /** The fields that a row of a table of behaviours can have in addition to its question, origin and answer. */
 type OptionalFields<Value> = Partial<Pick<CommonFields, 'section' | 'told'>> &
-  Pick<AssumptionDefinition, 'affects'> &
+  Pick<AssumptionDefinition, 'affects' | 'fields'> &
   Pick<ChangeableDefinition, 'otherValues'> & { readonly default?: Value };
 
 /** A row of a table of behaviours, with the exact types of its texts. */

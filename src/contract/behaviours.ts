@@ -106,6 +106,12 @@ export function affectsPart(id: AssumptionId, part: OperationPart): boolean {
   return affects.includes(part);
 }
 
+/** Returns the names of the fields of a query or a body that an assumption is about. */
+export function fieldsOf(id: AssumptionId): readonly string[] {
+  const { fields = [] }: AssumptionDefinition = BEHAVIOURS[id];
+  return fields;
+}
+
 /** Thrown for an unknown id or value of a behaviour. The message suggests similar ids, or lists the valid values. */
 export class BehaviourError extends Error {
   /** Always `BehaviourError`. */

@@ -191,6 +191,78 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
     ['requests.trailing-slash'],
   ],
   [
+    'a path that is unknown, with a valid key',
+    (service) => service.send('GET', '/v1/nothing', asTenant(service)),
+    ['requests.other-products'],
+    ['requests.check-order'],
+  ],
+  [
+    'a webhook of another tenant',
+    (service) =>
+      service.send('GET', `/v1/webhooks/${IDS.acme.webhooks.support}`, { key: service.mailbox.keys.globex.tenant }),
+    ['errors.foreign-resource'],
+    [],
+  ],
+  [
+    'a list of messages with a wrong direction',
+    (service) =>
+      service.send('GET', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/messages?direction=up`, asTenant(service)),
+    ['errors.statuses'],
+    ['messages.list.pagination', 'messages.list.over-limit'],
+  ],
+  [
+    'a list of messages with a wrong folder',
+    (service) => service.send('GET', '/v1/messages?folder=none', asTenant(service)),
+    ['errors.statuses'],
+    ['messages.list.pagination', 'messages.folders'],
+  ],
+  [
+    'a second webhook with the same URL',
+    async (service) => {
+      await create(service);
+      return create(service);
+    },
+    ['webhooks.create.same-url'],
+    [],
+  ],
+  ['the first webhook with a URL', create, ['webhooks.create.secret'], ['webhooks.create.same-url']],
+  [
+    'an empty X-API-Key beside a bearer in lower case',
+    ({ send, mailbox }) =>
+      send('GET', '/v1/webhooks', {
+        headers: { 'X-API-Key': '', Authorization: `bearer ${mailbox.keys.acme.tenant}` },
+      }),
+    ['auth.empty-key', 'auth.scheme-case'],
+    ['auth.both-headers'],
+  ],
+  [
+    'a Bearer alone',
+    ({ send, mailbox }) =>
+      send('GET', '/v1/webhooks', { headers: { Authorization: `Bearer ${mailbox.keys.acme.tenant}` } }),
+    [],
+    ['auth.empty-key', 'auth.scheme-case'],
+  ],
+  [
+    'a mail without a subject, to somebody twice',
+    (service) =>
+      service.send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/send`, {
+        ...asTenant(service),
+        json: { to: ['info@globex.test', 'Info <INFO@globex.test>'], subject: '', verified: true },
+      }),
+    ['sending.empty-subject', 'sending.repeated-recipients'],
+    [],
+  ],
+  [
+    'a mail with a subject, to somebody once',
+    (service) =>
+      service.send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/send`, {
+        ...asTenant(service),
+        json: { to: 'info@globex.test', subject: 'Hello', verified: true },
+      }),
+    ['sending.reply'],
+    ['sending.empty-subject', 'sending.repeated-recipients'],
+  ],
+  [
     'a method that a path does not support',
     ({ send }) => send('PUT', '/v1/webhooks'),
     ['requests.wrong-method', 'errors.codes'],
@@ -199,8 +271,8 @@ const NAMED: [title: string, call: Reading['call'], named: BehaviourId[], unname
   [
     'a webhook that is not there',
     (service) => service.send('GET', `/v1/webhooks/${IDS.nobody}`, asTenant(service)),
-    ['errors.foreign-resource', 'errors.statuses', 'errors.codes'],
-    ['requests.other-products'],
+    ['errors.statuses', 'errors.codes'],
+    ['requests.other-products', 'errors.foreign-resource'],
   ],
   ['a list of several webhooks', list, ['webhooks.list.pages', 'webhooks.list.order'], ['webhooks.create.workspace']],
   [
@@ -305,6 +377,49 @@ describe('behaviours', () => {
       },
     );
   }
+
+  test('a request whose key is rotated while its body arrives is refused, and names inboxes.rotate.running', async () => {
+    const mailbox = createMailbox();
+    const { helpdesk } = mailbox.ids.acme.inboxes;
+    const inbox = `${mailbox.baseUrl}/v1/inboxes/${helpdesk}`;
+    let finish = () => {};
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        finish = () => {
+          controller.enqueue(new TextEncoder().encode('{"isRead":true}'));
+          controller.close();
+        };
+      },
+    });
+    const headers = { 'X-API-Key': mailbox.keys.acme.inboxes.helpdesk };
+    const init = { method: 'PATCH', headers, body, duplex: 'half' };
+    const slow = mailbox.fetch(`${inbox}/messages/${IDS.acme.messages.thanks}`, init as RequestInit);
+    await mailbox.fetch(`${inbox}/keys`, { method: 'POST', headers: { 'X-API-Key': mailbox.keys.acme.tenant } });
+    finish();
+    expect((await slow).status).toBe(401);
+    expect((await slow).headers.get('x-mock-assumed')).toContain('inboxes.rotate.running');
+    const late = await mailbox.fetch(inbox, { headers });
+    expect([late.status, late.headers.get('x-mock-assumed')]).toEqual([
+      401,
+      expect.not.stringContaining('inboxes.rotate.running'),
+    ]);
+  });
+
+  test('a second webhook with the same URL gets each event too, and a repeated recipient gets one mail', async () => {
+    const mailbox = createMailbox();
+    const headers = { 'X-API-Key': mailbox.keys.acme.tenant, 'Content-Type': 'application/json' };
+    const post = async (path: string, json: object) => {
+      const init = { method: 'POST', headers, body: JSON.stringify(json) };
+      return (await mailbox.fetch(`${mailbox.baseUrl}/v1/${path}`, init)).json();
+    };
+    const [first, second] = [await post('webhooks', HOOK), await post('webhooks', HOOK)];
+    expect(first.secret).not.toBe(second.secret);
+    const to = ['billing@acme.test', 'Billing <BILLING@acme.test>'];
+    await post(`inboxes/${IDS.acme.inboxes.helpdesk}/send`, { to, subject: '', verified: true });
+    expect(mailbox.messages({ direction: 'inbound' })).toMatchObject([{ subject: '', to }]);
+    const called = mailbox.deliveries().map(({ webhookId }) => webhookId);
+    expect(called).toEqual(expect.arrayContaining([first.id, second.id]));
+  });
 
   everywhere(
     'under auth.wrong-tier=not-found a forbidden tier cannot tell that the route exists',

@@ -6,7 +6,7 @@ import { OPERATION_IDS, OPERATIONS } from '../../src/contract/operations.ts';
 const FILE = new URL('../../src/contract/openapi/examples.json', import.meta.url);
 
 /** The call of an operation: the values of its path, its body and, if it is not the tenant key, its key. */
-interface Call {
+export interface Call {
   readonly params?: Readonly<Record<string, string>>;
   readonly body?: object;
   readonly key?: string;
@@ -30,7 +30,7 @@ const operator = 'sa_platform_operator_key';
 const mail = { plainBody: 'Please try again now.' };
 
 /** The calls, in an order in which each succeeds; those that are left out need nothing. */
-const CALLS: { readonly [Id in OperationId]?: Call } = {
+export const CALLS: { readonly [Id in OperationId]?: Call } = {
   getWebhook: { params: { id: id('5') } },
   getWorkspace: { params: { id: id('2') } },
   listWorkspaceKeys: { params: { id: id('2') } },

@@ -82,6 +82,12 @@ export const deliveryBehaviours = defineBehaviours('6', 'receiver', {
     'each delivery is dropped when its next attempt is due',
     { told: 'time' },
   ),
+  'deliveries.updated': assumed(
+    'What does a change of a webhook change for its deliveries that wait for a retry?',
+    'the next attempt goes to the new URL; a delivery of an event that the webhook no longer lists is still sent, and ' +
+      'its payload stays as it is',
+    { told: 'time' },
+  ),
   'deliveries.order': assumed('In which order does a webhook receive its deliveries?', {
     'one-by-one': 'one at a time, in the order of the events; a failed delivery is retried later',
     parallel: 'up to ten at a time, in any order',

@@ -30,7 +30,7 @@ export const inboxBehaviours = defineBehaviours('4.4', 'key', {
     'Which user names may an inbox have?',
     '1 to 64 lower-case letters, digits and . - _, starting with a letter or digit, with no dot at the end or ' +
       'next to another dot',
-    { affects: ['body'] },
+    { affects: ['body'], fields: ['username'] },
   ),
   'inboxes.create.generated-name': byReference(
     'Which user name does an inbox get when the request has none?',

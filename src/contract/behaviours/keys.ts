@@ -11,6 +11,12 @@ export const keyBehaviours = defineBehaviours('4.4', 'key', {
     'key-record': '{ id, key, prefix, inboxId, createdAt }, like the reply to creating a workspace key',
     'key-only': '{ key }',
   }),
+  'inboxes.rotate.running': assumed(
+    'What happens to a request that is running while its key is rotated or deleted?',
+    'the key is checked once, when the whole body has arrived: if the key is no longer valid then, the reply is 401; ' +
+      'a request that was accepted is completed',
+    { told: 'not from outside: no experiment sends a request slowly' },
+  ),
   'inboxes.rotate.status': assumed(
     'Which status does rotating the key of an inbox have?',
     '201, like creating a workspace key',

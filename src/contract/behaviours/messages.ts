@@ -29,7 +29,7 @@ export const messageBehaviours = defineBehaviours('4.4', 'key', {
   'messages.list.pagination': assumed(
     'How are lists of messages, threads and drafts paged?',
     'limit is 1 to 200, by default 50; offset starts at 0; the reply has pagination: { total, limit, offset }',
-    { affects: ['query', 'reply'] },
+    { affects: ['query', 'reply'], fields: ['limit', 'offset'] },
   ),
   'messages.list.large': assumed(
     'How does a list or a thread show messages or drafts with large bodies?',

@@ -12,6 +12,16 @@ export const requestBehaviours = defineBehaviours('7', 'key', {
     },
     { section: '5' },
   ),
+  'auth.empty-key': assumed(
+    'What does an empty X-API-Key beside Authorization: Bearer mean?',
+    'it counts as missing, so the key in Authorization is used',
+    { section: '5' },
+  ),
+  'auth.scheme-case': assumed(
+    'May the scheme Bearer be written in another letter case?',
+    'yes, in any, as RFC 9110 says of all schemes',
+    { section: '5' },
+  ),
   'auth.wrong-tier': byReference('What is the reply to a valid key whose tier may not call the operation?', {
     forbidden: '403',
     'not-found': '404, as for a route that does not exist',

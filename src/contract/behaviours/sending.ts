@@ -4,7 +4,16 @@ import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 export const sendBehaviours = defineBehaviours('4.4', 'key', {
   'sending.required': byReference('Which fields does sending require?', 'to and subject; the body may be empty', {
     affects: ['body'],
+    fields: ['to', 'subject', 'plainBody'],
   }),
+  'sending.empty-subject': assumed(
+    'May the subject of a mail be empty?',
+    'yes: the field is required, but its text may be empty',
+  ),
+  'sending.repeated-recipients': assumed(
+    'What happens to a recipient that a mail names more than once?',
+    'the mail arrives once; to, cc and bcc are kept as they were sent',
+  ),
   'sending.reply': assumed('What does sending return?', {
     'message-id-header': '{ id, threadId, status: "sent", messageId }; messageId is the Message-ID header',
     'message-id': 'the same, but messageId is the id',
@@ -79,7 +88,7 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
   ),
   'sending.reply.recipients': assumed(
     'Which recipients does a reply have?',
-    'the addresses in Reply-To or, without Reply-To, in From; if the inbox itself sent the message, those in To; ' +
+    'all addresses in Reply-To or, without Reply-To, the one of From; if the inbox itself sent the message, those in To; ' +
       'a reply to all adds To and Cc, without the addresses of the inbox; what is no complete address is left out, and ' +
       'if nothing else is there, the reply is 400',
   ),
@@ -106,12 +115,12 @@ export const sendBehaviours = defineBehaviours('4.4', 'key', {
   'sending.copies': assumed(
     'Do sending, replying and forwarding accept cc and bcc?',
     'yes, in the same form as to; a reply to all adds them to its own recipients',
-    { affects: ['body'] },
+    { affects: ['body'], fields: ['cc', 'bcc'] },
   ),
   'sending.addresses': assumed(
     'Which addresses are valid?',
     'ASCII addresses: a dot-atom of at most 64 characters and a domain name of at least two labels, at most 254 ' +
       'characters together; they are compared in lower case',
-    { affects: ['body'] },
+    { affects: ['body'], fields: ['to', 'cc', 'bcc', 'replyTo', 'email'] },
   ),
 });

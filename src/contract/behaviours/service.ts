@@ -20,7 +20,7 @@ export const serviceBehaviours = defineBehaviours('4.4', 'key', {
     'What may from and to of GET /v1/metrics be besides times in ISO 8601?',
     'a whole day in UTC; or the time since 1970 as a whole number: seconds if it is below 100,000,000,000, ' +
       'otherwise milliseconds',
-    { affects: ['query'] },
+    { affects: ['query'], fields: ['from', 'to'] },
   ),
   'metrics.counts': assumed(
     'Which messages do the counts of GET /v1/metrics include?',

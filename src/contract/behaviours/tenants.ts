@@ -8,7 +8,7 @@ export const tenantBehaviours = defineBehaviours('4.4', 'operator', {
   'tenants.create.required': assumed(
     'Which fields does creating a tenant require?',
     'a name that is not empty; white space around it is removed',
-    { affects: ['body'] },
+    { affects: ['body'], fields: ['name'] },
   ),
   'tenants.delete.body': assumed('What does deleting a tenant return?', DELETED),
   'tenants.create.workspace': byReference('Does a new tenant have a workspace?', 'yes, one called Default'),

@@ -32,6 +32,11 @@ export const webhookBehaviours = defineBehaviours('2', 'key', {
     kept: 'it is kept twice: events are returned as sent',
     merged: 'it is kept once',
   }),
+  'webhooks.create.same-url': assumed(
+    'What happens to a webhook with the URL of another webhook?',
+    'it is created, with an id and a secret of its own; the receiver then gets each event once for each webhook',
+    { section: '4.1, rule 2' },
+  ),
   'webhooks.create.workspace': byReference(
     'Which workspace does a new webhook belong to?',
     'the workspace in workspaceId, which only a tk_ key may send: the webhook then gets only the events of that ' +

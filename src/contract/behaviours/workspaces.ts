@@ -16,7 +16,7 @@ export const workspaceBehaviours = defineBehaviours('4.4', 'key', {
   'workspaces.create.slug': byReference(
     'Which form does a slug have, and what is its default?',
     'lower-case letters, digits and hyphens; the default is made from the name: "Acme Corp" becomes acme-corp',
-    { affects: ['body'] },
+    { affects: ['body'], fields: ['slug'] },
   ),
   'workspaces.create.slug-taken': assumed('What happens when a workspace of the tenant already has the slug?', {
     conflict: '409',

@@ -242,8 +242,11 @@ function showInboxWithoutCredentials({ world, readBehaviour }: LookupContext, in
 /** Returns an inbox as clients see it, with its IMAP and SMTP credentials. */
 function showInbox(context: LookupContext & BehaviourReader, inbox: InboxRow) {
   context.assume('inboxes.default-domain');
-  const isListening = context.readBehaviour('inboxes.mail-servers') === 'listening';
-  const { imap, smtp } = isListening ? context.worlds.whole.mailServers : {};
+  const { mailServers } = context.worlds.whole;
+  // If no mail server listens, both values of the behaviour give the same reply.
+  const isListening = mailServers.imap !== undefined || mailServers.smtp !== undefined;
+  const { imap, smtp } =
+    isListening && context.readBehaviour('inboxes.mail-servers') === 'listening' ? mailServers : {};
   const { imapPassword } = inbox;
   const login = { username: canonicalAddress(inbox), password: imapPassword };
   const [imapHost, smtpHost] = [imap?.host ?? `imap.${DEFAULT_DOMAIN}`, smtp?.host ?? `smtp.${DEFAULT_DOMAIN}`];

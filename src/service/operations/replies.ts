@@ -207,6 +207,8 @@ export function paginate<Row>(
   order: 'messages.list.order' | 'drafts.list.order' = 'messages.list.order',
 ) {
   const pagination = { total: rows.length, limit, offset };
+  // With at most one row, or on a page after the last row, every order gives the same reply.
+  if (rows.length <= 1 || offset >= rows.length) return { rows: rows.slice(offset, offset + limit), pagination };
   if (readBehaviour(order) === 'oldest-first') return { rows: rows.slice(offset, offset + limit), pagination };
   // Only the page is reversed, so that the cost does not grow with the list.
   const end = Math.max(rows.length - offset, 0);

@@ -24,6 +24,7 @@ export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
   const inbox = findInScope(context, 'inboxes', params.id);
   const { to, subject, replyTo = null, verified } = body;
   const content = contentOf(body);
+  if (subject === '') context.assume('sending.empty-subject');
   const recipientCheck = { recipients: verified ? [] : [...to, ...content.cc, ...content.bcc] };
   return send(context, inbox, { ...EMPTY_MAIL, ...content, to, subject, replyTo, recipientCheck });
 };

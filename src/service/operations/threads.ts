@@ -6,7 +6,11 @@ import { limitBodies, paginate, showMessage } from './replies.ts';
 export const listThreads: Run<'listThreads'> = (context, { params, query }) => {
   const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
-  const threads = world.messageIndex.threads(inbox.id, ORDERING_MESSAGE[readBehaviour('messages.list.order')]);
+  const byLast = world.messageIndex.threads(inbox.id, 'last');
+  const isOrdered = byLast.length > 1 && query.offset < byLast.length;
+  const threads = isOrdered
+    ? world.messageIndex.threads(inbox.id, ORDERING_MESSAGE[readBehaviour('messages.list.order')])
+    : byLast;
   const { rows, pagination } = paginate(threads, query, readBehaviour);
   return { body: { threads: rows.map(summarise), pagination } };
 };

@@ -9,7 +9,8 @@ import { DELETE_BODY, updatedBody } from './replies.ts';
 type WebhookReply = ReplyOf<'createWebhook'>;
 
 export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
-  const { principal, assume } = context;
+  const { principal, world, assume } = context;
+  if (world.webhooks.all().some(({ url }) => url === body.url)) assume('webhooks.create.same-url');
   if (body.workspaceId) assume('webhooks.create.workspace');
   const selected = selectWorkspace(context, body.workspaceId);
   const workspaceId = principal.workspaceId ?? selected?.id ?? null;

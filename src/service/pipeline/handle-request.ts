@@ -1,4 +1,4 @@
-import type { BehaviourReader, ReadBehaviour } from '../../contract/behaviours.ts';
+import { type BehaviourReader, createSilentReader, type ReadBehaviour } from '../../contract/behaviours.ts';
 import { ApiError, createResetError } from '../../contract/errors.ts';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../contract/operations.ts';
 import { VERSION_PATH } from '../../contract/service-path.ts';
@@ -8,7 +8,7 @@ import type { EventBus } from '../../world/event-bus.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
 import { OPERATION_FUNCTIONS } from '../operations/index.ts';
 import { checkStreamAccess } from '../stream/check-stream-access.ts';
-import { findPrincipal, type Principal, principalOf, readKey, sentKey } from './access/principal.ts';
+import { assumptionsOfKey, findPrincipal, type Principal, principalOf, readKey, sentKey } from './access/principal.ts';
 import type { ApiReply, ApiRequest, FinishedExchange, Service } from './exchange.ts';
 import {
   ASSUMED_HEADER,
@@ -93,7 +93,9 @@ function findOperation(service: Service, exchange: Exchange) {
   try {
     return findRow(router, exchange.request, exchange);
   } catch (error) {
-    // With `key-first`, an error of the key replaces an error of the path.
+    // With `key-first`, an error of the key replaces an error of the path. With a valid key, the order does not matter.
+    const { readBehaviour } = createSilentReader(service.behaviours);
+    if (hasValidKey(service, exchange, readBehaviour)) throw error;
     if (exchange.readBehaviour('requests.check-order') === 'key-first') authenticate(service, exchange);
     throw error;
   }
@@ -153,9 +155,24 @@ function addAssumedHeader({ assumed }: Service, { usedBehaviours }: Exchange, re
  * @throws {ApiError} UNAUTHORIZED when the key is missing or invalid.
  */
 function authenticate({ worlds }: Service, exchange: Exchange): Principal {
-  const principal = findPrincipal(worlds, readKey(exchange.request, exchange.readBehaviour));
+  const { request, readBehaviour, assume } = exchange;
+  const key = readKey(request, readBehaviour);
+  for (const id of assumptionsOfKey(request.headers)) assume(id);
+  // The key was valid when the body began to arrive, and may have been rotated since.
+  if (exchange.sender && !worlds.findKey(key)) assume('inboxes.rotate.running');
+  const principal = findPrincipal(worlds, key);
   exchange.principal = principal;
   return principal;
+}
+
+/** Returns whether a request has a valid key. Records no behaviour. */
+function hasValidKey({ worlds }: Service, { request }: Exchange, readBehaviour: ReadBehaviour): boolean {
+  try {
+    return principalOf(worlds, readKey(request, readBehaviour)) !== undefined;
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { didYouMean } from '../../basics/nearest.ts';
-import type { BehaviourReader } from '../../contract/behaviours.ts';
+import { type BehaviourReader, fieldsOf } from '../../contract/behaviours.ts';
 import { ApiError, createValidationError } from '../../contract/errors.ts';
 import type { ApiRequest, Exchange, ReceivedBody } from './exchange.ts';
 import type { Resolved, ResolvedOperation } from './resolve-operation.ts';
@@ -94,7 +94,8 @@ function parse(what: string, resolved: ResolvedSchema, fields: Fields, reader: B
   const { success, data, error } = schema.safeParse(fields);
   if (error?.issues.some((issue) => issue.code === 'too_big' && KINDS_WITH_LENGTH.has(issue.origin)))
     reader.assume('requests.limits');
-  if (!success) assumes.forEach(reader.assume);
+  const wrong = new Set(error?.issues.map(({ path: [field] }) => String(field)));
+  for (const id of assumes) if (fieldsOf(id).some((field) => wrong.has(field))) reader.assume(id);
   const deciding = alternatives.filter(({ value: otherSchema }) => otherSchema.safeParse(fields).success !== success);
   for (const { id } of deciding) reader.readBehaviour(id);
   if (success) return data;

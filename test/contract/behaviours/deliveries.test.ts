@@ -250,6 +250,19 @@ const ASSUMED: Record<DeliveryAssumption, { read: (setup: Setup) => Promise<unkn
     },
     value: ['delivered', 'delivered', 'delivered', 'pending', 'pending', 'pending'],
   },
+  'deliveries.updated': {
+    async read({ deliver, receiver, send, mailbox, webhookPath }) {
+      receiver.answer(500, 200);
+      const [delivery] = await deliver();
+      const key = mailbox.keys.acme.tenant;
+      const url = `${String(delivery?.attempts[0]?.url)}?moved`;
+      await send('PATCH', webhookPath, { key, json: { url, events: ['message.bounced'] } });
+      await mailbox.clock.advance('5s');
+      const [first, second] = receiver.requests;
+      return [receiver.requests.length, second?.path === `${first?.path}?moved`, second?.body === first?.body];
+    },
+    value: [2, true, true],
+  },
   'deliveries.inactive': {
     async read({ addWebhook, deliver, receiver, send, mailbox, webhookPath }) {
       const other = await addWebhook();

@@ -176,3 +176,23 @@ test('a fixture has addresses without a domain in angle brackets, and a name wit
     ['Mail <MAILER-DAEMON>', ['desk@acme.test'], [], 'root'],
   ]);
 });
+
+everywhere('a reply goes to each address in Reply-To, once', async (service) => {
+  const { helpdesk } = openInboxClients(service);
+  const [arrived] = await service.mailbox.receiveMessage({
+    eml: mailOf(
+      'From: a@x.test',
+      'Reply-To: Bo <b@x.test>,',
+      ' "C, C" <c@x.test>, B@X.test, no address',
+      'Reply-To: Team: d@x.test;',
+      'Subject: Hi',
+    ),
+    to: ADDRESS.helpdesk,
+  });
+  const { json } = await helpdesk.call('POST', `/reply/${arrived?.id}`, { plainBody: 'Yes.' });
+  const recipients = ['Bo <b@x.test>', '"C, C" <c@x.test>', 'd@x.test'];
+  expect(service.mailbox.messages({ direction: 'outbound' })).toMatchObject([{ id: json.id, to: recipients }]);
+  const drafted = await helpdesk.call('POST', '/drafts', { replyToMessageId: arrived?.id, plainBody: 'Later.' });
+  await helpdesk.call('POST', `/drafts/${drafted.json.id}/send`);
+  expect(service.mailbox.messages({ direction: 'outbound' }).at(-1)?.to).toEqual(recipients);
+});

@@ -143,6 +143,7 @@ export const eventExperiments: Experiments = {
     return await isActive();
   },
   'deliveries.inactive': async (s) => (await countCalls(s, 500, 6000, { isActive: false })).count,
+  'deliveries.updated': async (s) => (await countCalls(s, 500, 6000, { events: ['message.sent'] })).count,
   'deliveries.order': async (s) => {
     const receiver = await s.createReceiver();
     receiver.answers.push('hang');

@@ -133,6 +133,13 @@ export const resourceExperiments: Experiments = {
     const { status, body } = await s.get('/v1/me', { headers });
     return [status, body.tier];
   },
+  'auth.empty-key': async (s) => {
+    const headers = { Authorization: `Bearer ${s.target.key}`, 'X-API-Key': '' };
+    return status(await s.get('/v1/me', { key: '', headers }));
+  },
+  'auth.scheme-case': async (s) => {
+    return status(await s.get('/v1/me', { key: '', headers: { Authorization: `bearer ${s.target.key}` } }));
+  },
   'auth.wrong-tier': statusOf(createInbox, ({ key }, s) => s.get('/v1/webhooks', { key })),
   'errors.shape': async (s) => fieldNames((await s.get(UNKNOWN_INBOX)).body),
   'errors.statuses': (s) =>
@@ -180,6 +187,12 @@ export const resourceExperiments: Experiments = {
   'webhooks.create.events': async (s) => status(await s.postWebhook({ events: ['message.sent'] })),
   'webhooks.create.repeated-events': async (s) =>
     (await s.createWebhook({ events: ['message.received', 'message.received'] })).events,
+  'webhooks.create.same-url': async (s) => {
+    const first = await s.createWebhook();
+    const { url, events } = first;
+    const second = await s.createWebhook({ url, events });
+    return [second.id === first.id, second.secret === first.secret];
+  },
   'webhooks.create.workspace': async (s) => isListed(s, await s.createWebhook()),
   'webhooks.list.pages': async (s) => fieldNames(await s.read('/v1/webhooks')),
   'webhooks.list.order': orderOf(createWebhook, webhooksOf),

@@ -153,6 +153,16 @@ export const mailExperiments: Experiments = {
     const send = async (body: object) => status(await s.post(`${path}/send`, { verified: true, ...body }));
     return [await send({ to: email, subject: 'x' }), await send({ to: email }), await send({ subject: 'x' })];
   },
+  'sending.empty-subject': statusOf(createInbox, ({ path, email }, s) =>
+    s.post(`${path}/send`, { to: email, subject: '', plainBody: 'x', verified: true }),
+  ),
+  'sending.repeated-recipients': async (s) => {
+    const [from, to] = [await s.createInbox(), await s.createInbox()];
+    const mail = { to: [to.email, to.email], subject: 'x', plainBody: 'x', verified: true };
+    const { id } = await s.add(`${from.path}/send`, mail);
+    const { to: shown } = await s.read(`${from.path}/messages/${id}`);
+    return [(await s.waitForMessages(to)).length, String(shown).split(',').length];
+  },
   'sending.reply': resultOf(createMail, ({ sent: { id, messageId } }) => id === messageId),
   'sending.verified': async (s) => status(await sendUnverified(s, await s.createInbox(), await s.createInbox())),
   'sending.verified.scope': async (s) => {

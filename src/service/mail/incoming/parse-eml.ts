@@ -18,6 +18,7 @@ import {
   decodeRawField,
   decodeText,
   decodeWords,
+  findHeaderEnd,
   repairWindows1252,
   toBinary,
   toCleanLine,
@@ -85,6 +86,17 @@ export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
       references: findIds(valuesOf('references')[0]).slice(-MAIL_LIMITS.references),
     },
   };
+}
+
+/** The size of the longest header of a mail that is accepted, and some more. */
+const MAX_HEADER_BYTES = 300 * 1024;
+
+/** Returns the display forms of all addresses in the Reply-To fields of a raw mail. */
+export function readReplyTo(raw: Uint8Array): string[] {
+  const text = toBinary(repairLineEnds(raw.subarray(0, MAX_HEADER_BYTES)));
+  const fields = listFields(text.slice(0, findHeaderEnd(text)).replaceAll('\r\n', '\n'));
+  const values = fields.flatMap(({ name, value }) => (name.toLowerCase() === 'reply-to' ? value : []));
+  return values.flatMap((value) => toAddresses(decodeRawField(value, text))).slice(0, MAX_ADDRESSES);
 }
 
 /** Returns a date as ISO 8601, and any other text unchanged. */

@@ -1,10 +1,16 @@
 import type { Assume, BehaviourReader } from '../../../contract/behaviours.ts';
-import { describeAddressProblem, findAddressProblem, toBareAddress } from '../../../contract/email-address.ts';
+import {
+  describeAddressProblem,
+  findAddressProblem,
+  MAX_ADDRESSES,
+  toBareAddress,
+} from '../../../contract/email-address.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
 import type { LookupContext } from '../../pipeline/access/find-in-scope.ts';
 import { escapeHtml, toHtml } from '../html.ts';
+import { readReplyTo } from '../incoming/parse-eml.ts';
 
 /**
  * Finds the recipients of a reply: the sender of the message, or, if the inbox itself sent the message, the recipients
@@ -19,8 +25,11 @@ export function recipientsOfReply(
 ): Pick<MessageRow, 'to' | 'cc'> {
   assume('sending.reply.recipients');
   const isSent = message.direction === 'outbound';
-  const named = isSent ? message.to : [message.replyTo ?? message.from].filter((sender) => sender !== '');
-  const to = named.filter((address) => findAddressProblem(address) === undefined);
+  const named = isSent ? message.to : askedForReplies(message);
+  const to = withoutAddresses(
+    named.filter((address) => findAddressProblem(address) === undefined),
+    [],
+  );
   if (to.length === 0) {
     const [first] = named;
     const role = isSent ? 'recipient in To' : message.replyTo === null ? 'sender' : 'Reply-To';
@@ -32,6 +41,16 @@ export function recipientsOfReply(
     (address) => findAddressProblem(address) === undefined,
   );
   return { to, cc: withoutAddresses(others, excluded) };
+}
+
+/**
+ * Returns the addresses to which the sender of a message wants replies. The column has only the first address of
+ * Reply-To, so further addresses are read from the mail itself.
+ */
+function askedForReplies({ from, replyTo, raw }: MessageRow): string[] {
+  const first = replyTo ?? from;
+  const others = replyTo !== null && raw ? readReplyTo(raw).filter((address) => address !== replyTo) : [];
+  return first === '' ? [] : [first, ...others].slice(0, MAX_ADDRESSES);
 }
 
 /** Removes the addresses that are in `excluded`, and duplicates. */

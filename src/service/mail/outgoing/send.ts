@@ -52,6 +52,9 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const { originalMessage, recipientCheck, submission, ...stored } = mail;
   const recipients = submission?.recipients ?? [...new Set([...mail.to, ...mail.cc, ...mail.bcc].map(toBareAddress))];
   checkSending(context, world, inbox, recipients, recipientCheck);
+  if (!submission && recipients.length < mail.to.length + mail.cc.length + mail.bcc.length) {
+    context.assume('sending.repeated-recipients');
+  }
   const routes = recipients.map((recipient) => findRoute(context, recipient, world));
   const inboxes = uniqueInboxes(routes.filter((route) => route.kind === 'inbox'));
   const bounced = routes.filter(({ kind }) => kind === 'bounced').map(({ recipient }) => recipient);

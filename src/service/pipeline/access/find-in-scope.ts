@@ -126,8 +126,8 @@ export const withId = (noun: string) => `${noun} with this id`;
  */
 export function outOfScope(context: LookupContext, what: string, scopeIn: (world: World) => RowScope | undefined) {
   const { world: ownWorld, worlds, readBehaviour } = context;
-  const value = readBehaviour('errors.foreign-resource');
-  if (value === 'forbidden' && worlds.ownWorlds().some((world) => scopeIn(world) !== undefined)) {
+  const exists = worlds.ownWorlds().some((world) => scopeIn(world) !== undefined);
+  if (exists && readBehaviour('errors.foreign-resource') === 'forbidden') {
     return new ApiError('FORBIDDEN', `This key has no access to the ${what}.`);
   }
   const internalReason = () => {

@@ -1,4 +1,4 @@
-import type { ReadBehaviour } from '../../../contract/behaviours.ts';
+import type { AssumptionId, ReadBehaviour } from '../../../contract/behaviours.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { HeaderReader } from '../../../contract/header-fields.ts';
 import { isKeyText, TIER_PREFIX } from '../../../contract/tiers.ts';
@@ -140,6 +140,16 @@ function readHeaderKey(headers: HeaderReader, readBehaviour: ReadBehaviour): str
   const value = readBehaviour('auth.both-headers');
   if (value === 'refuse') throw unauthorized('X-API-Key and Authorization carry different keys; send one of them.');
   return value === 'x-api-key' ? apiKey : bearer;
+}
+
+/** Returns the assumptions that decide which key the headers of a request have. */
+export function assumptionsOfKey(headers: HeaderReader): AssumptionId[] {
+  const authorization = headers.get('authorization');
+  if (authorization === null || headers.get('x-api-key')) return [];
+  const found: AssumptionId[] = [];
+  if (headers.get('x-api-key') === '') found.push('auth.empty-key');
+  if (/^bearer /i.test(authorization) && !authorization.startsWith('Bearer ')) found.push('auth.scheme-case');
+  return found;
 }
 
 /** Creates the error for a missing or invalid key, with the `WWW-Authenticate` header that HTTP requires. */
