@@ -1,8 +1,12 @@
-// Internal functions for the files that import msw: `create-mailbox.ts`, `msw.ts` and `testing/vitest/`. Node loads one
-// copy of this file for both `import` and `require`.
+// Internal functions for the files that are ES modules only, because they import msw, vitest or Playwright:
+// `create-mailbox.ts`, `msw.ts`, `testing/vitest/` and `testing/playwright/`. Node loads one copy of this file for both
+// `import` and `require`.
 
+export { checkOptions } from '../basics/check-options.ts';
+export { LineSplitter } from '../basics/line-splitter.ts';
+export { ApiError } from '../contract/errors.ts';
 export { isServicePath } from '../contract/service-path.ts';
 export { CLOSE_CODES, isStreamPath } from '../contract/stream-protocol.ts';
 export { sentKey } from '../service/pipeline/access/principal.ts';
 export { toApiError } from '../service/pipeline/exchange.ts';
-export { createMailboxWith, explainMswError } from './mailbox.ts';
+export { createMailboxWith, explainMswError, SHARED_OPTION_NAMES } from './mailbox.ts';

@@ -35,6 +35,7 @@ const assumption = z.strictObject({
   ...sharedFields,
   assumption: z.string().describe('What the emulator does.'),
   affects: z.array(z.enum(['access', 'query', 'body', 'reply'])).optional(),
+  fields: z.array(z.string()).optional(),
 });
 
 /** All behaviours, with their current values. */
