@@ -34,7 +34,7 @@ export function openDeliveryClient(service: Service) {
     deliveries: (filter: DeliveryFilter = {}) =>
       control(service, `GET /deliveries?${new URLSearchParams(filter as Record<string, string>)}`, undefined, () => ({
         deliveries: mailbox.deliveries(filter),
-        losses: mailbox.losses(filter),
+        losses: mailbox.losses({ tenant: filter.tenant }),
       })),
     delivery: (id: string) => control(service, `GET /deliveries/${id}`, undefined, () => mailbox.delivery(id)),
     redeliver: (id: string, options?: RedeliverOptions) =>
