@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import type { SMTPServerAuthentication, SMTPServerDataStream, SMTPServerOptions, SMTPServerSession } from 'smtp-server';
 import { SMTPServer } from 'smtp-server';
+import { setImmediate } from '../../basics/real-timers.ts';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { isBareAddress, MAX_ADDRESSES } from '../../contract/email-address.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
