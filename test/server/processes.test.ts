@@ -214,7 +214,9 @@ test('a receiver in another process verifies what a server sends, and its retry'
   const second = await receiver.next();
   expect(first).toMatchObject({ verified: true, problem: null, json: { event: 'message.received', ...mail } });
   expect(second).toMatchObject({ verified: true, id: first.id, json: first.json });
-  expect(Number(second.timestamp)).toBeGreaterThanOrEqual(Number(first.timestamp) + 5);
+  // Both are signed in real time, although the clock of the mailbox was moved.
+  expect(Number(second.timestamp)).toBeGreaterThanOrEqual(Number(first.timestamp));
+  expect(Number(second.timestamp)).toBeLessThanOrEqual(Math.ceil(Date.now() / 1000));
   const { json } = await send(`${server.control}/deliveries?webhookId=${webhook.id}`, 'GET', {});
   expect(json.deliveries).toMatchObject([{ state: 'delivered', attempts: [{ status: 500 }, { status: 200 }] }]);
 });
