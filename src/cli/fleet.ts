@@ -66,20 +66,36 @@ function parsePublicUrl(flag: GivenFlag | undefined, target: string) {
   const publicUrl = parseOne(FLEET_FLAGS['public-url'], flag);
   if (flag === undefined || publicUrl === undefined)
     throw new UsageError('The command fleet needs --public-url <url>.');
-  const refuse = (part: string, rule: string, value: string) =>
-    new UsageError(`The ${part} of ${flag.source} must be ${rule}, not ${quote(value)}.`);
   const { hostname: host, pathname, port } = new URL(publicUrl);
-  if (!isHost(host)) throw refuse('host', A_HOST, host);
-  if (target === 'kubernetes' && (isIPv4(host) || /[[_]/.test(host))) {
-    throw refuse('host', 'a host name of letters, digits and - for Kubernetes', host);
+  const wrong = findWrongPart(new URL(publicUrl), target);
+  if (wrong) {
+    throw new UsageError(`The ${wrong.part} of ${flag.source} must be ${wrong.rule}, not ${quote(wrong.value)}.`);
   }
-  if (port === '0') throw refuse('port', 'a number from 1 to 65535', port);
-  const base = pathname.replace(/\/$/, '');
-  if (!/^(?:\/[\w.~-]+)*$/.test(base) || base.length > MAX_PATH_LENGTH) {
-    const rule = `at most ${MAX_PATH_LENGTH} letters, digits and any of -._~ between single slashes`;
-    throw refuse('path', rule, pathname);
+  return { publicUrl, host, base: basePathOf(pathname), port: port || '80' };
+}
+
+function basePathOf(pathname: string): string {
+  return pathname.replace(/\/$/, '');
+}
+
+/** A part of a public URL that a configuration cannot contain, with what it must be. */
+interface WrongPart {
+  readonly part: string;
+  readonly rule: string;
+  readonly value: string;
+}
+
+/** Finds the first part of a public URL that the configurations for a target cannot contain. */
+function findWrongPart({ hostname, pathname, port }: URL, target: string): WrongPart | undefined {
+  if (!isHost(hostname)) return { part: 'host', rule: A_HOST, value: hostname };
+  if (target === 'kubernetes' && (isIPv4(hostname) || /[[_]/.test(hostname))) {
+    return { part: 'host', rule: 'a host name of letters, digits and - for Kubernetes', value: hostname };
   }
-  return { publicUrl, host, base, port: port || '80' };
+  if (port === '0') return { part: 'port', rule: 'a number from 1 to 65535', value: port };
+  const base = basePathOf(pathname);
+  if (/^(?:\/[\w.~-]+)*$/.test(base) && base.length <= MAX_PATH_LENGTH) return undefined;
+  const rule = `at most ${MAX_PATH_LENGTH} letters, digits and any of -._~ between single slashes`;
+  return { part: 'path', rule, value: pathname };
 }
 
 /** Returns the host and port of each process. @throws {UsageError} */

@@ -20,7 +20,9 @@ export function createClientFunctions(baseUrl: string, fetch: Fetch, connect: Co
       if (typeof request?.url === 'string' && typeof request.headers?.get === 'function') {
         return connect(request, prefixOf(request));
       }
-      throw new TypeError(`stream takes a Request, or an object with url and headers, not ${describeValue(request)}.`);
+      throw new TypeError(
+        `The method stream takes a Request, or an object with url and headers, not ${describeValue(request)}.`,
+      );
     },
   };
 }

@@ -171,7 +171,7 @@ export function buildMailbox(
     ...(keysAndIds as Record<'keys' | 'ids', never>),
     receives(address) {
       if (typeof address === 'string') return scope.findInbox(address) !== undefined;
-      throw new ApiError('VALIDATION_ERROR', `receives takes an address, not ${describeValue(address)}.`);
+      throw new ApiError('VALIDATION_ERROR', `The method receives takes an address, not ${describeValue(address)}.`);
     },
   };
   const mailbox = Object.defineProperty(members, 'handlers', { get: createHandlersOnce }) as Mailbox<never, never>;

@@ -95,11 +95,11 @@ function checkOptions(options: ReceiverOptions): void {
   const given: unknown = options;
   const names = Object.keys(OPTIONS).join(', ');
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new TypeError(`createReceiver takes an object with ${names}, not ${JSON.stringify(given)}.`);
+    throw new TypeError(`The function createReceiver takes an object with ${names}, not ${JSON.stringify(given)}.`);
   }
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(OPTIONS, name));
   if (unknown !== undefined) {
-    throw new TypeError(`createReceiver has no option ${JSON.stringify(unknown)}; there are: ${names}.`);
+    throw new TypeError(`The function createReceiver has no option ${JSON.stringify(unknown)}; there are: ${names}.`);
   }
   const { answers = [], now } = options;
   if (!Array.isArray(answers)) {
@@ -136,7 +136,7 @@ class ScriptedReceiver implements Receiver {
   readonly answer = (...answers: ReceiverAnswer[]) => void this.#nextAnswers.push(...checkAnswers(answers));
 
   readonly fetch = async (request: Request) => {
-    if (typeof request?.text !== 'function') throw new TypeError('fetch of a receiver takes a Request.');
+    if (typeof request?.text !== 'function') throw new TypeError('The method fetch of a receiver takes a Request.');
     const { pathname, search } = new URL(request.url);
     const headers = Object.fromEntries(request.headers);
     const body = await request.text();
@@ -160,7 +160,7 @@ class ScriptedReceiver implements Receiver {
 
   readonly received = (count: number, timeoutMs = 4_000) =>
     new Promise<readonly ReceivedRequest[]>((resolve, reject) => {
-      if (!Number.isSafeInteger(count)) throw new TypeError('received takes a whole number of requests.');
+      if (!Number.isSafeInteger(count)) throw new TypeError('The method received takes a whole number of requests.');
       const end = (settle: () => void) => {
         clearTimeout(timer);
         this.#listeners.delete(check);

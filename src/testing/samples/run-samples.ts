@@ -84,7 +84,7 @@ export async function runSamples<M extends ControllableMailbox = Mailbox>(
   options: RunSamplesOptions<M> = {},
 ): Promise<SamplesReport> {
   if (typeof agent !== 'function') {
-    throw new TypeError(`runSamples takes an agent, which is a function, not ${describeValue(agent)}.`);
+    throw new TypeError(`The function runSamples takes an agent, which is a function, not ${describeValue(agent)}.`);
   }
   checkOptions('runSamples', options, ['samples', 'seed', 'to', 'createMailbox']);
   const { samples = samplesFor(), createMailbox = () => undefined } = options;
