@@ -7,7 +7,7 @@ import { randomCalls, runCalls } from '../../support/model/random-calls.ts';
 import { send } from '../../support/send.ts';
 
 function createFrozen(seed: number): Mailbox {
-  const mailbox = createMailbox({ seed });
+  const mailbox = createMailbox({ seed, behaviours: { 'deliveries.timestamp': 'clock' } });
   mailbox.clock.freeze('2026-03-01T09:00:00Z');
   return mailbox;
 }
@@ -50,7 +50,7 @@ test('a reset begins again with the ids and keys of the start', async () => {
 test('two servers with one seed and a frozen clock send the same headers and bytes', async () => {
   const replies = await Promise.all(
     [1, 2].map(async () => {
-      await using server = await startServer({ port: 0, seed: 7 });
+      await using server = await startServer({ port: 0, behaviours: { 'deliveries.timestamp': 'clock' }, seed: 7 });
       server.mailbox.clock.freeze('2026-03-01T09:00:00Z');
       const key = server.mailbox.keys.acme.tenant;
       const json = { url: 'https://agent.example/hook', events: ['message.received'] };
