@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -96,20 +96,23 @@ test.for(Object.entries(MAILS))('%s: every way of cutting the bytes gives the sa
   await expectAnyCut(player.play, each[1]);
 });
 
+/** Begins TLS by STARTTLS. `injected` is sent in the same chunk, before the handshake. */
+async function startTls(plain: Socket, injected = ''): Promise<TLSSocket> {
+  plain.write(`EHLO x\r\nSTARTTLS\r\n${injected}`);
+  let text = '';
+  while (!/^220 /m.test(text)) text += (await once(plain, 'data'))[0];
+  plain.removeAllListeners('data');
+  const secure = connectTls({ socket: plain, rejectUnauthorized: false });
+  await once(secure, 'secureConnect');
+  return secure;
+}
+
 test.skipIf(!HAS_OPENSSL)(
   'every way of cutting the bytes within TLS gives the same replies and mail',
   async (context) => {
     const { cert, key } = makeCertificate(await makeFolder(context));
     await using server = await startServer({ port: 0, smtpPort: 0, tlsCert: cert, tlsKey: key });
-    using player = await openPlayer(server, async (plain) => {
-      plain.write('EHLO x\r\nSTARTTLS\r\n');
-      let text = '';
-      while (!/^220 /m.test(text)) text += (await once(plain, 'data'))[0];
-      plain.removeAllListeners('data');
-      const secure = connectTls({ socket: plain as Socket, rejectUnauthorized: false });
-      await once(secure, 'secureConnect');
-      return secure;
-    });
+    using player = await openPlayer(server, (plain) => startTls(plain as Socket));
     await expectAnyCut(player.play, MAILS['a mail with dots, UTF-8 and commands']);
   },
 );
@@ -118,15 +121,7 @@ test.skipIf(!HAS_OPENSSL)('what is sent with STARTTLS, before the handshake, is 
   const { cert, key } = makeCertificate(await makeFolder(context));
   await using server = await startServer({ port: 0, smtpPort: 0, tlsCert: cert, tlsKey: key });
   for (const injected of ['NOOP\r\n'.repeat(250), `${HEAD}x\r\n.\r\n`, 'EHLO y\r\nMAIL FROM:<a@b.test>\r\n', 'RSE']) {
-    using player = await openPlayer(server, async (plain) => {
-      plain.write(`EHLO x\r\nSTARTTLS\r\n${injected}`);
-      let text = '';
-      while (!/^220 /m.test(text)) text += (await once(plain, 'data'))[0];
-      plain.removeAllListeners('data');
-      const secure = connectTls({ socket: plain as Socket, rejectUnauthorized: false });
-      await once(secure, 'secureConnect');
-      return secure;
-    });
+    using player = await openPlayer(server, (plain) => startTls(plain as Socket, injected));
     const [received, raws] = JSON.parse(
       await player.play([Buffer.from('MAIL FROM:<a@b.test>\r\nEHLO z\r\nVRFY x\r\n')]),
     );
