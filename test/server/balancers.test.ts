@@ -143,18 +143,22 @@ test.for(Object.keys(BALANCERS) as (keyof typeof BALANCERS)[])(
         else expect([before, restarting]).toContain(numberOf(sandbox));
       }
     });
-    for (const number of [1, 2, 3]) {
-      restarting = number;
-      const { running } = fleet.processes[number - 1] as Fleet['processes'][number];
-      running.child.kill('SIGTERM');
-      expect(await running.ended).toEqual({ code: 0, signal: null });
-      await fleet.restart(number);
-      const own = sandboxes.find((each) => numberOf(each) === number) as Sandbox;
-      await vi.waitFor(async () => expect(await deliver(own, 'back')).toBe(200), { timeout: 10_000 });
-      delivered.set(own, (delivered.get(own) ?? 0) + 1);
+    try {
+      for (const number of [1, 2, 3]) {
+        restarting = number;
+        const { running } = fleet.processes[number - 1] as Fleet['processes'][number];
+        running.child.kill('SIGTERM');
+        expect(await running.ended).toEqual({ code: 0, signal: null });
+        await fleet.restart(number);
+        const own = sandboxes.find((each) => numberOf(each) === number) as Sandbox;
+        await vi.waitFor(async () => expect(await deliver(own, 'back')).toBe(200), { timeout: 30_000 });
+        delivered.set(own, (delivered.get(own) ?? 0) + 1);
+      }
+    } finally {
+      // A failure ends the load too. Otherwise it would go on while the fleet stops.
+      isOver = true;
+      await Promise.all(load);
     }
-    isOver = true;
-    await Promise.all(load);
     for (const [sandbox, count] of delivered) {
       const { tenants } = await fleet.control(sandbox.url, sandbox.id).exportState();
       const { rows } = tenants.acme as { rows: { messages: { subject: string }[] } };
