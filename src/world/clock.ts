@@ -28,6 +28,13 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** `advance` moves in steps, from one due task to the next. After this many steps, it lets the event loop run once. */
 const STEPS_PER_TURN = 1000;
 
+/**
+ * `advance` waits for work that becomes due, for what follows from it, for what follows from that, and so on, this many
+ * times. Work can follow without an end, for example from two agents that answer each other, or from clients that go on
+ * sending; then `advance` does not wait for all of it.
+ */
+const MAX_LINKS = 20;
+
 /** Work that runs at a scheduled time; `advance` waits for it. */
 type Task = () => Promise<void> | void;
 
@@ -159,7 +166,7 @@ export class Clock {
   async idle(): Promise<void> {
     await this.#lastMove;
     this.#startDueTasks();
-    await this.#finishWork();
+    while (this.#running.size > 0) await this.#finishWork();
   }
 
   /** How many tasks and other pieces of tracked work are running. */
@@ -225,9 +232,9 @@ export class Clock {
     }
   }
 
-  /** Resolves when no work is running. */
+  /** Waits for the work that is running, and for what follows from it, but not for a chain without an end. */
   async #finishWork(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    for (let links = 0; this.#running.size > 0 && links < MAX_LINKS; links += 1) await Promise.all(this.#running);
   }
 
   async #moveForward(durationMs: number, resetsBefore: number): Promise<boolean> {

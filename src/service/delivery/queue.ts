@@ -130,10 +130,11 @@ export class Queues {
   add(webhookId: string, task: Task): void {
     const queue = this.#queues.get(webhookId) ?? { tasks: new PriorityQueue(), runningCount: 0 };
     this.#queues.set(webhookId, queue);
-    queue.tasks.add(task);
+    // Each task is work of its own: a queue that always gets new tasks never ends.
+    this.clock.track(new Promise((resolve) => queue.tasks.add(() => task().finally(resolve))));
     if (queue.runningCount >= MAX_RUNNING[this.behaviours['deliveries.order']]) return;
     queue.runningCount += 1;
-    this.clock.track(this.#runTasks(webhookId, queue));
+    void this.#runTasks(webhookId, queue);
   }
 
   async #runTasks(webhookId: string, queue: Queue): Promise<void> {

@@ -152,6 +152,28 @@ describe('a clock', () => {
     expect([done, clock.runningWork]).toEqual([['begins 1', 'ends 1', 'later 2', 'advanced 2'], 0]);
   });
 
+  test('does not wait for work that goes on without an end', async ({ expect }) => {
+    const { clock, done, plan } = createWatched();
+    clock.freeze();
+    const ended = createGate();
+    let isOver = false;
+    // There is always work, as with clients that go on sending, or with agents that answer each other.
+    const goOn = async (): Promise<void> => {
+      await settle();
+      if (isOver) ended.open();
+      else clock.track(goOn());
+    };
+    clock.track(goOn());
+    plan(1, 'retry');
+    await clock.advance(2 * HOUR);
+    expect([done, hoursOf(clock)]).toEqual([['retry 1'], 2]);
+    expect(clock.runningWork).toBeGreaterThan(0);
+    isOver = true;
+    await clock.idle();
+    await ended.opened;
+    expect(clock.runningWork).toBe(0);
+  });
+
   test('runs two concurrent advances one after the other', async ({ expect }) => {
     const { clock, done, plan } = createWatched();
     clock.freeze();
