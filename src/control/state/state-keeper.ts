@@ -167,6 +167,15 @@ export type WholeState = ReturnType<typeof createWholeState>;
 
 /** Creates an object that exports and restores the whole state of a mailbox. */
 export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }: WholeParts) {
+  const numbers = new WeakMap<object, number>();
+  let lastNumber = 0;
+  /** Replaces a frozen object by a number of its own, so that the text of many waiting deliveries remains short. */
+  const replaceFrozen = (_: string, value: unknown): unknown => {
+    if (typeof value !== 'object' || value === null || !Object.isFrozen(value)) return value;
+    const number = numbers.get(value) ?? ++lastNumber;
+    numbers.set(value, number);
+    return number;
+  };
   const owners = () => [['', worlds] as const, ...worlds.ownWorlds().map((world) => [world.id, world] as const)];
   return {
     export: (): WholeFixture => ({
@@ -183,7 +192,7 @@ export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }
     /** Returns values that are equal as long as nothing has changed. */
     rows: (): readonly unknown[] => [
       ...worlds.all().flatMap((world) => Object.values<readonly object[]>(world.snapshot()).flat()),
-      ...worlds.owners().map(({ parts }) => JSON.stringify(parts.save('keep'))),
+      ...worlds.owners().map(({ parts }) => JSON.stringify(parts.save('keep'), replaceFrozen)),
       ...checkpoints.list(),
       ...sandboxes.listCheckpoints(),
     ],

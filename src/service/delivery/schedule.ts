@@ -21,6 +21,8 @@ interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | '
   readonly delivery: Delivery;
 }
 
+const KEPT_FIELDS = ['delivery', 'isRequested', 'content', 'fault', 'faultId', 'failures'] as const;
+
 /** The fields that identify a delivery in an activity entry. */
 type DeliveryIdentity = Pick<Delivery, 'id' | 'webhookId' | 'event'>;
 
@@ -32,6 +34,7 @@ export class Schedule implements Part {
   readonly #sender: AttemptSender;
   readonly #world: World;
   readonly #context: DeliveryContext;
+  readonly #keptByJob = new WeakMap<Job, KeptDelivery>();
   #droppedCount = 0;
 
   constructor(world: World, context: DeliveryContext) {
@@ -82,11 +85,18 @@ export class Schedule implements Part {
     return { dropped: this.#droppedCount, forgotten: this.log.evictedCount - this.#droppedCount };
   }
 
-  /** Returns the deliveries that have not ended. */
+  /** Returns the deliveries that have not ended: for each one the same frozen object until something has changed. */
   keep(): KeptDelivery[] {
-    return this.#jobs.all().flatMap(({ id, isRequested, content, fault, faultId, failures }) => {
-      const delivery = this.log.get(id);
-      return delivery ? [{ delivery, isRequested, content, fault, faultId, failures }] : [];
+    return this.#jobs.all().flatMap((job) => {
+      const delivery = this.log.get(job.id);
+      if (!delivery) return [];
+      const { isRequested, content, fault, faultId, failures } = job;
+      const kept = Object.freeze({ delivery, isRequested, content, fault, faultId, failures });
+      const before = this.#keptByJob.get(job);
+      const isSame = before && KEPT_FIELDS.every((field) => before[field] === kept[field]);
+      if (isSame) return [before];
+      this.#keptByJob.set(job, kept);
+      return [kept];
     });
   }
 
