@@ -59,8 +59,8 @@ export class LiveBehaviours {
   readonly values: BehaviourValues;
   /** What was changed since the start. */
   changes: BehaviourOptions = {};
-  /** The functions that are called after each change, with the current values. */
-  readonly listeners: ((current: BehaviourValues) => void)[] = [];
+  /** The functions that are called after each change. */
+  readonly listeners: (() => void)[] = [];
   readonly #start: BehaviourValues;
   readonly #live: LiveValues;
   readonly #profile: Readonly<Record<string, unknown>>;
@@ -79,7 +79,7 @@ export class LiveBehaviours {
   set(changes: BehaviourOptions): void {
     this.#live.current = parseBehaviours({ ...this.#start, ...changes });
     this.changes = changes;
-    for (const listener of this.listeners) listener(this.#live.current);
+    for (const listener of this.listeners) listener();
   }
 
   /** Changes some values. @throws {BehaviourError} if an id or a value is unknown. */
@@ -108,12 +108,10 @@ export class LiveBehaviours {
 
 /** Creates the methods for the behaviours of a mailbox. */
 export function createBehaviourControls(live: LiveBehaviours, parts: ControlledParts): BehaviourControls {
-  const { service, recorder, discardDocument } = parts;
+  const { service, discardDocument } = parts;
   const { worlds } = service;
   const partOf = worlds.addPart('behaviours', () => live.createPart());
-  live.listeners.push(service.refreshBehaviours, discardDocument, (current) => {
-    recorder.journal.behaviours = current;
-  });
+  live.listeners.push(service.refreshBehaviours, discardDocument);
   return {
     changeBehaviours(changes) {
       const parsed = parseOrRefuse('The input of changeBehaviours', behaviourChanges(), changes);
@@ -124,7 +122,7 @@ export function createBehaviourControls(live: LiveBehaviours, parts: ControlledP
       } catch (error) {
         throw error instanceof BehaviourError ? new ApiError('VALIDATION_ERROR', error.message) : error;
       }
-      recorder.publish(null, { kind: 'behaviours', action: 'replaced', tenantId: null, name: null });
+      service.journals.publish(null, 'behaviours', { action: 'replaced', tenantId: null, name: null });
     },
     behaviourStates: () =>
       Object.fromEntries(BEHAVIOUR_IDS.filter(isChangeable).map((id) => [id, live.stateOf(id)])) as never,

@@ -4,12 +4,13 @@ import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import type { Dispatcher } from '../service/delivery/dispatcher.ts';
 import { findInbox, type Recipient } from '../service/mail/outgoing/route.ts';
 import type { Service } from '../service/pipeline/exchange.ts';
+import type { TestChange } from '../world/journal/entry.ts';
 import type { Collections } from '../world/store/database.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { RowKind } from '../world/store/rows.ts';
 import type { PartOf, World } from '../world/store/world.ts';
-import type { ChangeFeedItem } from './journal/feed-event.ts';
-import type { Recorder } from './journal/recorder.ts';
+import type { Feeds } from './journal/feed.ts';
+import type { MailLog } from './journal/mail-log.ts';
 import type { DeliveredSamples } from './samples/delivered-samples.ts';
 
 /** The parts of a mailbox that the controls of the mailbox and of its sandboxes need. */
@@ -17,7 +18,8 @@ export interface ControlledParts {
   readonly baseUrl: string;
   readonly service: Service;
   readonly dispatcher: Dispatcher;
-  readonly recorder: Recorder;
+  readonly feeds: Feeds;
+  readonly mailLog: MailLog;
   /** Returns the samples that were delivered to a tenant. */
   readonly samplesOf: PartOf<DeliveredSamples>;
   /** Returns a copy of the OpenAPI document, which is created on the first call. */
@@ -33,8 +35,12 @@ export interface ControlScope extends ControlledParts, BehaviourReader {
   readonly worlds: ReachableWorlds;
   /** Finds the inbox with an address. */
   findInbox(address: string): Recipient | undefined;
-  /** Publishes, in the feed, a change of the whole mailbox or, if the scope is a sandbox, of the sandbox. */
-  publishChange(kind: ChangeFeedItem['kind'], action: ChangeFeedItem['action'], name?: string): void;
+  /** Adds an entry for a change by a test of the whole mailbox or, if the scope is a sandbox, of the sandbox. */
+  publishChange(
+    kind: 'checkpoint' | 'key' | 'journal' | 'behaviours',
+    action: TestChange['action'],
+    name?: string,
+  ): void;
 }
 
 /** Creates the scope of controls that apply to these worlds. */
@@ -47,7 +53,7 @@ export function createScope(parts: ControlledParts, worlds: ReachableWorlds): Co
     worlds,
     findInbox: (address) => findInbox({ worlds, ...reader }, address.toLowerCase()),
     publishChange: (kind, action, name) =>
-      parts.recorder.publish(sandboxId, { kind, action, tenantId: sandboxId, name: name ?? null }),
+      void parts.service.journals.publish(sandboxId, kind, { action, tenantId: sandboxId, name: name ?? null }),
   };
 }
 

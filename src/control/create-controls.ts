@@ -28,7 +28,10 @@ export function createControls(scope: ControlScope, keys: object, state: StatePa
     receiveMessage: (message) =>
       receiveMailOrSample({ ...service, ...scope, epoch: worlds.whole.epoch }, baseUrl, message, (delivered) => {
         const world = worlds.get(delivered.messages[0]?.tenantId ?? '');
-        if (world) samplesOf(world).add(delivered);
+        if (!world) return;
+        samplesOf(world).add(delivered);
+        const messageIds = delivered.messages.map(({ id }) => id);
+        service.journals.publish(world, 'sample', { name: delivered.sample.name, messageIds });
       }),
     samples: () => samplesOf.in(worlds.ownWorlds()).flatMap(({ list }) => list),
     clock: createMailboxClock(scope),

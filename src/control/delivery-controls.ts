@@ -5,6 +5,7 @@ import { createResetError, parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import type { Delivery, DeliveryFilter, DeliveryLosses } from '../service/delivery/delivery.ts';
 import { deliveryFilter } from '../service/delivery/delivery.ts';
+import { isEntryOf } from '../world/journal/entry.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
 import { MAX_COUNT, tenantField, webhookField, wholeNumber } from '../world/target-fields.ts';
@@ -110,7 +111,13 @@ export function createDeliveryControls({ worlds, service, dispatcher }: ControlS
       schedule.redeliver(delivery, url);
       return dispatcher.find(worlds.all(), id).delivery;
     },
-    trigger: (kind, options) => dispatcher.collectDeliveries(() => trigger(worlds, service.events, kind, options)),
+    trigger(kind, options) {
+      const entries = service.journals.collect(() => trigger(worlds, service.journals, kind, options));
+      const ids = entries.flatMap((entry) => (isEntryOf(entry, 'delivery-created') ? entry.data.deliveryId : []));
+      // If the events created more deliveries than the log can hold, the oldest are already gone.
+      const logs = dispatcher.scheduleOf.in(worlds.all()).map(({ log }) => log);
+      return ids.flatMap((id) => logs.find((log) => log.get(id))?.get(id) ?? []);
+    },
     release(options = {}) {
       const parsed = parseOrRefuse('The input of release', releaseOptions(), options);
       const { count = Number.POSITIVE_INFINITY, ...target } = parsed;

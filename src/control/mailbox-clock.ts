@@ -3,9 +3,9 @@ import type { Duration } from '../basics/duration.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { Advance, type Clock, parseDuration } from '../world/clock.ts';
+import type { ClockChange } from '../world/journal/entry.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { type ControlScope, notFound } from './control-scope.ts';
-import type { ClockFeedItem } from './journal/feed-event.ts';
 
 /** The tenant to which a call applies. Without `tenant`, the call applies to all tenants. */
 export interface TenantOption {
@@ -69,7 +69,7 @@ export function parseTenantOption(functionName: string, options: TenantOption | 
 }
 
 /** Creates the clock of a mailbox from the clocks of its tenants. Each change is published in the feed. */
-export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxClock {
+export function createMailboxClock({ worlds, service }: ControlScope): MailboxClock {
   const clockFor = (options?: TenantOption): Clock => {
     const { tenant } = parseTenantOption('the clock', options);
     return tenant === undefined ? worlds.clock : findTenant(worlds, tenant).clock;
@@ -79,9 +79,10 @@ export function createMailboxClock({ worlds, recorder }: ControlScope): MailboxC
     if (tenant !== undefined) return [clockFor({ tenant })];
     return [...new Set([worlds, ...worlds.all()].map(({ clock }) => clock))];
   };
-  const publish = (action: ClockFeedItem['action'], options: TenantOption = {}) => {
+  const publish = (action: ClockChange['action'], options: TenantOption = {}) => {
     const tenant = options.tenant ?? worlds.sandboxId ?? null;
-    recorder.publish(tenant, { kind: 'clock', action, tenantId: tenant, now: clockFor(options).now().toISOString() });
+    const now = clockFor(options).now().toISOString();
+    service.journals.publish(tenant?.toLowerCase() ?? null, 'clock', { action, tenantId: tenant, now });
   };
 
   return {

@@ -33,10 +33,10 @@ export interface MailboxFaults {
 
 /** Creates the fault methods of a mailbox. */
 export function createMailboxFaults(scope: ControlScope): MailboxFaults {
-  const { worlds, service, recorder } = scope;
+  const { worlds, service } = scope;
   const { faults } = service;
   const publish = (action: 'added' | 'removed' | 'cleared', fault: Fault | null) =>
-    recorder.publish(fault?.tenantId ?? worlds.sandboxId ?? null, { kind: 'fault', action, fault });
+    service.journals.publish(fault?.tenantId ?? worlds.sandboxId ?? null, 'fault', { action, fault });
 
   /** Returns the faults that can still happen, and removes the others. */
   function list(): Fault[] {

@@ -9,13 +9,13 @@ import { fieldOfTenant, findOwner, type World } from '../world/store/world.ts';
 import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
 import type { MailFilter, ParsedMailFilter, WaitOptions } from './journal/mail-filter.ts';
 import { isSelected, mailFilter, selectMail, waitOptions } from './journal/mail-filter.ts';
+import type { LoggedMail, MailListener } from './journal/mail-log.ts';
 import { findMail, type MailSelection, mailSelection } from './journal/mail-search.ts';
-import type { LoggedMail, MailListener } from './journal/recorder.ts';
 
 /** The control methods for mail. */
 export interface MessageControls {
   /**
-   * Returns the mail that arrived or was sent since the start, oldest first: at most the latest 1,000 of each tenant,
+   * Returns the mail that arrived or was sent since the start, oldest first: at most the latest 10,000 of each tenant,
    * without mail of the fixture and without deleted mail.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid filter, NOT_FOUND for an unknown tenant or an unknown message in
@@ -54,13 +54,15 @@ const DEFAULT_TIMEOUT_MS = 4_000;
 const MAX_NAMED = 10;
 
 /** Creates the mail methods of a mailbox or a sandbox. */
-export function createMessageControls({ worlds, recorder, findInbox }: ControlScope): MessageControls {
-  const log = recorder.mailLog;
+export function createMessageControls({ worlds, service, mailLog: log, findInbox }: ControlScope): MessageControls {
   const remove = (found: readonly { readonly world: World; readonly message: MessageRow }[]) => {
     // `found` begins with the latest mail, which is at the end of the lists of the store, where removal is fastest.
     for (const { world, message } of found) removeMessage(world, message);
-    for (const world of new Set(found.map(({ world }) => world)))
-      recorder.publish(world.id, { kind: 'messages', action: 'removed', ...fieldOfTenant(world), name: null });
+    for (const world of new Set(found.map(({ world }) => world))) {
+      const messageIds = found.flatMap((each) => (each.world === world ? each.message.id : []));
+      const removed = { action: 'removed', ...fieldOfTenant(world), name: null, messageIds } as const;
+      service.journals.publish(world, 'messages', removed);
+    }
     return found.length;
   };
   return {

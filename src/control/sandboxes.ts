@@ -4,7 +4,7 @@ import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { FixtureError } from '../fixture/fixture-part.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
 import type { Environment } from '../world/environment.ts';
-import type { Activity } from '../world/event-bus.ts';
+import { ENTRY_KINDS, type EntryKind } from '../world/journal/entry.ts';
 import { createSeededRandom, type SeededRandom } from '../world/seeded-randomness.ts';
 import type { SandboxWorld } from '../world/store/seed/sandbox-world.ts';
 import { copyTenant, createTemplate, type TenantTemplate } from '../world/store/seed/tenant-template.ts';
@@ -30,7 +30,6 @@ export interface KeptSandbox extends SavedOwner {
 /** The parts of a mailbox that its sandboxes need. */
 interface SandboxContext extends ControlledParts {
   readonly realEnvironment: Environment;
-  readonly activity: Activity;
   /** The fixture of the mailbox. */
   readonly fixture: Fixture;
 }
@@ -59,18 +58,15 @@ export class Sandboxes {
   readonly #randomSources: PartOf<Part & { readonly sources: Map<number, SeededRandom> }>;
 
   constructor(context: SandboxContext) {
-    const { service, fixture, activity } = context;
+    const { service, fixture } = context;
     this.#context = context;
     this.#worlds = service.worlds;
     this.#templateOf = createTemplateReader(fixture, service.behaviours);
     const createRemover = ({ id }: World) => ({ staysOnReset: true, end: () => void this.#entries.delete(id) });
     this.#addEntryRemover = service.worlds.addPart('sandbox', createRemover);
     this.#randomSources = service.worlds.addPart('seeds of sandboxes', () => ({ sources: new Map(), end() {} }));
-    service.observers.push(({ principal }) => {
-      if (principal?.world) this.#use(principal.world.id);
-    });
-    activity.subscribe((entry) => {
-      if ('tenantId' in entry) this.#use(entry.tenantId, STREAM_CHANGES[entry.kind]);
+    service.journals.subscribe(KINDS_OF_USE, ({ tenantId, kind }) => {
+      if (tenantId !== null) this.#use(tenantId, STREAM_CHANGES[kind]);
     });
   }
 
@@ -205,7 +201,7 @@ export class Sandboxes {
   }
 
   #publish(action: 'added' | 'removed', { id, name }: Pick<Sandbox, 'id' | 'name'>): void {
-    this.#context.recorder.feed.publish({ kind: 'sandbox', action, tenantId: id, name });
+    this.#context.service.journals.publish(null, 'sandbox', { action, tenantId: id, name });
   }
 }
 
@@ -219,7 +215,10 @@ function readLogins({ ids, snapshot }: Pick<TenantTemplate, 'ids' | 'snapshot'>)
   return Object.fromEntries(logins);
 }
 
-/** How an activity changes the number of open streams. */
+/** The kinds of entries that are a use of a sandbox: all except those of what a test does. */
+const KINDS_OF_USE = (Object.keys(ENTRY_KINDS) as EntryKind[]).filter((kind) => kind !== 'sandbox' && kind !== 'reset');
+
+/** How an entry changes the number of open streams. */
 const STREAM_CHANGES: { readonly [kind: string]: number } = { 'stream-opened': 1, 'stream-closed': -1 };
 
 /** Creates the sandbox methods of a mailbox. */

@@ -3,10 +3,11 @@ import { type InputOf, lazy } from '../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 import { newId } from '../world/environment.ts';
-import type { EventBus, MailEvent } from '../world/event-bus.ts';
+import type { MailEvent } from '../world/journal/entry.ts';
+import type { Journals } from '../world/journal/journal.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { InboxRow, MessageRow, WebhookRow } from '../world/store/rows.ts';
-import type { World } from '../world/store/world.ts';
+import { canonicalAddress, type World } from '../world/store/world.ts';
 import { findWorlds, notFound } from './control-scope.ts';
 import { createEventMessage } from './samples/receive-sample.ts';
 
@@ -46,7 +47,12 @@ type Place = ReturnType<typeof findPlaces>[number];
  * @throws {ApiError} VALIDATION_ERROR for an unknown kind or an invalid payload, NOT_FOUND for an unknown tenant,
  *   webhook or inbox. After an error no event is published.
  */
-export function trigger(worlds: ReachableWorlds, events: EventBus, kind: EventKind, options: TriggerOptions = {}) {
+export function trigger(
+  worlds: ReachableWorlds,
+  journals: Journals,
+  kind: EventKind,
+  options: TriggerOptions = {},
+): void {
   if (!EVENT_KINDS.includes(kind)) {
     throw new ApiError('VALIDATION_ERROR', `The event must be one of ${EVENT_KINDS.join(', ')}.`);
   }
@@ -56,9 +62,8 @@ export function trigger(worlds: ReachableWorlds, events: EventBus, kind: EventKi
   }
   const parsed = parseOrRefuse('The event', triggerOptions(), json);
   const { tenant, webhookId, ...overrides } = parsed;
-  const triggered = findPlaces(worlds, parsed).map((place) => toEvent(place, kind, overrides));
-  triggered.forEach(events.publish);
-  return triggered;
+  const triggered = findPlaces(worlds, parsed).map((place) => [place.world, toEvent(place, kind, overrides)] as const);
+  for (const [world, event] of triggered) journals.publish(world, 'mail-triggered', event);
 }
 
 /** Converts the options to plain JSON, without fields that are `undefined`. */
@@ -109,17 +114,19 @@ function firstInbox({ inboxes }: World, webhook: WebhookRow | undefined): InboxR
     .find((inbox) => inbox.deletedAt === null && (workspaceId === null || inbox.workspaceId === workspaceId));
 }
 
-function toEvent({ world, inbox, webhook }: Place, kind: EventKind, overrides: Record<string, unknown>): MailEvent {
+function toEvent({ world, inbox, webhook }: Place, event: EventKind, overrides: Record<string, unknown>): MailEvent {
   const { environment } = world;
   const inboxId = inbox?.id ?? newId(environment);
-  const message = messageOf(world, inboxId, kind, overrides);
+  const message = messageOf(world, inboxId, event, overrides);
   return {
     id: typeof overrides.id === 'string' ? overrides.id : `evt_${newId(environment)}`,
-    kind,
-    world,
+    event,
     workspaceId: inbox?.workspaceId ?? webhook?.workspaceId ?? world.workspaces.all()[0]?.id ?? '',
     inboxId,
+    inbox: inbox ? canonicalAddress(inbox) : '',
     message,
+    attachments: [],
+    source: 'test',
     overrides,
     ...(webhook && { webhookId: webhook.id }),
   };

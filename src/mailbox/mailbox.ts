@@ -8,7 +8,8 @@ import type { Profile } from '../contract/profile.ts';
 import { createBehaviourControls, LiveBehaviours } from '../control/behaviour-controls.ts';
 import { createScope } from '../control/control-scope.ts';
 import { createControls, createSharedParts } from '../control/create-controls.ts';
-import { Recorder } from '../control/journal/recorder.ts';
+import { Feeds } from '../control/journal/feed.ts';
+import { MailLog } from '../control/journal/mail-log.ts';
 import { addInitialFaults } from '../control/mailbox-faults.ts';
 import type { Mailbox } from '../control/mailbox-interface.ts';
 import { createSandboxControls, Sandboxes } from '../control/sandboxes.ts';
@@ -27,9 +28,9 @@ import { type ApiRequest, createService, type FinishedExchange, type Service } f
 import { handleRequest } from '../service/pipeline/handle-request.ts';
 import { createStreams, type Streams } from '../service/stream/streams.ts';
 import { createEnvironment, type Environment, type EnvironmentOverrides } from '../world/environment.ts';
-import { type Activity, createEventBus, publishMail } from '../world/event-bus.ts';
 import type { FaultOptions, SmtpFault } from '../world/fault.ts';
 import { Faults } from '../world/faults.ts';
+import { Journals } from '../world/journal/journal.ts';
 import { createSeededRandom } from '../world/seeded-randomness.ts';
 import { seedWithinLimit } from '../world/store/seed/seed.ts';
 import type { World } from '../world/store/world.ts';
@@ -113,14 +114,13 @@ export interface MailboxInternals extends Streams {
   readonly environment: Environment;
   /** Handles a request to the service. The promise never rejects. */
   handle(request: ApiRequest): Promise<FinishedExchange>;
-  readonly activity: Activity;
   /** Returns the SMTP fault that applies to a recipient, and counts its use; `undefined` if there is no such fault. */
   takeSmtpFault(address: string): SmtpFault | undefined;
   /** Ends all live feeds, and all calls that wait for mail. */
   endWaits(): void;
   /** The parts whose data can be saved in a file or in a web page. */
   readonly stateParts: WholeParts;
-  /** Reports a failure of the emulator and publishes it as an activity. */
+  /** Reports a failure of the emulator and adds it to the journal. */
   readonly report: Environment['report'];
 }
 
@@ -148,19 +148,22 @@ export function buildMailbox(
   const { fixtures = defaultFixture } = options;
   const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, live.values);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const { activity, realEnvironment, random, report } = createMailboxEnvironment(options);
-  const { worlds, dispatcher, service, admit } = createServiceParts(options, live.values, realEnvironment, activity);
+  const { realEnvironment, random, failures } = createMailboxEnvironment(options);
+  const { worlds, dispatcher, service, admit } = createServiceParts(options, live.values, realEnvironment);
+  const { report } = realEnvironment;
+  failures.onFailure = (error) => void service.journals.publish(null, 'failure', { error });
   seedWithinLimit(worlds, fixture);
-  const recorder = new Recorder(service, realEnvironment, activity, options.journalSize);
+  const feeds = new Feeds(worlds, service.journals);
+  const mailLog = new MailLog(worlds, service.journals);
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const keysAndIds = readKeysAndIds(fixture);
-  const parts = { baseUrl, service, dispatcher, recorder, ...createSharedParts(worlds, live.values) };
+  const parts = { baseUrl, service, dispatcher, feeds, mailLog, ...createSharedParts(worlds, live.values) };
   const scope = createScope(parts, worlds);
   if (options.faults !== undefined) addInitialFaults(scope, options.faults);
   const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
-  const state = new StateKeeper({ service, recorder, random, activity }, keysAndIds);
+  const state = new StateKeeper({ service, random }, keysAndIds);
   const checkpoints = new Checkpoints(state, worlds);
-  const sandboxes = new Sandboxes({ ...parts, realEnvironment, activity, fixture });
+  const sandboxes = new Sandboxes({ ...parts, realEnvironment, fixture });
   const { createHandlersOnce, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
   const members: Omit<Mailbox<never, never>, 'handlers'> = {
     load: (input) => state.load(input),
@@ -179,45 +182,47 @@ export function buildMailbox(
     const inbox = scope.findInbox(address);
     return inbox && service.faults.useFirst({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
   };
-  const stateParts = { state, worlds, sandboxes, checkpoints, feed: recorder.feed };
-  const internals = { service, environment: realEnvironment, activity, stateParts, report, handle, admit };
-  return { mailbox, ...internals, takeSmtpFault, endWaits: () => recorder.end() };
+  const stateParts = { state, worlds, sandboxes, checkpoints };
+  const internals = { service, environment: realEnvironment, stateParts, report, handle, admit };
+  const endWaits = () => {
+    feeds.end();
+    mailLog.end('The server was closed');
+  };
+  return { mailbox, ...internals, takeSmtpFault, endWaits };
 }
 
 /** Creates the service of a mailbox without data, with its deliveries and its streams. */
 function createServiceParts(
-  { maxMailBytes, loopLimit }: MailboxOptions<NamedFixture>,
+  { maxMailBytes, loopLimit, journalSize }: MailboxOptions<NamedFixture>,
   behaviours: BehaviourValues,
   realEnvironment: Environment,
-  activity: Activity,
 ) {
   const worlds = new Worlds(realEnvironment, parseMaxMailBytes(maxMailBytes));
-  const events = createEventBus((error) => worlds.clock.reportFailure('an event', error));
-  publishMail(events, activity);
-  const faults = new Faults(worlds, realEnvironment);
-  const deliveryContext = { realEnvironment, behaviours, activity, faults };
+  const journals = new Journals(worlds, realEnvironment, journalSize);
+  const faults = new Faults(worlds, journals, realEnvironment);
+  const deliveryContext = { realEnvironment, behaviours, journals, faults };
   const schedules = worlds.addPart('deliveries', (world: World) => new Schedule(world, deliveryContext));
-  const dispatcher = new Dispatcher(worlds, events, schedules, behaviours);
-  const loops = new LoopGuard(worlds, activity, loopLimit);
-  const correspondents = new Correspondents({ worlds, events, behaviours, loops });
-  const service = createService({ worlds, events, behaviours, faults, loops, correspondents });
-  const admit = createStreams({ ...service, activity });
+  const dispatcher = new Dispatcher(worlds, journals, schedules, behaviours);
+  const loops = new LoopGuard(worlds, journals, loopLimit);
+  const correspondents = new Correspondents({ worlds, journals, behaviours, loops });
+  const service = createService({ worlds, journals, behaviours, faults, loops, correspondents });
+  const admit = createStreams(service);
   return { worlds, dispatcher, service, admit };
 }
 
 /**
- * Creates the environment of a mailbox and, if there is a seed, its random numbers. The environment publishes each
- * failure of the emulator as an activity.
+ * Creates the environment of a mailbox and, if there is a seed, its random numbers. The environment also passes each
+ * failure of the emulator to `failures.onFailure`, which the caller sets when the journal exists.
  */
 function createMailboxEnvironment({ environment: overrides, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
   const random = seed === undefined ? undefined : createSeededRandom(seed);
   const environment = createEnvironment({ ...overrides, ...(random && { randomBytes: random }) });
-  const activity: Activity = createEventBus(environment.report);
+  const failures = { onFailure: (_: unknown) => {} };
   const report = (error: unknown) => {
     environment.report(error);
-    activity.publish({ kind: 'failure', error });
+    failures.onFailure(error);
   };
-  return { activity, realEnvironment: { ...environment, report }, random, report };
+  return { realEnvironment: { ...environment, report }, random, failures };
 }
 
 /** Creates the functions and handlers that serve code in the same process. */

@@ -40,6 +40,16 @@ export type {
 } from '../control/delivery-controls.ts';
 export type { FeedEvent, FeedItem, FeedOptions } from '../control/journal/feed-event.ts';
 export type { JournalControls } from '../control/journal/journal-controls.ts';
+export type {
+  EntryReference,
+  FailureMessage,
+  JournalData,
+  JournalEntry,
+  JournalLoss,
+  JournalLosses,
+  JournalMail,
+  JournalQuery,
+} from '../control/journal/journal-entry.ts';
 export type { MailFilter, WaitOptions } from '../control/journal/mail-filter.ts';
 export type {
   InboxSummary,
@@ -122,6 +132,7 @@ export type {
   StreamFaultOptions,
 } from '../world/fault.ts';
 export { RefusedError } from '../world/fetch-in-process.ts';
+export type { EntryKind } from '../world/journal/entry.ts';
 export type { RequestFault, RequestFaultKind, RequestFaultOptions } from '../world/request-fault.ts';
 export type { MailboxState, TenantState } from '../world/store/state.ts';
 export type { Mailbox, MailboxOptions } from './mailbox.ts';

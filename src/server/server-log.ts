@@ -6,10 +6,20 @@ import { performance } from '../basics/real-timers.ts';
 import { truncate } from '../basics/text.ts';
 import { maskText } from '../contract/mask.ts';
 import { isStreamPath } from '../contract/stream-protocol.ts';
+import { activityOf } from '../control/journal/feed.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
-import { type ApiResult, type ExchangeObserver, isCut } from '../service/pipeline/exchange.ts';
-import type { Activity, ActivityEntry, AttemptActivity, DeliveryActivity } from '../world/event-bus.ts';
+import { type ApiResult, isCut } from '../service/pipeline/exchange.ts';
+import type {
+  AttemptActivity,
+  DeliveryActivity,
+  EntryOf,
+  HeldMailActivity,
+  MailActivity,
+  StreamActivity,
+} from '../world/journal/entry.ts';
+import type { Journals } from '../world/journal/journal.ts';
+import type { WebhookRow } from '../world/store/rows.ts';
 import { FAVICON_PATH } from './http/guards.ts';
 
 /** One line of the log. */
@@ -72,12 +82,40 @@ export function maskSecrets(text: string): string {
 /** The data of an attempt that its description needs. */
 type AttemptData = Pick<AttemptActivity, 'state' | 'reason' | 'status' | 'error' | 'durationMs' | 'retryInMs'>;
 
+/** What the log has a line for. The data of each kind are what the feed has, too. */
+interface Logged {
+  mail: MailActivity;
+  'mail-held': HeldMailActivity;
+  'delivery-created': DeliveryActivity;
+  attempt: AttemptActivity;
+  'delivery-ended': DeliveryActivity;
+  'stream-opened': StreamActivity;
+  'stream-closed': StreamActivity;
+  failure: { readonly error: unknown };
+}
+
+/** Something that has a line in the log. */
+export type LoggedEntry = { [Kind in keyof Logged]: { readonly kind: Kind } & Logged[Kind] }[keyof Logged];
+
+const LOGGED_KINDS = [
+  'mail-received',
+  'mail-held',
+  'delivery-created',
+  'attempt',
+  'delivery-ended',
+  'stream-opened',
+  'stream-closed',
+  'failure',
+] as const;
+
 /**
- * Writes a log line for each future entry of a mailbox's activity. If a delivery failed, its line ends with a link to
- * the delivery in the inspector.
+ * Writes a log line for each future mail, attempt, stream and failure of a mailbox. If a delivery failed, its line ends
+ * with a link to the delivery in the inspector.
  */
-export function logActivity(activity: Activity, log: Log, inspectorUrl: () => string): void {
-  activity.subscribe((entry) => {
+export function logActivity(journals: Journals, log: Log, inspectorUrl: () => string): void {
+  journals.subscribe(LOGGED_KINDS, (added) => {
+    const kind = added.kind === 'mail-received' ? 'mail' : added.kind;
+    const entry = { ...activityOf(added as EntryOf), kind } as LoggedEntry;
     const line = describeActivity(entry);
     if (!line) return;
     const hasLink = 'deliveryId' in entry && (line.colourStatus ?? 200) >= 300;
@@ -89,13 +127,13 @@ export function logActivity(activity: Activity, log: Log, inspectorUrl: () => st
  * Describes an entry in one line. Returns `undefined` for a new delivery that is sent at once, because the first
  * attempt has its own line.
  */
-export function describeActivity(entry: ActivityEntry): Line | undefined {
+export function describeActivity(entry: LoggedEntry): Line | undefined {
   const line = DESCRIBERS[entry.kind](entry as never);
   return line && limitText(line);
 }
 
 const DESCRIBERS: {
-  readonly [Kind in ActivityEntry['kind']]: (entry: Extract<ActivityEntry, { kind: Kind }>) => Line | undefined;
+  readonly [Kind in keyof Logged]: (entry: Logged[Kind]) => Line | undefined;
 } = {
   'delivery-created': (entry) => (entry.state === 'held' ? problemLine(entry, 403) : undefined),
   attempt: (entry) => {
@@ -155,16 +193,14 @@ export function limitText(line: Line): Line {
   return { ...line, text: toPrintable(line.text.slice(0, MAX_LENGTH)) };
 }
 
-/** Returns an observer that logs why the URL of a new or changed webhook may not be called. */
-export function logBlockedWebhooks(log: Log, findReason: (url: string) => string | undefined): ExchangeObserver {
-  return ({ row, received, reply }) => {
-    const isWebhook = row?.id === 'createWebhook' || row?.id === 'updateWebhook';
-    if (!isWebhook || reply.status >= 300 || !(received instanceof Uint8Array)) return;
-    const { url }: { url?: unknown } = JSON.parse(new TextDecoder().decode(received));
-    const reason = typeof url === 'string' ? findReason(url) : undefined;
+/** Logs why the URL of a webhook that a client creates or changes may not be called. */
+export function logBlockedWebhooks(journals: Journals, log: Log, findReason: (url: string) => string | undefined) {
+  journals.subscribe(['change'], ({ data: { object, action, by, row } }) => {
+    if (object !== 'webhook' || action === 'removed') return;
+    const reason = findReason((row as WebhookRow).url);
     if (reason !== undefined)
-      log({ name: row.id, sign: '!', text: `the webhook will get no deliveries: ${reason}`, colourStatus: 403 });
-  };
+      log({ name: by, sign: '!', text: `the webhook will get no deliveries: ${reason}`, colourStatus: 403 });
+  });
 }
 
 /** Returns whether a request only reads from the control plane or the inspector. `verbose` logs these requests too. */

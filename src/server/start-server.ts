@@ -119,7 +119,7 @@ export async function startServer(
   let url = '';
   const log = startLog(internals, { ...settings, environment }, () => `${url}${CONTROL_PATH}/`);
   if (log && environment.fetch === outgoing.fetch) {
-    internals.service.observers.push(logBlockedWebhooks(log, (webhookUrl) => findReasonToRefuse(rules, webhookUrl)));
+    logBlockedWebhooks(internals.service.journals, log, (webhookUrl) => findReasonToRefuse(rules, webhookUrl));
   }
   const output = new WaitingOutput(internals.environment, log);
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.abort));
@@ -231,10 +231,10 @@ async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, 
 }
 
 /** Starts the server's log, or returns `undefined` without a `log` option. An error of the log itself is not logged. */
-function startLog({ activity }: MailboxInternals, options: ServerOptions, inspectorUrl: () => string): Log | undefined {
+function startLog({ service }: MailboxInternals, options: ServerOptions, inspectorUrl: () => string): Log | undefined {
   const { log: write, colour = false, environment } = options;
   const log = write && createLog(write, colour, createEnvironment(environment).report);
-  if (log) logActivity(activity, log, inspectorUrl);
+  if (log) logActivity(service.journals, log, inspectorUrl);
   return log;
 }
 

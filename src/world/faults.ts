@@ -2,6 +2,7 @@ import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
 import type { Clock } from './clock.ts';
 import type { Environment } from './environment.ts';
 import type { Fault, FaultTarget } from './fault.ts';
+import type { Journals } from './journal/journal.ts';
 import type { RequestFault } from './request-fault.ts';
 import type { ReachableWorlds } from './store/reachable-worlds.ts';
 import { findOwner, type Part, type PartOf, type World } from './store/world.ts';
@@ -109,11 +110,12 @@ export class Faults {
   readonly #listOf: PartOf<FaultList>;
   /** The lists that are not empty. */
   readonly #nonEmpty = new Set<FaultList>();
-  readonly #usedListeners = new Set<(fault: Fault) => void>();
+  readonly #journals: Journals;
   #added = 0;
 
-  constructor(worlds: Worlds, environment: Pick<Environment, 'setTimer'>) {
+  constructor(worlds: Worlds, journals: Journals, environment: Pick<Environment, 'setTimer'>) {
     this.#worlds = worlds;
+    this.#journals = journals;
     this.#listOf = worlds.addPart('faults', () => new FaultList(environment, this.#nonEmpty));
   }
 
@@ -167,12 +169,7 @@ export class Faults {
     const used = { ...entry.fault, times: times - 1 };
     if (times > 1) entry.fault = used;
     else this.remove(fault);
-    for (const notify of this.#usedListeners) notify(used);
-  }
-
-  /** Calls the listener after each use of a fault. The listener gets the fault with the reduced `times`. */
-  onUsed(listener: (fault: Fault) => void): void {
-    this.#usedListeners.add(listener);
+    this.#journals.publish(fault.tenantId, 'fault', { action: 'used', fault: used });
   }
 
   /** Uses the first fault that applies, if any, and returns the fault. */

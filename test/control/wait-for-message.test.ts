@@ -212,14 +212,14 @@ test('the end of a server ends a wait', async () => {
   expect(json.error).toBe('The server was closed before mail to dana@customer.test arrived.');
 });
 
-test('a mailbox remembers at most 1,000 mails of each tenant', async () => {
+test('a mailbox remembers the latest 10,000 mails of each tenant', async () => {
   const mailbox = createMailbox();
   await mailbox.receiveMessage({ to: 'info@globex.test', from: DANA });
-  for (let count = 0; count <= 1_000; count += 1) {
+  for (let count = 0; count <= 10_000; count += 1) {
     await mailbox.receiveMessage({ to: HELPDESK, from: DANA, subject: String(count) });
   }
-  expect(mailbox.messages({ to: HELPDESK })).toHaveLength(1_000);
-  expect(mailbox.messages()).toHaveLength(1_001);
+  expect(mailbox.messages({ to: HELPDESK })).toHaveLength(10_000);
+  expect(mailbox.messages()).toHaveLength(10_001);
 });
 
 test('in a sandbox, only its own mail counts, and its reset and end end the wait', async () => {

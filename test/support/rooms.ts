@@ -28,10 +28,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   world: {
     belongs:
-      'what one tenant has: rows, a clock, faults, the event bus; what comes from outside as an argument: time, randomness, `fetch`',
+      'what one tenant has: rows, a clock, faults; what comes from outside as an argument: time, randomness, `fetch`',
     not: 'what happens to a request or a mail',
     parts: {
       store: 'worlds, rows, collections with their indexes, seeding; `database.ts` imports `@mswjs/data`',
+      journal: 'the journal: what has happened, its budgets, and those who want to know of it',
     },
   },
   service: {

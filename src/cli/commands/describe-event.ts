@@ -1,10 +1,15 @@
 import type { ChangeFeedItem } from '../../control/journal/feed-event.ts';
 import type { FeedItem } from '../../mailbox/without-msw.ts';
-import { describeActivity, type Line, limitText, nameWithoutOperation } from '../../server/server-log.ts';
-import type { ActivityEntry } from '../../world/event-bus.ts';
+import {
+  describeActivity,
+  type Line,
+  type LoggedEntry,
+  limitText,
+  nameWithoutOperation,
+} from '../../server/server-log.ts';
 
 /** The kinds of events that the feed has, but the log of the server does not have. */
-type FeedOnlyKind = Exclude<FeedItem['kind'], ActivityEntry['kind']>;
+type FeedOnlyKind = Exclude<FeedItem['kind'], LoggedEntry['kind']>;
 
 /**
  * Returns the line that `logs` prints for an event of the feed. An event that the log of the server also has gets the

@@ -6,7 +6,7 @@ import { createOutgoingFetch, createReceiverRules } from '../../server/outgoing-
 import { formatAttempt } from '../../server/server-log.ts';
 import { failedResult } from '../../service/delivery/attempt-sender.ts';
 import { splitLogin } from '../../service/delivery/request.ts';
-import type { AttemptActivity } from '../../world/event-bus.ts';
+import type { AttemptActivity } from '../../world/journal/entry.ts';
 import { type GivenFlag, type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
 import { createEmulatorClient, createNoEmulatorError, type Emulator, readFeed } from '../control-client.ts';
 import { LISTEN_FLAGS } from '../flags.ts';

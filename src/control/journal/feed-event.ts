@@ -1,5 +1,13 @@
-import type { ActivityEntry } from '../../world/event-bus.ts';
-import type { Fault } from '../../world/fault.ts';
+import type {
+  AttemptActivity,
+  ClockChange,
+  DeliveryActivity,
+  FaultChange,
+  HeldMailActivity,
+  MailActivity,
+  StreamActivity,
+  TestChange,
+} from '../../world/journal/entry.ts';
 import type { RequestSummary } from './request-entry.ts';
 
 /** A finished request to the service. */
@@ -10,41 +18,52 @@ export interface RequestFeedItem {
   readonly request: RequestSummary;
 }
 
+/** A mail that arrived in an inbox. */
+interface MailFeedItem extends MailActivity {
+  /** Always `mail`. */
+  readonly kind: 'mail';
+}
+
+/** A mail that did not arrive, because its sender and its recipient exchange too many mails. */
+interface HeldMailFeedItem extends HeldMailActivity {
+  /** Always `mail-held`. */
+  readonly kind: 'mail-held';
+}
+
+/** A new delivery, before its first attempt, or a delivery that has ended, but not by an attempt. */
+interface DeliveryFeedItem extends DeliveryActivity {
+  /** What happened to the delivery. */
+  readonly kind: 'delivery-created' | 'delivery-ended';
+}
+
+/** An attempt to send a delivery, even if it was refused. */
+interface AttemptFeedItem extends AttemptActivity {
+  /** Always `attempt`. */
+  readonly kind: 'attempt';
+}
+
+/** A stream that was opened or closed. */
+interface StreamFeedItem extends StreamActivity {
+  /** What happened to the stream. */
+  readonly kind: 'stream-opened' | 'stream-closed';
+}
+
 /** A change of the time by a test. */
-export interface ClockFeedItem {
+export interface ClockFeedItem extends ClockChange {
   /** Always `clock`. */
   readonly kind: 'clock';
-  /** What the test did. */
-  readonly action: 'freeze' | 'resume' | 'advance';
-  /** The id of the tenant; null for all tenants. */
-  readonly tenantId: string | null;
-  /** The time after the change: ISO 8601 UTC. */
-  readonly now: string;
 }
 
 /** A fault that a test added or removed, or that has happened. */
-export interface FaultFeedItem {
+export interface FaultFeedItem extends FaultChange {
   /** Always `fault`. */
   readonly kind: 'fault';
-  /** What the test did, or `used` each time after a fault with a limited number of `times` has happened. */
-  readonly action: 'added' | 'removed' | 'cleared' | 'used';
-  /** The fault; its `times` is 0 after it has happened for the last time. Null if all faults were removed. */
-  readonly fault: Fault | null;
 }
 
 /** A change that a test made, except changes of the time and of the faults. */
-export interface ChangeFeedItem {
+export interface ChangeFeedItem extends TestChange {
   /** What was changed: a sandbox, a checkpoint, an API key, the journal of requests, mail, or behaviours. */
   readonly kind: 'sandbox' | 'checkpoint' | 'key' | 'journal' | 'messages' | 'behaviours';
-  /**
-   * What the test did. A key and behaviours are `replaced`; the journal is `cleared` or `restored`. When a sandbox
-   * expires, the action is also `removed`.
-   */
-  readonly action: 'added' | 'removed' | 'replaced' | 'cleared' | 'restored';
-  /** For mail, the id of its tenant. Otherwise, the id of the sandbox, or null for the whole mailbox. */
-  readonly tenantId: string | null;
-  /** The name of the sandbox or the checkpoint; null if it has none. */
-  readonly name: string | null;
 }
 
 /** A reset of the mailbox, or of one sandbox. */
@@ -71,12 +90,14 @@ export interface FailureFeedItem {
   readonly error: string;
 }
 
-type ShownActivity = Exclude<ActivityEntry, { kind: 'failure' }>;
-
 /** Something that happened. The other fields depend on `kind`. */
 export type FeedItem =
   | RequestFeedItem
-  | ShownActivity
+  | MailFeedItem
+  | HeldMailFeedItem
+  | DeliveryFeedItem
+  | AttemptFeedItem
+  | StreamFeedItem
   | ClockFeedItem
   | FaultFeedItem
   | ChangeFeedItem

@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { lazy } from '../../basics/lazy-schema.ts';
 import { parseOrRefuse } from '../../contract/errors.ts';
+import type { EntryKind } from '../../world/journal/entry.ts';
 import type { ControlScope } from '../control-scope.ts';
 import type { FeedEvent, FeedOptions } from './feed-event.ts';
+import { findRequest, listRequests } from './find-requests.ts';
+import {
+  type JournalEntry,
+  type JournalLosses,
+  type JournalQuery,
+  journalQuery,
+  readJournal,
+  readLosses,
+} from './journal-entry.ts';
 import type { RequestEntry, RequestFilter, RequestSummary } from './request-entry.ts';
 import { showRequest, showSummary } from './show-request.ts';
 
@@ -26,14 +36,31 @@ export interface JournalControls {
   requestSummaries(filter?: RequestFilter): RequestSummary[];
   /** Returns one request. @throws {ApiError} NOT_FOUND if the journal does not have it. */
   request(id: string): RequestEntry;
-  /** Removes every request from the journal. `restoreRequests` restores them. */
+  /**
+   * Returns what has happened since the start or the latest reset, oldest first: mail with everything that it had,
+   * requests, commands, changes, deliveries with their attempts, and what tests did. Deleting a mail, an inbox or a
+   * sandbox removes no entry. Only a full journal drops entries; `journalLosses` counts them.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an invalid query.
+   * @example
+   * const sent = mailbox.journal({ kinds: ['mail-sent'] }).map(({ data }) => data.mail.subject);
+   */
+  journal<Kind extends EntryKind = EntryKind>(
+    query?: JournalQuery & { readonly kinds?: readonly Kind[] | undefined },
+  ): JournalEntry<Kind>[];
+  /**
+   * Returns how many entries of each kind the journal has dropped since the latest reset, because it was full or because
+   * `journalSize` is 0. An answer that needs such entries cannot be given.
+   */
+  journalLosses(): JournalLosses;
+  /** Makes `requests()` start after the present requests. `restoreRequests` undoes this. The journal keeps them. */
   clearRequests(): void;
-  /** Restores the requests that the latest `clearRequests` has removed, unless a reset came after it. */
+  /** Makes `requests()` start where it started before the latest `clearRequests`, unless a reset came after it. */
   restoreRequests(): void;
   /**
    * Returns the events of the mailbox while they happen: requests, deliveries, mail, streams, faults, changes of the
-   * time and of the state, and resets. A reader that is more than 1,000 events behind gets an event of the kind `gap`
-   * instead of the oldest events.
+   * time and of the state, and resets. A reader gets an event of the kind `gap` in place
+   * of events that the journal no longer has.
    *
    * @example
    * for await (const event of mailbox.feed()) console.log(event.kind);
@@ -53,22 +80,23 @@ const feedOptions = lazy(() =>
 );
 
 /** Creates the journal methods of a mailbox or a sandbox. */
-export function createJournalControls({ recorder, worlds, publishChange }: ControlScope): JournalControls {
-  const { journal } = recorder;
-  const feed = recorder.feedOf(worlds);
+export function createJournalControls({ service, feeds, worlds, publishChange }: ControlScope): JournalControls {
+  const { journals } = service;
   return {
-    journalSize: journal.size,
-    requests: (filter) => journal.list(worlds, filter, showRequest),
-    requestSummaries: (filter) => journal.list(worlds, filter, showSummary),
-    request: (id) => journal.find(worlds, id),
+    journalSize: journals.size,
+    requests: (filter) => listRequests(journals, worlds, filter, showRequest),
+    requestSummaries: (filter) => listRequests(journals, worlds, filter, showSummary),
+    request: (id) => findRequest(journals, worlds, id),
+    journal: (query = {}) => readJournal(journals, worlds, parseOrRefuse('The query', journalQuery(), query) as never),
+    journalLosses: () => readLosses(journals, worlds),
     clearRequests() {
-      journal.clear(worlds.owners());
+      journals.clearRequests(worlds.owners());
       publishChange('journal', 'cleared');
     },
     restoreRequests() {
-      journal.restore(worlds.owners());
+      journals.restoreRequests(worlds.owners());
       publishChange('journal', 'restored');
     },
-    feed: (options = {}) => feed.read(parseOrRefuse('The input of feed', feedOptions(), options)),
+    feed: (options = {}) => feeds.read(worlds, parseOrRefuse('The input of feed', feedOptions(), options)),
   };
 }

@@ -5,7 +5,7 @@ import { ApiError } from '../../contract/errors.ts';
 import type { Recipient } from '../../service/mail/outgoing/route.ts';
 import { timeoutField } from '../../world/clock.ts';
 import { dateField, tenantField } from '../../world/target-fields.ts';
-import type { LoggedMail } from './recorder.ts';
+import type { LoggedMail } from './mail-log.ts';
 
 const SUBJECT_RULE = 'must be a text, or in code a regular expression';
 const SINCE_RULE = 'must be a time such as 2026-01-05T09:00:00.000Z or the id of a message';

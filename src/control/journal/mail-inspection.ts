@@ -11,6 +11,7 @@ import { pick, shownFields } from '../../world/store/rows.ts';
 import { type ShownRow, showRow } from '../../world/store/state.ts';
 import { canonicalAddress, primaryAddress, type World } from '../../world/store/world.ts';
 import { type ControlScope, findStoredRow, notFound } from '../control-scope.ts';
+import { findRequestOf } from './find-requests.ts';
 import type { DraftFilter, DraftPage, MailPage, MailSearch, MailSummary } from './mail-search.ts';
 import { draftFilter, listDrafts, mailSearch, mailSummary, searchMail, showMailSummary } from './mail-search.ts';
 
@@ -140,7 +141,7 @@ export interface MailInspection {
 }
 
 /** Creates the methods that show all mail. */
-export function createMailInspection({ worlds, readBehaviour, recorder, dispatcher }: ControlScope): MailInspection {
+export function createMailInspection({ worlds, readBehaviour, service, dispatcher }: ControlScope): MailInspection {
   const find = (id: string) => {
     const found = findStoredRow(worlds, 'messages', id);
     if (!found) throw notFound('message');
@@ -160,7 +161,7 @@ export function createMailInspection({ worlds, readBehaviour, recorder, dispatch
         ...showDetails(world, message),
         headers,
         api,
-        request: recorder.journal.findCauseOf(worlds, id),
+        request: findRequestOf(service.journals, worlds, id),
         deliveries: deliveries.map((delivery) => delivery.id),
       };
     },

@@ -1,42 +1,9 @@
-import { type BehaviourValues, isChangeable } from '../../contract/behaviours.ts';
+import { isChangeable } from '../../contract/behaviours.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { maskDeep, maskNamed } from '../../contract/mask.ts';
-import { type ApiReply, countBytes, type FinishedExchange } from '../../service/pipeline/exchange.ts';
-import type { RequestEntry, RequestPrincipal, RequestSummary } from './request-entry.ts';
-
-/** A finished request as the journal keeps it. It is formatted and masked only when it is read. */
-export interface KeptRequest
-  extends Pick<
-      FinishedExchange,
-      'protocol' | 'row' | 'error' | 'ignored' | 'usedBehaviours' | 'faults' | 'durationMs' | 'caused'
-    >,
-    Pick<FinishedExchange['request'], 'method' | 'path' | 'query' | 'headers'> {
-  /** Its position among the requests of all tenants since the last reset of the mailbox. */
-  readonly number: number;
-  /** Its position among the requests of its own tenant since the last reset of this tenant. */
-  numberInSandbox: number;
-  /** The values of behaviours at the time of the request. */
-  readonly behaviours: BehaviourValues;
-  readonly atMs: number;
-  readonly realTimeMs: number;
-  /** The key that was sent, valid or not: in a header, or in the query of a request for a stream. */
-  readonly key: string | undefined;
-  readonly keyId: string | null;
-  readonly principal: RequestPrincipal | null;
-  /**
-   * Why the request was refused, with details that the reply omits. The reason is determined at once, because it
-   * depends on the data at the time of the request.
-   */
-  readonly reason: string | null;
-  readonly requestBody: KeptBody;
-  /** The reply; a large body is truncated. */
-  readonly reply: FinishedExchange['reply'];
-  /** The size of the whole body of the reply, if the body is truncated. */
-  readonly replyBytes: number | undefined;
-}
-
-/** The start of a body, and the size of the whole body in `bytes`, which is null if the size is unknown. */
-export type KeptBody = { readonly start: Uint8Array | undefined; readonly bytes: number | null };
+import { type ApiReply, countBytes } from '../../service/pipeline/exchange.ts';
+import type { KeptRequest } from '../../world/journal/entry.ts';
+import type { RequestEntry, RequestSummary } from './request-entry.ts';
 
 /** Formats a request for a list of requests, with all secrets masked. */
 export function showSummary(kept: KeptRequest, reader: JournalReader): RequestSummary {
@@ -80,13 +47,13 @@ function summarise(kept: KeptRequest, reader: JournalReader): RequestSummary {
     status: reply.status,
     code: error?.code ?? null,
     reason,
-    ignored,
+    ignored: [...ignored],
     assumptions: used.filter((id) => !isChangeable(id)),
     choices: Object.fromEntries(changeable.map((id) => [id, kept.behaviours[id]])),
     faults: kept.faults.map((fault) => fault.id),
-    messages: [...new Set(kept.caused?.messages)],
-    deliveries: [...new Set(kept.caused?.deliveries)],
-    read: [...new Set(kept.caused?.read)],
+    messages: [...kept.messages],
+    deliveries: [...kept.deliveries],
+    read: [...new Set(kept.read)],
   };
 }
 

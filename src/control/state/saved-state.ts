@@ -8,7 +8,6 @@ import { type ReachableWorlds, type SavedOwners, saveOwners } from '../../world/
 import { seedWithinLimit } from '../../world/store/seed/seed.ts';
 import { showRows } from '../../world/store/state.ts';
 import type { MailboxSnapshot, WorldSnapshot } from '../../world/store/world.ts';
-import type { Recorder } from '../journal/recorder.ts';
 
 /** The keys and ids of a fixture, by handle. */
 export interface KeysAndIds {
@@ -32,8 +31,7 @@ export interface SavedState {
 
 /** The parts that contain the state of a mailbox or of a sandbox. */
 export interface StateContext {
-  readonly service: Pick<Service, 'observers' | 'behaviours' | 'worlds' | 'faults' | 'correspondents'>;
-  readonly recorder: Recorder;
+  readonly service: Pick<Service, 'journals' | 'behaviours' | 'worlds' | 'faults' | 'correspondents'>;
   /** The random numbers, if there is a seed. */
   readonly random: SeededRandom | undefined;
 }
@@ -78,13 +76,12 @@ export class RestorableState {
 
   /** Restores a state. As with a reset, deliveries and requests are removed, and streams are closed. */
   restore({ worlds, owners, keysAndIds, rewind }: SavedState): void {
-    const { recorder } = this.#context;
-    const { sandboxId } = this.worlds;
+    const { sandboxId = null } = this.worlds;
     this.worlds.restore(worlds, owners);
     replaceContent(this.keysAndIds.keys, keysAndIds.keys);
     replaceContent(this.keysAndIds.ids, keysAndIds.ids);
     rewind?.();
-    recorder.publish(sandboxId ?? null, { kind: 'reset', tenantId: sandboxId ?? null });
+    this.#context.service.journals.publish(sandboxId, 'reset', { tenantId: sandboxId });
   }
 
   /** Restores the state at the start. The clock of a sandbox then has the time of the mailbox. */

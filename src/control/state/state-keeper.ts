@@ -1,31 +1,24 @@
 import { clearTimeout, setTimeout } from '../../basics/real-timers.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
-import type { Activity } from '../../world/event-bus.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../world/journal/entry.ts';
 import { type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';
 import type { MailboxSnapshot } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { Feed } from '../journal/recorder.ts';
 import type { KeptSandbox, Sandboxes } from '../sandboxes.ts';
 import type { Checkpoints, KeptCheckpoint } from './checkpoints.ts';
 import { type KeysAndIds, RestorableState, type SavedState, type StateContext } from './saved-state.ts';
 
 /** The state of a whole mailbox, which a fixture can replace. */
 export class StateKeeper extends RestorableState {
-  readonly #context: StateContext & { readonly activity: Activity };
-  readonly #restoredListeners = new Set<() => void>();
+  readonly #context: StateContext;
   /** Makes the random numbers of the seed begin again, if there is a seed. */
   readonly #rewindToSeed: (() => void) | undefined;
 
-  constructor(context: StateContext & { readonly activity: Activity }, keysAndIds: KeysAndIds) {
+  constructor(context: StateContext, keysAndIds: KeysAndIds) {
     super(context.service.worlds, keysAndIds, context);
     this.#context = context;
     this.#rewindToSeed = this.start.rewind;
     this.start = { ...this.start, rewind: this.#startRandom(this.start.worlds) };
-  }
-
-  override restore(saved: SavedState): void {
-    super.restore(saved);
-    for (const notify of this.#restoredListeners) notify();
   }
 
   /** Replaces the state at the start by a fixture, and restores it. @throws as `Mailbox.load` */
@@ -57,11 +50,9 @@ export class StateKeeper extends RestorableState {
     return random?.save();
   }
 
-  /** Calls the listener after each event that can change the data, even if the data have not changed. */
+  /** Calls the listener after everything that can change the data, even if the data have not changed. */
   onPossibleChange(listener: () => void): void {
-    this.#context.service.observers.push(listener);
-    this.#context.activity.subscribe(listener);
-    this.#restoredListeners.add(listener);
+    this.#context.service.journals.subscribe(Object.keys(ENTRY_KINDS) as EntryKind[], listener);
   }
 
   /** Returns every row, to find out whether the data have changed: a row that is the same object is unchanged. */
@@ -147,7 +138,6 @@ export interface WholeParts {
   readonly worlds: Worlds;
   readonly sandboxes: Sandboxes;
   readonly checkpoints: Checkpoints;
-  readonly feed: Feed;
 }
 
 /** A fixture. Its field `kept` has the state that the other fields of a fixture cannot contain. */
@@ -166,7 +156,7 @@ export type WholeFixture = FixtureInput & {
 export type WholeState = ReturnType<typeof createWholeState>;
 
 /** Creates an object that exports and restores the whole state of a mailbox. */
-export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }: WholeParts) {
+export function createWholeState({ state, worlds, sandboxes, checkpoints }: WholeParts) {
   const numbers = new WeakMap<object, number>();
   let lastNumber = 0;
   /** Replaces a frozen object by a number of its own, so that the text of many waiting deliveries remains short. */
@@ -196,9 +186,6 @@ export function createWholeState({ state, worlds, sandboxes, checkpoints, feed }
       ...checkpoints.list(),
       ...sandboxes.listCheckpoints(),
     ],
-    onPossibleChange(listener: () => void): void {
-      state.onPossibleChange(listener);
-      feed.onAdded(listener);
-    },
+    onPossibleChange: (listener: () => void) => state.onPossibleChange(listener),
   };
 }

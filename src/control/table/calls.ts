@@ -58,6 +58,7 @@ export const CONTROL_CALLS = {
   removeFault: 'DELETE /faults/{id}',
   listRequests: 'GET /requests',
   getRequest: 'GET /requests/{id}',
+  readJournal: 'GET /journal',
   clearRequests: 'DELETE /requests',
   restoreRequests: 'POST /requests/restore',
   readFeed: 'GET /feed',

@@ -8,6 +8,7 @@ import { addedWebhook } from '../add-webhook.ts';
 import { redeliverOptions, releaseOptions, webhookReply } from '../delivery-controls.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
 import { createHar, harReply } from '../journal/har.ts';
+import { journalEntryReply, journalUrlQuery, lossesReply as lossesOfJournal } from '../journal/journal-entry.ts';
 import { type RequestEntry, requestQuery, requestReply } from '../journal/request-entry.ts';
 import { triggerOptions } from '../trigger.ts';
 import { defineControl, idInPath } from './row.ts';
@@ -88,12 +89,27 @@ export const TRAFFIC_ROWS = {
     { params: idInPath('request'), reply: requestReply() },
     (mailbox, { params }) => mailbox.request(params.id),
   ),
-  clearRequests: defineControl('Removes every request from the journal.', { reply: requestsReply }, (mailbox) => {
-    mailbox.clearRequests();
-    return { requests: mailbox.requests() };
-  }),
+  readJournal: defineControl(
+    'Lists what has happened since the start or the latest reset, oldest first, and how many entries were dropped.',
+    {
+      query: journalUrlQuery(),
+      reply: z.strictObject({ entries: z.array(journalEntryReply()), dropped: lossesOfJournal() }),
+    },
+    (mailbox, { query }) => ({
+      entries: mailbox.journal(query) as object[] as never,
+      dropped: mailbox.journalLosses(),
+    }),
+  ),
+  clearRequests: defineControl(
+    'Makes the list of requests start after the present ones.',
+    { reply: requestsReply },
+    (mailbox) => {
+      mailbox.clearRequests();
+      return { requests: mailbox.requests() };
+    },
+  ),
   restoreRequests: defineControl(
-    'Restores the requests that were removed when the journal was last cleared.',
+    'Makes the list of requests start where it started before it was last cleared.',
     { reply: requestsReply },
     (mailbox) => {
       mailbox.restoreRequests();

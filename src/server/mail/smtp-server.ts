@@ -10,8 +10,10 @@ import { acceptMessage } from '../../service/mail/incoming/accept-message.ts';
 import { submitMail } from '../../service/mail/outgoing/send.ts';
 import { mailContextOf } from '../../service/mail/store-message.ts';
 import { findLogin, type InboxPrincipal } from '../../service/pipeline/access/principal.ts';
-import { recordCommand, type Service } from '../../service/pipeline/exchange.ts';
+import type { Service } from '../../service/pipeline/exchange.ts';
+import { recordCommand } from '../../service/pipeline/record-exchange.ts';
 import type { Environment } from '../../world/environment.ts';
+import type { Entry, Origin } from '../../world/journal/entry.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
 import type { Intake } from '../intake.ts';
 import type { Listener } from '../listener.ts';
@@ -311,13 +313,16 @@ async function deliver(
   const recipients = rcptTo.map(({ address }) => address);
   const principal = principalOf(session);
   const path = recipients.join(', ');
-  const command = { protocol: 'smtp', principal, name: 'DATA', text: 'DATA', path, epoch } as const;
-  const context = mailContextOf(service, principal?.world, epoch);
+  const origin: Origin = {};
+  const caused: Entry[] = [];
+  const command = { protocol: 'smtp', principal, name: 'DATA', text: 'DATA', path, epoch, caused, origin } as const;
+  const context = mailContextOf(service, principal ? 'submission' : 'smtp', principal?.world, epoch);
   try {
     const mail = { eml: bytes, envelopeFrom: mailFrom ? mailFrom.address : '', to: recipients };
-    const messages = principal
-      ? [submitMail(context, principal, { bytes, recipients })]
-      : await acceptMessage(context, mail);
+    // All of this work is synchronous.
+    const messages = await service.journals.runFor('DATA', origin, caused, () =>
+      principal ? [submitMail(context, principal, { bytes, recipients })] : acceptMessage(context, mail),
+    );
     const messageIds = messages.map(({ id }) => id);
     const text = principal ? `The mail is sent as ${messageIds[0]}.` : 'The mail has arrived.';
     recordCommand(service, { ...command, status: 200, reply: text, messageIds });

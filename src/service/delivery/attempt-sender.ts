@@ -1,8 +1,8 @@
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { type Environment, newWebhookSecret } from '../../world/environment.ts';
-import type { Activity } from '../../world/event-bus.ts';
 import type { Faults } from '../../world/faults.ts';
 import { findRefusal, isError } from '../../world/fetch-in-process.ts';
+import type { Journals } from '../../world/journal/journal.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Attempt, Delivery } from './delivery.ts';
@@ -14,8 +14,7 @@ export interface DeliveryContext {
   /** The network, and the real clock, because a call must time out even if the tenant's clock is frozen. */
   readonly realEnvironment: Environment;
   readonly behaviours: BehaviourValues;
-  /** Reports attempts, for the log. */
-  readonly activity: Activity;
+  readonly journals: Journals;
   readonly faults: Faults;
 }
 

@@ -1,6 +1,7 @@
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { EventBus, MailEvent } from '../../world/event-bus.ts';
+import { type EntryOf, MAIL_ENTRY_KINDS, type MailEntryKind, type MailEvent } from '../../world/journal/entry.ts';
+import type { Journals } from '../../world/journal/journal.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { PartOf, World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
@@ -14,18 +15,13 @@ export type ScheduleGetter = PartOf<Schedule, World>;
 /** Turns the events of a mailbox into deliveries to its webhooks. */
 export class Dispatcher {
   readonly scheduleOf: ScheduleGetter;
-  readonly #worlds: Worlds;
-  /** While `collectDeliveries` runs: the ids of the deliveries created so far. Otherwise `undefined`. */
-  #collectedIds: string[] | undefined;
 
-  /** Creates the dispatcher of a mailbox and subscribes it to the events. */
-  constructor(worlds: Worlds, events: EventBus, scheduleOf: ScheduleGetter, behaviours: BehaviourValues) {
-    this.#worlds = worlds;
+  /** Creates the dispatcher of a mailbox, which creates deliveries for the events in the journal. */
+  constructor(worlds: Worlds, journals: Journals, scheduleOf: ScheduleGetter, behaviours: BehaviourValues) {
     this.scheduleOf = scheduleOf;
-    events.subscribe((event) => {
-      const createdIds = createDeliveries(event, scheduleOf, behaviours);
-      event.deliveryIds = createdIds;
-      this.#collectedIds?.push(...createdIds);
+    journals.subscribe(MAIL_ENTRY_KINDS, (entry) => {
+      const world = worlds.get(entry.tenantId ?? '');
+      if (world) createDeliveries(world, entry, scheduleOf, behaviours);
     });
   }
 
@@ -42,21 +38,6 @@ export class Dispatcher {
       if (delivery) return { delivery, schedule };
     }
     throw new ApiError('NOT_FOUND', 'There is no delivery with this id in the log.');
-  }
-
-  /** Runs `publish` and returns the deliveries of the events that it publishes. */
-  collectDeliveries(publish: () => void): Delivery[] {
-    const ids: string[] = [];
-    const previousIds = this.#collectedIds;
-    this.#collectedIds = ids;
-    try {
-      publish();
-    } finally {
-      this.#collectedIds = previousIds;
-    }
-    // If the events created more deliveries than the log can hold, the oldest are already gone.
-    const logs = this.scheduleOf.in(this.#worlds.all()).map(({ log }) => log);
-    return ids.flatMap((id) => logs.find((log) => log.get(id))?.get(id) ?? []);
   }
 
   /** Returns how many deliveries were removed since the last reset because a log was full. */
@@ -90,22 +71,29 @@ function matchesFilter(delivery: Delivery, filter: Omit<DeliveryFilter, 'tenant'
   return delivery.webhookId === webhookId && delivery.event === event && delivery.state === state;
 }
 
-/** Creates a delivery for each webhook that gets an event, and returns the ids of the deliveries. */
-function createDeliveries(event: MailEvent, scheduleOf: ScheduleGetter, behaviours: BehaviourValues): string[] {
-  const webhooks = event.world.webhooks.all().filter((webhook) => getsEvent(webhook, event));
-  if (webhooks.length === 0) return [];
-  const payload = toPayload(event, behaviours);
+/** Creates a delivery for each webhook that gets an event. */
+function createDeliveries(
+  world: World,
+  entry: EntryOf<MailEntryKind>,
+  scheduleOf: ScheduleGetter,
+  behaviours: BehaviourValues,
+): void {
+  const webhooks = world.webhooks.all().filter((webhook) => getsEvent(webhook, entry.data));
+  if (webhooks.length === 0) return;
+  const payload = toPayload(entry.data, behaviours);
   // The payload is serialized once for all deliveries.
   const content = JSON.stringify(payload);
-  const schedule = scheduleOf(event.world);
-  return webhooks.map((webhook) => schedule.create(event, webhook, payload, content));
+  const schedule = scheduleOf(world);
+  for (const webhook of webhooks) schedule.create(entry, webhook, payload, content);
 }
 
 /**
  * Returns whether a webhook gets an event: the webhook must be active, list the kind of the event, and have the inbox
  * in its scope. An event that a test triggers for one webhook goes only to that webhook, even if it is inactive.
  */
-function getsEvent({ id, workspaceId, events, isActive }: WebhookRow, event: MailEvent): boolean {
-  if (event.webhookId !== undefined) return id === event.webhookId;
-  return isActive && events.includes(event.kind) && (workspaceId === null || workspaceId === event.workspaceId);
+export function getsEvent({ id, workspaceId, events, isActive }: WebhookRow, mailEvent: MailEvent): boolean {
+  if (mailEvent.webhookId !== undefined) return id === mailEvent.webhookId;
+  return (
+    isActive && events.includes(mailEvent.event) && (workspaceId ?? mailEvent.workspaceId) === mailEvent.workspaceId
+  );
 }

@@ -2,6 +2,7 @@ import type { BehaviourValues } from '../../contract/behaviours.ts';
 import type { EventKind } from '../../contract/events.ts';
 import type { Clock } from '../../world/clock.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
+import type { Origin } from '../../world/journal/entry.ts';
 import { PriorityQueue } from '../../world/priority-queue.ts';
 import type { Delivery } from './delivery.ts';
 
@@ -22,6 +23,8 @@ export interface Job {
   readonly faultId?: string | undefined;
   /** How many attempts in a row have failed. */
   failures: number;
+  /** The entry of the delivery, which is the origin of its attempts. */
+  origin?: Origin;
   /** Cancels what is scheduled for this job: an attempt, or the end of its wait for the next delivery. */
   cancel(): void;
 }

@@ -5,8 +5,8 @@ import { truncate } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import type { Clock } from '../../world/clock.ts';
-import type { MailEvent } from '../../world/event-bus.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
+import type { MailEvent } from '../../world/journal/entry.ts';
 
 /**
  * The payload of a delivery: one flat object (reference, "Delivery"). Behaviours decide what the reference leaves open.
@@ -54,9 +54,9 @@ function freeze<Value>(value: Value): Value {
   return value;
 }
 
-function referenceFields({ kind, inboxId, message }: MailEvent): DeliveryPayload {
+function referenceFields({ event, inboxId, message }: MailEvent): DeliveryPayload {
   const { id, threadId, from, to } = message;
-  return { event: kind, messageId: id, inboxId, threadId, from, to: to.join(', ') };
+  return { event, messageId: id, inboxId, threadId, from, to: to.join(', ') };
 }
 
 function allFields(event: MailEvent): DeliveryPayload {

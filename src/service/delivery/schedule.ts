@@ -3,8 +3,8 @@ import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { parseDuration } from '../../world/clock.ts';
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
-import type { MailEvent } from '../../world/event-bus.ts';
 import type { DeliveryFault, DeliveryFaultKind } from '../../world/fault.ts';
+import type { EntryOf, MailEntryKind, Origin } from '../../world/journal/entry.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import { fieldOfTenant, type Part, type World } from '../../world/store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
@@ -23,8 +23,8 @@ interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | '
 
 const KEPT_FIELDS = ['delivery', 'isRequested', 'content', 'fault', 'faultId', 'failures'] as const;
 
-/** The fields that identify a delivery in an activity entry. */
-type DeliveryIdentity = Pick<Delivery, 'id' | 'webhookId' | 'event'>;
+/** The fields that identify a delivery in the journal. */
+type DeliveryIdentity = Pick<Delivery, 'id' | 'webhookId' | 'event'> & { readonly origin?: Origin };
 
 /** Schedules the attempts of one tenant's deliveries, and records the results in its log. */
 export class Schedule implements Part {
@@ -117,15 +117,16 @@ export class Schedule implements Part {
     this.log.clear();
   }
 
-  /** Creates the delivery of an event to a webhook, with a fault if one applies, and returns the delivery's id. */
-  create(event: MailEvent, webhook: WebhookRow, payload: DeliveryPayload, content: string): string {
+  /** Creates the delivery of an event to a webhook, with a fault if one applies. */
+  create(entry: EntryOf<MailEntryKind>, webhook: WebhookRow, payload: DeliveryPayload, content: string): void {
     const { environment } = this.#world;
+    const { id: eventId, event, webhookId } = entry.data;
     const delivery = this.log.add({
       id: newId(environment),
       ...fieldOfTenant(this.#world),
       webhookId: webhook.id,
-      event: event.kind,
-      eventId: event.id,
+      event,
+      eventId,
       payload,
       state: 'pending',
       createdAt: timestampNow(environment),
@@ -134,7 +135,7 @@ export class Schedule implements Part {
       attempts: [],
     });
     const fault = this.#context.faults.useFirst({ on: 'delivery', world: this.#world, webhookId: webhook.id });
-    const isRequested = event.webhookId !== undefined;
+    const isRequested = webhookId !== undefined;
     const job = this.#jobs.create(delivery, { isRequested, content, fault: fault?.kind, faultId: fault?.id });
     void this.#runStep(job, async () => {
       const start = fault && this.#startWithFault[fault.kind];
@@ -142,8 +143,11 @@ export class Schedule implements Part {
       else this.#attemptNow(job);
     });
     const created = this.log.get(job.id);
-    if (created) this.#context.activity.publish({ kind: 'delivery-created', ...this.#activityOf(job, created) });
-    return delivery.id;
+    if (!created) return;
+    const data = this.#activityOf(job, created);
+    job.origin = {
+      entry: this.#context.journals.publish(this.#world, 'delivery-created', data, { origin: { entry } }),
+    };
   }
 
   #timeAfter(delayMs: number): Date {
@@ -290,10 +294,11 @@ export class Schedule implements Part {
     this.log.update(id, { nextAttemptAt: null, state, reason });
   }
 
-  /** Ends a delivery without another attempt, and publishes that as an activity. */
+  /** Ends a delivery without another attempt. */
   #endWithoutAttempt(job: Job, state: DeliveryState, reason: string): void {
     this.#finish(job, state, reason);
-    this.#context.activity.publish({ kind: 'delivery-ended', ...this.#activityOf(job, { state, reason }) });
+    const data = this.#activityOf(job, { state, reason });
+    this.#context.journals.publish(this.#world, 'delivery-ended', data, { origin: job.origin });
   }
 
   #publishAttempt(job: DeliveryIdentity, result: AttemptResult, outcome: AttemptOutcome): void {
@@ -302,13 +307,22 @@ export class Schedule implements Part {
     const details = this.#activityOf(job, outcome);
     const url = details.url && withoutSecrets(result.url);
     const activity = { ...details, url, attempt: this.log.get(job.id)?.attempts.length ?? 1 };
-    this.#context.activity.publish({ kind: 'attempt', ...activity, status, error, durationMs, retryInMs });
+    const exchange = {
+      sentTimestamp: result.requestHeaders['webhook-timestamp'] ?? '',
+      responseHeaders: result.responseHeaders,
+      responseBody: result.responseBody,
+    };
+    const data = { ...activity, status, error, durationMs, retryInMs, ...exchange };
+    this.#context.journals.publish(this.#world, 'attempt', data, { origin: job.origin });
   }
 
   #activityOf({ id, webhookId, event }: DeliveryIdentity, { state, reason }: Pick<Delivery, 'state' | 'reason'>) {
     const url = this.#world.webhooks.get(webhookId)?.url;
     const shownUrl = url === undefined ? null : withoutSecrets(url);
-    return { deliveryId: id, ...fieldOfTenant(this.#world), webhookId, url: shownUrl, event, state, reason };
+    const { eventId = '', payload } = this.log.get(id) ?? {};
+    const delivered = { eventId, messageId: String(payload?.messageId ?? '') };
+    const activity = { deliveryId: id, ...fieldOfTenant(this.#world), webhookId, url: shownUrl, event, state, reason };
+    return { ...activity, ...delivered };
   }
 
   /** Sends a delivery a second time. If that succeeds, the delivery is `delivered`; otherwise nothing changes. */

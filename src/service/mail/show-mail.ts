@@ -72,13 +72,23 @@ export interface Mail
 export function showMail(world: World, message: MessageRow): Mail {
   const files = world.attachments.by('messageId', message.id);
   const problems = findProblems(message, files);
+  return { ...showMailAsItWas(world.id, message, files), ...(problems.length > 0 && { problems }) };
+}
+
+/** Shows a message as it was, with its files at that time. Its header fields are read when somebody asks for them. */
+export function showMailAsItWas(
+  tenantId: string,
+  message: MessageRow,
+  files: readonly AttachmentRow[],
+): Omit<Mail, 'problems' | 'streams'> {
   return {
     id: message.id,
-    tenantId: world.id,
+    tenantId,
     ...pick(message, COLUMNS),
-    headers: readHeaders(message),
+    get headers() {
+      return readHeaders(message);
+    },
     attachments: files.map((file) => showRow(pick(file, [...FILE_COLUMNS, 'content']))),
-    ...(problems.length > 0 && { problems }),
   };
 }
 

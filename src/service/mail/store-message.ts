@@ -3,11 +3,12 @@ import { type BehaviourReader, type BehaviourValues, createSilentReader } from '
 import { ApiError, createResetError } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/events.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
-import type { BounceDetails, EventBus } from '../../world/event-bus.ts';
+import type { BounceDetails, MailEntryKind, MailEvent, MailSource } from '../../world/journal/entry.ts';
+import type { Journals } from '../../world/journal/journal.ts';
 import { sizeOfMailRow } from '../../world/store/database.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
-import type { World } from '../../world/store/world.ts';
+import { canonicalAddress, type World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { LoopGuard } from './outgoing/loop-guard.ts';
 
@@ -38,25 +39,46 @@ export function storeMessage(
   return message;
 }
 
-/** Publishes an event about a message. For a message that bounced, `bounce` is what the delivery report says. */
+/** The kind of the entry for an event about a message. */
+const KIND_OF_ENTRY: Readonly<Record<EventKind, MailEntryKind>> = {
+  'message.received': 'mail-received',
+  'message.sent': 'mail-sent',
+  'message.bounced': 'mail-bounced',
+};
+
+/** What an event about a message says besides the message: its routes, what it forwards, or what a report says. */
+type EventDetails = Pick<MailEvent, 'routes' | 'forwardOf' | 'bounce'>;
+
+/** Adds an event about a message to the journal. Deliveries and streams learn of it there. */
 export function publish(
-  { events }: MailContext,
+  { journals, source = 'test' }: Pick<MailContext, 'journals' | 'source'>,
   world: World,
-  kind: EventKind,
+  event: EventKind,
   message: MessageRow,
-  bounce?: BounceDetails,
+  details: EventDetails = {},
 ): void {
   const id = `evt_${newId(world.environment)}`;
   const { inboxId } = message;
-  const workspaceId = world.inboxes.get(inboxId)?.workspaceId ?? '';
-  events.publish({ id, kind, world, workspaceId, inboxId, message, ...(bounce && { bounce }) });
+  const inbox = world.inboxes.get(inboxId);
+  const data: MailEvent = {
+    id,
+    event,
+    workspaceId: inbox?.workspaceId ?? '',
+    inboxId,
+    inbox: inbox ? canonicalAddress(inbox) : '',
+    message,
+    attachments: world.attachments.by('messageId', message.id),
+    source,
+    ...details,
+  };
+  journals.publish(world, KIND_OF_ENTRY[event], Object.freeze(data));
 }
 
 /** Marks a message as bounced, unless it is marked already. Publishes `message.bounced` in both cases. */
-export function markBounced(context: MailContext, world: World, { id }: MessageRow, details?: BounceDetails): void {
+export function markBounced(context: MailContext, world: World, { id }: MessageRow, bounce?: BounceDetails): void {
   const bouncedAt = world.messages.get(id)?.bouncedAt ?? timestampNow(world.environment);
   const bounced = world.messages.update(id, { bouncedAt });
-  publish(context, world, 'message.bounced', bounced, details);
+  publish(context, world, 'message.bounced', bounced, bounce && { bounce });
 }
 
 /**
@@ -93,28 +115,32 @@ export interface OutsideAddresses {
 /** The dependencies of sending and receiving mail. */
 export interface MailContext extends BehaviourReader {
   readonly worlds: ReachableWorlds;
-  readonly events: EventBus;
+  readonly journals: Journals;
   readonly loops: LoopGuard;
   readonly correspondents: OutsideAddresses;
+  /** What causes the mail. Default: a test. */
+  readonly source?: MailSource;
   /** The epoch in which the work began. A mail that arrives late must not change the state after a reset. */
   readonly epoch: number;
 }
 
 /**
  * Returns the context for mail outside of a request: for mail of a tenant or, without `world`, for mail to all tenants.
+ * `source` is what causes the mail.
  * `epoch` is the epoch in which the work began. The context does not record the used behaviours.
  */
 export function mailContextOf(
-  service: Omit<MailContext, 'worlds' | 'epoch' | keyof BehaviourReader> & {
+  service: Omit<MailContext, 'worlds' | 'epoch' | 'source' | keyof BehaviourReader> & {
     readonly worlds: Worlds;
     readonly behaviours: BehaviourValues;
   },
+  source: MailSource,
   world: World | undefined,
   epoch: number = service.worlds.epoch,
 ): MailContext {
-  const { worlds, events, loops, correspondents, behaviours } = service;
+  const { worlds, journals, loops, correspondents, behaviours } = service;
   const reachable = world ? worlds.reachableFrom(world) : worlds;
-  return { worlds: reachable, events, loops, correspondents, epoch, ...createSilentReader(behaviours) };
+  return { worlds: reachable, journals, loops, correspondents, source, epoch, ...createSilentReader(behaviours) };
 }
 
 /** Throws if a world that a mail would change was reset after the work for the mail began. @throws {ApiError} */

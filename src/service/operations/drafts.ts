@@ -93,7 +93,7 @@ function showDraft({ to, cc, bcc, ...draft }: DraftRow) {
 export const sendDraft: Run<'sendDraft'> = (context, { params }) => {
   const { world, readBehaviour } = context;
   const { inbox, row: draft } = findInInbox(context, 'drafts', params.id, params.draftId);
-  const message = sendMail(context, world, inbox, toMail(context, inbox, draft));
+  const message = sendMail({ ...context, source: 'draft' }, world, inbox, toMail(context, inbox, draft));
   world.drafts.remove(draft.id);
   return { body: { ...showSent(message, readBehaviour), draftId: draft.id } };
 };

@@ -69,7 +69,8 @@ export const forwardMessage: Run<'forwardMessage'> = (context, { params, body })
     recipients: [...to, ...content.cc, ...content.bcc],
     checkedInScopes: ['send-and-forward', 'every-send'],
   };
-  return send(context, inbox, { ...EMPTY_MAIL, ...content, ...forward, attachments, to, recipientCheck });
+  const mail = { ...EMPTY_MAIL, ...content, ...forward, attachments, to, recipientCheck, forwarded: message };
+  return send(context, inbox, mail);
 };
 
 function contentOf({ plainBody, htmlBody, cc, bcc }: SendingBody) {

@@ -6,8 +6,9 @@ import { ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../../contract/erro
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { OPERATIONS, type OperationId, type OperationRow } from '../../contract/operations.ts';
 import type { Environment } from '../../world/environment.ts';
-import type { EventBus } from '../../world/event-bus.ts';
 import type { Faults } from '../../world/faults.ts';
+import type { Entry, Origin, Protocol } from '../../world/journal/entry.ts';
+import type { Journals } from '../../world/journal/journal.ts';
 import type { RequestFault } from '../../world/request-fault.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
@@ -17,12 +18,9 @@ import type { Outcome } from '../operations/context.ts';
 import type { Principal } from './access/principal.ts';
 import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
 
-/** The protocol of a request or a command in the journal. */
-export type Protocol = 'http' | 'smtp' | 'imap';
-
 /**
  * One request and its reply, with the row and the principal that were found, and the behaviours that were used. The
- * stages of `handle-request.ts` set its fields one after the other. Observers get the finished exchange.
+ * stages of `handle-request.ts` set its fields one after the other. The journal gets the finished exchange.
  */
 export class Exchange extends RecordingReader {
   /** The start time, in milliseconds of `performance.now()`. */
@@ -45,8 +43,12 @@ export class Exchange extends RecordingReader {
   refusal: string | undefined;
   /** The names of unknown fields and query parameters in the request, each with the known names that are similar. */
   readonly ignored: string[] = [];
-  /** The ids of the messages and deliveries that the request has created or changed; `undefined` if there are none. */
-  caused: Caused | undefined;
+  /** The entries of the journal that the request has caused so far. */
+  readonly caused: Entry[] = [];
+  /** The ids of the messages that a command of IMAP has read or changed. */
+  read: readonly string[] = [];
+  /** The origin of the entries that the request causes. It becomes the entry of the request. */
+  readonly origin: Origin = {};
   reply: ApiReply | undefined;
   /** The duration in milliseconds; 0 until the exchange is finished. */
   durationMs = 0;
@@ -62,32 +64,8 @@ export class Exchange extends RecordingReader {
   }
 }
 
-/** The ids of the messages and deliveries that a request has created or changed. The same id can occur twice. */
-export interface Caused {
-  readonly messages: readonly string[];
-  readonly deliveries: readonly string[];
-  /** The messages that a command of IMAP has read or changed. */
-  readonly read?: readonly string[];
-}
-
 /** A finished exchange. */
 export type FinishedExchange = Exchange & { readonly reply: ApiReply };
-
-/** Observes finished exchanges. */
-export type ExchangeObserver = (exchange: FinishedExchange) => void;
-
-/**
- * Sets the reply and the duration of an exchange, and notifies the observers, unless the epoch of the exchange is over.
- */
-export function finishExchange(
-  { worlds, observers }: Pick<Service, 'worlds' | 'observers'>,
-  exchange: Exchange,
-  reply: ApiReply,
-) {
-  const finished = Object.assign(exchange, { reply, durationMs: performance.now() - exchange.startedMs });
-  if (!isOver(worlds, exchange)) for (const observe of observers) observe(finished);
-  return finished;
-}
 
 /** Returns whether the mailbox or the sandbox of a request was reset, restored or closed after the request began. */
 export function isOver(worlds: Worlds, { epoch, principal, sender }: Exchange): boolean {
@@ -125,15 +103,15 @@ export function toErrorReply({ status, message, code, headers }: ApiError, { rea
 /** Everything that handling a request needs: the state, the environment and the current behaviours of one mailbox. */
 export interface Service {
   readonly worlds: Worlds;
-  readonly events: EventBus;
+  readonly journals: Journals;
   readonly behaviours: BehaviourValues;
+  /** A copy of the present values of the behaviours, which never changes. A change replaces it. */
+  readonly behavioursNow: BehaviourValues;
   readonly faults: Faults;
   readonly loops: LoopGuard;
   readonly correspondents: Correspondents;
   /** The behaviours that `X-Mock-Assumed` lists if they shape a reply. */
   readonly assumed: ReadonlySet<BehaviourId>;
-  /** Called with each finished exchange. */
-  readonly observers: ExchangeObserver[];
   /** Recomputes what depends on behaviours. Call it after their values have changed. */
   refreshBehaviours(): void;
   /** Returns the parts of an operation for the current values of the behaviours. */
@@ -142,11 +120,13 @@ export interface Service {
 
 /** Creates the service of one mailbox. Each operation is resolved when it is first requested. */
 export function createService(
-  parts: Omit<Service, 'operationFor' | 'observers' | 'assumed' | 'refreshBehaviours'>,
+  parts: Omit<Service, 'operationFor' | 'assumed' | 'refreshBehaviours' | 'behavioursNow'>,
 ): Service {
   const resolved = new Map<OperationId, ResolvedOperation>();
   const assumed = new Set<BehaviourId>();
+  let behavioursNow: BehaviourValues = { ...parts.behaviours };
   const refreshBehaviours = () => {
+    behavioursNow = { ...parts.behaviours };
     resolved.clear();
     assumed.clear();
     for (const id of BEHAVIOUR_IDS) if (isAssumed(id, parts.behaviours)) assumed.add(id);
@@ -154,7 +134,9 @@ export function createService(
   refreshBehaviours();
   return {
     assumed,
-    observers: [],
+    get behavioursNow() {
+      return behavioursNow;
+    },
     refreshBehaviours,
     ...parts,
     operationFor(id) {
@@ -303,37 +285,4 @@ export function outcomeReply(defaultStatus: number, { status = defaultStatus, bo
 /** Removes the body of a reply to HEAD. Status and headers stay as for GET. */
 export function stripBodyForHead<Reply extends AnyReply>(method: string, reply: Reply): Reply | ApiReply {
   return method === 'HEAD' ? { ...reply, body: null } : reply;
-}
-
-/** A command of SMTP or IMAP that the journal shows. */
-export interface MailCommand {
-  readonly protocol: Exclude<Protocol, 'http'>;
-  /** Who is logged in; `undefined` for nobody. */
-  readonly principal: Principal | undefined;
-  /** The name of the command, such as `UID FETCH`. */
-  readonly name: string;
-  /** The folder, or the recipients. */
-  readonly path: string;
-  /** The command without passwords and without the bytes of a mail. */
-  readonly text: string;
-  /** An HTTP status that has the same meaning as the reply. */
-  readonly status: number;
-  readonly reply: string;
-  /** The ids of the messages that the command read or changed. */
-  readonly messageIds: readonly string[];
-  /** The epoch in which the command began. Default: the present epoch. */
-  readonly epoch?: number | undefined;
-}
-
-/** Creates the finished exchange of a command, and notifies the observers. */
-export function recordCommand(service: Service, command: MailCommand): void {
-  const { protocol, principal, name: method, path, text, status, reply, messageIds, epoch } = command;
-  const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null, epoch };
-  const exchange = new Exchange(service, request, protocol);
-  exchange.principal = principal;
-  exchange.received = encoder.encode(text);
-  const isSmtp = protocol === 'smtp';
-  exchange.caused = { messages: isSmtp ? messageIds : [], deliveries: [], read: isSmtp ? [] : messageIds };
-  exchange.refusal = status < 400 ? undefined : reply;
-  finishExchange(service, exchange, { status, headers: {}, body: [reply, ...messageIds].join('\n') });
 }

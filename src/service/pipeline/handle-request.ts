@@ -4,7 +4,6 @@ import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../contr
 import { VERSION_PATH } from '../../contract/service-path.ts';
 import { STREAM_PATHS } from '../../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../../contract/tiers.ts';
-import type { EventBus } from '../../world/event-bus.ts';
 import type { Context, Input, Outcome } from '../operations/context.ts';
 import { OPERATION_FUNCTIONS } from '../operations/index.ts';
 import { checkStreamAccess } from '../stream/check-stream-access.ts';
@@ -13,7 +12,6 @@ import type { ApiReply, ApiRequest, FinishedExchange, Service } from './exchange
 import {
   ASSUMED_HEADER,
   Exchange,
-  finishExchange,
   isCut,
   isOver,
   optionsReply,
@@ -22,6 +20,7 @@ import {
   stripBodyForHead,
 } from './exchange.ts';
 import { parseInput, readBody } from './parse-input.ts';
+import { finishExchange } from './record-exchange.ts';
 import type { ResolvedOperation } from './resolve-operation.ts';
 import { runWithFaults } from './run-with-faults.ts';
 
@@ -39,8 +38,7 @@ type Row = OperationRow | (typeof STREAM_ROWS)[number];
 const router = createRouter<Row>([...OPERATION_ROWS, ...STREAM_ROWS]);
 
 /**
- * Handles one request and notifies the observers of the finished exchange. It never rejects: every failure becomes an
- * error reply.
+ * Handles one request and adds it to the journal. It never rejects: every failure becomes an error reply.
  */
 export async function handleRequest(service: Service, request: ApiRequest): Promise<FinishedExchange> {
   const exchange = new Exchange(service, request);
@@ -102,7 +100,7 @@ function findOperation(service: Service, exchange: Exchange) {
 }
 
 function runOperation(
-  { worlds, events, loops, correspondents }: Service,
+  { worlds, journals, loops, correspondents }: Service,
   exchange: Exchange,
   id: OperationId,
   input: unknown,
@@ -117,27 +115,15 @@ function runOperation(
     principal,
     world,
     worlds: reachable,
-    events: createRecordingBus(events, exchange),
+    journals,
     loops,
     correspondents,
+    source: 'request' as const,
     epoch: exchange.epoch,
     readBehaviour,
     assume,
   };
-  return run(context as Context, input as never);
-}
-
-/** Returns an event bus that also records in `exchange.caused` the ids of the messages and deliveries of its events. */
-function createRecordingBus(events: EventBus, exchange: Exchange): EventBus {
-  return {
-    subscribe: events.subscribe,
-    publish(event) {
-      events.publish(event);
-      const { messages = [], deliveries = [] } = exchange.caused ?? {};
-      const { message, deliveryIds = [] } = event;
-      exchange.caused = { messages: [...messages, message.id], deliveries: [...deliveries, ...deliveryIds] };
-    },
-  };
+  return journals.runFor(id, exchange.origin, exchange.caused, () => run(context as Context, input as never));
 }
 
 /**

@@ -3,7 +3,7 @@ import { lazy } from '../../basics/lazy-schema.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
 import { clientFrame, type subscribeFrame } from '../../contract/stream-protocol.ts';
-import type { MailEvent } from '../../world/event-bus.ts';
+import type { MailEvent } from '../../world/journal/entry.ts';
 import { primaryAddress, type World } from '../../world/store/world.ts';
 import { isInScope, type TenantPrincipal } from '../pipeline/access/principal.ts';
 
@@ -34,12 +34,13 @@ export function subscribedFrame({ kinds, inboxIds, workspaceIds }: Subscription)
 }
 
 /** Creates the frame of an event. */
-export function eventFrame({ id, kind, world, inboxId, message, bounce }: MailEvent, behaviours: BehaviourValues) {
+export function eventFrame(world: World, mailEvent: MailEvent, behaviours: BehaviourValues) {
+  const { id, event, inboxId, message, bounce } = mailEvent;
   const { threadId, from, to, subject, plainBody, htmlBody, receivedAt } = message;
   const thread = world.messageIndex.thread(inboxId, threadId);
   return {
     type: 'event' as const,
-    event_type: kind,
+    event_type: event,
     event_id: id,
     message: {
       ...(behaviours['stream.event.message'] === 'with-id' && { message_id: message.id }),
@@ -113,9 +114,10 @@ export function findOutOfScope(principal: TenantPrincipal, subscription: Subscri
 export function isSubscribed(
   principal: TenantPrincipal,
   { kinds, inboxIds, workspaceIds }: Subscription,
-  event: MailEvent,
+  mailEvent: MailEvent,
 ): boolean {
-  if (!kinds.includes(event.kind) || !isInScope(principal, event)) return false;
+  const { event, inboxId, workspaceId } = mailEvent;
+  if (!kinds.includes(event) || !isInScope(principal, mailEvent)) return false;
   const isUnrestricted = inboxIds.length === 0 && workspaceIds.length === 0;
-  return isUnrestricted || inboxIds.includes(event.inboxId) || workspaceIds.includes(event.workspaceId);
+  return isUnrestricted || inboxIds.includes(inboxId) || workspaceIds.includes(workspaceId);
 }

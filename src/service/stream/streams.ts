@@ -1,8 +1,9 @@
 import { ApiError } from '../../contract/errors.ts';
 import { CLOSE_CODES } from '../../contract/stream-protocol.ts';
-import type { Activity } from '../../world/event-bus.ts';
+import { MAIL_ENTRY_KINDS } from '../../world/journal/entry.ts';
 import { fieldOfTenant, type Part, type PartOf, type World } from '../../world/store/world.ts';
-import { type ApiReply, Exchange, finishExchange, type Service, toErrorReply } from '../pipeline/exchange.ts';
+import { type ApiReply, Exchange, type Service, toErrorReply } from '../pipeline/exchange.ts';
+import { finishExchange, type RecordingService } from '../pipeline/record-exchange.ts';
 import { checkStreamAccess, type StreamAccess, type StreamRequest } from './check-stream-access.ts';
 import { encodeFrame, eventFrame } from './frames.ts';
 import { closeOrReport, Stream, type StreamConnection } from './stream.ts';
@@ -36,22 +37,25 @@ class OpenStreams extends Map<Stream, string> implements Part {
   end(): void {}
 }
 
-interface StreamContext extends Pick<Service, 'worlds' | 'events' | 'behaviours' | 'faults' | 'observers'> {
-  readonly activity: Activity;
-}
+type StreamContext = RecordingService & Pick<Service, 'faults'>;
 
-/** Subscribes the streams of a mailbox to its events, and returns the function that admits their clients. */
+/** Sends the events of a mailbox to its streams, and returns the function that admits their clients. */
 export function createStreams(context: StreamContext): Streams['admit'] {
-  const { worlds, events, behaviours } = context;
+  const { worlds, journals, behaviours } = context;
   // The type of the parameter, `World`, says that each world has this part, and the mailbox does not.
   const streamsOf = worlds.addPart('streams', (_: World) => new OpenStreams());
-  events.subscribe((event) => {
+  journals.subscribe(MAIL_ENTRY_KINDS, (entry) => {
+    const { tenantId, data } = entry;
+    const world = worlds.get(tenantId ?? '');
     // An event that a test triggers for one webhook is not sent to streams.
-    if (event.webhookId !== undefined) return;
-    const streams = streamsOf.in([event.world]).flatMap((openStreams) => [...openStreams.keys()]);
+    if (!world || data.webhookId !== undefined) return;
+    const streams = streamsOf.in([world]).flatMap((openStreams) => [...openStreams.keys()]);
     if (streams.length === 0) return;
-    const frame = encodeFrame(() => eventFrame(event, behaviours));
-    event.streams = streams.filter((stream) => stream.notify(event, frame)).length;
+    const frame = encodeFrame(() => eventFrame(world, data, behaviours));
+    const count = streams.filter((stream) => stream.notify(data, frame)).length;
+    if (count === 0) return;
+    const sent = { eventId: data.id, messageId: data.message.id, streams: count };
+    journals.publish(world, 'frame', sent, { origin: { entry } });
   });
   worlds.onKeyEnded((endedKey, location) => {
     const openStreams = 'world' in location ? streamsOf.in([location.world]).flatMap((each) => [...each]) : [];
@@ -62,7 +66,7 @@ export function createStreams(context: StreamContext): Streams['admit'] {
 
 const SWITCHING_PROTOCOLS: ApiReply = { status: 101, headers: {}, body: null };
 
-/** Checks a request, and returns the function that starts its stream. Observers also get the exchange of a refusal. */
+/** Checks a request, and returns the function that starts its stream. The journal also gets a refusal. */
 function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, request: StreamRequest): AcceptStream {
   const { worlds } = context;
   const exchange = new Exchange(context, { ...request, method: 'GET', body: null });
@@ -88,7 +92,7 @@ function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, re
 }
 
 function accept(
-  { behaviours, activity, faults }: StreamContext,
+  { behaviours, journals, faults }: StreamContext,
   openStreams: OpenStreams,
   access: StreamAccess,
   connection: StreamConnection,
@@ -99,13 +103,13 @@ function accept(
   const stream = new Stream(access, connection, behaviours, () => faults.useFirst({ on: 'stream', world, tier, key }));
   let isOpen = true;
   openStreams.set(stream, key);
-  activity.publish({ kind: 'stream-opened', ...details });
+  journals.publish(world, 'stream-opened', details);
   return {
     receive: (data) => stream.receive(data),
     end() {
       stream.end();
       openStreams.delete(stream);
-      if (isOpen) activity.publish({ kind: 'stream-closed', ...details });
+      if (isOpen) journals.publish(world, 'stream-closed', details);
       isOpen = false;
     },
   };

@@ -40,6 +40,9 @@ function isWide(text: string): boolean {
   return text.length > 1_000 && /[^\0-\xff]/.test(text);
 }
 
+/** Is called with a row before and after a change. It is undefined before its insertion, and after its removal. */
+export type RowListener = (kind: RowKind, before: object | undefined, after: object | undefined) => void;
+
 /** The name of an indexed property of a kind of row. */
 type IndexedBy<Kind extends RowKind> = (typeof INDEXED)[Kind][number];
 
@@ -57,10 +60,14 @@ class Collection<Kind extends RowKind> {
   /** The size of these rows as stored mail, in bytes; 0 if they are not mail. */
   mailBytes = 0;
 
-  /** Creates an empty collection. `onMailBytes` is called with each change of `mailBytes`. */
+  /**
+   * Creates an empty collection. `onMailBytes` is called with each change of `mailBytes`, and `onChange` after a row was
+   * inserted, updated or removed, but not for the rows of `restore`.
+   */
   constructor(
     readonly kind: Kind,
     readonly onMailBytes: (change: number) => void,
+    readonly onChange: RowListener,
   ) {}
 
   /** Fills an index with the rows, and updates it from now on. Does nothing if the index is already loaded. */
@@ -94,6 +101,7 @@ class Collection<Kind extends RowKind> {
     if (this.#entries.has(row.id)) throw new Error(`A row of ${this.kind} with the id ${row.id} already exists.`);
     const inserted = freeze(CREATE_ROW[this.kind](row));
     this.#add(inserted);
+    this.onChange(this.kind, undefined, inserted);
     return inserted;
   }
 
@@ -104,6 +112,7 @@ class Collection<Kind extends RowKind> {
     const previous = entry.row;
     entry.row = freeze({ ...previous, ...changes });
     this.#recordChange(entry, previous, entry.row);
+    this.onChange(this.kind, previous, entry.row);
     return entry.row;
   }
 
@@ -113,6 +122,7 @@ class Collection<Kind extends RowKind> {
     if (!entry) return undefined;
     this.#entries.delete(id);
     this.#recordChange(entry, entry.row, undefined);
+    this.onChange(this.kind, entry.row, undefined);
     return entry.row;
   }
 
@@ -230,9 +240,15 @@ const CREATE_ROW = Object.fromEntries(ROW_KINDS.map((kind) => [kind, createRowFa
   readonly [Kind in RowKind]: (row: Rows[Kind]) => Rows[Kind];
 };
 
-/** Creates an empty database. `onMailBytes` is called with each change of the size of its stored mail. */
-export function createDatabase(onMailBytes: (change: number) => void = () => {}): Database {
-  const collections = ROW_KINDS.map((kind) => [kind, new Collection(kind, onMailBytes)]);
+/**
+ * Creates an empty database. `onMailBytes` is called with each change of the size of its stored mail, and `onChange`
+ * after a row was inserted, updated or removed.
+ */
+export function createDatabase(
+  onMailBytes: (change: number) => void = () => {},
+  onChange: RowListener = () => {},
+): Database {
+  const collections = ROW_KINDS.map((kind) => [kind, new Collection(kind, onMailBytes, onChange)]);
   const database = Object.fromEntries(collections) as Collections;
   const messageIndex: MessageIndex = new MessageIndex(() => database.messages.load(messageIndex));
   return { ...database, messageIndex };

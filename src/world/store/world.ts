@@ -1,6 +1,13 @@
 import { Clock, type ClockSetting } from '../clock.ts';
 import type { Environment } from '../environment.ts';
-import { type Collections, createDatabase, type Database, MAIL_KINDS, ROW_KINDS } from './database.ts';
+import {
+  type Collections,
+  createDatabase,
+  type Database,
+  MAIL_KINDS,
+  ROW_KINDS,
+  type RowListener,
+} from './database.ts';
 import { AddressIndex, KeyIndex } from './indexes/property-index.ts';
 import type { AddressRow, ApiKeyRow, InboxRow, RowKind, Rows, TenantRow, WorkspaceRow } from './rows.ts';
 
@@ -23,6 +30,13 @@ export class Shared {
   readonly mail = { bytes: 0 };
   /** The number of the latest epoch. An epoch begins with each reset or restore of the mailbox or of a sandbox. */
   readonly epochs = { latest: 0 };
+  /** Is called after a row of any world was inserted, updated or removed. */
+  onRowChange: (world: World, ...change: Parameters<RowListener>) => void = () => {};
+
+  /** Returns the same with another index of addresses, for a sandbox. */
+  withAddresses(addresses: Shared['addresses']): Shared {
+    return Object.assign(Object.create(this), { addresses });
+  }
 }
 
 /** The replacement of a key by another key. */
@@ -97,8 +111,7 @@ export function sizeOfMailIn(worlds: readonly World[]): number {
 export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: Environment): World {
   const clock = new Clock(realEnvironment);
   const mail = createMailCounter(shared.mail, () => sizeOfMailIn([world]));
-  const database = createDatabase(mail.add);
-  database.tenants.insert(tenant);
+  const database = createDatabase(mail.add, (...change) => shared.onRowChange(world, ...change));
   const keys = indexRows(database.apiKeys, shared.keys, 'key', (row) => ({ world, row }));
   const addresses = indexRows(database.addresses, shared.addresses, 'address', ({ inboxId }) => ({ world, inboxId }));
   const world: World = {
@@ -125,6 +138,7 @@ export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: 
     },
   };
   const parts = new Parts(world, shared);
+  database.tenants.insert(tenant);
   return world;
 }
 
@@ -204,6 +218,8 @@ export interface Part {
   keep?(): unknown;
   /** Fills a new part with what `keep` returned, and continues its work. Rows and clocks have been restored before. */
   resume?(kept: never): void;
+  /** Called when an epoch begins: at a reset or a restore, and when a sandbox is closed. */
+  beginEpoch?(): void;
   /** Whether a reset leaves the part unchanged; otherwise a reset ends it. */
   readonly staysOnReset?: boolean;
 }
@@ -274,6 +290,7 @@ export class Parts {
   beginEpoch(): void {
     this.#shared.epochs.latest += 1;
     this.epoch = this.#shared.epochs.latest;
+    for (const part of this.#parts.values()) part.beginEpoch?.();
   }
 
   /** Begins an epoch, ends every part that does not stay through a reset, and returns the clock to real time. */

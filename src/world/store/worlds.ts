@@ -159,6 +159,11 @@ export class Worlds implements ReachableWorlds {
     return this.parts.epoch > epoch || (world !== undefined && world.parts.epoch > epoch);
   }
 
+  /** Sets the function that is called after a row of any world was inserted, updated or removed. */
+  onRowChange(listener: Shared['onRowChange']): void {
+    this.#shared.onRowChange = listener;
+  }
+
   /** Calls the listener with each key that becomes invalid. A reset makes every key invalid for a moment. */
   onKeyEnded(listener: (key: string, location: KeyLocation) => void): void {
     this.#shared.keys.onEnded(listener);

@@ -1,7 +1,6 @@
 import { createMailbox, type FeedEvent, type Mailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test, vi } from 'vitest';
-import { Feed } from '../../../src/control/journal/recorder.ts';
 import { createControl } from '../../../src/control/table/control.ts';
 import { createFetch } from '../../../src/mailbox/fetch.ts';
 import { sendReply } from '../../../src/server/http/node-adapter.ts';
@@ -163,7 +162,7 @@ test('a reader gets only what happens after its call', async () => {
 
 test('a reader continues behind the last event that it has', async () => {
   const mailbox = createMailbox();
-  for (let count = 0; count < 3; count += 1) mailbox.reset();
+  for (const time of ['09:00', '10:00', '11:00']) mailbox.clock.freeze(`2026-03-01T${time}:00Z`);
   const [first, second, third] = await pastEvents(mailbox);
   const after: FeedEvent[] = [];
   for await (const event of mailbox.feed({ lastEventId: first?.id, follow: false })) after.push(event);
@@ -182,20 +181,25 @@ test.for(['unknown', 'zzz-1', '', '-1', 'x-99999999999999999999'])(
 );
 
 test('a reader that does not read gets a gap instead of the events that are not kept any more', async () => {
-  const feed = new Feed({ now: () => new Date() });
-  const reader = feed.read()[Symbol.asyncIterator]();
-  const publish = () => feed.publish({ kind: 'reset', tenantId: null });
-  publish();
-  expect((await reader.next()).value?.kind).toBe('reset');
-  for (let count = 0; count < 1_234; count += 1) publish();
-  const gap = await reader.next();
-  expect(gap.value).toMatchObject({ kind: 'gap', missed: 234 });
+  const mailbox = createMailbox({ journalSize: 100 });
+  const send = senderTo(mailbox);
+  const reader = mailbox.feed()[Symbol.asyncIterator]();
+  await send('GET', '/v1/webhooks', { key: TENANT });
+  expect((await reader.next()).value?.kind).toBe('request');
+  for (let count = 0; count < 117; count += 1) await send('GET', '/v1/webhooks', { key: TENANT });
+  mailbox.clock.freeze();
+  for (let count = 0; count < 117; count += 1) await send('GET', '/v1/webhooks', { key: TENANT });
+  const first = await reader.next();
+  expect(first.value).toMatchObject({ kind: 'gap', missed: 117 });
+  expect((await reader.next()).value).toMatchObject({ kind: 'clock' });
+  const second = await reader.next();
+  expect(second.value).toMatchObject({ kind: 'gap', missed: 17 });
   let count = 0;
-  for await (const { kind } of feed.read({ lastEventId: gap.value?.id, follow: false })) {
-    expect(kind).toBe('reset');
+  for await (const { kind } of mailbox.feed({ lastEventId: second.value?.id, follow: false })) {
+    expect(kind).toBe('request');
     count += 1;
   }
-  expect(count).toBe(1_000);
+  expect(count).toBe(100);
 });
 
 test('a reader that stops while it waits is removed', async () => {

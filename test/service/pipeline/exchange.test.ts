@@ -4,39 +4,44 @@ import { defaultFixture } from '../../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../../src/fixture/parse-fixture.ts';
 import { Correspondents } from '../../../src/service/mail/correspondents/correspondents.ts';
 import { LoopGuard } from '../../../src/service/mail/outgoing/loop-guard.ts';
-import { createService, type FinishedExchange } from '../../../src/service/pipeline/exchange.ts';
+import { createService } from '../../../src/service/pipeline/exchange.ts';
 import { handleRequest } from '../../../src/service/pipeline/handle-request.ts';
 import { createEnvironment } from '../../../src/world/environment.ts';
-import { createEventBus, type MailEvent } from '../../../src/world/event-bus.ts';
 import { createFault, type Fault, faultOptions } from '../../../src/world/fault.ts';
 import { Faults } from '../../../src/world/faults.ts';
+import type { KeptRequest } from '../../../src/world/journal/entry.ts';
+import { Journals } from '../../../src/world/journal/journal.ts';
 import { seed } from '../../../src/world/store/seed/seed.ts';
 import { Worlds } from '../../../src/world/store/worlds.ts';
 import { IDS } from '../../support/ids.ts';
 
-/** Sends one request through a new pipeline and returns the exchange that an observer received. */
+/** Sends one request through a new pipeline. Returns the exchange, and what the journal has of it. */
 async function observe(method: string, path: string, key = '', options: BehaviourOptions = {}, added: Fault[] = []) {
   const worlds = new Worlds(createEnvironment());
   seed(worlds, parseFixture(defaultFixture));
   const behaviours = parseBehaviours(options);
-  const faults = new Faults(worlds, worlds.environment);
+  const journals = new Journals(worlds, worlds.environment);
+  const faults = new Faults(worlds, journals, worlds.environment);
   for (const fault of added) faults.add(fault);
-  const events = createEventBus<MailEvent>(() => {});
-  const loops = new LoopGuard(
-    worlds,
-    createEventBus(() => {}),
-  );
-  const correspondents = new Correspondents({ worlds, events, behaviours, loops });
-  const service = createService({ worlds, events, behaviours, faults, loops, correspondents });
-  const seen: FinishedExchange[] = [];
-  service.observers.push((exchange) => seen.push(exchange));
+  const loops = new LoopGuard(worlds, journals);
+  const correspondents = new Correspondents({ worlds, journals, behaviours, loops });
+  const service = createService({ worlds, journals, behaviours, faults, loops, correspondents });
+  const seen: KeptRequest[] = [];
+  journals.subscribe(['request'], ({ data }) => void seen.push(data));
   const headers = new Headers({ 'X-API-Key': key });
-  await handleRequest(service, { method, path, query: new URLSearchParams(), headers, body: null });
+  const exchange = await handleRequest(service, { method, path, query: new URLSearchParams(), headers, body: null });
   expect(seen).toHaveLength(1);
-  return seen[0] as FinishedExchange;
+  const [kept] = seen;
+  expect([kept?.row, kept?.error, kept?.faults, kept?.reply.status]).toEqual([
+    exchange.row,
+    exchange.error,
+    exchange.faults,
+    exchange.reply.status,
+  ]);
+  return exchange;
 }
 
-test('an observer receives the operation, the principal and the reply', async () => {
+test('the journal receives the operation, the principal and the reply', async () => {
   const { row, principal, reply, error, durationMs } = await observe('GET', '/v1/webhooks', 'tk_acme_tenant_key');
   expect({ id: row?.id, tier: principal?.tier, status: reply.status, error }).toEqual({
     id: 'listWebhooks',
@@ -47,7 +52,7 @@ test('an observer receives the operation, the principal and the reply', async ()
   expect(durationMs).toBeGreaterThanOrEqual(0);
 });
 
-test('an observer receives a request for an unknown path, too', async () => {
+test('the journal receives a request for an unknown path, too', async () => {
   const { row, principal, error, reply } = await observe('GET', '/v1/nothing', 'tk_acme_tenant_key');
   expect({ row, principal, code: error?.code, status: reply.status }).toEqual({
     row: undefined,
@@ -66,7 +71,7 @@ test.for([
     'tk_globex_tenant_key',
     'Tenant key of Globex; the inbox with this id belongs to Acme / Support / helpdesk@acme.test (section 5; choice errors.foreign-resource).',
   ],
-])('an observer receives the reason that the reply must not reveal: %s', async ([key, reason]) => {
+])('the journal receives the reason that the reply must not reveal: %s', async ([key, reason]) => {
   const { error, reply } = await observe('GET', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`, key);
   expect(error?.internalReason?.()).toBe(reason);
   expect(await new Response(reply.body ?? null).json()).toEqual({
@@ -75,14 +80,14 @@ test.for([
   });
 });
 
-test('an observer receives the error of a wrong tier, even if the reply hides it', async () => {
+test('the journal receives the error of a wrong tier, even if the reply hides it', async () => {
   const hidden = { 'auth.wrong-tier': 'not-found' } as const;
   const { error, reply } = await observe('POST', '/v1/tenants', 'tk_acme_tenant_key', hidden);
   expect(reply.status).toBe(404);
   expect(error?.internalReason?.()).toBe('This tk_ key may not call POST /v1/tenants; use a sa_ key.');
 });
 
-test('an observer receives the faults that shaped the reply', async () => {
+test('the journal receives the faults that shaped the reply', async () => {
   const options = { on: 'request', status: 503 } as const;
   const fault = createFault(faultOptions().parse(options), { id: IDS.nobody, tenantId: IDS.acme.tenant });
   const own = await observe('GET', '/v1/webhooks', 'tk_acme_tenant_key', {}, [fault]);

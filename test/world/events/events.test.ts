@@ -10,8 +10,9 @@ import { LoopGuard } from '../../../src/service/mail/outgoing/loop-guard.ts';
 import { createService } from '../../../src/service/pipeline/exchange.ts';
 import { handleRequest } from '../../../src/service/pipeline/handle-request.ts';
 import { createEnvironment } from '../../../src/world/environment.ts';
-import { createEventBus, type MailEvent } from '../../../src/world/event-bus.ts';
 import { Faults } from '../../../src/world/faults.ts';
+import { type EntryOf, MAIL_ENTRY_KINDS, type MailEntryKind } from '../../../src/world/journal/entry.ts';
+import { Journals } from '../../../src/world/journal/journal.ts';
 import { seed } from '../../../src/world/store/seed/seed.ts';
 import { Worlds } from '../../../src/world/store/worlds.ts';
 import { IDS } from '../../support/ids.ts';
@@ -27,24 +28,21 @@ const KEYS = {
 
 /** A service with the default fixture in it, and all that it has published. */
 function startService() {
-  const worlds = new Worlds(createEnvironment());
-  seed(worlds, parseFixture(defaultFixture));
   const errors: unknown[] = [];
-  const bus = createEventBus((error) => errors.push(error));
-  const events: MailEvent[] = [];
-  const unsubscribe = bus.subscribe((event) => events.push(event));
+  const worlds = new Worlds(createEnvironment({ report: (error) => void errors.push(error) }));
+  seed(worlds, parseFixture(defaultFixture));
+  const journals = new Journals(worlds, worlds.environment);
+  const events: EntryOf<MailEntryKind>[] = [];
+  const unsubscribe = journals.subscribe(MAIL_ENTRY_KINDS, (entry) => void events.push(entry));
   const behaviours = parseBehaviours();
-  const loops = new LoopGuard(
-    worlds,
-    createEventBus((error) => errors.push(error)),
-  );
+  const loops = new LoopGuard(worlds, journals);
   const service = createService({
     worlds,
-    events: bus,
+    journals,
     behaviours,
-    faults: new Faults(worlds, worlds.environment),
+    faults: new Faults(worlds, journals, worlds.environment),
     loops,
-    correspondents: new Correspondents({ worlds, events: bus, behaviours, loops }),
+    correspondents: new Correspondents({ worlds, journals, behaviours, loops }),
   });
 
   async function send(method: string, path: string, { key, json }: SendOptions = {}) {
@@ -65,10 +63,10 @@ function startService() {
   const receive = (message: IncomingMessage) =>
     acceptMessage({ ...service, epoch: service.worlds.epoch, ...createSilentReader(parseBehaviours()) }, message);
 
-  return { receive, bus, events, errors, unsubscribe, ...openInboxClients({ mailbox: { keys: KEYS }, send }) };
+  return { receive, journals, events, errors, unsubscribe, ...openInboxClients({ mailbox: { keys: KEYS }, send }) };
 }
 
-const kinds = (events: readonly MailEvent[]) => events.map(({ kind, inboxId }) => [kind, inboxId]);
+const kinds = (events: readonly EntryOf<MailEntryKind>[]) => events.map(({ data }) => [data.event, data.inboxId]);
 
 describe('events', () => {
   test('mail from outside is published once for each inbox where it arrives, and not where it is refused', async ({
@@ -81,7 +79,7 @@ describe('events', () => {
       ['message.received', helpdesk.id],
       ['message.received', info.id],
     ]);
-    expect(events.map(({ message }) => message.id)).toEqual(arrived.map(({ id }) => id));
+    expect(events.map(({ data }) => data.message.id)).toEqual(arrived.map(({ id }) => id));
     await expect(receive({ ...mail, to: [helpdesk.address, 'no@acme.test'] })).rejects.toThrow('There is no inbox');
     expect(events).toHaveLength(2);
   });
@@ -101,22 +99,23 @@ describe('events', () => {
       ...reported,
     ]);
     const [first, , , , bounced] = events;
-    expect([first?.message.id, bounced?.message.id]).toEqual([sent.id, sent.id]);
-    expect([first?.message.bouncedAt, bounced?.message.bouncedAt]).toEqual([null, expect.any(String)]);
+    expect([first?.data.message.id, bounced?.data.message.id]).toEqual([sent.id, sent.id]);
+    expect([first?.data.message.bouncedAt, bounced?.data.message.bouncedAt]).toEqual([null, expect.any(String)]);
   });
 
   test('an event names its tenant, workspace and inbox', async ({ expect }) => {
     const { helpdesk, info, events } = startService();
     await helpdesk.mail(info.address);
-    expect(events.map(({ world, workspaceId, inboxId }) => [world.id, workspaceId, inboxId])).toEqual([
+    expect(events.map(({ tenantId, data }) => [tenantId, data.workspaceId, data.inboxId])).toEqual([
       [IDS.acme.tenant, IDS.acme.workspaces.support, helpdesk.id],
       [IDS.globex.tenant, IDS.globex.workspaces.main, info.id],
     ]);
-    for (const { id, message, inboxId } of events) {
+    for (const { data } of events) {
+      const { id, message, inboxId } = data;
       expect(id).toMatch(/^evt_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
       expect(message.inboxId).toBe(inboxId);
     }
-    expect(new Set(events.map(({ id }) => id)).size).toBe(2);
+    expect(new Set(events.map(({ data }) => data.id)).size).toBe(2);
   });
 
   test('an event has the message as it is stored in its inbox', async ({ expect }) => {
@@ -124,9 +123,9 @@ describe('events', () => {
     const { json } = await billing.call('POST', `/forward/${IDS.acme.messages.invoice}`, { to: info.address });
     const [sent, received] = events;
     const latest = await info.latest();
-    expect([sent?.message.id, sent?.message.direction]).toEqual([json.id, 'outbound']);
-    expect([received?.message.id, received?.message.direction]).toEqual([latest.id, 'inbound']);
-    expect(received?.message).toMatchObject({ to: [info.address], fromAddress: billing.address, isRead: false });
+    expect([sent?.data.message.id, sent?.data.message.direction]).toEqual([json.id, 'outbound']);
+    expect([received?.data.message.id, received?.data.message.direction]).toEqual([latest.id, 'inbound']);
+    expect(received?.data.message).toMatchObject({ to: [info.address], fromAddress: billing.address, isRead: false });
   });
 
   test('every way of sending publishes an event', async ({ expect }) => {
@@ -172,12 +171,12 @@ describe('events', () => {
   });
 
   test('a listener that throws affects neither the send nor later listeners', async ({ expect }) => {
-    const { helpdesk, bus, events, errors } = startService();
-    const later: MailEvent[] = [];
-    bus.subscribe(() => {
+    const { helpdesk, journals, events, errors } = startService();
+    const later: EntryOf<MailEntryKind>[] = [];
+    journals.subscribe(MAIL_ENTRY_KINDS, () => {
       throw new Error('No.');
     });
-    bus.subscribe((event) => later.push(event));
+    journals.subscribe(MAIL_ENTRY_KINDS, (entry) => void later.push(entry));
     const sent = await helpdesk.mail(ADDRESS.dana);
     expect(sent.status).toBe('sent');
     expect([events.length, later]).toEqual([1, events]);
@@ -185,10 +184,10 @@ describe('events', () => {
   });
 
   test('a listener that has unsubscribed receives no more events, and may unsubscribe twice', async ({ expect }) => {
-    const { helpdesk, bus, events, unsubscribe } = startService();
-    const other: MailEvent[] = [];
-    const leave = bus.subscribe((event) => {
-      other.push(event);
+    const { helpdesk, journals, events, unsubscribe } = startService();
+    const other: EntryOf<MailEntryKind>[] = [];
+    const leave = journals.subscribe(MAIL_ENTRY_KINDS, (entry) => {
+      other.push(entry);
       leave();
     });
     await helpdesk.mail(ADDRESS.dana);
@@ -199,14 +198,18 @@ describe('events', () => {
   });
 
   test('a listener cannot change the event for other listeners or the stored message', async ({ expect }) => {
-    const { helpdesk, bus, errors } = startService();
-    bus.subscribe(({ message }) => Object.assign(message, { subject: 'Changed' }));
-    bus.subscribe(({ message }) => (message.to as string[]).push('changed@customer.test'));
+    const { helpdesk, journals, errors } = startService();
+    journals.subscribe(MAIL_ENTRY_KINDS, ({ data }) => void Object.assign(data.message, { subject: 'Changed' }));
+    journals.subscribe(
+      MAIL_ENTRY_KINDS,
+      ({ data }) => void (data.message.to as string[]).push('changed@customer.test'),
+    );
+    journals.subscribe(MAIL_ENTRY_KINDS, (entry) => void Object.assign(entry, { kind: 'mail-held' }));
     const { id } = await helpdesk.mail(ADDRESS.dana);
     expect((await helpdesk.call('GET', `/messages/${id}`)).json).toMatchObject({
       subject: 'Hello',
       to: ADDRESS.dana,
     });
-    expect(errors).toEqual([expect.any(TypeError), expect.any(TypeError)]);
+    expect(errors).toEqual([expect.any(TypeError), expect.any(TypeError), expect.any(TypeError)]);
   });
 });

@@ -284,7 +284,8 @@ function append(session: Session, args: Command['args']): CommandResult {
     throw new CommandError('The date must be written as " 7-Feb-2026 21:52:25 +0000".');
   }
   if (!bytes || remaining.length > 1) throw new CommandError('APPEND needs one mail, as a literal.');
-  const item = appendMail(context, inbox, { folder: target.name, bytes, flags, time });
+  const appended = { folder: target.name, bytes, flags, time };
+  const item = session.change(() => appendMail(context, inbox, appended));
   if (!item) throw new RefusedCommand('The mail was removed at once.');
   return { text: `[APPENDUID ${target.uidValidity} ${item.uid}] The mail is stored.`, messageIds: [item.id] };
 }

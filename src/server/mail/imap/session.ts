@@ -8,8 +8,9 @@ import { MailReader, OpenMails } from '../../../service/imap/mail-reader.ts';
 import { FolderView } from '../../../service/imap/view.ts';
 import { type MailContext, mailContextOf } from '../../../service/mail/store-message.ts';
 import type { InboxPrincipal } from '../../../service/pipeline/access/principal.ts';
-import { recordCommand } from '../../../service/pipeline/exchange.ts';
+import { recordCommand } from '../../../service/pipeline/record-exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
+import type { Entry, Origin } from '../../../world/journal/entry.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
 import { WorkQueue } from '../../work-queue.ts';
 import { type Command, parseCommand, parseTag } from './parse-command.ts';
@@ -156,6 +157,8 @@ export class Session {
   #hasEnded = false;
   /** The functions to call when the connection has ended. */
   readonly #endCallbacks: (() => void)[] = [];
+  /** What the present command has caused in the journal. */
+  #caused: { readonly origin: Origin; readonly entries: Entry[]; readonly name: string } | undefined;
 
   constructor(shared: ImapContext, connection: Connection, commands: readonly CommandTable[]) {
     this.shared = shared;
@@ -221,6 +224,7 @@ export class Session {
   }
 
   async #run(command: Command): Promise<unknown> {
+    this.#caused = { origin: {}, entries: [], name: fullName(command) };
     const table = this.#commands.flatMap(
       (each) => Object.entries(each) as [keyof typeof CHECKS, CommandTable['any']][],
     );
@@ -237,7 +241,7 @@ export class Session {
   logIn(principal: InboxPrincipal): void {
     const { shared } = this;
     const inbox = shared.openInbox(principal);
-    const context = mailContextOf(shared.service, principal.world);
+    const context = mailContextOf(shared.service, 'imap', principal.world);
     this.account = {
       principal,
       inbox,
@@ -325,7 +329,21 @@ export class Session {
    */
   complete<Result>(work: Work<Result>): Promise<Result | undefined> {
     const { inbox } = this.needAccount();
-    return this.shared.queue.run(work, () => inbox.hasEnded);
+    return this.shared.queue.run(this.#changeStepByStep(work), () => inbox.hasEnded);
+  }
+
+  /** Does the synchronous work of the present command that changes mail, so that the journal names the command. */
+  change<Result>(work: () => Result): Result {
+    const { origin, entries, name } = this.#caused ?? { origin: {}, entries: [], name: 'IMAP' };
+    return this.shared.service.journals.runFor(name, origin, entries, work);
+  }
+
+  *#changeStepByStep<Result>(work: Work<Result>): Work<Result> {
+    for (;;) {
+      const step = this.change(() => work.next());
+      if (step.done) return step.value;
+      yield;
+    }
   }
 
   /** Applies the faults of the session before a command. */
@@ -371,6 +389,7 @@ export class Session {
       messageIds,
       path: this.view?.folder.name ?? '',
       reply: reply.replace(/^OK \[CAPABILITY [^\]]*\]/, 'OK'),
+      ...(this.#caused && { caused: this.#caused.entries, origin: this.#caused.origin }),
     });
   }
 

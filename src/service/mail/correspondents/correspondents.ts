@@ -1,7 +1,7 @@
 import type { BehaviourValues } from '../../../contract/behaviours.ts';
 import { toBareAddress } from '../../../contract/email-address.ts';
 import type { Clock } from '../../../world/clock.ts';
-import type { EventBus } from '../../../world/event-bus.ts';
+import type { Journals } from '../../../world/journal/journal.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import { type MessageRow, pick } from '../../../world/store/rows.ts';
 import { findOwner, type Part, type PartOf, type World } from '../../../world/store/world.ts';
@@ -20,7 +20,7 @@ import { type Correspondent, CorrespondentError } from './correspondent.ts';
 /** The parts of a mailbox that the correspondents need. */
 interface Context {
   readonly worlds: Worlds;
-  readonly events: EventBus;
+  readonly journals: Journals;
   readonly behaviours: BehaviourValues;
   readonly loops: LoopGuard;
 }
@@ -200,6 +200,8 @@ export class Correspondents implements OutsideAddresses {
     const { id, afterMs } = entry.shown;
     const { entries } = this.#findList(entry);
     entries.set(id, { entry, order: entries.get(id)?.order ?? 0 });
+    const heard = { address, messageIdHeader: mail.messageIdHeader, willAnswer: turn !== undefined };
+    this.context.journals.publish(world, 'correspondent', heard);
     if (turn) this.#dueAnswersTo(world).add({ entryId: id, dueMs: world.clock.now().getTime() + afterMs, mail, turn });
   }
 
@@ -229,7 +231,7 @@ export class Correspondents implements OutsideAddresses {
 
   /** Delivers an answer to an inbox or to a correspondent. An answer to any other address is not delivered. */
   async #deliver(world: World, original: Mail, { address: from }: Entry, answer: Answer): Promise<void> {
-    const context = mailContextOf({ ...this.context, correspondents: this }, world);
+    const context = mailContextOf({ ...this.context, correspondents: this }, 'correspondent', world);
     const route = findRoute(context, toBareAddress(answer.to), world);
     if (route.kind !== 'inbox' && route.kind !== 'correspondent') return;
     const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...original, subject: 'a delivery report' };

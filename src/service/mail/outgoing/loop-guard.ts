@@ -4,7 +4,7 @@ import { checkNumber } from '../../../basics/number-options.ts';
 import { timestamp } from '../../../contract/schemas.ts';
 import type { Clock } from '../../../world/clock.ts';
 import { timestampNow } from '../../../world/environment.ts';
-import type { Activity } from '../../../world/event-bus.ts';
+import type { Journals } from '../../../world/journal/journal.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import { fieldOfTenant, type Part, type PartOf, type World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
@@ -68,13 +68,13 @@ class Traffic implements Part {
 /** Stops loops of mail: it holds the mail of two addresses that exchange too many mails within a minute. */
 export class LoopGuard {
   readonly #limit: number;
-  readonly #activity: Activity;
+  readonly #journals: Journals;
   readonly #trafficOf: PartOf<Traffic>;
 
   /** Creates a guard. @throws {RangeError} on an invalid limit. */
-  constructor(worlds: Worlds, activity: Activity, limit: unknown = DEFAULT_LIMIT) {
+  constructor(worlds: Worlds, journals: Journals, limit: unknown = DEFAULT_LIMIT) {
     this.#limit = checkNumber('loopLimit', limit);
-    this.#activity = activity;
+    this.#journals = journals;
     this.#trafficOf = worlds.addPart('mail between addresses', () => new Traffic());
   }
 
@@ -116,7 +116,7 @@ export class LoopGuard {
       `${from} and ${to} exchanged more than ${this.#limit} mails within a minute, so ${JSON.stringify(subject)} ` +
       `from ${from} is held. If this is not a loop, set a higher loopLimit.`;
     const entry = { ...fieldOfTenant(world), from, to, subject, reason };
-    this.#activity.publish({ kind: 'mail-held', ...entry });
+    this.#journals.publish(world, 'mail-held', entry);
     return { ...entry, messageIdHeader: mail.messageIdHeader, heldAt: timestampNow(world.environment) };
   }
 }

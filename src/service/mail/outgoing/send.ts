@@ -30,6 +30,8 @@ interface StoredMail extends Pick<MessageRow, 'to' | 'cc' | 'bcc' | 'replyTo' | 
 export interface OutgoingMail extends StoredMail {
   /** The message that this mail replies to; null if this mail starts a thread. */
   readonly originalMessage: MessageRow | null;
+  /** The message that this mail forwards, if it forwards one. */
+  readonly forwarded?: MessageRow;
   readonly recipientCheck: RecipientCheck;
   /** Only for a mail that a program submitted: fields of the submitted mail, and the recipients of its envelope. */
   readonly submission?: Submission;
@@ -49,7 +51,7 @@ interface Submission
  * @throws {ApiError} as `checkSending` does, or STORAGE_FULL. In these cases nothing is stored.
  */
 export function sendMail(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
-  const { originalMessage, recipientCheck, submission, ...stored } = mail;
+  const { originalMessage, forwarded, recipientCheck, submission, ...stored } = mail;
   const recipients = submission?.recipients ?? [...new Set([...mail.to, ...mail.cc, ...mail.bcc].map(toBareAddress))];
   checkSending(context, world, inbox, recipients, recipientCheck);
   if (!submission && recipients.length < mail.to.length + mail.cc.length + mail.bcc.length) {
@@ -60,7 +62,10 @@ export function sendMail(context: MailContext, world: World, inbox: InboxRow, ma
   const bounced = routes.filter(({ kind }) => kind === 'bounced').map(({ recipient }) => recipient);
   checkRoom(context, (1 + inboxes.length) * sizeOfMail({ ...stored, ...(submission && { raw: submission.raw }) }));
   const message = storeSent(context, world, inbox, stored, submission ?? newFields(world, inbox, originalMessage));
-  publish(context, world, 'message.sent', message);
+  publish(context, world, 'message.sent', message, {
+    routes: routes.map(({ kind, recipient }) => ({ recipient, route: kind })),
+    ...(forwarded && { forwardOf: forwarded.messageIdHeader }),
+  });
   if (bounced.length < routes.length) context.assume('sending.local');
   const correspondents = routes.filter(({ kind }) => kind === 'correspondent');
   deliverAll(context, world, { ...message, attachments: mail.attachments }, [...inboxes, ...correspondents]);
@@ -219,7 +224,8 @@ function deliverReports(
   original: MessageRow,
   bounced: readonly string[],
 ): void {
-  for (const recipient of bounced) receiveMail(context, sender, composeReport(sender.world, original, recipient));
+  const emulator = { ...context, source: 'emulator' as const };
+  for (const recipient of bounced) receiveMail(emulator, sender, composeReport(sender.world, original, recipient));
 }
 
 function composeReport({ environment }: World, original: MessageRow, recipient: string): IncomingMail {

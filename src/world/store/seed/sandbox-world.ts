@@ -39,7 +39,7 @@ export class SandboxWorld implements ReachableWorlds {
     this.#keys = shared.keys;
     this.#realEnvironment = realEnvironment;
     this.#lastUsedMs = realEnvironment.realNow().getTime();
-    this.world = createWorld(snapshot.tenants[0], { ...shared, addresses: this.#addresses }, realEnvironment);
+    this.world = createWorld(snapshot.tenants[0], shared.withAddresses(this.#addresses), realEnvironment);
     this.world.restore(snapshot);
   }
 

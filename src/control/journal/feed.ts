@@ -1,0 +1,179 @@
+import { freezeDeep } from '../../basics/freeze-deep.ts';
+import { messageOf } from '../../basics/named-error.ts';
+import { maskDeep } from '../../contract/mask.ts';
+import type { Entry, EntryOf } from '../../world/journal/entry.ts';
+import { FEED_KINDS, type Journals } from '../../world/journal/journal.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import { findOwner, type Owner, type Part, type PartOf } from '../../world/store/world.ts';
+import type { Worlds } from '../../world/store/worlds.ts';
+import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
+import { readerOf } from './find-requests.ts';
+import { type JournalReader, showSummary } from './show-request.ts';
+
+/** The readers of the feed of a mailbox or a sandbox that wait for the next event. */
+class Readers implements Part {
+  readonly staysOnReset = true;
+  readonly waiting = new Set<() => void>();
+  endCount = 0;
+
+  /** Ends the feed of every current reader, after the reader has read the events so far. */
+  end(): void {
+    this.endCount += 1;
+    this.wake();
+  }
+
+  wake(): void {
+    for (const resume of this.waiting) resume();
+    this.waiting.clear();
+  }
+}
+
+/**
+ * The live feeds of a mailbox and of its sandboxes: the journal in the order in which things happen. A slow reader needs
+ * no memory. When it reads again, it gets a `gap` in place of entries that the journal no longer has. The feed of a
+ * sandbox has only what concerns this sandbox.
+ */
+export class Feeds {
+  readonly #worlds: Worlds;
+  readonly #journals: Journals;
+  readonly #readersOf: PartOf<Readers>;
+  /** The events that were read, because all readers of a feed share them. */
+  readonly #shown = { mailbox: new WeakMap<Entry, FeedEvent>(), sandbox: new WeakMap<Entry, FeedEvent>() };
+  /**
+   * The start of every event id. It is different in each run of the process, so that an id of an earlier run is
+   * unknown.
+   */
+  readonly #run: string;
+
+  constructor(worlds: Worlds, journals: Journals) {
+    this.#worlds = worlds;
+    this.#journals = journals;
+    this.#readersOf = worlds.addPart('feed', () => new Readers());
+    this.#run = journals.realNowMs().toString(36);
+    journals.subscribe(FEED_KINDS, ({ tenantId }) => {
+      const owner = findOwner(worlds, tenantId);
+      // An event of the whole mailbox may also be in the feeds of sandboxes.
+      const owners: readonly Owner[] = owner === worlds ? worlds.owners() : [worlds, owner];
+      for (const readers of this.#readersOf.in(owners)) if (readers.waiting.size > 0) readers.wake();
+    });
+  }
+
+  /** Ends the feed of every reader. */
+  end(): void {
+    for (const readers of this.#readersOf.in(this.#worlds.owners())) readers.end();
+  }
+
+  /** Reads a feed. Without `lastEventId`, new events are those after this call, even if `next()` is called later. */
+  read(worlds: ReachableWorlds, { lastEventId, follow = true }: FeedOptions = {}): AsyncIterable<FeedEvent> {
+    const start = this.#positionAfter(worlds, lastEventId, follow);
+    return { [Symbol.asyncIterator]: () => this.#createReader(worlds, start, follow) };
+  }
+
+  #createReader(worlds: ReachableWorlds, start: Position, follow: boolean): AsyncIterator<FeedEvent, undefined> {
+    const readers = this.#readersOf(worlds);
+    const { endCount } = readers;
+    let position = start;
+    let isClosed = false;
+    return {
+      next: async () => {
+        while (!isClosed) {
+          const found = this.#readAfter(worlds, position);
+          if (found) {
+            position = found.position;
+            return { done: false, value: found.value };
+          }
+          if (!follow || endCount !== readers.endCount) break;
+          await new Promise<void>((resolve) => readers.waiting.add(resolve));
+        }
+        return { done: true, value: undefined };
+      },
+      return: async () => {
+        isClosed = true;
+        readers.wake();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  #positionAfter(worlds: ReachableWorlds, lastEventId: string | undefined, follow: boolean): Position {
+    const end = this.#journals.lastFeedNumber(worlds);
+    if (lastEventId === undefined) return follow ? end : 'start';
+    if (lastEventId === '0') return 'start';
+    const [run, number = ''] = lastEventId.split('-');
+    const isKnown = run === this.#run && /^\d{1,15}$/.test(number) && Number(number) <= end;
+    return isKnown ? Number(number) : 'unknown';
+  }
+
+  /** Returns the event after a position, and the position of this event. */
+  #readAfter(worlds: ReachableWorlds, position: Position) {
+    const next = this.#journals.nextInFeed(worlds, typeof position === 'number' ? position : 0);
+    const end = this.#journals.lastFeedNumber(worlds);
+    const number = next ? numberIn(worlds, next) : end + 1;
+    const missed = position === 'unknown' ? null : typeof position === 'number' ? number - position - 1 : 0;
+    if (missed !== 0) {
+      const common = { id: `${this.#run}-${number - 1}`, realTime: new Date(this.#journals.realNowMs()).toISOString() };
+      return { value: { ...common, kind: 'gap' as const, missed }, position: number - 1 };
+    }
+    if (!next) return undefined;
+    return { value: this.#show(next, number, readerOf(worlds)), position: number };
+  }
+
+  #show(entry: Entry, number: number, reader: JournalReader): FeedEvent {
+    const known = this.#shown[reader].get(entry);
+    if (known) return known;
+    const common = { id: `${this.#run}-${number}`, realTime: new Date(entry.realTimeMs).toISOString() };
+    const event = freezeDeep({ ...common, ...toFeedItem(entry as EntryOf, reader) }) as FeedEvent;
+    this.#shown[reader].set(entry, event);
+    return event;
+  }
+}
+
+/** The number of the last event that a reader has; or that it begins with the oldest one; or that its id is unknown. */
+type Position = number | 'start' | 'unknown';
+
+function numberIn({ sandboxId }: ReachableWorlds, { feedNumber, ownFeedNumber }: Entry): number {
+  return sandboxId === undefined ? feedNumber : ownFeedNumber;
+}
+
+/** Converts an entry to an item of the feed, with all secrets masked. */
+function toFeedItem(entry: EntryOf, reader: JournalReader): FeedItem {
+  switch (entry.kind) {
+    case 'request':
+    case 'mail-command':
+      return { kind: 'request', request: showSummary(entry.data, reader) };
+    case 'failure':
+      return maskDeep({ kind: 'failure', error: messageOf(entry.data.error) });
+    default:
+      return maskDeep({ kind: feedKindOf(entry), ...activityOf(entry) }) as FeedItem;
+  }
+}
+
+function feedKindOf({ kind }: EntryOf): string {
+  return kind === 'mail-received' ? 'mail' : kind;
+}
+
+/** Returns what the log and the feed show of an entry. The rest is only in the journal. */
+export function activityOf(entry: EntryOf): object {
+  switch (entry.kind) {
+    case 'mail-received': {
+      const { inboxId, inbox, message } = entry.data;
+      const { id: messageId, from, subject } = message;
+      return { messageId, tenantId: entry.tenantId, inboxId, inbox, from, subject };
+    }
+    case 'delivery-created':
+    case 'delivery-ended': {
+      const { eventId: _, messageId: _id, ...shown } = entry.data;
+      return shown;
+    }
+    case 'attempt': {
+      const { eventId, messageId, sentTimestamp, responseHeaders, responseBody, ...shown } = entry.data;
+      return shown;
+    }
+    case 'messages': {
+      const { messageIds: _, ...shown } = entry.data;
+      return shown;
+    }
+    default:
+      return entry.data;
+  }
+}

@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
+import { messageOf } from '../../basics/named-error.ts';
+import { maskDeep } from '../../contract/mask.ts';
+import { timestamp } from '../../contract/schemas.ts';
+import { type Mail, showMailAsItWas } from '../../service/mail/show-mail.ts';
+import {
+  ENTRY_KINDS,
+  type Entry,
+  type EntryData,
+  type EntryKind,
+  type EntryOf,
+  type MailEntryKind,
+  type MailEvent,
+} from '../../world/journal/entry.ts';
+import type { Dropped, Journals } from '../../world/journal/journal.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import { showRow } from '../../world/store/state.ts';
+import { readerOf } from './find-requests.ts';
+import type { RequestEntry } from './request-entry.ts';
+import { type JournalReader, showRequest } from './show-request.ts';
+
+/** A mail as it was when it arrived, was sent, or bounced. Its bytes are base64. */
+export interface JournalMail extends Pick<MailEvent, 'source' | 'routes' | 'forwardOf' | 'bounce'> {
+  /** The id of the event, as deliveries have it. */
+  readonly eventId: string;
+  /** The canonical address of the inbox; an empty text if there is no such inbox. */
+  readonly inbox: string;
+  /** The mail. */
+  readonly mail: Omit<Mail, 'problems' | 'streams'>;
+  /** Whether the journal had to let go of the bytes of the mail; left out if it has them. */
+  readonly lacksBytes?: true;
+}
+
+/** A failure of the emulator itself. */
+export interface FailureMessage {
+  /** The message of the error. */
+  readonly error: string;
+}
+
+/** What a journal entry says, by its kind. */
+export type JournalData = {
+  readonly [Kind in EntryKind]: Kind extends MailEntryKind
+    ? JournalMail
+    : Kind extends 'request' | 'mail-command'
+      ? RequestEntry
+      : Kind extends 'failure'
+        ? FailureMessage
+        : EntryData[Kind];
+};
+
+/** The number of an entry, and its owner. */
+export interface EntryReference {
+  /** The id of the tenant or the sandbox; null for the mailbox. */
+  readonly tenantId: string | null;
+  /** Its number among the entries of its owner. */
+  readonly number: number;
+}
+
+/** Something that happened. An entry never changes, and nothing removes it but a full journal. */
+export type JournalEntry<Kind extends EntryKind = EntryKind> = {
+  readonly [Each in Kind]: EntryReference & {
+    /** When it happened: ISO 8601 UTC, by the clock of the tenant. */
+    readonly at: string;
+    /** When it happened, in real time. */
+    readonly realTime: string;
+    /** What happened. */
+    readonly kind: Each;
+    /** What led to it; null if that is not known, or belongs to another sandbox. */
+    readonly cause: EntryReference | null;
+    /** The details, which depend on the kind. */
+    readonly data: JournalData[Each];
+  };
+}[Kind];
+
+const KINDS = Object.keys(ENTRY_KINDS) as EntryKind[];
+const KIND_RULE = `must be kinds of entries: ${KINDS.join(', ')}`;
+
+const kindField = () => z.enum(KINDS, KIND_RULE);
+
+const queryFields = () => ({
+  /** Only entries of these kinds. Default: every kind. */
+  kinds: z.array(kindField(), KIND_RULE).optional(),
+  /**
+   * Which epoch: `present`, since the start or the latest reset or restore, or `former`, the one before it. Default:
+   * `present`.
+   */
+  epoch: z.enum(['present', 'former'], 'must be present or former').optional(),
+});
+
+/** The schema of a journal query. */
+export const journalQuery = lazy(() => z.strictObject(queryFields(), 'must be an object'));
+
+/** The schema of a journal query in a URL, where the kinds are one text with commas. */
+export const journalUrlQuery = () =>
+  journalQuery().extend({
+    kinds: z
+      .string()
+      .transform((kinds) => kinds.split(',').map((kind) => kind.trim()))
+      .pipe(z.array(kindField(), KIND_RULE))
+      .describe('Kinds of entries, with commas between them. Default: every kind.')
+      .optional(),
+  });
+
+/** Selects entries of the journal. */
+export type JournalQuery = InputOf<ReturnType<typeof queryFields>>;
+
+const referenceFields = () => ({ tenantId: z.string().nullable(), number: z.int() });
+
+/** The schema of a journal entry. */
+export const journalEntryReply = lazy(() =>
+  z.strictObject({
+    ...referenceFields(),
+    at: timestamp().describe("By the tenant's clock."),
+    realTime: timestamp(),
+    kind: kindField(),
+    cause: z.strictObject(referenceFields()).nullable().describe('What led to it; null if that is not known.'),
+    data: z.looseObject({}).describe('The details, which depend on the kind.'),
+  }),
+);
+
+/** The schema of how many entries were dropped. */
+export const lossesReply = lazy(() =>
+  z.partialRecord(kindField(), z.strictObject({ count: z.int().min(1), until: timestamp() })),
+);
+
+/** How many entries of a kind are no longer kept. */
+export interface JournalLoss {
+  /** Their number: at least 1. */
+  readonly count: number;
+  /** When the last of them happened, in real time: ISO 8601 UTC. */
+  readonly until: string;
+}
+
+/** How many entries of each kind are no longer kept; without a field for a kind that is complete. */
+export type JournalLosses = { readonly [Kind in EntryKind]?: JournalLoss };
+
+/** Returns how many entries of the present epoch are no longer kept, by kind. */
+export function readLosses(journals: Journals, worlds: ReachableWorlds): JournalLosses {
+  const owners = worlds.owners();
+  const losses = KINDS.map((kind) => [kind, journals.dropped(owners, [kind])] as const);
+  return Object.fromEntries(
+    losses.filter(([, { count }]: readonly [EntryKind, Dropped]) => count > 0),
+  ) as JournalLosses;
+}
+
+/** Returns the entries of a mailbox or a sandbox, oldest first. A mailbox also has those of what was removed since. */
+export function readJournal<Kind extends EntryKind>(
+  journals: Journals,
+  worlds: ReachableWorlds,
+  { kinds = KINDS as Kind[], epoch }: { readonly kinds?: readonly Kind[]; readonly epoch?: 'present' | 'former' },
+): JournalEntry<Kind>[] {
+  const entries: EntryOf<Kind>[] = journals.of(worlds.owners(), { kinds, epoch });
+  const ended = worlds.sandboxId === undefined && epoch !== 'former' ? journals.ofEnded(kinds) : [];
+  const all = ended.length === 0 ? entries : [...entries, ...ended].sort((one, other) => one.order - other.order);
+  const reader = readerOf(worlds);
+  const causeOf = journals.causes();
+  return all.map((entry) => showEntry(entry as EntryOf, reader, causeOf(entry)) as JournalEntry<Kind>);
+}
+
+function showEntry(entry: EntryOf, reader: JournalReader, cause: Entry | undefined): JournalEntry {
+  const { tenantId, number, realTimeMs, atMs, kind } = entry;
+  const isShown = cause && (reader === 'mailbox' || cause.tenantId === tenantId);
+  return {
+    tenantId,
+    number,
+    at: new Date(atMs).toISOString(),
+    realTime: new Date(realTimeMs).toISOString(),
+    kind,
+    cause: isShown ? { tenantId: cause.tenantId, number: cause.number } : null,
+    data: showData(entry, reader),
+  } as JournalEntry;
+}
+
+function showData(entry: EntryOf, reader: JournalReader): object {
+  switch (entry.kind) {
+    case 'mail-received':
+    case 'mail-sent':
+    case 'mail-bounced':
+    case 'mail-triggered':
+      return showMailEvent(entry.tenantId ?? '', entry.data);
+    case 'request':
+    case 'mail-command':
+      return showRequest(entry.data, reader);
+    case 'change': {
+      const { row, ...change } = entry.data;
+      return { ...change, row: row && maskDeep(showRow(row)) };
+    }
+    case 'failure':
+      return maskDeep({ error: messageOf(entry.data.error) });
+    default:
+      return maskDeep({ ...(entry as Entry).data });
+  }
+}
+
+function showMailEvent(tenantId: string, event: MailEvent): JournalMail {
+  const { id: eventId, message, attachments, inbox, source, routes, forwardOf, bounce, lacksBytes } = event;
+  return {
+    eventId,
+    inbox,
+    source,
+    ...(routes && { routes }),
+    ...(forwardOf !== undefined && { forwardOf }),
+    ...(bounce && { bounce }),
+    mail: showMailAsItWas(tenantId, message, attachments),
+    ...(lacksBytes && { lacksBytes }),
+  };
+}

@@ -1,0 +1,155 @@
+import { performance } from '../../basics/real-timers.ts';
+import type { ApiError } from '../../contract/errors.ts';
+import { isStreamPath } from '../../contract/stream-protocol.ts';
+import type { Entry, KeptBody, KeptRequest, Origin } from '../../world/journal/entry.ts';
+import { isEntryOf, MAIL_ENTRY_KINDS } from '../../world/journal/entry.ts';
+import { findOwner } from '../../world/store/world.ts';
+import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from './access/principal.ts';
+import type { ApiReply, FinishedExchange, ReceivedBody, Service } from './exchange.ts';
+import { Exchange, isCut, isOver, NO_QUERY } from './exchange.ts';
+
+/** The parts of a service that recording a request needs. */
+export type RecordingService = Pick<Service, 'worlds' | 'journals' | 'behaviours' | 'behavioursNow'>;
+
+/**
+ * Sets the reply and the duration of an exchange, and adds it to the journal, unless the epoch of the exchange is over.
+ */
+export function finishExchange(service: RecordingService, exchange: Exchange, reply: ApiReply): FinishedExchange {
+  const finished = Object.assign(exchange, { reply, durationMs: performance.now() - exchange.startedMs });
+  if (!isOver(service.worlds, exchange)) recordExchange(service, finished);
+  return finished;
+}
+
+function recordExchange({ worlds, journals, behavioursNow }: RecordingService, exchange: FinishedExchange): void {
+  const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
+  const { method, path, query, headers } = request;
+  const key = sentKey(headers) ?? ((query.has('api_key') && isStreamPath(path) && query.get('api_key')) || undefined);
+  const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
+  // A tenant may have been removed while its request waited. Then the request belongs to the mailbox.
+  const owner = findOwner(worlds, principal?.world?.id);
+  const [number, numberInSandbox] = journals.countRequest(owner);
+  const kept = isSmall(reply.body) ? { reply, replyBytes: undefined } : truncate(reply);
+  const realTimeMs = journals.realNowMs();
+  const { caused } = exchange;
+  // Each field is copied by name, because spreads would take longer than the rest of this function.
+  const data: KeptRequest = {
+    number,
+    numberInSandbox,
+    realTimeMs,
+    behaviours: behavioursNow,
+    protocol,
+    method,
+    path,
+    query,
+    headers,
+    row,
+    key,
+    error,
+    ignored,
+    usedBehaviours,
+    faults,
+    durationMs,
+    atMs: owner.clock.now().getTime(),
+    keyId: principal ? findKeyId(worlds, key) : null,
+    principal: principal ? describePrincipal(principal) : null,
+    reason: reasonOf(exchange),
+    requestBody: keepBody(received),
+    reply: kept.reply,
+    replyBytes: kept.replyBytes,
+    messages: caused.length === 0 ? NO_IDS : messagesOf(caused),
+    deliveries: caused.length === 0 ? NO_IDS : deliveriesOf(caused),
+    read: exchange.read,
+  };
+  const kind = protocol === 'http' ? 'request' : 'mail-command';
+  exchange.origin.entry = journals.publish(owner, kind, data, { realTimeMs });
+}
+
+const NO_IDS: readonly string[] = Object.freeze([]);
+
+function messagesOf(entries: readonly Entry[]): string[] {
+  const ids = entries.flatMap((entry) => (isEntryOf(entry, ...MAIL_ENTRY_KINDS) ? entry.data.message.id : []));
+  return [...new Set(ids)];
+}
+
+function deliveriesOf(entries: readonly Entry[]): string[] {
+  const ids = entries.flatMap((entry) => (isEntryOf(entry, 'delivery-created') ? entry.data.deliveryId : []));
+  return [...new Set(ids)];
+}
+
+/** The maximum number of bytes in UTF-8 for one UTF-16 code unit. */
+const MAX_BYTES_PER_CHARACTER = 3;
+
+/** Maximum size of a body that is kept, in bytes. */
+const MAX_KEPT_BYTES = 16 * 1024;
+
+/**
+ * Returns why a request was refused; null if it was not. If a fault decided the reply, the fault is the reason.
+ * Otherwise, the service gives the reason.
+ */
+function reasonOf({ faults, reply, error, refusal }: FinishedExchange): string | null {
+  const fault = faults.find(({ kind, status = 0 }) => kind === 'cut' || (kind === 'reply' && status >= 400));
+  if (fault) return `The fault ${fault.id} ${isCut(reply) ? 'cut the connection' : `replied with ${reply.status}`}.`;
+  return error ? reasonOfError(error) : (refusal ?? null);
+}
+
+function reasonOfError(error: ApiError): string {
+  return error.internalReason?.() ?? error.message;
+}
+
+/**
+ * Returns the start of a body. If the body is part of a larger buffer, the start is copied, because the whole buffer
+ * would otherwise stay in memory.
+ */
+function keepBody(body: ReceivedBody = 'empty'): KeptBody {
+  if (typeof body === 'string') return { start: undefined, bytes: body === 'empty' ? 0 : null };
+  return { start: isSmall(body) ? body : new Uint8Array(body.subarray(0, MAX_KEPT_BYTES)), bytes: body.byteLength };
+}
+
+function isSmall(body: string | Uint8Array | null): boolean {
+  if (typeof body === 'string') return body.length <= MAX_KEPT_BYTES / MAX_BYTES_PER_CHARACTER;
+  return body === null || body.buffer.byteLength <= MAX_KEPT_BYTES;
+}
+
+/** Returns a copy of a reply with only the start of its body, and the size of the whole body. */
+function truncate(reply: ApiReply): Pick<KeptRequest, 'reply' | 'replyBytes'> {
+  const bytes = typeof reply.body === 'string' ? new TextEncoder().encode(reply.body) : reply.body;
+  const body = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));
+  return { reply: { ...reply, body }, replyBytes: bytes?.byteLength };
+}
+
+/** A command of SMTP or IMAP that the journal shows. */
+export interface MailCommand {
+  readonly protocol: 'smtp' | 'imap';
+  /** Who is logged in; `undefined` for nobody. */
+  readonly principal: Principal | undefined;
+  /** The name of the command, such as `UID FETCH`. */
+  readonly name: string;
+  /** The folder, or the recipients. */
+  readonly path: string;
+  /** The command without passwords and without the bytes of a mail. */
+  readonly text: string;
+  /** An HTTP status that has the same meaning as the reply. */
+  readonly status: number;
+  readonly reply: string;
+  /** The ids of the messages that the command read or changed. */
+  readonly messageIds: readonly string[];
+  /** The epoch in which the command began. Default: the present epoch. */
+  readonly epoch?: number | undefined;
+  /** The entries that the command has caused, and their origin. Default: none. */
+  readonly caused?: readonly Entry[];
+  readonly origin?: Origin;
+}
+
+/** Adds a command to the journal. */
+export function recordCommand(service: RecordingService, command: MailCommand): void {
+  const { protocol, principal, name: method, path, text, status, reply, messageIds, epoch } = command;
+  const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null, epoch };
+  const exchange = new Exchange(service, request, protocol);
+  exchange.principal = principal;
+  exchange.received = new TextEncoder().encode(text);
+  exchange.caused.push(...(command.caused ?? []));
+  exchange.read = protocol === 'imap' ? messageIds : [];
+  exchange.refusal = status < 400 ? undefined : reply;
+  finishExchange(service, exchange, { status, headers: {}, body: [reply, ...messageIds].join('\n') });
+  if (command.origin) command.origin.entry = exchange.origin.entry;
+}
