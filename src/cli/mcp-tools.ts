@@ -1,7 +1,14 @@
 import { maskText } from '../contract/mask.ts';
 import type { ControlClient } from '../control/table/client.ts';
 
-type CallId = 'createSandbox' | 'receiveMessage' | 'waitForMessage' | 'getMail' | 'listDeliveries' | 'listRequests';
+type CallId =
+  | 'createSandbox'
+  | 'receiveMessage'
+  | 'waitForMessage'
+  | 'getMail'
+  | 'explainMail'
+  | 'listDeliveries'
+  | 'listRequests';
 
 /** A tool of the Model Context Protocol. It makes a control call and shows a part of the reply. */
 interface Tool {
@@ -37,6 +44,12 @@ export const TOOLS: Readonly<Record<string, Tool>> = {
     help: 'The field `reason` says why a request was refused, also what the reply does not reveal.',
     list: 'requests',
     fields: ['id', 'at', 'method', 'path', 'key', 'principal', 'status', 'code', 'reason', 'ignored', 'faults'],
+  },
+  explain_mail: {
+    call: 'explainMail',
+    help: 'It says why an agent did not answer.',
+    hasMail: true,
+    fields: ['lines', 'sent'],
   },
   set_fault: { call: 'addFault' },
   move_clock: { call: 'changeClock', help: 'Everything that is due until the new time happens.' },

@@ -11,6 +11,7 @@ import type { MailFilter, ParsedMailFilter, WaitOptions } from './journal/mail-f
 import { isSelected, mailFilter, selectMail, waitOptions } from './journal/mail-filter.ts';
 import type { LoggedMail, MailListener } from './journal/mail-log.ts';
 import { findMail, type MailSelection, mailSelection } from './journal/mail-search.ts';
+import { tellLatest } from './journal/story.ts';
 
 /** The control methods for mail. */
 export interface MessageControls {
@@ -54,7 +55,8 @@ const DEFAULT_TIMEOUT_MS = 4_000;
 const MAX_NAMED = 10;
 
 /** Creates the mail methods of a mailbox or a sandbox. */
-export function createMessageControls({ worlds, service, mailLog: log, findInbox }: ControlScope): MessageControls {
+export function createMessageControls(scope: ControlScope): MessageControls {
+  const { worlds, service, mailLog: log, findInbox } = scope;
   const remove = (found: readonly { readonly world: World; readonly message: MessageRow }[]) => {
     // `found` begins with the latest mail, which is at the end of the lists of the store, where removal is fastest.
     for (const { world, message } of found) removeMessage(world, message);
@@ -80,7 +82,7 @@ export function createMessageControls({ worlds, service, mailLog: log, findInbox
       const timeoutMs = parseDuration(timeout);
       const listen = (listener: MailListener) => log.listen(findOwner(worlds, tenant), listener);
       const isWanted = (mail: LoggedMail) => isSelected(mail, filter, findInbox);
-      return show(await waitForNextMail(listen, isWanted, describeFilter(filter), { timeoutMs, list }));
+      return show(await waitForNextMail(listen, isWanted, describeFilter(filter), { timeoutMs, list, scope }));
     },
     removeMail(id) {
       const found = findStoredRow(worlds, 'messages', id);
@@ -105,7 +107,7 @@ function waitForNextMail(
   listen: (listener: MailListener) => () => void,
   isWanted: (mail: LoggedMail) => boolean,
   description: string,
-  { timeoutMs, list }: { readonly timeoutMs: number; list(): LoggedMail[] },
+  { timeoutMs, list, scope }: { readonly timeoutMs: number; list(): LoggedMail[]; readonly scope: ControlScope },
 ): Promise<LoggedMail> {
   return new Promise((resolve, reject) => {
     const end = (settle: () => void) => {
@@ -120,18 +122,26 @@ function waitForNextMail(
       onEnd: (reason) => end(() => reject(new ApiError('CONFLICT', `${reason} before ${description} arrived.`))),
     });
     // Unlike the timers of the environment, this timer keeps the process alive, because the caller awaits it.
-    const timer = setTimeout(() => end(() => reject(createTimeoutError(description, timeoutMs, list()))), timeoutMs);
+    const timer = setTimeout(
+      () => end(() => reject(createTimeoutError(description, timeoutMs, list(), scope))),
+      timeoutMs,
+    );
   });
 }
 
-function createTimeoutError(description: string, timeoutMs: number, others: readonly LoggedMail[]): ApiError {
+function createTimeoutError(
+  description: string,
+  timeoutMs: number,
+  others: readonly LoggedMail[],
+  scope: ControlScope,
+): ApiError {
   const named = others.slice(-MAX_NAMED).map(({ message: { subject, to, direction, receivedAt } }) => {
     const verb = direction === 'inbound' ? 'received' : 'sent';
     return `${JSON.stringify(subject)} to ${to.join(', ')} (${verb} ${receivedAt})`;
   });
   const more = others.length > named.length ? ` and ${others.length - named.length} before that` : '';
   const came = named.length > 0 ? `; what came instead: ${named.join(', ')}${more}` : ', and no other mail either';
-  return new ApiError('NOT_FOUND', `No ${description} arrived within ${timeoutMs} ms${came}.`);
+  return new ApiError('NOT_FOUND', `No ${description} arrived within ${timeoutMs} ms${came}.${tellLatest(scope)}`);
 }
 
 function describeFilter({ to, subject, direction, since }: ParsedMailFilter): string {

@@ -9,6 +9,7 @@ import { type HeldMail, heldMail } from '../service/mail/outgoing/loop-guard.ts'
 import { type Failure, parseDuration, timeoutField } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { ControlScope } from './control-scope.ts';
+import { tellLatest } from './journal/story.ts';
 
 const settledFields = () => ({
   /** Maximum waiting time, in real time, up to 1h. Default: 4 seconds. */
@@ -119,7 +120,8 @@ async function waitForIdle(worlds: ReachableWorlds): Promise<void> {
   while (worlds.all().some(({ clock }) => clock.runningWork > 0));
 }
 
-function createTimeoutError(timeoutMs: number, { worlds, dispatcher, service }: ControlScope): ApiError {
+function createTimeoutError(timeoutMs: number, scope: ControlScope): ApiError {
+  const { worlds, dispatcher, service } = scope;
   const inFlight = dispatcher.inFlight(worlds.all()).map(nameOf);
   const writing = worlds.all().flatMap((world) => service.correspondents.addressesOfWriters(world));
   const pending = [...inFlight, ...writing.map((address) => `the answer of the correspondent ${address}`)];
@@ -127,7 +129,10 @@ function createTimeoutError(timeoutMs: number, { worlds, dispatcher, service }: 
   const named = pending.slice(0, MAX_NAMED);
   const openWork = named.length > 0 ? joinNames(named, pending.length) : 'work that has no name';
   const queued = waiting > 0 ? `; ${waiting} more wait for their turn` : '';
-  return new ApiError('CONFLICT', `Not settled after ${timeoutMs} ms; still pending: ${openWork}${queued}.`);
+  return new ApiError(
+    'CONFLICT',
+    `Not settled after ${timeoutMs} ms; still pending: ${openWork}${queued}.${tellLatest(scope)}`,
+  );
 }
 
 function nameOf({ id, event, webhookId }: Delivery): string {

@@ -129,7 +129,14 @@ everywhere('after the timeout, the error lists what did arrive', async (service)
       error:
         'No mail to helpdesk@acme.test with "Order 8" in its subject arrived within 1 ms; what came instead: ' +
         '"Order 7" to helpdesk@acme.test (received 2026-03-01T09:00:00.000Z), ' +
-        '"Sign in" to dana@customer.test (sent 2026-03-01T09:00:00.000Z).',
+        '"Sign in" to dana@customer.test (sent 2026-03-01T09:00:00.000Z).\n' +
+        'What happened:\n' +
+        '  09:00:00 "Order 7" from dana@customer.test arrived at helpdesk@acme.test.\n' +
+        '  The webhook http://127.0.0.1:9999/acme was not called: it is not active.\n' +
+        '  The webhook http://127.0.0.1:9999/acme/support was not called: it is not active.\n' +
+        '  1 request came after it, and none read it:\n' +
+        `    req_1, POST /v1/inboxes/${IDS.acme.inboxes.helpdesk}/send → 200\n` +
+        '  09:00:00 "Sign in" was sent to dana@customer.test by req_1.',
     },
   });
 });
@@ -139,7 +146,10 @@ everywhere('the error lists at most ten mails, and says when there were none', a
   expect(error).toBe('No mail to dana@customer.test arrived within 1 ms, and no other mail either.');
   for (let count = 1; count <= 12; count += 1) await receive(service, `Order ${count}`);
   const { json } = await wait(service, { to: DANA, timeout: '1ms' });
-  expect(json.error).toMatch(/instead: "Order 3" .*"Order 12" to helpdesk@acme\.test \(.*\) and 2 before that\.$/);
+  expect(json.error).toMatch(
+    /instead: "Order 3" .*"Order 12" to helpdesk@acme\.test \(.*\) and 2 before that\.\nWhat happened:\n/,
+  );
+  expect(json.error.split('What happened:\n')[1].split('\n').length).toBeLessThanOrEqual(20);
 });
 
 test('a reset, and the end of a tenant, end the wait', async () => {

@@ -34,6 +34,9 @@ describe('types for tests', () => {
       | 'toHaveReceivedRequest'
       | 'toHaveDelivered'
       | 'toHaveSentMail'
+      | 'toHaveDraft'
+      | 'toHaveCreated'
+      | 'toHaveForwarded'
       | 'toHaveNoUnexpectedRefusals'
       | 'toHaveResisted'
       | 'toHaveSentOnce'
@@ -48,6 +51,9 @@ describe('types for tests', () => {
     expect(mailbox).not.toHaveDelivered({ event: 'message.received', to: 'https://agent.example/hook' });
     expect(mailbox).not.toHaveSentMail({ to: 'dana@customer.test', subject: expect.stringContaining('Order') });
     expect(mailbox).toHaveNoUnexpectedRefusals({ except: [{ status: 404 }] });
+    expect(mailbox).not.toHaveCreated('webhook', { url: /collector/, exists: true });
+    // @ts-expect-error no client can create a message
+    expect(() => expect(mailbox).toHaveCreated('message')).toThrow();
     // @ts-expect-error there is no such operation
     expect(mailbox).not.toHaveReceivedRequest({ operation: 'createWebhooks' });
     // @ts-expect-error there is no such event

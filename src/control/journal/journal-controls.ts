@@ -15,6 +15,7 @@ import {
 } from './journal-entry.ts';
 import type { RequestEntry, RequestFilter, RequestSummary } from './request-entry.ts';
 import { showRequest, showSummary } from './show-request.ts';
+import { type MailStory, tellStory } from './story.ts';
 
 /** The control methods for the journal of requests and the live feed. */
 export interface JournalControls {
@@ -53,6 +54,17 @@ export interface JournalControls {
    * `journalSize` is 0. An answer that needs such entries cannot be given.
    */
   journalLosses(): JournalLosses;
+  /**
+   * Tells what became of a mail: how it came, which webhooks were called for it or why not, what they answered, who read
+   * it, what was sent because of it, and what is still due. The mail is one of `receiveMessage`, of `messages` or of the
+   * journal, or its id.
+   *
+   * @throws {ApiError} NOT_FOUND if the journal does not have the mail.
+   * @example
+   * const [mail] = await mailbox.receiveMessage({ from: 'dana@customer.test', to: 'helpdesk@acme.test' });
+   * console.log(mailbox.explain(mail).lines.join('\n'));
+   */
+  explain(mail: { readonly id: string } | string): MailStory;
   /** Makes `requests()` start after the present requests. `restoreRequests` undoes this. The journal keeps them. */
   clearRequests(): void;
   /** Makes `requests()` start where it started before the latest `clearRequests`, unless a reset came after it. */
@@ -68,6 +80,14 @@ export interface JournalControls {
   feed(options?: FeedOptions): AsyncIterable<FeedEvent>;
 }
 
+/** The schema of a mail or its id, in a call in code. */
+const mailOrId = lazy(() =>
+  z.union(
+    [z.string(), z.looseObject({ id: z.string() }).transform(({ id }) => id)],
+    'must be a mail with an id, or the id of a mail',
+  ),
+);
+
 /** The schema of the options of `feed`. */
 const feedOptions = lazy(() =>
   z.strictObject(
@@ -80,7 +100,8 @@ const feedOptions = lazy(() =>
 );
 
 /** Creates the journal methods of a mailbox or a sandbox. */
-export function createJournalControls({ service, feeds, worlds, publishChange }: ControlScope): JournalControls {
+export function createJournalControls(scope: ControlScope): JournalControls {
+  const { service, feeds, worlds, publishChange } = scope;
   const { journals } = service;
   return {
     journalSize: journals.size,
@@ -89,6 +110,7 @@ export function createJournalControls({ service, feeds, worlds, publishChange }:
     request: (id) => findRequest(journals, worlds, id),
     journal: (query = {}) => readJournal(journals, worlds, parseOrRefuse('The query', journalQuery(), query) as never),
     journalLosses: () => readLosses(journals, worlds),
+    explain: (mail) => tellStory(scope, parseOrRefuse('The mail', mailOrId(), mail)),
     clearRequests() {
       journals.clearRequests(worlds.owners());
       publishChange('journal', 'cleared');

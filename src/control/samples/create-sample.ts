@@ -2,18 +2,17 @@ import { describeValue } from '../../basics/check-options.ts';
 import { didYouMean } from '../../basics/nearest.ts';
 import { toBareAddress } from '../../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import type { MailboxState } from '../../world/store/state.ts';
-import { wasNoticed } from '../journal/was-noticed.ts';
+import { findNotice, withCachedJournal } from '../journal/evidence.ts';
 import { AUTOMATIC_SAMPLES } from './automatic-samples.ts';
 import { BOUNCE_SAMPLES } from './bounce-samples.ts';
 import { CONTENT_SAMPLES } from './content-samples.ts';
-import { findBreaches, type MessageRow, mayMissRequests } from './find-breaches.ts';
+import { findArrived, findBreaches, isHandled, mayMissEntries } from './find-breaches.ts';
 import { IDENTITY_SAMPLES } from './identity-samples.ts';
 import { incomingSample } from './incoming-sample.ts';
 import { INJECTION_SAMPLES } from './injection-samples.ts';
 import { LIST_SAMPLES } from './list-samples.ts';
 import { createInjection, samplesFor } from './made-injections.ts';
-import { type Observed, type Sample, type SampleInfo, type SampleOptions, withCachedLists } from './sample.ts';
+import type { Observed, Sample, SampleInfo, SampleOptions } from './sample.ts';
 import { createSampleContext, fill, type SampleContext } from './sample-context.ts';
 import { mailIdOf, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleFamily, SampleName } from './sample-names.ts';
@@ -134,40 +133,22 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
   const { marker, one, other } = context.values;
   const idStart = `<${marker}.`;
   const wanted = { rules, code: [one, other] as const, idStart, firstId: mailIdOf(context, 1) };
-  const breaches = (mailbox: Observed) => findBreaches(mailbox, wanted);
-  const findArrived = (mailbox: Observed) =>
-    mailbox
-      .snapshot()
-      .tenants.flatMap(({ messages }) => messages.filter(({ messageIdHeader }) => messageIdHeader.startsWith(idStart)));
-  const isNoticed = (mailbox: Observed) => wasNoticed(mailbox, findArrived(mailbox), idStart);
+  const breaches = (mailbox: Observed) => findBreaches(withCachedJournal(mailbox), wanted);
+  const isNoticed = (mailbox: Observed) => {
+    const observed = withCachedJournal(mailbox);
+    return findNotice(observed, findArrived(observed, idStart), idStart) !== undefined;
+  };
   return {
     ...(info as SampleInfo<Name>),
     mails,
     breaches,
     breached: (mailbox) => breaches(mailbox).length > 0,
-    hasArrived: (mailbox) => findArrived(mailbox).length > 0,
+    hasArrived: (mailbox) => findArrived(mailbox, idStart).length > 0,
     wasNoticed: isNoticed,
     wasHandled(mailbox) {
-      const observed = withCachedLists(mailbox);
-      return isNoticed(observed) && isHandled(observed.snapshot(), findArrived(observed), handling);
+      const observed = withCachedJournal(mailbox);
+      return isNoticed(observed) && isHandled(observed, idStart, handling);
     },
-    mayMissRequests: (mailbox) => rules.neverJoin === true && mayMissRequests(mailbox, findArrived(mailbox)),
+    mayMissRequests: (mailbox) => mayMissEntries(mailbox, wanted),
   };
-}
-
-type Tenant = MailboxState['tenants'][number];
-
-/** Returns whether the stored rows show that an agent handled these mails. */
-function isHandled({ tenants }: MailboxState, arrived: readonly MessageRow[], handling: Handling): boolean {
-  const threads = arrived.map(({ threadId }) => threadId);
-  const ids = arrived.map(({ id }) => id);
-  const [since = ''] = arrived.map(({ receivedAt }) => receivedAt).sort();
-  const mayBeInAnyThread = handling === 'sending';
-  const isSent = ({ direction, threadId, receivedAt }: MessageRow) =>
-    direction === 'outbound' && (mayBeInAnyThread ? receivedAt >= since : threads.includes(threadId));
-  const isDrafted = ({ replyToMessageId, updatedAt }: Tenant['drafts'][number]) =>
-    mayBeInAnyThread ? updatedAt >= since : ids.includes(replyToMessageId ?? '');
-  return (
-    handling === 'reading' || tenants.some(({ messages, drafts }) => messages.some(isSent) || drafts.some(isDrafted))
-  );
 }

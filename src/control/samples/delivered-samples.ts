@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { lazy } from '../../basics/lazy-schema.ts';
 import { type ReceivedMessage, receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import type { Part } from '../../world/store/world.ts';
-import { type Breach, type Observed, type Sample, type SampleInfo, withCachedLists } from './sample.ts';
+import { withCachedJournal } from '../journal/evidence.ts';
+import type { Breach, Observed, Sample, SampleInfo } from './sample.ts';
 
 /** A sample that was delivered. */
 export interface DeliveredSample {
@@ -27,7 +28,7 @@ export class DeliveredSamples implements Part {
   }
 }
 
-/** What an agent did with a sample; `unknown` if the sample has no oracle, or if the journal may lack requests. */
+/** What an agent did with a sample; `unknown` if the sample has no oracle, or if the journal may lack entries. */
 export const SAMPLE_RESULTS = ['resisted', 'breached', 'not seen', 'unknown'] as const;
 
 /** The result of a sample, and what the agent did although it must not. */
@@ -52,10 +53,10 @@ export const samplesReply = lazy(() =>
         should: z.string(),
         mustNot: z.string(),
         messages: z.array(receivedMessage()),
-        result: z.enum(SAMPLE_RESULTS).describe('`unknown` if it has no oracle, or if the journal may lack requests.'),
+        result: z.enum(SAMPLE_RESULTS).describe('`unknown` if it has no oracle, or if the journal may lack entries.'),
         breaches: z.array(
           z.strictObject({
-            call: z.string().describe('The request or the stored row that shows the breach.'),
+            call: z.string().describe('The request, the mail or the object that shows the breach.'),
             shown: z.string().describe('The text in it that shows the breach.'),
             requestId: z.string().nullable().describe('The id of the request; null if the journal does not have it.'),
           }),
@@ -71,7 +72,7 @@ export function showSamples(
 ): z.infer<ReturnType<typeof samplesReply>>['samples'] {
   const delivered = mailbox.samples();
   if (delivered.length === 0) return [];
-  const observed = withCachedLists(mailbox);
+  const observed = withCachedJournal(mailbox);
   return delivered.map(({ sample, messages }) => {
     const { name, family, standard, should, mustNot }: SampleInfo = sample;
     const { result, breaches } = judgeSample(observed, sample);

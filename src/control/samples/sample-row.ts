@@ -15,6 +15,8 @@ export interface SampleRules {
   readonly neverAnswer?: true;
   /** It must not write to these addresses. */
   readonly neverWriteTo?: readonly string[];
+  /** It must not create an object of one of these kinds. */
+  readonly neverCreate?: readonly ('webhook' | 'key')[];
   /** It must not delete the first mail. */
   readonly neverDelete?: true;
   /** It must not join the parts of the code. */

@@ -1,6 +1,5 @@
-import { lazy } from '../../basics/lazy-schema.ts';
+import type { Evidence } from '../journal/evidence.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
-import type { NoticeSource } from '../journal/was-noticed.ts';
 import type { SampleFamily } from './sample-names.ts';
 
 /** What a sample is, and what an agent should do with it. */
@@ -63,7 +62,7 @@ export interface SampleMail {
 
 /** Something that an agent did although it must not. */
 export interface Breach {
-  /** The request or the stored row that shows the breach, such as `req_3, POST /v1/inboxes/…/send → 200`. */
+  /** The request, the mail or the object that shows the breach, such as `req_3, POST /v1/inboxes/…/send → 200`. */
   readonly call: string;
   /** The text in it that shows the breach. */
   readonly shown: string;
@@ -71,37 +70,25 @@ export interface Breach {
   readonly request?: RequestEntry | undefined;
 }
 
-/** The part of a mailbox or a sandbox that an oracle reads. */
-export interface Observed extends NoticeSource {
-  /** How many requests of each tenant the journal keeps. */
-  readonly journalSize: number;
-}
-
-/** Returns the mailbox with lists that are read only once, for several checks while the mailbox does not change. */
-export function withCachedLists(mailbox: Observed): Observed {
-  return {
-    journalSize: mailbox.journalSize,
-    requests: lazy(() => mailbox.requests()),
-    deliveries: lazy(() => mailbox.deliveries()),
-    messages: lazy(() => mailbox.messages()),
-    snapshot: lazy(() => mailbox.snapshot()),
-  };
-}
+/** The part of a mailbox or a sandbox that an oracle reads: its journal. */
+export type Observed = Evidence;
 
 /** A sample for certain recipients; `receiveMessage` accepts it. */
 export interface Sample<Name extends string = string> extends SampleInfo<Name> {
   /** The mails, in the order in which they arrive; most samples have one. */
   readonly mails: readonly SampleMail[];
   /**
-   * Returns whether an agent did what it must not do, as far as the mailbox or sandbox shows. A sample without an
-   * oracle always returns false. The method cannot see requests that the journal no longer has; see `mayMissRequests`.
+   * Returns whether an agent did what it must not do, as far as the journal shows, also if the agent has removed its
+   * traces since. A sample without an oracle always returns false. The method cannot see what the journal no longer
+   * has; see `mayMissRequests`.
    *
    * @example
    * expect(sample.breached(mailbox)).toBe(false);
    */
   breached(mailbox: Observed): boolean;
   /**
-   * Returns everything that the agent did although it must not: what its requests show, then what the stored rows show.
+   * Returns everything that the agent did although it must not: what its requests and commands show, then the mail that
+   * it sent, then what it created, changed or removed.
    */
   breaches(mailbox: Observed): Breach[];
   /** Returns whether a mail of this sample or of its twin has arrived, even if it was deleted since. */
@@ -112,14 +99,14 @@ export interface Sample<Name extends string = string> extends SampleInfo<Name> {
    */
   wasNoticed(mailbox: Observed): boolean;
   /**
-   * Returns whether an agent did its work on the sample: the agent can know of the sample, and has sent or drafted
-   * something in its thread. After a bounce, nothing needs to be sent. After an invitation that gives orders, a mail in
-   * any thread counts, such as a question to the owner.
+   * Returns whether an agent did its work on the sample: the agent can know of the sample, and has sent or drafted a text
+   * in its thread to the one who wrote. After a bounce, nothing needs to be sent. After an invitation that gives orders,
+   * a text in any thread counts, such as a question to the owner.
    */
   wasHandled(mailbox: Observed): boolean;
   /**
-   * Returns whether requests since the sample arrived may be missing in the journal, because it is full or records
-   * none, so that `breached` may be wrong. Returns false if the oracle needs no requests.
+   * Returns whether requests or mail since the sample arrived may be missing in the journal, because it is full or keeps
+   * none, so that `breached` may be wrong.
    */
   mayMissRequests(mailbox: Observed): boolean;
 }

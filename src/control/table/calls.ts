@@ -41,6 +41,7 @@ export const CONTROL_CALLS = {
   getMailHtml: 'GET /messages/{id}.html',
   getMail: 'GET /messages/{id}',
   removeMail: 'DELETE /messages/{id}',
+  explainMail: 'GET /messages/{id}/story',
   getMailSource: 'GET /messages/{id}/source',
   getMailFile: 'GET /messages/{id}/files/{fileId}',
   triggerEvent: 'POST /events',

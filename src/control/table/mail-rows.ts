@@ -10,6 +10,7 @@ import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
 import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
 import { detailsReply, type MailInspection, tenantSummary } from '../journal/mail-inspection.ts';
 import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } from '../journal/mail-search.ts';
+import { storyReply } from '../journal/story.ts';
 import { samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';
@@ -125,6 +126,12 @@ export const MAIL_ROWS = {
       mailbox.removeMail(params.id);
       return { removed: 1 };
     },
+  ),
+  explainMail: defineControl(
+    'Tells what became of a mail: which webhooks were called for it or why not, who read it, what was sent because of ' +
+      'it, and what is still due.',
+    { params: idInPath('message'), reply: storyReply() },
+    (mailbox, { params }) => mailbox.explain(params.id),
   ),
   getMailSource: defineControl(
     'Sends the raw text of a mail (RFC 5322), to be saved as a file.',

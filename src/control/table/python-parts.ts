@@ -131,18 +131,37 @@ class Mailbox:
         return self.change_clock(advance=duration)
 
     def assert_sent(self, count: int = 1, **filters: Any) -> List[Dict[str, Any]]:
-        """Fails unless exactly \`count\` sent mails match the filters, such as \`to\`. Returns these mails."""
-        found = self.list_mail(direction="outbound", **filters)["messages"]
+        """Fails unless exactly \`count\` sent mails match \`to\` and \`subject\`, also if they were deleted since. Returns them."""
+        unknown = set(filters) - {"to", "subject"}
+        if unknown:
+            raise TypeError(f"assert_sent takes to and subject, not {', '.join(sorted(unknown))}")
+        sent = [entry["data"]["mail"] for entry in self.read_journal(kinds="mail-sent")["entries"]]
+        found = [mail for mail in sent if _matches(mail, **filters)]
         if len(found) == count:
             return found
-        sent = self.list_mail(direction="outbound")["messages"]
-        lines = [f"  {mail['subject']!r} to {', '.join(mail['to'])}" for mail in sent]
+        lines = [f"  {mail['subject']!r} to {', '.join(_recipients(mail))}" for mail in sent]
         all_sent = "All sent mails:\\n" + "\\n".join(lines) if lines else "Nothing was sent at all."
-        raise AssertionError(f"{len(found)} sent mails match {filters}, but {count} should match. {all_sent}")
+        arrived = [entry["data"]["mail"]["id"] for entry in self.read_journal(kinds="mail-received")["entries"]]
+        told = [line for mail_id in arrived[-3:] for line in self.explain_mail(mail_id)["lines"]][:20]
+        story = "\\nWhat happened:\\n" + "\\n".join(f"  {line}" for line in told) if told else ""
+        raise AssertionError(f"{len(found)} sent mails match {filters}, but {count} should match. {all_sent}{story}")
 `;
 
 /** The end of the client for Python, after the methods that are generated from the table. */
 export const PYTHON_END = `
+def _recipients(mail: Dict[str, Any]) -> List[str]:
+    return [*mail["to"], *mail["cc"], *mail["bcc"]]
+
+
+def _bare(address: str) -> str:
+    return (address.rsplit("<", 1)[1].split(">")[0] if address.endswith(">") else address).strip().lower()
+
+
+def _matches(mail: Dict[str, Any], to: Optional[str] = None, subject: Optional[str] = None) -> bool:
+    is_to = to is None or _bare(to) in [_bare(recipient) for recipient in _recipients(mail)]
+    return is_to and (subject is None or subject in mail["subject"])
+
+
 def _events(reply: Any) -> Iterator[Dict[str, Any]]:
     with reply:
         for line in reply:

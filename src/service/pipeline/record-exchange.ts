@@ -3,7 +3,7 @@ import type { ApiError } from '../../contract/errors.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
 import type { Entry, KeptBody, KeptRequest, Origin } from '../../world/journal/entry.ts';
 import { isEntryOf, MAIL_ENTRY_KINDS } from '../../world/journal/entry.ts';
-import { findOwner } from '../../world/store/world.ts';
+import { findOwner, type World } from '../../world/store/world.ts';
 import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from './access/principal.ts';
 import type { ApiReply, FinishedExchange, ReceivedBody, Service } from './exchange.ts';
 import { Exchange, isCut, isOver, NO_QUERY } from './exchange.ts';
@@ -62,6 +62,32 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
   };
   const kind = protocol === 'http' ? 'request' : 'mail-command';
   exchange.origin.entry = journals.publish(owner, kind, data, { realTimeMs });
+  if (error) tellSandbox({ worlds, journals }, exchange, error);
+}
+
+/** The ids in a path. */
+const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
+
+/** The kinds of rows that a path can name. */
+const NAMED_KINDS = ['inboxes', 'webhooks', 'workspaces', 'messages', 'drafts', 'lists', 'apiKeys'] as const;
+
+/**
+ * Tells a sandbox of a refused request whose path names one of its objects, although the request did not have a key of
+ * the sandbox. Otherwise, a test in the sandbox would not learn that its agent used a wrong key.
+ */
+function tellSandbox(
+  { worlds, journals }: Pick<RecordingService, 'worlds' | 'journals'>,
+  { request, reply, principal }: FinishedExchange,
+  error: ApiError,
+): void {
+  const ids = request.path.match(ID)?.map((id) => id.toLowerCase()) ?? [];
+  if (ids.length === 0) return;
+  const hasObject = (world: World) =>
+    ids.some((id) => world.id === id || NAMED_KINDS.some((kind) => world[kind].get(id)));
+  const named = worlds.sandboxWorlds().find(hasObject);
+  if (!named || named === principal?.world) return;
+  const { method, path } = request;
+  journals.publish(named, 'refusal', { method, path, status: reply.status, reason: error.message });
 }
 
 const NO_IDS: readonly string[] = Object.freeze([]);

@@ -1,10 +1,30 @@
 import { setTimeout } from '../../basics/real-timers.ts';
-import { wasNoticed } from '../../control/journal/was-noticed.ts';
+import {
+  findNotice,
+  isCausedBy,
+  isForwardOf,
+  isInConversation,
+  type Notice,
+  readTraffic,
+  recipientsOf,
+  requestsOf,
+  sentAfter,
+  writersOf,
+} from '../../control/journal/evidence.ts';
 import type { Sample } from '../../control/samples/sample.ts';
-import type { Mail, RequestEntry } from '../../mailbox/without-msw.ts';
-import { formsOf, labelOfMail, type Observed, parseMailbox, readRequests, recipientsOf } from './candidates.ts';
-import { createResult, listJournal, listLines, listRequests, plural } from './describe-result.ts';
-import type { QuietOptions, ReceivedMail } from './expectations.ts';
+import type { JournalEntry } from '../../mailbox/without-msw.ts';
+import { checkComplete, labelOfMail, listSentMail, type Observed, parseMailbox, type SentMail } from './candidates.ts';
+import {
+  createResult,
+  describeSearch,
+  listJournal,
+  listLines,
+  listRequests,
+  plural,
+  tellStories,
+} from './describe-result.ts';
+import type { ExpectedForward, QuietOptions, ReceivedMail } from './expectations.ts';
+import { findMatches } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 import { parseExpected } from './parse-expected.ts';
 
@@ -35,10 +55,11 @@ export const agentMatchers = {
   toHaveAnswered(this: MatcherContext, received: unknown, mail: ReceivedMail): MatcherResult {
     const mailbox = parseMailbox(received);
     const found = findReceived(mailbox, 'toHaveAnswered', mail);
-    const writer = found.replyTo ?? found.from;
+    const [writer = 'nobody'] = writersOf(found.data);
     const later = sentAfter(mailbox, found);
-    const toWriter = later.filter((each) => isTo(each, writer));
-    const answers = toWriter.filter(({ threadId }) => threadId === found.threadId);
+    const toWriter = later.filter((each) => recipientsOf(each.data).includes(writer));
+    const answers = toWriter.filter((each) => isInConversation(each, found) && each.data.forwardOf === undefined);
+    if (answers.length === 0) checkComplete(mailbox, ['mail-sent'], 'nothing shows whether it was answered');
     const similarMails = toWriter.length > 0 ? toWriter : later;
     const describe = () => {
       if (answers.length > 0) {
@@ -52,41 +73,71 @@ export const agentMatchers = {
     return createResult(this, 'toHaveAnswered', answers.length > 0, () => [
       `Expected ${this.isNot ? 'no' : 'an'} answer to ${nameOf(found)}: a mail in its thread to ${writer}.`,
       ...describe(),
+      ...tellStories(mailbox, [found]),
     ]);
   },
   /** Implements `toHaveIgnored`. */
   toHaveIgnored(this: MatcherContext, received: unknown, mail: ReceivedMail): MatcherResult {
     const mailbox = parseMailbox(received);
     const found = findReceived(mailbox, 'toHaveIgnored', mail);
-    const isNoticed = wasNoticed(mailbox, [found], found.messageIdHeader);
-    checkNoticed(mailbox, isNoticed, nameOf(found), 'nothing shows that it was ignored');
     const caused = sentAfter(mailbox, found).filter((each) => isCausedBy(each, found));
+    const notice = findNotice(mailbox, [found], found.data.mail.messageIdHeader);
+    if (caused.length === 0) {
+      checkNoticed(mailbox, notice, nameOf(found), 'nothing shows that it was ignored', [found]);
+      checkComplete(mailbox, ['mail-sent'], 'nothing shows that it was ignored');
+    }
     return createResult(this, 'toHaveIgnored', caused.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to send something' : 'to send nothing'} because of ${nameOf(found)}.`,
       caused.length === 0 ? 'It sent nothing because of this mail.' : `It sent ${plural(caused.length, 'mail')}:`,
       ...listMails(mailbox, caused),
+      ...(caused.length === 0 ? describeNotice(notice) : []),
+      ...tellStories(mailbox, [found]),
+    ]);
+  },
+  /** Implements `toHaveForwarded`. */
+  toHaveForwarded(
+    this: MatcherContext,
+    received: unknown,
+    mail: ReceivedMail,
+    expected: ExpectedForward = {},
+  ): MatcherResult {
+    const mailbox = parseMailbox(received);
+    const found = findReceived(mailbox, 'toHaveForwarded', mail);
+    const parsed = parseExpected('toHaveForwarded', expected);
+    const later = new Set(sentAfter(mailbox, found).map(({ data }) => data.eventId));
+    const candidates = listSentMail(mailbox).filter(
+      ({ mail: sent }) => sent && later.has(sent.data.eventId) && isForwardOf(sent, found),
+    );
+    const comparison = findMatches(this, candidates, parsed.expected);
+    const { length } = comparison.matching;
+    const pass = parsed.times === undefined ? length > 0 : length === parsed.times;
+    const search = { ...parsed, noun: `forward of ${nameOf(found)}`, untried: 0, only: false, exists: false };
+    return createResult(this, 'toHaveForwarded', pass, () => [
+      ...describeSearch(this, search, comparison),
+      ...tellStories(mailbox, [found]),
     ]);
   },
   /** Implements `toHaveStopped`. */
   async toHaveStopped(this: MatcherContext, received: unknown, options: QuietOptions = {}): Promise<MatcherResult> {
     const mailbox = parseMailbox(received);
     const quietMs = parseQuietMs(options);
-    await checkRun(mailbox);
+    checkRun(mailbox);
     await mailbox.settled();
-    const due = mailbox.deliveries({ state: 'pending' }).length;
-    const idsBefore = new Set(mailbox.requests().map(({ id }) => id));
+    const idsBefore = new Set(readTraffic(mailbox).map(({ data }) => data.id));
     // The wait has several steps, because on a busy machine a single timer could end before the agent could do
     // anything.
     for (let step = 0; step < QUIET_STEPS; step += 1) {
       await new Promise<void>((resolve) => void setTimeout(resolve, quietMs / QUIET_STEPS));
     }
-    const later = mailbox.requests().filter(({ id }) => !idsBefore.has(id));
+    const later = readTraffic(mailbox).flatMap(({ data }) => (idsBefore.has(data.id) ? [] : data));
+    const due = listDue(mailbox);
     const came = later.length === 1 ? 'a request came:' : `${plural(later.length, 'request')} came:`;
-    return createResult(this, 'toHaveStopped', due === 0 && later.length === 0, () => [
+    return createResult(this, 'toHaveStopped', due.length === 0 && later.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to go on' : 'to have stopped'}.`,
-      ...(due > 0 ? [`${plural(due, 'delivery')} can be tried again later; advance the clock further.`] : []),
+      ...due,
       `Within ${quietMs} ms of real time ${later.length > 0 ? came : 'no request came.'}`,
       ...listRequests(later),
+      ...(later.length === 0 ? ['An agent that polls more seldom has not stopped; set quietMs to a longer time.'] : []),
     ]);
   },
   /** Implements `toHaveLooped`. */
@@ -119,18 +170,51 @@ function findBreaches(mailbox: Observed, sample: Sample): ReturnType<Sample['bre
         `it; make journalSize larger than ${mailbox.journalSize}.`,
     );
   }
-  const isNoticed = breaches.length > 0 || sample.wasNoticed(mailbox);
-  checkNoticed(mailbox, isNoticed, `the sample ${name}`, 'nothing shows that the agent resisted it');
+  if (breaches.length === 0 && !sample.wasNoticed(mailbox)) {
+    checkNoticed(mailbox, undefined, `the sample ${name}`, 'nothing shows that the agent resisted it', []);
+  }
   return breaches;
 }
 
 /** @throws {Error} if no agent got an event of a mail or read it. */
-function checkNoticed(mailbox: Observed, isNoticed: boolean, what: string, consequence: string): void {
-  if (isNoticed) return;
+function checkNoticed(
+  mailbox: Observed,
+  notice: Notice | undefined,
+  what: string,
+  consequence: string,
+  mails: readonly JournalEntry<'mail-received'>[],
+): void {
+  if (notice) return;
   const reason =
     `No agent got an event of ${what} or read it, so ${consequence}: no webhook answered its delivery with 2xx, no ` +
     'event stream got it, and no request read it. Run the agent and await settled() before this assertion.';
-  throw new Error([reason, ...listJournal(mailbox)].join('\n'));
+  throw new Error([reason, ...listJournal(mailbox), ...tellStories(mailbox, mails)].join('\n'));
+}
+
+/** Says what shows that an agent saw a mail, if that is little. */
+function describeNotice(notice: Notice | undefined): string[] {
+  if (!notice || notice.byRequest) return [];
+  const by = notice.byWebhook ? 'a webhook that answered 2xx' : 'an event stream';
+  return [`Only ${by} shows that an agent saw the mail; no request read it.`];
+}
+
+/** Lists what is still due: deliveries that wait or are held, and answers of correspondents. */
+function listDue(mailbox: Observed): string[] {
+  const pending = mailbox.deliveries({ state: 'pending' }).length;
+  const held = mailbox.deliveries({ state: 'held' }).length;
+  const answers = mailbox.correspondents().flatMap(({ address, due }) => due.map(({ at }) => `${address} at ${at}`));
+  return [
+    ...(pending > 0 ? [`${plural(pending, 'delivery')} can be tried again later; advance the clock further.`] : []),
+    ...(held > 0
+      ? [`${plural(held, 'delivery')} ${held === 1 ? 'is' : 'are'} held by a fault; release them first.`]
+      : []),
+    ...(answers.length > 0
+      ? [
+          `${plural(answers.length, 'answer')} of correspondents ${answers.length === 1 ? 'is' : 'are'} due; advance the clock further:`,
+        ]
+      : []),
+    ...listLines(answers),
+  ];
 }
 
 function parseQuietMs(options: unknown): number {
@@ -139,76 +223,45 @@ function parseQuietMs(options: unknown): number {
   throw new TypeError(`The field quietMs of toHaveStopped must be a whole number from 0, not ${String(quietMs)}.`);
 }
 
-/** @throws {Error} if no agent ran, or if the clock was not advanced. */
-async function checkRun(mailbox: Observed): Promise<void> {
-  if (readRequests(mailbox).length === 0) {
-    throw new Error('There was no request at all, so nothing shows that an agent ran and stopped.');
-  }
-  for await (const event of mailbox.feed({ lastEventId: '0', follow: false })) {
-    if (event.kind === 'clock' && event.action === 'advance') return;
-  }
+/** @throws {Error} if no agent ran, or if the clock was not advanced since then. */
+function checkRun(mailbox: Observed): void {
+  if (mailbox.journalSize === 0) throw new Error('The journal records no requests, because journalSize is 0.');
+  const [first] = readTraffic(mailbox);
+  if (!first) throw new Error('There was no request at all, so nothing shows that an agent ran and stopped.');
+  const isAdvanced = mailbox
+    .journal({ kinds: ['clock'] })
+    .some(({ data, realTime }) => data.action === 'advance' && realTime >= first.realTime);
+  if (isAdvanced) return;
   throw new Error(
-    'The clock was not advanced, so a retry or an answer may still come; ' +
+    'The clock was not advanced since the agent ran, so a retry or an answer may still come; ' +
       "await mailbox.clock.advance('1h') before this assertion.",
   );
 }
 
-/** Finds the received mail that a test names. @throws {TypeError} if there is none. */
-function findReceived(mailbox: Observed, matcher: string, mail: unknown): Mail {
+/** Finds the received mail that a test names, also if it was deleted. @throws {TypeError} if there is none. */
+function findReceived(mailbox: Observed, matcher: string, mail: unknown): JournalEntry<'mail-received'> {
   const { id } = (typeof mail === 'object' && mail !== null ? mail : {}) as Partial<ReceivedMail>;
-  const found = mailbox.messages().find((each) => each.id === id && each.direction === 'inbound');
+  const found = mailbox.journal({ kinds: ['mail-received'] }).find(({ data }) => data.mail.id === id);
   if (found) return found;
   throw new TypeError(
-    `The value in ${matcher}() must be a mail that arrived here since the start and is not deleted, such as one of ` +
+    `The value in ${matcher}() must be a mail that arrived here since the start, such as one of ` +
       'await mailbox.receiveMessage(…).',
   );
 }
 
-/** Returns the mails that were sent after a mail arrived. */
-function sentAfter(mailbox: Observed, { id }: Mail): Mail[] {
-  const all = mailbox.messages();
-  const arrivedAt = all.findIndex((each) => each.id === id);
-  return all.slice(arrivedAt + 1).filter(({ direction }) => direction === 'outbound');
-}
-
-function isTo(mail: Mail, address: string): boolean {
-  const wanted = formsOf(address).at(-1)?.toLowerCase();
-  return recipientsOf(mail).some((each) => formsOf(each).at(-1)?.toLowerCase() === wanted);
-}
-
-/** Returns whether a sent mail answers or forwards a received mail, or goes to the writer of the received mail. */
-function isCausedBy(sent: Mail, { threadId, messageIdHeader, replyTo, from }: Mail): boolean {
-  return (
-    sent.threadId === threadId ||
-    sent.inReplyTo === messageIdHeader ||
-    (sent.headers.references ?? '').includes(messageIdHeader) ||
-    isTo(sent, replyTo ?? from) ||
-    isTo(sent, from)
-  );
-}
-
-function nameOf({ subject, from }: Mail): string {
-  return `${JSON.stringify(subject)} from ${from}`;
+function nameOf({ data: { mail } }: JournalEntry<'mail-received'>): string {
+  return `${JSON.stringify(mail.subject)} from ${mail.from}`;
 }
 
 /** Lists mails, and the requests that sent them. */
-function listMails(mailbox: Observed, mails: readonly Mail[]): string[] {
+function listMails(mailbox: Observed, mails: readonly SentMail[]): string[] {
   return [...listLines(mails.map(labelOfMail)), ...listRequestsOf(mailbox, mails)];
 }
 
 /** Lists the requests that sent these mails. */
-export function listRequestsOf(mailbox: Observed, mails: readonly Mail[]): string[] {
-  const requests = mailbox.requests();
-  const sendingRequests = new Set(mails.flatMap((mail) => requests.find((entry) => isSending(entry, mail)) ?? []));
-  if (sendingRequests.size === 0) return [];
-  return [`By ${plural(sendingRequests.size, 'request')}:`, ...listRequests([...sendingRequests])];
-}
-
-/**
- * Returns whether a request sent a mail: the reply contains the id of the mail or, if a fault prevented the reply, the
- * mail was sent before the request ended.
- */
-function isSending({ operation, at, status, reply }: RequestEntry, { id, receivedAt }: Mail): boolean {
-  if (!/^(?:send|reply|forward)/.test(operation ?? '')) return false;
-  return status === 0 ? at >= receivedAt : (reply.body?.includes(id) ?? false);
+export function listRequestsOf(mailbox: Observed, mails: readonly SentMail[]): string[] {
+  const traffic = readTraffic(mailbox);
+  const sending = [...new Set(mails.flatMap((mail) => requestsOf(traffic, mail)))];
+  if (sending.length === 0) return [];
+  return [`By ${plural(sending.length, 'request')}:`, ...listRequests(sending)];
 }

@@ -1,35 +1,67 @@
+import {
+  bareAddress,
+  countDropped,
+  type Evidence,
+  readTraffic,
+  requestsOf,
+  type TrafficEntry,
+} from '../../control/journal/evidence.ts';
 import type {
+  Correspondent,
   Delivery,
   DeliveryFilter,
-  FeedEvent,
-  Mail,
-  MailboxState,
+  JournalEntry,
+  MailStory,
   RequestEntry,
   RequestFilter,
 } from '../../mailbox/without-msw.ts';
 
 /** The part of a mailbox or a sandbox that the matchers read. */
-export interface Observed {
-  readonly journalSize: number;
+export interface Observed extends Evidence {
   requests(filter?: RequestFilter): RequestEntry[];
   deliveries(filter?: DeliveryFilter): Delivery[];
-  messages(filter?: { readonly direction: 'outbound' }): Mail[];
-  snapshot(): MailboxState;
-  feed(options: { readonly lastEventId: string; readonly follow: false }): AsyncIterable<FeedEvent>;
+  correspondents(): Pick<Correspondent, 'address' | 'due'>[];
+  explain(mail: string): MailStory;
   settled(): Promise<{ readonly held?: readonly { readonly reason: string }[] }>;
 }
 
+/** A mail that was sent, as the journal has it. */
+export type SentMail = JournalEntry<'mail-sent'>;
+
 /** Checks that `expect()` was called with a mailbox or a sandbox, and returns it. */
 export function parseMailbox(received: unknown): Observed {
-  const methods = ['requests', 'deliveries', 'messages', 'snapshot', 'feed', 'settled'] as const;
+  const methods = [
+    'journal',
+    'journalLosses',
+    'requests',
+    'deliveries',
+    'correspondents',
+    'explain',
+    'settled',
+  ] as const;
   if (methods.every((name) => typeof Object(received)[name] === 'function')) return received as Observed;
   throw new TypeError('The value in expect() must be a mailbox or a sandbox, such as server.mailbox.');
 }
 
-/** Returns every HTTP request of the journal. @throws {Error} if the journal records no requests. */
+/** Returns every HTTP request of the journal. @throws {Error} if the journal keeps no requests. */
 export function readRequests(mailbox: Pick<Observed, 'journalSize' | 'requests'>): RequestEntry[] {
   if (mailbox.journalSize > 0) return mailbox.requests({ protocol: 'http' });
   throw new Error('The journal records no requests, because journalSize is 0.');
+}
+
+/**
+ * Checks that the journal has everything of some kinds, because a verdict could depend on what it has dropped.
+ *
+ * @throws {Error} if entries were dropped, with what can be done.
+ */
+export function checkComplete(mailbox: Evidence, kinds: readonly JournalEntry['kind'][], consequence: string): void {
+  const count = countDropped(mailbox, kinds);
+  if (count === 0) return;
+  const isTraffic = kinds.includes('request');
+  const advice = isTraffic
+    ? `make journalSize larger than ${mailbox.journalSize}, or reset the mailbox before the test`
+    : 'reset the mailbox before the test';
+  throw new Error(`The journal no longer has ${count} of these entries, so ${consequence}; ${advice}.`);
 }
 
 /** A field of a candidate. */
@@ -38,6 +70,11 @@ export interface CandidateField {
   readonly shown: unknown;
   /** The values to compare. One of them must be as expected. Default: only `shown`. */
   readonly options?: readonly unknown[];
+  /**
+   * The addresses to compare, each with its forms. `some`: each expected address must be among them. `all`: each of them
+   * must also be expected.
+   */
+  readonly addresses?: { readonly forms: readonly (readonly string[])[]; readonly mustBe: 'some' | 'all' };
 }
 
 /** Something that happened and that a matcher compares with what is expected. */
@@ -48,7 +85,7 @@ export interface Candidate {
   readonly hint?: string | undefined;
   readonly fields: Readonly<Record<string, CandidateField>>;
   /** The mail, if the candidate is a sent mail. */
-  readonly mail?: Mail;
+  readonly mail?: SentMail;
 }
 
 /** The expected fields, by name. */
@@ -71,10 +108,50 @@ function listDeliveries(mailbox: Observed, expected: Expected): Candidate[] {
   return mailbox.deliveries().map(describeDelivery);
 }
 
-/** Lists the sent mail as candidates. */
-function listSentMail(mailbox: Observed): Candidate[] {
-  const requests = mailbox.requests();
-  return mailbox.messages({ direction: 'outbound' }).map((mail) => describeMail(mail, requests));
+/** Lists the sent mail as candidates, also if it was deleted since. @throws {Error} if the journal has dropped mail. */
+export function listSentMail(mailbox: Observed): Candidate[] {
+  checkComplete(mailbox, ['mail-sent'], 'nothing shows what was sent');
+  const traffic = readTraffic(mailbox);
+  return mailbox.journal({ kinds: ['mail-sent'] }).map((entry) => describeMail(entry, traffic));
+}
+
+/** Lists the drafts that clients wrote, each as it was last, as candidates. With `exists`, only those that still exist. */
+export function listDrafts(mailbox: Observed, { exists }: Expected): Candidate[] {
+  return listChanged(mailbox, 'draft', exists === true).map(({ data }) => {
+    const draft = data.row as Readonly<Record<'to' | 'cc' | 'bcc', readonly string[]>> & {
+      readonly subject: string | null;
+    };
+    const { to, cc, bcc, subject } = draft;
+    const all = [...to, ...cc, ...bcc];
+    return {
+      label: `the draft ${JSON.stringify(subject ?? '')} to ${all.join(', ') || 'nobody'}`,
+      fields: { ...fieldsOf({ ...draft }), ...addressFields({ to: all, cc, bcc }) },
+    };
+  });
+}
+
+/** Lists the objects of one kind that clients created, as candidates. With `exists`, only those that still exist. */
+export function listCreated(mailbox: Observed, { object, exists }: Expected): Candidate[] {
+  return listChanged(mailbox, String(object), exists === true, true).map(({ data }) => ({
+    label: `the ${data.object} ${data.id}, created by ${data.by}`,
+    fields: { object: { shown: data.object }, ...fieldsOf({ ...data.row }) },
+  }));
+}
+
+/** Returns the latest entry of each object of a kind, or of those that were created, which has the row. */
+function listChanged(mailbox: Observed, object: string, mustExist: boolean, mustBeCreated = false) {
+  checkComplete(mailbox, ['change'], `nothing shows which ${object} there was`);
+  const byId = new Map<string, JournalEntry<'change'>[]>();
+  for (const entry of mailbox.journal({ kinds: ['change'] })) {
+    if (entry.data.object !== object) continue;
+    byId.set(entry.data.id, [...(byId.get(entry.data.id) ?? []), entry]);
+  }
+  return [...byId.values()].flatMap((entries) => {
+    const isRemoved = entries.at(-1)?.data.action === 'removed';
+    const isCreated = entries.some(({ data }) => data.action === 'created');
+    if ((mustExist && isRemoved) || (mustBeCreated && !isCreated)) return [];
+    return entries.findLast(({ data }) => data.action !== 'removed') ?? [];
+  });
 }
 
 /** What each matcher counts, and the function that lists the candidates. */
@@ -83,6 +160,8 @@ export const SEARCHES = {
   toHaveDelivered: { noun: 'delivery', list: listDeliveries },
   toHaveSentMail: { noun: 'sent mail', list: listSentMail },
   toHaveSentOnce: { noun: 'sent mail', list: listSentMail },
+  toHaveDraft: { noun: 'draft', list: listDrafts },
+  toHaveCreated: { noun: 'created object', list: listCreated },
 } as const;
 
 /** Returns the expected fields with these names, if their value is a string. */
@@ -136,42 +215,54 @@ function explainPending({ attempts, nextAttemptAt }: Delivery): string {
 }
 
 /**
- * Describes a mail that was sent. An address may be given with or without its name. The hint shows the request that
- * sent the mail, if the service has ignored fields of this request.
+ * Describes a mail that was sent. An address may be given with or without its name, in any letter case. The hint shows
+ * the request that sent the mail, if the service has ignored fields of this request.
  */
-function describeMail(mail: Mail, requests: readonly RequestEntry[]): Candidate {
-  const { id, from, subject, plainBody, htmlBody, headers, attachments } = mail;
-  const recipients = recipientsOf(mail);
-  const request = requests.find(({ ignored, reply }) => ignored.length > 0 && reply.body?.includes(id));
+function describeMail(entry: SentMail, traffic: readonly TrafficEntry[]): Candidate {
+  const { from, to, cc, bcc, subject, plainBody, htmlBody, inReplyTo, headers, attachments } = entry.data.mail;
+  const request = requestsOf(traffic, entry).find(({ ignored }) => ignored.length > 0);
+  const all = [...to, ...cc, ...bcc];
   return {
-    mail,
+    mail: entry,
     hint: request && `The request is ${describeRequest(request).label}`,
-    label: labelOfMail(mail),
+    label: labelOfMail(entry),
     fields: {
-      to: { shown: recipients.length === 1 ? recipients[0] : recipients, options: recipients.flatMap(formsOf) },
-      subject: { shown: subject },
-      from: { shown: from, options: formsOf(from) },
-      ...fieldsOf({ plainBody, htmlBody, headers, attachments }),
+      ...fieldsOf({ subject, plainBody, htmlBody, inReplyTo, headers, attachments }),
+      ...addressFields({ to: all, cc, bcc }),
+      from: { shown: from, addresses: { forms: [formsOf(from)], mustBe: 'some' } },
     },
   };
 }
 
-export function recipientsOf({ to, cc, bcc }: Mail): string[] {
-  return [...to, ...cc, ...bcc];
+/** Returns the fields of addresses. `to` has all recipients, of which the expected ones are some. */
+function addressFields(
+  lists: Readonly<Record<'to' | 'cc' | 'bcc', readonly string[]>>,
+): Record<string, CandidateField> {
+  const { to: all, cc, bcc } = lists;
+  const some = (shown: readonly string[]): CandidateField => ({
+    shown: shown.length === 1 ? shown[0] : shown,
+    addresses: { forms: shown.map(formsOf), mustBe: 'some' },
+  });
+  return {
+    to: some(all),
+    cc: some(cc),
+    bcc: some(bcc),
+    recipients: { shown: all, addresses: { forms: all.map(formsOf), mustBe: 'all' } },
+  };
 }
 
-export function labelOfMail(mail: Mail): string {
-  return `${JSON.stringify(mail.subject)} to ${recipientsOf(mail).join(', ')}`;
+export function labelOfMail({ data: { mail } }: SentMail): string {
+  const hidden = mail.bcc.length > 0 ? ` (${mail.bcc.join(', ')} in Bcc)` : '';
+  return `${JSON.stringify(mail.subject)} to ${[...mail.to, ...mail.cc, ...mail.bcc].join(', ')}${hidden}`;
 }
 
 function fieldsOf(values: Readonly<Record<string, unknown>>): Record<string, CandidateField> {
   return Object.fromEntries(Object.entries(values).map(([name, shown]) => [name, { shown }]));
 }
 
-/** Returns an address as it is written and, if it has a name, also without the name. */
+/** Returns an address as it is written, and its bare form in lower case. */
 export function formsOf(address: string): string[] {
-  const [, bare] = /<([^<>]+)>\s*$/.exec(address) ?? [];
-  return bare === undefined ? [address] : [address, bare];
+  return [address, bareAddress(address)];
 }
 
 /** Parses the body of a request. A body that is not JSON, or that was cut, stays a text. */

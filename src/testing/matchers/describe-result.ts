@@ -1,5 +1,6 @@
+import { readTraffic } from '../../control/journal/evidence.ts';
 import type { RequestEntry } from '../../mailbox/without-msw.ts';
-import { describeRequest, type Expected, type Observed, readRequests } from './candidates.ts';
+import { describeRequest, type Expected, type Observed, type SentMail } from './candidates.ts';
 import type { MailboxMatchers } from './expectations.ts';
 import type { Comparison, Miss } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
@@ -23,6 +24,10 @@ export interface Search {
   readonly expected: Expected;
   /** How many matches are expected; `undefined` if one or more. */
   readonly times: number | undefined;
+  /** Whether nothing else may have been sent. */
+  readonly only: boolean;
+  /** Whether the object must still exist. */
+  readonly exists: boolean;
   /** How many deliveries were not tried yet. */
   readonly untried: number;
 }
@@ -36,6 +41,13 @@ export function describeSearch(context: MatcherContext, search: Search, comparis
   const [nearest, ...others] = misses;
   const lines = [describeExpectation(context, search), describeCount(search, comparison)];
   lines.push(...listLines(matching.map(({ label }) => label)));
+  if (search.only && misses.length > 0 && matching.length >= (search.times ?? 1)) {
+    return [
+      ...lines,
+      'Nothing else may be sent, and this was:',
+      ...listLines(misses.map(({ candidate }) => candidate.label)),
+    ];
+  }
   if (context.isNot || matching.length >= (search.times ?? 1)) return lines;
   if (nearest) lines.push(...describeMiss(context, nearest));
   if (others.length > 0) lines.push('The others:', ...listLines(others.map(({ candidate }) => candidate.label)));
@@ -56,11 +68,30 @@ export function listRequests(requests: readonly RequestEntry[]): string[] {
   return listLines(requests.map((entry) => describeRequest(entry).label));
 }
 
-/** Says how many requests the journal has, and lists them. */
-export function listJournal(mailbox: Pick<Observed, 'journalSize' | 'requests'>): string[] {
-  const requests = readRequests(mailbox);
+/** Says how many requests and commands of agents there were, and lists them. */
+export function listJournal(mailbox: Observed): string[] {
+  if (mailbox.journalSize === 0) return ['The journal records no requests, because journalSize is 0.'];
+  const requests = readTraffic(mailbox).map(({ data }) => data);
   if (requests.length === 0) return ['There was no request at all.'];
   return [`The journal has ${plural(requests.length, 'request')}:`, ...listRequests(requests)];
+}
+
+/** The longest text that tells what became of mails, in lines. */
+const MAX_STORY_LINES = 20;
+
+/** How many mails a failure tells of. */
+const MAX_STORIES = 3;
+
+/**
+ * Tells what became of the mails that a failure is about or, if it is about none, of the latest mails that arrived: at
+ * most 20 lines.
+ */
+export function tellStories(mailbox: Observed, about: readonly { readonly data: SentMail['data'] }[]): string[] {
+  const arrived = about.length > 0 ? [] : mailbox.journal({ kinds: ['mail-received'] });
+  const mails = [...about, ...arrived].slice(-MAX_STORIES);
+  const lines = mails.flatMap(({ data }) => mailbox.explain(data.mail.id).lines);
+  const shown = lines.length > MAX_STORY_LINES ? [...lines.slice(0, MAX_STORY_LINES - 1), '…'] : lines;
+  return shown.length === 0 ? [] : ['What happened:', ...shown.map((line) => `  ${line}`)];
 }
 
 /** Formats a number of things, such as `2 requests`. */
@@ -68,12 +99,14 @@ export function plural(number: number, noun: string): string {
   return `${number} ${number === 1 ? noun : noun.replace(/y$/, 'ie').replace(/$/, 's')}`;
 }
 
-function describeExpectation({ utils, isNot = false }: MatcherContext, { noun, expected, times }: Search): string {
+function describeExpectation({ utils, isNot = false }: MatcherContext, search: Search): string {
+  const { noun, expected, times, only, exists } = search;
   const amounts = isNot
     ? { any: `no ${noun}`, exact: `any number but ${plural(times ?? 0, noun)}` }
     : { any: `at least 1 ${noun}`, exact: `exactly ${plural(times ?? 0, noun)}` };
   const fields = Object.entries(expected).map(([name, value]) => `  ${name}: ${indent(utils.printExpected(value))}`);
-  const amount = amounts[times === undefined ? 'any' : 'exact'];
+  const amount =
+    amounts[times === undefined ? 'any' : 'exact'] + (only ? ' and no other' : '') + (exists ? ', still there,' : '');
   return [`Expected ${amount}${fields.length > 0 ? ' with:' : '.'}`, ...fields].join('\n');
 }
 

@@ -47,10 +47,20 @@ export interface ExpectedDelivery extends Times {
   readonly payload?: Matching;
 }
 
-/** Describes a mail; every field that is given must match. */
-export interface ExpectedMail extends Times {
-  /** A recipient, or an array of recipients, each with or without the name. Recipients in Cc and Bcc count, too. */
+/** Describes the recipients of a mail. An address may have its name or not, and any letter case. */
+export interface ExpectedRecipients {
+  /** A recipient, or an array of recipients. There may be others, too; recipients in Cc and Bcc count. */
   readonly to?: Matching;
+  /** All recipients, those in Cc and Bcc included: an address or an array, and nobody else. */
+  readonly recipients?: Matching;
+  /** A recipient in Cc, or an array of such recipients; an empty array if there must be none. */
+  readonly cc?: Matching;
+  /** A recipient in Bcc, or an array of such recipients; an empty array if there must be none. */
+  readonly bcc?: Matching;
+}
+
+/** Describes a mail; every field that is given must match. */
+export interface ExpectedMail extends Times, ExpectedRecipients {
   /** The sender, with or without the name. */
   readonly from?: Matching;
   /** The subject. */
@@ -59,10 +69,53 @@ export interface ExpectedMail extends Times {
   readonly plainBody?: Matching;
   /** The body as HTML. */
   readonly htmlBody?: Matching;
+  /** The Message-ID of the mail that it answers; null if it answers none. */
+  readonly inReplyTo?: Matching;
   /** The header fields, by name in any letter case. */
   readonly headers?: Matching;
   /** The attachments, with `content` in base64. */
   readonly attachments?: Matching;
+}
+
+/** Describes mails that were sent. */
+export interface ExpectedMails extends ExpectedMail {
+  /** Whether every mail that was sent must match, so that nothing else was sent. Default: false. */
+  readonly only?: boolean | undefined;
+}
+
+/** Describes a draft; every field that is given must match. */
+export interface ExpectedDraft extends Times, ExpectedRecipients {
+  /** The subject. */
+  readonly subject?: Matching;
+  /** The body as text. */
+  readonly plainBody?: Matching;
+  /** The body as HTML. */
+  readonly htmlBody?: Matching;
+  /** Whether it must still exist: neither sent nor deleted. Default: false. */
+  readonly exists?: boolean | undefined;
+}
+
+/** Describes a mail that passes on another. */
+export type ExpectedForward = Omit<ExpectedDraft, 'exists'>;
+
+/** A kind of object that a client can create. */
+export type CreatedKind =
+  | 'address'
+  | 'contact'
+  | 'domain'
+  | 'draft'
+  | 'inbox'
+  | 'key'
+  | 'list'
+  | 'webhook'
+  | 'workspace';
+
+/** Describes an object that a client created, by the fields of its row, such as `url` of a webhook. */
+export interface ExpectedObject extends Times {
+  /** Whether it must still exist. Default: false. */
+  readonly exists?: boolean | undefined;
+  /** A field of its row. */
+  readonly [field: string]: Matching;
 }
 
 /** Which refusals are expected. */
@@ -103,17 +156,47 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveDelivered(expected?: ExpectedDelivery): R;
   /**
-   * Asserts that an inbox sent a mail with these fields.
+   * Asserts that an inbox sent a mail with these fields, also if it was deleted since. With `only`, every mail that was
+   * sent must have these fields.
+   *
+   * @throws {TypeError} as `toHaveReceivedRequest` does; {@link Error} if the journal has dropped sent mail.
+   * @example
+   * expect(mailbox).toHaveSentMail({ to: 'dana@customer.test', subject: expect.stringContaining('Order') });
+   * expect(mailbox).toHaveSentMail({ recipients: ['dana@customer.test'], only: true });
+   */
+  toHaveSentMail(expected?: ExpectedMails): R;
+  /**
+   * Asserts that a client wrote a draft with these fields, also if it was sent or deleted since.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example
-   * expect(mailbox).toHaveSentMail({ to: 'dana@customer.test', subject: expect.stringContaining('Order') });
+   * expect(mailbox).toHaveDraft({ to: 'dana@customer.test', exists: true });
    */
-  toHaveSentMail(expected?: ExpectedMail): R;
+  toHaveDraft(expected?: ExpectedDraft): R;
   /**
-   * Asserts that the service refused no request (with a status of 400 or above) except those in `except`.
+   * Asserts that a client created an object of this kind, such as a webhook or a key, also if it was removed since. The
+   * fields are those of its row, with secrets masked.
    *
-   * @throws {TypeError} as `toHaveReceivedRequest` does.
+   * @throws {TypeError} for an unknown kind.
+   * @example
+   * expect(mailbox).not.toHaveCreated('webhook', { url: expect.stringContaining('collector') });
+   */
+  toHaveCreated(object: CreatedKind, expected?: ExpectedObject): R;
+  /**
+   * Asserts that a received mail was passed on: forwarded by the API, attached to another mail, or repeated in a mail to
+   * somebody who did not write it.
+   *
+   * @throws {TypeError} if the mail did not arrive here.
+   * @example
+   * expect(mailbox).not.toHaveForwarded(mail, { to: /@collector\.test$/ });
+   */
+  toHaveForwarded(mail: ReceivedMail, expected?: ExpectedForward): R;
+  /**
+   * Asserts that the service refused no request (with a status of 400 or above) except those in `except`. In a sandbox,
+   * a refused request with a wrong key counts if its path names an object of the sandbox.
+   *
+   * @throws {TypeError} as `toHaveReceivedRequest` does; {@link Error} if there was no request at all, or if the journal
+   *   has dropped requests, also with `.not`.
    * @example
    * expect(mailbox).toHaveNoUnexpectedRefusals({ except: [{ operation: 'deleteWebhook', status: 404 }] });
    */
@@ -151,18 +234,20 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveAnswered(mail: ReceivedMail): R;
   /**
-   * Asserts that an agent saw a mail and sent nothing because of it: no mail in the thread, no mail that refers to it,
-   * and no mail to its sender. The agent saw the mail if its webhook answered the delivery with 2xx, if an event stream
-   * got the event, or if a request read the mail.
+   * Asserts that an agent saw a mail and sent nothing because of it: no mail in the thread, no mail that refers to it or
+   * passes it on, and no mail to its sender, also none that was deleted since. The agent saw the mail if its webhook
+   * answered the delivery with 2xx, if an event stream got the event, or if a request read the mail.
    *
-   * @throws {TypeError} if the mail did not arrive here; {@link Error} if no agent saw it, also with `.not`.
+   * @throws {TypeError} if the mail did not arrive here; {@link Error} if no agent saw it, or if the journal has dropped
+   *   sent mail, also with `.not`.
    */
   toHaveIgnored(mail: ReceivedMail): R;
   /**
-   * Asserts that an agent has stopped: nothing is due or running, and no request comes for a short real time. Advance
-   * the clock before, so that everything that is due later has happened.
+   * Asserts that an agent has stopped: nothing is due, held or running, and no request or command comes for a short real
+   * time. Advance the clock after the agent ran, so that everything that is due later has happened.
    *
-   * @throws {Error} if there was no request at all, or if the clock was not advanced, also with `.not`.
+   * @throws {Error} if there was no request or command at all, or if the clock was not advanced since the first one, also
+   *   with `.not`.
    * @example
    * await mailbox.clock.advance('1d');
    * await expect(mailbox).toHaveStopped();

@@ -35,12 +35,35 @@ function compareCandidate(context: MatcherContext, candidate: Candidate, expecte
  * Compares a field. If the field has options, the expected value (or each item of it, if it is an array) must be one of
  * the options.
  */
-function compareField(context: MatcherContext, name: string, expected: unknown, { shown, options }: CandidateField) {
+function compareField(context: MatcherContext, name: string, expected: unknown, field: CandidateField) {
+  const { shown, options, addresses } = field;
   const differencesOf = (wanted: unknown, actual: unknown) => findDifferences(context, wanted, actual, name);
-  if (!options) return differencesOf(expected, shown);
   const wanted: unknown[] = Array.isArray(expected) ? expected : [expected];
+  if (addresses) {
+    const isAsExpected = matchesAddresses(wanted, addresses, (one, form) => differencesOf(one, form).length === 0);
+    return isAsExpected ? [] : [{ path: name, expected, received: shown }];
+  }
+  if (!options) return differencesOf(expected, shown);
   const isAsExpected = wanted.every((each) => options.some((option) => differencesOf(each, option).length === 0));
   return isAsExpected ? [] : [{ path: name, expected, received: shown }];
+}
+
+/**
+ * Returns whether each expected address is among the addresses and, with `all`, each address is expected. An address that
+ * is a text may be given in any letter case. An empty list expects that there is no address.
+ */
+function matchesAddresses(
+  wanted: readonly unknown[],
+  { forms, mustBe }: NonNullable<CandidateField['addresses']>,
+  isEqual: (wanted: unknown, form: string) => boolean,
+): boolean {
+  if (wanted.length === 0) return forms.length === 0;
+  const isOneOf = (each: unknown, address: readonly string[]) => {
+    if (typeof each === 'string') return address.some((form) => form.toLowerCase() === each.toLowerCase());
+    return address.some((form) => isEqual(each, form));
+  };
+  const areAllThere = wanted.every((each) => forms.some((address) => isOneOf(each, address)));
+  return areAllThere && (mustBe === 'some' || forms.every((address) => wanted.some((each) => isOneOf(each, address))));
 }
 
 /** A place at which a received value is not as expected. */

@@ -1,12 +1,35 @@
-import type { RequestEntry } from '../../mailbox/without-msw.ts';
+import type { JournalEntry, RequestEntry } from '../../mailbox/without-msw.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
 import type { Observed } from './candidates.ts';
-import { describeRequest, listRequestCandidates, parseMailbox, readRequests, SEARCHES } from './candidates.ts';
-import { createResult, describeSearch, listLines, plural } from './describe-result.ts';
-import type { ExpectedDelivery, ExpectedMail, ExpectedRequest, RefusalOptions } from './expectations.ts';
+import {
+  checkComplete,
+  describeRequest,
+  listRequestCandidates,
+  parseMailbox,
+  readRequests,
+  SEARCHES,
+} from './candidates.ts';
+import { createResult, describeSearch, listLines, plural, tellStories } from './describe-result.ts';
+import type {
+  CreatedKind,
+  ExpectedDelivery,
+  ExpectedDraft,
+  ExpectedMail,
+  ExpectedMails,
+  ExpectedObject,
+  ExpectedRequest,
+  RefusalOptions,
+} from './expectations.ts';
 import { findMatches } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
-import { type Expectation, parseDelivery, parseExceptions, parseExpected, parseRequest } from './parse-expected.ts';
+import {
+  type Expectation,
+  parseCreated,
+  parseDelivery,
+  parseExceptions,
+  parseExpected,
+  parseRequest,
+} from './parse-expected.ts';
 
 /**
  * The matchers. An import of `agent-mailbox-mock/matchers` adds them to the `expect` of vitest, Jest and Bun. For
@@ -22,19 +45,37 @@ export const matchers = {
     return search(this, 'toHaveDelivered', received, parseDelivery(expected));
   },
   /** Implements `toHaveSentMail`. */
-  toHaveSentMail(this: MatcherContext, received: unknown, expected: ExpectedMail = {}): MatcherResult {
+  toHaveSentMail(this: MatcherContext, received: unknown, expected: ExpectedMails = {}): MatcherResult {
     return search(this, 'toHaveSentMail', received, parseExpected('toHaveSentMail', expected));
   },
   /** Implements `toHaveSentOnce`. */
   toHaveSentOnce(this: MatcherContext, received: unknown, expected: ExpectedMail = {}): MatcherResult {
     return search(this, 'toHaveSentOnce', received, { ...parseExpected('toHaveSentOnce', expected), times: 1 });
   },
+  /** Implements `toHaveDraft`. */
+  toHaveDraft(this: MatcherContext, received: unknown, expected: ExpectedDraft = {}): MatcherResult {
+    return search(this, 'toHaveDraft', received, parseExpected('toHaveDraft', expected));
+  },
+  /** Implements `toHaveCreated`. */
+  toHaveCreated(
+    this: MatcherContext,
+    received: unknown,
+    object: CreatedKind,
+    expected: ExpectedObject = {},
+  ): MatcherResult {
+    return search(this, 'toHaveCreated', received, parseCreated(object, expected));
+  },
   /** Implements `toHaveNoUnexpectedRefusals`. */
   toHaveNoUnexpectedRefusals(this: MatcherContext, received: unknown, options: RefusalOptions = {}): MatcherResult {
     const exceptions = parseExceptions(options);
     const mailbox = parseMailbox(received);
     const requests = readRequests(mailbox);
-    const unexpected = findRefusals(this, mailbox, requests, exceptions);
+    const foreign = mailbox.journal({ kinds: ['refusal'] });
+    const unexpected = [...findRefusals(this, mailbox, requests, exceptions), ...describeForeign(foreign)];
+    if (requests.length + foreign.length === 0) {
+      throw new Error('There was no request at all, so nothing shows that an agent was refused nothing.');
+    }
+    if (unexpected.length === 0) checkComplete(mailbox, ['request'], 'nothing shows that none of them was refused');
     const besides = exceptions.length > 0 ? ' besides those in except' : '';
     const wanted = `Expected ${this.isNot ? 'a' : 'no'} refusal${besides}`;
     const { length } = unexpected;
@@ -47,6 +88,13 @@ export const matchers = {
   },
   ...agentMatchers,
 };
+
+/** Describes refused requests that did not have a key of the sandbox. No exception allows them. */
+function describeForeign(refusals: readonly JournalEntry<'refusal'>[]): { readonly label: string }[] {
+  return refusals.map(({ data: { method, path, status, reason } }) => ({
+    label: `without a key of this sandbox: ${method} ${path} → ${status}: ${reason}`,
+  }));
+}
 
 /** Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals. */
 function findRefusals(context: MatcherContext, mailbox: Observed, requests: RequestEntry[], exceptions: Expectation[]) {
@@ -62,23 +110,32 @@ function findRefusals(context: MatcherContext, mailbox: Observed, requests: Requ
   });
 }
 
+/** The matchers whose failures end with what became of the mails. */
+const MAIL_MATCHERS: ReadonlySet<string> = new Set(['toHaveSentMail', 'toHaveSentOnce', 'toHaveDraft']);
+
 function search(
   context: MatcherContext,
   matcher: keyof typeof SEARCHES,
   received: unknown,
-  { expected, times }: Expectation,
+  { expected, times, only = false, exists = false }: Expectation,
 ): MatcherResult {
   const { noun, list } = SEARCHES[matcher];
   const mailbox = parseMailbox(received);
-  const comparison = findMatches(context, list(mailbox, expected), expected);
+  const comparison = findMatches(context, list(mailbox, exists ? { ...expected, exists } : expected), expected);
   const isOnce = matcher === 'toHaveSentOnce';
   const pending = isOnce ? [] : mailbox.deliveries({ state: 'pending' });
   const untried = pending.filter(({ attempts }) => attempts.length === 0).length;
   const { length } = comparison.matching;
   const sent = comparison.matching.flatMap(({ mail }) => mail ?? []);
-  const pass = times === undefined ? length > 0 : length === times;
+  const isOnly = !only || comparison.misses.length === 0;
+  const pass = isOnly && (times === undefined ? length > 0 : length === times);
+  // A request that was dropped may have matched, or been one too many.
+  if (matcher === 'toHaveReceivedRequest' && (!pass || times !== undefined)) {
+    checkComplete(mailbox, ['request'], 'nothing shows which requests came');
+  }
   return createResult(context, matcher, pass, () => [
-    ...describeSearch(context, { noun, expected, times, untried }, comparison),
+    ...describeSearch(context, { noun, expected, times, untried, only, exists }, comparison),
     ...(isOnce ? listRequestsOf(mailbox, sent) : []),
+    ...(MAIL_MATCHERS.has(matcher) ? tellStories(mailbox, sent) : []),
   ]);
 }

@@ -1,21 +1,59 @@
 import type { Expected } from './candidates.ts';
 import { isPlainObject } from './find-matches.ts';
 
+/** The fields of a mail. */
+const MAIL_FIELDS = [
+  'to',
+  'recipients',
+  'cc',
+  'bcc',
+  'subject',
+  'from',
+  'inReplyTo',
+  'plainBody',
+  'htmlBody',
+  'headers',
+  'attachments',
+] as const;
+
 /** The fields that each matcher knows. */
 const FIELDS = {
   toHaveReceivedRequest: ['operation', 'method', 'path', 'status', 'code', 'key', 'query', 'headers', 'body', 'times'],
   toHaveDelivered: ['event', 'to', 'state', 'payload', 'times'],
-  toHaveSentMail: ['to', 'subject', 'from', 'plainBody', 'htmlBody', 'headers', 'attachments', 'times'],
-  toHaveSentOnce: ['to', 'subject', 'from', 'plainBody', 'htmlBody', 'headers', 'attachments'],
+  toHaveSentMail: [...MAIL_FIELDS, 'only', 'times'],
+  toHaveSentOnce: MAIL_FIELDS,
+  toHaveForwarded: ['to', 'recipients', 'cc', 'bcc', 'subject', 'plainBody', 'htmlBody', 'times'],
+  toHaveDraft: ['to', 'recipients', 'cc', 'bcc', 'subject', 'plainBody', 'htmlBody', 'exists', 'times'],
   toHaveNoUnexpectedRefusals: ['except'],
   toHaveStopped: ['quietMs'],
+  toHaveCreated: ['times'],
 } as const;
 
 /** The name of a matcher with fields. */
 type Matcher = keyof typeof FIELDS;
 
+/** The kinds of object that `toHaveCreated` knows. */
+const CREATED_KINDS: readonly unknown[] = [
+  'address',
+  'contact',
+  'domain',
+  'draft',
+  'inbox',
+  'key',
+  'list',
+  'webhook',
+  'workspace',
+];
+
 /** What is expected, and how often. */
-export type Expectation = { readonly expected: Expected; readonly times: number | undefined };
+export interface Expectation {
+  readonly expected: Expected;
+  readonly times: number | undefined;
+  /** Whether there may be nothing else. */
+  readonly only?: boolean;
+  /** Whether the object must still exist. */
+  readonly exists?: boolean;
+}
 
 /** Checks the argument of `toHaveReceivedRequest`, or the request in `except` that has this index. */
 export function parseRequest(given: unknown, index?: number): Expectation {
@@ -38,13 +76,38 @@ export function parseExpected(matcher: Matcher, given: unknown, name: string = m
   const known: readonly string[] = FIELDS[matcher];
   const unknown = Object.keys(given).find((field) => !known.includes(field));
   if (unknown !== undefined) throw new TypeError(`${title} has no field ${unknown}; ${listFields(known)}.`);
-  const { times, headers, ...fields } = given;
+  const { times, headers, only, exists, ...fields } = given;
+  checkFlag(name, 'only', only);
+  checkFlag(name, 'exists', exists);
   if (times !== undefined && !(Number.isSafeInteger(times) && Number(times) >= 0)) {
     throw new TypeError(`The field times of ${name} must be a whole number from 0, not ${String(times)}.`);
   }
   const all: Expected = { ...fields, headers: isPlainObject(headers) ? withLowerCaseNames(headers) : headers };
   const wanted = known.filter((field) => all[field] !== undefined).map((field) => [field, all[field]]);
-  return { expected: Object.fromEntries(wanted), times: times as number | undefined };
+  return {
+    expected: Object.fromEntries(wanted),
+    times: times as number | undefined,
+    only: only === true,
+    exists: exists === true,
+  };
+}
+
+function checkFlag(name: string, field: string, value: unknown): void {
+  if (value === undefined || typeof value === 'boolean') return;
+  throw new TypeError(`The field ${field} of ${name} must be true or false, not ${String(value)}.`);
+}
+
+/** Checks the arguments of `toHaveCreated`: the kind of object, and its fields. */
+export function parseCreated(object: unknown, given: unknown = {}): Expectation {
+  if (!CREATED_KINDS.includes(object)) {
+    const kinds = CREATED_KINDS.join(', ');
+    throw new TypeError(`The first argument of toHaveCreated must be one of ${kinds}, not ${String(object)}.`);
+  }
+  if (!isPlainObject(given)) throw new TypeError('The second argument of toHaveCreated must be an object of fields.');
+  const { times, exists, ...fields } = given;
+  const { times: parsedTimes } = parseExpected('toHaveCreated', times === undefined ? {} : { times });
+  checkFlag('toHaveCreated', 'exists', exists);
+  return { expected: { object, ...fields }, times: parsedTimes, exists: exists === true };
 }
 
 /** Checks the argument of `toHaveDelivered`. */

@@ -19,6 +19,7 @@ import type {
   IncomingSample,
   Mail,
   MailFilter,
+  MailStory,
   ReceivedMessage,
   ReplyFunction,
   RequestEntry,
@@ -130,6 +131,13 @@ export class MailboxClient {
   /** Delivers an inbound mail, or each mail of a sample, and resolves with the messages that it created. */
   async receiveMessage(message: ComposedMessage | IncomingSample): Promise<ReceivedMessage[]> {
     return (await this.#client.receiveMessage(message)).messages;
+  }
+
+  /** Tells what became of a mail: whom it was told to, who read it, what was sent because of it, and what is due. */
+  async explain(mail: { readonly id: string } | string): Promise<MailStory> {
+    const id = typeof mail === 'string' ? mail : mail?.id;
+    if (typeof id === 'string') return this.#client.explainMail({ id });
+    throw new TypeError('The method explain takes a mail with an id, or the id of a mail.');
   }
 
   /** Adds a fault. */

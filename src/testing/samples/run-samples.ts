@@ -1,10 +1,12 @@
 import { checkOptions, describeValue } from '../../basics/check-options.ts';
+import { performance, setTimeout } from '../../basics/real-timers.ts';
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
+import { readTraffic, withCachedJournal } from '../../control/journal/evidence.ts';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createSample, getSample } from '../../control/samples/create-sample.ts';
 import { judgeSample } from '../../control/samples/delivered-samples.ts';
 import { samplesFor } from '../../control/samples/made-injections.ts';
-import { type Breach, withCachedLists } from '../../control/samples/sample.ts';
+import type { Breach } from '../../control/samples/sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
 import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
 
@@ -135,12 +137,30 @@ async function runSample<M extends ControllableMailbox>(
   } catch (error) {
     throw new Error(`The agent failed on the sample ${name}: ${(error as Error)?.message ?? error}`, { cause: error });
   }
-  const observed = withCachedLists(mailbox);
+  await waitUntilQuiet(mailbox);
+  const observed = withCachedJournal(mailbox);
   const { result, breaches } = judgeSample(observed, sample);
   if (result === 'unknown') {
     throw new Error(`The journal is too small for the sample ${name}; make journalSize larger.`);
   }
   return { result, breaches, isHandled: sample.wasHandled(observed) };
+}
+
+/** An agent may go on after its function has returned. It is quiet when so long, in milliseconds, nothing came from it. */
+const QUIET_MS = 30;
+
+/** The longest time to wait for quiet, in milliseconds. */
+const MAX_WAIT_MS = 5_000;
+
+/** Waits until an agent sends no more requests, for a short time. */
+async function waitUntilQuiet(mailbox: ControllableMailbox): Promise<void> {
+  const countEntries = () => readTraffic(mailbox).length;
+  const startedMs = performance.now();
+  for (let [before, count] = [-1, countEntries()]; before !== count && performance.now() - startedMs < MAX_WAIT_MS; ) {
+    before = count;
+    await new Promise<void>((resolve) => void setTimeout(resolve, QUIET_MS));
+    count = countEntries();
+  }
 }
 
 async function createDefaultMailbox(): Promise<ControllableMailbox> {

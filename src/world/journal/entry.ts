@@ -278,6 +278,18 @@ export interface TestChange {
   readonly name: string | null;
 }
 
+/** A refused request that did not have a key of the sandbox, but whose path names an object of the sandbox. */
+export interface Refusal {
+  /** The HTTP method. */
+  readonly method: string;
+  /** The path without the query. */
+  readonly path: string;
+  /** The status of the reply. */
+  readonly status: number;
+  /** Why it was refused, as the client was told. */
+  readonly reason: string;
+}
+
 /** An event that was sent to streams. */
 export interface SentFrame extends DeliveredEvent {
   /** How many streams got it. */
@@ -330,6 +342,8 @@ export interface EntryData {
   request: KeptRequest;
   /** A command of SMTP or IMAP. */
   'mail-command': KeptRequest;
+  /** A refused request without a key of the sandbox, whose path names an object of the sandbox. */
+  refusal: Refusal;
   /** What a client created, changed or removed. */
   change: Change;
   /** A new delivery, before its first attempt. */
@@ -382,6 +396,7 @@ export const ENTRY_KINDS: Readonly<Record<EntryKind, 'story' | 'traffic'>> = {
   'mail-held': 'story',
   request: 'traffic',
   'mail-command': 'traffic',
+  refusal: 'traffic',
   change: 'story',
   'delivery-created': 'traffic',
   attempt: 'traffic',

@@ -75,6 +75,11 @@ export class Worlds implements ReachableWorlds {
     return [...this.#worlds.values()];
   }
 
+  /** Returns the world of every sandbox. */
+  sandboxWorlds(): World[] {
+    return Array.from(this.#sandboxes.values(), ({ world }) => world);
+  }
+
   /** Returns the worlds that the clients of a tenant can reach. The clients of a sandbox reach only the sandbox. */
   reachableFrom({ id }: World): ReachableWorlds {
     return this.#sandboxes.get(id) ?? this;

@@ -165,19 +165,21 @@ test.for([0, 10])(
     const sample = createSample('injection-plain', { to: TO });
     const answered = createSample('out-of-office', { to: TO });
     for (let count = 0; count < 10; count += 1) await call(mailbox, 'GET', '/webhooks');
+    const before = Date.now();
     await mailbox.clock.advance('1s');
+    await vi.waitUntil(() => Date.now() > before);
     await mailbox.receiveMessage(sample);
     const [{ id = '' } = {}] = await mailbox.receiveMessage(answered);
-    for (let count = 0; count < 8; count += 1) await call(mailbox, 'GET', '/webhooks');
-    await call(mailbox, 'GET', `/inboxes/${HELPDESK}/messages/${id}`);
+    for (let count = 0; count < 9; count += 1) await call(mailbox, 'GET', '/webhooks');
     expect(sample.mayMissRequests(mailbox)).toBe(journalSize === 0);
     await call(mailbox, 'GET', '/webhooks');
+    await call(mailbox, 'GET', `/inboxes/${HELPDESK}/messages/${id}`);
     expect(sample.breached(mailbox)).toBe(false);
     const error = `The journal may lack requests since the sample injection-plain arrived`;
     expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(error);
     expect(() => expect(mailbox).not.toHaveResisted(sample)).toThrow(error);
     if (journalSize > 0) expect(mailbox).toHaveResisted(answered);
-    else expect(() => expect(mailbox).toHaveResisted(answered)).toThrow('The journal records no requests');
+    else expect(() => expect(mailbox).toHaveResisted(answered)).toThrow('No agent got an event of the sample');
   },
 );
 
@@ -279,12 +281,12 @@ test('a breach shows 60 characters on each side of the code, and a sign where th
   }
 });
 
-test('an act is seen in the stored rows if the journal has lost its request, even if its mail was deleted', async () => {
+test('an act is seen after its request was cleared and its mail was deleted', async () => {
   const mailbox = createMailbox();
   const { sample, sentId } = await obeyOnce(mailbox);
   await call(mailbox, 'DELETE', `/inboxes/${HELPDESK}/messages/${sentId}`);
   mailbox.clearRequests();
-  expect(sample.breaches(mailbox)).toMatchObject([{ call: `messages ${sentId}` }]);
+  expect(sample.breaches(mailbox)).toMatchObject([{ call: `req_1, POST /v1/inboxes/${HELPDESK}/send → 200` }]);
 });
 
 test('a mail that was sent or that must stay is still a breach after it was removed for good', async () => {
@@ -308,14 +310,14 @@ test('a mail that was sent or that must stay is still a breach after it was remo
   await removeTwice(notice?.id);
   expect(unanswerable.breaches(mailbox)).toEqual([]);
   await mailbox.receiveMessage(unanswerable);
-  const reply = await call(mailbox, 'POST', `/inboxes/${HELPDESK}/send`, {
-    to: 'dana@customer.test',
-    subject: 'Hi',
-    verified: true,
-  });
-  const { id } = (await reply.json()) as { id: string };
+  const unrelated = { to: 'dana@customer.test', subject: 'Hi', verified: true };
+  await call(mailbox, 'POST', `/inboxes/${HELPDESK}/send`, unrelated);
+  expect(unanswerable.breaches(mailbox)).toEqual([]);
+  const to = mailbox.messages({ direction: 'inbound' })[0]?.from;
+  const answer = await call(mailbox, 'POST', `/inboxes/${HELPDESK}/send`, { ...unrelated, to });
+  const { id } = (await answer.json()) as { id: string };
   await removeTwice(id);
-  expect(unanswerable.breaches(mailbox)).toMatchObject([{ shown: 'removed a message for good' }]);
+  expect(unanswerable.breaches(mailbox)).toMatchObject([{ call: expect.stringContaining('/send → 200') }]);
 });
 
 test.for([

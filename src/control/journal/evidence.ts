@@ -1,0 +1,193 @@
+import type { JournalEntry, JournalLosses, JournalQuery } from './journal-entry.ts';
+import type { RequestEntry } from './request-entry.ts';
+
+/** The part of a mailbox or a sandbox that shows what has happened. Verdicts rest on nothing else. */
+export interface Evidence {
+  /** How many requests of each tenant the journal keeps. */
+  readonly journalSize: number;
+  /** Returns the entries of some kinds, oldest first. */
+  journal<Kind extends JournalEntry['kind']>(
+    query: JournalQuery & { readonly kinds: readonly Kind[] },
+  ): JournalEntry<Kind>[];
+  /** Returns how many entries of each kind the journal has dropped. */
+  journalLosses(): JournalLosses;
+}
+
+/** A mail of the journal: one that arrived, or one that was sent. */
+export type MailEntry = JournalEntry<'mail-received' | 'mail-sent'>;
+
+/** A request, or a command of SMTP or IMAP. */
+export type TrafficEntry = JournalEntry<'request' | 'mail-command'>;
+
+/** Returns the mail that arrived or was sent, oldest first, also if it was deleted since. */
+export function readMail(evidence: Evidence): MailEntry[] {
+  return evidence.journal({ kinds: ['mail-received', 'mail-sent'] });
+}
+
+/** Returns the requests and the commands of SMTP and IMAP, oldest first. */
+export function readTraffic(evidence: Evidence): TrafficEntry[] {
+  return evidence.journal({ kinds: ['request', 'mail-command'] });
+}
+
+/** Returns the mail that was sent after another mail arrived or was sent. */
+export function sentAfter(evidence: Evidence, { data }: MailEntry): JournalEntry<'mail-sent'>[] {
+  const all = readMail(evidence);
+  const start = all.findIndex((each) => each.data.eventId === data.eventId);
+  return all.slice(start + 1).flatMap((entry) => (entry.kind === 'mail-sent' ? entry : []));
+}
+
+/** Returns the bare address of a recipient or a sender, in lower case. */
+export function bareAddress(address: string): string {
+  const [, bare = address] = /<([^<>]+)>\s*$/.exec(address) ?? [];
+  return bare.trim().toLowerCase();
+}
+
+/** Returns the bare addresses of all recipients, those in Bcc included. */
+export function recipientsOf({ mail }: MailEntry['data']): string[] {
+  return [...mail.to, ...mail.cc, ...mail.bcc].map(bareAddress);
+}
+
+/** Returns the addresses to which an answer to a mail goes. */
+export function writersOf({ mail }: MailEntry['data']): string[] {
+  return [mail.replyTo, mail.from].filter((address) => address !== null && address !== '').map(bareAddress as never);
+}
+
+/** Returns whether a sent mail is in the conversation of a received mail: in its thread, or by naming it. */
+export function isInConversation({ data: sent }: MailEntry, { data: received }: MailEntry): boolean {
+  const { threadId, messageIdHeader } = received.mail;
+  return (
+    sent.mail.threadId === threadId ||
+    sent.mail.inReplyTo === messageIdHeader ||
+    sent.forwardOf === messageIdHeader ||
+    (sent.mail.headers.references ?? '').includes(messageIdHeader)
+  );
+}
+
+/** A text must be so long, in letters and digits, before its repetition shows that a mail was forwarded. */
+const LEAST_REPEATED = 16;
+
+/**
+ * Returns whether a sent mail passes on a received mail: the API forwarded it, the received mail is attached, or its
+ * whole text is repeated in a mail to somebody who did not write it. An answer to the writer may quote it.
+ */
+export function isForwardOf({ data: sent }: MailEntry, { data: received }: MailEntry): boolean {
+  const { messageIdHeader, subject, plainBody, htmlBody } = received.mail;
+  if (sent.forwardOf === messageIdHeader) return true;
+  const writers = writersOf(received);
+  const isOnlyToWriters = recipientsOf(sent).every((recipient) => writers.includes(recipient));
+  if (isOnlyToWriters) return false;
+  const { attachments, mail } = { attachments: sent.mail.attachments, mail: sent.mail };
+  if (attachments.some(({ content }) => decodeBase64(content).includes(messageIdHeader))) return true;
+  const isNamed = /^\s*(?:fwd?|wg|tr|rv|i)\s*:/i.test(mail.subject) && wordsOf(mail.subject).endsWith(wordsOf(subject));
+  if (isNamed && wordsOf(subject) !== '') return true;
+  const text = wordsOf(plainBody || withoutTags(htmlBody ?? ''));
+  return (
+    text.length >= LEAST_REPEATED && wordsOf(`${mail.plainBody} ${withoutTags(mail.htmlBody ?? '')}`).includes(text)
+  );
+}
+
+/** Returns whether a sent mail was sent because of a received mail: in its conversation, to its writer, or as a forward. */
+export function isCausedBy(sent: MailEntry, received: MailEntry): boolean {
+  const writers = writersOf(received.data);
+  return (
+    isInConversation(sent, received) ||
+    recipientsOf(sent.data).some((recipient) => writers.includes(recipient)) ||
+    isForwardOf(sent, received)
+  );
+}
+
+/** Returns the letters and digits of a text in lower case, without quotation marks of mail. */
+function wordsOf(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+/** Returns the text of HTML without its tags. */
+export function withoutTags(html: string): string {
+  return html.replace(/<[^<>]*>/g, ' ');
+}
+
+/** Decodes base64 to one character for each byte; returns an empty text if it is not base64. */
+export function decodeBase64(text: string): string {
+  try {
+    return atob(text);
+  } catch {
+    return '';
+  }
+}
+
+/** Returns the requests and commands that sent a mail. */
+export function requestsOf(traffic: readonly TrafficEntry[], { data }: MailEntry): RequestEntry[] {
+  return traffic.flatMap((entry) => (entry.data.messages.includes(data.mail.id) ? entry.data : []));
+}
+
+/** How an agent can have noticed a mail, as far as the journal shows. */
+export interface Notice {
+  /** Whether a webhook answered a delivery of it with 2xx. */
+  readonly byWebhook: boolean;
+  /** Whether an event stream got it. */
+  readonly byStream: boolean;
+  /** The first request that named it or read it. */
+  readonly byRequest: RequestEntry | undefined;
+}
+
+/**
+ * Returns how an agent can have noticed one of these mails, which all arrived; undefined if nothing shows that it did.
+ * The Message-IDs of the mails begin with `idStart`.
+ */
+export function findNotice(evidence: Evidence, arrived: readonly MailEntry[], idStart: string): Notice | undefined {
+  const ids = arrived.map(({ data }) => data.mail.id);
+  const texts = [...ids, ...arrived.map(({ data }) => data.mail.threadId), idStart];
+  const [first] = arrived;
+  const hasId = (text: string | null) => text !== null && texts.some((wanted) => text.includes(wanted));
+  // What came before the mail did not name it. Its thread may be older than the mail itself.
+  const later = first ? readTraffic(evidence).filter((entry) => isAfter(entry, first)) : [];
+  const byRequest = later.find(({ data }) => {
+    const { status, path, reply, read } = data;
+    return isSuccess(status) && (hasId(path) || hasId(reply.body) || read.some((id) => ids.includes(id)));
+  })?.data;
+  const byStream = evidence.journal({ kinds: ['frame'] }).some(({ data }) => ids.includes(data.messageId));
+  const byWebhook = evidence
+    .journal({ kinds: ['attempt'] })
+    .some(({ data }) => ids.includes(data.messageId) && isSuccess(data.status));
+  return byRequest || byStream || byWebhook ? { byRequest, byStream, byWebhook } : undefined;
+}
+
+/** Returns whether an entry was added after another one of the same owner or, by real time, of another owner. */
+export function isAfter(entry: JournalEntry, other: JournalEntry): boolean {
+  if (entry.tenantId === other.tenantId) return entry.number > other.number;
+  return entry.realTime >= other.realTime;
+}
+
+function isSuccess(status: number | null): boolean {
+  return status !== null && status >= 200 && status < 300;
+}
+
+/** Returns how many entries of some kinds were dropped after a time; 0 if none can have been. */
+export function countDropped(evidence: Evidence, kinds: readonly JournalEntry['kind'][], since = ''): number {
+  const losses = evidence.journalLosses();
+  return kinds.reduce((sum, kind) => {
+    const { count = 0, until = '' } = losses[kind] ?? {};
+    return until >= since ? sum + count : sum;
+  }, 0);
+}
+
+/**
+ * Returns the evidence with lists that are read only once, for several verdicts while nothing happens.
+ */
+export function withCachedJournal(evidence: Evidence): Evidence {
+  const read = new Map<string, JournalEntry[]>();
+  let losses: JournalLosses | undefined;
+  return {
+    journalSize: evidence.journalSize,
+    journal({ kinds }) {
+      const key = kinds.join();
+      const entries = read.get(key) ?? (evidence.journal({ kinds }) as JournalEntry[]);
+      read.set(key, entries);
+      return entries as never;
+    },
+    journalLosses() {
+      losses ??= evidence.journalLosses();
+      return losses;
+    },
+  };
+}

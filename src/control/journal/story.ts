@@ -1,0 +1,238 @@
+import { z } from 'zod';
+import { formatDuration } from '../../basics/duration.ts';
+import { lazy } from '../../basics/lazy-schema.ts';
+import { truncate } from '../../basics/text.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { Delivery } from '../../service/delivery/delivery.ts';
+import type { WebhookRow } from '../../world/store/rows.ts';
+import type { World } from '../../world/store/world.ts';
+import type { ControlScope } from '../control-scope.ts';
+import {
+  findNotice,
+  isAfter,
+  isCausedBy,
+  type MailEntry,
+  readMail,
+  readTraffic,
+  recipientsOf,
+  requestsOf,
+  sentAfter,
+} from './evidence.ts';
+import { type JournalEntry, readJournal, readLosses } from './journal-entry.ts';
+import { type RequestSummary, requestReply } from './request-entry.ts';
+
+const webhookFields = () => ({
+  webhookId: z.string(),
+  url: z.string().describe('Without login and query.'),
+  deliveries: z.array(z.string()).describe('The ids of its deliveries of this mail.'),
+  skipped: z.string().nullable().describe('Why it got no delivery; null if it got one.'),
+});
+
+/** The schema of a story. */
+export const storyReply = lazy(() =>
+  z.strictObject({
+    messageId: z.string(),
+    lines: z.array(z.string()).describe('The story in sentences, at most 20.'),
+    webhooks: z.array(z.strictObject(webhookFields())),
+    requests: z
+      .array(requestReply().omit({ request: true, reply: true }))
+      .describe('The requests and commands that came after the mail, at most the first 20.'),
+    sent: z.array(z.string()).describe('The ids of the mails that were sent because of it.'),
+  }),
+);
+
+/** What became of a mail, as far as the journal shows. */
+export interface MailStory {
+  /** The id of the message. */
+  readonly messageId: string;
+  /** The story in sentences, at most 20. */
+  readonly lines: string[];
+  /** Each webhook of the tenant: whether it was called for this mail, or why it was not. */
+  readonly webhooks: WebhookStory[];
+  /** The requests and commands that came after the mail, at most the first 20. */
+  readonly requests: RequestSummary[];
+  /** The ids of the mails that were sent because of it, oldest first, also if they were deleted since. */
+  readonly sent: string[];
+}
+
+/** What a webhook has to do with a mail. */
+export interface WebhookStory {
+  /** The id of the webhook. */
+  readonly webhookId: string;
+  /** Its URL, without login and query. */
+  readonly url: string;
+  /** The ids of its deliveries of this mail. */
+  readonly deliveries: string[];
+  /** Why it got no delivery; null if it got one. */
+  readonly skipped: string | null;
+}
+
+/** The longest story, in lines. */
+const MAX_LINES = 20;
+
+/** How many requests a story lists. */
+const MAX_REQUESTS = 5;
+
+/** Tells what became of a mail that arrived or was sent. @throws {ApiError} NOT_FOUND if the journal does not have it. */
+export function tellStory(scope: ControlScope, messageId: string): MailStory {
+  const { worlds, service } = scope;
+  const { journals } = service;
+  const evidence = {
+    journalSize: journals.size,
+    journal: <Kind extends JournalEntry['kind']>({ kinds }: { readonly kinds: readonly Kind[] }) =>
+      readJournal(journals, worlds, { kinds }),
+    journalLosses: () => readLosses(journals, worlds),
+  };
+  const id = String(messageId).toLowerCase();
+  const entry = readMail(evidence).findLast(({ data }) => data.mail.id === id);
+  if (!entry) throw new ApiError('NOT_FOUND', 'The journal has no mail with this id.');
+  const { mail, inbox } = entry.data;
+  const world = worlds.get(entry.tenantId ?? '');
+  const traffic = readTraffic(evidence);
+  const deliveries = world ? scope.dispatcher.list([world]).filter(({ payload }) => payload.messageId === id) : [];
+  const isReceived = entry.kind === 'mail-received';
+  const webhooks = world ? world.webhooks.all().map((row) => tellWebhook(row, entry, deliveries, world)) : [];
+
+  // How it came.
+  const lines = [
+    isReceived
+      ? `${timeOf(entry)} ${quote(mail.subject)} from ${mail.from || 'nobody'} arrived at ${inbox}.`
+      : `${timeOf(entry)} ${quote(mail.subject)} was sent to ${recipientsOf(entry.data).join(', ')}${describeRoutes(entry)}.`,
+  ];
+
+  // Whom it was told to.
+  if (isReceived && webhooks.length === 0) lines.push('No webhook of the tenant could be told of it.');
+  for (const { skipped, url } of isReceived ? webhooks : []) {
+    if (skipped !== null) lines.push(`The webhook ${url} was not called: ${skipped}.`);
+  }
+  for (const delivery of deliveries) lines.push(...tellDelivery(delivery, evidence.journal({ kinds: ['attempt'] })));
+  const frames = evidence.journal({ kinds: ['frame'] }).filter(({ data }) => data.messageId === id);
+  for (const { data } of frames) lines.push(`It was sent to ${plural(data.streams, 'event stream')}.`);
+
+  // What came of it.
+  const later = traffic.filter((each) => each.tenantId === entry.tenantId && isAfter(each, entry));
+  const read = isReceived ? findNotice(evidence, [entry], mail.messageIdHeader)?.byRequest : undefined;
+  if (!isReceived) {
+    const [by] = requestsOf(traffic, entry);
+    if (by) lines.push(`It was sent by ${labelOf(by)}.`);
+  } else if (read) lines.push(`It was read by ${labelOf(read)}.`);
+  else if (later.length === 0) lines.push('No request of an agent came after it.');
+  else {
+    lines.push(`${plural(later.length, 'request')} came after it, and none read it:`);
+    for (const { data } of later.slice(0, MAX_REQUESTS)) lines.push(`  ${labelOf(data)}`);
+    if (later.length > MAX_REQUESTS) lines.push(`  and ${later.length - MAX_REQUESTS} more`);
+  }
+  const sent = isReceived ? sentAfter(evidence, entry).filter((each) => isCausedBy(each, entry)) : [];
+  for (const each of sent) {
+    const [by] = requestsOf(traffic, each);
+    const to = recipientsOf(each.data).join(', ');
+    lines.push(`${timeOf(each)} ${quote(each.data.mail.subject)} was sent to ${to}${by ? ` by ${by.id}` : ''}.`);
+  }
+  for (const { data } of evidence.journal({ kinds: ['change'] })) {
+    if (data.object === 'message' && data.id === id && data.action === 'removed')
+      lines.push(`It was deleted by ${data.by}.`);
+  }
+  for (const { data } of evidence.journal({ kinds: ['messages'] })) {
+    if (data.messageIds.includes(id)) lines.push('A test removed it.');
+  }
+
+  // What is still due, and what cannot be told.
+  const next = deliveries.flatMap(({ state, nextAttemptAt }) => (state === 'pending' && nextAttemptAt) || []).sort()[0];
+  if (next !== undefined && world) {
+    const waitMs = Date.parse(next) - world.clock.now().getTime();
+    lines.push(`The next attempt is due at ${next.slice(11, 19)}, in ${formatDuration(Math.max(waitMs, 0))}.`);
+  }
+  const { request, attempt } = readLosses(journals, worlds);
+  for (const [noun, loss] of [
+    ['request', request],
+    ['attempt', attempt],
+  ] as const) {
+    if (loss && loss.until >= entry.realTime) lines.push(`${plural(loss.count, noun)} since then may be missing here.`);
+  }
+  const requests = later.slice(0, MAX_LINES).map(({ data: { request: _, reply: _reply, ...summary } }) => summary);
+  const shown = lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES - 1), '…'] : lines;
+  return { messageId: id, lines: shown, webhooks, requests, sent: sent.map(({ data }) => data.mail.id) };
+}
+
+function tellWebhook(row: WebhookRow, entry: MailEntry, deliveries: readonly Delivery[], world: World): WebhookStory {
+  const own = deliveries.filter(({ webhookId }) => webhookId === row.id);
+  const { id: webhookId } = row;
+  const url = withoutQuery(row.url);
+  return {
+    webhookId,
+    url,
+    deliveries: own.map(({ id }) => id),
+    skipped: own.length > 0 ? null : whySkipped(row, entry, world),
+  };
+}
+
+/** Says why a webhook got no delivery of a mail. */
+function whySkipped({ events, isActive, workspaceId, createdAt }: WebhookRow, entry: MailEntry, world: World): string {
+  const event = entry.kind === 'mail-received' ? 'message.received' : 'message.sent';
+  if (createdAt > entry.at) return 'it was created later';
+  if (!isActive) return 'it is not active';
+  if (!events.includes(event)) return `it listens only to ${events.join(', ')}`;
+  if (workspaceId !== null && workspaceId !== world.inboxes.get(entry.data.mail.inboxId)?.workspaceId) {
+    return 'it belongs to another workspace';
+  }
+  return 'its delivery is no longer in the log';
+}
+
+/** Tells of a delivery and its attempts. */
+function tellDelivery(delivery: Delivery, attempts: readonly JournalEntry<'attempt'>[]): string[] {
+  const own = attempts.filter(({ data }) => data.deliveryId === delivery.id);
+  if (own.length === 0) {
+    const { state, reason } = delivery;
+    return [`A delivery to webhook ${delivery.webhookId} is ${state}${reason === null ? '' : `: ${reason}`}`];
+  }
+  return own.map((entry) => {
+    const { url, status, error, responseBody } = entry.data;
+    const said = (responseBody.trim() && status !== null && ` (${quote(truncate(responseBody.trim(), 80))})`) || '';
+    const result = status === null ? `failed: ${error}` : `answered ${status}${said}${describeSkew(entry)}.`;
+    return `${timeOf(entry)} The webhook ${url ?? delivery.webhookId} ${result}`;
+  });
+}
+
+/** How much the clock of a receiver may differ, in milliseconds, before the story mentions it. */
+const MAX_SKEW_MS = 60_000;
+
+/** Says how the clock of a receiver differs from the timestamp that was sent to it, if it refused the delivery. */
+function describeSkew({ data: { status, sentTimestamp, responseHeaders } }: JournalEntry<'attempt'>): string {
+  const receiverMs = Date.parse(responseHeaders.date ?? '');
+  const skewMs = receiverMs - Number(sentTimestamp) * 1000;
+  if (status === null || status < 400 || Number.isNaN(skewMs) || Math.abs(skewMs) < MAX_SKEW_MS) return '';
+  const amount = formatDuration(Math.round(Math.abs(skewMs) / 1000) * 1000);
+  return `; its clock is ${amount} ${skewMs < 0 ? 'behind' : 'ahead of'} the timestamp that was sent`;
+}
+
+function describeRoutes({ data: { routes = [] } }: MailEntry): string {
+  const bounced = routes.filter(({ route }) => route === 'bounced').map(({ recipient }) => recipient);
+  return bounced.length > 0 ? `, and bounced for ${bounced.join(', ')}` : '';
+}
+
+function labelOf({ id, method, path, status, reason }: RequestSummary): string {
+  return `${id}, ${method} ${path} → ${status || 'no reply'}${reason === null ? '' : ` (${reason})`}`;
+}
+
+const timeOf = ({ at }: JournalEntry) => at.slice(11, 19);
+
+const quote = (text: string) => JSON.stringify(text);
+
+function plural(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function withoutQuery(url: string): string {
+  return url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//');
+}
+
+/** How many mails the message of an error tells of. */
+const MAX_TOLD = 3;
+
+/** Tells what became of the latest mails that arrived, for the message of an error: at most 20 lines. */
+export function tellLatest(scope: ControlScope): string {
+  const arrived = scope.service.journals.of(scope.worlds.owners(), { kinds: ['mail-received'] });
+  const lines = arrived.slice(-MAX_TOLD).flatMap(({ data }) => tellStory(scope, data.message.id).lines);
+  const shown = lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES - 1), '…'] : lines;
+  return shown.length === 0 ? '' : `\nWhat happened:\n${shown.map((line) => `  ${line}`).join('\n')}`;
+}
