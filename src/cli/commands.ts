@@ -59,6 +59,13 @@ export const COMMANDS = {
     flags: FLAGS.LOGS_FLAGS,
     load: async () => (await import('./commands/logs.ts')).logs,
   },
+  show: {
+    help: 'Print what happened to each mail of a trace, a file that exec --trace or a failed test has written',
+    argument: '<file>',
+    examples: [['show trace.jsonl', 'Print the stories of a trace']],
+    flags: FLAGS.SHOW_FLAGS,
+    load: async () => (await import('./commands/show.ts')).show,
+  },
   mcp: {
     help: 'Let a program such as a coding assistant use an emulator over the Model Context Protocol (MCP)',
     flags: FLAGS.MCP_FLAGS,

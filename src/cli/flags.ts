@@ -107,6 +107,8 @@ export const EXEC_FLAGS = {
       value: '<folder>',
       help: 'If the command fails, write the requests, the deliveries and the state into this folder',
     },
+    trace: { value: '<file>', help: 'If the command fails, write what happened into this file, for the command show' },
+    'trace-always': { help: 'Write the file of --trace also if the command succeeds' },
   }),
 } as const satisfies Record<string, Flag>;
 
@@ -184,6 +186,12 @@ export const LOGS_FLAGS = {
   json: { help: 'Print a line of JSON for each event' },
   ...CONTROL_FLAGS,
 } as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock show`. */
+export const SHOW_FLAGS = { json: { help: 'Print one line of JSON for each mail' } } as const satisfies Record<
+  string,
+  Flag
+>;
 
 /** The flags of `agent-mailbox-mock behaviours`. */
 export const BEHAVIOURS_FLAGS = {

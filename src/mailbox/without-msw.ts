@@ -75,6 +75,7 @@ export type {
   RequestSummary,
 } from '../control/journal/request-entry.ts';
 export type { MailStory, WebhookStory } from '../control/journal/story.ts';
+export type { TraceOptions } from '../control/journal/trace.ts';
 export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
 export type { AdvanceOptions, MailboxClock, TenantOption } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';

@@ -222,6 +222,90 @@ test('exec leaves no report of a command that succeeded', async (test) => {
   await test.expect(stat(folder)).rejects.toThrow('ENOENT');
 });
 
+test('exec leaves a trace of a command that failed, and show prints what happened', async (test) => {
+  const file = join(await makeFolder(test), 'trace.jsonl');
+  const program = `const { MAILBOX_CONTROL_URL: control, MAILBOX_BASE_URL: url, MAILBOX_INBOX_ID: id } = process.env;
+    const headers = { 'Content-Type': 'application/json' };
+    const mail = { to: 'helpdesk@acme.test', from: 'Dana <dana@customer.test>', subject: 'Hello\\u001b[2J tk_acme_tenant_key' };
+    await fetch(control + '/messages', { method: 'POST', headers, body: JSON.stringify(mail) });
+    await fetch(url + '/v1/inboxes/' + id + '/messages', { headers: { 'X-API-Key': 'ak_acme_billing_key' } });
+    process.exit(3)`;
+  const running = runCommand(test, ['exec', '--trace', file, ...inNode(program)]);
+  test.expect(await running.ended).toEqual({ code: 3, signal: null });
+  test
+    .expect(running.stderr)
+    .toBe(`agent-mailbox-mock: The trace is in ${file}; agent-mailbox-mock show ${file} prints what happened.\n`);
+  const text = await readFile(file, 'utf8');
+  test.expect((await stat(file)).mode & 0o777).toBe(0o600);
+  test.expect(text).not.toMatch(/tk_acme_tenant_key|ak_acme_billing_key/);
+  test
+    .expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line).type),
+    )
+    .toEqual([...['trace', 'entry', 'entry', 'story']]);
+  const { code, out } = await runHere(['show', file], {}, { interrupted: NEVER });
+  test
+    .expect([code, ...out])
+    .toEqual([
+      0,
+      test.expect.stringMatching(/^Trace of \S+: 1 mail arrived, 0 were sent, 1 request\.$/),
+      '',
+      test.expect.stringMatching(
+        /^\S+ "Hello\\u001b\[2J tk_acme_…" from Dana <dana@customer\.test> arrived at helpdesk@acme\.test\.$/,
+      ),
+      'The webhook http://127.0.0.1:9999/acme was not called: it is not active.',
+      'The webhook http://127.0.0.1:9999/acme/support was not called: it is not active.',
+      '1 request came after it, and none read it:',
+      test.expect.stringMatching(/^ {2}req_1, GET .* → 404 \(Inbox key of /),
+      '',
+      'Refused requests:',
+      test.expect.stringMatching(/^ {2}req_1, GET \/v1\/inboxes\/\S+\/messages → 404: Inbox key of /),
+    ]);
+  const asJson = await runHere(['show', file, '--json'], {}, { interrupted: NEVER });
+  test.expect(asJson.out.map((line) => JSON.parse(line).lines.length)).toEqual([5]);
+});
+
+test('exec writes a trace after a success only if that is wanted, and replaces only a trace', async (test) => {
+  const file = join(await makeFolder(test), 'trace.jsonl');
+  const run = (...args: string[]) => runHere(['exec', ...args], { PATH: process.env.PATH }, { interrupted: NEVER });
+  test.expect(await run('--trace', file, '--', 'true')).toEqual({ code: 0, out: [], err: '' });
+  await test.expect(stat(file)).rejects.toThrow('ENOENT');
+  for (const _ of [1, 2]) {
+    test.expect(await run('--trace', file, '--trace-always', '--', 'true')).toMatchObject({
+      code: 0,
+      err: test.expect.stringContaining('The trace is in'),
+    });
+  }
+  await writeFile(file, 'precious');
+  test.expect(await run('--trace', file, '--', 'false')).toEqual({
+    code: 1,
+    out: [],
+    err: `agent-mailbox-mock: The file ${file} is no trace of agent-mailbox-mock; choose another file for --trace.`,
+  });
+  test.expect((await run('--trace-always', '--', 'true')).err).toContain('--trace-always needs --trace <file>.');
+  test.expect(await readFile(file, 'utf8')).toBe('precious');
+});
+
+test.for<readonly [text: string, problem: string]>([
+  ['', 'its first line must have the type "trace".'],
+  ['{"type":"entry"', 'line 1 is not JSON.'],
+  ['{"type":"trace","version":2}', 'has the version 2, and this agent-mailbox-mock reads up to 1; use a newer one.'],
+  ['{"type":"trace","version":1}', 'line 1: writtenBy: '],
+  ['[]', 'line 1: it: '],
+])('show refuses a file that is no trace: %j', async ([text, problem], test) => {
+  const file = join(await makeFolder(test), 'trace.jsonl');
+  await writeFile(file, text);
+  const { code, out, err } = await runHere(['show', file], {}, { interrupted: NEVER });
+  test.expect([code, out]).toEqual([1, []]);
+  test.expect(err).toContain(problem);
+  test
+    .expect((await runHere(['show', `${file}.missing`], {}, { interrupted: NEVER })).err)
+    .toMatch(/^agent-mailbox-mock: The trace .* cannot be read: /);
+});
+
 test('exec ends with the code of the command even if the report cannot be written', async (test) => {
   const file = join(await makeFolder(test), 'a-file');
   await writeFile(file, '');

@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const [command, ...args] = COMMAND;
 const TOOL_NAMES = [
   ...['create_sandbox', 'deliver_mail', 'wait_for_mail', 'read_mail'],
-  ...['show_deliveries', 'explain_requests', 'set_fault', 'move_clock'],
+  ...['show_deliveries', 'explain_requests', 'explain_mail', 'set_fault', 'move_clock'],
 ];
 const { keys } = createMailbox();
 

@@ -74,11 +74,23 @@ except MailboxError as error:
 `;
   const running = runCommand(context, ['exec', '--', 'python3', '-c', program]);
   expect(await running.ended).toEqual({ code: 0, signal: null });
+  const story = [
+    'What happened:',
+    expect.stringMatching(/^ {2}\S+ "Hello" from Dana <dana@customer\.test> arrived at helpdesk@/),
+    '  The webhook http://127.0.0.1:9999/acme was not called: it is not active.',
+    '  The webhook http://127.0.0.1:9999/acme/support was not called: it is not active.',
+    '  The webhook http://127.0.0.1:9/in was not called: it was added or changed later.',
+  ];
+  const refused = expect.stringMatching(/^ {4}req_1, POST .*\/send → 503 \(The fault \S+ replied with 503\.\)$/);
   expect(running.stdout.trim().split('\n')).toEqual([
     "0 sent mails match {'to': 'dana@customer.test'}, but 1 should match. Nothing was sent at all.",
+    ...[...story, '  1 request came after it, and none read it:', refused],
     'Re: Hello',
     "0 sent mails match {'to': 'kim@visitor.test'}, but 1 should match. All sent mails:",
     "  'Re: Hello' to dana@customer.test",
+    ...[...story, '  2 requests came after it, and none read it:', refused],
+    expect.stringMatching(/^ {4}req_2, POST .*\/send → 200$/),
+    expect.stringMatching(/^ {2}\S+ "Re: Hello" was sent to dana@customer\.test by req_2\.$/),
     '404 NOT_FOUND',
   ]);
 });

@@ -9,6 +9,7 @@ import { checkReportFolder, writeReport } from './report.ts';
 import { runChild } from './run-child.ts';
 import { startWithData, writeVariables } from './start.ts';
 import { parseOne, parseStartSettings } from './start-settings.ts';
+import { parseTrace, saveTrace } from './trace-file.ts';
 
 /**
  * Starts an emulator, runs another command, and returns the exit code of that command. If the variable `MAILBOX_URLS`
@@ -21,6 +22,7 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   const { port, fixtures = findFixtureFile(), envFile } = settings;
   const report = parseOne(EXEC_FLAGS.report, flags.report);
   if (report !== undefined) await checkReportFolder(report);
+  const traceTarget = await parseTrace(flags);
   const { err, showStatus } = terminal;
   const output = { print: err, reportLoaded: err, showStatus, ...(flags.log?.value === true && { log: err }) };
   await using server = await startWithData({ ...settings, port: flags.port ? port : 0, fixtures }, output);
@@ -32,6 +34,7 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
     const problem = await writeReport(report, server.mailbox).catch(({ message }: Error) => message);
     terminal.err(`${NAME}: ${problem ?? `The report is in ${report}.`}`);
   }
+  await saveTrace(terminal, traceTarget, exitCode, async () => server.mailbox.trace());
   // If the server cannot save its state, the exit code becomes 1, unless the command itself has failed.
   await server.close().catch(({ message }: Error) => {
     terminal.err(`${NAME}: ${message}`);
@@ -41,9 +44,10 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
 };
 
 async function runInSandbox(terminal: Terminal, emulatorUrl: string, flags: GivenFlags, command: readonly string[]) {
-  const { token, ...otherFlags } = flags;
+  const { token, trace: _trace, 'trace-always': _always, ...otherFlags } = flags;
   const [flag] = Object.values(otherFlags);
   if (flag) throw new UsageError(`${flag.source} is for an emulator that exec starts; omit it or unset MAILBOX_URLS.`);
+  const traceTarget = await parseTrace(flags);
   const clientAt = (value: string) => createEmulatorClient({ url: { value, source: 'MAILBOX_URLS' }, token }).client;
   const created = await clientAt(emulatorUrl).createSandbox({ name: `exec ${quote(command[0])}`.slice(0, 200) });
   const url = urlOfSandbox(emulatorUrl, created, terminal.env);
@@ -56,7 +60,11 @@ async function runInSandbox(terminal: Terminal, emulatorUrl: string, flags: Give
     [variableOf('sandbox')]: id,
   };
   try {
-    return await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
+    const exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
+    await saveTrace(terminal, traceTarget, exitCode, async () =>
+      (await clientAt(url).readTrace({}, { sandbox: id })).text(),
+    );
+    return exitCode;
   } finally {
     // If the sandbox cannot be closed, the exit code does not change.
     await clientAt(url)

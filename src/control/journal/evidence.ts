@@ -14,7 +14,7 @@ export interface Evidence {
 }
 
 /** A mail of the journal: one that arrived, or one that was sent. */
-export type MailEntry = JournalEntry<'mail-received' | 'mail-sent'>;
+export type MailEntry = JournalEntry<'mail-received' | 'mail-sent'> | JournalEntry<'mail-at-start'>;
 
 /** A request, or a command of SMTP or IMAP. */
 export type TrafficEntry = JournalEntry<'request' | 'mail-command'>;

@@ -11,6 +11,7 @@ export const harReply = lazy(() =>
       version: z.literal('1.2'),
       creator: z.strictObject({ name: z.string(), version: z.string() }),
       entries: z.array(z.record(z.string(), z.unknown())),
+      comment: z.string().exactOptional(),
     }),
   }),
 );
@@ -20,13 +21,16 @@ export type Har = ReadonlyDeep<z.output<ReturnType<typeof harReply>>>;
 
 /**
  * Converts HTTP requests to HAR 1.2, which browsers and HTTP tools can open; SMTP and IMAP are left out. A request
- * without the header `Host` gets a URL under `baseUrl`.
+ * without the header `Host` gets a URL under `baseUrl`. A comment says how many earlier requests were `dropped`.
  */
-export function createHar(requests: Iterable<RequestEntry>, baseUrl: string): Har {
+export function createHar(requests: Iterable<RequestEntry>, baseUrl: string, dropped = 0): Har {
   const entries = lazyList(function* () {
     for (const entry of requests) if (entry.protocol === 'http') yield toHarEntry(entry, baseUrl);
   });
-  return { log: { version: '1.2', creator: { name: NAME, version: VERSION }, entries } };
+  const comment = `${dropped} earlier ${dropped === 1 ? 'request is' : 'requests are'} no longer kept.`;
+  return {
+    log: { version: '1.2', creator: { name: NAME, version: VERSION }, entries, ...(dropped > 0 && { comment }) },
+  };
 }
 
 /** In HAR, -1 stands for an unknown size. */

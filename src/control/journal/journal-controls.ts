@@ -16,6 +16,7 @@ import {
 import type { RequestEntry, RequestFilter, RequestSummary } from './request-entry.ts';
 import { showRequest, showSummary } from './show-request.ts';
 import { type MailStory, tellStory } from './story.ts';
+import { type TraceOptions, traceOptions, writeTrace } from './trace.ts';
 
 /** The control methods for the journal of requests and the live feed. */
 export interface JournalControls {
@@ -65,6 +66,14 @@ export interface JournalControls {
    * console.log(mailbox.explain(mail).lines.join('\n'));
    */
   explain(mail: { readonly id: string } | string): MailStory;
+  /**
+   * Writes what has happened since the start or the latest reset as a trace: JSON Lines with a header, every entry of the
+   * journal, and the stories of the latest mails. Keys and secrets are masked. `agent-mailbox-mock show <file>` prints
+   * the stories of a trace.
+   *
+   * @throws {ApiError} VALIDATION_ERROR for an invalid option.
+   */
+  trace(options?: TraceOptions): string;
   /** Makes `requests()` start after the present requests. `restoreRequests` undoes this. The journal keeps them. */
   clearRequests(): void;
   /** Makes `requests()` start where it started before the latest `clearRequests`, unless a reset came after it. */
@@ -111,6 +120,7 @@ export function createJournalControls(scope: ControlScope): JournalControls {
     journal: (query = {}) => readJournal(journals, worlds, parseOrRefuse('The query', journalQuery(), query) as never),
     journalLosses: () => readLosses(journals, worlds),
     explain: (mail) => tellStory(scope, parseOrRefuse('The mail', mailOrId(), mail)),
+    trace: (options = {}) => writeTrace(scope, parseOrRefuse('The input of trace', traceOptions(), options)),
     clearRequests() {
       journals.clearRequests(worlds.owners());
       publishChange('journal', 'cleared');

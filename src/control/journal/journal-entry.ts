@@ -5,13 +5,15 @@ import { maskDeep } from '../../contract/mask.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { type Mail, showMailAsItWas } from '../../service/mail/show-mail.ts';
 import {
+  type BounceDetails,
   ENTRY_KINDS,
   type Entry,
-  type EntryData,
   type EntryKind,
   type EntryOf,
-  type MailEntryKind,
   type MailEvent,
+  type MailSource,
+  type PlainEntryData,
+  type RecipientRoute,
 } from '../../world/journal/entry.ts';
 import type { Dropped, Journals } from '../../world/journal/journal.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
@@ -21,7 +23,15 @@ import type { RequestEntry } from './request-entry.ts';
 import { type JournalReader, showRequest } from './show-request.ts';
 
 /** A mail as it was when it arrived, was sent, or bounced. Its bytes are base64. */
-export interface JournalMail extends Pick<MailEvent, 'source' | 'routes' | 'forwardOf' | 'bounce'> {
+export interface JournalMail {
+  /** What caused the mail. */
+  readonly source: MailSource;
+  /** Only for a sent mail: where it goes for each recipient. */
+  readonly routes?: readonly RecipientRoute[];
+  /** Only for a sent mail that forwards another: the Message-ID of that mail. */
+  readonly forwardOf?: string;
+  /** Only for a bounce with a report in the inbox. */
+  readonly bounce?: BounceDetails;
   /** The id of the event, as deliveries have it. */
   readonly eventId: string;
   /** The canonical address of the inbox; an empty text if there is no such inbox. */
@@ -39,15 +49,24 @@ export interface FailureMessage {
 }
 
 /** What a journal entry says, by its kind. */
-export type JournalData = {
-  readonly [Kind in EntryKind]: Kind extends MailEntryKind
-    ? JournalMail
-    : Kind extends 'request' | 'mail-command'
-      ? RequestEntry
-      : Kind extends 'failure'
-        ? FailureMessage
-        : EntryData[Kind];
-};
+export interface JournalData extends PlainEntryData {
+  /** A mail that was there when the epoch began, such as a mail of the fixture. */
+  'mail-at-start': JournalMail;
+  /** A mail that arrived in an inbox. */
+  'mail-received': JournalMail;
+  /** A mail that an inbox sent. */
+  'mail-sent': JournalMail;
+  /** A mail of an inbox that bounced. */
+  'mail-bounced': JournalMail;
+  /** An event that a test triggered. There may be no such mail. */
+  'mail-triggered': JournalMail;
+  /** A request of the API. */
+  request: RequestEntry;
+  /** A command of SMTP or IMAP. */
+  'mail-command': RequestEntry;
+  /** A failure of the emulator itself. */
+  failure: FailureMessage;
+}
 
 /** The number of an entry, and its owner. */
 export interface EntryReference {
@@ -79,7 +98,7 @@ const KIND_RULE = `must be kinds of entries: ${KINDS.join(', ')}`;
 const kindField = () => z.enum(KINDS, KIND_RULE);
 
 const queryFields = () => ({
-  /** Only entries of these kinds. Default: every kind. */
+  /** Only entries of these kinds. Default: every kind except `mail-at-start`. */
   kinds: z.array(kindField(), KIND_RULE).optional(),
   /**
    * Which epoch: `present`, since the start or the latest reset or restore, or `former`, the one before it. Default:
@@ -98,7 +117,7 @@ export const journalUrlQuery = () =>
       .string()
       .transform((kinds) => kinds.split(',').map((kind) => kind.trim()))
       .pipe(z.array(kindField(), KIND_RULE))
-      .describe('Kinds of entries, with commas between them. Default: every kind.')
+      .describe('Kinds of entries, with commas between them. Default: every kind except mail-at-start.')
       .optional(),
   });
 
@@ -148,11 +167,19 @@ export function readLosses(journals: Journals, worlds: ReachableWorlds): Journal
 export function readJournal<Kind extends EntryKind>(
   journals: Journals,
   worlds: ReachableWorlds,
-  { kinds = KINDS as Kind[], epoch }: { readonly kinds?: readonly Kind[]; readonly epoch?: 'present' | 'former' },
+  {
+    kinds = KINDS.filter((kind) => kind !== 'mail-at-start') as Kind[],
+    epoch,
+  }: { readonly kinds?: readonly Kind[]; readonly epoch?: 'present' | 'former' },
 ): JournalEntry<Kind>[] {
   const entries: EntryOf<Kind>[] = journals.of(worlds.owners(), { kinds, epoch });
   const ended = worlds.sandboxId === undefined && epoch !== 'former' ? journals.ofEnded(kinds) : [];
-  const all = ended.length === 0 ? entries : [...entries, ...ended].sort((one, other) => one.order - other.order);
+  const hasStart = epoch !== 'former' && kinds.some((kind) => kind === 'mail-at-start');
+  const atStart = hasStart ? (journals.atStart(worlds.all()) as Entry[] as EntryOf<Kind>[]) : [];
+  const all =
+    ended.length + atStart.length === 0
+      ? entries
+      : [...atStart, ...entries, ...ended].sort((one, other) => one.order - other.order);
   const reader = readerOf(worlds);
   const causeOf = journals.causes();
   return all.map((entry) => showEntry(entry as EntryOf, reader, causeOf(entry)) as JournalEntry<Kind>);
@@ -174,6 +201,7 @@ function showEntry(entry: EntryOf, reader: JournalReader, cause: Entry | undefin
 
 function showData(entry: EntryOf, reader: JournalReader): object {
   switch (entry.kind) {
+    case 'mail-at-start':
     case 'mail-received':
     case 'mail-sent':
     case 'mail-bounced':

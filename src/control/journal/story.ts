@@ -8,6 +8,7 @@ import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { ControlScope } from '../control-scope.ts';
 import {
+  type Evidence,
   findNotice,
   isAfter,
   isCausedBy,
@@ -73,36 +74,47 @@ const MAX_LINES = 20;
 /** How many requests a story lists. */
 const MAX_REQUESTS = 5;
 
-/** Tells what became of a mail that arrived or was sent. @throws {ApiError} NOT_FOUND if the journal does not have it. */
-export function tellStory(scope: ControlScope, messageId: string): MailStory {
-  const { worlds, service } = scope;
-  const { journals } = service;
-  const evidence = {
+/** Returns the evidence of a mailbox or a sandbox. */
+export function evidenceOf({ worlds, service: { journals } }: ControlScope): Evidence {
+  return {
     journalSize: journals.size,
-    journal: <Kind extends JournalEntry['kind']>({ kinds }: { readonly kinds: readonly Kind[] }) =>
-      readJournal(journals, worlds, { kinds }),
+    journal: ({ kinds }) => readJournal(journals, worlds, { kinds }),
     journalLosses: () => readLosses(journals, worlds),
   };
+}
+
+/** Tells what became of a mail that arrived or was sent. @throws {ApiError} NOT_FOUND if the journal does not have it. */
+export function tellStory(scope: ControlScope, messageId: string, evidence: Evidence = evidenceOf(scope)): MailStory {
+  const { worlds } = scope;
   const id = String(messageId).toLowerCase();
-  const entry = readMail(evidence).findLast(({ data }) => data.mail.id === id);
+  const isNamed = ({ data }: MailEntry) => data.mail.id === id;
+  const entry: MailEntry | undefined =
+    readMail(evidence).findLast(isNamed) ?? evidence.journal({ kinds: ['mail-at-start'] }).find(isNamed);
   if (!entry) throw new ApiError('NOT_FOUND', 'The journal has no mail with this id.');
   const { mail, inbox } = entry.data;
   const world = worlds.get(entry.tenantId ?? '');
   const traffic = readTraffic(evidence);
   const deliveries = world ? scope.dispatcher.list([world]).filter(({ payload }) => payload.messageId === id) : [];
-  const isReceived = entry.kind === 'mail-received';
-  const webhooks = world ? world.webhooks.all().map((row) => tellWebhook(row, entry, deliveries, world)) : [];
+  const isReceived = mail.direction === 'inbound';
+  const isAtStart = entry.kind === 'mail-at-start';
+  const created = evidence.journal({ kinds: ['delivery-created'] }).filter(({ data }) => data.messageId === id);
+  const createdFor = new Set(created.map(({ data }) => data.webhookId));
+  const webhooks = world
+    ? world.webhooks.all().map((row) => tellWebhook(row, entry, deliveries, createdFor.has(row.id), world))
+    : [];
 
   // How it came.
   const lines = [
-    isReceived
-      ? `${timeOf(entry)} ${quote(mail.subject)} from ${mail.from || 'nobody'} arrived at ${inbox}.`
-      : `${timeOf(entry)} ${quote(mail.subject)} was sent to ${recipientsOf(entry.data).join(', ')}${describeRoutes(entry)}.`,
+    isAtStart
+      ? `${quote(mail.subject)} from ${mail.from || 'nobody'} was at ${inbox} from the start.`
+      : isReceived
+        ? `${timeOf(entry)} ${quote(mail.subject)} from ${mail.from || 'nobody'} arrived at ${inbox}.`
+        : `${timeOf(entry)} ${quote(mail.subject)} was sent to ${recipientsOf(entry.data).join(', ')}${describeRoutes(entry)}.`,
   ];
 
   // Whom it was told to.
-  if (isReceived && webhooks.length === 0) lines.push('No webhook of the tenant could be told of it.');
-  for (const { skipped, url } of isReceived ? webhooks : []) {
+  if (isReceived && !isAtStart && webhooks.length === 0) lines.push('No webhook of the tenant could be told of it.');
+  for (const { skipped, url } of isReceived && !isAtStart ? webhooks : []) {
     if (skipped !== null) lines.push(`The webhook ${url} was not called: ${skipped}.`);
   }
   for (const delivery of deliveries) lines.push(...tellDelivery(delivery, evidence.journal({ kinds: ['attempt'] })));
@@ -142,7 +154,7 @@ export function tellStory(scope: ControlScope, messageId: string): MailStory {
     const waitMs = Date.parse(next) - world.clock.now().getTime();
     lines.push(`The next attempt is due at ${next.slice(11, 19)}, in ${formatDuration(Math.max(waitMs, 0))}.`);
   }
-  const { request, attempt } = readLosses(journals, worlds);
+  const { request, attempt } = evidence.journalLosses();
   for (const [noun, loss] of [
     ['request', request],
     ['attempt', attempt],
@@ -154,28 +166,31 @@ export function tellStory(scope: ControlScope, messageId: string): MailStory {
   return { messageId: id, lines: shown, webhooks, requests, sent: sent.map(({ data }) => data.mail.id) };
 }
 
-function tellWebhook(row: WebhookRow, entry: MailEntry, deliveries: readonly Delivery[], world: World): WebhookStory {
+function tellWebhook(
+  row: WebhookRow,
+  entry: MailEntry,
+  deliveries: readonly Delivery[],
+  hadDelivery: boolean,
+  world: World,
+): WebhookStory {
   const own = deliveries.filter(({ webhookId }) => webhookId === row.id);
   const { id: webhookId } = row;
-  const url = withoutQuery(row.url);
-  return {
-    webhookId,
-    url,
-    deliveries: own.map(({ id }) => id),
-    skipped: own.length > 0 ? null : whySkipped(row, entry, world),
-  };
+  const why = hadDelivery ? 'its delivery is no longer in the log' : whySkipped(row, entry, world);
+  const skipped = own.length > 0 ? null : why;
+  return { webhookId, url: withoutQuery(row.url), deliveries: own.map(({ id }) => id), skipped };
 }
 
 /** Says why a webhook got no delivery of a mail. */
 function whySkipped({ events, isActive, workspaceId, createdAt }: WebhookRow, entry: MailEntry, world: World): string {
-  const event = entry.kind === 'mail-received' ? 'message.received' : 'message.sent';
+  const event = entry.data.mail.direction === 'inbound' ? 'message.received' : 'message.sent';
+  if (entry.kind === 'mail-at-start') return 'the mail was there from the start';
   if (createdAt > entry.at) return 'it was created later';
   if (!isActive) return 'it is not active';
   if (!events.includes(event)) return `it listens only to ${events.join(', ')}`;
   if (workspaceId !== null && workspaceId !== world.inboxes.get(entry.data.mail.inboxId)?.workspaceId) {
     return 'it belongs to another workspace';
   }
-  return 'its delivery is no longer in the log';
+  return 'it was added or changed later';
 }
 
 /** Tells of a delivery and its attempts. */

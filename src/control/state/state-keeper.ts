@@ -19,6 +19,7 @@ export class StateKeeper extends RestorableState {
     this.#context = context;
     this.#rewindToSeed = this.start.rewind;
     this.start = { ...this.start, rewind: this.#startRandom(this.start.worlds) };
+    for (const snapshot of this.start.worlds.tenants) this.worlds.get(snapshot.tenants[0].id)?.markStart(snapshot);
   }
 
   /** Replaces the state at the start by a fixture, and restores it. @throws as `Mailbox.load` */

@@ -60,6 +60,7 @@ export const CONTROL_CALLS = {
   listRequests: 'GET /requests',
   getRequest: 'GET /requests/{id}',
   readJournal: 'GET /journal',
+  readTrace: 'GET /trace',
   clearRequests: 'DELETE /requests',
   restoreRequests: 'POST /requests/restore',
   readFeed: 'GET /feed',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromBase64, isBytes } from '../../basics/base64.ts';
+import { fromBase64 } from '../../basics/base64.ts';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { composedMessage, rawMessage } from '../../contract/incoming-message.ts';
 import type { CorrespondentOptions } from '../../service/mail/correspondents/correspondent.ts';
@@ -14,7 +14,7 @@ import { storyReply } from '../journal/story.ts';
 import { samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';
-import { defineControl, idInPath } from './row.ts';
+import { defineControl, fileReply, idInPath } from './row.ts';
 
 /** The elements that can make a browser connect to a server although the policy of the page forbids every request. */
 const CONNECTING_ELEMENT = /<(?=(?:link|meta|i?frame|object|embed|portal)[\s/>])/gi;
@@ -28,11 +28,6 @@ function pageOf(mailbox: MailInspection, { id, htmlBody, plainBody }: Pick<Mail,
 const correspondentsReply = z.strictObject({ correspondents: z.array(anyCorrespondent()) });
 
 const removedReply = z.strictObject({ removed: z.int().min(0).describe('How many mails were removed.') });
-
-/** A file that a browser saves. */
-const fileReply = z
-  .custom<{ readonly filename: string; readonly content: Uint8Array }>((value) => isBytes(value))
-  .meta({ type: 'string', description: 'The bytes.' });
 
 /** The calls for mail, and for the correspondents that answer mail. */
 export const MAIL_ROWS = {

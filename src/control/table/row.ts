@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isBytes } from '../../basics/base64.ts';
 import type { ReadonlyDeep } from '../../basics/lazy-schema.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
@@ -101,6 +102,11 @@ export function defineControl<
 
 /** The schema of the id in the path of a call. */
 export const idInPath = (noun: string) => z.object({ id: z.string().describe(`The id of a ${noun}.`) });
+
+/** The schema of a file that a browser saves. */
+export const fileReply = z
+  .custom<{ readonly filename: string; readonly content: Uint8Array }>((value) => isBytes(value))
+  .meta({ type: 'string', description: 'The bytes.' });
 
 /** The schema of an object with any fields. */
 export const object = z.record(z.string(), z.unknown());

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createListInParts } from '../../basics/json-pieces.ts';
+import { compareTexts } from '../../basics/text.ts';
 import { EVENT_KINDS } from '../../contract/events.ts';
 import { queryFlag } from '../../contract/query.ts';
 import { timestamp } from '../../contract/schemas.ts';
@@ -8,14 +9,32 @@ import { addedWebhook } from '../add-webhook.ts';
 import { redeliverOptions, releaseOptions, webhookReply } from '../delivery-controls.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
 import { createHar, harReply } from '../journal/har.ts';
+import type { JournalControls } from '../journal/journal-controls.ts';
 import { journalEntryReply, journalUrlQuery, lossesReply as lossesOfJournal } from '../journal/journal-entry.ts';
 import { type RequestEntry, requestQuery, requestReply } from '../journal/request-entry.ts';
 import { triggerOptions } from '../trigger.ts';
-import { defineControl, idInPath } from './row.ts';
+import { defineControl, fileReply, idInPath } from './row.ts';
 
-const requestsReply = z.strictObject({ requests: z.array(requestReply()) });
+const dropped = () =>
+  z
+    .strictObject({ count: z.int().min(1), until: timestamp() })
+    .exactOptional()
+    .describe('How many earlier requests the journal no longer has; left out if it has them all.');
 
-const summariesReply = z.strictObject({ requests: z.array(requestReply().omit({ request: true, reply: true })) });
+const requestsReply = z.strictObject({ requests: z.array(requestReply()), dropped: dropped() });
+
+const summariesReply = z.strictObject({
+  requests: z.array(requestReply().omit({ request: true, reply: true })),
+  dropped: dropped(),
+});
+
+/** Returns the field that says how many requests and commands the journal no longer has; no field if it has them all. */
+function droppedRequests(mailbox: Pick<JournalControls, 'journalLosses'>) {
+  const { request, 'mail-command': command } = mailbox.journalLosses();
+  const [latest] = [request, command].flatMap((loss) => loss ?? []).sort((a, b) => compareTexts(b.until, a.until));
+  if (!latest) return {};
+  return { dropped: { count: (request?.count ?? 0) + (command?.count ?? 0), until: latest.until } };
+}
 
 /** An event of the feed; its other fields depend on the kind. */
 const feedEventReply = z
@@ -77,11 +96,12 @@ export const TRAFFIC_ROWS = {
       'queries and bodies.',
     { query: requestQuery(), reply: z.union([requestsReply, harReply(), summariesReply]) },
     (mailbox, { query: { format, ...filter } }) => {
-      if (format === 'summary') return { requests: mailbox.requestSummaries(filter) };
+      const losses = droppedRequests(mailbox);
+      if (format === 'summary') return { requests: mailbox.requestSummaries(filter), ...losses };
       const requests = createListInParts<RequestEntry>(filter.limit, (limit, _, last) =>
         mailbox.requests({ ...filter, limit, after: last?.id ?? filter.after }),
       );
-      return format === 'har' ? createHar(requests, mailbox.baseUrl) : { requests };
+      return format === 'har' ? createHar(requests, mailbox.baseUrl, losses.dropped?.count) : { requests, ...losses };
     },
   ),
   getRequest: defineControl(
@@ -99,6 +119,13 @@ export const TRAFFIC_ROWS = {
       entries: mailbox.journal(query) as object[] as never,
       dropped: mailbox.journalLosses(),
     }),
+  ),
+  readTrace: defineControl(
+    'Sends what has happened since the start or the latest reset as a trace: JSON Lines, to be saved as a file.',
+    { content: 'application/octet-stream', query: z.strictObject({ bytes: queryFlag().optional() }), reply: fileReply },
+    (mailbox, { query }) => {
+      return { filename: 'trace.jsonl', content: new TextEncoder().encode(mailbox.trace(query)) };
+    },
   ),
   clearRequests: defineControl(
     'Makes the list of requests start after the present ones.',

@@ -182,7 +182,7 @@ function checkNoticed(
   notice: Notice | undefined,
   what: string,
   consequence: string,
-  mails: readonly JournalEntry<'mail-received'>[],
+  mails: readonly JournalEntry<'mail-received' | 'mail-at-start'>[],
 ): void {
   if (notice) return;
   const reason =
@@ -239,17 +239,24 @@ function checkRun(mailbox: Observed): void {
 }
 
 /** Finds the received mail that a test names, also if it was deleted. @throws {TypeError} if there is none. */
-function findReceived(mailbox: Observed, matcher: string, mail: unknown): JournalEntry<'mail-received'> {
+function findReceived(
+  mailbox: Observed,
+  matcher: string,
+  mail: unknown,
+): JournalEntry<'mail-received' | 'mail-at-start'> {
   const { id } = (typeof mail === 'object' && mail !== null ? mail : {}) as Partial<ReceivedMail>;
-  const found = mailbox.journal({ kinds: ['mail-received'] }).find(({ data }) => data.mail.id === id);
+  const isNamed = ({ data }: JournalEntry<'mail-received' | 'mail-at-start'>) =>
+    data.mail.id === id && data.mail.direction === 'inbound';
+  const found =
+    mailbox.journal({ kinds: ['mail-received'] }).find(isNamed) ??
+    mailbox.journal({ kinds: ['mail-at-start'] }).find(isNamed);
   if (found) return found;
   throw new TypeError(
-    `The value in ${matcher}() must be a mail that arrived here since the start, such as one of ` +
-      'await mailbox.receiveMessage(…).',
+    `The value in ${matcher}() must be a mail that arrived here, such as one of await mailbox.receiveMessage(…).`,
   );
 }
 
-function nameOf({ data: { mail } }: JournalEntry<'mail-received'>): string {
+function nameOf({ data: { mail } }: JournalEntry<'mail-received' | 'mail-at-start'>): string {
   return `${JSON.stringify(mail.subject)} from ${mail.from}`;
 }
 

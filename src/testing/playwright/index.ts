@@ -10,7 +10,10 @@ export { type ClockClient, type EmulatorAddress, MailboxClient, SandboxClient } 
 export interface MailboxFixtures {
   /** The whole emulator, which other tests of the same worker or of a shared server use too. */
   readonly mailbox: MailboxClient;
-  /** A sandbox that only this test uses. It is closed at the end of the test. */
+  /**
+   * A sandbox that only this test uses. It is closed at the end of the test. If the test fails, a trace of the sandbox is
+   * attached to it.
+   */
   readonly sandbox: SandboxClient;
 }
 
@@ -61,9 +64,14 @@ export const test = base.extend<MailboxFixtures, WorkerFixtures>({
     await use(new MailboxClient(emulator));
     await stop?.();
   },
-  async sandbox({ mailbox: _, emulator }, use) {
+  async sandbox({ mailbox: _, emulator }, use, testInfo) {
     const sandbox = await SandboxClient.create(emulator);
     await use(sandbox);
+    if (testInfo.status !== testInfo.expectedStatus) {
+      // A trace that cannot be read must not hide why the test failed.
+      const body = await sandbox.trace().catch(({ message }: Error) => message);
+      await testInfo.attach('mailbox-trace.jsonl', { body, contentType: 'application/jsonl' });
+    }
     await sandbox.close();
   },
 });

@@ -28,6 +28,7 @@ import type {
   SandboxSummary,
   Settled,
   SettledOptions,
+  TraceOptions,
   TriggerOptions,
   WaitOptions,
   WebhookSettings,
@@ -138,6 +139,11 @@ export class MailboxClient {
     const id = typeof mail === 'string' ? mail : mail?.id;
     if (typeof id === 'string') return this.#client.explainMail({ id });
     throw new TypeError('The method explain takes a mail with an id, or the id of a mail.');
+  }
+
+  /** Resolves with a trace: what has happened since the start or the latest reset, as JSON Lines. */
+  async trace(options: TraceOptions = {}): Promise<string> {
+    return (await this.#client.readTrace(options)).text();
   }
 
   /** Adds a fault. */

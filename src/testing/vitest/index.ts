@@ -1,3 +1,4 @@
+import * as vitest from 'vitest';
 import { test as base, expect, type TestAPI } from 'vitest';
 import { checkOptions } from '../../basics/check-options.ts';
 import type { SandboxIds, SandboxKeys } from '../../control/controllable-mailbox.ts';
@@ -53,15 +54,28 @@ export function createMailboxTest(options: MailboxOptions<NamedFixture> = {}): u
       ],
     })
     .extend<MailboxFixtures<never, never>>({
-      async mailbox({ mailboxRouter }, use) {
+      async mailbox({ mailboxRouter, task }, use) {
         const mailbox = createMailbox({ ...options, fixtures: options.fixtures });
         mailboxRouter.add(mailbox as never);
         await use(mailbox as never);
+        await attachTrace(task, async () => mailbox.trace());
         mailboxRouter.remove(mailbox as never);
         mailbox.reset();
       },
       sandbox: ({ mailbox }, use) => use(mailbox.createSandbox()),
     });
+}
+
+/** Attaches a trace to a test that has failed. Versions of vitest without artifacts get none. */
+async function attachTrace(task: vitest.RunnerTestCase, readTrace: () => Promise<string>): Promise<void> {
+  const { recordArtifact } = vitest as {
+    readonly recordArtifact?: (task: vitest.RunnerTestCase, artifact: object) => unknown;
+  };
+  if (task.result?.state !== 'fail' || !recordArtifact) return;
+  // A trace that cannot be read must not hide why the test failed.
+  const body = await readTrace().catch(({ message }: Error) => message);
+  const attachment = { contentType: 'application/jsonl', body, bodyEncoding: 'utf-8' };
+  await recordArtifact(task, { type: 'agent-mailbox-mock:trace', attachments: [attachment] });
 }
 
 /**
@@ -88,12 +102,12 @@ export const test: TestAPI<MailboxFixtures> = createMailboxTest();
  * });
  */
 export const sandboxTest: TestAPI<{ readonly sandbox: SandboxClient }> = base.extend<{ sandbox: SandboxClient }>({
-  // biome-ignore lint/correctness/noEmptyPattern: vitest reads from the pattern which fixtures are used.
-  async sandbox({}, use) {
+  async sandbox({ task }, use) {
     const emulator = readEmulatorAddress();
     if (!emulator) throw new Error('Set MAILBOX_URLS or AGENT_MAILBOX_URL to the URL of a running emulator.');
     const sandbox = await SandboxClient.create(emulator);
     await use(sandbox);
+    await attachTrace(task, () => sandbox.trace());
     await sandbox.close();
   },
 });

@@ -26,9 +26,18 @@ export interface RecipientRoute {
 
 /**
  * What caused a mail: a request of the API that sends it at once, a draft, a program that submits it over SMTP, somebody
- * outside who sends it over SMTP, a correspondent, a command of IMAP, the emulator itself (a delivery report), or a test.
+ * outside who sends it over SMTP, a correspondent, a command of IMAP, the emulator itself (a delivery report), a test, or the fixture.
  */
-export type MailSource = 'request' | 'draft' | 'submission' | 'smtp' | 'correspondent' | 'imap' | 'emulator' | 'test';
+export type MailSource =
+  | 'request'
+  | 'draft'
+  | 'submission'
+  | 'smtp'
+  | 'correspondent'
+  | 'imap'
+  | 'emulator'
+  | 'test'
+  | 'fixture';
 
 /** An event about a mail, such as its arrival, with the mail as it was at that moment. */
 export interface MailEvent {
@@ -326,22 +335,10 @@ export interface ResetOf {
   readonly tenantId: string | null;
 }
 
-/** The data of an entry, by its kind. */
-export interface EntryData {
-  /** A mail that arrived in an inbox. */
-  'mail-received': MailEvent;
-  /** A mail that an inbox sent. */
-  'mail-sent': MailEvent;
-  /** A mail of an inbox that bounced. */
-  'mail-bounced': MailEvent;
-  /** An event that a test triggered. There may be no such mail. */
-  'mail-triggered': MailEvent;
+/** The data of the entries that are shown as they are, by their kind. */
+export interface PlainEntryData {
   /** A mail that was held because of a loop. */
   'mail-held': HeldMailActivity;
-  /** A request of the API. */
-  request: KeptRequest;
-  /** A command of SMTP or IMAP. */
-  'mail-command': KeptRequest;
   /** A refused request without a key of the sandbox, whose path names an object of the sandbox. */
   refusal: Refusal;
   /** What a client created, changed or removed. */
@@ -380,15 +377,31 @@ export interface EntryData {
   behaviours: TestChange;
   /** A reset, or a restore of a checkpoint. It begins an epoch. */
   reset: ResetOf;
+}
+
+/** The data of an entry, by its kind. */
+export interface EntryData extends PlainEntryData {
+  /** A mail that was there when the epoch began, such as a mail of the fixture. It is read from the rows of that time. */
+  'mail-at-start': MailEvent;
+  /** A mail that arrived in an inbox. */
+  'mail-received': MailEvent;
+  /** A mail that an inbox sent. */
+  'mail-sent': MailEvent;
+  /** A mail of an inbox that bounced. */
+  'mail-bounced': MailEvent;
+  /** An event that a test triggered. There may be no such mail. */
+  'mail-triggered': MailEvent;
+  /** A request of the API. */
+  request: KeptRequest;
+  /** A command of SMTP or IMAP. */
+  'mail-command': KeptRequest;
   /** A failure of the emulator itself. */
   failure: { readonly error: unknown };
 }
 
-/** A kind of entry. */
-export type EntryKind = keyof EntryData;
-
 /** Every kind of entry, and what it belongs to: the story of what happened, or the traffic, which is much more. */
-export const ENTRY_KINDS: Readonly<Record<EntryKind, 'story' | 'traffic'>> = {
+export const ENTRY_KINDS = {
+  'mail-at-start': 'story',
   'mail-received': 'story',
   'mail-sent': 'story',
   'mail-bounced': 'story',
@@ -416,7 +429,10 @@ export const ENTRY_KINDS: Readonly<Record<EntryKind, 'story' | 'traffic'>> = {
   behaviours: 'story',
   reset: 'story',
   failure: 'story',
-};
+} as const satisfies Readonly<Record<keyof EntryData, 'story' | 'traffic'>>;
+
+/** A kind of entry. */
+export type EntryKind = keyof typeof ENTRY_KINDS;
 
 /** The kinds of an event about a mail. */
 export const MAIL_ENTRY_KINDS = ['mail-received', 'mail-sent', 'mail-bounced', 'mail-triggered'] as const;

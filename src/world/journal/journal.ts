@@ -2,8 +2,8 @@ import { checkNumber } from '../../basics/number-options.ts';
 import { type Environment, memoryForMail } from '../environment.ts';
 import { sizeOfMailRow } from '../store/database.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
-import type { MessageRow, RowKind, Rows } from '../store/rows.ts';
-import { findOwner, type Owner, type Part, type PartOf, type World } from '../store/world.ts';
+import type { AttachmentRow, MessageRow, RowKind, Rows } from '../store/rows.ts';
+import { canonicalAddress, findOwner, type Owner, type Part, type PartOf, type World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 import {
   type ChangedKind,
@@ -315,6 +315,36 @@ export class Journals {
     const [only] = lists;
     if (only && lists.length === 1) return only as EntryOf<Kind>[];
     return lists.flat().sort((one, other) => one.order - other.order) as EntryOf<Kind>[];
+  }
+
+  /**
+   * Returns an entry for each mail with which the present epoch of some worlds began, such as the mail of the fixture.
+   * The entries are created from the rows of that time, and have no numbers.
+   */
+  atStart(worlds: readonly World[]): Entry<'mail-at-start'>[] {
+    return worlds.flatMap(({ id: tenantId, rowsAtStart }) => {
+      const files = new Map<string, AttachmentRow[]>();
+      for (const file of rowsAtStart?.attachments ?? []) {
+        files.set(file.messageId, [...(files.get(file.messageId) ?? []), file]);
+      }
+      const inboxes = new Map(rowsAtStart?.inboxes.map((inbox) => [inbox.id, inbox]));
+      return (rowsAtStart?.messages ?? []).map((message): Entry<'mail-at-start'> => {
+        const inbox = inboxes.get(message.inboxId);
+        const atMs = Date.parse(message.receivedAt);
+        const data: MailEvent = {
+          id: `evt_${message.id}`,
+          event: message.direction === 'inbound' ? 'message.received' : 'message.sent',
+          workspaceId: inbox?.workspaceId ?? '',
+          inboxId: message.inboxId,
+          inbox: inbox ? canonicalAddress(inbox) : '',
+          message,
+          attachments: files.get(message.id) ?? [],
+          source: 'fixture',
+        };
+        const numbers = { order: 0, number: 0, feedNumber: 0, ownFeedNumber: 0 };
+        return { ...numbers, realTimeMs: atMs, atMs, tenantId, kind: 'mail-at-start', data, origin: undefined };
+      });
+    });
   }
 
   /**

@@ -98,6 +98,10 @@ export interface World extends Database, Owner {
   snapshot(): WorldSnapshot;
   /** Replaces every row; the indexes must have been cleared before. */
   restore(snapshot: WorldSnapshot): void;
+  /** The rows with which the present epoch began; undefined before `markStart` or `restore`. */
+  readonly rowsAtStart: WorldSnapshot | undefined;
+  /** Sets the rows with which the present epoch began. */
+  markStart(snapshot: WorldSnapshot): void;
   /** Removes every key and address of the world from the indexes, and its mail from the size of all mail. */
   close(): void;
 }
@@ -110,6 +114,7 @@ export function sizeOfMailIn(worlds: readonly World[]): number {
 /** Creates the world of a tenant, with only the tenant's own row. */
 export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: Environment): World {
   const clock = new Clock(realEnvironment);
+  let rowsAtStart: WorldSnapshot | undefined;
   const mail = createMailCounter(shared.mail, () => sizeOfMailIn([world]));
   const database = createDatabase(mail.add, (...change) => shared.onRowChange(world, ...change));
   const keys = indexRows(database.apiKeys, shared.keys, 'key', (row) => ({ world, row }));
@@ -129,7 +134,14 @@ export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: 
     removeAddress: addresses.remove,
     snapshot: () =>
       Object.fromEntries(ROW_KINDS.map((kind) => [kind, database[kind].all()])) as unknown as WorldSnapshot,
+    get rowsAtStart() {
+      return rowsAtStart;
+    },
+    markStart(snapshot) {
+      rowsAtStart = snapshot;
+    },
     restore(snapshot) {
+      rowsAtStart = snapshot;
       for (const kind of ROW_KINDS) restoreCollection(database, kind, snapshot);
       for (const indexed of [keys, addresses, mail]) indexed.include();
     },

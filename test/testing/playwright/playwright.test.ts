@@ -1,9 +1,12 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startServer } from 'agent-mailbox-mock/server';
 import { type TestContext, test } from 'vitest';
 import { findBrowser, HOW_TO_GET_ONE } from '../../support/browser.ts';
 import { ROOT } from '../../support/command.ts';
+import { makeFolder } from '../../support/folder.ts';
 
 const execute = promisify(execFile);
 
@@ -42,3 +45,22 @@ test.sequential(
     context.expect(server.mailbox.sandboxes()).toEqual([]);
   },
 );
+
+test.sequential('a failed test has a trace of its sandbox attached, and no dump of JSON', SLOW, async (context) => {
+  const { expect } = context;
+  const file = join(await makeFolder(context), 'report.json');
+  const { stdout } = await runSpecs(context, { FAILING: '1', PLAYWRIGHT_JSON_OUTPUT_NAME: file }).catch(
+    (error) => error,
+  );
+  expect(stdout).toContain('No mail to dana@customer.test arrived within 1 ms; what came instead:');
+  expect(stdout).toMatch(/What happened:\n\s*\S+ "Hello" from dana@customer\.test arrived at helpdesk@/);
+  expect(stdout).not.toMatch(/"plainBody"|"messageIdHeader"/);
+  const report = JSON.parse(await readFile(file, 'utf8'));
+  const [failed] = report.suites.flatMap(({ specs }: { specs: { title: string; tests: unknown[] }[] }) =>
+    specs.filter(({ title }) => title === 'fails').flatMap(({ tests }) => tests),
+  );
+  const [attachment] = failed.results[0].attachments;
+  expect(attachment).toMatchObject({ name: 'mailbox-trace.jsonl', contentType: 'application/jsonl' });
+  const lines = Buffer.from(attachment.body, 'base64').toString().trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line).type)).toEqual(['trace', 'entry', 'story']);
+});

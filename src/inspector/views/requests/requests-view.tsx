@@ -1,4 +1,5 @@
 import { ArrowLeftRight, Server } from 'lucide';
+import { useEffect, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
@@ -20,6 +21,7 @@ export function RequestsView({ route }: { readonly route: Route }) {
       list={
         <>
           {(!list || error) && <Loading error={error} />}
+          <DroppedRequests loadedCount={list?.length} />
           {list && <RequestList requests={list} route={route} />}
           {list && <ClearButton countText={formatCount(list.length, 'request', 'requests')} />}
         </>
@@ -30,6 +32,27 @@ export function RequestsView({ route }: { readonly route: Route }) {
       back={requestLink(route, undefined)}
     />
   );
+}
+
+/** Says how many earlier requests the journal no longer has. It asks again whenever the number of requests changes. */
+function DroppedRequests({ loadedCount }: { readonly loadedCount: number | undefined }) {
+  const { client } = useInspector();
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const load = async () => {
+      const { dropped } = (await client.listRequests({ format: 'summary', limit: 1 })) as Dropped;
+      setCount(dropped?.count ?? 0);
+    };
+    // If the emulator cannot be reached, the list above says so.
+    load().catch(() => setCount(0));
+  }, [client, loadedCount]);
+  if (count === 0) return null;
+  const [noun, verb] = count === 1 ? ['request', 'is'] : ['requests', 'are'];
+  return <p class="hint">{`${count.toLocaleString('en')} earlier ${noun} ${verb} no longer kept.`}</p>;
+}
+
+interface Dropped {
+  readonly dropped?: { readonly count: number };
 }
 
 /** A button that empties the journal. `countText` says how many requests it has, such as `3 requests`. */

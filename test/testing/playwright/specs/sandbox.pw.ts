@@ -58,3 +58,10 @@ test('controls time, correspondents, events and the state of its sandbox', async
   expect(await sandbox.clock.isFrozen()).toBe(false);
   expect(Object.keys((await sandbox.export()).tenants ?? {})).toHaveLength(1);
 });
+
+if (process.env.FAILING) {
+  test('fails', async ({ sandbox }) => {
+    await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test', subject: 'Hello' });
+    await sandbox.waitForMessage({ to: 'dana@customer.test', timeout: 1 });
+  });
+}

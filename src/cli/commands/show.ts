@@ -1,0 +1,87 @@
+import { NAME } from '../../basics/version.ts';
+import { TRACE_VERSION, type TraceHeader, type TraceLine, traceLine } from '../../control/journal/trace.ts';
+import { readRegularFile } from '../../server/regular-file.ts';
+import { CannotRunError, type RunCommand } from '../command.ts';
+
+/** Prints what happened to each mail of a trace, and the requests that were refused. */
+export const show: RunCommand = async (terminal, flags, file = '') => {
+  const [header, ...lines] = await readTrace(file);
+  const stories = lines.flatMap((line) => (line.type === 'story' ? line : []));
+  if (flags.json?.value === true) {
+    for (const { type: _, ...story } of stories) terminal.out(JSON.stringify(story));
+    return;
+  }
+  const entries = lines.flatMap((line) => (line.type === 'entry' ? line : []));
+  for (const line of describeHeader(header, entries)) terminal.out(toPrintable(line));
+  for (const story of stories) {
+    terminal.out('');
+    for (const line of story.lines) terminal.out(toPrintable(line));
+  }
+  const refused = entries.flatMap(({ kind, data }) => {
+    const { id, method, path, status, reason } = data as Readonly<Record<string, unknown>>;
+    const isRefused = (kind === 'request' || kind === 'mail-command') && Number(status) >= 400;
+    return isRefused ? `  ${id}, ${method} ${path} → ${status}: ${reason}` : [];
+  });
+  if (refused.length > 0) terminal.out('');
+  for (const line of refused.length > 0 ? ['Refused requests:', ...refused] : []) terminal.out(toPrintable(line));
+};
+
+type EntryLine = Extract<TraceLine, { type: 'entry' }>;
+
+function describeHeader({ writtenAt, sandbox, losses }: TraceHeader, entries: readonly EntryLine[]): string[] {
+  const count = (...kinds: readonly string[]) => entries.filter(({ kind }) => kinds.includes(kind)).length;
+  const numbers = [
+    plural(count('mail-received'), 'mail arrived', 'mails arrived'),
+    plural(count('mail-sent'), 'was sent', 'were sent'),
+    plural(count('request', 'mail-command'), 'request', 'requests'),
+  ];
+  const dropped = Object.entries(losses).map(([kind, loss]) => `${loss?.count} of the kind ${kind}`);
+  return [
+    `Trace of ${writtenAt}${sandbox === null ? '' : `, sandbox ${sandbox}`}: ${numbers.join(', ')}.`,
+    ...(dropped.length > 0 ? [`The journal no longer had some earlier entries: ${dropped.join(', ')}.`] : []),
+  ];
+}
+
+function plural(count: number, one: string, several: string): string {
+  return `${count} ${count === 1 ? one : several}`;
+}
+
+/** Replaces characters that could move the cursor of a terminal or imitate another line. */
+function toPrintable(text: string): string {
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
+}
+
+/** Reads a trace: its header, and its other lines. @throws {CannotRunError} if the file is no trace of this format. */
+async function readTrace(file: string): Promise<readonly [TraceHeader, ...TraceLine[]]> {
+  const text = await readRegularFile(file).then(String, (error: NodeJS.ErrnoException) => {
+    throw new CannotRunError(`The trace ${file} cannot be read: ${error.message}.`);
+  });
+  const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : parseLine(line, index + 1, file)));
+  const [header, ...others] = lines;
+  if (header?.type === 'trace') return [header, ...others];
+  throw new CannotRunError(`The file ${file} is no trace of ${NAME}: its first line must have the type "trace".`);
+}
+
+const KNOWN_TYPES: ReadonlySet<string> = new Set<TraceLine['type']>(['trace', 'entry', 'story']);
+
+/** Parses a line. A line of a type that this version does not know is skipped. */
+function parseLine(line: string, number: number, file: string): TraceLine[] {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    throw new CannotRunError(`The file ${file} is no trace of ${NAME}: line ${number} is not JSON.`);
+  }
+  const { type, version } = Object(value) as { readonly type?: unknown; readonly version?: unknown };
+  if (type === 'trace' && Number(version) > TRACE_VERSION) {
+    throw new CannotRunError(
+      `The trace ${file} has the version ${version}, and this ${NAME} reads up to ${TRACE_VERSION}; use a newer one.`,
+    );
+  }
+  if (typeof type === 'string' && !KNOWN_TYPES.has(type)) return [];
+  const parsed = traceLine().safeParse(value);
+  if (parsed.success) return [parsed.data];
+  const [issue] = parsed.error.issues;
+  const path = issue?.path.join('.') || 'it';
+  throw new CannotRunError(`The file ${file} is no trace of ${NAME}: line ${number}: ${path}: ${issue?.message}.`);
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
+import { NAME, VERSION } from '../../basics/version.ts';
+import { maskDeep } from '../../contract/mask.ts';
+import { timestamp } from '../../contract/schemas.ts';
+import type { ControlScope } from '../control-scope.ts';
+import { withCachedJournal } from './evidence.ts';
+import {
+  type JournalEntry,
+  type JournalMail,
+  journalEntryReply,
+  lossesReply,
+  readJournal,
+  readLosses,
+} from './journal-entry.ts';
+import { evidenceOf, storyReply, tellStory } from './story.ts';
+
+/** The version of the format. A program that reads traces refuses a higher one. */
+export const TRACE_VERSION = 1;
+
+/** How many mails a trace has a story of: the latest ones. */
+const MAX_STORIES = 200;
+
+const optionFields = () => ({
+  /** Whether the trace has the bytes of attachments, in base64. Default: false. */
+  bytes: z.boolean('must be true or false').optional(),
+});
+
+/** The schema of the options of `trace`. */
+export const traceOptions = lazy(() => z.strictObject(optionFields(), 'must be an object'));
+
+/** The options of `trace`. */
+export type TraceOptions = z.input<ReturnType<typeof traceOptions>>;
+
+const headerFields = () => ({
+  type: z.literal('trace').describe('The first line of a trace.'),
+  version: z.int().min(1).max(TRACE_VERSION).describe('The version of the format.'),
+  writtenBy: z.strictObject({ name: z.string(), version: z.string() }),
+  writtenAt: timestamp().describe('In real time.'),
+  sandbox: z.string().nullable().describe('The id of the sandbox; null for the whole mailbox.'),
+  hasBytes: z.boolean().describe('Whether the files of mails have their bytes.'),
+  losses: lossesReply().describe('How many entries of each kind the journal had dropped.'),
+});
+
+/** The first line of a trace. */
+export interface TraceHeader extends OutputOf<ReturnType<typeof headerFields>> {}
+
+/** The schema of one line of a trace: the header, an entry of the journal, or the story of a mail. */
+export const traceLine = lazy(() =>
+  z.discriminatedUnion('type', [
+    z.strictObject(headerFields()),
+    journalEntryReply().extend({ type: z.literal('entry').describe('An entry of the journal.') }),
+    storyReply().extend({ type: z.literal('story').describe('What became of a mail.') }),
+  ]),
+);
+
+/** A line of a trace. */
+export type TraceLine = z.output<ReturnType<typeof traceLine>>;
+
+/**
+ * Writes what has happened since the start or the latest reset as JSON Lines: a header, every entry of the journal, and
+ * the stories of the latest mails. Keys and secrets are masked.
+ */
+export function writeTrace(scope: ControlScope, { bytes = false }: TraceOptions): string {
+  const { worlds, service } = scope;
+  const { journals, worlds: whole } = service;
+  const header: TraceHeader = {
+    type: 'trace',
+    version: TRACE_VERSION,
+    writtenBy: { name: NAME, version: VERSION },
+    writtenAt: whole.environment.realNow().toISOString(),
+    sandbox: worlds.sandboxId ?? null,
+    hasBytes: bytes,
+    losses: readLosses(journals, worlds),
+  };
+  const entries = readJournal(journals, worlds, {});
+  const evidence = withCachedJournal(evidenceOf(scope));
+  const mails = entries.flatMap((entry) =>
+    entry.kind === 'mail-received' || entry.kind === 'mail-sent' ? entry.data.mail.id : [],
+  );
+  const lines = [
+    header,
+    ...entries.map((entry) => ({ type: 'entry', ...(bytes ? entry : withoutContent(entry)) })),
+    ...mails.slice(-MAX_STORIES).map((id) => ({ type: 'story', ...tellStory(scope, id, evidence) })),
+  ];
+  return lines.map((line) => `${JSON.stringify(maskDeep(line))}\n`).join('');
+}
+
+/** Returns an entry without the bytes of files. */
+function withoutContent(entry: JournalEntry): JournalEntry {
+  if (!('mail' in entry.data)) return entry;
+  const { mail, ...others }: JournalMail = entry.data;
+  const { headers, attachments, ...texts } = mail;
+  const files = attachments.map(({ id, filename, contentType, sizeBytes }) => ({
+    id,
+    filename,
+    contentType,
+    sizeBytes,
+    content: '',
+  }));
+  return { ...entry, data: { ...others, mail: { ...texts, headers, attachments: files } } } as JournalEntry;
+}

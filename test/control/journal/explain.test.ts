@@ -1,0 +1,153 @@
+import { createServer } from 'node:http';
+import { createMailbox } from 'agent-mailbox-mock';
+import { expect, test } from 'vitest';
+import { control } from '../../support/control.ts';
+import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
+import { IDS } from '../../support/ids.ts';
+import { senderTo } from '../../support/sender.ts';
+import { serve } from '../../support/serve.ts';
+
+interceptRequests();
+
+const TENANT = 'tk_acme_tenant_key';
+const DANA = 'dana@customer.test';
+const HELPDESK = 'helpdesk@acme.test';
+const INBOX = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`;
+
+/** The two webhooks of the default fixture, which are not active. */
+const INACTIVE = [
+  'The webhook http://127.0.0.1:9999/acme was not called: it is not active.',
+  'The webhook http://127.0.0.1:9999/acme/support was not called: it is not active.',
+];
+
+/** Tells the story by the method in process, and by the control call over HTTP. */
+async function explain(service: Service, id: string): Promise<{ lines: string[]; sent: string[] }> {
+  const run = () => service.mailbox.explain(id) as object;
+  return (await control(service, `GET /messages/${id}/story`, undefined, run)).json;
+}
+
+everywhere('the story of a mail says whom it was told to, who read it, and what came of it', async (service) => {
+  const { mailbox, send } = service;
+  mailbox.clock.freeze('2026-03-01T09:00:00Z');
+  const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
+  const arrived = `09:00:00 "Hello" from ${DANA} arrived at ${HELPDESK}.`;
+  expect((await explain(service, id)).lines).toEqual([arrived, ...INACTIVE, 'No request of an agent came after it.']);
+  await send('GET', '/v1/webhooks', { key: TENANT });
+  expect((await explain(service, id)).lines.slice(-2)).toEqual([
+    '1 request came after it, and none read it:',
+    '  req_1, GET /v1/webhooks → 200',
+  ]);
+  await send('GET', `${INBOX}/messages/${id}`, { key: TENANT });
+  const reply = await send('POST', `${INBOX}/reply/${id}`, { key: TENANT, json: { plainBody: 'Thanks.' } });
+  await send('DELETE', `${INBOX}/messages/${id}`, { key: TENANT });
+  await send('DELETE', `${INBOX}/messages/${reply.json.id}`, { key: TENANT });
+  const told = await explain(service, id);
+  expect(told.lines.slice(-3)).toEqual([
+    `It was read by req_2, GET ${INBOX}/messages/${id} → 200.`,
+    `09:00:00 "Re: Hello" was sent to ${DANA} by req_3.`,
+    'It was deleted by deleteMessage.',
+  ]);
+  expect(told.sent).toHaveLength(1);
+  expect((await explain(service, told.sent[0] ?? '')).lines).toEqual([
+    `09:00:00 "Re: Hello" was sent to ${DANA}.`,
+    expect.stringMatching(/^It was sent by req_3, POST .* → 200\.$/),
+    'It was deleted by deleteMessage.',
+  ]);
+});
+
+test('the story says why each webhook was not called', async () => {
+  const mailbox = createMailbox({ environment: { fetch: async () => new Response() } });
+  const add = (changes: object) => mailbox.addWebhook({ url: 'http://127.0.0.1:9/x?secret=1', ...changes } as never);
+  await add({ inbox: HELPDESK, events: ['message.sent'], url: 'http://login:pass@127.0.0.1:9/sent' });
+  await add({ workspace: IDS.acme.workspaces.sales, url: 'http://127.0.0.1:9/sales' });
+  const called = await add({ inbox: HELPDESK });
+  const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
+  await mailbox.settled();
+  await add({ inbox: HELPDESK, url: 'http://127.0.0.1:9/late' });
+  const { lines, webhooks } = mailbox.explain({ id });
+  expect(lines.slice(1)).toEqual([
+    ...INACTIVE,
+    'The webhook http://127.0.0.1:9/sent was not called: it listens only to message.sent.',
+    'The webhook http://127.0.0.1:9/sales was not called: it belongs to another workspace.',
+    expect.stringMatching(/^The webhook http:\/\/127\.0\.0\.1:9\/late was not called: it was created later\.$/),
+    expect.stringMatching(/^\S+ The webhook http:\/\/127\.0\.0\.1:9\/x answered 200\.$/),
+    'No request of an agent came after it.',
+  ]);
+  expect(webhooks.find(({ webhookId }) => webhookId === called.id)).toMatchObject({
+    url: 'http://127.0.0.1:9/x',
+    deliveries: [expect.any(String)],
+    skipped: null,
+  });
+});
+
+test('a receiver that refuses the timestamp is told with its answer and its clock, and when the next attempt is', async () => {
+  const date = new Date(Date.now() - 2 * 3_600_000).toUTCString();
+  await using receiver = await serve((_, response) => {
+    response.writeHead(401, { Date: date }).end('timestamp too new');
+  });
+  const mailbox = createMailbox();
+  await mailbox.addWebhook({ url: receiver.url, inbox: HELPDESK });
+  const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
+  await mailbox.settled();
+  expect(mailbox.explain(mail as { id: string }).lines.slice(-3)).toEqual([
+    expect.stringMatching(
+      /answered 401 \("timestamp too new"\); its clock is (?:2h|1h59m\d+s|2h\S*) behind the timestamp/,
+    ),
+    'No request of an agent came after it.',
+    expect.stringMatching(/^The next attempt is due at \d\d:\d\d:\d\d, in [\d.]+m?s\.$/),
+  ]);
+});
+
+test('a receiver that cannot be reached is told with its error', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  const mailbox = createMailbox();
+  await mailbox.addWebhook({ url: `http://127.0.0.1:${port}/in`, inbox: HELPDESK });
+  const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK });
+  await mailbox.settled();
+  expect(mailbox.explain(mail as { id: string }).lines.join('\n')).toMatch(/\/in failed: .*ECONNREFUSED/);
+});
+
+test('the story of a mail of the fixture begins with that', () => {
+  const mailbox = createMailbox();
+  const { lines } = mailbox.explain(IDS.acme.messages.invoice);
+  expect(lines[0]).toMatch(/ was at billing@acme\.test from the start\.$/);
+  expect(lines).toContain('No request of an agent came after it.');
+});
+
+test('the story says what the journal has dropped, and has at most 20 lines', async () => {
+  const mailbox = createMailbox({ journalSize: 5 });
+  const send = senderTo(mailbox);
+  const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK });
+  for (let count = 0; count < 8; count += 1) await send('GET', '/v1/health');
+  for (let count = 0; count < 8; count += 1) await send('GET', '/v1/me', { key: TENANT });
+  expect(mailbox.explain(id).lines.at(-1)).toBe('6 requests since then may be missing here.');
+  for (let count = 0; count < 30; count += 1) {
+    await send('POST', `${INBOX}/reply/${id}`, { key: TENANT, json: { plainBody: 'Thanks.' } });
+  }
+  const { lines } = mailbox.explain(id);
+  expect([lines.length, lines.at(-1)]).toEqual([20, '…']);
+});
+
+test('an unknown mail, and what is no mail, are refused', () => {
+  const mailbox = createMailbox();
+  expect(() => mailbox.explain(IDS.nobody)).toThrow('The journal has no mail with this id.');
+  expect(() => mailbox.explain(undefined as never)).toThrow('must be a mail with an id, or the id of a mail');
+});
+
+everywhere(
+  'lists of requests and HAR say how many earlier requests are no longer kept',
+  { journalSize: 3 },
+  async (service) => {
+    const { mailbox, send } = service;
+    for (let count = 0; count < 5; count += 1) await send('GET', '/v1/webhooks', { key: TENANT });
+    expect(mailbox.journalLosses()).toMatchObject({ request: { count: 2 } });
+    if (service.url === mailbox.baseUrl) return;
+    const list = await (await fetch(`${service.url}/__mock/requests`)).json();
+    expect([list.requests.length, list.dropped.count]).toEqual([3, 2]);
+    const { log } = await (await fetch(`${service.url}/__mock/requests?format=har`)).json();
+    expect(log.comment).toBe('2 earlier requests are no longer kept.');
+  },
+);
