@@ -283,7 +283,7 @@ test('exec writes a trace after a success only if that is wanted, and replaces o
   test.expect(await run('--trace', file, '--', 'false')).toEqual({
     code: 1,
     out: [],
-    err: `agent-mailbox-mock: The file ${file} is no trace of agent-mailbox-mock; choose another file for --trace.`,
+    err: `agent-mailbox-mock: The file ${file} is not a trace of agent-mailbox-mock; choose another file for --trace.`,
   });
   test.expect((await run('--trace-always', '--', 'true')).err).toContain('--trace-always needs --trace <file>.');
   test.expect(await readFile(file, 'utf8')).toBe('precious');

@@ -198,7 +198,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [
     ['serve'],
     {},
-    /no command "serve"; there are: start, exec, receive, samples, trigger, listen, logs, mcp, verify, profile, fleet, init, validate, behaviours, help\.$/,
+    /no command "serve"; there are: start, exec, receive, samples, trigger, listen, logs, show, mcp, verify, profile, fleet, init, validate, behaviours, help\.$/,
   ],
   [['recieve'], {}, /no command "recieve"; did you mean receive\? There are: start, .+, help\.$/],
   [['help', 'int'], {}, /no command "int"; did you mean init\? There are: /],

@@ -20,7 +20,6 @@ import { type Json, toJsonSchema } from '../../src/contract/openapi/document.ts'
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
 import { TIER_PREFIX, TIERS, type Tier } from '../../src/contract/tiers.ts';
-import { traceLine } from '../../src/control/journal/trace.ts';
 import { samples } from '../../src/control/samples/create-sample.ts';
 import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/made-injections.ts';
 import { CONTROL_TABLE, fieldsOf } from '../../src/control/table/table.ts';
@@ -57,7 +56,6 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   errors: errorsTable,
   flags: flagsTable,
   commands: commandsTable,
-  'trace-schema': () => ['```json', JSON.stringify(toJsonSchema(traceLine(), 'output'), null, 2), '```'].join('\n'),
   simulators: simulatorsTable,
   'request-faults': () => faultsTable(REQUEST_FAULTS),
   'delivery-faults': () => faultsTable(DELIVERY_FAULTS),

@@ -59,7 +59,7 @@ async function readTrace(file: string): Promise<readonly [TraceHeader, ...TraceL
   const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : parseLine(line, index + 1, file)));
   const [header, ...others] = lines;
   if (header?.type === 'trace') return [header, ...others];
-  throw new CannotRunError(`The file ${file} is no trace of ${NAME}: its first line must have the type "trace".`);
+  throw new CannotRunError(`The file ${file} is not a trace of ${NAME}: its first line must have the type "trace".`);
 }
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set<TraceLine['type']>(['trace', 'entry', 'story']);
@@ -70,7 +70,7 @@ function parseLine(line: string, number: number, file: string): TraceLine[] {
   try {
     value = JSON.parse(line);
   } catch {
-    throw new CannotRunError(`The file ${file} is no trace of ${NAME}: line ${number} is not JSON.`);
+    throw new CannotRunError(`The file ${file} is not a trace of ${NAME}: line ${number} is not JSON.`);
   }
   const { type, version } = Object(value) as { readonly type?: unknown; readonly version?: unknown };
   if (type === 'trace' && Number(version) > TRACE_VERSION) {
@@ -83,5 +83,5 @@ function parseLine(line: string, number: number, file: string): TraceLine[] {
   if (parsed.success) return [parsed.data];
   const [issue] = parsed.error.issues;
   const path = issue?.path.join('.') || 'it';
-  throw new CannotRunError(`The file ${file} is no trace of ${NAME}: line ${number}: ${path}: ${issue?.message}.`);
+  throw new CannotRunError(`The file ${file} is not a trace of ${NAME}: line ${number}: ${path}: ${issue?.message}.`);
 }

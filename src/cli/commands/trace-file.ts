@@ -27,7 +27,7 @@ export async function parseTrace(flags: GivenFlags): Promise<TraceTarget | undef
   // A file that does not exist, or that cannot be read, is not replaced without its permission.
   const text = await readRegularFile(path).then(String, () => undefined);
   if (text !== undefined && !/^\{"type":"trace",[^\n]*\}(?:\n|$)/.test(text)) {
-    throw new CannotRunError(`The file ${path} is no trace of ${NAME}; choose another file for --trace.`);
+    throw new CannotRunError(`The file ${path} is not a trace of ${NAME}; choose another file for --trace.`);
   }
   return { path, isAlways };
 }

@@ -10,6 +10,7 @@ export const CONTROL_CALLS = {
   getPythonClient: 'GET /client.py',
   getOpenApi: 'GET /openapi.json',
   getAsyncApi: 'GET /asyncapi.json',
+  getTraceSchema: 'GET /trace.schema.json',
   listBehaviours: 'GET /behaviours',
   changeBehaviours: 'POST /behaviours',
   reset: 'POST /reset',

@@ -2,10 +2,16 @@ import { z } from 'zod';
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { VERSION } from '../../basics/version.ts';
 import { ApiError, type ErrorCode } from '../../contract/errors.ts';
-import { createDocument, type DescribedRow, type OpenApiDocument } from '../../contract/openapi/document.ts';
+import {
+  createDocument,
+  type DescribedRow,
+  type OpenApiDocument,
+  toJsonSchema,
+} from '../../contract/openapi/document.ts';
 import { type BehaviourChanges, behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxOptions, SandboxSummary } from '../controllable-mailbox.ts';
 import { sandboxOptions } from '../controllable-mailbox.ts';
+import { traceLine } from '../journal/trace.ts';
 import { CONTROL_CALLS } from './calls.ts';
 import { MAIL_ROWS } from './mail-rows.ts';
 import { type ControlRow, createRows, defineControl, idInPath, markEach, type OwnProcess, object } from './row.ts';
@@ -76,6 +82,11 @@ const DOCUMENT_ROWS = {
     'Shows the OpenAPI 3.1 document of the control calls.',
     { reply: openApiReply },
     () => createControlOpenApi(CONTROL_TABLE),
+  ),
+  getTraceSchema: defineControl(
+    'Shows the JSON Schema of a line of a trace.',
+    { reply: object },
+    () => toJsonSchema(traceLine(), 'output') as Readonly<Record<string, unknown>>,
   ),
   getPythonClient: defineControl(
     'Sends a client of the control calls for Python: one file, without packages.',
