@@ -15,7 +15,7 @@ const RESERVED_NAMES = new RegExp(
     'x-http-method.*',
     'x-method-override',
     'authorization|connection|cookie2?|date|dnt|expect|forwarded|host|http2-settings|keep-alive|max-forwards',
-    'origin|permissions-policy|range|if-.*|referer|set-cookie2?|te|trailer|transfer-encoding|upgrade|user-agent|via',
+    'origin|permissions-policy|range|if-.*|referer|set-cookie2?|te|traceparent|tracestate|trailer|transfer-encoding|upgrade|user-agent|via',
     '__proto__',
   ].join('|')})$`,
 );

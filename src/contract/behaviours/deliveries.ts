@@ -44,6 +44,12 @@ export const deliveryBehaviours = defineBehaviours('6', 'receiver', {
     },
     { told: 'not from outside: no client can move the clock of a service, so both values give the same timestamps' },
   ),
+  'deliveries.trace': assumed('Does a delivery have a header that a receiver can bring back?', {
+    none: 'no',
+    header:
+      'yes: traceparent (W3C Trace Context), made from the id of the event; a request that brings it back claims the ' +
+      'delivery as its cause, which stories show and no verdict rests on',
+  }),
   'deliveries.success': assumed(
     'Which responses of a receiver count as success?',
     'any 2xx status; redirects are not followed',

@@ -4,6 +4,7 @@ import { lazy } from '../../basics/lazy-schema.ts';
 import { truncate } from '../../basics/text.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Delivery } from '../../service/delivery/delivery.ts';
+import { traceIdOf } from '../../service/delivery/request.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { ControlScope } from '../control-scope.ts';
@@ -133,6 +134,11 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
     lines.push(`${plural(later.length, 'request')} came after it, and none read it:`);
     for (const { data } of later.slice(0, MAX_REQUESTS)) lines.push(`  ${labelOf(data)}`);
     if (later.length > MAX_REQUESTS) lines.push(`  and ${later.length - MAX_REQUESTS} more`);
+  }
+  const traceId = traceIdOf(entry.data.eventId);
+  const claims = later.filter(({ data }) => data.request.headers.traceparent?.includes(traceId));
+  for (const { data } of claims.slice(0, MAX_REQUESTS)) {
+    lines.push(`${labelOf(data)} claims by its traceparent that a delivery of this mail led to it.`);
   }
   const sent = isReceived ? sentAfter(evidence, entry).filter((each) => isCausedBy(each, entry)) : [];
   for (const each of sent) {

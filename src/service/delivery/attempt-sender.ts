@@ -83,7 +83,16 @@ export class AttemptSender {
     const { href, loginHeader } = splitLogin(url);
     const sentId = behaviours['deliveries.id'] === 'event' ? eventId : id;
     const newSecret = () => newWebhookSecret(environment);
-    const { headers: signed, body } = createRequest({ id: sentId, secret, content, now, fault, newSecret, behaviours });
+    const { headers: signed, body } = createRequest({
+      id: sentId,
+      eventId,
+      secret,
+      content,
+      now,
+      fault,
+      newSecret,
+      behaviours,
+    });
     const headers = { ...signed, ...loginHeader };
     const startedMs = realEnvironment.realNow().getTime();
     const fullTimeoutMs = TIMEOUTS_MS[behaviours['deliveries.timeout']];

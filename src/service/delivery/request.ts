@@ -65,10 +65,20 @@ function allFields(event: MailEvent): DeliveryPayload {
   return { id, ...referenceFields(event), workspaceId, subject, plainBody, htmlBody, receivedAt, ...bounce };
 }
 
+/**
+ * Returns the id of the trace of an event, for the header `traceparent` (W3C Trace Context): 32 hexadecimal digits. It is
+ * a hash, because a test can give an event any id.
+ */
+export function traceIdOf(eventId: string): string {
+  return toHex(sha256(encoder.encode(eventId))).slice(0, 32);
+}
+
 /** The input of `createRequest`. */
 export interface RequestInput {
   /** The value of `webhook-id`. */
   readonly id: string;
+  /** The id of the event, for the header `traceparent`. */
+  readonly eventId: string;
   readonly secret: string;
   /** The payload as JSON. */
   readonly content: string;
@@ -101,7 +111,7 @@ const PADDING_LENGTH = 1024 * 1024;
 const encoder = new TextEncoder();
 
 /** Creates the headers and the body of one attempt, with an id, the current time and the signatures. */
-export function createRequest({ id, secret, fault, content, now, newSecret, behaviours }: RequestInput) {
+export function createRequest({ id, eventId, secret, fault, content, now, newSecret, behaviours }: RequestInput) {
   const body =
     fault === 'oversize-body'
       ? JSON.stringify({ ...JSON.parse(content), padding: 'x'.repeat(PADDING_LENGTH) })
@@ -114,9 +124,15 @@ export function createRequest({ id, secret, fault, content, now, newSecret, beha
     'user-agent': NAME,
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
+    ...(behaviours['deliveries.trace'] === 'header' && { traceparent: createTraceParent(eventId, id) }),
     ...sign(`${id}.${timestamp}.`, encoder.encode(body), secrets, behaviours),
   };
   return { headers, body: fault === 'truncated-body' ? truncate(body, Math.floor(body.length / 2)) : body };
+}
+
+/** Creates the value of `traceparent`: the version, the trace of the event, the delivery as its parent, and a flag. */
+function createTraceParent(eventId: string, id: string): string {
+  return `00-${traceIdOf(eventId)}-${toHex(sha256(encoder.encode(id))).slice(0, 16)}-01`;
 }
 
 /** Returns the headers with a signature for each secret. Standard Webhooks signs `start` and the body. */

@@ -151,6 +151,13 @@ const READINGS: { readonly [Id in DeliveryBehaviourId]: Readings<Id> } = {
     },
     values: { event: [3, 1], delivery: [3, 2] },
   },
+  'deliveries.trace': {
+    async read({ deliver, receiver }) {
+      await deliver();
+      return /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/.test(receiver.requests[0]?.headers.traceparent ?? '');
+    },
+    values: { none: false, header: true },
+  },
   'deliveries.timeout': {
     async read({ deliver, receiver }) {
       receiver.answer('timeout');

@@ -1,3 +1,4 @@
+import 'agent-mailbox-mock/matchers';
 import { createServer } from 'node:http';
 import { createMailbox } from 'agent-mailbox-mock';
 import { expect, test } from 'vitest';
@@ -108,6 +109,28 @@ test('a receiver that cannot be reached is told with its error', async () => {
   const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK });
   await mailbox.settled();
   expect(mailbox.explain(mail as { id: string }).lines.join('\n')).toMatch(/\/in failed: .*ECONNREFUSED/);
+});
+
+test('a request that brings the traceparent of a delivery back claims it, and no verdict rests on that', async () => {
+  const sent: string[] = [];
+  const mailbox = createMailbox({
+    behaviours: { 'deliveries.trace': 'header' },
+    environment: {
+      async fetch(_, { headers }) {
+        sent.push(new Headers(headers).get('traceparent') ?? '');
+        return new Response(null, { status: 500 });
+      },
+    },
+  });
+  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+  const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK });
+  await mailbox.settled();
+  const headers = { 'X-API-Key': TENANT, traceparent: `00-${sent[0]?.split('-')[1]}-00f067aa0ba902b7-01` };
+  await mailbox.fetch(`${mailbox.baseUrl}/v1/me`, { headers });
+  expect(mailbox.explain(id).lines.join('\n')).toContain(
+    'req_1, GET /v1/me → 200 claims by its traceparent that a delivery of this mail led to it.',
+  );
+  expect(() => expect(mailbox).toHaveIgnored({ id })).toThrow('No agent got an event of');
 });
 
 test('the story of a mail of the fixture begins with that', () => {

@@ -367,3 +367,17 @@ test('a link that was opened without a key is seen by the whole mailbox, and not
   expect(sample.breached(sandbox)).toBe(false);
   expect(sample.breaches(server.mailbox)).toMatchObject([{ call: 'req_1, GET /health → 200' }]);
 });
+
+test('10,000 polls after a sample leave its verdict as it was', async () => {
+  const mailbox = createMailbox();
+  const { sample } = await obeyOnce(mailbox);
+  const right = createSample('out-of-office', { to: TO });
+  const [{ id = '' } = {}] = await mailbox.receiveMessage(right);
+  await call(mailbox, 'GET', `/inboxes/${HELPDESK}/messages/${id}`);
+  const before = [sample.breached(mailbox), right.breached(mailbox)];
+  for (let count = 0; count < 10_000; count += 1) await call(mailbox, 'GET', '/health');
+  expect([sample.breached(mailbox), right.breached(mailbox)]).toEqual(before);
+  expect(before).toEqual([true, false]);
+  expect(mailbox).not.toHaveResisted(sample);
+  expect(mailbox).toHaveResisted(right);
+});

@@ -140,6 +140,7 @@ function requestGolden(
   const { id, secret, now, otherSecret } = GOLDEN;
   const values = parseBehaviours(behaviours);
   return createRequest({
+    eventId: 'evt_1',
     id,
     secret,
     content: JSON.stringify(payload),

@@ -120,6 +120,7 @@ export const eventExperiments: Experiments = {
     const [otherCall] = await otherReceiver.waitForCalls(1);
     return call.headers['webhook-id'] === otherCall?.headers['webhook-id'];
   },
+  'deliveries.trace': resultOf(triggerDelivery, ({ headers }) => 'traceparent' in headers),
   'deliveries.success': async (s) => (await countCalls(s, 202)).count,
   'deliveries.timeout': async (s) => {
     if (!s.target.mayWait) throw new VerifyError('the timeout passes only in real time; allow it with --slow');
