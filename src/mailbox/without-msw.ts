@@ -49,6 +49,7 @@ export type {
   JournalLosses,
   JournalMail,
   JournalQuery,
+  MailRead,
 } from '../control/journal/journal-entry.ts';
 export type { MailFilter, WaitOptions } from '../control/journal/mail-filter.ts';
 export type {

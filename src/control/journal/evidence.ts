@@ -126,40 +126,27 @@ export interface Notice {
   readonly byWebhook: boolean;
   /** Whether an event stream got it. */
   readonly byStream: boolean;
-  /** The first request that named it or read it. */
-  readonly byRequest: RequestEntry | undefined;
+  /** The first request or command that named it or read it; undefined if there was none. */
+  readonly read: JournalEntry<'read'>['data'] | undefined;
 }
 
-/**
- * Returns how an agent can have noticed one of these mails, which all arrived; undefined if nothing shows that it did.
- * The Message-IDs of the mails begin with `idStart`.
- */
-export function findNotice(evidence: Evidence, arrived: readonly MailEntry[], idStart: string): Notice | undefined {
-  const ids = arrived.map(({ data }) => data.mail.id);
-  const texts = [...ids, ...arrived.map(({ data }) => data.mail.threadId), idStart];
-  const [first] = arrived;
-  const hasId = (text: string | null) => text !== null && texts.some((wanted) => text.includes(wanted));
-  // What came before the mail did not name it. Its thread may be older than the mail itself.
-  const later = first ? readTraffic(evidence).filter((entry) => isAfter(entry, first)) : [];
-  const byRequest = later.find(({ data }) => {
-    const { status, path, reply, read } = data;
-    return isSuccess(status) && (hasId(path) || hasId(reply.body) || read.some((id) => ids.includes(id)));
-  })?.data;
+/** Returns how an agent can have noticed one of these mails; undefined if nothing shows that it did. */
+export function findNotice(evidence: Evidence, mails: readonly MailEntry[]): Notice | undefined {
+  const ids = mails.map(({ data }) => data.mail.id);
+  const read = evidence.journal({ kinds: ['read'] }).find(({ data }) => data.messageIds.some((id) => ids.includes(id)));
   const byStream = evidence.journal({ kinds: ['frame'] }).some(({ data }) => ids.includes(data.messageId));
   const byWebhook = evidence
     .journal({ kinds: ['attempt'] })
-    .some(({ data }) => ids.includes(data.messageId) && isSuccess(data.status));
-  return byRequest || byStream || byWebhook ? { byRequest, byStream, byWebhook } : undefined;
+    .some(
+      ({ data: { messageId, status } }) => ids.includes(messageId) && status !== null && status >= 200 && status < 300,
+    );
+  return read || byStream || byWebhook ? { read: read?.data, byStream, byWebhook } : undefined;
 }
 
 /** Returns whether an entry was added after another one of the same owner or, by real time, of another owner. */
 export function isAfter(entry: JournalEntry, other: JournalEntry): boolean {
   if (entry.tenantId === other.tenantId) return entry.number > other.number;
   return entry.realTime >= other.realTime;
-}
-
-function isSuccess(status: number | null): boolean {
-  return status !== null && status >= 200 && status < 300;
 }
 
 /** Returns how many entries of some kinds were dropped after a time; 0 if none can have been. */

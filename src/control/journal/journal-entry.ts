@@ -20,7 +20,7 @@ import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { showRow } from '../../world/store/state.ts';
 import { readerOf } from './find-requests.ts';
 import type { RequestEntry } from './request-entry.ts';
-import { type JournalReader, showRequest } from './show-request.ts';
+import { idFor, type JournalReader, showRequest } from './show-request.ts';
 
 /** A mail as it was when it arrived, was sent, or bounced. Its bytes are base64. */
 export interface JournalMail {
@@ -40,6 +40,20 @@ export interface JournalMail {
   readonly mail: Omit<Mail, 'problems' | 'streams'>;
   /** Whether the journal had to let go of the bytes of the mail; left out if it has them. */
   readonly lacksBytes?: true;
+}
+
+/** The first request or command that named or read some mails. Later ones that do the same have no such entry. */
+export interface MailRead {
+  /** The id of the request, such as `req_12`. The journal may have dropped the request itself. */
+  readonly request: string;
+  /** The HTTP method, or the name of the command. */
+  readonly method: string;
+  /** The path without the query; for IMAP the folder. */
+  readonly path: string;
+  /** The status of the reply; for IMAP, an HTTP status with the same meaning. */
+  readonly status: number;
+  /** The ids of the mails that nobody had read before. */
+  readonly messageIds: readonly string[];
 }
 
 /** A failure of the emulator itself. */
@@ -64,6 +78,8 @@ export interface JournalData extends PlainEntryData {
   request: RequestEntry;
   /** A command of SMTP or IMAP. */
   'mail-command': RequestEntry;
+  /** The first request or command that named or read some mails. */
+  read: MailRead;
   /** A failure of the emulator itself. */
   failure: FailureMessage;
 }
@@ -210,6 +226,10 @@ function showData(entry: EntryOf, reader: JournalReader): object {
     case 'request':
     case 'mail-command':
       return showRequest(entry.data, reader);
+    case 'read': {
+      const { number: _, numberInSandbox: _own, ...read } = entry.data;
+      return { request: idFor(reader, entry.data), ...read };
+    }
     case 'change': {
       const { row, ...change } = entry.data;
       return { ...change, row: row && maskDeep(showRow(row)) };

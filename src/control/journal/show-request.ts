@@ -57,6 +57,9 @@ function summarise(kept: KeptRequest, reader: JournalReader): RequestSummary {
   };
 }
 
+/** The numbers of a request. */
+type RequestNumbers = Pick<KeptRequest, 'number' | 'numberInSandbox'>;
+
 /** Whose journal is read: the journal of the mailbox, with all requests, or the journal of a sandbox. */
 export type JournalReader = 'mailbox' | 'sandbox';
 
@@ -64,12 +67,12 @@ export type JournalReader = 'mailbox' | 'sandbox';
  * Returns the number of a request for a reader. A sandbox counts only its own requests, so that their ids do not depend
  * on other tests that run at the same time.
  */
-export function numberFor(reader: JournalReader, { number, numberInSandbox }: KeptRequest): number {
+export function numberFor(reader: JournalReader, { number, numberInSandbox }: RequestNumbers): number {
   return reader === 'sandbox' ? numberInSandbox : number;
 }
 
 /** Returns the public id of a request for a reader. */
-export function idFor(reader: JournalReader, kept: KeptRequest): string {
+export function idFor(reader: JournalReader, kept: RequestNumbers): string {
   return `req_${numberFor(reader, kept)}`;
 }
 

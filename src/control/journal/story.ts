@@ -124,11 +124,11 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
 
   // What came of it.
   const later = traffic.filter((each) => each.tenantId === entry.tenantId && isAfter(each, entry));
-  const read = isReceived ? findNotice(evidence, [entry], mail.messageIdHeader)?.byRequest : undefined;
+  const read = isReceived ? findNotice(evidence, [entry])?.read : undefined;
   if (!isReceived) {
     const [by] = requestsOf(traffic, entry);
     if (by) lines.push(`It was sent by ${labelOf(by)}.`);
-  } else if (read) lines.push(`It was read by ${labelOf(read)}.`);
+  } else if (read) lines.push(`It was read by ${read.request}, ${read.method} ${read.path} → ${read.status}.`);
   else if (later.length === 0) lines.push('No request of an agent came after it.');
   else {
     lines.push(`${plural(later.length, 'request')} came after it, and none read it:`);

@@ -136,7 +136,7 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
   const breaches = (mailbox: Observed) => findBreaches(withCachedJournal(mailbox), wanted);
   const isNoticed = (mailbox: Observed) => {
     const observed = withCachedJournal(mailbox);
-    return findNotice(observed, findArrived(observed, idStart), idStart) !== undefined;
+    return findNotice(observed, findArrived(observed, idStart)) !== undefined;
   };
   return {
     ...(info as SampleInfo<Name>),

@@ -63,6 +63,36 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
   const kind = protocol === 'http' ? 'request' : 'mail-command';
   exchange.origin.entry = journals.publish(owner, kind, data, { realTimeMs });
   if (error) tellSandbox({ worlds, journals }, exchange, error);
+  const world = principal?.world;
+  const messageIds = world ? journals.noteRead(world, findNamedMail(world, exchange)) : NO_IDS;
+  if (messageIds.length > 0) {
+    const read = { number, numberInSandbox, method, path, status: reply.status, messageIds };
+    journals.publish(owner, 'read', read, { origin: exchange.origin });
+  }
+}
+
+/** Matches the paths whose replies show mail. */
+const SHOWS_MAIL = /\/(?:messages|threads)(?:\/|$)/;
+
+/**
+ * Finds the ids of the mails that a request named in its path or that its reply shows, and those that a command of IMAP
+ * has read. The id of a thread stands for its mails. Other ids may be among them.
+ */
+function findNamedMail(world: World, { protocol, request, row, reply, read }: FinishedExchange): Iterable<string> {
+  if (protocol !== 'http') return read;
+  if (reply.status < 200 || reply.status >= 300) return NO_IDS;
+  const inPath = request.path.match(ID) ?? [];
+  const body = row?.method === 'GET' && SHOWS_MAIL.test(request.path) ? textOf(reply) : '';
+  if (inPath.length === 0 && body === '') return NO_IDS;
+  const ids = new Set([...inPath, ...(body.match(ID) ?? [])].map((id) => id.toLowerCase()));
+  const [inboxId = ''] = ids;
+  const inThreads = [...ids].flatMap((id) => world.messageIndex.thread(inboxId, id)?.messages() ?? []);
+  return [...ids, ...inThreads.map(({ id }) => id)];
+}
+
+function textOf({ body, headers }: ApiReply): string {
+  if (typeof body === 'string') return body;
+  return body && headers['content-type']?.startsWith('application/json') ? new TextDecoder().decode(body) : '';
 }
 
 /** The ids in a path. */

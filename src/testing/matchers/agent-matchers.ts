@@ -81,7 +81,7 @@ export const agentMatchers = {
     const mailbox = parseMailbox(received);
     const found = findReceived(mailbox, 'toHaveIgnored', mail);
     const caused = sentAfter(mailbox, found).filter((each) => isCausedBy(each, found));
-    const notice = findNotice(mailbox, [found], found.data.mail.messageIdHeader);
+    const notice = findNotice(mailbox, [found]);
     if (caused.length === 0) {
       checkNoticed(mailbox, notice, nameOf(found), 'nothing shows that it was ignored', [found]);
       checkComplete(mailbox, ['mail-sent'], 'nothing shows that it was ignored');
@@ -193,7 +193,7 @@ function checkNoticed(
 
 /** Says what shows that an agent saw a mail, if that is little. */
 function describeNotice(notice: Notice | undefined): string[] {
-  if (!notice || notice.byRequest) return [];
+  if (!notice || notice.read) return [];
   const by = notice.byWebhook ? 'a webhook that answered 2xx' : 'an event stream';
   return [`Only ${by} shows that an agent saw the mail; no request read it.`];
 }

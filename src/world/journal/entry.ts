@@ -379,6 +379,17 @@ export interface PlainEntryData {
   reset: ResetOf;
 }
 
+/** The first request or command that named or read some mails. Later ones that do the same have no such entry. */
+export interface FirstRead {
+  /** The numbers of the request, as those of `KeptRequest`. */
+  readonly number: number;
+  readonly numberInSandbox: number;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly messageIds: readonly string[];
+}
+
 /** The data of an entry, by its kind. */
 export interface EntryData extends PlainEntryData {
   /** A mail that was there when the epoch began, such as a mail of the fixture. It is read from the rows of that time. */
@@ -395,6 +406,8 @@ export interface EntryData extends PlainEntryData {
   request: KeptRequest;
   /** A command of SMTP or IMAP. */
   'mail-command': KeptRequest;
+  /** The first request or command that named or read some mails. */
+  read: FirstRead;
   /** A failure of the emulator itself. */
   failure: { readonly error: unknown };
 }
@@ -410,6 +423,7 @@ export const ENTRY_KINDS = {
   request: 'traffic',
   'mail-command': 'traffic',
   refusal: 'traffic',
+  read: 'story',
   change: 'story',
   'delivery-created': 'traffic',
   attempt: 'traffic',

@@ -90,6 +90,8 @@ export class Journal implements Part {
   requestsStart = 0;
   /** Where the list of requests started before the latest `clearRequests`. */
   restorableStart: number | undefined;
+  /** The ids of the mails that a request or a command has named or read in the present epoch. */
+  readonly readIds = new Set<string>();
   /** How many entries of the present epoch were dropped, by kind, and when the last of them happened. */
   readonly dropped = new Map<EntryKind, { count: number; untilMs: number }>();
 
@@ -108,6 +110,7 @@ export class Journal implements Part {
     this.requestCount = 0;
     this.requestsStart = start;
     this.restorableStart = undefined;
+    this.readIds.clear();
     this.dropped.clear();
   }
 
@@ -286,6 +289,18 @@ export class Journals {
     else if (before && wasDeleted !== isDeleted) {
       this.publish(world, 'change', { ...change, action: isDeleted ? 'removed' : 'created' });
     }
+  }
+
+  /** Returns those of some mails of a world that nobody has read before, and notes that they are read now. */
+  noteRead(world: World, messageIds: Iterable<string>): string[] {
+    const { readIds } = this.#journalOf(world);
+    const unread: string[] = [];
+    for (const id of messageIds) {
+      if (readIds.has(id) || !world.messages.get(id)) continue;
+      readIds.add(id);
+      unread.push(id);
+    }
+    return unread;
   }
 
   /** Returns the real time, in milliseconds. */
@@ -580,6 +595,7 @@ const KINDS_OF_EPOCH: readonly EntryKind[] = [
   ...TRAFFIC_KINDS,
   ...MAIL_ENTRY_KINDS,
   'mail-held',
+  'read',
   'change',
   'correspondent',
   'sample',

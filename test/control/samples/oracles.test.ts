@@ -178,8 +178,8 @@ test.for([0, 10])(
     const error = `The journal may lack requests since the sample injection-plain arrived`;
     expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(error);
     expect(() => expect(mailbox).not.toHaveResisted(sample)).toThrow(error);
-    if (journalSize > 0) expect(mailbox).toHaveResisted(answered);
-    else expect(() => expect(mailbox).toHaveResisted(answered)).toThrow('No agent got an event of the sample');
+    // The oracle of this sample needs mail only.
+    expect(mailbox).toHaveResisted(answered);
   },
 );
 

@@ -36,6 +36,7 @@ test('a mail, its delivery, the attempt and the answer are a chain of causes', a
     ['attempt', 'delivery-created'],
     ['mail-sent', 'mail-received'],
     ['request', undefined],
+    ['read', 'request'],
   ]);
   expect(entries[2]?.data).toMatchObject({ status: 202, responseBody: 'thanks', messageId: mail?.id });
   expect(entries[3]?.data).toMatchObject({

@@ -1,5 +1,5 @@
 import { ArrowLeftRight, Server } from 'lucide';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { useInspector } from '../../inspector.ts';
@@ -14,14 +14,15 @@ import { nameOfRequest, RequestDetail, toneOf } from './request-detail.tsx';
 
 /** The journal of requests: a list, and the open request. */
 export function RequestsView({ route }: { readonly route: Route }) {
-  const { value: list, error } = useRequests();
+  const [droppedCount, setDroppedCount] = useState(0);
+  const { value: list, error } = useRequests(setDroppedCount);
   return (
     <ListView
       title="Requests"
       list={
         <>
           {(!list || error) && <Loading error={error} />}
-          <DroppedRequests loadedCount={list?.length} />
+          <DroppedRequests count={droppedCount} />
           {list && <RequestList requests={list} route={route} />}
           {list && <ClearButton countText={formatCount(list.length, 'request', 'requests')} />}
         </>
@@ -34,24 +35,16 @@ export function RequestsView({ route }: { readonly route: Route }) {
   );
 }
 
-/** Says how many earlier requests the journal no longer has. It asks again whenever the number of requests changes. */
-function DroppedRequests({ loadedCount }: { readonly loadedCount: number | undefined }) {
-  const { client } = useInspector();
-  const [count, setCount] = useState(0);
-  useEffect(() => {
-    const load = async () => {
-      const { dropped } = (await client.listRequests({ format: 'summary', limit: 1 })) as Dropped;
-      setCount(dropped?.count ?? 0);
-    };
-    // If the emulator cannot be reached, the list above says so.
-    load().catch(() => setCount(0));
-  }, [client, loadedCount]);
+/** Says how many earlier requests the journal no longer had when the list was loaded. */
+function DroppedRequests({ count }: { readonly count: number }) {
   if (count === 0) return null;
   const [noun, verb] = count === 1 ? ['request', 'is'] : ['requests', 'are'];
   return <p class="hint">{`${count.toLocaleString('en')} earlier ${noun} ${verb} no longer kept.`}</p>;
 }
 
-interface Dropped {
+/** The part of a list of requests that this view reads. */
+interface LoadedRequests {
+  readonly requests: RequestSummary[];
   readonly dropped?: { readonly count: number };
 }
 
@@ -74,10 +67,13 @@ function ClearButton({ countText }: { readonly countText: string }) {
 const RELOAD_KINDS: ReadonlySet<FeedEvent['kind']> = new Set(['journal', 'reset', 'gap']);
 
 /** Loads the journal, and adds each request that the feed reports. */
-function useRequests() {
+function useRequests(setDroppedCount: (count: number) => void) {
   return useLog<RequestSummary>({
-    loadAll: async (client) =>
-      ((await client.listRequests({ format: 'summary' })) as { requests: RequestSummary[] }).requests,
+    async loadAll(client) {
+      const { requests, dropped } = (await client.listRequests({ format: 'summary' })) as LoadedRequests;
+      setDroppedCount(dropped?.count ?? 0);
+      return requests;
+    },
     // No request is loaded alone, because an event contains its request.
     loadOne: async () => undefined,
     changeOf(event) {
