@@ -10,7 +10,7 @@ type WebhookReply = ReplyOf<'createWebhook'>;
 
 export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
   const { principal, world, assume } = context;
-  if (world.webhooks.all().some(({ url }) => url === body.url)) assume('webhooks.create.same-url');
+  if (world.webhooks.has('url', body.url)) assume('webhooks.create.same-url');
   if (body.workspaceId) assume('webhooks.create.workspace');
   const selected = selectWorkspace(context, body.workspaceId);
   const workspaceId = principal.workspaceId ?? selected?.id ?? null;

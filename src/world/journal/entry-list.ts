@@ -1,24 +1,32 @@
-import { countStart } from '../store/entries.ts';
 import type { Entry, EntryKind } from './entry.ts';
 
 /** The names of the numbers by which entries are found. In every list, entries are in the order of each of them. */
 export type NumberName = 'order' | 'number' | 'feedNumber' | 'ownFeedNumber';
+
+/** Stands for an entry that was removed from the middle of a list. It keeps only the numbers, for the search. */
+type Hole = Pick<Entry, NumberName> & { readonly isHole: true };
 
 /**
  * Entries of one kind, oldest first. Removing an entry leaves a hole, which is closed later, so that adding and removing
  * take the same time for any number of entries.
  */
 class KindList {
-  #slots: { readonly entry: Entry; isRemoved: boolean }[] = [];
+  #slots: (Entry | Hole | undefined)[] = [];
+  /** Before this index, all slots are empty. */
   #start = 0;
-  #removed = 0;
+  #holes = 0;
 
   get size(): number {
-    return this.#slots.length - this.#start - this.#removed;
+    return this.#slots.length - this.#start - this.#holes;
+  }
+
+  /** The oldest entry. */
+  get first(): Entry | undefined {
+    return this.#slots[this.#start] as Entry | undefined;
   }
 
   add(entry: Entry): void {
-    this.#slots.push({ entry, isRemoved: false });
+    this.#slots.push(entry);
   }
 
   /** Returns the entries, oldest first. */
@@ -26,48 +34,62 @@ class KindList {
     const entries: Entry[] = [];
     for (let index = this.#start; index < this.#slots.length; index += 1) {
       const slot = this.#slots[index];
-      if (slot && !slot.isRemoved) entries.push(slot.entry);
+      if (slot && !isHole(slot)) entries.push(slot);
     }
     return entries;
   }
 
   /** Returns the first entry whose number is larger. */
   after(name: NumberName, number: number): Entry | undefined {
-    let index = Math.max(
-      this.#start,
-      countStart(this.#slots, ({ entry }) => entry[name] <= number),
-    );
-    while (this.#slots[index]?.isRemoved) index += 1;
-    return this.#slots[index]?.entry;
+    let index = this.#indexAfter(name, number);
+    let slot = this.#slots[index];
+    while (slot && isHole(slot)) {
+      index += 1;
+      slot = this.#slots[index];
+    }
+    return slot as Entry | undefined;
   }
 
   /** Removes an entry, and returns whether it was there. */
-  remove({ order }: Entry): boolean {
-    const slot = this.#slots[countStart(this.#slots, ({ entry }) => entry.order < order)];
-    if (slot?.entry.order !== order || slot.isRemoved) return false;
-    slot.isRemoved = true;
-    this.#removed += 1;
-    while (this.#slots[this.#start]?.isRemoved) {
+  remove(entry: Entry): boolean {
+    const index = this.#indexAfter('order', entry.order - 1);
+    if (this.#slots[index] !== entry) return false;
+    const { order, number, feedNumber, ownFeedNumber } = entry;
+    this.#slots[index] = { order, number, feedNumber, ownFeedNumber, isHole: true };
+    this.#holes += 1;
+    for (let slot = this.#slots[this.#start]; slot && isHole(slot); slot = this.#slots[this.#start]) {
+      this.#slots[this.#start] = undefined;
       this.#start += 1;
-      this.#removed -= 1;
+      this.#holes -= 1;
     }
     if (this.#slots.length > 64 && this.size < this.#slots.length / 2) {
-      this.#slots = this.#slots.slice(this.#start).filter(({ isRemoved }) => !isRemoved);
+      this.#slots = this.all();
       this.#start = 0;
-      this.#removed = 0;
+      this.#holes = 0;
     }
     return true;
   }
 
   /** Replaces an entry by another with the same numbers. */
   replace(entry: Entry): void {
-    const index = countStart(this.#slots, (slot) => slot.entry.order < entry.order);
-    if (this.#slots[index]?.entry.order === entry.order) this.#slots[index] = { entry, isRemoved: false };
+    const index = this.#indexAfter('order', entry.order - 1);
+    if (this.#slots[index]?.order === entry.order) this.#slots[index] = entry;
   }
 
-  get first(): Entry | undefined {
-    return this.#slots[this.#start]?.entry;
+  /** Returns the index of the first slot whose number is larger. */
+  #indexAfter(name: NumberName, number: number): number {
+    let [low, high] = [this.#start, this.#slots.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#slots[middle] as Entry | Hole)[name] <= number) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
+}
+
+function isHole(slot: Entry | Hole): slot is Hole {
+  return 'isHole' in slot;
 }
 
 /** Entries by their kind. */

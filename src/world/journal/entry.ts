@@ -479,6 +479,10 @@ export interface Entry<Kind extends EntryKind = EntryKind> {
   readonly data: EntryData[Kind];
   /** What led to it; undefined if that is not known. */
   readonly origin: Origin | undefined;
+  /** Its approximate size, in bytes. */
+  readonly bytes: number;
+  /** The journal that keeps it. */
+  readonly journal: object;
 }
 
 /** An entry of one of some kinds; `kind` says which. */

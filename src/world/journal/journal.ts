@@ -157,8 +157,6 @@ export class Journals {
   readonly #ofMailbox: Journal;
   /** The entries of all owners, also of those that have ended. */
   readonly #all = new EntryList();
-  readonly #owners = new WeakMap<Entry, Journal>();
-  readonly #sizes = new WeakMap<Entry, number>();
   readonly #budgets: { readonly story: Budget; readonly traffic: Budget };
   readonly #listeners = new Map<EntryKind, ((entry: Entry) => void)[]>();
   /** The journals of owners that have ended, the oldest first, and how many entries each has. */
@@ -215,6 +213,8 @@ export class Journals {
       kind,
       data,
       origin,
+      bytes: sizeOf(kind, data),
+      journal,
     });
     this.#keep(journal, entry);
     if (owner === this.#worlds && KINDS_FOR_ALL_TENANTS.includes(kind)) this.#echo(entry);
@@ -357,7 +357,17 @@ export class Journals {
           source: 'fixture',
         };
         const numbers = { order: 0, number: 0, feedNumber: 0, ownFeedNumber: 0 };
-        return { ...numbers, realTimeMs: atMs, atMs, tenantId, kind: 'mail-at-start', data, origin: undefined };
+        return {
+          ...numbers,
+          realTimeMs: atMs,
+          atMs,
+          tenantId,
+          kind: 'mail-at-start',
+          data,
+          origin: undefined,
+          bytes: 0,
+          journal: this.#ofMailbox,
+        };
       });
     });
   }
@@ -390,8 +400,8 @@ export class Journals {
       return byMessageId;
     };
     return (entry) => {
-      const journal = this.#owners.get(entry);
-      if (journal && isEntryOf(entry, 'mail-received', 'mail-sent')) {
+      const journal = entry.journal as Journal;
+      if (isEntryOf(entry, 'mail-received', 'mail-sent')) {
         const { message, forwardOf } = entry.data;
         for (const id of [message.inReplyTo, forwardOf]) {
           const named = id == null ? undefined : mailsOf(journal).get(id);
@@ -506,10 +516,7 @@ export class Journals {
       journal.noteDropped(entry);
       return;
     }
-    const bytes = sizeOf(entry);
-    this.#sizes.set(entry, bytes);
-    this.#owners.set(entry, journal);
-    this.#budgets[ENTRY_KINDS[entry.kind]].bytes += bytes;
+    this.#budgets[ENTRY_KINDS[entry.kind]].bytes += entry.bytes;
     journal.list.add(entry);
     this.#all.add(entry);
     const first = journal.list.size(entry.kind) > limit ? journal.list.first(entry.kind) : undefined;
@@ -543,8 +550,7 @@ export class Journals {
   }
 
   #dropFromOwner(entry: Entry): void {
-    const journal = this.#owners.get(entry);
-    if (journal) this.#drop(journal, entry);
+    this.#drop(entry.journal as Journal, entry);
   }
 
   #drop(journal: Journal, entry: Entry): void {
@@ -555,19 +561,14 @@ export class Journals {
   #remove(journal: Journal, entry: Entry): void {
     journal.list.remove(entry);
     // An echo of an entry of the mailbox is only in the journal of its sandbox.
-    if (this.#owners.get(entry) === journal && this.#all.remove(entry)) {
-      this.#budgets[ENTRY_KINDS[entry.kind]].bytes -= this.#sizes.get(entry) ?? 0;
+    if (entry.journal === journal && this.#all.remove(entry)) {
+      this.#budgets[ENTRY_KINDS[entry.kind]].bytes -= entry.bytes;
     }
   }
 
   #replace(entry: Entry, by: Entry): void {
-    const journal = this.#owners.get(entry);
-    if (!journal) return;
-    const bytes = sizeOf(by);
-    this.#budgets[ENTRY_KINDS[entry.kind]].bytes += bytes - (this.#sizes.get(entry) ?? 0);
-    this.#sizes.set(by, bytes);
-    this.#owners.set(by, journal);
-    journal.list.replace(by);
+    this.#budgets[ENTRY_KINDS[entry.kind]].bytes += by.bytes - entry.bytes;
+    (entry.journal as Journal).list.replace(by);
     this.#all.replace(by);
   }
 }
@@ -615,22 +616,17 @@ function countEntries({ list }: Journal): number {
 const ENTRY_BYTES = 512;
 
 /** Returns the approximate size of an entry, in bytes. */
-function sizeOf(entry: Entry): number {
-  const found = entry as EntryOf;
-  switch (found.kind) {
-    case 'mail-received':
-    case 'mail-sent':
-    case 'mail-bounced':
-    case 'mail-triggered':
-      return found.data.attachments.reduce((sum, file) => sum + sizeOfMailRow(file), sizeOfMailRow(found.data.message));
-    case 'request':
-    case 'mail-command':
-      return 2 * ENTRY_BYTES + (found.data.requestBody.start?.byteLength ?? 0) + (found.data.reply.body?.length ?? 0);
-    case 'attempt':
-      return ENTRY_BYTES + found.data.responseBody.length;
-    default:
-      return ENTRY_BYTES;
+function sizeOf<Kind extends EntryKind>(kind: Kind, data: EntryData[Kind]): number {
+  if (kind === 'request' || kind === 'mail-command') {
+    const { requestBody, reply } = data as EntryData['request'];
+    return 2 * ENTRY_BYTES + (requestBody.start?.byteLength ?? 0) + (reply.body?.length ?? 0);
   }
+  if (kind === 'attempt') return ENTRY_BYTES + (data as EntryData['attempt']).responseBody.length;
+  return (MAIL_ENTRY_KINDS as readonly EntryKind[]).includes(kind) ? sizeOfMailEvent(data as MailEvent) : ENTRY_BYTES;
+}
+
+function sizeOfMailEvent({ message, attachments }: MailEvent): number {
+  return attachments.reduce((sum, file) => sum + sizeOfMailRow(file), sizeOfMailRow(message));
 }
 
 /** Returns an entry of a mail without the bytes of the mail; undefined if it has none. */
@@ -644,5 +640,5 @@ function withoutBytes(entry: EntryOf<'mail-received'>): Entry | undefined {
     attachments: attachments.map((file) => ({ ...file, content: none })),
     lacksBytes: true,
   };
-  return Object.freeze({ ...entry, data: Object.freeze(data) });
+  return Object.freeze({ ...entry, data: Object.freeze(data), bytes: sizeOfMailEvent(data) });
 }

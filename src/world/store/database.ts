@@ -90,10 +90,19 @@ class Collection<Kind extends RowKind> {
 
   /** Returns the rows whose property has this value, in the order of insertion. */
   by(property: IndexedBy<Kind>, value: string): Rows[Kind][] {
+    return this.#indexOf(property).find(value);
+  }
+
+  /** Returns whether any row has this value of a property. */
+  has(property: IndexedBy<Kind>, value: string): boolean {
+    return this.#indexOf(property).has(value);
+  }
+
+  #indexOf(property: IndexedBy<Kind>): PropertyIndex<Rows[Kind]> {
     const index = this.#byProperty[property] ?? new PropertyIndex<Rows[Kind]>(property as keyof Rows[Kind]);
     this.#byProperty[property] = index;
     this.load(index);
-    return index.find(value);
+    return index;
   }
 
   /** @throws if a row with this id exists. */
@@ -105,8 +114,8 @@ class Collection<Kind extends RowKind> {
     return inserted;
   }
 
-  /** Changes properties of a row, except its id and indexed properties. @throws if there is no such row. */
-  update(id: string, changes: Partial<Omit<Rows[Kind], 'id' | IndexedBy<Kind>>>): Rows[Kind] {
+  /** Changes properties of a row, except its id. @throws if there is no such row. */
+  update(id: string, changes: Partial<Omit<Rows[Kind], 'id'>>): Rows[Kind] {
     const entry = this.#entries.get(id);
     if (!entry) throw new Error(`There is no row of ${this.kind} with the id ${id}.`);
     const previous = entry.row;
@@ -224,7 +233,7 @@ export const INDEXED = {
   addresses: ['inboxId'],
   apiKeys: ['ownerId'],
   domains: ['domain', 'workspaceId'],
-  webhooks: ['workspaceId'],
+  webhooks: ['workspaceId', 'url'],
   messages: ['inboxId', 'messageIdHeader', 'fromAddress'],
   attachments: ['messageId'],
   drafts: ['inboxId'],

@@ -8,7 +8,7 @@ export interface RowIndex<Row> {
   clear(): void;
 }
 
-/** The rows by the value of a property that never changes. */
+/** The rows by the value of a property. */
 export class PropertyIndex<Row> implements RowIndex<Row> {
   readonly #entriesByValue = new Map<unknown, Entry<Row>[]>();
 
@@ -19,13 +19,21 @@ export class PropertyIndex<Row> implements RowIndex<Row> {
     return (this.#entriesByValue.get(value) ?? []).map(({ row }) => row);
   }
 
+  /** Returns whether any row has this value. */
+  has(value: unknown): boolean {
+    return this.#entriesByValue.has(value);
+  }
+
   change(entry: Entry<Row>, before: Row | undefined, after: Row | undefined): void {
-    const value = entry.row[this.property];
-    const entries = this.#entriesByValue.get(value);
-    if (!before && !entries) this.#entriesByValue.set(value, [entry]);
-    if (!before && entries) addEntry(entries, entry);
-    if (!after && entries) removeEntry(entries, entry);
-    if (!after && entries?.length === 0) this.#entriesByValue.delete(value);
+    const [oldValue, newValue] = [before?.[this.property], after?.[this.property]];
+    if (before && after && oldValue === newValue) return;
+    const oldEntries = before && this.#entriesByValue.get(oldValue);
+    if (oldEntries) removeEntry(oldEntries, entry);
+    if (oldEntries?.length === 0) this.#entriesByValue.delete(oldValue);
+    if (!after) return;
+    const newEntries = this.#entriesByValue.get(newValue);
+    if (newEntries) addEntry(newEntries, entry);
+    else this.#entriesByValue.set(newValue, [entry]);
   }
 
   clear(): void {
