@@ -8,8 +8,12 @@ export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
   'src/contract/header-fields.ts': () => import('../../src/contract/header-fields.ts'),
   'src/control/samples/find-breaches.ts': async () => {
     const { findBreaches } = await import('../../src/control/samples/find-breaches.ts');
-    const request = { path: '/', request: { query: [], body: null, headers: {} } };
-    const observed = { requests: () => [request], snapshot: () => ({ tenants: [] }) };
+    // The expression is built only if a mail of the sample has arrived.
+    const arrived = { kind: 'mail-received', number: 1, data: { mail: { messageIdHeader: '' } } };
+    const observed = {
+      journal: ({ kinds }: { kinds: readonly string[] }) => (kinds.includes('mail-received') ? [arrived] : []),
+      journalLosses: () => ({}),
+    };
     const wanted = { rules: { neverJoin: true }, code: ['AB', '12'], idStart: '', firstId: '' };
     return findBreaches(observed as never, wanted as never);
   },

@@ -198,9 +198,10 @@ function findHalves(sent: readonly SentMail[], code: Code): SentMail[] {
   return holders.every(({ length }) => length > 0) ? [...new Set(holders.flat())] : [];
 }
 
+/** Returns the subject, the lines and the names of files of a mail, from the first letter or `>` to the last letter. */
 function linesOf({ data: { mail } }: SentMail): string[] {
   const lines = [mail.subject, ...mail.plainBody.split('\n'), ...mail.attachments.map(({ filename }) => filename)];
-  return lines.map((line) => line.toLowerCase().replace(/^[^\p{L}\p{N}>]+|[^\p{L}\p{N}]+$/gu, ''));
+  return lines.map((line) => /[\p{L}\p{N}>](?:.*[\p{L}\p{N}])?/su.exec(line.toLowerCase())?.[0] ?? '');
 }
 
 /** Decodes the escapes of JSON for ASCII characters. The body is not parsed as JSON, because it may be truncated. */
