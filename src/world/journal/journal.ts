@@ -295,10 +295,12 @@ export class Journals {
   noteRead(world: World, messageIds: Iterable<string>): string[] {
     const { readIds } = this.#journalOf(world);
     const unread: string[] = [];
-    for (const id of messageIds) {
-      if (readIds.has(id) || !world.messages.get(id)) continue;
-      readIds.add(id);
-      unread.push(id);
+    for (const messageId of messageIds) {
+      const message = readIds.has(messageId) ? undefined : world.messages.get(messageId);
+      if (!message) continue;
+      // Not `messageId`: V8 keeps the whole text of a reply as long as a text that was cut out of it.
+      readIds.add(message.id);
+      unread.push(message.id);
     }
     return unread;
   }

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createMailbox, type EntryKind, type JournalEntry, type Mailbox } from 'agent-mailbox-mock';
 import { expect, test } from 'vitest';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
@@ -211,4 +213,25 @@ everywhere('the mail lists follow from the journal alone, and no entry changes',
 test('an unknown kind is refused with the kinds that there are', () => {
   const mailbox = createMailbox();
   expect(() => mailbox.journal({ kinds: ['mails' as EntryKind] })).toThrow(/^The query .*kinds.*mail-received/);
+});
+
+test('the first readings of mails do not keep the replies that named them', async () => {
+  setFlagsFromString('--expose-gc');
+  const heapNow = () => {
+    runInNewContext('gc')();
+    return process.memoryUsage().heapUsed;
+  };
+  const mailbox = createMailbox({ journalSize: 1 });
+  const text = 'x'.repeat(500_000);
+  await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, subject: 'Large', text });
+  const list = () => senderTo(mailbox)('GET', `${INBOX}/messages?limit=100`, { key: HELPDESK });
+  await list();
+  const before = heapNow();
+  for (let count = 0; count < 60; count += 1) {
+    await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, subject: `Mail ${count}` });
+    await list();
+  }
+  expect(mailbox.journal({ kinds: ['read'] })).toHaveLength(61);
+  // Each reply has a text of 500 kB.
+  expect(heapNow() - before).toBeLessThan(10_000_000);
 });
