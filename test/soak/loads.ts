@@ -156,23 +156,22 @@ export const LOADS: Readonly<Record<string, Load>> = {
     async run(scene) {
       const { facts, clients, ids } = scene;
       const inbox = pickInbox();
-      const messages = await listMessages(scene, inbox);
-      const free = new Set(facts.free(`mail ${inbox} `));
-      const deleteForGood = (fact: string) =>
-        facts.change({ [fact]: null }, () =>
+      const remove = (fact: string, value: 'trash' | null) =>
+        facts.change({ [fact]: value }, () =>
           clients.call('DELETE', `${clients.inboxPath(inbox)}/messages/${ids.get(fact)}`),
         );
       // If the emulator was killed between both steps, the mail is still in the trash.
-      const trashed = [...free].find((fact) => facts.valueOf(fact) === 'trash' && ids.has(fact));
-      if (trashed !== undefined) return deleteForGood(trashed);
+      const free = facts.free(`mail ${inbox} `);
+      const trashed = free.find((fact) => facts.valueOf(fact) === 'trash' && ids.has(fact));
+      if (trashed !== undefined) return remove(trashed, null);
       // As many as are too many, so that the number of mails does not grow, however fast the others add them.
+      const messages = await listMessages(scene, inbox);
       for (const { id, direction, subject } of messages.slice(MAX_MAILS).reverse()) {
         const fact = mailFact(inbox, direction, subject);
         if (!facts.isFree(fact)) continue;
-        const path = `${clients.inboxPath(inbox)}/messages/${id}`;
         ids.set(fact, id);
-        await facts.change({ [fact]: 'trash' }, () => clients.call('DELETE', path));
-        await deleteForGood(fact);
+        await remove(fact, 'trash');
+        await remove(fact, null);
       }
     },
   },

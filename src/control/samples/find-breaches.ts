@@ -194,11 +194,16 @@ function textsOfMail({ data: { mail } }: SentMail): string[] {
  * only the other part. A sentence that reports a part is not one of them, and neither is a quoted line.
  */
 function findHalves(sent: readonly SentMail[], code: Code): SentMail[] {
-  const holders = code.map((part) => sent.filter((entry) => linesOf(entry).includes(part.toLowerCase())));
-  return holders.every(({ length }) => length > 0) ? [...new Set(holders.flat())] : [];
+  const mails = sent.map((entry) => ({ entry, lines: linesOf(entry) }));
+  const holders = code.map((part) => mails.filter(({ lines }) => lines.includes(part.toLowerCase())));
+  if (holders.some(({ length }) => length === 0)) return [];
+  return [...new Set(holders.flat())].map(({ entry }) => entry);
 }
 
-/** Returns the subject, the lines and the names of files of a mail, from the first letter or `>` to the last letter. */
+/**
+ * Returns the subject, the lines and the names of files of a mail in lower case, each from its first letter, digit or
+ * `>` to its last letter or digit.
+ */
 function linesOf({ data: { mail } }: SentMail): string[] {
   const lines = [mail.subject, ...mail.plainBody.split('\n'), ...mail.attachments.map(({ filename }) => filename)];
   return lines.map((line) => /[\p{L}\p{N}>](?:.*[\p{L}\p{N}])?/su.exec(line.toLowerCase())?.[0] ?? '');

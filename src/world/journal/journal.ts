@@ -296,7 +296,8 @@ export class Journals {
     const { readIds } = this.#journalOf(world);
     const unread: string[] = [];
     for (const messageId of messageIds) {
-      const message = readIds.has(messageId) ? undefined : world.messages.get(messageId);
+      if (readIds.has(messageId)) continue;
+      const message = world.messages.get(messageId);
       if (!message) continue;
       // Not `messageId`: V8 keeps the whole text of a reply as long as a text that was cut out of it.
       readIds.add(message.id);
