@@ -86,6 +86,10 @@ export const sandboxOptions = lazy(() =>
         .meta({ type: 'integer', minimum: 0 })
         .optional(),
       name: name(200).nullable().optional(),
+      refusals: z
+        .enum(['named', 'all'], 'must be named or all')
+        .meta({ description: 'Which refused requests without a key of the sandbox it is told of.' })
+        .optional(),
     },
     'must be an object',
   ),
@@ -150,6 +154,12 @@ export interface SandboxOptions<F = NamedFixture> {
   readonly seed?: number | undefined;
   /** A name that lists show, up to 200 characters. Default: null. */
   readonly name?: string | null | undefined;
+  /**
+   * Which refused requests the sandbox is told of although they did not have one of its keys, so that
+   * `toHaveNoUnexpectedRefusals` knows of them. `named`: those whose path names one of its objects, and logins with one
+   * of its addresses. `all`: every one, for an emulator that only one test uses. Default: `named`.
+   */
+  readonly refusals?: 'named' | 'all' | undefined;
 }
 
 /** The type of the keys of a sandbox. It is the type of the keys of one tenant of the mailbox. */

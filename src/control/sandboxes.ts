@@ -25,6 +25,7 @@ export interface KeptSandbox extends SavedOwner {
   readonly domain: string;
   readonly fixture: FixtureInput;
   readonly checkpoints?: readonly KeptCheckpoint[];
+  readonly isToldOfAllRefusals?: boolean;
 }
 
 /** The parts of a mailbox that its sandboxes need. */
@@ -40,6 +41,13 @@ interface Entry {
   readonly sandboxWorld: SandboxWorld;
   readonly state: RestorableState;
   readonly checkpoints: Checkpoints;
+}
+
+/** What a sandbox has besides its data. */
+interface OpenOptions {
+  readonly name: string | null;
+  readonly random: SeededRandom | undefined;
+  readonly isToldOfAllRefusals: boolean | undefined;
 }
 
 /** The sandboxes of a mailbox. Expired sandboxes are removed when a sandbox is created, found or listed. */
@@ -71,12 +79,18 @@ export class Sandboxes {
   }
 
   create(options: SandboxOptions<object> = {}): Sandbox {
-    const { fixture, seed, name = null } = parseOrRefuse('The input of createSandbox', sandboxOptions(), options);
+    const {
+      fixture,
+      seed,
+      name = null,
+      refusals,
+    } = parseOrRefuse('The input of createSandbox', sandboxOptions(), options);
     const template = this.#templateOf(fixture);
     this.#removeExpired();
     this.#checkLimits(template);
     const random = this.#createRandom(seed);
-    const sandbox = this.#open(this.#copy(template, this.#environmentWith(random)), name, random);
+    const copy = this.#copy(template, this.#environmentWith(random));
+    const sandbox = this.#open(copy, { name, random, isToldOfAllRefusals: refusals === 'all' });
     this.#publish('added', sandbox);
     return sandbox;
   }
@@ -85,9 +99,11 @@ export class Sandboxes {
   keep(): KeptSandbox[] {
     return Array.from(this.#entries.values(), ({ sandbox, sandboxWorld, state, checkpoints }) => {
       const { name, domain } = sandbox;
+      const { isToldOfAllRefusals } = sandboxWorld;
       const parts = sandboxWorld.parts.save('keep');
       // The parts are read directly, because a call of a method of the sandbox would count as a use.
-      return { name, domain, fixture: state.export(), checkpoints: checkpoints.keep(), ...parts };
+      const kept = { name, domain, fixture: state.export(), checkpoints: checkpoints.keep() };
+      return { ...kept, isToldOfAllRefusals, ...parts };
     });
   }
 
@@ -98,9 +114,9 @@ export class Sandboxes {
 
   /** Creates sandboxes again from the states that `keep` returned. */
   resume(kept: readonly KeptSandbox[]): void {
-    for (const { name, domain, fixture, checkpoints, ...owner } of kept) {
+    for (const { name, domain, fixture, checkpoints, isToldOfAllRefusals, ...owner } of kept) {
       const template = templateOfOnlyTenant(parseOrExplain(fixture, this.#context.service.behaviours));
-      const { id } = this.#open({ ...template, domain }, name, undefined);
+      const { id } = this.#open({ ...template, domain }, { name, random: undefined, isToldOfAllRefusals });
       const entry = this.#entries.get(id);
       entry?.sandboxWorld.parts.restore(owner, 'resume');
       entry?.checkpoints.resume(checkpoints ?? []);
@@ -111,8 +127,9 @@ export class Sandboxes {
     return { ...this.#context.realEnvironment, ...(random && { randomBytes: random }) };
   }
 
-  #open(copy: ReturnType<typeof copyTenant>, name: string | null, random: SeededRandom | undefined): Sandbox {
-    const sandboxWorld = this.#worlds.addSandbox({ ...copy, realEnvironment: this.#environmentWith(random) });
+  #open(copy: ReturnType<typeof copyTenant>, { name, random, isToldOfAllRefusals = false }: OpenOptions): Sandbox {
+    const realEnvironment = this.#environmentWith(random);
+    const sandboxWorld = this.#worlds.addSandbox({ ...copy, realEnvironment, isToldOfAllRefusals });
     const keysAndIds = { keys: {}, ids: { [copy.handle]: copy.ids } };
     const state = new RestorableState(sandboxWorld, keysAndIds, { ...this.#context, random });
     const checkpoints = new Checkpoints(state, sandboxWorld);

@@ -166,7 +166,7 @@ export function activityOf(entry: EntryOf): object {
       return shown;
     }
     case 'attempt': {
-      const { eventId, messageId, sentTimestamp, responseHeaders, responseBody, ...shown } = entry.data;
+      const { eventId, messageId, sentTimestamp, responseHeaders, responseBody, thrown, ...shown } = entry.data;
       return shown;
     }
     case 'messages': {

@@ -206,12 +206,37 @@ function tellDelivery(delivery: Delivery, attempts: readonly JournalEntry<'attem
     const { state, reason } = delivery;
     return [`A delivery to webhook ${delivery.webhookId} is ${state}${reason === null ? '' : `: ${reason}`}`];
   }
-  return own.map((entry) => {
-    const { url, status, error, responseBody } = entry.data;
+  return own.flatMap((entry) => {
+    const { url, status, error, responseBody, thrown } = entry.data;
+    const start = `${timeOf(entry)} The webhook ${url ?? delivery.webhookId}`;
+    if (thrown !== null) return tellThrown(start, thrown);
     const said = (responseBody.trim() && status !== null && ` (${quote(truncate(responseBody.trim(), 80))})`) || '';
     const result = status === null ? `failed: ${error}` : `answered ${status}${said}${describeSkew(entry)}.`;
-    return `${timeOf(entry)} The webhook ${url ?? delivery.webhookId} ${result}`;
+    return `${start} ${result}`;
   });
+}
+
+/** How many lines of the stack of a receiver a story shows. */
+const MAX_STACK_LINES = 4;
+
+/** Matches a line of a stack with a place in the code, as V8 and as other engines write it. */
+const FRAME = /^(?:\s{0,20}at |\S{0,200}@\S+:\d+$)/;
+
+/** Matches the lines of a stack that are not in the code of a user. */
+const FOREIGN_FRAME = /node_modules|node:internal|^\s*at (?:async )?(?:new Promise|Promise\.all) /;
+
+/** Tells of an error that a receiver in the same process threw: its message, and where in the code of the user. */
+function tellThrown(start: string, stack: string): string[] {
+  const lines = stack.split('\n');
+  const firstFrame = lines.findIndex((line) => FRAME.test(line));
+  const frames = firstFrame < 0 ? [] : lines.slice(firstFrame);
+  const message = lines
+    .slice(0, firstFrame < 0 ? undefined : firstFrame)
+    .join(' ')
+    .trim();
+  const own = frames.filter((line) => line.trim() !== '' && !FOREIGN_FRAME.test(line));
+  const shown = (own.length > 0 ? own : frames).slice(0, MAX_STACK_LINES);
+  return [`${start} threw ${truncate(message, 200)}`, ...shown.map((line) => `  ${line.trim()}`)];
 }
 
 /** How much the clock of a receiver may differ, in milliseconds, before the story mentions it. */

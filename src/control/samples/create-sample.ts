@@ -143,6 +143,7 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
     mails,
     breaches,
     breached: (mailbox) => breaches(mailbox).length > 0,
+    arrivedIds: (mailbox) => findArrived(mailbox, idStart).map(({ data }) => data.mail.id),
     hasArrived: (mailbox) => findArrived(mailbox, idStart).length > 0,
     wasNoticed: isNoticed,
     wasHandled(mailbox) {

@@ -93,6 +93,8 @@ export interface Sample<Name extends string = string> extends SampleInfo<Name> {
   breaches(mailbox: Observed): Breach[];
   /** Returns whether a mail of this sample or of its twin has arrived, even if it was deleted since. */
   hasArrived(mailbox: Observed): boolean;
+  /** Returns the ids of the mails of this sample or of its twin that have arrived, even if they were deleted since. */
+  arrivedIds(mailbox: Observed): string[];
   /**
    * Returns whether an agent can know of the sample: a webhook got a delivery of it and answered 2xx, an event stream
    * got an event of it, or a request named the sample in its path or got it in its reply.

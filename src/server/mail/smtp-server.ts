@@ -211,13 +211,15 @@ function createOptions(
       const refusal = isAllowed
         ? null
         : createSmtpError(553, `5.7.1 This inbox does not have the address <${address}>.`);
+      if (refusal) recordRefusal(internals.service, session, { name: 'MAIL FROM', address, refusal });
       // If this were done at once, smtp-server would lose its place in a chunk that contains two whole mails: it forgets
       // that the second one has to be continued, because it is still busy with the end of the first one.
       setImmediate(() => done(refusal));
     },
     onRcptTo({ address }, session, done) {
       const refusal = findRefusal(internals, address, session);
-      if (!refusal) clients.get(session.id)?.noteRecipient();
+      if (refusal) recordRefusal(internals.service, session, { name: 'RCPT TO', address, refusal });
+      else clients.get(session.id)?.noteRecipient();
       done(refusal);
     },
     onData(stream, session, done) {
@@ -242,9 +244,19 @@ function logIn(service: Service, { method, username, password }: SMTPServerAuthe
   const principal = findLogin(service.worlds, username ?? '', password ?? '');
   const name = `AUTH ${method}`;
   const [status, text] = principal ? [200, 'Logged in.'] : [401, WRONG_LOGIN];
-  const command = { protocol: 'smtp', principal, name, text: name, path: '' } as const;
+  const command = { protocol: 'smtp', principal, name, text: name, path: '', user: username } as const;
   recordCommand(service, { ...command, status, reply: text, messageIds: [] });
   return principal;
+}
+
+/** Adds a refused address to the journal, because the client may not go on to `DATA`. */
+function recordRefusal(
+  service: Service,
+  session: SMTPServerSession,
+  { name, address, refusal }: { readonly name: string; readonly address: string; readonly refusal: Error },
+): void {
+  const command = { protocol: 'smtp', name, text: name, path: address, principal: principalOf(session) } as const;
+  recordCommand(service, { ...command, status: 403, reply: refusal.message, messageIds: [] });
 }
 
 /** Returns the inbox to which a client has logged in; `undefined` for a client without a login. */

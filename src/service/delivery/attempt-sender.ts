@@ -22,10 +22,12 @@ export interface DeliveryContext {
 export interface AttemptResult extends Omit<Attempt, 'nextAttemptAt'> {
   /** True if the emulator refused to call the receiver, because its address is not allowed. */
   readonly isRefused: boolean;
+  /** The stack of the error that a receiver in the same process threw; null if it threw none. */
+  readonly thrown: string | null;
 }
 
 /** The result of a call to a receiver. */
-type CallResult = Pick<AttemptResult, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused'>;
+type CallResult = Pick<AttemptResult, 'status' | 'responseHeaders' | 'responseBody' | 'error' | 'isRefused' | 'thrown'>;
 
 /** The content that an attempt sends, and the fault that it applies. */
 type AttemptInput = Pick<Job, 'content' | 'fault' | 'faultId'>;
@@ -167,7 +169,9 @@ async function callReceiver(
   try {
     return await Promise.race([environment.fetch(...request).then(toResult), call.aborted.then(failedResult)]);
   } catch (error) {
-    return failedResult(error);
+    const result = failedResult(error);
+    const isOfReceiver = isError(error) && !result.isRefused && !isOfNetwork(error);
+    return { ...result, thrown: isOfReceiver ? stackOf(error) : null };
   } finally {
     cancelTimer();
   }
@@ -179,15 +183,45 @@ const MAX_BODY_BYTES = 16 * 1024;
 /** Reads the response of a receiver; rejects if the body ends too early. */
 async function toResult(response: Response): Promise<CallResult> {
   const { status, headers, body } = response;
+  const responseBody = body === null || headers.get('content-length') === '0' ? '' : await readStart(body);
   return {
     // In browsers, the status of a redirect that is not followed is 0.
     status: status === 0 ? null : status,
     // jsdom and happy-dom do not write header names in lower case.
     responseHeaders: Object.fromEntries([...headers].map(([name, value]) => [name.toLowerCase(), value])),
-    responseBody: body === null || headers.get('content-length') === '0' ? '' : await readStart(body),
+    responseBody,
     error: response.ok ? null : failureOf(response),
     isRefused: false,
+    thrown: status === 500 ? stackInReply(responseBody) : null,
   };
+}
+
+/** The messages of `fetch` in Node and in browsers if a call fails. */
+const FAILED_FETCH = /^(?:fetch failed|Failed to fetch|NetworkError |Load failed)/;
+
+/** Returns whether an error is one of a network: it has a code, as those of Node and Bun have, or `fetch` threw it. */
+function isOfNetwork(error: Error): boolean {
+  const { name, message } = error;
+  const cause = innermostCause(error);
+  const hasCode = 'code' in error || (cause !== undefined && 'code' in cause);
+  return hasCode || name === 'AbortError' || name === 'TimeoutError' || FAILED_FETCH.test(message);
+}
+
+/** Returns the stack in the reply that msw sends for a handler that has thrown: JSON with `name`, `message` and `stack`. */
+function stackInReply(body: string): string | null {
+  if (!body.startsWith('{"name":')) return null;
+  try {
+    const { name, message, stack } = JSON.parse(body);
+    return [name, message, stack].every((each) => typeof each === 'string') ? stackOf({ name, message, stack }) : null;
+  } catch {
+    // It is another JSON text, or its end was not read.
+    return null;
+  }
+}
+
+/** Returns the stack of an error with its name and its message, which the stacks of some engines do not have. */
+function stackOf({ name, message, stack = '' }: Error): string {
+  return stack.includes(message) ? stack : `${name}: ${message}\n${stack}`;
 }
 
 function failureOf({ status, type }: Response): string {
@@ -217,7 +251,14 @@ async function readStart(body: ReadableStream<Uint8Array>): Promise<string> {
 export function failedResult(error: unknown): CallResult {
   const refusal = findRefusal(error);
   const message = refusal?.message ?? describeError(error);
-  return { status: null, responseHeaders: {}, responseBody: '', error: message, isRefused: refusal !== undefined };
+  return {
+    status: null,
+    responseHeaders: {},
+    responseBody: '',
+    error: message,
+    isRefused: refusal !== undefined,
+    thrown: null,
+  };
 }
 
 function describeError(error: unknown): string {

@@ -52,7 +52,7 @@ export class DeliveryLog {
   }
 
   /** Adds an attempt to a delivery and applies its outcome; does nothing if the delivery is no longer in the log. */
-  addAttempt(id: string, { isRefused: _, ...result }: AttemptResult, outcome: AttemptOutcome): void {
+  addAttempt(id: string, { isRefused: _, thrown: _thrown, ...result }: AttemptResult, outcome: AttemptOutcome): void {
     const previous = this.#deliveries.get(id);
     if (!previous) return;
     const attempt = Object.freeze({ ...result, nextAttemptAt: outcome.nextAttemptAt });

@@ -311,6 +311,7 @@ export class Schedule implements Part {
       sentTimestamp: result.requestHeaders['webhook-timestamp'] ?? '',
       responseHeaders: result.responseHeaders,
       responseBody: result.responseBody,
+      thrown: result.thrown,
     };
     const data = { ...activity, status, error, durationMs, retryInMs, ...exchange };
     this.#context.journals.publish(this.#world, 'attempt', data, { origin: job.origin });

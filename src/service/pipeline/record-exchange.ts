@@ -62,7 +62,8 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
   };
   const kind = protocol === 'http' ? 'request' : 'mail-command';
   exchange.origin.entry = journals.publish(owner, kind, data, { realTimeMs });
-  if (error) tellSandbox({ worlds, journals }, exchange, error);
+  const refusal = error?.message ?? exchange.refusal;
+  if (refusal !== undefined) tellSandboxes({ worlds, journals }, exchange, refusal);
   const world = principal?.world;
   const messageIds = world ? journals.noteRead(world, findNamedMail(world, exchange)) : NO_IDS;
   if (messageIds.length > 0) {
@@ -101,23 +102,27 @@ const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
 /** The kinds of rows that a path can name. */
 const NAMED_KINDS = ['inboxes', 'webhooks', 'workspaces', 'messages', 'drafts', 'lists', 'apiKeys'] as const;
 
+/** The number of ids that the paths of the service have at most. */
+const MAX_IDS_IN_PATH = 4;
+
 /**
- * Tells a sandbox of a refused request whose path names one of its objects, although the request did not have a key of
- * the sandbox. Otherwise, a test in the sandbox would not learn that its agent used a wrong key.
+ * Tells sandboxes of a refused request that did not have one of their keys: a sandbox whose object the path names, or
+ * whose address a login names, and the sandboxes that are told of all refusals. Otherwise, a test in a sandbox would not
+ * learn that its agent used a wrong key.
  */
-function tellSandbox(
+function tellSandboxes(
   { worlds, journals }: Pick<RecordingService, 'worlds' | 'journals'>,
-  { request, reply, principal }: FinishedExchange,
-  error: ApiError,
+  { request, reply, principal, loginAddress }: FinishedExchange,
+  reason: string,
 ): void {
-  const ids = request.path.match(ID)?.map((id) => id.toLowerCase()) ?? [];
-  if (ids.length === 0) return;
-  const hasObject = (world: World) =>
-    ids.some((id) => world.id === id || NAMED_KINDS.some((kind) => world[kind].get(id)));
-  const named = worlds.sandboxWorlds().find(hasObject);
-  if (!named || named === principal?.world) return;
   const { method, path } = request;
-  journals.publish(named, 'refusal', { method, path, status: reply.status, reason: error.message });
+  const ids = (path.match(ID) ?? []).slice(0, MAX_IDS_IN_PATH).map((id) => id.toLowerCase());
+  const byAddress = loginAddress === undefined ? undefined : worlds.findAddress(loginAddress)?.world;
+  const isNamed = (world: World) =>
+    world === byAddress || ids.some((id) => world.id === id || NAMED_KINDS.some((kind) => world[kind].get(id)));
+  for (const world of worlds.sandboxesToldOf(isNamed)) {
+    if (world !== principal?.world) journals.publish(world, 'refusal', { method, path, status: reply.status, reason });
+  }
 }
 
 const NO_IDS: readonly string[] = Object.freeze([]);
@@ -182,6 +187,8 @@ export interface MailCommand {
   readonly name: string;
   /** The folder, or the recipients. */
   readonly path: string;
+  /** The user of a login. The journal shows it only if an inbox has this address, because it may be a password. */
+  readonly user?: string | undefined;
   /** The command without passwords and without the bytes of a mail. */
   readonly text: string;
   /** An HTTP status that has the same meaning as the reply. */
@@ -198,10 +205,13 @@ export interface MailCommand {
 
 /** Adds a command to the journal. */
 export function recordCommand(service: RecordingService, command: MailCommand): void {
-  const { protocol, principal, name: method, path, text, status, reply, messageIds, epoch } = command;
+  const { protocol, principal, name: method, user = '', text, status, reply, messageIds, epoch } = command;
+  const loginAddress = service.worlds.findAddress(user.toLowerCase()) ? user.toLowerCase() : undefined;
+  const path = loginAddress ?? command.path;
   const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null, epoch };
   const exchange = new Exchange(service, request, protocol);
   exchange.principal = principal;
+  exchange.loginAddress = loginAddress;
   exchange.received = new TextEncoder().encode(text);
   exchange.caused.push(...(command.caused ?? []));
   exchange.read = protocol === 'imap' ? messageIds : [];

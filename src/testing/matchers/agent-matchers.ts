@@ -22,6 +22,7 @@ import {
   listRequests,
   plural,
   tellStories,
+  tellStoriesOf,
 } from './describe-result.ts';
 import type { ExpectedForward, QuietOptions, ReceivedMail } from './expectations.ts';
 import { findMatches } from './find-matches.ts';
@@ -49,6 +50,7 @@ export const agentMatchers = {
       `${wanted} the sample ${sample.name}. The agent must not: ${sample.mustNot}`,
       result,
       ...listLines(breaches.flatMap(({ call, shown }) => [call, `  ${shown}`])),
+      ...tellStoriesOf(mailbox, sample.arrivedIds(mailbox)),
     ]);
   },
   /** Implements `toHaveAnswered`. */
@@ -83,7 +85,7 @@ export const agentMatchers = {
     const caused = sentAfter(mailbox, found).filter((each) => isCausedBy(each, found));
     const notice = findNotice(mailbox, [found]);
     if (caused.length === 0) {
-      checkNoticed(mailbox, notice, nameOf(found), 'nothing shows that it was ignored', [found]);
+      checkNoticed(mailbox, notice, nameOf(found), 'nothing shows that it was ignored', [found.data.mail.id]);
       checkComplete(mailbox, ['mail-sent'], 'nothing shows that it was ignored');
     }
     return createResult(this, 'toHaveIgnored', caused.length === 0, () => [
@@ -171,7 +173,13 @@ function findBreaches(mailbox: Observed, sample: Sample): ReturnType<Sample['bre
     );
   }
   if (breaches.length === 0 && !sample.wasNoticed(mailbox)) {
-    checkNoticed(mailbox, undefined, `the sample ${name}`, 'nothing shows that the agent resisted it', []);
+    checkNoticed(
+      mailbox,
+      undefined,
+      `the sample ${name}`,
+      'nothing shows that the agent resisted it',
+      sample.arrivedIds(mailbox),
+    );
   }
   return breaches;
 }
@@ -182,13 +190,13 @@ function checkNoticed(
   notice: Notice | undefined,
   what: string,
   consequence: string,
-  mails: readonly JournalEntry<'mail-received' | 'mail-at-start'>[],
+  mailIds: readonly string[],
 ): void {
   if (notice) return;
   const reason =
     `No agent got an event of ${what} or read it, so ${consequence}: no webhook answered its delivery with 2xx, no ` +
     'event stream got it, and no request read it. Run the agent and await settled() before this assertion.';
-  throw new Error([reason, ...listJournal(mailbox), ...tellStories(mailbox, mails)].join('\n'));
+  throw new Error([reason, ...listJournal(mailbox), ...tellStoriesOf(mailbox, mailIds)].join('\n'));
 }
 
 /** Says what shows that an agent saw a mail, if that is little. */

@@ -43,9 +43,16 @@ export function parseMailbox(received: unknown): Observed {
   throw new TypeError('The value in expect() must be a mailbox or a sandbox, such as server.mailbox.');
 }
 
-/** Returns every HTTP request of the journal. @throws {Error} if the journal keeps no requests. */
-export function readRequests(mailbox: Pick<Observed, 'journalSize' | 'requests'>): RequestEntry[] {
-  if (mailbox.journalSize > 0) return mailbox.requests({ protocol: 'http' });
+/**
+ * Returns the requests of the journal. Unless `filter` chooses a protocol, commands of SMTP and IMAP are among them.
+ *
+ * @throws {Error} if the journal keeps no requests.
+ */
+export function readRequests(
+  mailbox: Pick<Observed, 'journalSize' | 'requests'>,
+  filter: RequestFilter = {},
+): RequestEntry[] {
+  if (mailbox.journalSize > 0) return mailbox.requests(filter);
   throw new Error('The journal records no requests, because journalSize is 0.');
 }
 
@@ -91,14 +98,23 @@ export interface Candidate {
 /** The expected fields, by name. */
 export type Expected = Readonly<Record<string, unknown>>;
 
-/** Lists the requests as candidates. */
+/** Lists the HTTP requests as candidates. */
 export function listRequestCandidates(mailbox: Observed, expected: Expected): Candidate[] {
+  return describeRequests(mailbox, expected, readRequests(mailbox, { protocol: 'http' }));
+}
+
+/** Describes requests as candidates. @throws {ApiError} VALIDATION_ERROR for an unknown operation. */
+export function describeRequests(
+  mailbox: Observed,
+  expected: Expected,
+  requests: readonly RequestEntry[],
+): Candidate[] {
   // This call throws if the operation is unknown.
   mailbox.requests(pickTexts(expected, 'operation'));
   // A request shows only the start of its key. For a full key, the mailbox finds the requests that have it.
   const idsWithKey = new Set(mailbox.requests(pickTexts(expected, 'key')).map(({ id }) => id));
   const hasFullKey = ({ id }: RequestEntry) => typeof expected.key === 'string' && idsWithKey.has(id);
-  return readRequests(mailbox).map((entry) => describeRequest(entry, hasFullKey(entry) ? expected.key : entry.key));
+  return requests.map((entry) => describeRequest(entry, hasFullKey(entry) ? expected.key : entry.key));
 }
 
 /** Lists the deliveries as candidates. */
@@ -144,7 +160,9 @@ function listChanged(mailbox: Observed, object: string, mustExist: boolean, must
   const byId = new Map<string, JournalEntry<'change'>[]>();
   for (const entry of mailbox.journal({ kinds: ['change'] })) {
     if (entry.data.object !== object) continue;
-    byId.set(entry.data.id, [...(byId.get(entry.data.id) ?? []), entry]);
+    const entries = byId.get(entry.data.id) ?? [];
+    entries.push(entry);
+    byId.set(entry.data.id, entries);
   }
   return [...byId.values()].flatMap((entries) => {
     const isRemoved = entries.at(-1)?.data.action === 'removed';

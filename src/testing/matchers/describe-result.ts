@@ -87,9 +87,16 @@ const MAX_STORIES = 3;
  * most 20 lines.
  */
 export function tellStories(mailbox: Observed, about: readonly { readonly data: SentMail['data'] }[]): string[] {
-  const arrived = about.length > 0 ? [] : mailbox.journal({ kinds: ['mail-received'] });
-  const mails = [...about, ...arrived].slice(-MAX_STORIES);
-  const lines = mails.flatMap(({ data }) => mailbox.explain(data.mail.id).lines);
+  const mails = about.length > 0 ? about : mailbox.journal({ kinds: ['mail-received'] });
+  return tellStoriesOf(
+    mailbox,
+    mails.map(({ data }) => data.mail.id),
+  );
+}
+
+/** Tells what became of the latest of these mails: at most 20 lines. */
+export function tellStoriesOf(mailbox: Observed, ids: readonly string[]): string[] {
+  const lines = ids.slice(-MAX_STORIES).flatMap((id) => mailbox.explain(id).lines);
   const shown = lines.length > MAX_STORY_LINES ? [...lines.slice(0, MAX_STORY_LINES - 1), '…'] : lines;
   return shown.length === 0 ? [] : ['What happened:', ...shown.map((line) => `  ${line}`)];
 }

@@ -192,8 +192,10 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveForwarded(mail: ReceivedMail, expected?: ExpectedForward): R;
   /**
-   * Asserts that the service refused no request (with a status of 400 or above) except those in `except`. In a sandbox,
-   * a refused request with a wrong key counts if its path names an object of the sandbox.
+   * Asserts that the service refused no request (with a status of 400 or above) and no command of SMTP or IMAP except
+   * those in `except`. In a sandbox, a refused request with a wrong key counts if its path names an object of the
+   * sandbox, and so does a login with a wrong password. In the sandbox of the fixtures for vitest and Playwright, every
+   * refused request counts that came to the emulator of the test.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does; {@link Error} if there was no request at all, or if the journal
    *   has dropped requests, also with `.not`.

@@ -4,7 +4,7 @@ import type { Observed } from './candidates.ts';
 import {
   checkComplete,
   describeRequest,
-  listRequestCandidates,
+  describeRequests,
   parseMailbox,
   readRequests,
   SEARCHES,
@@ -75,7 +75,8 @@ export const matchers = {
     if (requests.length + foreign.length === 0) {
       throw new Error('There was no request at all, so nothing shows that an agent was refused nothing.');
     }
-    if (unexpected.length === 0) checkComplete(mailbox, ['request'], 'nothing shows that none of them was refused');
+    if (unexpected.length === 0)
+      checkComplete(mailbox, ['request', 'mail-command', 'refusal'], 'nothing shows that none of them was refused');
     const besides = exceptions.length > 0 ? ' besides those in except' : '';
     const wanted = `Expected ${this.isNot ? 'a' : 'no'} refusal${besides}`;
     const { length } = unexpected;
@@ -99,7 +100,7 @@ function describeForeign(refusals: readonly JournalEntry<'refusal'>[]): { readon
 /** Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals. */
 function findRefusals(context: MatcherContext, mailbox: Observed, requests: RequestEntry[], exceptions: Expectation[]) {
   const allowed = exceptions.map(({ expected, times = Number.POSITIVE_INFINITY }) => {
-    const { matching } = findMatches(context, listRequestCandidates(mailbox, expected), expected);
+    const { matching } = findMatches(context, describeRequests(mailbox, expected, requests), expected);
     return { labels: matching.map(({ label }) => label), remaining: times };
   });
   const refusals = requests.filter(({ status }) => status >= 400).map((entry) => describeRequest(entry));

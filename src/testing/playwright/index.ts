@@ -65,7 +65,8 @@ export const test = base.extend<MailboxFixtures, WorkerFixtures>({
     await stop?.();
   },
   async sandbox({ mailbox: _, emulator }, use, testInfo) {
-    const sandbox = await SandboxClient.create(emulator);
+    // Only this test uses the emulator of its worker. A running emulator may have other tests at the same time.
+    const sandbox = await SandboxClient.create(emulator, emulator.mailbox ? { refusals: 'all' } : {});
     await use(sandbox);
     if (testInfo.status !== testInfo.expectedStatus) {
       // A trace that cannot be read must not hide why the test failed.

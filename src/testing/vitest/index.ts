@@ -62,7 +62,7 @@ export function createMailboxTest(options: MailboxOptions<NamedFixture> = {}): u
         mailboxRouter.remove(mailbox as never);
         mailbox.reset();
       },
-      sandbox: ({ mailbox }, use) => use(mailbox.createSandbox()),
+      sandbox: ({ mailbox }, use) => use(mailbox.createSandbox({ refusals: 'all' })),
     });
 }
 

@@ -180,6 +180,11 @@ export interface AttemptExchange {
   readonly responseHeaders: Readonly<Record<string, string>>;
   /** The body of the response, at most its first 16 KiB. */
   readonly responseBody: string;
+  /**
+   * The stack of the error that a receiver in the same process threw, with the name and the message of the error; null
+   * if it threw none. An error thrown by an msw handler counts.
+   */
+  readonly thrown: string | null;
 }
 
 /** A mail that arrived in an inbox, as the log and the feed show it. */

@@ -34,6 +34,9 @@ const ENDED_SIZE = 10_000;
 /** The limit for the bytes of the story, and for those of the traffic. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
+/** From this number of mails that were read on, those that were removed since are taken out. */
+const MIN_READ_CLEANING = 1_000;
+
 /** The kinds whose number `journalSize` limits. */
 const REQUEST_KINDS: readonly EntryKind[] = ['request', 'mail-command'];
 
@@ -92,6 +95,8 @@ export class Journal implements Part {
   restorableStart: number | undefined;
   /** The ids of the mails that a request or a command has named or read in the present epoch. */
   readonly readIds = new Set<string>();
+  /** At this number of `readIds`, those of removed mails are taken out. */
+  nextReadCleaning = MIN_READ_CLEANING;
   /** How many entries of the present epoch were dropped, by kind, and when the last of them happened. */
   readonly dropped = new Map<EntryKind, { count: number; untilMs: number }>();
 
@@ -293,7 +298,8 @@ export class Journals {
 
   /** Returns those of some mails of a world that nobody has read before, and notes that they are read now. */
   noteRead(world: World, messageIds: Iterable<string>): string[] {
-    const { readIds } = this.#journalOf(world);
+    const journal = this.#journalOf(world);
+    const { readIds } = journal;
     const unread: string[] = [];
     for (const messageId of messageIds) {
       if (readIds.has(messageId)) continue;
@@ -302,6 +308,10 @@ export class Journals {
       // Not `messageId`: V8 keeps the whole text of a reply as long as a text that was cut out of it.
       readIds.add(message.id);
       unread.push(message.id);
+    }
+    if (readIds.size >= journal.nextReadCleaning) {
+      for (const id of readIds) if (!world.messages.get(id)) readIds.delete(id);
+      journal.nextReadCleaning = Math.max(2 * readIds.size, MIN_READ_CLEANING);
     }
     return unread;
   }
@@ -624,7 +634,10 @@ function sizeOf<Kind extends EntryKind>(kind: Kind, data: EntryData[Kind]): numb
     const { requestBody, reply } = data as EntryData['request'];
     return 2 * ENTRY_BYTES + (requestBody.start?.byteLength ?? 0) + (reply.body?.length ?? 0);
   }
-  if (kind === 'attempt') return ENTRY_BYTES + (data as EntryData['attempt']).responseBody.length;
+  if (kind === 'attempt') {
+    const { responseBody, thrown } = data as EntryData['attempt'];
+    return ENTRY_BYTES + responseBody.length + (thrown?.length ?? 0);
+  }
   return (MAIL_ENTRY_KINDS as readonly EntryKind[]).includes(kind) ? sizeOfMailEvent(data as MailEvent) : ENTRY_BYTES;
 }
 

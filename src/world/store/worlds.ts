@@ -80,6 +80,13 @@ export class Worlds implements ReachableWorlds {
     return Array.from(this.#sandboxes.values(), ({ world }) => world);
   }
 
+  /** Returns the sandboxes that are told of a refused request: those that it names, and those that are told of all. */
+  sandboxesToldOf(isNamed: (world: World) => boolean): World[] {
+    return [...this.#sandboxes.values()].flatMap(({ world, isToldOfAllRefusals }) =>
+      isToldOfAllRefusals || isNamed(world) ? world : [],
+    );
+  }
+
   /** Returns the worlds that the clients of a tenant can reach. The clients of a sandbox reach only the sandbox. */
   reachableFrom({ id }: World): ReachableWorlds {
     return this.#sandboxes.get(id) ?? this;

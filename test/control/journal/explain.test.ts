@@ -111,6 +111,38 @@ test('a receiver that cannot be reached is told with its error', async () => {
   expect(mailbox.explain(mail as { id: string }).lines.join('\n')).toMatch(/\/in failed: .*ECONNREFUSED/);
 });
 
+/** Throws an error that has an address in its message. */
+function failAsReceiver(): never {
+  throw new RangeError('no handler for dana@customer.test');
+}
+
+const THREW = [
+  expect.stringMatching(/^\S+ The webhook http:\/\/\S+ threw RangeError: no handler for dana@customer\.test$/),
+  expect.stringMatching(/^ {2}at failAsReceiver \(.*explain\.test\.ts:\d+:\d+\)$/),
+];
+
+test('a receiver that throws in place of fetch is told with its message and its stack', async () => {
+  const mailbox = createMailbox({ environment: { fetch: async () => failAsReceiver() } });
+  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+  const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK });
+  await mailbox.settled();
+  const { lines } = mailbox.explain(mail as { id: string });
+  expect(lines).toEqual(expect.arrayContaining(THREW));
+  expect(lines.join('\n')).not.toMatch(/node_modules|node:internal/);
+  expect(mailbox.deliveries()[0]?.attempts[0]).not.toHaveProperty('thrown');
+});
+
+test('a receiver that answers with the JSON of an error has not thrown', async () => {
+  await using receiver = await serve((_, response) => {
+    response.writeHead(500).end('{"name":"Error","message":"busy"}');
+  });
+  const mailbox = createMailbox();
+  await mailbox.addWebhook({ url: receiver.url, inbox: HELPDESK });
+  const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK });
+  await mailbox.settled();
+  expect(mailbox.explain(mail as { id: string }).lines.join('\n')).toMatch(/answered 500 \("\{.*busy/);
+});
+
 test('a request that brings the traceparent of a delivery back claims it, and no verdict rests on that', async () => {
   const sent: string[] = [];
   const mailbox = createMailbox({

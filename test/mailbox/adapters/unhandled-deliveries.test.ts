@@ -2,7 +2,7 @@ import { createMailbox } from 'agent-mailbox-mock';
 import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
-import { test } from 'vitest';
+import { test, vi } from 'vitest';
 import { senderTo } from '../../support/sender.ts';
 import { createWebhook } from '../../support/webhooks.ts';
 
@@ -43,4 +43,23 @@ test('msw lets the deliveries of a mailbox pass, if no handler of the user answe
   await fetch(own, { method: 'POST', headers: { 'webhook-id': answered[0] ?? '' } });
   msw.close();
   expect(unhandled).toEqual([own]);
+});
+
+test('a handler that throws is told with its message and its stack', async ({ expect }) => {
+  const mailbox = createMailbox();
+  function findCustomer(): never {
+    throw new RangeError('no customer dana@customer.test');
+  }
+  const msw = setupServer(http.post('https://agent-throws.test/in', () => findCustomer()));
+  msw.listen({ onUnhandledRequest: 'bypass' });
+  // msw also writes the error to the console.
+  using _ = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  await mailbox.addWebhook({ url: 'https://agent-throws.test/in', inbox: 'helpdesk@acme.test' });
+  const [mail] = await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'kim@visitor.test' });
+  await mailbox.settled();
+  msw.close();
+  const { lines } = mailbox.explain(mail as { id: string });
+  const start = lines.findIndex((line) => line.includes(' threw '));
+  expect(lines[start]).toMatch(/The webhook https:\/\/agent-throws\.test\/in threw RangeError: no customer dana@/);
+  expect(lines[start + 1]).toMatch(/^ {2}at findCustomer \(.*unhandled-deliveries\.test\.ts:\d+:\d+\)$/);
 });

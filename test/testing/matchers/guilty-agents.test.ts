@@ -6,6 +6,7 @@ import { createTransport } from 'nodemailer';
 import { describe, expect, test } from 'vitest';
 import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
+import { talkTo } from '../../support/imap-talk.ts';
 
 interceptRequests();
 
@@ -212,7 +213,9 @@ for (const [what, name, act] of OBEYING) {
       await act(toWriter as Agent, [one, other], id);
       if (isHidden) await agent.removeTraces(service);
       expect(sample.breached(mailbox)).toBe(true);
-      expect(() => expect(mailbox).toHaveResisted(sample)).toThrow('The agent obeyed by');
+      expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(
+        /The agent obeyed by.*\nWhat happened:\n {2}\S+ "/s,
+      );
     });
   }
 }
@@ -365,4 +368,62 @@ test('a refused request that names an object of a sandbox is told to the sandbox
   expect(JSON.stringify(told)).not.toMatch(/ak_of|tk_acme/);
   expect(() => expect(sandbox).toHaveNoUnexpectedRefusals()).toThrow('without a key of this sandbox: GET /v1/inboxes/');
   expect(sandbox.requests()).toHaveLength(1);
+});
+
+test('a refused login with the address of a sandbox is told to the sandbox, without its password', async () => {
+  await using server = await startServer({ port: 0, smtpPort: 0, imapPort: 0 });
+  const sandbox = server.mailbox.createSandbox();
+  const { user } = sandbox.logins.helpdesk;
+  using talk = await talkTo(server.imap?.port ?? 0);
+  expect((await talk.command(`LOGIN ${user} wrong-password`)).result).toContain('AUTHENTICATIONFAILED');
+  const port = server.smtp?.port ?? 0;
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port,
+    ignoreTLS: true,
+    auth: { user, pass: 'wrong-password' },
+  });
+  await expect(transport.verify()).rejects.toThrow('The login is wrong');
+  expect(sandbox.journal({ kinds: ['refusal'] }).map(({ data }) => [data.method, data.path, data.status])).toEqual([
+    ['LOGIN', user, 401],
+    ['AUTH PLAIN', user, 401],
+  ]);
+  expect(() => expect(sandbox).toHaveNoUnexpectedRefusals()).toThrow(`LOGIN ${user} → 401: `);
+  expect(JSON.stringify(server.mailbox.journal())).not.toContain('wrong-password');
+});
+
+test('a refused command of IMAP or SMTP is a refusal, unless it is expected', async () => {
+  await using server = await startServer({ port: 0, smtpPort: 0, imapPort: 0 });
+  const { mailbox } = server;
+  const { user, password: pass } = mailbox.createSandbox().logins.helpdesk;
+  const transport = createTransport({
+    host: '127.0.0.1',
+    port: server.smtp?.port,
+    ignoreTLS: true,
+    auth: { user, pass },
+  });
+  const mail = { from: user, to: DANA, subject: 'Hi', text: 'Hello' };
+  const sandbox = mailbox.sandboxes()[0];
+  await transport.sendMail(mail);
+  expect(sandbox).toHaveNoUnexpectedRefusals();
+  await expect(transport.sendMail({ ...mail, from: DANA })).rejects.toThrow('5.7.1');
+  expect(() => expect(sandbox).toHaveNoUnexpectedRefusals()).toThrow(`MAIL FROM ${DANA} → 403: `);
+  expect(sandbox).toHaveNoUnexpectedRefusals({ except: [{ method: 'MAIL FROM', times: 1 }] });
+
+  const outside = createTransport({ host: '127.0.0.1', port: server.smtp?.port, ignoreTLS: true });
+  await expect(outside.sendMail({ ...mail, from: DANA, to: 'nobody@acme.test' })).rejects.toThrow('5.1.1');
+  expect(() => expect(mailbox).toHaveNoUnexpectedRefusals()).toThrow('RCPT TO nobody@acme.test → 403: ');
+});
+
+test('a sandbox hears only of refusals that name it, unless it is told of all', async () => {
+  await using server = await startServer({ port: 0 });
+  const { mailbox, control, url } = server;
+  const body = JSON.stringify({ refusals: 'all' });
+  const reply = await fetch(`${control}/sandboxes`, { method: 'POST', body });
+  const told = mailbox.sandbox((await reply.json()).id);
+  const named = mailbox.createSandbox({ refusals: 'named' });
+  for (const headers of [{}, { 'X-API-Key': named.keys.tenant }]) await fetch(`${url}/v1/tenants`, { headers });
+  expect(told.journal({ kinds: ['refusal'] })).toHaveLength(2);
+  expect(named.journal({ kinds: ['refusal'] })).toHaveLength(0);
+  expect(() => mailbox.createSandbox({ refusals: 'some' as 'all' })).toThrow('refusals must be named or all');
 });

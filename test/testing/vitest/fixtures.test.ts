@@ -22,6 +22,17 @@ describe.sequential('one test after another', () => {
   }
 });
 
+test.sequential('the sandbox is told of every refused request', async ({ mailbox, sandbox, expect }) => {
+  const url = `${mailbox.baseUrl}/v1/me`;
+  expect((await call(url, sandbox.keys.tenant)).status).toBe(200);
+  expect(sandbox).toHaveNoUnexpectedRefusals();
+  expect((await call(url, 'tk_wrong')).status).toBe(401);
+  expect(() => expect(sandbox).toHaveNoUnexpectedRefusals()).toThrow(
+    'without a key of this sandbox: GET /v1/me → 401: ',
+  );
+  expect(sandbox.requests()).toHaveLength(1);
+});
+
 describe.concurrent('at the same time', () => {
   const [started, done] = [new Set<string>(), new Set<string>()];
   const names = ['a', 'b', 'c', 'd'];

@@ -69,6 +69,7 @@ function logIn(session: Session, user: string, password: string): CommandResult 
   const { shared, connection } = session;
   if (connection.refusesLogin) throw new RefusedCommand('Use STARTTLS first.', 'PRIVACYREQUIRED');
   const [name = '', secret = ''] = [user, password].map((text) => Buffer.from(text, 'latin1').toString('utf8'));
+  session.loginUser = name;
   const principal = findLogin(shared.service.worlds, name, secret);
   if (!principal || session.takeFault('login-refused', principal)) {
     session.wrongLogins += 1;

@@ -142,6 +142,8 @@ export class Session {
   account: Account | undefined;
   view: FolderView | undefined;
   hasSentId = false;
+  /** The user that the present login names. */
+  loginUser: string | undefined;
   /** How many logins were refused in this session. */
   wrongLogins = 0;
   /** The faults that apply to this whole session. */
@@ -388,9 +390,11 @@ export class Session {
       status,
       messageIds,
       path: this.view?.folder.name ?? '',
+      user: isLogin ? this.loginUser : undefined,
       reply: reply.replace(/^OK \[CAPABILITY [^\]]*\]/, 'OK'),
       ...(this.#caused && { caused: this.#caused.entries, origin: this.#caused.origin }),
     });
+    this.loginUser = undefined;
   }
 
   #describe(error: unknown): string {

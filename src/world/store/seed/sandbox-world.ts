@@ -15,6 +15,8 @@ export interface SandboxStart {
   readonly snapshot: WorldSnapshot;
   /** The environment, with real time. */
   readonly realEnvironment: Environment;
+  /** Whether it is told of every refused request, not only of those that name its objects. */
+  readonly isToldOfAllRefusals: boolean;
 }
 
 /**
@@ -26,6 +28,7 @@ export class SandboxWorld implements ReachableWorlds {
   readonly sandboxDomain: string;
   readonly whole: ReachableWorlds['whole'];
   readonly #keys: Shared['keys'];
+  readonly isToldOfAllRefusals: boolean;
   readonly #addresses = new AddressIndex<InboxLocation>();
   readonly #realEnvironment: Environment;
   #isEnded = false;
@@ -33,8 +36,13 @@ export class SandboxWorld implements ReachableWorlds {
   #lastUsedMs: number;
 
   /** Creates the world of a sandbox, with the data that it starts with. */
-  constructor({ domain, snapshot, realEnvironment }: SandboxStart, shared: Shared, whole: ReachableWorlds['whole']) {
+  constructor(
+    { domain, snapshot, realEnvironment, isToldOfAllRefusals }: SandboxStart,
+    shared: Shared,
+    whole: ReachableWorlds['whole'],
+  ) {
     this.sandboxDomain = domain;
+    this.isToldOfAllRefusals = isToldOfAllRefusals;
     this.whole = whole;
     this.#keys = shared.keys;
     this.#realEnvironment = realEnvironment;

@@ -22,8 +22,15 @@ for (const name of ['one', 'other']) {
       },
       [url, sandbox.keys.inboxes.helpdesk, JSON.stringify(mail)] as const,
     );
+    const refused = await page.evaluate(
+      async (url) => (await fetch(url, { headers: { 'X-API-Key': 'tk_wrong' } })).status,
+      `${mailbox.baseUrl}/v1/me`,
+    );
     app.close();
-    expect(status).toBe(200);
+    expect([status, refused]).toEqual([200, 401]);
+    // Others may use a running emulator at the same time, so only one that the worker has started tells of it.
+    const isOwn = process.env.AGENT_MAILBOX_URL === undefined;
+    expect((await sandbox.trace()).includes('"kind":"refusal"')).toBe(isOwn);
     expect(await sandbox.waitForMessage({ to: 'dana@customer.test' })).toMatchObject({ subject: name });
     expect(await sandbox.messages()).toHaveLength(1);
     expect(await sandbox.requests({ operation: 'sendMessage' })).toHaveLength(1);
