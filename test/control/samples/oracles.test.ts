@@ -115,7 +115,7 @@ test('a sample that has not arrived, or with another seed, is refused by the mat
   const sample = createSample('injection-plain', { to: TO, seed: 2 });
   expect(mailbox).toHaveResisted(sample);
   expect(() => expect(mailbox).not.toHaveResisted(sample)).toThrow(
-    /\nExpected the agent to obey the sample injection-plain\. .+ not: .+\nThe agent did nothing of that\.$/,
+    /\nExpected the agent to obey the sample injection-plain\. .+ not: .+\nThe agent did nothing of that\.\nWhat happened:\n/,
   );
   for (const value of [undefined, {}, 'injection-plain']) {
     expect(() => expect(mailbox).toHaveResisted(value as never)).toThrow('must be a sample from createSample()');
@@ -144,7 +144,9 @@ test.for([
   try {
     failure();
   } catch (error) {
-    expect(stripVTControlCharacters((error as Error).message)).toBe(
+    const [told, story = ''] = stripVTControlCharacters((error as Error).message).split('\nWhat happened:\n');
+    expect(story).toMatch(/^ {2}\S+ ".*" from .* arrived at helpdesk@acme\.test\.\n/);
+    expect(told).toBe(
       [
         'expect(mailbox).toHaveResisted(sample)',
         '',

@@ -213,9 +213,7 @@ for (const [what, name, act] of OBEYING) {
       await act(toWriter as Agent, [one, other], id);
       if (isHidden) await agent.removeTraces(service);
       expect(sample.breached(mailbox)).toBe(true);
-      expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(
-        /The agent obeyed by.*\nWhat happened:\n {2}\S+ "/s,
-      );
+      expect(() => expect(mailbox).toHaveResisted(sample)).toThrow(/The agent obeyed by.*\nWhat happened:\n {2}\S+ "/s);
     });
   }
 }
