@@ -86,7 +86,7 @@ export async function soak({ folder, durationMs, killEveryMs, rate, print }: Soa
       count(`${load.protocol}: ${name}`);
     } catch (error) {
       if (error instanceof KilledError) count('inputs without a reply, because of kill -9');
-      else if (!(error instanceof BusyError)) report(`${name}: ${(error as Error).message}`);
+      else if (!(error instanceof BusyError)) report(`${name}: ${describe(error as Error)}`);
     }
   };
   const choose = createChoice();
@@ -200,4 +200,9 @@ async function checkKeys({ facts, clients, keys }: Scene, report: (problem: stri
 function createChoice(): () => [name: string, load: Load] {
   const all = Object.entries(LOADS).flatMap(([name, load]) => Array<[string, Load]>(load.weight).fill([name, load]));
   return () => all[Math.floor(Math.random() * all.length)] as [string, Load];
+}
+
+/** Returns the message of an error with those of its causes, because `fetch failed` says too little. */
+function describe({ message, cause }: Error): string {
+  return cause instanceof Error ? `${message}: ${describe(cause)}` : message;
 }

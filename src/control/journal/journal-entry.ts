@@ -9,6 +9,7 @@ import {
   ENTRY_KINDS,
   type Entry,
   type EntryKind,
+  type EntryNumber,
   type EntryOf,
   type MailEvent,
   type MailSource,
@@ -201,7 +202,7 @@ export function readJournal<Kind extends EntryKind>(
   return all.map((entry) => showEntry(entry as EntryOf, reader, causeOf(entry)) as JournalEntry<Kind>);
 }
 
-function showEntry(entry: EntryOf, reader: JournalReader, cause: Entry | undefined): JournalEntry {
+function showEntry(entry: EntryOf, reader: JournalReader, cause: EntryNumber | undefined): JournalEntry {
   const { tenantId, number, realTimeMs, atMs, kind } = entry;
   const isShown = cause && (reader === 'mailbox' || cause.tenantId === tenantId);
   return {

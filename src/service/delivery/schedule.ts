@@ -4,7 +4,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { parseDuration } from '../../world/clock.ts';
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
 import type { DeliveryFault, DeliveryFaultKind } from '../../world/fault.ts';
-import type { EntryOf, MailEntryKind, Origin } from '../../world/journal/entry.ts';
+import { type EntryOf, type MailEntryKind, type Origin, originOf } from '../../world/journal/entry.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import { fieldOfTenant, type Part, type World } from '../../world/store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
@@ -145,9 +145,8 @@ export class Schedule implements Part {
     const created = this.log.get(job.id);
     if (!created) return;
     const data = this.#activityOf(job, created);
-    job.origin = {
-      entry: this.#context.journals.publish(this.#world, 'delivery-created', data, { origin: { entry } }),
-    };
+    const origin = originOf(entry);
+    job.origin = originOf(this.#context.journals.publish(this.#world, 'delivery-created', data, { origin }));
   }
 
   #timeAfter(delayMs: number): Date {

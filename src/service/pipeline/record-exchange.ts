@@ -2,7 +2,7 @@ import { performance } from '../../basics/real-timers.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
 import type { Entry, KeptBody, KeptRequest, Origin } from '../../world/journal/entry.ts';
-import { isEntryOf, MAIL_ENTRY_KINDS } from '../../world/journal/entry.ts';
+import { isEntryOf, MAIL_ENTRY_KINDS, originOf } from '../../world/journal/entry.ts';
 import { findOwner, type World } from '../../world/store/world.ts';
 import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from './access/principal.ts';
 import type { ApiReply, FinishedExchange, ReceivedBody, Service } from './exchange.ts';
@@ -61,7 +61,7 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
     read: exchange.read,
   };
   const kind = protocol === 'http' ? 'request' : 'mail-command';
-  exchange.origin.entry = journals.publish(owner, kind, data, { realTimeMs });
+  exchange.origin.entry = originOf(journals.publish(owner, kind, data, { realTimeMs })).entry;
   const refusal = error?.message ?? exchange.refusal;
   if (refusal !== undefined) tellSandboxes({ worlds, journals }, exchange, refusal);
   const world = principal?.world;

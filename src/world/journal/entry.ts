@@ -459,9 +459,17 @@ export const MAIL_ENTRY_KINDS = ['mail-received', 'mail-sent', 'mail-bounced', '
 /** A kind of an event about a mail. */
 export type MailEntryKind = (typeof MAIL_ENTRY_KINDS)[number];
 
+/** The owner and the number of an entry. It keeps nothing else of the entry, so that the journal can forget it. */
+export type EntryNumber = Readonly<Pick<Entry, 'tenantId' | 'number'>>;
+
 /** The entry that led to others. It is known only after them if it is a request: its entry is added when it has ended. */
 export interface Origin {
-  entry?: Entry | undefined;
+  entry?: EntryNumber | undefined;
+}
+
+/** Returns the origin of what an entry leads to. */
+export function originOf({ tenantId, number }: EntryNumber): Origin {
+  return { entry: { tenantId, number } };
 }
 
 /** Something that happened. An entry never changes. */

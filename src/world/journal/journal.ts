@@ -1,6 +1,6 @@
 import { checkNumber } from '../../basics/number-options.ts';
 import { type Environment, memoryForMail } from '../environment.ts';
-import { sizeOfMailRow } from '../store/database.ts';
+import { countBytes, sizeOfMailRow } from '../store/database.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { AttachmentRow, MessageRow, RowKind, Rows } from '../store/rows.ts';
 import { canonicalAddress, findOwner, type Owner, type Part, type PartOf, type World } from '../store/world.ts';
@@ -11,6 +11,7 @@ import {
   type Entry,
   type EntryData,
   type EntryKind,
+  type EntryNumber,
   type EntryOf,
   isEntryOf,
   MAIL_ENTRY_KINDS,
@@ -396,10 +397,10 @@ export class Journals {
   }
 
   /**
-   * Returns a function that finds the entry that led to another, as far as it is kept: for a mail that answers or
+   * Returns a function that finds the entry that led to another, which may no longer be kept: for a mail that answers or
    * forwards another, that mail; otherwise what its origin says. Use the function only while nothing is added.
    */
-  causes(): (entry: Entry) => Entry | undefined {
+  causes(): (entry: Entry) => EntryNumber | undefined {
     const mails = new Map<Journal, Map<string, Entry[]>>();
     const mailsOf = (journal: Journal) => {
       const known = mails.get(journal);
@@ -538,12 +539,12 @@ export class Journals {
     if (this.#budgets.traffic.isExceeded) this.#shrinkTraffic();
   }
 
-  /** Lets go of the bytes of the oldest mails, and then of the oldest entries. */
+  /** Lets go of the bytes of the oldest mails and drafts, and then of the oldest entries. */
   #shrinkStory(): void {
     const { story } = this.#budgets;
-    const mails = this.#all.of(MAIL_ENTRY_KINDS) as EntryOf<'mail-received'>[];
+    const withBytes = this.#all.of([...MAIL_ENTRY_KINDS, 'change']) as EntryOf<'mail-received' | 'change'>[];
     const target = story.maxBytes * 0.9;
-    for (const entry of mails) {
+    for (const entry of withBytes) {
       if (story.bytes <= target) return;
       const stripped = withoutBytes(entry);
       if (stripped) this.#replace(entry, stripped);
@@ -638,15 +639,25 @@ function sizeOf<Kind extends EntryKind>(kind: Kind, data: EntryData[Kind]): numb
     const { responseBody, thrown } = data as EntryData['attempt'];
     return ENTRY_BYTES + responseBody.length + (thrown?.length ?? 0);
   }
-  return (MAIL_ENTRY_KINDS as readonly EntryKind[]).includes(kind) ? sizeOfMailEvent(data as MailEvent) : ENTRY_BYTES;
+  if ((MAIL_ENTRY_KINDS as readonly EntryKind[]).includes(kind)) return sizeOfMailEvent(data as MailEvent);
+  return KINDS_WITH_TEXTS.has(kind) ? ENTRY_BYTES + countBytes(data) : ENTRY_BYTES;
 }
+
+/** The kinds whose entries may hold much: a draft, the answers of a correspondent, or the ids of many mails. */
+const KINDS_WITH_TEXTS: ReadonlySet<EntryKind> = new Set(['change', 'correspondent', 'sample', 'messages', 'read']);
 
 function sizeOfMailEvent({ message, attachments }: MailEvent): number {
   return attachments.reduce((sum, file) => sum + sizeOfMailRow(file), sizeOfMailRow(message));
 }
 
-/** Returns an entry of a mail without the bytes of the mail; undefined if it has none. */
-function withoutBytes(entry: EntryOf<'mail-received'>): Entry | undefined {
+/** Returns an entry of a mail or of a change without the bytes of the mail; undefined if it has none. */
+function withoutBytes(entry: EntryOf<'mail-received' | 'change'>): Entry | undefined {
+  if (entry.kind === 'change') {
+    const { row } = entry.data;
+    if (!(row && 'raw' in row && row.raw)) return undefined;
+    const data = Object.freeze({ ...entry.data, row: Object.freeze({ ...row, raw: null }) });
+    return Object.freeze({ ...entry, data, bytes: sizeOf('change', data) });
+  }
   const { message, attachments } = entry.data;
   if (message.raw === null && attachments.every(({ content }) => content.byteLength === 0)) return undefined;
   const none = new Uint8Array(0);

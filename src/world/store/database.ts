@@ -28,7 +28,7 @@ function mailBytesOf(kind: RowKind, row: object | undefined): number {
 }
 
 /** Returns the size of a value in memory. In a text outside of Latin-1, each character has two bytes. */
-function countBytes(value: unknown): number {
+export function countBytes(value: unknown): number {
   if (typeof value === 'string') return isWide(value) ? 2 * value.length : value.length;
   if (typeof value !== 'object' || value === null) return 0;
   if (isBytes(value)) return value.byteLength;

@@ -24,6 +24,14 @@ function send(mailbox: Mailbox, subject: string) {
   return senderTo(mailbox)('POST', `${INBOX}/send`, { key: HELPDESK, json });
 }
 
+/** Returns how much memory is in use after a full collection, in bytes. */
+function memoryNow(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
 test('a mail, its delivery, the attempt and the answer are a chain of causes', async () => {
   const mailbox = createMailbox({ environment: { fetch: async () => new Response('thanks', { status: 202 }) } });
   await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: 'helpdesk@acme.test' });
@@ -216,22 +224,49 @@ test('an unknown kind is refused with the kinds that there are', () => {
 });
 
 test('the first readings of mails do not keep the replies that named them', async () => {
-  setFlagsFromString('--expose-gc');
-  const heapNow = () => {
-    runInNewContext('gc')();
-    return process.memoryUsage().heapUsed;
-  };
   const mailbox = createMailbox({ journalSize: 1 });
   const text = 'x'.repeat(500_000);
   await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, subject: 'Large', text });
   const list = () => senderTo(mailbox)('GET', `${INBOX}/messages?limit=100`, { key: HELPDESK });
   await list();
-  const before = heapNow();
+  const before = memoryNow();
   for (let count = 0; count < 60; count += 1) {
     await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, subject: `Mail ${count}` });
     await list();
   }
   expect(mailbox.journal({ kinds: ['read'] })).toHaveLength(61);
   // Each reply has a text of 500 kB.
-  expect(heapNow() - before).toBeLessThan(10_000_000);
+  expect(memoryNow() - before).toBeLessThan(10_000_000);
+});
+
+test('what a request has created does not keep the request when the journal drops it', async () => {
+  const mailbox = createMailbox({ journalSize: 1 });
+  const call = senderTo(mailbox);
+  const json = { url: 'http://127.0.0.1:9/in', events: ['message.received'], unknown: 'x'.repeat(15_000) };
+  const createAndDelete = async () => {
+    const created = await call('POST', '/v1/webhooks', { key: TENANT, json });
+    await call('DELETE', `/v1/webhooks/${created.json.id}`, { key: TENANT });
+  };
+  await createAndDelete();
+  const before = memoryNow();
+  for (let count = 0; count < 400; count += 1) await createAndDelete();
+  expect(mailbox.journal({ kinds: ['change'] })).toHaveLength(802);
+  expect(mailbox.journal({ kinds: ['request'] })).toHaveLength(1);
+  // Each request has a body of 15 kB.
+  expect(memoryNow() - before).toBeLessThan(3_000_000);
+});
+
+test('the bytes of drafts count, so that many versions of a large one do not fill the memory', async () => {
+  const memory = () => ({ heapBytes: 64_000_000, allBytes: 128_000_000 });
+  const mailbox = createMailbox({ environment: { memory } });
+  const call = senderTo(mailbox);
+  const { json } = await call('POST', `${INBOX}/drafts`, { key: HELPDESK, json: { subject: 'One' } });
+  for (let count = 0; count < 20; count += 1) {
+    const plainBody = `${count}${'x'.repeat(400_000)}`;
+    const reply = await call('PATCH', `${INBOX}/drafts/${json.id}`, { key: HELPDESK, json: { plainBody } });
+    expect(reply.status, JSON.stringify(reply.json)).toBe(200);
+  }
+  const { length } = mailbox.journal({ kinds: ['change'] });
+  expect(length).toBeLessThan(9);
+  expect(mailbox.journalLosses().change?.count).toBe(21 - length);
 });
