@@ -45,6 +45,6 @@ export function fromBase64(base64: string): Uint8Array<ArrayBuffer> {
 }
 
 /** Returns the number of bytes that a base64 text encodes. */
-export function countBytes(base64: string): number {
+export function decodedLength(base64: string): number {
   return Math.floor((base64.replace(/(?<!=)=+$/, '').length * 3) / 4);
 }

@@ -19,6 +19,13 @@ export function truncate(text: string, maxLength: number): string {
   return text.length <= maxLength ? text : text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '');
 }
 
+const encoder = new TextEncoder();
+
+/** Returns the size of a text in UTF-8, in bytes. Most texts are ASCII, which needs no encoding. */
+export function byteLengthOf(text: string): number {
+  return /[\u0080-\uffff]/.test(text) ? encoder.encode(text).byteLength : text.length;
+}
+
 /** Maximum length of a URL, in characters. */
 export const MAX_URL_LENGTH = 2048;
 

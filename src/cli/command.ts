@@ -106,7 +106,7 @@ export function quote(value: unknown): string {
 }
 
 /** Returns the text of a flag; `undefined` if the flag is not set. */
-export function textOf(flag: GivenFlag | undefined): string | undefined {
+export function textOfFlag(flag: GivenFlag | undefined): string | undefined {
   return flag && String(flag.value);
 }
 

@@ -3,7 +3,7 @@ import { isUrlWithProtocol } from '../basics/text.ts';
 import { type ControlClient, createControlClient } from '../control/table/client.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
-import { CannotRunError, type GivenFlag, type GivenFlags, quote, textOf, UsageError } from './command.ts';
+import { CannotRunError, type GivenFlag, type GivenFlags, quote, textOfFlag, UsageError } from './command.ts';
 
 /** An emulator that a command calls. */
 export interface Emulator {
@@ -29,7 +29,7 @@ export function createEmulatorClient(flags: GivenFlags): Emulator {
     if (!isFromEmulator) throw createWrongServerError(url);
     return response;
   };
-  const [token, sandbox] = [textOf(flags.token), textOf(flags.sandbox)];
+  const [token, sandbox] = [textOfFlag(flags.token), textOfFlag(flags.sandbox)];
   return { url, client: createControlClient({ control: url + CONTROL_PATH, token, sandbox, send }) };
 }
 

@@ -141,6 +141,6 @@ function fill(lines: Lines, values: Values, addresses: readonly string[]): strin
  */
 function fillLine(line: string, values: Values): string {
   const indent = line.search(/\S|$/);
-  const textOf = (name: string) => String(values[name]).replaceAll('\n', `\n${' '.repeat(indent)}`);
-  return line.replace(/<<(\w+)>>/g, (_, name) => textOf(name));
+  const indentedValue = (name: string) => String(values[name]).replaceAll('\n', `\n${' '.repeat(indent)}`);
+  return line.replace(/<<(\w+)>>/g, (_, name) => indentedValue(name));
 }

@@ -1,5 +1,5 @@
 import type { FeedEvent } from '../control/journal/feed-event.ts';
-import { type ControlClient, RefusedError } from '../control/table/client.ts';
+import { type ControlClient, RefusedCallError } from '../control/table/client.ts';
 
 /** The state of the connection to the feed. The page is up to date only while it is `live`. */
 export type FeedState = 'connecting' | 'live' | 'lost';
@@ -41,7 +41,7 @@ export class LiveFeed {
   /** Reads until the page is closed. */
   async follow(): Promise<never> {
     for (let waitMs = RETRY_MS; ; ) {
-      const isRefused = await this.#read().catch((error) => error instanceof RefusedError);
+      const isRefused = await this.#read().catch((error) => error instanceof RefusedCallError);
       this.#setState('lost');
       waitMs = isRefused ? Math.min(waitMs * 2, MAX_RETRY_MS) : RETRY_MS;
       await new Promise((resolve) => setTimeout(resolve, waitMs));
@@ -50,7 +50,7 @@ export class LiveFeed {
 
   /**
    * Reads until the connection is lost. Resolves with false, because the call was not refused.
-   * @throws {RefusedError} if the call is refused.
+   * @throws {RefusedCallError} if the call is refused.
    */
   async #read(): Promise<false> {
     const events = await this.#client.readFeed({ lastEventId: this.#lastEventId });

@@ -1,7 +1,7 @@
 // A child process. It delivers events and tells its parent how many MB more are in use after the last of them than
 // once the log of deliveries is full.
 import { createMailbox } from 'agent-mailbox-mock';
-import { countBytes } from './count-bytes.ts';
+import { usedMemory } from './count-bytes.ts';
 import { manyWebhooks } from './many-webhooks.ts';
 
 process.once('disconnect', () => process.exit());
@@ -17,9 +17,9 @@ const mailbox = createMailbox({
 });
 
 await deliver(FULL);
-const full = await countBytes();
+const full = await usedMemory();
 await deliver(LAST - FULL);
-process.send?.(((await countBytes()) - full) / 1024 ** 2);
+process.send?.(((await usedMemory()) - full) / 1024 ** 2);
 
 async function deliver(events: number): Promise<void> {
   for (let event = 0; event < events; event += 1) {

@@ -1,7 +1,7 @@
 // A child process. It sends 100,000 requests to a mailbox whose journal, feed, deliveries, faults, checkpoints and
 // sandboxes are all in use, and tells its parent how many MB the second half of them added.
 import { createMailbox } from 'agent-mailbox-mock';
-import { countBytes } from './count-bytes.ts';
+import { usedMemory } from './count-bytes.ts';
 
 process.once('disconnect', () => process.exit());
 
@@ -18,9 +18,9 @@ let eventsRead = 0;
 void readFeed();
 
 await sendRequests(REQUESTS / 2);
-const half = await countBytes();
+const half = await usedMemory();
 await sendRequests(REQUESTS / 2);
-process.send?.(((await countBytes()) - half) / 1024 ** 2);
+process.send?.(((await usedMemory()) - half) / 1024 ** 2);
 
 // Everything stays in use until here.
 if (eventsRead < REQUESTS || mailbox.requests().length === 0) throw new Error(`The feed had ${eventsRead} events.`);

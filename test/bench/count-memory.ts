@@ -4,7 +4,7 @@ import { createMailbox } from 'agent-mailbox-mock';
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { IDS } from '../support/ids.ts';
-import { countBytes } from './count-bytes.ts';
+import { usedMemory } from './count-bytes.ts';
 
 process.once('disconnect', () => process.exit());
 
@@ -18,9 +18,9 @@ const answer = http.all(`${baseUrl}/*`, () => HttpResponse.json({ id: 'constant'
 setupServer(...(process.argv[2] === 'mailbox' ? handlers : [answer])).listen({ onUnhandledRequest: 'error' });
 
 await sendRequests(EARLY);
-const early = await countBytes();
+const early = await usedMemory();
 await sendRequests(LAST - EARLY);
-process.send?.(((await countBytes()) - early) / 1024 ** 2);
+process.send?.(((await usedMemory()) - early) / 1024 ** 2);
 
 /** Sends a mix that leaves the state no larger than it was. */
 async function sendRequests(count: number): Promise<void> {

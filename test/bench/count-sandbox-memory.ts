@@ -1,14 +1,14 @@
 // A child process: `count-sandbox-memory.ts 1000` tells its parent how many MB so many sandboxes need.
 import { createMailbox } from 'agent-mailbox-mock';
-import { countBytes } from './count-bytes.ts';
+import { usedMemory } from './count-bytes.ts';
 
 process.once('disconnect', () => process.exit());
 
 const mailbox = createMailbox();
 mailbox.createSandbox().close();
-const before = await countBytes();
+const before = await usedMemory();
 const sandboxes = Array.from({ length: Number(process.argv[2]) }, () => mailbox.createSandbox());
-process.send?.(((await countBytes()) - before) / 1024 ** 2);
+process.send?.(((await usedMemory()) - before) / 1024 ** 2);
 
 // The sandboxes stay in use until here.
 if (mailbox.sandboxes().length !== sandboxes.length) throw new Error('Some sandboxes are missing.');

@@ -1,6 +1,6 @@
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
-import { createControlClient, RefusedError, undefinedIfRefused } from '../../src/control/table/client.ts';
+import { createControlClient, RefusedCallError, undefinedIfRefused } from '../../src/control/table/client.ts';
 
 test('the client calls the control plane by the rows of its table', async () => {
   await using server = await startServer({ port: 0, controlToken: 'token-of-this-test' });
@@ -35,7 +35,7 @@ test('a refused call rejects with the sentence of the emulator', async () => {
   await using server = await startServer({ port: 0 });
   const client = createControlClient({ control: server.control });
   const refused = client.removeFault({ id: crypto.randomUUID() });
-  await expect(refused).rejects.toThrow(new RefusedError('There is no fault with this id.'));
+  await expect(refused).rejects.toThrow(new RefusedCallError('There is no fault with this id.'));
   expect(await refused.catch(undefinedIfRefused)).toBeUndefined();
   const other = createControlClient({ control: server.control, send: async () => new Response('', { status: 502 }) });
   await expect(other.reset()).rejects.toThrow('The emulator sent no reply.');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { z } from 'zod';
-import { countBytes } from '../../src/basics/base64.ts';
+import { decodedLength } from '../../src/basics/base64.ts';
 import { LineSplitter } from '../../src/basics/line-splitter.ts';
 import { isUrlWithProtocol } from '../../src/basics/text.ts';
 import { finish } from '../../src/basics/work.ts';
@@ -204,7 +204,7 @@ const READERS: Readonly<Record<string, Read>> = {
   'the quote of': (text) => {
     for (const style of QUOTING_STYLES) quoteBelow(style, { plainBody: 'Hi', htmlBody: null }, quoted(text));
   },
-  'the bytes of base64': (text) => countBytes(text),
+  'the bytes of base64': (text) => decodedLength(text),
   'the addresses': (text) => splitAddresses(text),
   'the name and the address': (text) => parseAddress(text.slice(0, 1000)),
   'the duration': (text) => durationField().safeParse(text),

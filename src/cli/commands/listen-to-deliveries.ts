@@ -36,7 +36,7 @@ async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal
   for await (const watched of watchAttempts(emulator, filterOf(flags), onOpen, terminal.err)) {
     const forwarded = forwarder && { ...(await forwarder.forward(watched.attempt, signal)), to: forwarder.target };
     if (signal.aborted) return;
-    terminal.out(isJson ? jsonOf(watched, forwarded) : textOf(watched, forwarded));
+    terminal.out(isJson ? jsonOf(watched, forwarded) : describeAttempt(watched, forwarded));
   }
   throw createNoEmulatorError(listening);
 }
@@ -84,7 +84,7 @@ function jsonOf({ delivery: { attempts: _, ...delivery }, attempt }: WatchedAtte
   return JSON.stringify({ delivery, attempt, forwarded });
 }
 
-function textOf({ delivery, attempt }: WatchedAttempt, forwarded?: ForwardedTo): string {
+function describeAttempt({ delivery, attempt }: WatchedAttempt, forwarded?: ForwardedTo): string {
   const line = `${deliveryText(delivery)}: ${attemptText(delivery, attempt)}`;
   return forwarded ? `${line}\n  ${forwardedText(forwarded)}` : line;
 }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { toBase64 } from '../../basics/base64.ts';
 import type { InputTo } from '../../control/table/client.ts';
-import { createInterruptible, type GivenFlags, parseEach, parsePair, textOf, UsageError } from '../command.ts';
+import { createInterruptible, type GivenFlags, parseEach, parsePair, textOfFlag, UsageError } from '../command.ts';
 import { createEmulatorClient, createWrongServerError } from '../control-client.ts';
 import { readNamedFile } from '../files.ts';
 
@@ -21,7 +21,7 @@ export const receive = createInterruptible(async (terminal, flags) => {
 /** Returns the fields of the envelope for which a flag is set. */
 function envelopeOf(flags: GivenFlags): object {
   const auth = parseEach(flags.auth, (text, source) => parsePair(text, source, '<method>=<result>'));
-  const envelopeFrom = textOf(flags['envelope-from']);
+  const envelopeFrom = textOfFlag(flags['envelope-from']);
   return { envelopeFrom, ...(auth.length > 0 && { auth: Object.fromEntries(auth) }) };
 }
 
@@ -36,8 +36,8 @@ async function readMessage(flags: GivenFlags, readInput: () => Promise<string>):
   if (sample) {
     refuseExcludedFlags(flags, 'sample');
     if (!to) throw new UsageError('The command receive needs --to for a sample; see --help.');
-    const inReplyTo = textOf(flags['in-reply-to']);
-    return { sample: textOf(sample), to: to.value, inReplyTo, seed: seed && Number(seed.value) };
+    const inReplyTo = textOfFlag(flags['in-reply-to']);
+    return { sample: textOfFlag(sample), to: to.value, inReplyTo, seed: seed && Number(seed.value) };
   }
   if (!eml) return compose(flags, readInput);
   refuseExcludedFlags(flags, 'eml');
@@ -53,14 +53,14 @@ async function compose(flags: GivenFlags, readInput: () => Promise<string>): Pro
   for (const name of ['to', 'from']) {
     if (!flags[name]) throw new UsageError(`The command receive needs --${name}, or --eml; see --help.`);
   }
-  const text = textOf(flags.text);
+  const text = textOfFlag(flags.text);
   const attach = async (file: string) => ({ filename: basename(file), content: await readBase64(file) });
   return {
     to: flags.to?.value,
-    from: textOf(flags.from),
-    subject: textOf(flags.subject),
-    html: textOf(flags.html),
-    inReplyTo: textOf(flags['in-reply-to']),
+    from: textOfFlag(flags.from),
+    subject: textOfFlag(flags.subject),
+    html: textOfFlag(flags.html),
+    inReplyTo: textOfFlag(flags['in-reply-to']),
     attachments: await Promise.all(parseEach(flags.attach, attach)),
     text: text === '-' ? await readInput() : text,
   };

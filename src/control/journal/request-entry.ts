@@ -12,7 +12,7 @@ import { dateField, tenantField } from '../../world/target-fields.ts';
  * Creates the schema of a text of the type `Value`. The schema allows any text, because a list of all values would make
  * the OpenAPI document of the control calls long.
  */
-const textOf = <Value extends string>() => z.string() as z.ZodType<string> as z.ZodType<Value>;
+const textLike = <Value extends string>() => z.string() as z.ZodType<string> as z.ZodType<Value>;
 
 const principalFields = () => ({
   /** The tier of the key. */
@@ -56,7 +56,7 @@ const callFields = () => ({
   /** How the request came: over HTTP, or as a command of SMTP or IMAP. */
   protocol: z.enum(['http', 'smtp', 'imap']),
   /** The operation; null for an unknown path or method, and for a command of SMTP or IMAP. */
-  operation: textOf<OperationId>().nullable(),
+  operation: textLike<OperationId>().nullable(),
   /** The HTTP method, or the name of the command, such as `UID FETCH`. */
   method: z.string(),
   /** The path without the query; for IMAP the folder, for SMTP the recipients. */
@@ -77,7 +77,7 @@ const resultFields = () => ({
   /** The status of the reply; for IMAP and SMTP, an HTTP status with the same meaning. */
   status: z.int(),
   /** The error code of a refused request; null after a success, or if a fault alone refused it. */
-  code: textOf<ErrorCode>().nullable(),
+  code: textLike<ErrorCode>().nullable(),
   /** Why the request was refused, with the details that the reply must not contain; null after a success. */
   reason: z.string().nullable().describe('Why it was refused, with the details that the reply omits.'),
   /**
@@ -86,7 +86,7 @@ const resultFields = () => ({
    */
   ignored: z.array(z.string()).describe('The fields and parameters that were not read, with similar known names.'),
   /** The ids of the assumptions on which the reply depends. */
-  assumptions: z.array(textOf<AssumptionId>()),
+  assumptions: z.array(textLike<AssumptionId>()),
   /** The changeable behaviours on which the reply depends, with their values at that time. */
   choices: z.record(z.string(), z.string()) as z.ZodType<Partial<Record<ChangeableId, string>>>,
   /** The ids of the faults that affected the reply. */

@@ -1,7 +1,8 @@
+import { byteLengthOf } from '../../basics/text.ts';
 import { isChangeable } from '../../contract/behaviours.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { maskDeep, maskNamed } from '../../contract/mask.ts';
-import { type ApiReply, countBytes } from '../../service/pipeline/exchange.ts';
+import type { ApiReply } from '../../service/pipeline/exchange.ts';
 import type { KeptRequest } from '../../world/journal/entry.ts';
 import type { RequestEntry, RequestSummary } from './request-entry.ts';
 
@@ -88,7 +89,7 @@ function showHeaders(headers: Pick<HeaderReader, 'forEach'>): Record<string, str
 }
 
 function sizeOf(body: ApiReply['body']): number {
-  return typeof body === 'string' ? countBytes(body) : (body?.byteLength ?? 0);
+  return typeof body === 'string' ? byteLengthOf(body) : (body?.byteLength ?? 0);
 }
 
 /**

@@ -43,7 +43,7 @@ interface CallOptions {
   readonly sandbox?: string | undefined;
 }
 
-/** Each control call as a method. It rejects with a {@link RefusedError} if the emulator refuses the call. */
+/** Each control call as a method. It rejects with a {@link RefusedCallError} if the emulator refuses the call. */
 export type ControlClient = {
   readonly [Id in ControlCallId]: (
     ...input: Record<never, never> extends InputTo<Id>
@@ -63,14 +63,14 @@ export interface ControlAccess extends CallOptions {
 }
 
 /** Thrown when the emulator refuses a call, with the message of the emulator. */
-export class RefusedError extends Error {}
+export class RefusedCallError extends Error {}
 
 /**
  * For the `catch` of a promise. Returns `undefined` if the emulator refused the call, for example because the
  * resource no longer exists. Throws every other error again.
  */
 export function undefinedIfRefused(error: unknown): undefined {
-  if (!(error instanceof RefusedError)) throw error;
+  if (!(error instanceof RefusedCallError)) throw error;
 }
 
 /** Creates a client of the control plane. */
@@ -107,7 +107,7 @@ async function readReply(response: Response): Promise<unknown> {
   const { headers, body, ok } = response;
   const type = headers.get('content-type') ?? '';
   if (!ok)
-    throw new RefusedError((await response.json().catch(() => undefined))?.error ?? 'The emulator sent no reply.');
+    throw new RefusedCallError((await response.json().catch(() => undefined))?.error ?? 'The emulator sent no reply.');
   if (type.startsWith('text/event-stream') && body) return readEvents(body);
   return type.startsWith('application/json') ? response.json() : response.blob();
 }

@@ -43,7 +43,7 @@ export function createControl(
 
   async function runRow(row: ControlRow, params: Record<string, string>, request: ApiRequest): Promise<AnyReply> {
     const { epoch = worlds?.epoch ?? 0 } = request;
-    const { query, body } = await parseInput(row, request);
+    const { query, body } = await parseControlInput(row, request);
     const constant = constantReplies.get(row);
     if (constant) return constant;
     const { sandbox, ...parameters } = query;
@@ -89,7 +89,7 @@ function withoutSlash({ method, path }: ApiRequest) {
 
 const ANY_OBJECT = toParserSchema(z.looseObject({}));
 
-async function parseInput({ query, body, maxBodyBytes }: ControlRow, request: ApiRequest) {
+async function parseControlInput({ query, body, maxBodyBytes }: ControlRow, request: ApiRequest) {
   if (query) refuseUnknownParameters(query, request.query);
   return {
     query: parseQuery(query && toParserSchema(query), request.query, DEFAULT_READER),

@@ -128,13 +128,13 @@ class SmtpClient {
     this.#cancelLoginTimer();
   }
 
-  /** Ends the connection if the bytes of a mail, which `countBytes` returns, arrive too slowly. Returns what stops it. */
-  watchPace(countBytes: () => number): () => void {
+  /** Ends the connection if the bytes of a mail, which `countReceived` returns, arrive too slowly. Returns what stops it. */
+  watchPace(countReceived: () => number): () => void {
     let cancel = () => {};
     const check = (delayMs: number, leastBytes: number) => {
       cancel = this.#environment.setTimer(delayMs, () => {
-        if (countBytes() < leastBytes) this.end('The mail arrives too slowly.');
-        else check(PACE_MS, countBytes() + PACE_BYTES);
+        if (countReceived() < leastBytes) this.end('The mail arrives too slowly.');
+        else check(PACE_MS, countReceived() + PACE_BYTES);
       });
     };
     check(UNHURRIED_MS, 0);

@@ -99,8 +99,8 @@ export class DeliveryLog {
 }
 
 function lengthOfFields(fields: object): number {
-  const textOf = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
-  return Object.entries(fields).reduce((sum, [field, value]) => sum + field.length + textOf(value).length, 0);
+  const asText = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+  return Object.entries(fields).reduce((sum, [field, value]) => sum + field.length + asText(value).length, 0);
 }
 
 function lengthOfAttempt({ requestHeaders, requestBody, responseHeaders, responseBody, error }: Attempt): number {

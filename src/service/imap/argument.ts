@@ -35,7 +35,7 @@ export function isList(argument: Argument | undefined): argument is readonly Arg
 }
 
 /** Returns the text of a word. @throws {CommandError} if the argument is missing or is a list. */
-export function textOf(argument: Argument | undefined, what: string): string {
+export function needText(argument: Argument | undefined, what: string): string {
   if (argument !== undefined && !isList(argument)) return (argument as Word).text;
   throw new CommandError(`${what} is missing.`);
 }

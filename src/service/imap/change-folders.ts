@@ -10,7 +10,7 @@ import { findThread } from '../mail/incoming/accept-message.ts';
 import { type ParsedMail, parseEml } from '../mail/incoming/parse-eml.ts';
 import { messagesWithId } from '../mail/message-id.ts';
 import { checkRoom, type MailContext, publish, sizeOfMail, storeMessage } from '../mail/store-message.ts';
-import { type Argument, CommandError, itemsOf, RefusedCommand, textOf } from './argument.ts';
+import { type Argument, CommandError, itemsOf, needText, RefusedCommand } from './argument.ts';
 import { type Folder, type FolderName, folderOf, type Item } from './folder.ts';
 import { type ImapInbox, SYSTEM_FLAGS } from './imap-inbox.ts';
 
@@ -21,7 +21,7 @@ const MAX_KEYWORD_LENGTH = 100;
 /** Returns the flags that a client has named. Each is spelled as it was first written in this inbox. */
 export function readFlags(inbox: ImapInbox, argument: Argument | undefined): string[] {
   const flags = itemsOf(argument, 'The flags').map((each) => {
-    const flag = textOf(each, 'A flag');
+    const flag = needText(each, 'A flag');
     const known = SYSTEM_FLAGS.find((name) => name.toLowerCase() === flag.toLowerCase());
     return known ?? readKeyword(inbox, flag);
   });

@@ -1,7 +1,7 @@
 import type { Work } from '../../basics/work.ts';
 import { eachField, type MailPart, textOfBytes } from '../mail/mime/split-parts.ts';
 import type { Argument, Word } from './argument.ts';
-import { CommandError, formatInternalDate, isList, itemsOf, textOf, writeString } from './argument.ts';
+import { CommandError, formatInternalDate, isList, itemsOf, needText, writeString } from './argument.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
 import type { MailReader, MailSource } from './mail-reader.ts';
@@ -91,7 +91,7 @@ export interface FetchPlan {
 export function parseFetch(argument: Argument | undefined, isUid: boolean): FetchPlan {
   const [only, ...rest] = itemsOf(argument, 'What to fetch');
   const macro =
-    rest.length === 0 && !isList(argument) ? MACROS[textOf(only, 'What to fetch').toUpperCase()] : undefined;
+    rest.length === 0 && !isList(argument) ? MACROS[needText(only, 'What to fetch').toUpperCase()] : undefined;
   const fieldNames = new Set<string>();
   const parse = (each: Argument) => parseItem(each, fieldNames);
   const parsed = macro?.map(createSimpleItem) ?? [...(only === undefined ? [] : [only]), ...rest].map(parse);
@@ -136,7 +136,7 @@ function createStructureItem(name: 'BODY' | 'BODYSTRUCTURE'): FetchItem {
 }
 
 function parseItem(argument: Argument, fieldNames: Set<string>): FetchItem {
-  const name = textOf(argument, 'The FETCH item').toUpperCase();
+  const name = needText(argument, 'The FETCH item').toUpperCase();
   const { section, partial } = argument as Word;
   const older = OLDER_ITEMS[name];
   if (older !== undefined) {
@@ -147,7 +147,7 @@ function parseItem(argument: Argument, fieldNames: Set<string>): FetchItem {
   if (name !== 'BODY' && name !== 'BODY.PEEK')
     throw new CommandError(`There is no FETCH item ${name.slice(0, 100)}[].`);
   const shown = section.map((each) =>
-    isList(each) ? `(${each.map((field) => writeName(textOf(field, 'A name'))).join(' ')})` : textOf(each, ''),
+    isList(each) ? `(${each.map((field) => writeName(needText(field, 'A name'))).join(' ')})` : needText(each, ''),
   );
   const range = partial?.split('.').map(Number);
   const label = `BODY[${shown.join(' ').toUpperCase()}]${range ? `<${range[0]}>` : ''}`;
@@ -206,7 +206,7 @@ function parseSection(
   [specifier, list]: readonly Argument[],
   fieldNames: Set<string>,
 ): (mail: FetchedMail) => Work<Section | undefined> {
-  const text = specifier === undefined ? '' : textOf(specifier, 'The section');
+  const text = specifier === undefined ? '' : needText(specifier, 'The section');
   const [match, path = '', name = ''] = SECTION.exec(text) ?? [];
   const numbers = path.split('.').filter(Boolean).map(Number);
   const what = name.toUpperCase();
@@ -214,7 +214,7 @@ function parseSection(
   const isWrong = match === undefined || hasFields !== isList(list) || (what === 'MIME' && numbers.length === 0);
   if (isWrong) throw new CommandError(`There is no section [${text.slice(0, 100)}].`);
   const names = new Set(
-    hasFields ? itemsOf(list, 'The fields').map((each) => textOf(each, 'A name').toLowerCase()) : [],
+    hasFields ? itemsOf(list, 'The fields').map((each) => needText(each, 'A name').toLowerCase()) : [],
   );
   for (const each of names) fieldNames.add(each);
   return function* find(mail) {

@@ -8,10 +8,10 @@ import {
   epochDayOf,
   epochDayOfField,
   isList,
+  needText,
   parseEpochDay,
   parseSequence,
   RefusedCommand,
-  textOf,
   type Word,
 } from './argument.ts';
 import { threadIdOf, timeOf } from './fetch-items.ts';
@@ -82,7 +82,7 @@ function withoutCharset(keys: readonly Argument[]): readonly Argument[] {
   const [first, charset, ...rest] = keys;
   if (first === undefined) throw new CommandError('The search has no key.');
   if (isList(first) || (first as Word).text.toUpperCase() !== 'CHARSET') return keys;
-  if (/^(?:us-ascii|utf-8)$/i.test(textOf(charset, 'The charset'))) return rest;
+  if (/^(?:us-ascii|utf-8)$/i.test(needText(charset, 'The charset'))) return rest;
   throw new RefusedCommand('A search can be in US-ASCII or UTF-8.', 'BADCHARSET (US-ASCII UTF-8)');
 }
 
@@ -293,7 +293,7 @@ class SearchParser {
   }
 
   #next(what: string): string {
-    const text = textOf(this.keys[this.#at], what);
+    const text = needText(this.keys[this.#at], what);
     this.#at += 1;
     return text;
   }

@@ -1,4 +1,4 @@
-import { type Argument, CommandError, parseSequence, textOf } from './argument.ts';
+import { type Argument, CommandError, needText, parseSequence } from './argument.ts';
 import { type Folder, type FolderWatcher, type Item, indexOfUid } from './folder.ts';
 import { type ImapInbox, SYSTEM_FLAGS } from './imap-inbox.ts';
 
@@ -92,7 +92,7 @@ export class FolderView implements FolderWatcher {
   /** Returns the items that a sequence set names. @throws {CommandError} for a number that no message has. */
   select(argument: Argument | undefined, isUid: boolean): Item[] {
     const last = isUid ? (this.items.at(-1)?.uid ?? 0) : this.items.length;
-    const ranges = parseSequence(textOf(argument, 'The sequence set'), last);
+    const ranges = parseSequence(needText(argument, 'The sequence set'), last);
     if (!isUid && ranges.some(([from, to]) => from < 1 || to > last)) {
       throw new CommandError(`The folder has ${last} messages, and the sequence set names another one.`);
     }

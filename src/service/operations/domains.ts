@@ -81,10 +81,10 @@ function checkNotVerifiedElsewhere(context: Context<'verifyDomain'>, domain: str
 export const deleteDomain: Run<'deleteDomain'> = (context, { params }) => {
   const row = findDomain(context, params.domain);
   context.world.domains.remove(row.id);
-  return { body: DELETE_BODY[context.readBehaviour('domains.delete.body')](row) };
+  return { body: DELETED_DOMAIN[context.readBehaviour('domains.delete.body')](row) };
 };
 
-const DELETE_BODY = {
+const DELETED_DOMAIN = {
   'deleted-and-domain': ({ domain }: DomainRow) => ({ deleted: true as const, domain }),
   'deleted-and-id': ({ id }: DomainRow) => ({ deleted: true as const, id }),
   empty: () => ({}),

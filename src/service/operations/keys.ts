@@ -42,7 +42,7 @@ export const deleteWorkspaceKey: Run<'deleteWorkspaceKey'> = (context, { params 
   const key = findInScope(context, 'apiKeys', params.key_id);
   if (key.ownerId !== workspace.id) throw notFound('apiKeys', 'The key does not belong to the workspace in the path.');
   context.world.removeKey(key.id);
-  return { body: DELETE_BODY[context.readBehaviour('workspaces.keys.delete.body')](key.id) };
+  return { body: REVOKED_KEY[context.readBehaviour('workspaces.keys.delete.body')](key.id) };
 };
 
-const DELETE_BODY = { 'revoked-and-id': (id: string) => ({ revoked: true as const, id }), empty: () => ({}) };
+const REVOKED_KEY = { 'revoked-and-id': (id: string) => ({ revoked: true as const, id }), empty: () => ({}) };

@@ -1,5 +1,6 @@
 import { isBytes } from '../../basics/base64.ts';
 import { performance } from '../../basics/real-timers.ts';
+import { byteLengthOf } from '../../basics/text.ts';
 import type { BehaviourId, BehaviourReader, BehaviourValues } from '../../contract/behaviours.ts';
 import { BEHAVIOUR_IDS, isAssumed, RecordingReader } from '../../contract/behaviours.ts';
 import { ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../../contract/errors.ts';
@@ -227,13 +228,8 @@ export function jsonReply(status: number, value: unknown, headers: Readonly<Reco
   if (body.length > MAX_TEXT_LENGTH) {
     return bytesReply(status, encoder.encode(body), { 'content-type': 'application/json', ...headers });
   }
-  const length = String(countBytes(body));
+  const length = String(byteLengthOf(body));
   return { status, headers: { 'content-type': 'application/json', 'content-length': length, ...headers }, body };
-}
-
-/** Returns the size of a text in UTF-8. Most replies are ASCII, which needs no encoding. */
-export function countBytes(text: string): number {
-  return /[\u0080-\uffff]/.test(text) ? encoder.encode(text).byteLength : text.length;
 }
 
 /** Creates a reply of unchanged bytes; `headers` must contain the content type. */
@@ -245,7 +241,7 @@ export function bytesReply(status: number, bytes: Uint8Array, headers: Readonly<
 
 /** Creates a reply of text. */
 export function textReply(status: number, text: string, contentType: string): ApiReply {
-  const headers = { 'content-length': String(countBytes(text)), 'content-type': contentType };
+  const headers = { 'content-length': String(byteLengthOf(text)), 'content-type': contentType };
   return { status, headers, body: text };
 }
 

@@ -83,7 +83,7 @@ function findNamedMail(world: World, { protocol, request, row, reply, read }: Fi
   if (protocol !== 'http') return read;
   if (reply.status < 200 || reply.status >= 300) return NO_IDS;
   const inPath = request.path.match(ID) ?? [];
-  const body = row?.method === 'GET' && SHOWS_MAIL.test(request.path) ? textOf(reply) : '';
+  const body = row?.method === 'GET' && SHOWS_MAIL.test(request.path) ? jsonTextOf(reply) : '';
   if (inPath.length === 0 && body === '') return NO_IDS;
   const ids = new Set([...inPath, ...(body.match(ID) ?? [])].map((id) => id.toLowerCase()));
   const [inboxId = ''] = ids;
@@ -91,7 +91,7 @@ function findNamedMail(world: World, { protocol, request, row, reply, read }: Fi
   return [...ids, ...inThreads.map(({ id }) => id)];
 }
 
-function textOf({ body, headers }: ApiReply): string {
+function jsonTextOf({ body, headers }: ApiReply): string {
   if (typeof body === 'string') return body;
   return body && headers['content-type']?.startsWith('application/json') ? new TextDecoder().decode(body) : '';
 }

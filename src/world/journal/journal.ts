@@ -1,6 +1,6 @@
 import { checkNumber } from '../../basics/number-options.ts';
 import { type Environment, memoryForMail } from '../environment.ts';
-import { countBytes, sizeOfMailRow } from '../store/database.ts';
+import { sizeInMemory, sizeOfMailRow } from '../store/database.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { AttachmentRow, MessageRow, RowKind, Rows } from '../store/rows.ts';
 import { canonicalAddress, findOwner, type Owner, type Part, type PartOf, type World } from '../store/world.ts';
@@ -640,7 +640,7 @@ function sizeOf<Kind extends EntryKind>(kind: Kind, data: EntryData[Kind]): numb
     return ENTRY_BYTES + responseBody.length + (thrown?.length ?? 0);
   }
   if ((MAIL_ENTRY_KINDS as readonly EntryKind[]).includes(kind)) return sizeOfMailEvent(data as MailEvent);
-  return KINDS_WITH_TEXTS.has(kind) ? ENTRY_BYTES + countBytes(data) : ENTRY_BYTES;
+  return KINDS_WITH_TEXTS.has(kind) ? ENTRY_BYTES + sizeInMemory(data) : ENTRY_BYTES;
 }
 
 /** The kinds whose entries may hold much: a draft, the answers of a correspondent, or the ids of many mails. */

@@ -16,7 +16,7 @@ export type MailRow = Partial<MessageRow> | Partial<AttachmentRow> | Partial<Dra
 
 /** Returns the size of a row of stored mail, in bytes. */
 export function sizeOfMailRow(row: MailRow): number {
-  return ROW_BYTES + countBytes(row);
+  return ROW_BYTES + sizeInMemory(row);
 }
 
 /** The kinds of rows that count as stored mail, whose size is limited. */
@@ -28,11 +28,11 @@ function mailBytesOf(kind: RowKind, row: object | undefined): number {
 }
 
 /** Returns the size of a value in memory. In a text outside of Latin-1, each character has two bytes. */
-export function countBytes(value: unknown): number {
+export function sizeInMemory(value: unknown): number {
   if (typeof value === 'string') return isWide(value) ? 2 * value.length : value.length;
   if (typeof value !== 'object' || value === null) return 0;
   if (isBytes(value)) return value.byteLength;
-  return Object.entries(value).reduce((sum, [name, part]) => sum + name.length + countBytes(part), 0);
+  return Object.entries(value).reduce((sum, [name, part]) => sum + name.length + sizeInMemory(part), 0);
 }
 
 /** Returns whether a text needs two bytes for each character. Short texts matter little and are not checked. */

@@ -4,7 +4,7 @@ import { isUrlWithProtocol } from '../../../basics/text.ts';
 import { NAME } from '../../../basics/version.ts';
 import { isKeyOfTier, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
 import { isLoopbackHost } from '../../../server/loopback.ts';
-import { CannotRunError, type GivenFlags, quote, type RunCommand, textOf, UsageError } from '../../command.ts';
+import { CannotRunError, type GivenFlags, quote, type RunCommand, textOfFlag, UsageError } from '../../command.ts';
 import { explainWriteError } from '../../files.ts';
 import { VERIFY_FLAGS } from '../../flags.ts';
 import { writeProfile } from '../../profile-file.ts';
@@ -47,7 +47,7 @@ async function compare(settings: Settings, signal: AbortSignal, report?: (findin
 type Settings = ReturnType<typeof parseSettings>;
 
 function parseSettings(flags: GivenFlags) {
-  const baseUrl = textOf(flags['base-url'])?.replace(/\/$/, '') ?? '';
+  const baseUrl = textOfFlag(flags['base-url'])?.replace(/\/$/, '') ?? '';
   if (!isUrlWithProtocol(baseUrl, /^https?$/)) {
     throw new UsageError(
       'The command verify needs --base-url, the URL of the server, such as https://api.example.com, ' +
@@ -65,7 +65,7 @@ function parseSettings(flags: GivenFlags) {
     key,
     secondKey: readKey(flags, 'second-key', 'tenant'),
     operatorKey: readKey(flags, 'operator-key', 'operator'),
-    receiverUrl: textOf(flags['receiver-url'])?.replace(/\/$/, ''),
+    receiverUrl: textOfFlag(flags['receiver-url'])?.replace(/\/$/, ''),
     receiverPort: parseOne(VERIFY_FLAGS['receiver-port'], flags['receiver-port']) ?? 0,
     rate: parseOne(VERIFY_FLAGS.rate, flags.rate) ?? (isLocal ? undefined : 10),
     mayWait: flags.slow?.value === true,
@@ -75,7 +75,7 @@ function parseSettings(flags: GivenFlags) {
 /** Returns the key in a flag. The error for a wrong key does not show the key. */
 function readKey(flags: GivenFlags, name: string, tier: Tier): string | undefined {
   const flag = flags[name];
-  const key = textOf(flag);
+  const key = textOfFlag(flag);
   if (key === undefined || isKeyOfTier(key, tier)) return key;
   throw new UsageError(`${flag?.source} must be a key that begins with ${TIER_PREFIX[tier]}.`);
 }
@@ -93,7 +93,7 @@ async function confirm(baseUrl: string): Promise<void> {
 }
 
 async function writeFiles(flags: GivenFlags, result: Verification, baseUrl: string): Promise<void> {
-  const [junit, file] = [textOf(flags.junit), textOf(flags['write-profile'])];
+  const [junit, file] = [textOfFlag(flags.junit), textOfFlag(flags['write-profile'])];
   if (junit !== undefined) {
     await writeFile(junit, junitOf(result)).catch((error: unknown) => {
       throw explainWriteError(error, junit);

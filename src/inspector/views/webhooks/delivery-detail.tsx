@@ -1,10 +1,11 @@
 import { useMemo, useState } from 'preact/hooks';
+import { byteLengthOf } from '../../../basics/text.ts';
 import { deliveryLink, linkTo, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLinks, Form, TextField, textIn } from '../../parts.tsx';
 import { FullTime, formatFullTime, formatSpan, indentJson, Time } from '../../text.tsx';
 import { type EventFilter, useAction, useLoaded } from '../../use-loaded.ts';
 import type { Attempt, Delivery, DeliveryListProps, Webhook } from './explain-delivery.ts';
-import { causeOf, countBytes, explainEarlier, markOf, summarise, urlOf, writeHeaders } from './explain-delivery.ts';
+import { causeOf, explainEarlier, markOf, summarise, urlOf, writeHeaders } from './explain-delivery.ts';
 import { explainSignature, type SignatureCheck } from './signature/explain-signature.ts';
 import { SignatureResult } from './signature-form.tsx';
 
@@ -164,7 +165,7 @@ function AttemptItem({ attempt, number, secret, isLast }: AttemptProps & { reado
         {status !== null && <Code label={`Answer to attempt ${number}`} text={answer} />}
         <h3>Request</h3>
         <Code label={`Request of attempt ${number}`} text={`POST ${url}\n${writeHeaders(attempt.requestHeaders)}`} />
-        <h3>Body, {countBytes(requestBody)} bytes</h3>
+        <h3>Body, {byteLengthOf(requestBody)} bytes</h3>
         <Code label={`Body of attempt ${number}`} text={indentJson(requestBody)} />
         <SignatureSteps attempt={attempt} number={number} secret={secret} />
       </details>

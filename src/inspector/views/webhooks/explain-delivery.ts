@@ -105,11 +105,6 @@ export function causeOf({ status, error }: Attempt) {
   return found && { advice: found[1], isAboutSignature: found[2] ?? false };
 }
 
-/** Returns the size of a text in UTF-8, in bytes. */
-export function countBytes(text: string): number {
-  return new TextEncoder().encode(text).length;
-}
-
 /** A delivery with its attempts. */
 export type Delivery = ReplyTo<'getDelivery'>;
 

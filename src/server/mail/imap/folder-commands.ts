@@ -1,6 +1,13 @@
 import type { Work } from '../../../basics/work.ts';
 import type { Argument } from '../../../service/imap/argument.ts';
-import { CommandError, isList, itemsOf, RefusedCommand, textOf, writeString } from '../../../service/imap/argument.ts';
+import {
+  CommandError,
+  isList,
+  itemsOf,
+  needText,
+  RefusedCommand,
+  writeString,
+} from '../../../service/imap/argument.ts';
 import { expungeItems } from '../../../service/imap/change-folders.ts';
 import type { Folder, FolderName } from '../../../service/imap/folder.ts';
 import { FOLDER_NAMES, FOLDERS, findFolderName, matchFolders } from '../../../service/imap/folder.ts';
@@ -11,7 +18,7 @@ import type { Account, CommandResult, CommandTable, RunCommand, Session } from '
 /** Returns a command that is always refused, because the folders of the service cannot be changed. */
 function createRefusedCommand(explain: (name: string) => string): RunCommand {
   return (_, [name]) => {
-    throw new RefusedCommand(explain(textOf(name, 'The folder').slice(0, 100)), 'CANNOT');
+    throw new RefusedCommand(explain(needText(name, 'The folder').slice(0, 100)), 'CANNOT');
   };
 }
 
@@ -21,7 +28,7 @@ export const FOLDER_COMMANDS: CommandTable = {
     NAMESPACE: (session) => session.sendUntagged('NAMESPACE (("" "/")) NIL NIL'),
     LIST: listFolders,
     LSUB(session, [reference, pattern]) {
-      for (const name of matchFolders(`${textOf(reference, 'The reference')}${textOf(pattern, 'The pattern')}`)) {
+      for (const name of matchFolders(`${needText(reference, 'The reference')}${needText(pattern, 'The pattern')}`)) {
         session.sendUntagged(`LSUB (${attributesOf(name)}) "/" ${writeString(name)}`);
       }
     },
@@ -30,7 +37,7 @@ export const FOLDER_COMMANDS: CommandTable = {
     async STATUS(session, [name, items]) {
       const { inbox } = session.needAccount();
       checkId(session);
-      await sendStatus(session, inbox.folders[findFolderName(textOf(name, 'The folder'))], items);
+      await sendStatus(session, inbox.folders[findFolderName(needText(name, 'The folder'))], items);
     },
     CREATE: createRefusedCommand((name) => `The folders of the service are fixed, so ${name} cannot be created.`),
     DELETE: createRefusedCommand((name) => `The folder ${name} cannot be deleted.`),
@@ -61,8 +68,8 @@ async function listFolders(session: Session, args: readonly Argument[]): Promise
   const selectionOptions = isList(args[0]) ? optionsOf(args[0]) : [];
   const [reference, patterns, keyword, list] = isList(args[0]) ? args.slice(1) : args;
   const returnOptions = keyword === undefined ? [] : readReturnOptions(keyword, list);
-  const prefix = textOf(reference, 'The reference');
-  const texts = itemsOf(patterns, 'The pattern').map((pattern) => prefix + textOf(pattern, 'The pattern'));
+  const prefix = needText(reference, 'The reference');
+  const texts = itemsOf(patterns, 'The pattern').map((pattern) => prefix + needText(pattern, 'The pattern'));
   if (texts.length === 1 && texts[0] === '') {
     session.sendUntagged('LIST (\\Noselect) "/" ""');
     return;
@@ -72,7 +79,7 @@ async function listFolders(session: Session, args: readonly Argument[]): Promise
     (name) => matched.has(name) && (FOLDERS[name] !== '' || !selectionOptions.includes('SPECIAL-USE')),
   );
   const subscribed = [...selectionOptions, ...optionsOf(returnOptions)].includes('SUBSCRIBED') ? ' \\Subscribed' : '';
-  const index = returnOptions.findIndex((each) => !isList(each) && textOf(each, '').toUpperCase() === 'STATUS');
+  const index = returnOptions.findIndex((each) => !isList(each) && needText(each, '').toUpperCase() === 'STATUS');
   for (const name of names) {
     session.sendUntagged(`LIST (${attributesOf(name)}${subscribed}) "/" ${writeString(name)}`);
     if (index >= 0) await sendStatus(session, session.needAccount().inbox.folders[name], returnOptions[index + 1]);
@@ -80,13 +87,13 @@ async function listFolders(session: Session, args: readonly Argument[]): Promise
 }
 
 function readReturnOptions(keyword: Argument, list: Argument | undefined): readonly Argument[] {
-  if (textOf(keyword, 'RETURN').toUpperCase() === 'RETURN') return itemsOf(list, 'What to return');
+  if (needText(keyword, 'RETURN').toUpperCase() === 'RETURN') return itemsOf(list, 'What to return');
   throw new CommandError('Only RETURN and a list may follow the patterns.');
 }
 
 /** Returns the names of options in upper case. Leaves out the list that an option may have. */
 function optionsOf(options: readonly Argument[]): string[] {
-  return options.flatMap((option) => (isList(option) ? [] : textOf(option, 'An option').toUpperCase()));
+  return options.flatMap((option) => (isList(option) ? [] : needText(option, 'An option').toUpperCase()));
 }
 
 const STATUS_ITEMS: Readonly<Record<string, (folder: Folder, account: Account) => string | number | Work<number>>> = {
@@ -122,7 +129,7 @@ function mailboxIdOf({ id }: ImapInbox, { name }: Folder): string {
 async function sendStatus(session: Session, folder: Folder, wanted: Argument | undefined): Promise<void> {
   const account = session.needAccount();
   // An item that is named several times is computed and shown once.
-  const names = new Set(itemsOf(wanted, 'What to show').map((each) => textOf(each, 'The item').toUpperCase()));
+  const names = new Set(itemsOf(wanted, 'What to show').map((each) => needText(each, 'The item').toUpperCase()));
   const values: string[] = [];
   for (const name of names) {
     const value = STATUS_ITEMS[name]?.(folder, account);
@@ -146,7 +153,7 @@ function createOpenCommand(isReadOnly: boolean): RunCommand {
     checkId(session);
     const wanted = options === undefined ? [] : optionsOf(itemsOf(options, 'The options'));
     if (wanted.some((option) => option !== 'CONDSTORE')) throw new CommandError('The only option is CONDSTORE.');
-    const view = session.open(findFolderName(textOf(name, 'The folder')), isReadOnly);
+    const view = session.open(findFolderName(needText(name, 'The folder')), isReadOnly);
     for (const line of describeFolder(view)) session.sendUntagged(line);
     if (wanted.length > 0) session.sendUntagged('OK [NOMODSEQ] Changes have no numbers.');
     return { text: `[${isReadOnly ? 'READ-ONLY' : 'READ-WRITE'}] ${view.folder.name} is open.` };

@@ -1,5 +1,5 @@
 import { NAME, VERSION } from '../../../basics/version.ts';
-import { CommandError, RefusedCommand, textOf, writeString } from '../../../service/imap/argument.ts';
+import { CommandError, needText, RefusedCommand, writeString } from '../../../service/imap/argument.ts';
 import { findLogin } from '../../../service/pipeline/access/principal.ts';
 import type { Command } from './parse-command.ts';
 import type { CommandResult, CommandTable, Outcome, Session } from './session.ts';
@@ -42,7 +42,8 @@ export const LOGIN_COMMANDS: CommandTable = {
       await connection.startTls();
       return 'replied';
     },
-    LOGIN: (session, [user, password]) => logIn(session, textOf(user, 'The user'), textOf(password, 'The password')),
+    LOGIN: (session, [user, password]) =>
+      logIn(session, needText(user, 'The user'), needText(password, 'The password')),
     AUTHENTICATE: authenticate,
   },
   login: {
@@ -85,8 +86,8 @@ function logIn(session: Session, user: string, password: string): CommandResult 
 
 /** Logs in by SASL. The client may send its first answer together with the command. */
 function authenticate(session: Session, args: Command['args'], command: Command): Outcome {
-  const mechanism = textOf(args[0], 'The mechanism').toUpperCase();
-  const firstAnswer = args[1] && textOf(args[1], 'The answer').replace(/^=$/, '');
+  const mechanism = needText(args[0], 'The mechanism').toUpperCase();
+  const firstAnswer = args[1] && needText(args[1], 'The answer').replace(/^=$/, '');
   if (mechanism === 'PLAIN') {
     const finish = (text: string) => {
       const [, user = '', password = ''] = decode(text).split('\0');

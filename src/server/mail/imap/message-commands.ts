@@ -4,10 +4,10 @@ import {
   CommandError,
   isList,
   itemsOf,
+  needText,
   parseInternalDate,
   parseSequence,
   RefusedCommand,
-  textOf,
   type Word,
   writeSequence,
 } from '../../../service/imap/argument.ts';
@@ -168,7 +168,7 @@ async function storeFlags(session: Session, args: Command['args'], command: Comm
   const { inbox, view, isUid } = needOpenFolder(session, command);
   const [sequence, change, firstFlag, ...otherFlags] = args;
   const selected = view.select(sequence, isUid);
-  const [name = '', silent] = textOf(change, 'How to change the flags')
+  const [name = '', silent] = needText(change, 'How to change the flags')
     .toUpperCase()
     .split(/(\.SILENT$)/);
   const found = FLAG_CHANGES[name];
@@ -194,7 +194,7 @@ async function storeFlags(session: Session, args: Command['args'], command: Comm
 
 async function searchMessages(session: Session, args: Command['args'], command: Command): Promise<void> {
   const { reader, view, isUid } = needOpenFolder(session, command);
-  const hasReturn = args[0] !== undefined && !isList(args[0]) && textOf(args[0], '').toUpperCase() === 'RETURN';
+  const hasReturn = args[0] !== undefined && !isList(args[0]) && needText(args[0], '').toUpperCase() === 'RETURN';
   const options = hasReturn ? readSearchOptions(args[1]) : undefined;
   const work = search({ view, reader }, hasReturn ? args.slice(2) : args);
   const found = (await session.shared.queue.run(work, () => view.isClosed)) ?? [];
@@ -214,7 +214,7 @@ const SEARCH_RESULTS: Readonly<Record<string, (numbers: readonly number[]) => st
 
 /** Returns the names of the results that a SEARCH wants, in upper case. @throws {CommandError} */
 function readSearchOptions(argument: Argument | undefined): string[] {
-  const options = itemsOf(argument, 'What to return').map((each) => textOf(each, 'An option').toUpperCase());
+  const options = itemsOf(argument, 'What to return').map((each) => needText(each, 'An option').toUpperCase());
   const unknown = options.find((option) => !SEARCH_RESULTS[option]);
   if (unknown !== undefined) throw new CommandError(`SEARCH cannot return ${unknown.slice(0, 100)}.`);
   return options.length === 0 ? ['ALL'] : [...new Set(options)];
@@ -231,7 +231,7 @@ function describeFound(options: readonly string[], numbers: readonly number[]): 
 /** Returns the folder into which messages are copied, moved or stored. */
 function targetOf(inbox: ImapInbox, name: Argument | undefined): Folder {
   try {
-    return inbox.folders[findFolderName(textOf(name, 'The folder'))];
+    return inbox.folders[findFolderName(needText(name, 'The folder'))];
   } catch (error) {
     if (!(error instanceof RefusedCommand)) throw error;
     throw new RefusedCommand(error.message, 'TRYCREATE');
@@ -264,7 +264,7 @@ async function expunge(session: Session, [uids]: Command['args'], command: Comma
   const { inbox, view, isUid } = needOpenFolder(session, command);
   checkWritable(view);
   const lastUid = view.items.at(-1)?.uid ?? 0;
-  const ranges = isUid ? parseSequence(textOf(uids, 'The UIDs'), lastUid) : [[0, Number.POSITIVE_INFINITY] as const];
+  const ranges = isUid ? parseSequence(needText(uids, 'The UIDs'), lastUid) : [[0, Number.POSITIVE_INFINITY] as const];
   const isInRanges = contains(ranges);
   const items = view.folder.items.filter(({ uid, flags }) => flags.has('\\Deleted') && isInRanges(uid));
   const messageIds = idsOf(items);
@@ -277,7 +277,7 @@ function append(session: Session, args: Command['args']): CommandResult {
   const [name, ...remaining] = args;
   const target = targetOf(inbox, name);
   const flags = isList(remaining[0]) ? readFlags(inbox, remaining.shift()) : [];
-  const date = remaining.length > 1 ? textOf(remaining.shift(), 'The date') : undefined;
+  const date = remaining.length > 1 ? needText(remaining.shift(), 'The date') : undefined;
   const time = date === undefined ? undefined : parseInternalDate(date);
   const { bytes } = (remaining[0] ?? {}) as Partial<Word>;
   if (date !== undefined && time === undefined) {

@@ -78,7 +78,7 @@ export function readBounceReport(message: MessageRow, listFiles: () => readonly 
   const status = files.find(({ contentType }) => /^message\/(?:global-)?delivery-status/i.test(contentType));
   if (!status && isReport(headers) && !isDeliveryReport(headers)) return undefined;
   const returnedFiles = files.filter(({ contentType }) => RETURNED_TYPE.test(contentType));
-  const report = status ? readStatus(textOf(status)) : readFreeText(message, headers, returnedFiles.length > 0);
+  const report = status ? readStatus(decodeFile(status)) : readFreeText(message, headers, returnedFiles.length > 0);
   return report && { ...report, messageIds: findMessageIds(message, returnedFiles) };
 }
 
@@ -94,7 +94,7 @@ function isDeliveryReport(headers: Readonly<Record<string, string>>): boolean {
 /** Matches the media type of a file that contains the returned mail, or only the header of this mail. */
 const RETURNED_TYPE = /^(?:message\/(?:rfc822|global)|text\/rfc822-headers|message\/global-headers)\b/i;
 
-const textOf = ({ content }: AttachmentRow) => new TextDecoder().decode(content);
+const decodeFile = ({ content }: AttachmentRow) => new TextDecoder().decode(content);
 
 /**
  * Reads the failures from the part of a report that is for programs (RFC 3464, section 2.3). Returns `undefined` if
@@ -135,7 +135,7 @@ function readTypedAddress(field: string): string {
 function findMessageIds(message: MessageRow, returnedFiles: readonly AttachmentRow[]): string[] {
   const idsIn = (text: string) =>
     Array.from(text.matchAll(/^message-id:\s*(<[^<>\s]+>|[^<>\s]+)/gim), ([, id = '']) => id);
-  const headers = returnedFiles.map((file) => textOf(file).split(/\r?\n\r?\n/, 1)[0] ?? '');
+  const headers = returnedFiles.map((file) => decodeFile(file).split(/\r?\n\r?\n/, 1)[0] ?? '');
   const { inReplyTo, references } = message;
   return [headers.flatMap(idsIn), inReplyTo ?? [], references.toReversed(), idsIn(bodyOf(message))].flat();
 }
