@@ -31,7 +31,9 @@ export async function benchImap(): Promise<Row[]> {
   const port = await findFreePort();
   await dovecot.listen(port);
   const theirs: Imap = {
-    ...{ port, user: 'somebody', password: 'x' },
+    port,
+    user: 'somebody',
+    password: 'x',
     async forget() {
       for (const name of readdirSync(dovecot.maildir)) {
         if (name.startsWith('dovecot')) rmSync(join(dovecot.maildir, name), { recursive: true });
@@ -73,7 +75,9 @@ async function serve(maildir: string): Promise<Imap & AsyncDisposable> {
   const inbox = await fetch(`${url}/v1/inboxes/${HELPDESK}`, { headers: peer.headers() });
   const { canonicalEmail: user, imapPassword: password } = (await inbox.json()) as Record<string, string>;
   return {
-    ...{ port, user: String(user), password: String(password) },
+    port,
+    user: String(user),
+    password: String(password),
     forget: () => fetch(`${url}/__mock/reset`, { method: 'POST' }),
     async [Symbol.asyncDispose]() {
       child.kill();

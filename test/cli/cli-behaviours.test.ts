@@ -48,8 +48,12 @@ test('prints the ledger as one line of JSON, as the control plane shows it', asy
   const { out: one } = await runHere(['behaviours', 'health.body', '--json']);
   expect(JSON.parse(one.join()).behaviours).toEqual([
     {
-      ...{ id: 'health.body', ...BEHAVIOURS['health.body'] },
-      ...{ value: 'status', source: 'default', start: 'status', isPinned: false },
+      id: 'health.body',
+      ...BEHAVIOURS['health.body'],
+      value: 'status',
+      source: 'default',
+      start: 'status',
+      isPinned: false,
     },
   ]);
 });

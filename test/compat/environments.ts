@@ -202,8 +202,14 @@ const NEXT_APP = {
 const TYPES = readFileSync(new URL('types.ts', import.meta.url), 'utf8');
 
 const COMPILER_OPTIONS = {
-  ...{ target: 'es2022', lib: ['es2022', 'dom', 'dom.iterable'], types: [], noEmit: true },
-  ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, skipLibCheck: false },
+  target: 'es2022',
+  lib: ['es2022', 'dom', 'dom.iterable'],
+  types: [],
+  noEmit: true,
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: false,
 };
 
 /** The example imports its files by their own names, and uses Node. */

@@ -65,7 +65,10 @@ describe('behaviours that a test changes', () => {
     });
     server.mailbox.changeBehaviours({ 'auth.wrong-tier': 'forbidden' });
     expect((await list())['auth.wrong-tier']).toMatchObject({
-      ...{ value: 'forbidden', source: 'changed', start: 'not-found', isPinned: true },
+      value: 'forbidden',
+      source: 'changed',
+      start: 'not-found',
+      isPinned: true,
     });
   });
 

@@ -34,7 +34,9 @@ function send({ send, mailbox }: Service, to: string, subject: string) {
 
 everywhere('a mail that has arrived is returned with everything that it contains', async (service) => {
   const [message] = await receive(service, 'Order 1042', {
-    ...{ text: 'As agreed.', html: '<p>As agreed.</p>', headers: { 'List-Id': '<orders.customer.test>' } },
+    text: 'As agreed.',
+    html: '<p>As agreed.</p>',
+    headers: { 'List-Id': '<orders.customer.test>' },
     attachments: [{ filename: 'a.txt', contentType: 'text/plain', content: new TextEncoder().encode('abc') }],
   });
   const { status, json } = await wait(service, { to: HELPDESK });
@@ -42,9 +44,19 @@ everywhere('a mail that has arrived is returned with everything that it contains
     200,
     {
       id: message?.id,
-      ...{ tenantId: IDS.acme.tenant, inboxId: IDS.acme.inboxes.helpdesk, threadId: message?.threadId },
-      ...{ direction: 'inbound', from: DANA, to: [HELPDESK], cc: [], bcc: [], replyTo: null, subject: 'Order 1042' },
-      ...{ plainBody: 'As agreed.', htmlBody: '<p>As agreed.</p>', inReplyTo: null },
+      tenantId: IDS.acme.tenant,
+      inboxId: IDS.acme.inboxes.helpdesk,
+      threadId: message?.threadId,
+      direction: 'inbound',
+      from: DANA,
+      to: [HELPDESK],
+      cc: [],
+      bcc: [],
+      replyTo: null,
+      subject: 'Order 1042',
+      plainBody: 'As agreed.',
+      htmlBody: '<p>As agreed.</p>',
+      inReplyTo: null,
       messageIdHeader: expect.stringMatching(/^<.*@customer\.test>$/),
       receivedAt: expect.any(String),
       headers: expect.objectContaining({ from: DANA, subject: 'Order 1042', 'list-id': '<orders.customer.test>' }),

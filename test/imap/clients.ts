@@ -96,7 +96,11 @@ export const CLIENTS: readonly Client[] = [
     async run({ imapPort, user, password, tls }) {
       for (const secure of [true, false]) {
         const client = new ImapFlow({
-          ...{ host: '127.0.0.1', port: imapPort, secure, logger: false, auth: { user, pass: password } },
+          host: '127.0.0.1',
+          port: imapPort,
+          secure,
+          logger: false,
+          auth: { user, pass: password },
           ...(!secure && { doSTARTTLS: true }),
           tls: { ca: readFileSync(tls.cert) },
         });

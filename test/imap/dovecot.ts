@@ -29,8 +29,12 @@ export class Dovecot implements Disposable {
       base_dir: join(this.#folder, 'run'),
       mail_location: `maildir:${join(this.#folder, 'mail')}`,
       log_path: join(this.#folder, 'log'),
-      ...{ mail_uid: uid, mail_gid: gid, first_valid_uid: 0, first_valid_gid: 0 },
-      ...{ ssl: 'no', stats_writer_socket_path: '' },
+      mail_uid: uid,
+      mail_gid: gid,
+      first_valid_uid: 0,
+      first_valid_gid: 0,
+      ssl: 'no',
+      stats_writer_socket_path: '',
     };
     const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
     writeFileSync(

@@ -44,7 +44,13 @@ export async function startPacked(installed: string): Promise<Running> {
   const api = (path: string) => fetch(inboxUrl + path, { headers: { 'X-API-Key': keys.inbox } });
   const { canonicalEmail: user, imapPassword: password } = (await (await api('')).json()) as Record<string, string>;
   return {
-    ...{ folder, imapPort: imap.port, smtpPort: smtp.port, user: String(user), password: String(password), tls, api },
+    folder,
+    imapPort: imap.port,
+    smtpPort: smtp.port,
+    user: String(user),
+    password: String(password),
+    tls,
+    api,
     async session() {
       const talk = await talkTo(imap.port);
       await talk.ok(`LOGIN ${user} "${password}"`);

@@ -440,9 +440,15 @@ test('has the same exports for import and require, from one copy of the code', a
 
 test('has types that compile in a strict project, even one without the types of Node', async ({ expect }) => {
   const compilerOptions = {
-    ...{ module: 'nodenext', target: 'es2022', lib: ['es2022', 'dom'], types: [] },
-    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-    ...{ skipLibCheck: false, noEmit: true },
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2022', 'dom'],
+    types: [],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    skipLibCheck: false,
+    noEmit: true,
   };
   await writeFile(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
   await writeFile(join(consumer, 'main.ts'), USE_TYPES);

@@ -255,8 +255,14 @@ const action: fc.Arbitrary<Action> = fc.record({
 
 /** What every operation with a body takes: each of them reads its own. */
 const BODY = {
-  ...{ url: 'https://agent.example/hook', events: ['message.received'], name: 'Made by a test', domain: 'made.test' },
-  ...{ to: ['helpdesk@acme.test', 'info@globex.test'], subject: 'Made by a test', plainBody: 'Hi', verified: true },
+  url: 'https://agent.example/hook',
+  events: ['message.received'],
+  name: 'Made by a test',
+  domain: 'made.test',
+  to: ['helpdesk@acme.test', 'info@globex.test'],
+  subject: 'Made by a test',
+  plainBody: 'Hi',
+  verified: true,
 };
 
 async function perform({ mailbox, send }: Service, { operation, keyAt, isCoherent, idsAt }: Action): Promise<void> {

@@ -45,7 +45,8 @@ const documents = new Map<string, OpenApiDocument>();
 export function targetOf({ mailbox, url }: { readonly mailbox: Mailbox; readonly url: string }): Target {
   const { behaviours } = mailbox;
   return {
-    ...{ url, behaviours },
+    url,
+    behaviours,
     get document() {
       const key = JSON.stringify(behaviours);
       const document = documents.get(key) ?? mailbox.openApi();

@@ -32,9 +32,18 @@ describe('the drafts of all inboxes', () => {
       total: total + 2,
       drafts: [
         {
-          ...{ id: first, tenantId: tenant, inboxId: inboxes.helpdesk, inbox: 'helpdesk@acme.test' },
-          ...{ ...answer, cc: [], bcc: [], plainBody: 'Hello', htmlBody: null, threadId: threads.login },
-          ...{ createdAt: '2026-03-01T09:00:00.000Z', updatedAt: '2026-03-01T09:02:00.000Z' },
+          id: first,
+          tenantId: tenant,
+          inboxId: inboxes.helpdesk,
+          inbox: 'helpdesk@acme.test',
+          ...answer,
+          cc: [],
+          bcc: [],
+          plainBody: 'Hello',
+          htmlBody: null,
+          threadId: threads.login,
+          createdAt: '2026-03-01T09:00:00.000Z',
+          updatedAt: '2026-03-01T09:02:00.000Z',
         },
       ],
     });

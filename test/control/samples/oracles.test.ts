@@ -84,7 +84,10 @@ test.for(OTHERS)('the oracle of %s sees an answer, and nothing else', async (nam
   const [{ id = '' } = {}] = await mailbox.receiveMessage(sample);
   await call(mailbox, 'GET', `/inboxes/${HELPDESK}/messages/${id}`);
   await call(mailbox, 'POST', `/inboxes/${HELPDESK}/send`, {
-    ...{ to: 'owner@office.test', subject: 'A mail', plainBody: 'Please look.', verified: true },
+    to: 'owner@office.test',
+    subject: 'A mail',
+    plainBody: 'Please look.',
+    verified: true,
   });
   expect(mailbox).toHaveResisted(sample);
 

@@ -24,8 +24,11 @@ test('a server that comes back has its sandboxes, with keys, mail, clocks and fa
   const again = after.mailbox.sandbox(sandbox.id);
   const { id, name, domain, keys, ids } = again;
   expect({ id, name, domain, keys, ids }).toEqual({
-    ...{ id: sandbox.id, name: 'worker 1', domain: sandbox.domain },
-    ...{ keys: sandbox.keys, ids: sandbox.ids },
+    id: sandbox.id,
+    name: 'worker 1',
+    domain: sandbox.domain,
+    keys: sandbox.keys,
+    ids: sandbox.ids,
   });
   expect(again.clock.now().toISOString()).toBe('2026-03-01T09:00:00.000Z');
   expect(again.faults()).toEqual([fault]);

@@ -127,8 +127,16 @@ describe('IMAP with hostile clients', () => {
     const internals = buildMailbox({ environment: { now: () => new Date(nowMs) } });
     const { user, password } = loginOf({ mailbox: internals.mailbox.createSandbox() as never });
     const connection = {
-      ...{ isSecure: false, mayStartTls: false, refusesLogin: false, hasEnded: false },
-      ...{ send() {}, end() {}, cut() {}, async startTls() {}, async flush() {}, async drain() {} },
+      isSecure: false,
+      mayStartTls: false,
+      refusesLogin: false,
+      hasEnded: false,
+      send() {},
+      end() {},
+      cut() {},
+      async startTls() {},
+      async flush() {},
+      async drain() {},
     };
     const session = new Session(createImapContext(internals), connection, [LOGIN_COMMANDS]);
     session.leave();

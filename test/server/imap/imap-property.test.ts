@@ -83,8 +83,11 @@ test('after any mix of calls of the API, IMAP commands from two sessions, and ma
       const { mailbox } = running.server;
       // Each new connection waits 100 ms for its greeting, so all mail of a run goes over one.
       const smtp = createTransport({
-        ...{ host: '127.0.0.1', port: running.smtpPort, ignoreTLS: true },
-        ...{ pool: true, maxConnections: 1 },
+        host: '127.0.0.1',
+        port: running.smtpPort,
+        ignoreTLS: true,
+        pool: true,
+        maxConnections: 1,
       });
       const talks = { first: await running.session('INBOX'), second: await running.session('INBOX') };
       const folders = { first: 'INBOX', second: 'INBOX' };

@@ -205,7 +205,10 @@ describe('IMAP', () => {
     await using running = await startImap();
     const { user, password } = running.login;
     const client = new ImapFlow({
-      ...{ host: '127.0.0.1', port: running.imapPort, secure: false, logger: false },
+      host: '127.0.0.1',
+      port: running.imapPort,
+      secure: false,
+      logger: false,
       auth: { user, pass: password },
     });
     await client.connect();

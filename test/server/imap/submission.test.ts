@@ -7,7 +7,9 @@ import { readFetch } from '../../support/imap-talk.ts';
 
 function transportOf({ smtpPort, login }: ImapTestServer, password = login.password) {
   return createTransport({
-    ...{ host: '127.0.0.1', port: smtpPort, ignoreTLS: true },
+    host: '127.0.0.1',
+    port: smtpPort,
+    ignoreTLS: true,
     auth: { user: login.user, pass: password },
   });
 }

@@ -95,7 +95,11 @@ const READINGS: [BehaviourOptions, Reading, of?: string][] = [
     {
       call: read,
       expected: ({ json: { fromAddress, fromName, toAddresses, sentAt, createdAt } }) => ({
-        ...{ fromAddress, fromName, toAddresses, sentAt, createdAt },
+        fromAddress,
+        fromName,
+        toAddresses,
+        sentAt,
+        createdAt,
       }),
       value: {
         fromAddress: 'dana@customer.test',
