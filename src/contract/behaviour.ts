@@ -115,20 +115,27 @@ export const DELETED = { 'deleted-and-id': '{ deleted: true, id }', empty: '{}' 
 /** A row as it is written in a table, before the defaults are added. */
 type WrittenRow = Row<Origin, string, Answer, OptionalFields<string>>;
 
-/** The fields that `defineBehaviours` adds to the row `Each`. */
-type AddedFields<Section, Each> = { readonly section: Section; readonly told: NeedOfClient } & (Each extends {
-  readonly choices: infer Choices;
+/** The fields that `defineBehaviours` adds to a row. */
+interface AddedFields<Section, Row> {
+  readonly section: Section;
+  readonly told: NeedOfClient;
+  readonly default: Row extends { readonly choices: infer Choices } ? keyof Choices : never;
 }
-  ? { readonly default: keyof Choices }
-  : unknown);
 
-/** The same type as `Each`, written as one object. */
-type Flat<Each> = { readonly [Field in keyof Each]: Each[Field] };
+/** Which fields a row with these fields gets. A row without choices gets no default. */
+type FieldsOf<Row> = keyof Row | 'section' | 'told' | (Row extends { readonly choices: unknown } ? 'default' : never);
 
-/** The rows with the added fields. A field of a row has priority over an added field. */
-type CompletedRows<Section, Rows> = {
-  readonly [Id in keyof Rows]: Flat<Omit<AddedFields<Section, Rows[Id]>, keyof Rows[Id]> & Rows[Id]>;
+/** A row with the added fields. A field that the row has itself stays. */
+type Completed<Section, Row> = {
+  readonly [Field in FieldsOf<Row>]: Field extends keyof Row
+    ? Row[Field]
+    : Field extends keyof AddedFields<Section, Row>
+      ? AddedFields<Section, Row>[Field]
+      : never;
 };
+
+/** The rows of a table with the added fields. */
+type CompletedRows<Section, Rows> = { readonly [Id in keyof Rows]: Completed<Section, Rows[Id]> };
 
 /**
  * Completes the behaviours of one area. A row without `section` or `told` gets the value of its table, which is a

@@ -70,10 +70,10 @@ export function defineOperations<const Common extends Partial<Written>>(common: 
   ): Row & Omit<Common, keyof Row> & Added & { readonly path: Path } => {
     const [method, path] = call.split(' ') as [Method, Path];
     const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
-    const createParams = () =>
-      z.object(Object.fromEntries(names.map((name) => [name, NAMED.includes(name) ? nameInRequest() : idInRequest()])));
-    const params = names.length > 0 && { params: lazy(createParams) };
-    return { origin: 'assumed', status: 200, ...common, ...row, ...params, method, path, summary };
+    const defined = { origin: 'assumed' as const, status: 200, ...common, ...row, method, path, summary };
+    if (names.length === 0) return defined;
+    const schemas = () => names.map((name) => [name, NAMED.includes(name) ? nameInRequest() : idInRequest()] as const);
+    return { ...defined, params: lazy(() => z.object(Object.fromEntries(schemas()))) };
   };
 }
 

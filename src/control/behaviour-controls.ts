@@ -15,7 +15,7 @@ import {
 } from '../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { applyProfile, type Profile } from '../contract/profile.ts';
-import type { Part } from '../world/store/world.ts';
+import type { Part } from '../world/store/parts.ts';
 import type { ControlledParts } from './control-scope.ts';
 
 /** The values to change, by behaviour id; null restores the value at the start. */
@@ -101,8 +101,13 @@ export class LiveBehaviours {
   }
 
   /** Creates the part of the mailbox that removes the changes at a reset, and saves them in a checkpoint. */
-  createPart(): Part {
-    return { end: () => this.set({}), save: () => this.changes, restore: (saved: BehaviourOptions) => this.set(saved) };
+  createPart(): Part & { change(changes: BehaviourChanges): void } {
+    return {
+      change: (changes) => this.change(changes),
+      end: () => this.set({}),
+      save: (purpose) => (purpose === 'checkpoint' ? this.changes : undefined),
+      restore: (saved: BehaviourOptions) => this.set(saved),
+    };
   }
 }
 
@@ -115,10 +120,9 @@ export function createBehaviourControls(live: LiveBehaviours, parts: ControlledP
   return {
     changeBehaviours(changes) {
       const parsed = parseOrRefuse('The input of changeBehaviours', behaviourChanges(), changes);
-      // This call creates the part if it does not exist yet. Without the part, a reset would not remove the changes.
-      partOf(worlds);
       try {
-        live.change(parsed);
+        // A reset removes the changes by this part, so it must exist.
+        partOf(worlds).change(parsed);
       } catch (error) {
         throw error instanceof BehaviourError ? new ApiError('VALIDATION_ERROR', error.message) : error;
       }

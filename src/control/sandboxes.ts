@@ -6,9 +6,10 @@ import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-
 import type { Environment } from '../world/environment.ts';
 import { ENTRY_KINDS, type EntryKind } from '../world/journal/entry.ts';
 import { createSeededRandom, type SeededRandom } from '../world/seeded-randomness.ts';
+import type { Part, PartOf, SavedOwner } from '../world/store/parts.ts';
 import type { SandboxWorld } from '../world/store/seed/sandbox-world.ts';
 import { copyTenant, createTemplate, type TenantTemplate } from '../world/store/seed/tenant-template.ts';
-import { canonicalAddress, type Part, type PartOf, type SavedOwner, type World } from '../world/store/world.ts';
+import { canonicalAddress, type World } from '../world/store/world.ts';
 import type { Worlds } from '../world/store/worlds.ts';
 import { type ControlledParts, createScope, notFound } from './control-scope.ts';
 import { type Sandbox, type SandboxControls, type SandboxOptions, sandboxOptions } from './controllable-mailbox.ts';
@@ -95,14 +96,14 @@ export class Sandboxes {
     return sandbox;
   }
 
-  /** Returns the states of all sandboxes. `resume` creates the sandboxes again from these states. */
-  keep(): KeptSandbox[] {
+  /** Returns the states of all sandboxes. `restoreFromFile` creates the sandboxes again from these states. */
+  saveForFile(): KeptSandbox[] {
     return Array.from(this.#entries.values(), ({ sandbox, sandboxWorld, state, checkpoints }) => {
       const { name, domain } = sandbox;
       const { isToldOfAllRefusals } = sandboxWorld;
-      const parts = sandboxWorld.parts.save('keep');
+      const parts = sandboxWorld.parts.save('file');
       // The parts are read directly, because a call of a method of the sandbox would count as a use.
-      const kept = { name, domain, fixture: state.export(), checkpoints: checkpoints.keep() };
+      const kept = { name, domain, fixture: state.export(), checkpoints: checkpoints.saveForFile() };
       return { ...kept, isToldOfAllRefusals, ...parts };
     });
   }
@@ -112,14 +113,14 @@ export class Sandboxes {
     return [...this.#entries.values()].flatMap(({ checkpoints }) => checkpoints.list());
   }
 
-  /** Creates sandboxes again from the states that `keep` returned. */
-  resume(kept: readonly KeptSandbox[]): void {
+  /** Creates sandboxes again from the states that `saveForFile` returned. */
+  restoreFromFile(kept: readonly KeptSandbox[]): void {
     for (const { name, domain, fixture, checkpoints, isToldOfAllRefusals, ...owner } of kept) {
       const template = templateOfOnlyTenant(parseOrExplain(fixture, this.#context.service.behaviours));
       const { id } = this.#open({ ...template, domain }, { name, random: undefined, isToldOfAllRefusals });
       const entry = this.#entries.get(id);
-      entry?.sandboxWorld.parts.restore(owner, 'resume');
-      entry?.checkpoints.resume(checkpoints ?? []);
+      entry?.sandboxWorld.parts.restore(owner, 'file');
+      entry?.checkpoints.restoreFromFile(checkpoints ?? []);
     }
   }
 

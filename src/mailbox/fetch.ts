@@ -70,12 +70,15 @@ function toApiRequest(request: Request, prefix: string): ApiRequest {
 
 /** Reads the body in chunks. In Firefox, which has no `Request.body`, reads the whole body at once. */
 async function* readChunks(request: Request): AsyncGenerator<Uint8Array> {
-  if (request.body === undefined) yield new Uint8Array(await request.arrayBuffer());
+  if (!request.body) {
+    yield new Uint8Array(await request.arrayBuffer());
+    return;
+  }
   // A reader is used because not every browser can iterate over a stream.
-  const reader = request.body?.getReader();
+  const reader = request.body.getReader();
   for (;;) {
-    const { done = true, value } = (await reader?.read()) ?? {};
-    if (done || !value) return;
+    const { done, value } = await reader.read();
+    if (done) return;
     yield value;
   }
 }

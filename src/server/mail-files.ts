@@ -44,21 +44,23 @@ async function readMessages({ eml, ...fields }: { readonly eml: string }, folder
 /** An inbox of a fixture that was not checked yet, and the path to the inbox in the fixture. */
 export type UncheckedInbox = { readonly path: readonly string[]; readonly inbox: Record<string, unknown> };
 
-/**
- * Lists the inboxes of a fixture that was not checked yet. Invalid parts are left out. Each step replaces the parts by
- * their children: first the fixture by its tenants, then the tenants by their workspaces, and so on.
- */
+/** Lists the inboxes of a fixture that was not checked yet. Invalid parts are left out. */
 export function listInboxes(fixture: unknown): UncheckedInbox[] {
-  return ['tenants', 'workspaces', 'inboxes'].reduce<UncheckedInbox[]>(
-    (parts, field) =>
-      parts.flatMap(({ path, inbox: part }) => {
-        const children = part[field];
-        if (!isObject(children)) return [];
-        return Object.entries(children).flatMap(([name, child]) =>
-          isObject(child) ? [{ path: [...path, field, name], inbox: child }] : [],
-        );
-      }),
-    isObject(fixture) ? [{ path: [], inbox: fixture }] : [],
+  const inboxes: UncheckedInbox[] = [];
+  for (const [tenantPath, tenant] of childrenOf([], fixture, 'tenants')) {
+    for (const [workspacePath, workspace] of childrenOf(tenantPath, tenant, 'workspaces')) {
+      for (const [path, inbox] of childrenOf(workspacePath, workspace, 'inboxes')) inboxes.push({ path, inbox });
+    }
+  }
+  return inboxes;
+}
+
+/** Returns the objects in a field of a part of a fixture, each with its path in the fixture. */
+function childrenOf(path: readonly string[], part: unknown, field: string): [string[], JsonObject][] {
+  const children = isObject(part) ? part[field] : undefined;
+  if (!isObject(children)) return [];
+  return Object.entries(children).flatMap(([name, child]): [string[], JsonObject][] =>
+    isObject(child) ? [[[...path, field, name], child]] : [],
   );
 }
 

@@ -84,7 +84,8 @@ export function memoryForMail({ memory }: Environment): number {
   return Math.floor(Math.min(heapBytes / 4, allBytes / 8));
 }
 
-function printError(error: unknown): void {
+/** Prints a failure of the emulator. */
+export function printError(error: unknown): void {
   // biome-ignore lint/suspicious/noConsole: this is the only place where a failure of the emulator is printed.
   console.error(error);
 }

@@ -4,8 +4,9 @@ import type { Environment } from './environment.ts';
 import type { Fault, FaultTarget } from './fault.ts';
 import type { Journals } from './journal/journal.ts';
 import type { RequestFault } from './request-fault.ts';
+import { findOwner, type Part, type PartOf, type SavePurpose } from './store/parts.ts';
 import type { ReachableWorlds } from './store/reachable-worlds.ts';
-import { findOwner, type Part, type PartOf, type World } from './store/world.ts';
+import type { World } from './store/world.ts';
 import type { Worlds } from './store/worlds.ts';
 
 /** The fields of a fault that limit what it applies to within its tenant. A field that is null is no limit. */
@@ -92,15 +93,10 @@ class FaultList implements Part {
     return Array.from(this.entries.values(), (entry) => ({ ...entry }));
   }
 
-  restore(saved: readonly Entry[]): void {
+  restore(saved: readonly Entry[], purpose: SavePurpose): void {
+    // The faults of a file replace those that were given at the start.
+    if (purpose === 'file') this.end();
     for (const entry of saved) this.set({ ...entry });
-  }
-
-  readonly keep = this.save;
-
-  resume(kept: readonly Entry[]): void {
-    this.end();
-    this.restore(kept);
   }
 }
 

@@ -63,7 +63,8 @@ export type ExampleKeys = Partial<Readonly<Record<Tier, ExampleKey>>>;
 /** Returns the operator key, the key of the first tenant, and the first workspace and inbox keys of that tenant. */
 export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot()): ExampleKeys {
   const operator = { key: String(mailbox.keys.operator), ownerName: 'the platform' };
-  const [[handle, ids] = []] = Object.entries(mailbox.ids);
+  const [handle] = Object.keys(mailbox.ids);
+  const ids = mailbox.ids[handle ?? ''];
   if (handle === undefined || !ids) return { operator };
   const keys = mailbox.keys[handle] as TenantKeys;
   const tenant = state.tenants.find(({ id }) => id === ids.tenant);
@@ -72,8 +73,9 @@ export function findExampleKeys({ mailbox }: AnyServer, state = mailbox.snapshot
   const ownerNames = new Map([...workspaces, ...addresses.map(({ inboxId, address }) => [inboxId, address] as const)]);
   /** Returns the first key of a kind, if there is one, and its owner. */
   const findFirst = (kind: 'workspaces' | 'inboxes'): ExampleKey | undefined => {
-    const [[handle = '', key] = []] = Object.entries(keys[kind]);
-    const ownerId = String(ids[kind][handle]);
+    const [name = ''] = Object.keys(keys[kind]);
+    const key = keys[kind][name];
+    const ownerId = String(ids[kind][name]);
     return key === undefined ? undefined : { key, ownerName: String(ownerNames.get(ownerId)), ownerId };
   };
   const [workspace, inbox] = [findFirst('workspaces'), findFirst('inboxes')];

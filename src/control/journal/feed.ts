@@ -2,9 +2,9 @@ import { freezeDeep } from '../../basics/freeze-deep.ts';
 import { messageOf } from '../../basics/named-error.ts';
 import { maskDeep } from '../../contract/mask.ts';
 import type { Entry, EntryOf } from '../../world/journal/entry.ts';
-import { FEED_KINDS, type Journals } from '../../world/journal/journal.ts';
+import { FEED_KINDS, type Journals, KINDS_FOR_ALL_TENANTS } from '../../world/journal/journal.ts';
+import { findOwner, type Owner, type Part, type PartOf } from '../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import { findOwner, type Owner, type Part, type PartOf } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { FeedEvent, FeedItem, FeedOptions } from './feed-event.ts';
 import { readerOf } from './find-requests.ts';
@@ -50,10 +50,11 @@ export class Feeds {
     this.#journals = journals;
     this.#readersOf = worlds.addPart('feed', () => new Readers());
     this.#run = journals.realNowMs().toString(36);
-    journals.subscribe(FEED_KINDS, ({ tenantId }) => {
+    journals.subscribe(FEED_KINDS, ({ tenantId, kind }) => {
       const owner = findOwner(worlds, tenantId);
-      // An event of the whole mailbox may also be in the feeds of sandboxes.
-      const owners: readonly Owner[] = owner === worlds ? worlds.owners() : [worlds, owner];
+      // Some events of the whole mailbox are in the feeds of all sandboxes, too.
+      const isForAll = owner === worlds && KINDS_FOR_ALL_TENANTS.includes(kind);
+      const owners: readonly Owner[] = isForAll ? worlds.owners() : [worlds, owner];
       for (const readers of this.#readersOf.in(owners)) if (readers.waiting.size > 0) readers.wake();
     });
   }

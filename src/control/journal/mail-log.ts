@@ -1,7 +1,8 @@
 import type { EntryOf, MailEntryKind } from '../../world/journal/entry.ts';
 import type { Journals } from '../../world/journal/journal.ts';
+import type { Owner, Part, PartOf } from '../../world/store/parts.ts';
 import type { MessageRow } from '../../world/store/rows.ts';
-import type { Owner, Part, PartOf, World } from '../../world/store/world.ts';
+import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 
 /** A message that arrived or was sent. */

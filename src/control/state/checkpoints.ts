@@ -87,7 +87,7 @@ export class Checkpoints {
     }
     const checkpoint = Object.freeze({ name: parsed.name, createdAt: this.#worlds.clock.now().toISOString() });
     this.#saved.delete(parsed.name);
-    const keptOwners = saveOwners(this.#worlds, 'keep');
+    const keptOwners = saveOwners(this.#worlds, 'file');
     this.#saved.set(parsed.name, { checkpoint, state: this.#state.save(), keptOwners });
     this.#registerStates();
     return checkpoint;
@@ -114,15 +114,15 @@ export class Checkpoints {
   }
 
   /** Returns every checkpoint in the form in which a file or a page stores it. */
-  keep(): KeptCheckpoint[] {
+  saveForFile(): KeptCheckpoint[] {
     return Array.from(this.#saved.values(), (saved) => {
       saved.fixture ??= exportFixture(saved.state.worlds, saved.state.keysAndIds.ids);
       return { ...saved.checkpoint, fixture: saved.fixture, owners: saved.keptOwners };
     });
   }
 
-  /** Adds the checkpoints that `keep` returned. */
-  resume(kept: readonly KeptCheckpoint[]): void {
+  /** Adds the checkpoints that `saveForFile` returned. */
+  restoreFromFile(kept: readonly KeptCheckpoint[]): void {
     for (const { fixture, owners, ...checkpoint } of kept) {
       const state = { ...this.#state.read(fixture), ...readOwners(owners), rewind: undefined };
       this.#saved.set(checkpoint.name, { checkpoint: Object.freeze(checkpoint), state, keptOwners: owners, fixture });

@@ -57,7 +57,7 @@ export class RestorableState {
     const { service, random } = this.#context;
     return {
       worlds: this.worlds.snapshot(),
-      owners: saveOwners(this.worlds),
+      owners: saveOwners(this.worlds, 'checkpoint'),
       keysAndIds: { keys: { ...this.keysAndIds.keys }, ids: { ...this.keysAndIds.ids } },
       faults: service.faults.list(this.worlds),
       correspondents: service.correspondents.list(this.worlds).map(({ shown }) => shown),

@@ -171,19 +171,23 @@ export function createWholeState({ state, worlds, sandboxes, checkpoints }: Whol
   return {
     export: (): WholeFixture => ({
       ...state.export(),
-      kept: { owners: saveOwners(worlds, 'keep'), checkpoints: checkpoints.keep(), sandboxes: sandboxes.keep() },
+      kept: {
+        owners: saveOwners(worlds, 'file'),
+        checkpoints: checkpoints.saveForFile(),
+        sandboxes: sandboxes.saveForFile(),
+      },
     }),
     /** Replaces everything. A reset still restores the state at the start. @throws as `StateKeeper.restoreData`. */
     restoreData({ kept, ...fixture }: WholeFixture): void {
       state.restoreData(fixture);
-      for (const [id, owner] of owners()) if (kept?.owners[id]) owner.parts.restore(kept.owners[id], 'resume');
-      checkpoints.resume(kept?.checkpoints ?? []);
-      sandboxes.resume(kept?.sandboxes ?? []);
+      for (const [id, owner] of owners()) if (kept?.owners[id]) owner.parts.restore(kept.owners[id], 'file');
+      checkpoints.restoreFromFile(kept?.checkpoints ?? []);
+      sandboxes.restoreFromFile(kept?.sandboxes ?? []);
     },
     /** Returns values that are equal as long as nothing has changed. */
     rows: (): readonly unknown[] => [
       ...worlds.all().flatMap((world) => Object.values<readonly object[]>(world.snapshot()).flat()),
-      ...worlds.owners().map(({ parts }) => JSON.stringify(parts.save('keep'), replaceFrozen)),
+      ...worlds.owners().map(({ parts }) => JSON.stringify(parts.save('file'), replaceFrozen)),
       ...checkpoints.list(),
       ...sandboxes.listCheckpoints(),
     ],

@@ -21,8 +21,10 @@ const CONNECTING_ELEMENT = /<(?=(?:link|meta|i?frame|object|embed|portal)[\s/>])
 
 /** Returns the page that shows a mail: its HTML with the images that it contains or, without HTML, its text. */
 function pageOf(mailbox: MailInspection, { id, htmlBody, plainBody }: Pick<Mail, 'id' | 'htmlBody' | 'plainBody'>) {
-  if (htmlBody) return inlineImages(htmlBody, mailbox.mailSource(id)).replace(CONNECTING_ELEMENT, '<x-');
-  return htmlBody ?? `<!doctype html><pre>${plainBody.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`;
+  if (htmlBody === null) {
+    return `<!doctype html><pre>${plainBody.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</pre>`;
+  }
+  return inlineImages(htmlBody, mailbox.mailSource(id)).replace(CONNECTING_ELEMENT, '<x-');
 }
 
 const correspondentsReply = z.strictObject({ correspondents: z.array(anyCorrespondent()) });

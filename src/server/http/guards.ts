@@ -55,11 +55,19 @@ export function guardControl(headers: IncomingHttpHeaders, token: string | undef
   // If the host name is not a loopback name, a page of another origin can send a GET without a header that shows the
   // origin of the page. A required custom header prevents this, because the browser then sends a preflight first, which
   // fails.
-  const isLocal = () => isLoopbackHost(hostnameOf(headers.host ?? '') ?? '');
-  if (token === undefined ? sent !== undefined || isLocal() : isSameSecret(String(sent), token)) return;
-  const headerProblem = `At a host name that is not a loopback name, ${CONTROL_PATH} needs the header X-Mock-Token`;
-  const tokenProblem = 'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.';
-  throw new ApiError('UNAUTHORIZED', token === undefined ? `${headerProblem}, with any value.` : tokenProblem);
+  if (token === undefined) {
+    const isLocal = isLoopbackHost(hostnameOf(headers.host ?? '') ?? '');
+    if (isLocal || sent !== undefined) return;
+    throw new ApiError(
+      'UNAUTHORIZED',
+      `At a host name that is not a loopback name, ${CONTROL_PATH} needs the header X-Mock-Token, with any value.`,
+    );
+  }
+  if (isSameSecret(String(sent), token)) return;
+  throw new ApiError(
+    'UNAUTHORIZED',
+    'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.',
+  );
 }
 
 /**

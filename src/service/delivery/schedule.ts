@@ -5,8 +5,9 @@ import { parseDuration } from '../../world/clock.ts';
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
 import type { DeliveryFault, DeliveryFaultKind } from '../../world/fault.ts';
 import { type EntryOf, type MailEntryKind, type Origin, originOf } from '../../world/journal/entry.ts';
+import type { Part, SavePurpose } from '../../world/store/parts.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
-import { fieldOfTenant, type Part, type World } from '../../world/store/world.ts';
+import { fieldOfTenant, type World } from '../../world/store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
 import { type AttemptOutcome, DeliveryLog } from './log.ts';
@@ -85,8 +86,12 @@ export class Schedule implements Part {
     return { dropped: this.#droppedCount, forgotten: this.log.evictedCount - this.#droppedCount };
   }
 
-  /** Returns the deliveries that have not ended: for each one the same frozen object until something has changed. */
-  keep(): KeptDelivery[] {
+  /**
+   * For a file, returns the deliveries that have not ended: for each one the same frozen object until something has
+   * changed. A checkpoint has no deliveries.
+   */
+  save(purpose: SavePurpose): KeptDelivery[] | undefined {
+    if (purpose === 'checkpoint') return undefined;
     return this.#jobs.all().flatMap((job) => {
       const delivery = this.log.get(job.id);
       if (!delivery) return [];
@@ -101,7 +106,9 @@ export class Schedule implements Part {
   }
 
   /** Continues the deliveries of an earlier process. A delivery that was in flight is sent again. */
-  resume(kept: readonly KeptDelivery[]): void {
+  restore(kept: readonly KeptDelivery[], purpose: SavePurpose): void {
+    // A checkpoint that was read from a file has the deliveries of that moment, but they do not begin again.
+    if (purpose === 'checkpoint') return;
     for (const { delivery, failures, ...options } of kept) {
       const job = this.#jobs.create(this.log.add(delivery), options);
       job.failures = failures;

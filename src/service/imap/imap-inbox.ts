@@ -1,6 +1,7 @@
 import type { RowIndex } from '../../world/store/indexes/property-index.ts';
+import type { Part, SavePurpose } from '../../world/store/parts.ts';
 import type { DraftRow, InboxRow, MessageRow } from '../../world/store/rows.ts';
-import type { Part, World } from '../../world/store/world.ts';
+import type { World } from '../../world/store/world.ts';
 
 import { FOLDER_NAMES, Folder, type FolderName, folderOf, type Item } from './folder.ts';
 
@@ -120,7 +121,9 @@ export class ImapInboxes implements Part {
     this.#inboxes.clear();
   }
 
-  save(): SavedFlags {
+  /** Returns the flags that IMAP clients have set, for a checkpoint. They are not written into a file. */
+  save(purpose: SavePurpose): SavedFlags | undefined {
+    if (purpose === 'file') return undefined;
     const folders = [...this.#inboxes.values()].flatMap((inbox) => Object.values(inbox.folders));
     const items = folders.flatMap((folder) => folder.items);
     return new Map([...this.#saved, ...items.map(({ id, flags }) => [id, [...flags]] as const)]);
@@ -133,5 +136,10 @@ export class ImapInboxes implements Part {
 
 /** Creates an index that stores nothing and only calls a function after each change of a row. */
 function onChange<Row>(change: (before: Row | undefined, after: Row | undefined) => void): RowIndex<Row> {
-  return { change: (_, before, after) => change(before, after), clear: () => {} };
+  return {
+    change(_entry, before, after) {
+      change(before, after);
+    },
+    clear() {},
+  };
 }

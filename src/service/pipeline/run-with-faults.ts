@@ -17,7 +17,8 @@ export async function runWithFaults(service: Service, exchange: Exchange, run: (
   const key = principal && readKey(request, readBehaviour);
   const due = faults.findDue({ on: 'request', world, operation: row?.id, key, tier });
   const limits = due.filter(({ kind }) => kind === 'rate-limit');
-  const strictest = limits.length === 0 ? undefined : faults.rateLimitsOf(world).count(limits, (world ?? worlds).clock);
+  const { clock } = world ?? worlds;
+  const strictest = limits.length === 0 ? undefined : faults.rateLimitsOf(world).count(limits, clock);
   const applied = strictest?.isExceeded ? [] : pickFaults(due);
   for (const fault of applied) faults.use(fault);
   exchange.faults = [...limits, ...applied];

@@ -1,7 +1,8 @@
 import { ApiError } from '../../contract/errors.ts';
 import { CLOSE_CODES } from '../../contract/stream-protocol.ts';
 import { MAIL_ENTRY_KINDS } from '../../world/journal/entry.ts';
-import { fieldOfTenant, type Part, type PartOf, type World } from '../../world/store/world.ts';
+import type { Part, PartOf } from '../../world/store/parts.ts';
+import { fieldOfTenant, type World } from '../../world/store/world.ts';
 import { type ApiReply, Exchange, type Service, toErrorReply } from '../pipeline/exchange.ts';
 import { finishExchange, type RecordingService } from '../pipeline/record-exchange.ts';
 import { checkStreamAccess, type StreamAccess, type StreamRequest } from './check-stream-access.ts';

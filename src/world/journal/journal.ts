@@ -1,9 +1,10 @@
 import { checkNumber } from '../../basics/number-options.ts';
-import { type Environment, memoryForMail } from '../environment.ts';
+import { type Environment, memoryForMail, printError } from '../environment.ts';
 import { sizeInMemory, sizeOfMailRow } from '../store/database.ts';
+import { findOwner, type Owner, type Part, type PartOf } from '../store/parts.ts';
 import type { ReachableWorlds } from '../store/reachable-worlds.ts';
 import type { AttachmentRow, MessageRow, RowKind, Rows } from '../store/rows.ts';
-import { canonicalAddress, findOwner, type Owner, type Part, type PartOf, type World } from '../store/world.ts';
+import { canonicalAddress, type World } from '../store/world.ts';
 import type { Worlds } from '../store/worlds.ts';
 import {
   type ChangedKind,
@@ -68,7 +69,7 @@ export const FEED_KINDS: readonly EntryKind[] = [
  * Entries of these kinds report a change of the time, the list of requests or the behaviours. If the change is of the
  * whole mailbox, it affects every tenant, so the feed of each sandbox has the entry, too.
  */
-const KINDS_FOR_ALL_TENANTS: readonly EntryKind[] = ['clock', 'journal', 'behaviours'];
+export const KINDS_FOR_ALL_TENANTS: readonly EntryKind[] = ['clock', 'journal', 'behaviours'];
 
 /** How many entries of some kinds are no longer kept, and when the last of them happened. */
 export interface Dropped {
@@ -229,7 +230,9 @@ export class Journals {
       try {
         listener(entry);
       } catch (error) {
-        this.#worlds.clock.reportFailure('an event', error);
+        // A failure is an entry, too. If a listener of failures fails, an entry for that would never end.
+        if (kind === 'failure') printError(error);
+        else this.#worlds.clock.reportFailure('an event', error);
       }
     }
     return entry;

@@ -1,6 +1,7 @@
 import type { Environment } from '../environment.ts';
 import { MAIL_KINDS, type MailRow, sizeOfMailRow } from './database.ts';
-import type { InboxLocation, KeyLocation, MailboxSnapshot, Owner, SavedOwner, World } from './world.ts';
+import type { Owner, SavedOwner, SavePurpose } from './parts.ts';
+import type { InboxLocation, KeyLocation, MailboxSnapshot, World } from './world.ts';
 
 /** The saved clocks and parts of tenants, by the id of the tenant. */
 export type SavedOwners = Readonly<Record<string, SavedOwner>>;
@@ -63,9 +64,9 @@ export interface ReachableWorlds extends Owner {
 }
 
 /** Returns the clock and the parts of each owner at this moment, by the id of the tenant; '' is the mailbox. */
-export function saveOwners(worlds: ReachableWorlds, method: 'save' | 'keep' = 'save'): SavedOwners {
-  const tenants = worlds.ownWorlds().map(({ id, parts }) => [id, parts.save(method)]);
-  return Object.fromEntries([[worlds.sandboxId ?? '', worlds.parts.save(method)], ...tenants]);
+export function saveOwners(worlds: ReachableWorlds, purpose: SavePurpose): SavedOwners {
+  const tenants = worlds.ownWorlds().map(({ id, parts }) => [id, parts.save(purpose)]);
+  return Object.fromEntries([[worlds.sandboxId ?? '', worlds.parts.save(purpose)], ...tenants]);
 }
 
 /** A server for SMTP or IMAP that listens. */

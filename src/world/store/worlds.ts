@@ -2,11 +2,13 @@ import { DEFAULT_MAX_STORED_BYTES } from '../../basics/size.ts';
 import { domainOf, SANDBOX_DOMAIN } from '../../contract/email-address.ts';
 import { Clock } from '../clock.ts';
 import { type Environment, memoryForMail } from '../environment.ts';
+import type { Owner, Part, PartOf } from './parts.ts';
+import { addPart, Parts } from './parts.ts';
 import { countOnlySaved, type ReachableWorlds, type SavedOwners, SavedStates } from './reachable-worlds.ts';
 import type { TenantRow } from './rows.ts';
 import { type SandboxStart, SandboxWorld } from './seed/sandbox-world.ts';
-import type { InboxLocation, KeyLocation, MailboxSnapshot, Owner, Part, PartOf, WorldSnapshot } from './world.ts';
-import { addPart, createWorld, Parts, Shared, sizeOfMailIn, type World } from './world.ts';
+import type { InboxLocation, KeyLocation, MailboxSnapshot, WorldSnapshot } from './world.ts';
+import { createWorld, Shared, sizeOfMailIn, type World } from './world.ts';
 
 const MORE_BY_OPTION = 'allow more by --max-mail <size>, or maxMailBytes in code';
 const MORE_BY_MEMORY = 'give the process more memory, as by NODE_OPTIONS=--max-old-space-size=<MiB>';
@@ -204,7 +206,8 @@ export class Worlds implements ReachableWorlds {
     this.#shared.addresses.clear();
     for (const key of operatorKeys) this.addOperatorKey(key);
     for (const snapshot of tenants) this.#restoreWorld(snapshot, previous);
-    for (const [id, owner] of Object.entries(saved)) (id === '' ? this : this.get(id))?.parts.restore(owner);
+    for (const [id, owner] of Object.entries(saved))
+      (id === '' ? this : this.get(id))?.parts.restore(owner, 'checkpoint');
   }
 
   #sandboxOf(address: string): SandboxWorld | undefined {

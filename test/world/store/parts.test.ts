@@ -2,9 +2,9 @@ import { expect, test } from 'vitest';
 import { defaultFixture } from '../../../src/fixture/default-fixture.ts';
 import { parseFixture } from '../../../src/fixture/parse-fixture.ts';
 import { createEnvironment } from '../../../src/world/environment.ts';
+import type { Part } from '../../../src/world/store/parts.ts';
 import { saveOwners } from '../../../src/world/store/reachable-worlds.ts';
 import { seed } from '../../../src/world/store/seed/seed.ts';
-import type { Part } from '../../../src/world/store/world.ts';
 import { Worlds } from '../../../src/world/store/worlds.ts';
 import { IDS } from '../../support/ids.ts';
 
@@ -56,7 +56,7 @@ test('a part is created at its first use, for each world and for the mailbox', (
 test('a restore ends a part, and the next one has what was saved', () => {
   const { worlds, acme, countOf, ended } = createWorlds();
   countOf(acme).value = 1;
-  const [rows, saved] = [worlds.snapshot(), saveOwners(worlds)];
+  const [rows, saved] = [worlds.snapshot(), saveOwners(worlds, 'checkpoint')];
   const before = Object.assign(countOf(acme), { value: 2 });
   countOf(worlds).value = 3;
   worlds.restore(rows, saved);

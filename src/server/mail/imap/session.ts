@@ -306,8 +306,10 @@ export class Session {
       if (!step || step.done) return;
       const line = step.value;
       this.sendUntagged(line);
-      const isRepeated = / EXISTS$/.test(line) && this.takeFault('repeated-exists');
-      if (isRepeated) for (let count = 0; count < 2; count += 1) this.sendUntagged(line);
+      if (line.endsWith(' EXISTS') && this.takeFault('repeated-exists')) {
+        this.sendUntagged(line);
+        this.sendUntagged(line);
+      }
       await this.connection.drain();
     }
   }
@@ -379,8 +381,9 @@ export class Session {
   /** Records a command in the journal, without the password of a login. */
   #record(command: Command, line: string, reply: string, messageIds: readonly string[]): void {
     const isLogin = command.name === 'LOGIN' || command.name === 'AUTHENTICATE';
-    const [kind = ''] = reply.split(' ');
-    const status = { OK: 200, NO: isLogin ? 401 : 403 }[kind] ?? 400;
+    let status = 400;
+    if (reply.startsWith('OK')) status = 200;
+    if (reply.startsWith('NO')) status = isLogin ? 401 : 403;
     const text = isLogin ? line.replace(/^(\S+ \S+).*$/s, '$1') : line.replaceAll('\r\n', '');
     recordCommand(this.shared.service, {
       protocol: 'imap',

@@ -2,9 +2,10 @@ import type { BehaviourValues } from '../../../contract/behaviours.ts';
 import { toBareAddress } from '../../../contract/email-address.ts';
 import type { Clock } from '../../../world/clock.ts';
 import type { Journals } from '../../../world/journal/journal.ts';
+import { findOwner, type Part, type PartOf, type SavePurpose } from '../../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import { type MessageRow, pick } from '../../../world/store/rows.ts';
-import { findOwner, type Part, type PartOf, type World } from '../../../world/store/world.ts';
+import type { World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
 import { acceptMessage, receiveMail } from '../incoming/accept-message.ts';
 import type { IncomingMail } from '../incoming/parse-eml.ts';
@@ -54,8 +55,10 @@ class CorrespondentList implements Part {
 
   end(): void {}
 
-  save(): OrderedEntry[] {
-    return [...this.entries.values()];
+  /** For a file, returns only the correspondents that answer without a function, because JSON cannot store one. */
+  save(purpose: SavePurpose): OrderedEntry[] {
+    const entries = [...this.entries.values()];
+    return purpose === 'file' ? entries.filter(({ entry }) => entry.write === undefined) : entries;
   }
 
   restore(saved: readonly OrderedEntry[]): void {
@@ -64,13 +67,6 @@ class CorrespondentList implements Part {
       this.latest.order = Math.max(this.latest.order, ordered.order);
     }
   }
-
-  /** Returns the correspondents that answer without a function, because a function cannot be stored. */
-  keep(): OrderedEntry[] {
-    return this.save().filter(({ entry }) => entry.write === undefined);
-  }
-
-  readonly resume = this.restore;
 }
 
 /** The answers that are due later, for one tenant. */
@@ -110,9 +106,6 @@ class DueAnswers implements Part {
   restore(saved: readonly DueAnswer[]): void {
     for (const answer of saved) this.add(answer);
   }
-
-  readonly keep = this.save;
-  readonly resume = this.restore;
 }
 
 /** The correspondents of a mailbox, and their answers that are due later. */

@@ -212,8 +212,10 @@ function isText({ mediaType, part }: Leaf): boolean {
 
 /** Returns the `multipart/alternative` that contains a part, or the part itself if none contains it. */
 function alternativeOf(part: RawPart): RawPart {
-  for (let { parent } = part; parent; { parent } = parent) {
+  let { parent } = part;
+  while (parent) {
     if (/^multipart\/alternative\b/i.test(parent.fields['content-type'] ?? '')) return parent;
+    parent = parent.parent;
   }
   return part;
 }

@@ -71,6 +71,9 @@ export function findRoute(
 
 /** Keeps only the first recipient of each inbox, because a mail can name several addresses of one inbox. */
 export function uniqueInboxes<Each extends Recipient>(recipients: readonly Each[]): Each[] {
-  const known = new Set<string>();
-  return recipients.filter(({ inbox }) => !known.has(inbox.id) && known.add(inbox.id));
+  const byInbox = new Map<string, Each>();
+  for (const recipient of recipients) {
+    if (!byInbox.has(recipient.inbox.id)) byInbox.set(recipient.inbox.id, recipient);
+  }
+  return [...byInbox.values()];
 }

@@ -276,7 +276,7 @@ export function submitMail(
   const fallbackId = `<${newId(world.environment)}@${inbox.domain}>`;
   const raw = completeHeader(mail.bytes, fallbackId, new Date(world.environment.now()));
   const { mail: parsedMail, readAuthors } = parseEml(raw, fallbackId);
-  const { from, to, cc, headers: _, ...parsed } = { headers: null, ...parsedMail };
+  const { from, to, cc, ...parsed } = parsedMail;
   const address = toBareAddress(from);
   const foreign = [address, ...readAuthors()].find((author) => !isOwnAddress(world, inboxId, author));
   if (foreign !== undefined) {

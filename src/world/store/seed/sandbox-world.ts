@@ -1,8 +1,9 @@
 import type { Clock } from '../../clock.ts';
 import type { Environment } from '../../environment.ts';
 import { AddressIndex } from '../indexes/property-index.ts';
+import type { Parts } from '../parts.ts';
 import type { ReachableWorlds, SavedOwners } from '../reachable-worlds.ts';
-import type { InboxLocation, KeyLocation, MailboxSnapshot, Parts, Shared, World, WorldSnapshot } from '../world.ts';
+import type { InboxLocation, KeyLocation, MailboxSnapshot, Shared, World, WorldSnapshot } from '../world.ts';
 import { createWorld, sizeOfMailIn } from '../world.ts';
 
 /** After this time without use, in milliseconds of real time, a sandbox is idle. */
@@ -127,6 +128,6 @@ export class SandboxWorld implements ReachableWorlds {
     this.world.close();
     this.world.restore(snapshot);
     const savedOwner = saved?.[this.sandboxId];
-    if (savedOwner) this.parts.restore(savedOwner);
+    if (savedOwner) this.parts.restore(savedOwner, 'checkpoint');
   }
 }
