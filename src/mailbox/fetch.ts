@@ -1,5 +1,6 @@
 import { describeValue } from '../basics/check-options.ts';
-import { type ApiRequest, type ApiResult, ConnectionCutError, isCut, NO_QUERY } from '../service/pipeline/exchange.ts';
+import { type ApiRequest, type ApiResult, NO_QUERY } from '../service/pipeline/exchange.ts';
+import { ConnectionCutError, isCut } from '../service/pipeline/reply.ts';
 import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 
 /** Handles a fetch `Request`. `prefix` is the part of the URL before the path. Default: the origin of the URL. */

@@ -9,7 +9,8 @@ import { isStreamPath } from '../contract/stream-protocol.ts';
 import { activityOf } from '../control/journal/feed.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { CorrespondentError } from '../service/mail/correspondents/correspondent.ts';
-import { type ApiResult, isCut } from '../service/pipeline/exchange.ts';
+import type { ApiResult } from '../service/pipeline/exchange.ts';
+import { isCut } from '../service/pipeline/reply.ts';
 import type {
   AttemptActivity,
   DeliveryActivity,

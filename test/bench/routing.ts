@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createSilentReader, parseBehaviours } from '../../src/contract/behaviours.ts';
 import { OPERATION_ROWS } from '../../src/contract/operations.ts';
-import { createRouter, findRow, type Routable } from '../../src/service/pipeline/handle-request.ts';
+import { createRouter, findRow, type Routable } from '../../src/service/pipeline/router.ts';
 import { type Child, startChild } from './child.ts';
 import { atMostTimes, compare, type Row, type Sample, timePerCall } from './measure.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ERRORS, type ErrorCode } from '../../src/contract/errors.ts';
 import { errorBody } from '../../src/contract/schemas.ts';
 import { CONTROL_TABLE, controlErrors } from '../../src/control/table/table.ts';
-import { createRouter, splitPath } from '../../src/service/pipeline/handle-request.ts';
+import { createRouter, splitPath } from '../../src/service/pipeline/router.ts';
 import type { Reply } from './send.ts';
 
 const route = createRouter(CONTROL_TABLE);

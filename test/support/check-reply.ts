@@ -7,7 +7,7 @@ import type { OperationDefinition } from '../../src/contract/operation.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { OPERATION_ROWS } from '../../src/contract/operations.ts';
 import { errorBody } from '../../src/contract/schemas.ts';
-import { createRouter, splitPath } from '../../src/service/pipeline/handle-request.ts';
+import { createRouter, splitPath } from '../../src/service/pipeline/router.ts';
 import type { Reply } from './send.ts';
 
 const route = createRouter(OPERATION_ROWS);

@@ -2,7 +2,7 @@ import { byteLengthOf } from '../../basics/text.ts';
 import { isChangeable } from '../../contract/behaviours.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { maskDeep, maskNamed } from '../../contract/mask.ts';
-import type { ApiReply } from '../../service/pipeline/exchange.ts';
+import type { ApiReply } from '../../service/pipeline/reply.ts';
 import type { KeptRequest } from '../../world/journal/entry.ts';
 import type { RequestEntry, RequestSummary } from './request-entry.ts';
 

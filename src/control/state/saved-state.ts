@@ -1,7 +1,7 @@
 import { readFixtureIds, readFixtureKeys, type TenantIds, type TenantKeys } from '../../fixture/keys-and-ids.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../../fixture/parse-fixture.ts';
 import type { Entry } from '../../service/mail/correspondents/answers.ts';
-import type { Service } from '../../service/pipeline/exchange.ts';
+import type { Service } from '../../service/pipeline/service.ts';
 import type { Fault } from '../../world/fault.ts';
 import type { SeededRandom } from '../../world/seeded-randomness.ts';
 import { type ReachableWorlds, type SavedOwners, saveOwners } from '../../world/store/reachable-worlds.ts';

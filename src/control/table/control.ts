@@ -3,18 +3,19 @@ import { toJsonPieces } from '../../basics/json-pieces.ts';
 import { createSilentReader, parseBehaviours } from '../../contract/behaviours.ts';
 import { ApiError, createResetError } from '../../contract/errors.ts';
 import { filenameParameters, HOSTILE_CONTENT_HEADERS, HOSTILE_FILE_HEADERS } from '../../contract/header-fields.ts';
-import type { AnyReply, ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
+import type { ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
+import { toApiError } from '../../service/pipeline/exchange.ts';
+import { MAX_BODY_BYTES, parseBody, parseQuery, readBody } from '../../service/pipeline/parse-input.ts';
+import type { AnyReply } from '../../service/pipeline/reply.ts';
 import {
   bytesReply,
   optionsReply,
   streamReply,
   stripBodyForHead,
   textReply,
-  toApiError,
   toErrorReply,
-} from '../../service/pipeline/exchange.ts';
-import { createRouter, findRow } from '../../service/pipeline/handle-request.ts';
-import { MAX_BODY_BYTES, parseBody, parseQuery, readBody } from '../../service/pipeline/parse-input.ts';
+} from '../../service/pipeline/reply.ts';
+import { createRouter, findRow } from '../../service/pipeline/router.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { BehaviourControls } from '../behaviour-controls.ts';

@@ -3,7 +3,7 @@ import { isBytes } from '../../basics/base64.ts';
 import type { ReadonlyDeep } from '../../basics/lazy-schema.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
-import type { Routable } from '../../service/pipeline/handle-request.ts';
+import type { Routable } from '../../service/pipeline/router.ts';
 import type { BehaviourControls } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxControls } from '../controllable-mailbox.ts';
 import { CONTROL_PATH } from './control-path.ts';

@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { NAME } from '../../basics/version.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { CONTROL_PATH, CONTROL_TOKEN_HEADER } from '../../control/table/control-path.ts';
-import { type ApiRequest, ASSUMED_HEADER, FAULT_HEADER } from '../../service/pipeline/exchange.ts';
+import type { ApiRequest } from '../../service/pipeline/exchange.ts';
+import { ASSUMED_HEADER, FAULT_HEADER } from '../../service/pipeline/reply.ts';
 import { hostnameOf, isLoopbackHost } from '../loopback.ts';
 
 /** The methods that at least one path supports. */

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { clearInterval, setImmediate, setInterval } from '../../basics/real-timers.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
-import { type AnyReply, type ApiReply, type ApiRequest, isCut, NO_QUERY } from '../../service/pipeline/exchange.ts';
+import { type ApiRequest, NO_QUERY } from '../../service/pipeline/exchange.ts';
+import { type AnyReply, type ApiReply, isCut } from '../../service/pipeline/reply.ts';
 import { untilTaken, type WaitingOutput } from '../waiting-output.ts';
 
 /**

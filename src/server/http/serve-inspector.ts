@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { ApiError } from '../../contract/errors.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
-import { type AnyReply, type ApiRequest, stripBodyForHead } from '../../service/pipeline/exchange.ts';
-import { routeNotFound } from '../../service/pipeline/handle-request.ts';
+import type { ApiRequest } from '../../service/pipeline/exchange.ts';
+import { type AnyReply, stripBodyForHead } from '../../service/pipeline/reply.ts';
+import { routeNotFound } from '../../service/pipeline/router.ts';
 import { FAVICON_PATH } from './guards.ts';
 
 const PAGE_PATH = `${CONTROL_PATH}/`;

@@ -4,8 +4,9 @@ import { createMiddleware } from '@mswjs/http-middleware';
 import express from 'express';
 import type { RequestHandler } from 'msw';
 import { ApiError } from '../../contract/errors.ts';
-import { type ApiRequest, type ApiResult, ConnectionCutError } from '../../service/pipeline/exchange.ts';
+import type { ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
 import { readBody } from '../../service/pipeline/parse-input.ts';
+import { ConnectionCutError } from '../../service/pipeline/reply.ts';
 import type { Environment } from '../../world/environment.ts';
 import { readRequest } from './node-adapter.ts';
 

@@ -6,8 +6,11 @@ import { isEntryOf, MAIL_ENTRY_KINDS, originOf } from '../../world/journal/entry
 import { findOwner } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
 import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from './access/principal.ts';
-import type { ApiReply, FinishedExchange, ReceivedBody, Service } from './exchange.ts';
-import { Exchange, isCut, isOver, NO_QUERY } from './exchange.ts';
+import type { FinishedExchange, ReceivedBody } from './exchange.ts';
+import { Exchange, isOver, NO_QUERY } from './exchange.ts';
+import type { ApiReply } from './reply.ts';
+import { isCut } from './reply.ts';
+import type { Service } from './service.ts';
 
 /** The parts of a service that recording a request needs. */
 export type RecordingService = Pick<Service, 'worlds' | 'journals' | 'behaviours' | 'behavioursNow'>;

@@ -3,8 +3,11 @@ import { type Environment, newFraction } from '../../world/environment.ts';
 import { type RateLimitState, rateLimitHeaders } from '../../world/faults.ts';
 import type { RequestFault } from '../../world/request-fault.ts';
 import { readKey } from './access/principal.ts';
-import type { ApiReply, Exchange, Service } from './exchange.ts';
-import { CUT_REPLY, FAULT_HEADER, isCut, jsonReply, refuse, textReply } from './exchange.ts';
+import type { Exchange } from './exchange.ts';
+import { refuse } from './exchange.ts';
+import type { ApiReply } from './reply.ts';
+import { CUT_REPLY, FAULT_HEADER, isCut, jsonReply, textReply } from './reply.ts';
+import type { Service } from './service.ts';
 
 /**
  * Runs an operation with the faults that apply to its request. Every rate limit counts the request. If none of them

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { createControl } from '../../../src/control/table/control.ts';
 import { createFetch } from '../../../src/mailbox/fetch.ts';
 import { sendReply } from '../../../src/server/http/node-adapter.ts';
-import { streamReply } from '../../../src/service/pipeline/exchange.ts';
+import { streamReply } from '../../../src/service/pipeline/reply.ts';
 import { IDS } from '../../support/ids.ts';
 import { senderTo } from '../../support/sender.ts';
 import { serve } from '../../support/serve.ts';

@@ -1,5 +1,4 @@
 import { useMemo, useState } from 'preact/hooks';
-import { byteLengthOf } from '../../../basics/text.ts';
 import { deliveryLink, linkTo, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLinks, Form, TextField, textIn } from '../../parts.tsx';
 import { FullTime, formatFullTime, formatSpan, indentJson, Time } from '../../text.tsx';
@@ -165,7 +164,7 @@ function AttemptItem({ attempt, number, secret, isLast }: AttemptProps & { reado
         {status !== null && <Code label={`Answer to attempt ${number}`} text={answer} />}
         <h3>Request</h3>
         <Code label={`Request of attempt ${number}`} text={`POST ${url}\n${writeHeaders(attempt.requestHeaders)}`} />
-        <h3>Body, {byteLengthOf(requestBody)} bytes</h3>
+        <h3>Body, {new TextEncoder().encode(requestBody).length} bytes</h3>
         <Code label={`Body of attempt ${number}`} text={indentJson(requestBody)} />
         <SignatureSteps attempt={attempt} number={number} secret={secret} />
       </details>
