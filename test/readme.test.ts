@@ -1,6 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join, posix } from 'node:path';
 import { build, preview } from 'vite';
 import { afterAll, expect, type TestContext, test } from 'vitest';
 import type { Command } from '../src/cli/command.ts';
@@ -150,6 +150,47 @@ test('every link leads to a page or a heading that is there and that the package
   for (const page of PAGES) expect(findDeadLinks(page, isShipped), page).toEqual([]);
   expect(findDeadLinks('.github/CONTRIBUTING.md', () => true)).toEqual([]);
 });
+
+test('the pages for those who work on the source name only files that are there', () => {
+  const files = listFiles();
+  const names = new Set(files.map((file) => basename(file)));
+  const folders = new Set(
+    files.flatMap((file) =>
+      file
+        .split('/')
+        .slice(0, -1)
+        .map((_, index, parts) => parts.slice(0, index + 1).join('/')),
+    ),
+  );
+  const ownPages = ['.github/CONTRIBUTING.md', 'test/README.md', 'test/support/README.md'];
+  const wrong = [...new Set([...ownPages, ...GENERATED_PAGES])].flatMap((page) =>
+    [...readPage(page).matchAll(/`((?:src|test|\.config|fixtures)\/[\w./-]+|[\w-]+\.(?:tsx?|mjs))`/g)]
+      .map(([, path = '']) => path.replace(/\/$/, ''))
+      .filter((path) => {
+        if (path.includes('/')) return !files.includes(path) && !folders.has(path);
+        // The pages for users also name files of theirs.
+        return ownPages.includes(page) && !names.has(path);
+      })
+      .map((path) => `${page}: ${path}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test('the page of test/support names every file there', () => {
+  const page = readPage('test/support/README.md');
+  const files = listFiles().filter((file) => file.startsWith('test/support/') && /(?<!\.test)\.(?:ts|mjs)$/.test(file));
+  expect(files.filter((file) => !page.includes(`\`${file.slice('test/support/'.length)}\``))).toEqual([]);
+});
+
+/** Lists the files of the repository, but for those that were built or installed. */
+function listFiles(): string[] {
+  const folders = ['src', 'test', '.config', 'fixtures'];
+  return folders.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+      posix.join(folder, file.replaceAll('\\', '/')),
+    ),
+  );
+}
 
 test('every page can be reached from the README, which a person can read', () => {
   expect(PAGES.filter((page) => page !== 'README.md' && !README.includes(`](${page}`))).toEqual([]);
