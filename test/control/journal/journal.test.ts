@@ -298,3 +298,9 @@ test('format=har gives a document in HAR 1.2', async () => {
     },
   ]);
 });
+
+everywhere('a header is kept up to 4,096 characters, and cut beyond', async ({ mailbox, send }) => {
+  await send('GET', '/v1/health', { headers: { 'X-One': 'a'.repeat(4_096), 'X-Two': 'b'.repeat(4_097) } });
+  const { headers } = mailbox.requests().at(-1)?.request ?? {};
+  expect([headers?.['x-one']?.length, headers?.['x-two']?.length]).toEqual([4_096, 4_096]);
+});

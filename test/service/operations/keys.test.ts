@@ -180,3 +180,10 @@ describe('keys', () => {
     expect((await send('GET', '/v1/webhooks', { key })).status).toBe(401);
   });
 });
+
+everywhere('the name of a key has at most 200 characters', async ({ send }) => {
+  const path = `/v1/workspaces/${IDS.acme.workspaces.support}/keys`;
+  const create = (name: string) => send('POST', path, { key: 'tk_acme_tenant_key', json: { name } });
+  expect((await create('x'.repeat(200))).status).toBe(201);
+  expect((await create('x'.repeat(201))).json.error).toContain('name must be at most 200 characters long');
+});
