@@ -39,10 +39,12 @@ const DEFAULTS = {
   opensInspector: false,
 };
 
-/** The flags of `start`, or the rule that they break. */
+/** The settings of `start` with those of the server beside them, or the rule that the flags break. */
 function settingsOf(args: readonly string[], env: NodeJS.ProcessEnv) {
   const line = parseCommandLine(args, env);
-  return line.action === 'start' ? parseStartSettings(line.flags) : line;
+  if (line.action !== 'start') return line;
+  const { server, ...settings } = parseStartSettings(line.flags);
+  return { ...server, ...settings };
 }
 
 test.for<[title: string, args: string[], env: NodeJS.ProcessEnv, told: Partial<typeof DEFAULTS> | object]>([

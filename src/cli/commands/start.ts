@@ -18,7 +18,7 @@ import { parseStartSettings, type StartSettings } from './start-settings.ts';
 /** Runs the emulator until it is interrupted. Code that only some flags need is loaded only for these flags. */
 export const start: RunCommand = async (terminal, flags) => {
   const settings = parseStartSettings(flags);
-  const { json, quiet, controlToken, envFile, opensInspector } = settings;
+  const { json, quiet, envFile, opensInspector } = settings;
   const { out, err, env, colour, showStatus } = terminal;
   const fixtures = settings.fixtures ?? findFixtureFile();
   const log = json ? err : (line: string) => out(shortenIdsToFit(line, terminal.columns));
@@ -26,7 +26,7 @@ export const start: RunCommand = async (terminal, flags) => {
   const logOptions = quiet ? {} : { log, colour: colour && !json };
   await using server = await startWithData({ ...settings, fixtures }, { ...output, ...logOptions });
   await using _ = envFile === undefined ? undefined : await writeVariables(envFile, connectionVariables(server));
-  const started = { server, fixtures, isTokenSet: controlToken !== undefined };
+  const started = { server, fixtures, isTokenSet: settings.server.controlToken !== undefined };
   out(json ? readyLine(started) : bannerText(started, colour));
   if (opensInspector) (await import('./open-browser.ts')).openBrowser(`${server.control}/`, env, err);
   using typed = json ? undefined : await loadTypedCommands(server, terminal);
@@ -53,8 +53,7 @@ interface Output extends Pick<ListenOptions, 'log' | 'colour'>, Pick<Terminal, '
 
 /** Reads the data and starts a server. @throws {UsageError | CannotRunError} with a sentence that says what to do. */
 export async function startWithData(settings: StartSettings, { print, reportLoaded, showStatus, ...logged }: Output) {
-  const { json: _, quiet: __, envFile: ___, opensInspector: ____, ...rest } = settings;
-  const { fixtures: file, mail, watch, handlers, profile, ...options } = rest;
+  const { fixtures: file, mail, watch, handlers, profile } = settings;
   if (watch && file === undefined)
     throw new UsageError('The flag --watch needs a fixture file; name one with --fixtures <file>.');
   const read = async (status?: Terminal['showStatus']) =>
@@ -64,11 +63,12 @@ export async function startWithData(settings: StartSettings, { print, reportLoad
   try {
     const { fixtures, isLarge } = await read(showStatus);
     const server = await startServer({
-      ...options,
+      ...settings.server,
       ...logged,
-      ...(handlers !== undefined && { handlers: await (await import('../load-handlers.ts')).loadHandlers(handlers) }),
       fixtures: fixtures as NamedFixture,
-      ...(profile !== undefined && { profile: await (await import('../profile-file.ts')).readProfile(profile, print) }),
+      handlers: handlers === undefined ? undefined : await (await import('../load-handlers.ts')).loadHandlers(handlers),
+      profile:
+        profile === undefined ? undefined : await (await import('../profile-file.ts')).readProfile(profile, print),
     });
     if (isLarge) reportLoaded?.(`${NAME}: Loaded ${describeLoaded(server.mailbox.snapshot())}.`);
     const started = server as unknown as AnyServer;
@@ -106,16 +106,14 @@ function explainTls({ message }: TypeError): string {
 }
 
 /** Converts a known error of the start to an error with advice for the user. Returns any other error unchanged. */
-function explainStartError(error: unknown, settings: StartSettings): unknown {
+function explainStartError(error: unknown, { server, fixtures }: StartSettings): unknown {
   if (error instanceof ApiError) return new UsageError(explainFault(error));
   if (error instanceof BehaviourError || error instanceof MailLimitError) return new UsageError(error.message);
   if (error instanceof TypeError && /^The options? tls/.test(error.message)) return new UsageError(explainTls(error));
   if (createNameCheck('StateFileError')(error)) return new CannotRunError((error as Error).message);
-  const { code = '', port = settings.port } = error as { readonly code?: string; readonly port?: number };
-  const otherFlag = port === settings.imapPort ? '--imap-port' : '--smtp-port';
-  const facts = { port, host: settings.host, flag: port === settings.port ? '--port' : otherFlag };
+  const { code = '', port = server.port } = error as { readonly code?: string; readonly port?: number };
+  const otherFlag = port === server.imapPort ? '--imap-port' : '--smtp-port';
+  const facts = { port, host: server.host, flag: port === server.port ? '--port' : otherFlag };
   const sentence = LISTEN_PROBLEMS[code]?.replace(/<(\w+)>/g, (_, name: keyof typeof facts) => String(facts[name]));
-  return sentence === undefined
-    ? explainFixtureError(error, settings.fixtures ?? '--mail')
-    : new CannotRunError(sentence);
+  return sentence === undefined ? explainFixtureError(error, fixtures ?? '--mail') : new CannotRunError(sentence);
 }
