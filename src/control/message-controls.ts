@@ -6,7 +6,7 @@ import { findOwner } from '../world/store/parts.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { removeMessage } from '../world/store/removal.ts';
 import type { MessageRow } from '../world/store/rows.ts';
-import { fieldOfTenant, type World } from '../world/store/world.ts';
+import type { World } from '../world/store/world.ts';
 import { type ControlScope, findStoredRow, findWorlds, notFound } from './control-scope.ts';
 import type { MailFilter, ParsedMailFilter, WaitOptions } from './journal/mail-filter.ts';
 import { isSelected, mailFilter, selectMail, waitOptions } from './journal/mail-filter.ts';
@@ -63,7 +63,7 @@ export function createMessageControls(scope: ControlScope): MessageControls {
     for (const { world, message } of found) removeMessage(world, message);
     for (const world of new Set(found.map(({ world }) => world))) {
       const messageIds = found.flatMap((each) => (each.world === world ? each.message.id : []));
-      const removed = { action: 'removed', ...fieldOfTenant(world), name: null, messageIds } as const;
+      const removed = { action: 'removed', tenantId: world.id, name: null, messageIds } as const;
       service.journals.publish(world, 'messages', removed);
     }
     return found.length;

@@ -1,9 +1,8 @@
 import { clearTimeout, setTimeout } from '../basics/real-timers.ts';
-import type { Clock } from './clock.ts';
 import type { Environment } from './environment.ts';
 import type { Fault, FaultTarget } from './fault.ts';
 import type { Journals } from './journal/journal.ts';
-import type { RequestFault } from './request-fault.ts';
+import { RateLimits } from './rate-limits.ts';
 import { findOwner, type Part, type PartOf, type SavePurpose } from './store/parts.ts';
 import type { ReachableWorlds } from './store/reachable-worlds.ts';
 import type { World } from './store/world.ts';
@@ -219,75 +218,4 @@ function matches(fault: Readonly<Partial<Record<string, unknown>>>, occasion: Fa
     conditionsOf(fault).every((condition) => fault[condition] === occasion[condition]) &&
     (occasion.kinds?.includes(String(fault.kind)) ?? true)
   );
-}
-
-/** A rate limit after it has counted a request. */
-export interface RateLimitState {
-  readonly fault: RequestFault;
-  readonly limit: number;
-  readonly perSeconds: number;
-  /** How many more requests are allowed before the count starts again at 0. */
-  readonly remaining: number;
-  /** After how many seconds the count starts again at 0, rounded up. */
-  readonly resetSeconds: number;
-  /** Whether this request is above the limit. */
-  readonly isExceeded: boolean;
-}
-
-/** A span of time, and how many requests it has had. */
-interface Span {
-  readonly startMs: number;
-  count: number;
-}
-
-/** Counts the requests of one tenant for each rate limit, in spans of the tenant's time. A request begins a span. */
-export class RateLimits {
-  readonly #spans = new WeakMap<RequestFault, Span>();
-
-  /**
-   * Counts a request for each rate limit. Returns the state of an exceeded limit. If no limit is exceeded, returns the
-   * state of the limit with the fewest remaining requests. Returns `undefined` without limits.
-   */
-  count(faults: readonly RequestFault[], clock: Clock): RateLimitState | undefined {
-    const states = faults.flatMap((fault) => (fault.rateLimit ? this.#count(fault, fault.rateLimit, clock) : []));
-    const compareStates = (one: RateLimitState, other: RateLimitState) =>
-      Number(other.isExceeded) - Number(one.isExceeded) || one.remaining - other.remaining;
-    return states.sort(compareStates)[0];
-  }
-
-  #count(fault: RequestFault, { limit, perMs }: NonNullable<RequestFault['rateLimit']>, clock: Clock): RateLimitState {
-    const nowMs = clock.now().getTime();
-    const span = this.#spanOf(fault, nowMs);
-    span.count += 1;
-    return {
-      fault,
-      limit,
-      perSeconds: Math.ceil(perMs / 1000),
-      remaining: Math.max(limit - span.count, 0),
-      resetSeconds: Math.ceil((span.startMs + perMs - nowMs) / 1000),
-      isExceeded: span.count > limit,
-    };
-  }
-
-  #spanOf(fault: RequestFault, nowMs: number): Span {
-    const current = this.#spans.get(fault);
-    const elapsedMs = current ? nowMs - current.startMs : -1;
-    // If the clock was set back, a new span begins, too.
-    if (current && elapsedMs >= 0 && elapsedMs < (fault.rateLimit?.perMs ?? 0)) return current;
-    const span = { startMs: nowMs, count: 0 };
-    this.#spans.set(fault, span);
-    return span;
-  }
-}
-
-/** Returns the headers that describe a rate limit to a client. */
-export function rateLimitHeaders(state: RateLimitState): Record<string, string> {
-  const { limit, perSeconds, remaining, resetSeconds, isExceeded } = state;
-  return {
-    'ratelimit-limit': String(limit),
-    'ratelimit-remaining': String(remaining),
-    'ratelimit-reset': String(resetSeconds),
-    'ratelimit-policy': `${limit};w=${perSeconds}`,
-    ...(isExceeded && { 'retry-after': String(resetSeconds) }),
-  };
 }

@@ -7,7 +7,7 @@ import { snippetOf } from '../../service/operations/replies.ts';
 import type { GroupedListName } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { type DraftRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
-import { canonicalAddress, fieldOfTenant, type World } from '../../world/store/world.ts';
+import { canonicalAddress, type World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { findWorlds } from '../control-scope.ts';
 
@@ -209,7 +209,7 @@ export function listDrafts(worlds: ReachableWorlds, filter: z.output<ReturnType<
 
 function showDraft(world: World, inbox: string, { raw: _, ...draft }: DraftRow): DraftDetails {
   const threadId = world.messages.get(draft.replyToMessageId ?? '')?.threadId ?? null;
-  return { ...draft, ...fieldOfTenant(world), inbox, threadId };
+  return { ...draft, tenantId: world.id, inbox, threadId };
 }
 
 function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'workspace' | 'inbox'>) {
@@ -276,7 +276,7 @@ export function showMailSummary(world: World, message: MessageRow): MailSummary 
   const { id, inboxId, threadId } = message;
   return {
     id,
-    ...fieldOfTenant(world),
+    tenantId: world.id,
     ...pick(message, COLUMNS),
     snippet: snippetOf(message),
     ...pick(message, STATE_COLUMNS),

@@ -7,7 +7,7 @@ import type { DeliveryFault, DeliveryFaultKind } from '../../world/fault.ts';
 import { type EntryOf, type MailEntryKind, type Origin, originOf } from '../../world/journal/entry.ts';
 import type { Part, SavePurpose } from '../../world/store/parts.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
-import { fieldOfTenant, type World } from '../../world/store/world.ts';
+import type { World } from '../../world/store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
 import { type AttemptOutcome, DeliveryLog } from './log.ts';
@@ -130,7 +130,7 @@ export class Schedule implements Part {
     const { id: eventId, event, webhookId } = entry.data;
     const delivery = this.log.add({
       id: newId(environment),
-      ...fieldOfTenant(this.#world),
+      tenantId: this.#world.id,
       webhookId: webhook.id,
       event,
       eventId,
@@ -328,7 +328,7 @@ export class Schedule implements Part {
     const shownUrl = url === undefined ? null : withoutSecrets(url);
     const { eventId = '', payload } = this.log.get(id) ?? {};
     const delivered = { eventId, messageId: String(payload?.messageId ?? '') };
-    const activity = { deliveryId: id, ...fieldOfTenant(this.#world), webhookId, url: shownUrl, event, state, reason };
+    const activity = { deliveryId: id, tenantId: this.#world.id, webhookId, url: shownUrl, event, state, reason };
     return { ...activity, ...delivered };
   }
 

@@ -2,7 +2,7 @@ import { ApiError } from '../../contract/errors.ts';
 import { CLOSE_CODES } from '../../contract/stream-protocol.ts';
 import { MAIL_ENTRY_KINDS } from '../../world/journal/entry.ts';
 import type { Part, PartOf } from '../../world/store/parts.ts';
-import { fieldOfTenant, type World } from '../../world/store/world.ts';
+import type { World } from '../../world/store/world.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import { finishExchange, type RecordingService } from '../pipeline/record-exchange.ts';
 import { type ApiReply, toErrorReply } from '../pipeline/reply.ts';
@@ -102,7 +102,7 @@ function accept(
 ): StreamSession {
   const { key, principal } = access;
   const { tier, world } = principal;
-  const details = { ...fieldOfTenant(world), tier, key };
+  const details = { tenantId: world.id, tier, key };
   const stream = new Stream(access, connection, behaviours, () => faults.useFirst({ on: 'stream', world, tier, key }));
   let isOpen = true;
   openStreams.set(stream, key);

@@ -155,11 +155,6 @@ export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: 
   return world;
 }
 
-/** Returns a field with the id of a tenant, for objects about the data of this tenant. */
-export function fieldOfTenant({ id }: World) {
-  return { tenantId: id };
-}
-
 /** Returns the default workspace of a tenant; `undefined` if it has no workspaces. */
 export function defaultWorkspace({ workspaces }: World): WorkspaceRow | undefined {
   return workspaces.all().find(({ isDefault }) => isDefault);

@@ -8,7 +8,7 @@ import type { MailAuth } from '../../../contract/mail-envelope.ts';
 import { newId } from '../../../world/environment.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
 import type { MessageRow } from '../../../world/store/rows.ts';
-import { fieldOfTenant, type World } from '../../../world/store/world.ts';
+import type { World } from '../../../world/store/world.ts';
 import { messagesWithId } from '../message-id.ts';
 import { createTrace } from '../mime/header.ts';
 import { findInbox, type Recipient, uniqueInboxes } from '../outgoing/route.ts';
@@ -60,7 +60,7 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
 
 /** Returns the ids of a message, its inbox, its thread and its tenant. */
 export function showReceived(world: World, { id, inboxId, threadId }: MessageRow): ReceivedMessage {
-  return { id, inboxId, threadId, ...fieldOfTenant(world) };
+  return { id, inboxId, threadId, tenantId: world.id };
 }
 
 /** A parsed mail and its recipients. If `tenant` is set, only this tenant may receive the mail. */

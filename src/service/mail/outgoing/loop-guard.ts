@@ -7,7 +7,7 @@ import { timestampNow } from '../../../world/environment.ts';
 import type { Journals } from '../../../world/journal/journal.ts';
 import type { Part, PartOf } from '../../../world/store/parts.ts';
 import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
-import { fieldOfTenant, type World } from '../../../world/store/world.ts';
+import type { World } from '../../../world/store/world.ts';
 import type { Worlds } from '../../../world/store/worlds.ts';
 
 /** How many mails two addresses may exchange within a minute. */
@@ -116,7 +116,7 @@ export class LoopGuard {
     const reason =
       `${from} and ${to} exchanged more than ${this.#limit} mails within a minute, so ${JSON.stringify(subject)} ` +
       `from ${from} is held. If this is not a loop, set a higher loopLimit.`;
-    const entry = { ...fieldOfTenant(world), from, to, subject, reason };
+    const entry = { tenantId: world.id, from, to, subject, reason };
     this.#journals.publish(world, 'mail-held', entry);
     return { ...entry, messageIdHeader: mail.messageIdHeader, heldAt: timestampNow(world.environment) };
   }
