@@ -9,9 +9,12 @@ const [path, status] = process.argv.slice(2);
 const report = existsSync(path) ? readReport(readFileSync(path, 'utf8')) : {};
 const { numPassedTests = 0, numFailedTests = 0, testResults = [] } = report;
 
-const lines = testResults.flatMap(({ name, message, status: result, assertionResults }) => {
-  // A file that could not be loaded has no tests.
-  if (result === 'failed' && assertionResults.length === 0) return [[name, message]];
+/** Returns whether a file could not be loaded. It then has no tests. */
+const isUnloaded = (file) => file.status === 'failed' && file.assertionResults.length === 0;
+
+const lines = testResults.flatMap((file) => {
+  const { name, message, assertionResults } = file;
+  if (isUnloaded(file)) return [[name, message]];
   const failed = assertionResults.filter((test) => test.status === 'failed');
   return failed.map(({ fullName, failureMessages }) => [name, fullName, failureMessages.join('\n')]);
 });
@@ -20,12 +23,9 @@ for (const parts of lines) {
   process.stdout.write(`failed: ${text.slice(0, MAX_LENGTH)}\n`);
 }
 
-const unloaded = testResults.filter(
-  ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
-);
 // A failure that the report does not know of, such as a type error, counts as one.
 const isGood = status === '0' && numPassedTests > 0;
-const failed = numFailedTests + unloaded.length || (isGood ? 0 : 1);
+const failed = numFailedTests + testResults.filter(isUnloaded).length || (isGood ? 0 : 1);
 process.stdout.write(`${numPassedTests} passed, ${failed} failed\n`);
 if (failed > 0) process.exitCode = Number(status) || 1;
 

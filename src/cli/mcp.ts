@@ -24,11 +24,9 @@ type Fields = Readonly<Record<string, unknown>>;
  * emulator at `--url`. Without `--url`, starts an emulator. The command ends when stdin ends. The log goes to stderr.
  */
 export const mcp: RunCommand = async (terminal, flags) => {
-  const settings = parseStartSettings({});
-  const onAnyPort = { ...settings, server: { ...settings.server, port: 0 } };
   await using server = flags.url
     ? undefined
-    : await startWithData(onAnyPort, { print: terminal.err, log: terminal.err });
+    : await startWithData(parseStartSettings({}, 0), { print: terminal.err, log: terminal.err });
   const { url, client } = server
     ? { url: server.url, client: createControlClient({ control: server.control, token: server.controlToken }) }
     : createEmulatorClient(flags);

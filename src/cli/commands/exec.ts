@@ -18,16 +18,14 @@ import { parseTrace, saveTrace } from './trace-file.ts';
 export const exec: RunCommand = async (terminal, flags, _, command) => {
   const emulatorUrl = chooseUrl(terminal.env);
   if (emulatorUrl !== undefined) return runInSandbox(terminal, emulatorUrl, flags, command);
-  const settings = parseStartSettings(flags);
+  const settings = parseStartSettings(flags, 0);
   const { fixtures = findFixtureFile(), envFile } = settings;
-  const port = flags.port ? settings.server.port : 0;
   const report = parseOne(EXEC_FLAGS.report, flags.report);
   if (report !== undefined) await checkReportFolder(report);
   const traceTarget = await parseTrace(flags);
   const { err, showStatus } = terminal;
   const output = { print: err, reportLoaded: err, showStatus, log: flags.log?.value === true ? err : undefined };
-  const withPort = { ...settings, fixtures, server: { ...settings.server, port } };
-  await using server = await startWithData(withPort, output);
+  await using server = await startWithData({ ...settings, fixtures }, output);
   const variables = connectionVariables(server);
   await using _file = envFile === undefined ? undefined : await writeVariables(envFile, variables);
   let exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);

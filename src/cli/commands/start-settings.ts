@@ -7,11 +7,11 @@ import { START_FLAGS } from '../flags.ts';
 export type StartSettings = ReturnType<typeof parseStartSettings>;
 
 /**
- * Parses the flags of `start`.
+ * Parses the flags of `start`. `defaultPort` is the HTTP port without a flag; 0 is any free port.
  *
  * @throws {UsageError} on an invalid value.
  */
-export function parseStartSettings(flags: GivenFlags) {
+export function parseStartSettings(flags: GivenFlags, defaultPort = DEFAULT_PORT) {
   const one = <Name extends FlagName>(name: Name) => parseOne(START_FLAGS[name] as Flag<ValueOf<Name>>, flags[name]);
   const list = (name: FlagName) => parseList(START_FLAGS[name], flags[name]);
   const isOn = (name: FlagName) => flags[name]?.value === true;
@@ -19,7 +19,7 @@ export function parseStartSettings(flags: GivenFlags) {
   return {
     /** The options that `startServer` gets as they are. */
     server: {
-      port: one('port') ?? DEFAULT_PORT,
+      port: one('port') ?? defaultPort,
       host: one('host') ?? DEFAULT_HOST,
       publicUrl: one('public-url'),
       drain: one('drain'),

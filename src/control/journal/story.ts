@@ -229,11 +229,9 @@ const FOREIGN_FRAME = /node_modules|node:internal|^\s*at (?:async )?(?:new Promi
 function tellThrown(start: string, stack: string): string[] {
   const lines = stack.split('\n');
   const firstFrame = lines.findIndex((line) => FRAME.test(line));
-  const frames = firstFrame < 0 ? [] : lines.slice(firstFrame);
-  const message = lines
-    .slice(0, firstFrame < 0 ? undefined : firstFrame)
-    .join(' ')
-    .trim();
+  const messageEnd = firstFrame < 0 ? lines.length : firstFrame;
+  const message = lines.slice(0, messageEnd).join(' ').trim();
+  const frames = lines.slice(messageEnd);
   const own = frames.filter((line) => line.trim() !== '' && !FOREIGN_FRAME.test(line));
   const shown = (own.length > 0 ? own : frames).slice(0, MAX_STACK_LINES);
   return [`${start} threw ${truncate(message, 200)}`, ...shown.map((line) => `  ${line.trim()}`)];

@@ -106,7 +106,7 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>',
 
 /** Returns the beginning of the plain body on one line. If it is empty, returns that of the text of the HTML body. */
 export function snippetOf({ plainBody, htmlBody }: { readonly plainBody: string; readonly htmlBody: string | null }) {
-  return beginningOf(plainBody) || beginningOf(withoutTags(htmlBody ?? ''));
+  return beginningOf(plainBody) || beginningOf(textOfHtml(htmlBody ?? ''));
 }
 
 /** Returns the first words of a text, separated by single spaces. Reads no more of the text than a snippet needs. */
@@ -120,7 +120,7 @@ function beginningOf(text: string): string {
   return [...beginning].slice(0, MAX_SNIPPET_LENGTH).join('').trimEnd();
 }
 
-function withoutTags(html: string): string {
+function textOfHtml(html: string): string {
   return html
     .slice(0, MAX_HTML_LENGTH)
     .replace(MARKUP, ' ')

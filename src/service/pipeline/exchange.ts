@@ -33,8 +33,8 @@ export class Exchange extends RecordingReader {
   faults: readonly RequestFault[] = [];
   /** The error of a refused request, with its internal reason, which the reply omits; `undefined` after a success. */
   error: ApiError | undefined;
-  /** The address that a login of SMTP or IMAP names, if an inbox has it. */
-  loginAddress: string | undefined;
+  /** The tenant whose inbox a login of SMTP or IMAP names. */
+  loginWorld: World | undefined;
   /** Why a command of SMTP or IMAP was refused. */
   refusal: string | undefined;
   /** The names of unknown fields and query parameters in the request, each with the known names that are similar. */

@@ -116,14 +116,13 @@ const MAX_IDS_IN_PATH = 4;
  */
 function tellSandboxes(
   { worlds, journals }: Pick<RecordingService, 'worlds' | 'journals'>,
-  { request, reply, principal, loginAddress }: FinishedExchange,
+  { request, reply, principal, loginWorld }: FinishedExchange,
   reason: string,
 ): void {
   const { method, path } = request;
   const ids = (path.match(ID) ?? []).slice(0, MAX_IDS_IN_PATH).map((id) => id.toLowerCase());
-  const byAddress = loginAddress === undefined ? undefined : worlds.findAddress(loginAddress)?.world;
   const isNamed = (world: World) =>
-    world === byAddress || ids.some((id) => world.id === id || NAMED_KINDS.some((kind) => world[kind].get(id)));
+    world === loginWorld || ids.some((id) => world.id === id || NAMED_KINDS.some((kind) => world[kind].get(id)));
   for (const world of worlds.sandboxesToldOf(isNamed)) {
     if (world !== principal?.world) journals.publish(world, 'refusal', { method, path, status: reply.status, reason });
   }
@@ -209,13 +208,14 @@ export interface MailCommand {
 
 /** Adds a command to the journal. */
 export function recordCommand(service: RecordingService, command: MailCommand): void {
-  const { protocol, principal, name: method, user = '', text, status, reply, messageIds, epoch } = command;
-  const loginAddress = service.worlds.findAddress(user.toLowerCase()) ? user.toLowerCase() : undefined;
-  const path = loginAddress ?? command.path;
+  const { protocol, principal, name: method, text, status, reply, messageIds, epoch } = command;
+  const user = command.user?.toLowerCase();
+  const named = user === undefined ? undefined : service.worlds.findAddress(user);
+  const path = named && user ? user : command.path;
   const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null, epoch };
   const exchange = new Exchange(service, request, protocol);
   exchange.principal = principal;
-  exchange.loginAddress = loginAddress;
+  exchange.loginWorld = named?.world;
   exchange.received = new TextEncoder().encode(text);
   exchange.caused.push(...(command.caused ?? []));
   exchange.read = protocol === 'imap' ? messageIds : [];

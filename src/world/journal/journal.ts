@@ -36,9 +36,6 @@ const ENDED_SIZE = 10_000;
 /** The limit for the bytes of the story, and for those of the traffic. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** From this number of mails that were read on, those that were removed since are taken out. */
-const MIN_READ_CLEANING = 1_000;
-
 /** The kinds whose number `journalSize` limits. */
 const REQUEST_KINDS: readonly EntryKind[] = ['request', 'mail-command'];
 
@@ -97,8 +94,6 @@ export class Journal implements Part {
   restorableStart: number | undefined;
   /** The ids of the mails that a request or a command has named or read in the present epoch. */
   readonly readIds = new Set<string>();
-  /** At this number of `readIds`, those of removed mails are taken out. */
-  nextReadCleaning = MIN_READ_CLEANING;
   /** How many entries of the present epoch were dropped, by kind, and when the last of them happened. */
   readonly dropped = new Map<EntryKind, { count: number; untilMs: number }>();
 
@@ -185,7 +180,10 @@ export class Journals {
     const maxBytes = Math.min(MAX_BYTES, memoryForMail(environment) / 4);
     this.#budgets = { story: new Budget(maxBytes), traffic: new Budget(maxBytes) };
     this.#journalOf = worlds.addPart('journal', () => new Journal(this));
-    worlds.onRowChange((world, kind, before, after) => this.#addChange(world, kind, before, after));
+    worlds.onRowChange((world, kind, before, after) => {
+      if (kind === 'messages' && after === undefined) this.#forgetRead(world, before as MessageRow);
+      this.#addChange(world, kind, before, after);
+    });
     // The journal of the mailbox exists from the start, because a reset of the mailbox begins an epoch in it.
     this.#ofMailbox = this.#journalOf(worlds);
   }
@@ -302,8 +300,7 @@ export class Journals {
 
   /** Returns those of some mails of a world that nobody has read before, and notes that they are read now. */
   noteRead(world: World, messageIds: Iterable<string>): string[] {
-    const journal = this.#journalOf(world);
-    const { readIds } = journal;
+    const { readIds } = this.#journalOf(world);
     const unread: string[] = [];
     for (const messageId of messageIds) {
       if (readIds.has(messageId)) continue;
@@ -313,11 +310,12 @@ export class Journals {
       readIds.add(message.id);
       unread.push(message.id);
     }
-    if (readIds.size >= journal.nextReadCleaning) {
-      for (const id of readIds) if (!world.messages.get(id)) readIds.delete(id);
-      journal.nextReadCleaning = Math.max(2 * readIds.size, MIN_READ_CLEANING);
-    }
     return unread;
+  }
+
+  /** Forgets that a mail was read, because it was removed and cannot be read again. */
+  #forgetRead(world: World, { id }: MessageRow): void {
+    for (const { readIds } of this.#journalOf.in([world])) readIds.delete(id);
   }
 
   /** Returns the real time, in milliseconds. */

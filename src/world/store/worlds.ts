@@ -77,16 +77,13 @@ export class Worlds implements ReachableWorlds {
     return [...this.#worlds.values()];
   }
 
-  /** Returns the world of every sandbox. */
-  sandboxWorlds(): World[] {
-    return Array.from(this.#sandboxes.values(), ({ world }) => world);
-  }
-
   /** Returns the sandboxes that are told of a refused request: those that it names, and those that are told of all. */
   sandboxesToldOf(isNamed: (world: World) => boolean): World[] {
-    return [...this.#sandboxes.values()].flatMap(({ world, isToldOfAllRefusals }) =>
-      isToldOfAllRefusals || isNamed(world) ? world : [],
-    );
+    const told: World[] = [];
+    for (const { world, isToldOfAllRefusals } of this.#sandboxes.values()) {
+      if (isToldOfAllRefusals || isNamed(world)) told.push(world);
+    }
+    return told;
   }
 
   /** Returns the worlds that the clients of a tenant can reach. The clients of a sandbox reach only the sandbox. */
