@@ -1,4 +1,4 @@
-import { decodeBase64, findMistakes, type Scheme, type SignedParts, signCorrectly } from './find-mistakes.ts';
+import { decodeBase64, findMistake, type Scheme, type SignedParts, signCorrectly } from './find-mistake.ts';
 
 /** A request that the emulator sent, which helps to find what was changed in a copy of it. */
 export interface SentRequest {
@@ -50,12 +50,21 @@ type Headers = ReadonlyMap<string, string>;
 /** Verifies the signatures of a request step by step, and says why one does not verify. */
 export function explainSignature(input: SignatureInput): SignatureCheck[] {
   const headers = parseHeaders(input.headers);
-  const hexHeader = [...headers].find(([name, value]) => isHexHeader(name, value));
-  return [
-    ...(!hexHeader || headers.has('webhook-signature') ? [checkStandard(input, headers)] : []),
-    ...(hexHeader ? [checkHex(input, headers, hexHeader)] : []),
-  ];
+  return findSchemes(headers).map((scheme) =>
+    scheme === 'standard' ? checkStandard(input, headers) : checkHex(input, headers),
+  );
 }
+
+/** Returns the schemes by which a request is signed. A request without a signature should have that of the standard. */
+function findSchemes(headers: Headers): Scheme[] {
+  const hasHex = findHexHeader(headers) !== undefined;
+  const schemes: Scheme[] = [];
+  if (headers.has('webhook-signature') || !hasHex) schemes.push('standard');
+  if (hasHex) schemes.push('hex');
+  return schemes;
+}
+
+const findHexHeader = (headers: Headers) => [...headers].find(([name, value]) => isHexHeader(name, value));
 
 /** Returns whether a header contains the hex signature, as its name or its value suggests. */
 function isHexHeader(name: string, value: string): boolean {
@@ -86,9 +95,9 @@ function checkStandard({ body, secret, now, mailboxTime, sent }: SignatureInput,
   return completeCheck(steps, timeProblem ? [timeProblem] : [], { scheme: 'standard', parts, signatures, sent });
 }
 
-/** Checks the hex HMAC of the body, in the header with this name and value. */
-function checkHex(input: SignatureInput, headers: Headers, [name, value]: readonly [string, string]): SignatureCheck {
-  const { body, secret, sent } = input;
+/** Checks the hex HMAC of the body. */
+function checkHex({ body, secret, sent }: SignatureInput, headers: Headers): SignatureCheck {
+  const [name, value] = findHexHeader(headers) ?? ['', ''];
   const [id = '', timestamp = ''] = STANDARD_HEADERS.map((each) => headers.get(each));
   const steps = [
     createStep('Read the header', `${name}: ${value}`),
@@ -191,7 +200,7 @@ const ENCODING_NAMES = { standard: 'base64', hex: 'hex' } as const;
 function findReasons({ scheme, parts, signatures, sent }: SignedRequest): readonly string[] {
   for (const text of signatures) {
     const signature = text.replace(/^(v\d+[,=]|sha256=)/, '');
-    const mistakes = findMistakes(signature, parts, scheme, 'received');
+    const mistakes = findMistake(signature, parts, scheme, 'received');
     if (!mistakes) continue;
     const isPrefixed = removePrefix(text, scheme) !== undefined;
     return isPrefixed ? mistakes : [...mistakes, 'The signature lacks its prefix v1, with a comma after v1.'];
@@ -235,23 +244,23 @@ function guessReasons({ body, secret }: SignedParts, scheme: Scheme): string[] {
   if (scheme === 'standard' && !decodeBase64(secret.replace(/^whsec_/, '')))
     return ['The secret is wrong: it must be whsec_ followed by base64, as the reply to createWebhook has it.'];
   const changed = scheme === 'standard' ? 'webhook-id, webhook-timestamp or the body' : 'the body';
-  return [`The secret is wrong: it is not that of the webhook. Or the content of ${changed} was changed.`];
+  return [
+    `The secret is wrong: it is not that of the webhook. Or the content of ${changed} was changed. Or there is more ` +
+      'than one mistake, because no single mistake that is known here leads to this signature.',
+  ];
 }
 
 /**
  * Says how the receiver's own code computed a signature. Returns an empty list if the signature is correct, and
- * `undefined` if no known mistakes lead to it.
+ * `undefined` if no single known mistake leads to it.
  */
 export function explainComputed(computed: string, input: SignatureInput): readonly string[] | undefined {
   const headers = parseHeaders(input.headers);
   const { 'webhook-id': id = '', 'webhook-timestamp': timestamp = '' } = Object.fromEntries(headers);
   const parts: SignedParts = { id, timestamp, body: input.body, secret: input.secret };
   const signature = computed.trim().replace(/^(v\d+[,=]|sha256=)/, '');
-  const found = (['standard', 'hex'] as const).flatMap((scheme) => {
-    const mistakes = findMistakes(signature, parts, scheme, 'computed');
-    return mistakes && (headers.has('webhook-signature') || scheme === 'hex') ? [mistakes] : [];
-  });
-  return found.sort((a, b) => a.length - b.length)[0];
+  const found = findSchemes(headers).map((scheme) => findMistake(signature, parts, scheme, 'computed'));
+  return found.find((mistakes) => mistakes?.length === 0) ?? found.find((mistakes) => mistakes !== undefined);
 }
 
 /**
