@@ -1,3 +1,5 @@
+import { createOptionError } from './option-error.ts';
+
 /** The options that are whole numbers, each with its least and greatest value. */
 const RANGES = {
   journalSize: [0, 100_000],
@@ -33,7 +35,6 @@ export function parseNumber(option: NumberOption, value: unknown): number | unde
 export function checkNumber(option: NumberOption, value: unknown): number {
   const parsed = parseNumber(option, value);
   if (parsed !== undefined) return parsed;
-  throw new RangeError(
-    `The option ${option} must be ${ruleOf(option)}, not ${JSON.stringify(value) ?? String(value)}.`,
-  );
+  const message = `The option ${option} must be ${ruleOf(option)}, not ${JSON.stringify(value) ?? String(value)}.`;
+  throw createOptionError(new RangeError(message), { option, value });
 }

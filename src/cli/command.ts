@@ -30,6 +30,8 @@ export interface Terminal {
  */
 export interface Flag<Value = unknown> extends Partial<ServerSetting<Value>> {
   readonly help: string;
+  /** The option of `startServer` that the flag sets. */
+  readonly option?: string;
   /** Whether the value is JSON. A comma in JSON does not separate two values. */
   readonly isJson?: true;
   /** A second variable that sets the flag. The variable with the name of the flag has priority. */

@@ -6,8 +6,19 @@ import { SERVER_SETTINGS } from '../server/server-settings.ts';
 import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 
+/** Returns the flag for an option of a server. */
+const setting = <Option extends keyof typeof SERVER_SETTINGS>(option: Option) => ({
+  ...SERVER_SETTINGS[option],
+  option,
+});
+
 /** Returns the flag for an option that is a number. The flag has the same limits as the option. */
-const numericFlag = (option: NumberOption, value: string, help: string) => ({ ...numberFlag(option), value, help });
+const numericFlag = <Option extends NumberOption>(option: Option, value: string, help: string) => ({
+  ...numberFlag(option),
+  option,
+  value,
+  help,
+});
 
 /** Puts flags into a group. `--help` lists them under the name of the group. */
 function inGroup<const Flags extends Readonly<Record<string, Flag>>>(group: string, flags: Flags): Flags {
@@ -17,10 +28,10 @@ function inGroup<const Flags extends Readonly<Record<string, Flag>>>(group: stri
 /** The flags of `agent-mailbox-mock start`. */
 export const START_FLAGS = {
   ...inGroup('Server', {
-    port: { ...SERVER_SETTINGS.port, otherVariable: 'PORT' },
-    host: SERVER_SETTINGS.host,
-    'public-url': SERVER_SETTINGS.publicUrl,
-    drain: SERVER_SETTINGS.drain,
+    port: { ...setting('port'), otherVariable: 'PORT' },
+    host: setting('host'),
+    'public-url': setting('publicUrl'),
+    drain: setting('drain'),
     handlers: { value: '<file>', help: 'Module with your own msw handlers, which run before the emulator' },
   }),
   ...inGroup('Data', {
@@ -30,7 +41,7 @@ export const START_FLAGS = {
       help: `Fixture file, JSON with or without comments (default ${DEFAULT_FIXTURE_FILE}, if it is in this folder)`,
     },
     watch: { help: 'Load the fixture file again when it changes' },
-    state: SERVER_SETTINGS.state,
+    state: setting('state'),
     seed: numericFlag('seed', '<number>', 'Make ids, keys and secrets the same in every run with this number'),
   }),
   ...inGroup('Mail', {
@@ -39,12 +50,13 @@ export const START_FLAGS = {
       value: '<glob>',
       help: 'Start with the mail in these .eml and mbox files; a mail goes to the inboxes in its header; repeatable',
     },
-    'smtp-port': SERVER_SETTINGS.smtpPort,
-    'imap-port': SERVER_SETTINGS.imapPort,
-    'tls-cert': SERVER_SETTINGS.tlsCert,
-    'tls-key': SERVER_SETTINGS.tlsKey,
-    'tls-required': { help: 'Refuse IMAP and SMTP logins without TLS' },
+    'smtp-port': setting('smtpPort'),
+    'imap-port': setting('imapPort'),
+    'tls-cert': setting('tlsCert'),
+    'tls-key': setting('tlsKey'),
+    'tls-required': { option: 'tlsRequired', help: 'Refuse IMAP and SMTP logins without TLS' },
     'max-mail': {
+      option: 'maxMailBytes',
       value: '<size>',
       help: 'Limit for stored mail, such as 512MiB or 1GiB (default 256MiB, less if there is little memory)',
       expected: 'a size such as 512MiB or 1GiB',
@@ -68,14 +80,14 @@ export const START_FLAGS = {
     },
   }),
   ...inGroup('Security', {
-    'allow-host': SERVER_SETTINGS.allowHosts,
-    'cors-origin': SERVER_SETTINGS.corsOrigins,
-    'deliver-to': SERVER_SETTINGS.deliverTo,
-    token: SERVER_SETTINGS.controlToken,
+    'allow-host': setting('allowHosts'),
+    'cors-origin': setting('corsOrigins'),
+    'deliver-to': setting('deliverTo'),
+    token: setting('controlToken'),
   }),
   ...inGroup('Log and output', {
     quiet: { short: 'q', help: 'Do not print the log' },
-    verbose: { help: 'Log control calls that only read, and the requests of the inspector, too' },
+    verbose: { option: 'verbose', help: 'Log control calls that only read, and the requests of the inspector, too' },
     'journal-size': numericFlag(
       'journalSize',
       '<requests>',
@@ -100,7 +112,7 @@ const { open: _open, json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLA
 /** The flags of `agent-mailbox-mock exec`. `PORT` is not read, because it is for the command that `exec` runs. */
 export const EXEC_FLAGS = {
   ...EMULATOR_FLAGS,
-  ...inGroup('Server', { port: { ...SERVER_SETTINGS.port, help: 'Port to listen on (default: a free one)' } }),
+  ...inGroup('Server', { port: { ...setting('port'), help: 'Port to listen on (default: a free one)' } }),
   ...inGroup('Log and output', {
     log: { help: 'Print the log to stderr' },
     report: {

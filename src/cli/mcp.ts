@@ -4,7 +4,7 @@ import { type ControlClient, createControlClient } from '../control/table/client
 import { isObject } from '../fixture/fixture-part.ts';
 import type { RunCommand } from './command.ts';
 import { startWithData } from './commands/start.ts';
-import { parseStartSettings } from './commands/start-settings.ts';
+import { readStartSettings } from './commands/start-settings.ts';
 import { createEmulatorClient } from './control-client.ts';
 import { callTool, TOOLS } from './mcp-tools.ts';
 
@@ -26,7 +26,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export const mcp: RunCommand = async (terminal, flags) => {
   await using server = flags.url
     ? undefined
-    : await startWithData(parseStartSettings({}, 0), { print: terminal.err, log: terminal.err });
+    : await startWithData(readStartSettings({}, 0), { print: terminal.err, log: terminal.err });
   const { url, client } = server
     ? { url: server.url, client: createControlClient({ control: server.control, token: server.controlToken }) }
     : createEmulatorClient(flags);

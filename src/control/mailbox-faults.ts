@@ -1,4 +1,5 @@
-import { ApiError, parseOrRefuse } from '../contract/errors.ts';
+import { createOptionError } from '../basics/option-error.ts';
+import { ApiError, createValidationError, parseOrRefuse } from '../contract/errors.ts';
 import type { Recipient } from '../service/mail/outgoing/route.ts';
 import { newId } from '../world/environment.ts';
 import { createFault, type Fault, type FaultOptions, faultOptions, initialFaults } from '../world/fault.ts';
@@ -71,14 +72,23 @@ export function createMailboxFaults(scope: ControlScope): MailboxFaults {
 /** Adds the faults with which a mailbox starts. @throws {ApiError} as `addFault` does, with the place in the list. */
 export function addInitialFaults(scope: ControlScope, options: readonly FaultOptions[]): void {
   const { addFault } = createMailboxFaults(scope);
-  parseOrRefuse('An option', initialFaults(), { faults: options });
+  const parsed = initialFaults().safeParse({ faults: options });
+  if (!parsed.success) {
+    throw createOptionError(createValidationError('An option', parsed.error), {
+      option: 'faults',
+      describe: (nameOf) => createValidationError(nameOf('faults'), parsed.error).message,
+    });
+  }
   for (const [index, fault] of options.entries()) {
     try {
       addFault(fault);
     } catch (error) {
-      throw error instanceof ApiError
-        ? new ApiError(error.code, `The option faults[${index}]: ${error.message}`)
-        : error;
+      if (!(error instanceof ApiError)) throw error;
+      const { code, message } = error;
+      throw createOptionError(new ApiError(code, `The option faults[${index}]: ${message}`), {
+        option: 'faults',
+        describe: (nameOf) => `${nameOf('faults')}, faults[${index}]: ${message}`,
+      });
     }
   }
 }

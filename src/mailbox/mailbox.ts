@@ -1,5 +1,6 @@
 import { checkOptions, describeValue } from '../basics/check-options.ts';
 import { lazy } from '../basics/lazy-schema.ts';
+import { createOptionError } from '../basics/option-error.ts';
 import { DEFAULT_MAX_STORED_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
 import type { BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
@@ -264,7 +265,8 @@ export function explainMissingMsw(what: string, error: unknown): Error | undefin
 function parseMaxMailBytes(bytes = DEFAULT_MAX_STORED_BYTES): number {
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
   const shown = typeof bytes === 'number' ? String(bytes) : JSON.stringify(bytes);
-  throw new MailLimitError(`The option maxMailBytes must be a whole number of bytes above 0, not ${shown}.`);
+  const message = `The option maxMailBytes must be a whole number of bytes above 0, not ${shown}.`;
+  throw createOptionError(new MailLimitError(message), { option: 'maxMailBytes', value: bytes });
 }
 
 function parseBaseUrl(baseUrl: string): string {

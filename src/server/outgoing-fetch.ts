@@ -7,7 +7,6 @@ import { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import ipaddr from 'ipaddr.js';
 import { RefusedError } from '../world/fetch-in-process.ts';
-import { parseListOption } from './server-settings.ts';
 
 /** Node's own function. It is read here at once, because msw replaces it later, and deliveries must not reach msw. */
 const { request } = http;
@@ -164,14 +163,11 @@ const LOCAL_NAME = /(?:^|\.)localhost$/;
 
 /**
  * Creates the rules: `localhost` and loopback addresses are always allowed, link-local and metadata addresses are never
- * allowed, and other receivers are allowed only if `deliverTo` names them. An entry of `deliverTo` is a host as written
- * in a URL, a range such as `10.0.0.0/8`, or `*` for all. Before the address of a name is known, the rules say whether
- * the name may be looked up.
- *
- * @throws {TypeError} on any other entry, because it would never match.
+ * allowed, and other receivers are allowed only if `deliverTo` names them: the parsed option of `startServer`. Before
+ * the address of a name is known, the rules say whether the name may be looked up.
  */
 export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules {
-  const matchers = [isLocal, ...parseListOption('deliverTo', deliverTo).map(toMatcher)];
+  const matchers = [isLocal, ...deliverTo.map(toMatcher)];
 
   return (host, addressText = host) => {
     const address = ipaddr.isValid(addressText) ? ipaddr.process(addressText) : undefined;

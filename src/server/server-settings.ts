@@ -1,6 +1,7 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { type Duration, isDuration, isShortWait } from '../basics/duration.ts';
 import { toWholeNumber } from '../basics/number-options.ts';
+import { createOptionError } from '../basics/option-error.ts';
 import { isUrlWithProtocol } from '../basics/text.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, hostnameOf } from './loopback.ts';
 
@@ -186,25 +187,23 @@ export function parseSettings(options: SettingOptions): Settings {
 /** Checks an option, and returns its value in the form that the server uses. */
 function parseOption(name: keyof SettingOptions, value: unknown): unknown {
   const { multiple, parse, expected, isSecret, fromText }: ServerSetting = SERVER_SETTINGS[name];
-  if (multiple) return parseListOption(name, value);
+  if (multiple) return parseList(name, value);
   const parsed = parse(value);
   if (parsed !== undefined) return parsed;
   const Problem = fromText ? RangeError : TypeError;
-  throw new Problem(`The option ${name} must be ${expected}${isSecret ? '' : `, not ${quote(value)}`}.`);
+  const message = `The option ${name} must be ${expected}${isSecret ? '' : `, not ${quote(value)}`}.`;
+  throw createOptionError(new Problem(message), { option: name, value });
 }
 
-/**
- * Checks an option of `startServer` that is a list, and returns its items in the form that the server uses.
- *
- * @throws {TypeError} when the option is not a list, or has an invalid item, because such an item would never match.
- */
-export function parseListOption(name: keyof SettingOptions, items: unknown): string[] {
+/** Checks an option that is a list. An invalid item is refused, because it would never match. */
+function parseList(name: keyof SettingOptions, items: unknown): string[] {
   const { parse, takes }: ServerSetting = SERVER_SETTINGS[name];
   if (!Array.isArray(items)) throw new TypeError(`The option ${name} must be a list, not ${quote(items)}.`);
   return items.map((item) => {
     const parsed = parse(item);
     if (parsed !== undefined) return String(parsed);
-    throw new TypeError(`The option ${name} takes ${takes}, not ${quote(item)}.`);
+    const error = new TypeError(`The option ${name} takes ${takes}, not ${quote(item)}.`);
+    throw createOptionError(error, { option: name, value: item });
   });
 }
 

@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'msw';
 import { checkOptions } from '../basics/check-options.ts';
+import { createOptionError } from '../basics/option-error.ts';
 import { setTimeout } from '../basics/real-timers.ts';
 import { ApiError } from '../contract/errors.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
@@ -160,7 +161,10 @@ function parseOptions(options: ServerOptions<NamedFixture>) {
   const { tlsRequired = false, log, colour = false, verbose = false } = options;
   const { publicUrl, drain, ...settings } = parseSettings(options);
   if (tlsRequired && settings.tlsCert === undefined) {
-    throw new TypeError('The option tlsRequired needs tlsCert and tlsKey.');
+    throw createOptionError(new TypeError('The option tlsRequired needs tlsCert and tlsKey.'), {
+      option: 'tlsRequired',
+      describe: (nameOf) => `${nameOf('tlsRequired')} needs ${nameOf('tlsCert')} and ${nameOf('tlsKey')}.`,
+    });
   }
   if (log !== undefined && typeof log !== 'function') {
     throw new TypeError(`The option log must be a function, not ${JSON.stringify(log)}.`);

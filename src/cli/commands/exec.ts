@@ -3,12 +3,12 @@ import { chooseUrl, urlOfSandbox } from '../../control/table/place.ts';
 import { type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
 import { createEmulatorClient } from '../control-client.ts';
 import { findFixtureFile } from '../files.ts';
-import { EXEC_FLAGS, variableOf } from '../flags.ts';
+import { variableOf } from '../flags.ts';
 import { connectionVariables, serviceVariables } from './connection-variables.ts';
 import { checkReportFolder, writeReport } from './report.ts';
 import { runChild } from './run-child.ts';
 import { startWithData, writeVariables } from './start.ts';
-import { parseOne, parseStartSettings } from './start-settings.ts';
+import { readStartSettings, readText } from './start-settings.ts';
 import { parseTrace, saveTrace } from './trace-file.ts';
 
 /**
@@ -18,9 +18,9 @@ import { parseTrace, saveTrace } from './trace-file.ts';
 export const exec: RunCommand = async (terminal, flags, _, command) => {
   const emulatorUrl = chooseUrl(terminal.env);
   if (emulatorUrl !== undefined) return runInSandbox(terminal, emulatorUrl, flags, command);
-  const settings = parseStartSettings(flags, 0);
+  const settings = readStartSettings(flags, 0);
   const { fixtures = findFixtureFile(), envFile } = settings;
-  const report = parseOne(EXEC_FLAGS.report, flags.report);
+  const report = readText(flags.report);
   if (report !== undefined) await checkReportFolder(report);
   const traceTarget = await parseTrace(flags);
   const { err, showStatus } = terminal;

@@ -1,66 +1,75 @@
+import type { OptionProblem } from '../../basics/option-error.ts';
 import type { FaultOptions } from '../../mailbox/without-msw.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../server/loopback.ts';
+import type { ListenOptions, ServerOptions } from '../../server/start-server.ts';
 import { type Flag, type GivenFlag, type GivenFlags, parseEach, parsePair, quote, UsageError } from '../command.ts';
 import { START_FLAGS } from '../flags.ts';
 
 /** The settings of `agent-mailbox-mock start`. */
-export type StartSettings = ReturnType<typeof parseStartSettings>;
+export type StartSettings = ReturnType<typeof readStartSettings>;
 
 /**
- * Parses the flags of `start`. `defaultPort` is the HTTP port without a flag; 0 is any free port.
+ * Reads the flags of `start`. `defaultPort` is the HTTP port without a flag; 0 is any free port.
  *
- * @throws {UsageError} on an invalid value.
+ * @throws {UsageError} on a flag that the command itself reads. `startServer` checks the options that it gets.
  */
-export function parseStartSettings(flags: GivenFlags, defaultPort = DEFAULT_PORT) {
-  const one = <Name extends FlagName>(name: Name) => parseOne(START_FLAGS[name] as Flag<ValueOf<Name>>, flags[name]);
-  const list = (name: FlagName) => parseList(START_FLAGS[name], flags[name]);
+export function readStartSettings(flags: GivenFlags, defaultPort = DEFAULT_PORT) {
+  const text = (name: FlagName) => readText(flags[name]);
   const isOn = (name: FlagName) => flags[name]?.value === true;
-  const behaviours = parseEach(flags.behaviour, (text, source) => parsePair(text, source, '<id>=<value>'));
   return {
     /** The options that `startServer` gets as they are. */
     server: {
-      port: one('port') ?? defaultPort,
-      host: one('host') ?? DEFAULT_HOST,
-      publicUrl: one('public-url'),
-      drain: one('drain'),
-      state: one('state'),
-      seed: one('seed'),
-      smtpPort: one('smtp-port'),
-      imapPort: one('imap-port'),
-      tlsCert: one('tls-cert'),
-      tlsKey: one('tls-key'),
-      tlsRequired: isOn('tls-required'),
-      maxMailBytes: one('max-mail'),
-      loopLimit: one('loop-limit'),
-      behaviours: Object.fromEntries(behaviours),
-      // `startServer` checks the faults.
+      port: defaultPort,
+      host: DEFAULT_HOST,
+      ...readOptions(flags),
+      behaviours: Object.fromEntries(
+        parseEach(flags.behaviour, (pair, source) => parsePair(pair, source, '<id>=<value>')),
+      ),
       faults: flags.fault && parseEach(flags.fault, parseFaults).flat(),
-      allowHosts: list('allow-host'),
-      corsOrigins: list('cors-origin'),
-      deliverTo: list('deliver-to'),
-      controlToken: one('token'),
-      journalSize: one('journal-size'),
-      verbose: isOn('verbose'),
     },
     /** The files that are read before the start. */
-    fixtures: one('fixtures'),
-    mail: list('mail'),
-    handlers: one('handlers'),
-    profile: one('profile'),
+    fixtures: text('fixtures'),
+    mail: parseEach(flags.mail, String),
+    handlers: text('handlers'),
+    profile: text('profile'),
     watch: isOn('watch'),
-    envFile: one('env-file'),
+    envFile: text('env-file'),
     opensInspector: isOn('open'),
     json: isOn('json'),
     quiet: isOn('quiet'),
+    /** The flags that were given, for messages about options. */
+    flags,
   };
 }
 
 type FlagName = keyof typeof START_FLAGS;
 
-/** The type of the value of a flag. */
-type ValueOf<Name extends FlagName> = (typeof START_FLAGS)[Name] extends { parse(value: unknown): infer Value }
-  ? NonNullable<Value>
-  : string;
+/** The options that a flag sets alone. A server has a port and a host even without flags. */
+type OptionsOfFlags = Omit<ListenOptions, 'handlers' | 'log' | 'colour' | 'port' | 'host'> &
+  Pick<ServerOptions, 'seed' | 'maxMailBytes' | 'loopLimit' | 'journalSize'> & { port: number; host: string };
+
+/** Converts each flag that sets an option of `startServer`. A text that cannot be converted stays, and is refused. */
+function readOptions(flags: GivenFlags): Partial<OptionsOfFlags> {
+  const options: Record<string, unknown> = {};
+  for (const [name, definition] of Object.entries<Flag>(START_FLAGS)) {
+    const given = flags[name];
+    if (given && definition.option !== undefined) options[definition.option] = convert(definition, given);
+  }
+  // `startServer` checks each value.
+  return options as Partial<OptionsOfFlags>;
+}
+
+function convert({ value, multiple, fromText }: Flag, given: GivenFlag): unknown {
+  if (value === undefined || multiple) return given.value;
+  if (fromText) return fromText(String(given.value)) ?? given.value;
+  return readText(given);
+}
+
+/** Returns the text of a flag, or `undefined` if the flag is not given. @throws {UsageError} if the text is empty. */
+export function readText(given: GivenFlag | undefined): string | undefined {
+  if (given?.value === '') throw new UsageError(`${given.source} must not be empty.`);
+  return given && String(given.value);
+}
 
 /** Parses the JSON of one fault, or of a list of faults. */
 function parseFaults(text: string, source: string): FaultOptions | FaultOptions[] {
@@ -73,24 +82,36 @@ function parseFaults(text: string, source: string): FaultOptions | FaultOptions[
   }
 }
 
-/** Parses the text of a flag that is set. @throws {UsageError} on an invalid value. */
-export function parseOne<Value = string>(definition: Flag<Value>, flag: GivenFlag | undefined): Value | undefined {
-  return flag && parseText(definition, String(flag.value), flag.source);
+/** Says what is wrong with an option, by the names of the flags or variables that set options. */
+export function explainOption({ option, value, describe }: OptionProblem, flags: GivenFlags): UsageError {
+  const rows = Object.entries<Flag>({ ...START_FLAGS, fault: { ...START_FLAGS.fault, option: 'faults' } });
+  const find = (wanted: string) => rows.find(([, row]) => row.option === wanted) ?? [wanted, undefined];
+  const nameOf = (wanted: string) => flags[find(wanted)[0]]?.source ?? `--${find(wanted)[0]}`;
+  if (describe) return new UsageError(describe(nameOf));
+  const [, row] = find(option);
+  return createValueError(row ?? { help: '' }, nameOf(option), String(value));
 }
 
-/** Checks each text of a list and returns the texts unchanged, because `startServer` parses them itself. */
-export function parseList(definition: Flag, flag: GivenFlag | undefined): string[] {
-  return parseEach(flag, (text, source) => {
-    parseText(definition, text, source);
-    return text;
-  });
+/** Parses the text of a flag whose value no option of `startServer` gets. @throws {UsageError} on an invalid value. */
+export function parseOne<Value>(definition: ValueFlag<Value>, given: GivenFlag | undefined): Value | undefined {
+  return given && parseValue(definition, String(given.value), given.source);
 }
 
-/** Parses and checks a value by the definition of its flag. */
-function parseText<Value>(definition: Flag<Value>, text: string, source: string): Value {
-  const { multiple, expected, isSecret, fromText, parse = (given: unknown) => given as Value } = definition;
-  if (text === '' && !fromText && !multiple) throw new UsageError(`${source} must not be empty.`);
+/** Parses each text of a repeatable flag. @throws {UsageError} on an invalid value. */
+export function parseList<Value>(definition: ValueFlag<Value>, given: GivenFlag | undefined): Value[] {
+  return parseEach(given, (text, source) => parseValue(definition, text, source));
+}
+
+/** A flag that checks its value. */
+type ValueFlag<Value> = Flag<Value> & Required<Pick<Flag<Value>, 'parse'>>;
+
+function parseValue<Value>(definition: ValueFlag<Value>, text: string, source: string): Value {
+  const { fromText, parse } = definition;
   const value = parse(fromText ? fromText(text) : text);
   if (value !== undefined) return value;
-  throw new UsageError(`${source} must be ${expected}${isSecret ? '' : `, not ${quote(text)}`}.`);
+  throw createValueError(definition, source, text);
+}
+
+function createValueError({ expected, isSecret }: Flag, source: string, text: string): UsageError {
+  return new UsageError(`${source} must be ${expected}${isSecret ? '' : `, not ${quote(text)}`}.`);
 }

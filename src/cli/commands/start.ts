@@ -1,23 +1,22 @@
 import { createNameCheck } from '../../basics/named-error.ts';
+import { optionProblemOf } from '../../basics/option-error.ts';
 import { MailLimitError } from '../../basics/size.ts';
 import { NAME } from '../../basics/version.ts';
 import { BehaviourError } from '../../contract/behaviours.ts';
-import { ApiError } from '../../contract/errors.ts';
 import { defaultFixture } from '../../fixture/default-fixture.ts';
 import type { NamedFixture } from '../../fixture/keys-and-ids.ts';
 import { startServer } from '../../server/index.ts';
 import type { ListenOptions } from '../../server/start-server.ts';
 import { CannotRunError, type RunCommand, type Terminal, UsageError } from '../command.ts';
 import { explainFixtureError, findFixtureFile } from '../files.ts';
-import { variableOf } from '../flags.ts';
 import { shortenIdsToFit } from '../layout.ts';
 import { bannerText, describeLoaded, readyLine } from './banner.ts';
 import { type AnyServer, connectionVariables, type Variables } from './connection-variables.ts';
-import { parseStartSettings, type StartSettings } from './start-settings.ts';
+import { explainOption, readStartSettings, type StartSettings } from './start-settings.ts';
 
 /** Runs the emulator until it is interrupted. Code that only some flags need is loaded only for these flags. */
 export const start: RunCommand = async (terminal, flags) => {
-  const settings = parseStartSettings(flags);
+  const settings = readStartSettings(flags);
   const { json, quiet, envFile, opensInspector } = settings;
   const { out, err, env, colour, showStatus } = terminal;
   const fixtures = settings.fixtures ?? findFixtureFile();
@@ -94,22 +93,11 @@ const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
   EAI_AGAIN: NO_HOST,
 };
 
-/** Replaces the name of the option of `startServer` in the message of an error by the name of the flag. */
-function explainFault({ message }: ApiError): string {
-  return message.replace(/^(?:An option (?=is)|The option (?=faults))/, `--fault or ${variableOf('fault')} `);
-}
-
-/** Replaces the names of the options for TLS in the message of an error by the names of the flags. */
-function explainTls({ message }: TypeError): string {
-  const sentence = message.replace(/^The options? /, '');
-  return sentence.replace(/\btls(Cert|Key|Required)\b/g, (_, word: string) => `--tls-${word.toLowerCase()}`);
-}
-
 /** Converts a known error of the start to an error with advice for the user. Returns any other error unchanged. */
-function explainStartError(error: unknown, { server, fixtures }: StartSettings): unknown {
-  if (error instanceof ApiError) return new UsageError(explainFault(error));
+function explainStartError(error: unknown, { server, fixtures, flags }: StartSettings): unknown {
+  const problem = optionProblemOf(error);
+  if (problem) return explainOption(problem, flags);
   if (error instanceof BehaviourError || error instanceof MailLimitError) return new UsageError(error.message);
-  if (error instanceof TypeError && /^The options? tls/.test(error.message)) return new UsageError(explainTls(error));
   if (createNameCheck('StateFileError')(error)) return new CannotRunError((error as Error).message);
   const { code = '', port = server.port } = error as { readonly code?: string; readonly port?: number };
   const otherFlag = port === server.imapPort ? '--imap-port' : '--smtp-port';

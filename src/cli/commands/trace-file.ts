@@ -3,8 +3,7 @@ import { readRegularFile } from '../../server/regular-file.ts';
 import { replaceFile } from '../../server/replace-file.ts';
 import { CannotRunError, type GivenFlags, type Terminal, UsageError } from '../command.ts';
 import { explainWriteError } from '../files.ts';
-import { EXEC_FLAGS } from '../flags.ts';
-import { parseOne } from './start-settings.ts';
+import { readText } from './start-settings.ts';
 
 /** Where `exec` writes a trace, and whether it does so also after a success. */
 export interface TraceTarget {
@@ -22,7 +21,7 @@ export async function parseTrace(flags: GivenFlags): Promise<TraceTarget | undef
   const { trace, 'trace-always': always } = flags;
   const isAlways = always?.value === true;
   if (isAlways && trace === undefined) throw new UsageError(`${always.source} needs --trace <file>.`);
-  const path = trace === undefined ? undefined : parseOne(EXEC_FLAGS.trace, trace);
+  const path = readText(trace);
   if (path === undefined) return undefined;
   // A file that does not exist, or that cannot be read, is not replaced without its permission.
   const text = await readRegularFile(path).then(String, () => undefined);

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { messageOf } from '../../basics/named-error.ts';
+import { createOptionError, type OptionProblem } from '../../basics/option-error.ts';
 import { clearTimeout, setImmediate, setTimeout } from '../../basics/real-timers.ts';
 import type { Intake } from '../intake.ts';
 import { createListener, type Listener } from '../listener.ts';
@@ -28,20 +29,35 @@ export async function readMailTls(certFile?: string, keyFile?: string): Promise<
     return { cert, key, context: createSecureContext({ cert, key }) };
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw new TypeError(
-      `The options tlsCert and tlsKey must be a certificate and its key, not ${JSON.stringify(certFile)} and ` +
-        `${JSON.stringify(keyFile)}: ${TLS_PROBLEMS[code] ?? messageOf(error)}.`,
+    const problem =
+      `must be a certificate and its key, not ${JSON.stringify(certFile)} and ${JSON.stringify(keyFile)}: ` +
+      `${TLS_PROBLEMS[code] ?? messageOf(error)}.`;
+    throw createTlsError(
+      'The options',
+      'tlsCert',
+      (nameOf) => `${nameOf('tlsCert')} and ${nameOf('tlsKey')} ${problem}`,
     );
   }
 }
 
 async function readTlsFile(option: string, path: string | undefined): Promise<Buffer> {
-  if (path === undefined)
-    throw new TypeError(`The options tlsCert and tlsKey must be set together, but ${option} is missing.`);
+  if (path === undefined) {
+    throw createTlsError(
+      'The options',
+      option,
+      (nameOf) =>
+        `${nameOf('tlsCert')} and ${nameOf('tlsKey')} must be set together, but ${nameOf(option)} is missing.`,
+    );
+  }
   return readRegularFile(path).catch((error: unknown) => {
-    const problem = fileProblem(error, 'there is no such file');
-    throw new TypeError(`The option ${option}: ${JSON.stringify(path)} cannot be read: ${problem}.`);
+    const problem = `${JSON.stringify(path)} cannot be read: ${fileProblem(error, 'there is no such file')}.`;
+    throw createTlsError('The option', option, (nameOf) => `${nameOf(option)}: ${problem}`);
   });
+}
+
+/** Creates an error about the options for TLS. Its message is the sentence of `describe` with their names in code. */
+function createTlsError(subject: string, option: string, describe: NonNullable<OptionProblem['describe']>): TypeError {
+  return createOptionError(new TypeError(`${subject} ${describe(String)}`), { option, describe });
 }
 
 /** The settings that the servers for SMTP and IMAP share. */

@@ -6,10 +6,14 @@ import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createReceiverRules } from '../../../src/server/outgoing-fetch.ts';
+import { parseSettings } from '../../../src/server/server-settings.ts';
 import { fetchInProcess } from '../../../src/world/fetch-in-process.ts';
 import { senderTo } from '../../support/sender.ts';
 import { serve } from '../../support/serve.ts';
 import { createWebhook, START } from '../../support/webhooks.ts';
+
+/** Creates the rules from the option of a server. */
+const rulesOf = (deliverTo: readonly string[]) => createReceiverRules(parseSettings({ deliverTo }).deliverTo);
 
 const NEVER = 'is a link-local or metadata address, which is never called.';
 
@@ -80,7 +84,7 @@ describe('the rules', () => {
   test.for([...FORBIDDEN])('never allow calls to %s, even if all hosts are allowed', (written, { expect }) => {
     const host = hostOf(written);
     for (const deliverTo of [[], ['*'], ['0.0.0.0/0', '::/0'], [host.includes(':') ? `[${host}]` : host]]) {
-      const rules = createReceiverRules(deliverTo);
+      const rules = rulesOf(deliverTo);
       expect(rules(host)).toBe(`${host} ${NEVER}`);
       expect(rules('intranet.example', host)).toBe(`intranet.example (${host}) ${NEVER}`);
     }
@@ -90,8 +94,8 @@ describe('the rules', () => {
     'always allow calls to %s',
     (host, { expect }) => {
       for (const deliverTo of [[], ['*'], ['hooks.example']]) {
-        expect(createReceiverRules(deliverTo)(host)).toBeUndefined();
-        expect(createReceiverRules(deliverTo)('localhost', host)).toBeUndefined();
+        expect(rulesOf(deliverTo)(host)).toBeUndefined();
+        expect(rulesOf(deliverTo)('localhost', host)).toBeUndefined();
       }
     },
   );
@@ -99,10 +103,10 @@ describe('the rules', () => {
   test.for([...ELSEWHERE])('allow calls to %s only if it is allowed explicitly', (written, { expect }) => {
     const host = hostOf(written);
     const said = `${host} is not a loopback address; start with --deliver-to ${host} to allow it.`;
-    expect(createReceiverRules([])(host)).toBe(said);
-    expect(createReceiverRules(['hooks.example', '8.8.8.0/24', '2001:4860::/32'])(host)).toBe(said);
-    expect(createReceiverRules([host])(host)).toBeUndefined();
-    expect(createReceiverRules(['*'])(host)).toBeUndefined();
+    expect(rulesOf([])(host)).toBe(said);
+    expect(rulesOf(['hooks.example', '8.8.8.0/24', '2001:4860::/32'])(host)).toBe(said);
+    expect(rulesOf([host])(host)).toBeUndefined();
+    expect(rulesOf(['*'])(host)).toBeUndefined();
   });
 
   const OTHER = '203.0.113.7';
@@ -139,7 +143,7 @@ describe('the rules', () => {
       ['*', [[OTHER], ['fd12::1'], ['hooks.example', OTHER], ['hooks.example']], []],
     ],
   )('with %s let this be called and not that', ([entry, permitted, refused], { expect }) => {
-    const rules = createReceiverRules([entry]);
+    const rules = rulesOf([entry]);
     for (const target of permitted) expect(rules(...target), target.join()).toBeUndefined();
     for (const target of refused)
       expect(rules(...target), target.join()).toContain('is not a loopback address; start with');
@@ -157,8 +161,8 @@ describe('the rules', () => {
     5,
     null,
   ])('are not made of %j', (entry, { expect }) => {
-    expect(() => createReceiverRules([entry as string])).toThrow(TypeError);
-    expect(() => createReceiverRules(['127.0.0.1', entry as string])).toThrow(
+    expect(() => rulesOf([entry as string])).toThrow(TypeError);
+    expect(() => rulesOf(['127.0.0.1', entry as string])).toThrow(
       `The option deliverTo takes hosts, ranges such as "10.0.0.0/8", or "*", not ${JSON.stringify(entry)}.`,
     );
   });
