@@ -45,9 +45,14 @@ export function createListInParts<Item>(
 }
 
 /** Writes a value as JSON in pieces, because the whole text could need too much memory. */
-export function* toJsonPieces(value: unknown): Generator<string, void> {
+export function toJsonPieces(value: unknown): Generator<string, void> {
+  return joinPieces(writeValue(value, 0));
+}
+
+/** Joins parts of a text to pieces of about 1 MiB, because a call for each part would take too long. */
+export function* joinPieces(parts: Iterable<string>): Generator<string, void> {
   let piece = '';
-  for (const part of writeValue(value, 0)) {
+  for (const part of parts) {
     piece += part;
     if (piece.length < MIN_PIECE_LENGTH) continue;
     yield piece;

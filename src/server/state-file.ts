@@ -1,13 +1,19 @@
-import { randomUUID } from 'node:crypto';
 import { readdir, readlink, realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { toJsonPieces } from '../basics/json-pieces.ts';
+import { joinPieces } from '../basics/json-pieces.ts';
 import { messageOf } from '../basics/named-error.ts';
-import { createWholeState, type WholeParts, type WholeState, watchChanges } from '../control/state/state-keeper.ts';
+import {
+  createWholeState,
+  type WholeFixture,
+  type WholeParts,
+  type WholeState,
+  watchChanges,
+} from '../control/state/state-keeper.ts';
 import { FixtureError } from '../fixture/fixture-part.ts';
 import { type FileLock, lockFile, StateFileError } from './file-lock.ts';
 import { fileProblem, openRegularFile, readRegularFile } from './regular-file.ts';
 import { replaceFile } from './replace-file.ts';
+import { readLines, writeLines } from './state-lines.ts';
 
 /** How long changes are collected before they are written, in milliseconds. */
 const WRITE_DELAY_MS = 100;
@@ -37,19 +43,14 @@ export async function keepInFile(context: WholeParts, file: string) {
   }
 }
 
-function* toJsonLine(value: unknown): Generator<string> {
-  yield* toJsonPieces(value);
-  yield '\n';
-}
-
 /** Writes the data now, and after each change. */
 async function keepWriting(state: WholeState, target: string, lock: FileLock) {
   let writtenAt = new Date();
-  const save = async (fixture: object) => {
+  const save = async (whole: WholeFixture) => {
     const startedAt = new Date();
     try {
       await lock.check();
-      await replaceFile(target, toJsonLine(fixture));
+      await replaceFile(target, joinPieces(writeLines(whole)));
     } catch (error) {
       throw explainWriteError(target, error);
     }
@@ -112,70 +113,9 @@ async function followLinks(file: string): Promise<string> {
 
 function loadContent(state: WholeState, file: string, content: Buffer): void {
   try {
-    state.restoreData(parseState(content) as never);
+    state.restoreData(readLines(content));
   } catch (error) {
     if (error instanceof FixtureError) throw new StateFileError(`The state file ${file}: ${error.message}`);
     throw new StateFileError(`The state file ${file} cannot be loaded: ${messageOf(error)}.`);
-  }
-}
-
-/** The kinds of rows that contain bytes, each with the name of the field of these bytes. */
-const BYTE_FIELDS = Object.entries({ messages: 'raw', attachments: 'content' });
-
-/** A text that is shorter than this is parsed with the rest of the JSON. */
-const MIN_LENGTH = 1024;
-
-interface State {
-  readonly tenants?: Readonly<Record<string, { readonly rows?: Readonly<Record<string, unknown>> } | null>> | null;
-}
-
-/**
- * Parses the JSON of a state. The bytes of mail are first cut out of the JSON and decoded one after another, because
- * the texts of all mails together could need more memory than the heap has.
- */
-export function parseState(json: Buffer): unknown {
-  const bytesByPlaceholder = new Map<unknown, Uint8Array>();
-  const pieces: Buffer[] = [];
-  let copiedUntil = 0;
-  for (const { start, stop } of findLongFields(json)) {
-    const base64 = json.toString('latin1', start, stop);
-    if (!/^[A-Za-z0-9+/]+={0,2}$/.test(base64) || base64.length % 4 > 0) continue;
-    const placeholder = randomUUID();
-    bytesByPlaceholder.set(placeholder, new Uint8Array(Buffer.from(base64, 'base64')));
-    pieces.push(json.subarray(copiedUntil, start), Buffer.from(placeholder));
-    copiedUntil = stop;
-  }
-  const state: unknown = JSON.parse(Buffer.concat([...pieces, json.subarray(copiedUntil)]).toString());
-  restoreBytes(state as State | null, bytesByPlaceholder);
-  // If some bytes are left, their placeholder is not in a row. Another object, such as the metadata of an inbox, has a
-  // field of the same name. Then the whole JSON is parsed as it is.
-  return bytesByPlaceholder.size > 0 ? JSON.parse(json.toString()) : state;
-}
-
-/** Finds the positions of long texts in the fields that may contain bytes. They are sorted by their start. */
-function findLongFields(json: Buffer): { readonly start: number; readonly stop: number }[] {
-  const found: { readonly start: number; readonly stop: number }[] = [];
-  for (const [, name] of BYTE_FIELDS) {
-    const field = `"${name}":"`;
-    for (let index = json.indexOf(field); index >= 0; index = json.indexOf(field, index + 1)) {
-      const start = index + field.length;
-      const stop = json.indexOf('"', start);
-      if (stop - start >= MIN_LENGTH) found.push({ start, stop });
-    }
-  }
-  return found.sort((one, other) => one.start - other.start);
-}
-
-/** Replaces each placeholder in the rows by its bytes, and removes the placeholder from `bytesByPlaceholder`. */
-function restoreBytes(state: State | null, bytesByPlaceholder: Map<unknown, Uint8Array>): void {
-  const tenants = Object.values(state?.tenants ?? {});
-  for (const [kind, field] of BYTE_FIELDS) {
-    const rows = tenants.flatMap((tenant) => tenant?.rows?.[kind] ?? []) as (Record<string, unknown> | null)[];
-    for (const row of rows) {
-      const bytes = bytesByPlaceholder.get(row?.[field]);
-      if (!row || !bytes) continue;
-      bytesByPlaceholder.delete(row[field]);
-      row[field] = bytes;
-    }
   }
 }

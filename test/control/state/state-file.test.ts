@@ -6,7 +6,9 @@ import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import ts from 'typescript';
 import { test, vi } from 'vitest';
+import type { FixtureInput } from '../../../src/fixture/parse-fixture.ts';
 import { replaceFile } from '../../../src/server/replace-file.ts';
+import { readLines, writeLines } from '../../../src/server/state-lines.ts';
 import { runHere } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
 import { startCommand } from '../../support/processes.ts';
@@ -15,9 +17,14 @@ import { senderTo } from '../../support/sender.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-async function readJson(file: string) {
-  return JSON.parse(await readFile(file, 'utf8'));
+/** Reads the fixture in a state file. */
+async function readFixture(file: string) {
+  const { kept: _, ...fixture } = readLines(await readFile(file));
+  return fixture;
 }
+
+/** Writes a fixture as a state file. */
+const writeState = (file: string, fixture: FixtureInput) => writeFile(file, [...writeLines(fixture)].join(''));
 
 test('a state file keeps the data from one server to the next, and a reset restores the fixture', async (context) => {
   const { expect } = context;
@@ -46,7 +53,7 @@ test('the keys and ids of a server are those of its state file until a reset', a
   const former = createMailbox();
   const { helpdesk } = former.ids.acme.inboxes;
   const rotated = await senderTo(former)('POST', `/v1/inboxes/${helpdesk}/keys`, { key: former.keys.acme.tenant });
-  await writeFile(state, JSON.stringify(former.export()));
+  await writeState(state, former.export());
 
   await using server = await startServer({ port: 0, state });
   const { keys } = server.mailbox;
@@ -65,7 +72,7 @@ test('a command announces the keys and ids of its state file, and none that it d
   const other = createMailbox({
     fixtures: { tenants: { initech: { workspaces: { main: { inboxes: { tps: {} } } } } } },
   });
-  await writeFile(file, JSON.stringify(other.export()));
+  await writeState(file, other.export());
   const args = ['--port', '0', '--quiet', '--state', file];
   const { out } = await runHere([...args, '--json']);
   expect(JSON.parse(String(out))).toMatchObject({
@@ -76,7 +83,7 @@ test('a command announces the keys and ids of its state file, and none that it d
   expect(banner).toContain(other.keys.initech.inboxes.tps);
   expect(banner).not.toMatch(/undefined|acme/);
 
-  await writeFile(file, '{"tenants":{}}');
+  await writeState(file, { tenants: {} });
   const { keys, ids } = JSON.parse(String((await runHere([...args, '--json'])).out));
   expect([Object.keys(keys), ids]).toEqual([['operator'], {}]);
 });
@@ -90,18 +97,27 @@ test('a state file is written after each change, while the server runs', async (
   await using server = await startServer({ port: 0, state });
   await server.mailbox.receiveMessage({ to: 'info@globex.test', from: 'a@b.test', subject: 'Now' });
   await vi.waitFor(async () => {
-    expect(createMailbox({ fixtures: await readJson(state) }).snapshot()).toEqual(server.mailbox.snapshot());
+    expect(createMailbox({ fixtures: await readFixture(state) }).snapshot()).toEqual(server.mailbox.snapshot());
   }, SLOW_MACHINE);
   server.mailbox.reset();
   await vi.waitFor(async () => {
-    expect(createMailbox({ fixtures: await readJson(state) }).snapshot()).toEqual(createMailbox().snapshot());
+    expect(createMailbox({ fixtures: await readFixture(state) }).snapshot()).toEqual(createMailbox().snapshot());
   }, SLOW_MACHINE);
 });
 
+const FIRST = '{"type":"state of agent-mailbox-mock","rows":1,"state":{"tenants":{}}}';
+
 test.for<[content: string, problem: RegExp]>([
-  ['{"operator":', /^agent-mailbox-mock: The state file .+ cannot be loaded: .+\.$/],
+  ['', /^agent-mailbox-mock: The state file .+ cannot be loaded: it is empty\.$/],
+  ['{"operator":', /cannot be loaded: line 1 is not JSON \(.+\)\.$/],
+  ['{"tenants":{}}', /cannot be loaded: its first line must have the type "state of agent-mailbox-mock"; a fixture is/],
+  [`${FIRST}\n`, /cannot be loaded: it has 0 rows instead of 1\.$/],
+  [`${FIRST}\n{"at":["tenants"],"row":{}}\n`, /cannot be loaded: line 2 has no place in the state\.$/],
+  [`${FIRST}\n{"at":["tenants","a"`, /cannot be loaded: line 2 is not JSON \(.+\)\.$/],
+  [`${FIRST}\n{"at":["constructor","prototype"],"row":{}}\n`, /cannot be loaded: line 2 has no place in the state\.$/],
+  [`${FIRST}\nnull`, /cannot be loaded: line 2 has no place in the state\.$/],
   [
-    '{"tenants":7}',
+    FIRST.replace('"rows":1', '"rows":0').replace('{}', '7'),
     /^agent-mailbox-mock: The state file .+: The fixture is not valid:\n {2}\$\.tenants must be an object$/,
   ],
 ])('a state file with %s is not loaded and stays as it is', async ([content, problem], context) => {
@@ -139,7 +155,7 @@ test('a state file that is a link stays one, and its target is written, also a n
     server.mailbox.load({ tenants: { initech: {} } });
   }
   expect(await readlink(join(folder, 'data', 'second'))).toBe(join('..', 'state.json'));
-  expect(Object.keys((await readJson(join(folder, 'state.json'))).tenants)).toEqual(['initech']);
+  expect(Object.keys((await readFixture(join(folder, 'state.json'))).tenants)).toEqual(['initech']);
   expect([await readdir(folder), await readdir(join(folder, 'data'))]).toEqual([
     ['data', 'first', 'state.json'],
     ['second'],
@@ -218,7 +234,7 @@ test('a server that is killed while it writes starts again with its last data or
     }
     running.child.kill('SIGKILL');
     await running.ended;
-    expect(createMailbox({ fixtures: await readJson(state) }).snapshot().tenants).toHaveLength(2);
+    expect(createMailbox({ fixtures: await readFixture(state) }).snapshot().tenants).toHaveLength(2);
   }
 });
 
