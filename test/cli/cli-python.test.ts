@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test, vi } from 'vitest';
 import { writePythonClient } from '../../src/control/table/python-client.ts';
-import { CONTROL_TABLE } from '../../src/control/table/table.ts';
+import { CONTROL_TABLE, createControlOpenApi } from '../../src/control/table/table.ts';
 import { makeFolder } from '../support/folder.ts';
 import { run, runCommand } from '../support/processes.ts';
 
@@ -119,9 +120,19 @@ def test_agent_does_nothing(mailbox):
 });
 
 test('the client has a method for each control call, with its summary', () => {
-  const text = writePythonClient(CONTROL_TABLE);
-  for (const { method, path, summary } of CONTROL_TABLE)
-    expect(text).toContain(JSON.stringify(`${summary} ${method} ${path}`));
+  const text = writePythonClient(createControlOpenApi(CONTROL_TABLE)).replace(/\s+/g, ' ');
+  for (const { summary } of CONTROL_TABLE) expect(text).toContain(`"""${summary}"""`);
+});
+
+test('the client is written as Python is, by the rules and the format of ruff', () => {
+  const select = ['E', 'F', 'W', 'B', 'I', 'N', 'RET', 'UP', 'ANN'];
+  const ignore = ['ANN401', 'UP006', 'UP035', 'UP045'];
+  const options = { 'line-length': 120, 'target-version': 'py39', lint: { select, ignore } };
+  const ruff = new Workspace(options, PositionEncoding.Utf16);
+  const text = writePythonClient(createControlOpenApi(CONTROL_TABLE));
+  expect(ruff.check(text)).toEqual([]);
+  expect(ruff.format(text)).toBe(text);
+  expect(ruff.check('import os\n')).toHaveLength(1);
 });
 
 test('a worker in Python has one of several emulators, and a sandbox that one address made has the URL of its process', async (context) => {

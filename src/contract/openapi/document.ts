@@ -146,11 +146,25 @@ function pathParameters({ params, example }: DescribedRow): Json[] {
   }));
 }
 
-/** Describes the query. Every parameter is optional, although the output schema requires a field with a default. */
+/**
+ * Describes the query. The output schema is used, because a number in a query is a text before it is parsed; if a
+ * schema has no output, as that of a value that is only normalised, its input is described.
+ */
 function queryParameters({ query }: DescribedRow): Json[] {
   return Object.entries(query?.shape ?? {}).map(([name, field]) => {
-    const { description, ...schema } = toJsonSchema(field as z.ZodType, 'output');
-    return { name, in: 'query', required: false, ...(description !== undefined && { description }), schema };
+    const parameter = field as z.ZodType;
+    const output = toJsonSchema(parameter, 'output');
+    const { type, anyOf, oneOf, enum: values } = output;
+    const isKnown = [type, anyOf, oneOf, values].some((each) => each !== undefined);
+    const { description, ...schema } = isKnown ? output : toJsonSchema(parameter, 'input');
+    return {
+      name,
+      in: 'query',
+      required: !parameter.safeParse(undefined).success,
+      ...(description !== undefined && { description }),
+      ...(schema.type === 'array' && { explode: false }),
+      schema,
+    };
   });
 }
 

@@ -92,7 +92,7 @@ const DOCUMENT_ROWS = {
     'Sends a client of the control calls for Python: one file, without packages.',
     { content: 'text/x-python', reply: z.string() },
     // The writer of the client is loaded when it is needed, because few tests need it.
-    async () => (await import('./python-client.ts')).writePythonClient(CONTROL_TABLE),
+    async () => (await import('./python-client.ts')).writePythonClient(createControlOpenApi(CONTROL_TABLE)),
   ),
 };
 
