@@ -1,27 +1,16 @@
 import { fromBase64 } from '../../../basics/base64.ts';
-import { freezeDeep } from '../../../basics/freeze-deep.ts';
 import { MailLimitError, showSize } from '../../../basics/size.ts';
 import { compareTexts } from '../../../basics/text.ts';
 import { normalizeAddress, toBareAddress } from '../../../contract/email-address.ts';
-import { checkedDefaultFixture } from '../../../fixture/default-fixture.ts';
 import { deriveAddressId } from '../../../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';
 import type { Collections } from '../database.ts';
 import type { RowKind, Rows } from '../rows.ts';
 import { canonicalAddress, type MailboxSnapshot, type World } from '../world.ts';
 import type { Worlds } from '../worlds.ts';
-import rows from './default-rows.json' with { type: 'json' };
-
-const tenants = rows.tenants.map(({ attachments, ...others }) => ({
-  ...others,
-  attachments: attachments.map(({ content, ...row }) => ({ ...row, content: fromBase64(content) })),
-}));
-
-/** The rows of the default fixture. `npm run docs` writes them to a file, because to read them is faster. */
-const defaultRows = freezeDeep({ ...rows, tenants } as unknown as MailboxSnapshot);
 
 /** The rows of each frozen fixture that was seeded before. Mailboxes can share these rows, because they are frozen. */
-const SEEDED = new WeakMap<Fixture, MailboxSnapshot>([[checkedDefaultFixture, defaultRows]]);
+const SEEDED = new WeakMap<Fixture, MailboxSnapshot>();
 
 /** Fills empty worlds like `seed`. @throws {MailLimitError} if the mail of the fixture is larger than the limit. */
 export function seedWithinLimit(worlds: Worlds, fixture: Fixture): void {
@@ -36,23 +25,21 @@ export function seedWithinLimit(worlds: Worlds, fixture: Fixture): void {
 /** Fills empty worlds with a validated fixture. Uses the rows of an earlier call with this fixture, if any. */
 export function seed(worlds: Worlds, fixture: Fixture): void {
   const seeded = SEEDED.get(fixture);
-  if (seeded) worlds.restore(seeded);
-  else insertFixture(worlds, fixture);
-  if (Object.isFrozen(fixture)) SEEDED.set(fixture, seeded ?? worlds.snapshot());
+  if (seeded) {
+    worlds.restore(seeded);
+    return;
+  }
+  worlds.addOperatorKey(fixture.operator.key);
+  for (const tenant of Object.values(fixture.tenants)) {
+    if (tenant.rows) seedRows(worlds, tenant, tenant.rows);
+    else seedTenant(worlds, tenant);
+  }
+  if (Object.isFrozen(fixture)) SEEDED.set(fixture, worlds.snapshot());
 }
 
 type Workspace = FixtureTenant['workspaces'][string];
 type Inbox = Workspace['inboxes'][string];
 type Message = Inbox['messages'][number];
-
-/** Inserts the rows of a validated fixture into empty worlds. */
-export function insertFixture(worlds: Worlds, { operator, tenants }: Fixture): void {
-  worlds.addOperatorKey(operator.key);
-  for (const tenant of Object.values(tenants)) {
-    if (tenant.rows) seedRows(worlds, tenant, tenant.rows);
-    else seedTenant(worlds, tenant);
-  }
-}
 
 /** Inserts the rows of an exported tenant as they are. */
 function seedRows(worlds: Worlds, { id, name, createdAt }: FixtureTenant, rows: NonNullable<FixtureTenant['rows']>) {
