@@ -57,6 +57,7 @@ const RESOURCE_FOLDERS = ['src/contract/operations/', 'src/contract/behaviours/'
 const SHARED_NAMES: Readonly<Record<string, string>> = {
   'behaviours.ts': 'the ledger, and the command that shows it',
   'index.ts': 'the entries of the package, and what joins the operations',
+  'profile.ts': 'the profile of behaviours, and the command that writes one',
   'reply.ts': 'the reply to a request, and the answer to a mail',
   'service.ts': 'the operations about the service itself, and what handling a request needs',
   'stream.ts': 'the behaviours of the event stream, and a stream',

@@ -81,13 +81,13 @@ export const COMMANDS = {
     help: 'Write the default value of each behaviour into a file, which start --profile reads',
     argument: '<init>',
     flags: FLAGS.PROFILE_FLAGS,
-    load: async () => (await import('./profile-file.ts')).profile,
+    load: async () => (await import('./commands/profile.ts')).profile,
   },
   fleet: {
     help: 'Print the configuration of nginx, HAProxy or Kubernetes that spreads sandboxes over several processes',
     argument: '<nginx|haproxy|kubernetes>',
     flags: FLAGS.FLEET_FLAGS,
-    load: async () => (await import('./fleet.ts')).fleet,
+    load: async () => (await import('./commands/fleet.ts')).fleet,
   },
   init: {
     help: `Write a starter fixture with comments (default ${DEFAULT_FIXTURE_FILE})`,

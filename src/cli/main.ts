@@ -49,7 +49,8 @@ async function main(): Promise<void> {
     // `process.stdin` is used only in this function, because its first use opens it, and the command that `exec` runs
     // may read the same stdin.
     input: async () => (await import('node:stream/consumers')).text(process.stdin),
-    readTypedLines: stdout.isTTY === true ? (await import('./typed-commands.ts')).createLineReader() : undefined,
+    readTypedLines:
+      stdout.isTTY === true ? (await import('./commands/typed-commands.ts')).createLineReader() : undefined,
     interrupted: Promise.race([signalled, runner.ended.then(() => undefined)]),
   });
   // After the command has ended, output that nobody reads must not keep the process running.

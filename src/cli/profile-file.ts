@@ -1,17 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { NAME } from '../basics/version.ts';
 import { BehaviourError } from '../contract/behaviours.ts';
-import { applyProfile, changesIn, defaultProfile, type Profile } from '../contract/profile.ts';
-import { CannotRunError, quote, type RunCommand, textOfFlag, UsageError } from './command.ts';
-import { DEFAULT_PROFILE_FILE, explainWriteError, readNamedFile } from './files.ts';
-
-/** Writes the default value of each behaviour into a new file. Does not replace a file that exists. */
-export const profile: RunCommand = async (terminal, flags, action) => {
-  if (action !== 'init') throw new UsageError(`The command profile takes init, not ${quote(action ?? '')}.`);
-  const file = textOfFlag(flags.file) ?? DEFAULT_PROFILE_FILE;
-  await writeProfile(file, defaultProfile(), 'wx');
-  terminal.out(`Wrote ${file}, with the default value of each behaviour. Use it with: ${NAME} --profile ${file}`);
-};
+import { applyProfile, changesIn, type Profile } from '../contract/profile.ts';
+import { CannotRunError } from './command.ts';
+import { explainWriteError, readNamedFile } from './files.ts';
 
 /** Writes a profile as JSON. */
 export async function writeProfile(file: string, content: Profile, flag: 'w' | 'wx' = 'w'): Promise<void> {

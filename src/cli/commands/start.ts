@@ -34,7 +34,7 @@ export const start: RunCommand = async (terminal, flags) => {
 
 /** Runs the commands that a person types, if there is a terminal. The code for these commands is loaded only then. */
 async function loadTypedCommands(server: AnyServer, terminal: Terminal) {
-  return terminal.readTypedLines && (await import('../typed-commands.ts')).runTypedCommands(server, terminal);
+  return terminal.readTypedLines && (await import('./typed-commands.ts')).runTypedCommands(server, terminal);
 }
 
 /** Writes the connection variables into a file. The code that writes this file is loaded only if it is needed. */

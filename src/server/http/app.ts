@@ -84,9 +84,16 @@ export class App implements NodeRequestHandler {
 
   /** Routes a request. Returns `undefined` if a stream or a handler of the user writes the response itself. */
   async #route(message: NodeRequest, response: ServerResponse): Promise<ApiResult | undefined> {
-    const request = this.#guard(message, response);
-    if (isControlPath(request.path) && isForInspector(request)) return serveInspector(request);
+    this.#guardHost(message.headers);
+    guardTarget(message);
+    const unread = readRequest(message);
+    const forInspector = isForInspector(unread);
+    if (isInside(unread.path, CONTROL_PATH) && !forInspector && unread.path !== READY_PATH) {
+      guardControl(message.headers, this.#options.controlToken, unread);
+    }
+    const request = this.#countBody(unread, message, response);
     if (isControlPath(request.path)) {
+      if (forInspector) return serveInspector(request);
       const call = { ...request, signal: signalOfDisconnect(message, response) };
       return withoutTimeLimit(message.socket, async () => (await this.#loadControl())(call));
     }
@@ -100,8 +107,7 @@ export class App implements NodeRequestHandler {
       return (await this.#streams).open(message, request, response);
     }
     // A handler of the user may replace the path /, too.
-    const next = (request: ApiRequest) =>
-      isForInspector(request) ? serveInspector(request) : internals.handle(request);
+    const next = (request: ApiRequest) => (forInspector ? serveInspector(request) : internals.handle(request));
     const { epoch } = internals.service.worlds;
     // A handler of the user may wait before it passes the request on, so the request keeps the epoch of its arrival.
     const nextInEpoch = (passedOn: ApiRequest) => next({ ...passedOn, epoch });
@@ -109,17 +115,8 @@ export class App implements NodeRequestHandler {
     return internals.service.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
   }
 
-  /**
-   * Checks the client and the target of a request, then reads the request. The size of its body counts towards the
-   * limit for everything that all clients send at the same time.
-   */
-  #guard(message: IncomingMessage, response: ServerResponse): ApiRequest {
-    this.#guardHost(message.headers);
-    guardTarget(message);
-    const request = readRequest(message);
-    if (isInside(request.path, CONTROL_PATH) && !isForInspector(request) && request.path !== READY_PATH) {
-      guardControl(message.headers, this.#options.controlToken, request);
-    }
+  /** Makes the body of a request count towards the limit for everything that all clients send at the same time. */
+  #countBody(request: ApiRequest, message: IncomingMessage, response: ServerResponse): ApiRequest {
     if (!request.body) return request;
     const declaredBytes = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
     const body = this.#options.intake.count(request.body, declaredBytes, response);

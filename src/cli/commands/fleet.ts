@@ -1,10 +1,10 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import { VERSION } from '../basics/version.ts';
-import { DEFAULT_PORT } from '../server/loopback.ts';
-import { type GivenFlag, quote, type RunCommand, UsageError } from './command.ts';
-import { parseOne } from './commands/start-settings.ts';
-import { FLEET_FLAGS } from './flags.ts';
+import { VERSION } from '../../basics/version.ts';
+import { DEFAULT_PORT } from '../../server/loopback.ts';
+import { type GivenFlag, quote, type RunCommand, UsageError } from '../command.ts';
+import { FLEET_FLAGS } from '../flags.ts';
 import templates from './fleet-templates.json' with { type: 'json' };
+import { parseOne } from './start-settings.ts';
 
 /** The lines of a template. A list of lines is repeated for each process. */
 type Lines = readonly (string | readonly string[])[];

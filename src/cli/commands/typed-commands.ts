@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { isatty } from 'node:tty';
-import type { Terminal } from './command.ts';
-import type { AnyServer } from './commands/connection-variables.ts';
-import { openBrowser } from './commands/open-browser.ts';
+import type { Terminal } from '../command.ts';
+import type { AnyServer } from './connection-variables.ts';
+import { openBrowser } from './open-browser.ts';
 
 /** What each letter does. The help lists the letters in this order. */
 const LETTERS = { o: 'open the inspector', r: 'reset all data', q: 'end', h: 'show this help' };

@@ -1,0 +1,13 @@
+import { NAME } from '../../basics/version.ts';
+import { defaultProfile } from '../../contract/profile.ts';
+import { quote, type RunCommand, textOfFlag, UsageError } from '../command.ts';
+import { DEFAULT_PROFILE_FILE } from '../files.ts';
+import { writeProfile } from '../profile-file.ts';
+
+/** Writes the default value of each behaviour into a new file. Does not replace a file that exists. */
+export const profile: RunCommand = async (terminal, flags, action) => {
+  if (action !== 'init') throw new UsageError(`The command profile takes init, not ${quote(action ?? '')}.`);
+  const file = textOfFlag(flags.file) ?? DEFAULT_PROFILE_FILE;
+  await writeProfile(file, defaultProfile(), 'wx');
+  terminal.out(`Wrote ${file}, with the default value of each behaviour. Use it with: ${NAME} --profile ${file}`);
+};
