@@ -96,6 +96,20 @@ test('no file imports itself by way of others, types included', () => {
   expect(FILES.map(({ fileName }) => fileName).filter((file) => isReachable(file, file))).toEqual([]);
 });
 
+test('of two folders side by side, only one imports the other', () => {
+  const pairs = new Map<string, string>();
+  for (const { from, to } of IMPORTS.filter((each) => each.to.startsWith('src/'))) {
+    const [fromSteps, toSteps] = [dirname(from).split('/'), dirname(to).split('/')];
+    const common = fromSteps.findIndex((step, index) => step !== toSteps[index]);
+    // A folder and one of its own folders are one piece of the code, in which the test above finds each cycle.
+    if (common < 0 || toSteps[common] === undefined) continue;
+    const steps = [fromSteps, toSteps].map((path) => path.slice(0, common + 1).join('/'));
+    pairs.set(steps.join(' -> '), `${from} imports ${to}`);
+  }
+  const mutual = [...pairs].filter(([pair]) => pairs.has(pair.split(' -> ').reverse().join(' -> ')));
+  expect(mutual.map(([, example]) => example)).toEqual([]);
+});
+
 test('no timer that others may fake is used for what is promised in real time', () => {
   // The commands and the inspector have a process and a page of their own; the receiver keeps the timers itself.
   const exempt = ['src/cli/', 'src/inspector/', 'src/testing/receiver/', 'src/basics/real-timers.ts'];

@@ -2,7 +2,7 @@ import { type BehaviourReader, createSilentReader } from '../contract/behaviours
 import { ApiError } from '../contract/errors.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import type { Dispatcher } from '../service/delivery/dispatcher.ts';
-import { findInbox, type Recipient } from '../service/mail/outgoing/route.ts';
+import { findInbox, type Recipient } from '../service/mail/route.ts';
 import type { Service } from '../service/pipeline/service.ts';
 import type { TestChange } from '../world/journal/entry.ts';
 import type { Collections } from '../world/store/database.ts';

@@ -1,6 +1,6 @@
 import { createOptionError } from '../basics/option-error.ts';
 import { ApiError, createValidationError, parseOrRefuse } from '../contract/errors.ts';
-import type { Recipient } from '../service/mail/outgoing/route.ts';
+import type { Recipient } from '../service/mail/route.ts';
 import { newId } from '../world/environment.ts';
 import { createFault, type Fault, type FaultOptions, faultOptions, initialFaults } from '../world/fault.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';

@@ -9,6 +9,7 @@ import { Button, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } fr
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
 import { formatFullTime, formatSpan, NowContext, useNow } from './text.tsx';
+import { type Undo, UndoBar, UndoContext } from './undo.tsx';
 import { type EventFilter, noEvent, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
@@ -17,7 +18,6 @@ import { RunView } from './views/run/run-view.tsx';
 import { BehavioursView } from './views/settings/behaviours-view.tsx';
 import { StateView } from './views/settings/state-view.tsx';
 import { TimeView } from './views/settings/time-view.tsx';
-import { type Undo, UndoBar, UndoContext } from './views/settings/undo.tsx';
 import { WebhooksView } from './views/webhooks/webhooks-view.tsx';
 
 /** A part of the page, with a link in the navigation. */

@@ -7,6 +7,6 @@ export { LineSplitter } from '../basics/line-splitter.ts';
 export { ApiError } from '../contract/errors.ts';
 export { isServicePath } from '../contract/service-path.ts';
 export { CLOSE_CODES, isStreamPath } from '../contract/stream-protocol.ts';
-export { sentKey } from '../service/pipeline/access/principal.ts';
+export { sentKey } from '../service/access/principal.ts';
 export { toApiError } from '../service/pipeline/exchange.ts';
 export { createMailboxWith, explainMswError, SHARED_OPTION_NAMES } from './mailbox.ts';

@@ -24,7 +24,7 @@ import { samples } from '../../src/control/samples/create-sample.ts';
 import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/made-injections.ts';
 import { CONTROL_TABLE, fieldsOf } from '../../src/control/table/table.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
-import { SIMULATORS } from '../../src/service/mail/outgoing/route.ts';
+import { SIMULATORS } from '../../src/service/mail/route.ts';
 import { DELIVERY_FAULTS, IMAP_FAULTS, STREAM_FAULTS } from '../../src/world/fault.ts';
 import { REQUEST_FAULTS } from '../../src/world/request-fault.ts';
 import { DISAGREEMENTS } from '../control/samples/disagreements.ts';

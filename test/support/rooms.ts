@@ -39,8 +39,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     belongs: 'what happens to a request or a mail',
     not: 'sockets; what a test may do and a client may not',
     parts: {
-      pipeline:
-        'the handling of one request, and the only place that turns an exception into a reply; `access/`: credentials → principal → policy → resources in scope',
+      access: 'from credentials to the principal, and to the resources in its scope',
+      pipeline: 'the handling of one request, and the only place that turns an exception into a reply',
       operations: 'the code of each operation: (context, input) → outcome, synchronous',
       mail: '`outgoing/` sends, `incoming/` receives, `mime/` reads and writes RFC 5322, `correspondents/` are people and programs outside that answer',
       delivery: 'webhook deliveries: payload, signature, attempts, retries, the log',

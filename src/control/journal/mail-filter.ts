@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { isIncomingAddress, toBareAddress } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { Recipient } from '../../service/mail/outgoing/route.ts';
+import type { Recipient } from '../../service/mail/route.ts';
 import { timeoutField } from '../../world/clock.ts';
 import { dateField, tenantField } from '../../world/target-fields.ts';
 import type { LoggedMail } from './mail-log.ts';

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { ApiError } from '../../contract/errors.ts';
 import { MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
-import type { StreamRequest } from '../../service/stream/check-stream-access.ts';
+import type { StreamRequest } from '../../service/access/check-stream-access.ts';
 import type { AcceptStream, Streams } from '../../service/stream/streams.ts';
 import type { WaitingOutput } from '../waiting-output.ts';
 import { isOriginAllowed } from './guards.ts';

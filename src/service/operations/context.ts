@@ -1,8 +1,8 @@
 import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, TierOf } from '../../contract/operations.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
+import type { Principal } from '../access/principal.ts';
 import type { MailContext } from '../mail/store-message.ts';
-import type { Principal } from '../pipeline/access/principal.ts';
 
 /** The context of an operation. The header `X-Mock-Assumed` of the reply lists the behaviours that were read. */
 export interface Context<Id extends OperationId = OperationId> extends Omit<MailContext, 'worlds'> {

@@ -4,8 +4,8 @@ import { ApiError } from '../../contract/errors.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import type { DomainRow } from '../../world/store/rows.ts';
 import { defaultWorkspace, hasVerifiedDomain } from '../../world/store/world.ts';
-import { type LookupContext, outOfScope, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
-import { isInScope } from '../pipeline/access/principal.ts';
+import { type LookupContext, outOfScope, selectWorkspace } from '../access/find-in-scope.ts';
+import { isInScope } from '../access/principal.ts';
 import type { Context, Run } from './context.ts';
 
 export const createDomain: Run<'createDomain'> = (context, { body }) => {

@@ -6,8 +6,8 @@ import { newHex, newId, newPassword, timestampNow } from '../../world/environmen
 import { removeInbox } from '../../world/store/removal.ts';
 import type { AddressRow, InboxRow, WorkspaceRow } from '../../world/store/rows.ts';
 import { canonicalAddress, defaultWorkspace, primaryAddress, type World } from '../../world/store/world.ts';
-import { findInScope, type LookupContext, selectInboxes, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
-import { createKey, isInScope } from '../pipeline/access/principal.ts';
+import { findInScope, type LookupContext, selectInboxes, selectWorkspace } from '../access/find-in-scope.ts';
+import { createKey, isInScope } from '../access/principal.ts';
 import type { Context, Run } from './context.ts';
 import { DELETE_BODY, updatedBody } from './replies.ts';
 

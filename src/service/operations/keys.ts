@@ -1,7 +1,7 @@
 import { keyPrefix } from '../../contract/tiers.ts';
 import type { ApiKeyRow } from '../../world/store/rows.ts';
-import { findInScope, notFound } from '../pipeline/access/find-in-scope.ts';
-import { createKey } from '../pipeline/access/principal.ts';
+import { findInScope, notFound } from '../access/find-in-scope.ts';
+import { createKey } from '../access/principal.ts';
 import type { Run } from './context.ts';
 
 /** Creates a key for an inbox and revokes the previous key. The mail is kept (service document, section 4.4). */

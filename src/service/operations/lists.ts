@@ -4,8 +4,8 @@ import { newId, timestampNow } from '../../world/environment.ts';
 import { removeList } from '../../world/store/removal.ts';
 import type { ListEntryRow, ListRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
-import type { LookupContext } from '../pipeline/access/find-in-scope.ts';
-import { findInInbox, findInScope, outOfScope, scopeOfInbox, withId } from '../pipeline/access/find-in-scope.ts';
+import type { LookupContext } from '../access/find-in-scope.ts';
+import { findInInbox, findInScope, outOfScope, scopeOfInbox, withId } from '../access/find-in-scope.ts';
 import type { Run } from './context.ts';
 import { DELETE_BODY } from './replies.ts';
 

@@ -3,8 +3,6 @@ import { filenameParameters, HOSTILE_FILE_HEADERS } from '../../contract/header-
 import { timestampNow } from '../../world/environment.ts';
 import type { Folder, GroupedListName, MessageListName } from '../../world/store/indexes/message-index.ts';
 import { removeMessage } from '../../world/store/removal.ts';
-import { composeMail, mediaTypeOf } from '../mail/mime/compose-mail.ts';
-import { writeTraceFields } from '../mail/mime/header.ts';
 import {
   findInScope,
   findMessage,
@@ -13,7 +11,9 @@ import {
   scopeOfInbox,
   selectInboxes,
   withId,
-} from '../pipeline/access/find-in-scope.ts';
+} from '../access/find-in-scope.ts';
+import { composeMail, mediaTypeOf } from '../mail/mime/compose-mail.ts';
+import { writeTraceFields } from '../mail/mime/header.ts';
 import type { Input, Run } from './context.ts';
 import { DELETE_BODY, limitBodies, paginate, SHOW_PAGE, showAttachment, showMessage, updatedBody } from './replies.ts';
 

@@ -1,8 +1,8 @@
 import { ApiError } from '../../contract/errors.ts';
 import { timestampNow } from '../../world/environment.ts';
 import type { MessageTime } from '../../world/store/indexes/message-index.ts';
-import { selectInboxes } from '../pipeline/access/find-in-scope.ts';
-import { isInScope } from '../pipeline/access/principal.ts';
+import { selectInboxes } from '../access/find-in-scope.ts';
+import { isInScope } from '../access/principal.ts';
 import type { Context, Input, Run } from './context.ts';
 
 type Query = Input<'getMetrics'>['query'];

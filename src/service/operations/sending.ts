@@ -1,9 +1,9 @@
 import type { ReplyOf } from '../../contract/operations.ts';
 import type { InboxRow } from '../../world/store/rows.ts';
+import { findInScope, findMessage, type LookupContext } from '../access/find-in-scope.ts';
 import { composeForward, recipientsOfReply, replySubject } from '../mail/outgoing/reply.ts';
 import { type OutgoingMail, type RecipientCheck, sendMail } from '../mail/outgoing/send.ts';
 import type { MailContext } from '../mail/store-message.ts';
-import { findInScope, findMessage, type LookupContext } from '../pipeline/access/find-in-scope.ts';
 import type { Outcome, Run } from './context.ts';
 import { showSent } from './replies.ts';
 

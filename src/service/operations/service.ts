@@ -1,8 +1,8 @@
 import { isBareAddress } from '../../contract/email-address.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
 import { primaryAddress } from '../../world/store/world.ts';
-import { findRoute, findSimulator } from '../mail/outgoing/route.ts';
-import { describePrincipal } from '../pipeline/access/principal.ts';
+import { describePrincipal } from '../access/principal.ts';
+import { findRoute, findSimulator } from '../mail/route.ts';
 import type { Context, Run } from './context.ts';
 
 export const getHealth: Run<'getHealth'> = ({ readBehaviour }) => ({

@@ -1,6 +1,6 @@
 import { ApiError } from '../../contract/errors.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
-import { createKey } from '../pipeline/access/principal.ts';
+import { createKey } from '../access/principal.ts';
 import type { Run } from './context.ts';
 import { DELETE_BODY } from './replies.ts';
 

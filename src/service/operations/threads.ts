@@ -1,5 +1,5 @@
 import type { Thread } from '../../world/store/indexes/message-index.ts';
-import { findInScope, outOfScope, scopeOfInbox, withId } from '../pipeline/access/find-in-scope.ts';
+import { findInScope, outOfScope, scopeOfInbox, withId } from '../access/find-in-scope.ts';
 import type { Run } from './context.ts';
 import { limitBodies, paginate, showMessage } from './replies.ts';
 

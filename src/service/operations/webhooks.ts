@@ -1,8 +1,8 @@
 import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
+import { findInScope, type LookupContext, selectWorkspace } from '../access/find-in-scope.ts';
 import { insertWebhook, kindsToStore } from '../delivery/insert-webhook.ts';
-import { findInScope, type LookupContext, selectWorkspace } from '../pipeline/access/find-in-scope.ts';
 import type { Run } from './context.ts';
 import { DELETE_BODY, updatedBody } from './replies.ts';
 

@@ -4,7 +4,7 @@ import { newId, timestampNow } from '../../world/environment.ts';
 import { removeWorkspace } from '../../world/store/removal.ts';
 import type { WorkspaceRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
-import { findInScope, rowsInScope } from '../pipeline/access/find-in-scope.ts';
+import { findInScope, rowsInScope } from '../access/find-in-scope.ts';
 import type { Context, Run } from './context.ts';
 import { DELETE_BODY } from './replies.ts';
 

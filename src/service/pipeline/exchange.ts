@@ -8,7 +8,7 @@ import type { Entry, Origin, Protocol } from '../../world/journal/entry.ts';
 import type { RequestFault } from '../../world/request-fault.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
-import type { Principal } from './access/principal.ts';
+import type { Principal } from '../access/principal.ts';
 import { type AnyReply, type ApiReply, toErrorReply } from './reply.ts';
 import type { Service } from './service.ts';
 

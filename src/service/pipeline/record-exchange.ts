@@ -5,7 +5,7 @@ import type { Entry, KeptBody, KeptRequest, Origin } from '../../world/journal/e
 import { isEntryOf, MAIL_ENTRY_KINDS, originOf } from '../../world/journal/entry.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
-import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from './access/principal.ts';
+import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from '../access/principal.ts';
 import type { FinishedExchange, ReceivedBody } from './exchange.ts';
 import { Exchange, isOver, NO_QUERY } from './exchange.ts';
 import type { ApiReply } from './reply.ts';

@@ -5,7 +5,7 @@ import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
 import { clientFrame, type subscribeFrame } from '../../contract/stream-protocol.ts';
 import type { MailEvent } from '../../world/journal/entry.ts';
 import { primaryAddress, type World } from '../../world/store/world.ts';
-import { isInScope, type TenantPrincipal } from '../pipeline/access/principal.ts';
+import { isInScope, type TenantPrincipal } from '../access/principal.ts';
 
 /** A frame that the service sends (reference, "Event stream"). */
 export type ServerFrame =

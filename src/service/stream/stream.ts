@@ -3,8 +3,8 @@ import { CLOSE_CODES, MAX_BUFFERED_BYTES, MAX_FRAME_BYTES } from '../../contract
 import type { Environment } from '../../world/environment.ts';
 import type { StreamFault } from '../../world/fault.ts';
 import type { MailEvent } from '../../world/journal/entry.ts';
-import type { TenantPrincipal } from '../pipeline/access/principal.ts';
-import type { StreamAccess } from './check-stream-access.ts';
+import type { StreamAccess } from '../access/check-stream-access.ts';
+import type { TenantPrincipal } from '../access/principal.ts';
 import type { EncodedFrame, ServerFrame, Subscription } from './frames.ts';
 import {
   connectedFrame,

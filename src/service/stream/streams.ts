@@ -3,11 +3,11 @@ import { CLOSE_CODES } from '../../contract/stream-protocol.ts';
 import { MAIL_ENTRY_KINDS } from '../../world/journal/entry.ts';
 import type { Part, PartOf } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
+import { checkStreamAccess, type StreamAccess, type StreamRequest } from '../access/check-stream-access.ts';
 import { Exchange } from '../pipeline/exchange.ts';
 import { finishExchange, type RecordingService } from '../pipeline/record-exchange.ts';
 import { type ApiReply, toErrorReply } from '../pipeline/reply.ts';
 import type { Service } from '../pipeline/service.ts';
-import { checkStreamAccess, type StreamAccess, type StreamRequest } from './check-stream-access.ts';
 import { encodeFrame, eventFrame } from './frames.ts';
 import { closeOrReport, Stream, type StreamConnection } from './stream.ts';
 

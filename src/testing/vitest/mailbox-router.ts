@@ -2,7 +2,7 @@ import type { HttpHandler, WebSocketHandler } from 'msw';
 import { setupServer } from 'msw/node';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createHandlers } from '../../mailbox/msw.ts';
-import { sentKey } from '../../service/pipeline/access/principal.ts';
+import { sentKey } from '../../service/access/principal.ts';
 
 /** The part of a mailbox that a router calls. */
 type RoutedMailbox = Pick<Mailbox, 'baseUrl' | 'fetch' | 'stream' | 'exposure'>;

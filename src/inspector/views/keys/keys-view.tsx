@@ -4,8 +4,8 @@ import { ListView } from '../../list-view.tsx';
 import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
 import { ButtonLink, Chip, CopyButton, formatCount, Loading } from '../../parts.tsx';
 import { createNameFinder, type Tenant, useScope } from '../../scope.ts';
+import { ConfirmButton, useUndoableChange } from '../../undo.tsx';
 import { useLoaded } from '../../use-loaded.ts';
-import { ConfirmButton, useUndoableChange } from '../settings/undo.tsx';
 
 /** The keys as a tree, and what a leak of the chosen key exposes. */
 export function KeysView({ route }: { readonly route: Route }) {

@@ -1,7 +1,7 @@
 import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { mailLink, open, pickMailOptions, type Route } from '../../page-route.ts';
 import { formatCount } from '../../parts.tsx';
-import { ConfirmButton, useUndoableChange } from '../settings/undo.tsx';
+import { ConfirmButton, useUndoableChange } from '../../undo.tsx';
 import type { MailDetails } from './mail-types.ts';
 
 /** A button that deletes a mail for good. */

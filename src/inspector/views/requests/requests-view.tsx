@@ -8,8 +8,8 @@ import { open, type Route, requestLink } from '../../page-route.ts';
 import { Chip, formatCount, Loading, SearchField, Select } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { shortenIds, Time, UserText, wordsOf } from '../../text.tsx';
+import { ConfirmButton } from '../../undo.tsx';
 import { ALL, useLog } from '../../use-loaded.ts';
-import { ConfirmButton } from '../settings/undo.tsx';
 import { nameOfRequest, RequestDetail, toneOf } from './request-detail.tsx';
 
 /** The journal of requests: a list, and the open request. */

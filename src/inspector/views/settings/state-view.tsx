@@ -16,8 +16,8 @@ import {
   textIn,
 } from '../../parts.tsx';
 import { Time, UserText } from '../../text.tsx';
+import { ConfirmButton, useUndoableChange } from '../../undo.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
-import { ConfirmButton, useUndoableChange } from './undo.tsx';
 
 /** Resets the data, saves and compares checkpoints, and exports everything. */
 export function StateView({ route }: { readonly route: Route }) {

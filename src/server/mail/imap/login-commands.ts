@@ -1,6 +1,6 @@
 import { NAME, VERSION } from '../../../basics/version.ts';
+import { findLogin } from '../../../service/access/principal.ts';
 import { CommandError, needText, RefusedCommand, writeString } from '../../../service/imap/argument.ts';
-import { findLogin } from '../../../service/pipeline/access/principal.ts';
 import type { Command } from './parse-command.ts';
 import type { CommandResult, CommandTable, Outcome, Session } from './session.ts';
 

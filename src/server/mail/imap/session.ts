@@ -1,13 +1,13 @@
 import type { Work } from '../../../basics/work.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
+import type { InboxPrincipal } from '../../../service/access/principal.ts';
 import { CommandError, RefusedCommand } from '../../../service/imap/argument.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';
 import { type ImapInbox, ImapInboxes } from '../../../service/imap/imap-inbox.ts';
 import { MailReader, OpenMails } from '../../../service/imap/mail-reader.ts';
 import { FolderView } from '../../../service/imap/view.ts';
 import { type MailContext, mailContextOf } from '../../../service/mail/store-message.ts';
-import type { InboxPrincipal } from '../../../service/pipeline/access/principal.ts';
 import { recordCommand } from '../../../service/pipeline/record-exchange.ts';
 import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
 import type { Entry, Origin } from '../../../world/journal/entry.ts';

@@ -11,7 +11,7 @@ import type { MessageRow } from '../../../world/store/rows.ts';
 import type { World } from '../../../world/store/world.ts';
 import { messagesWithId } from '../message-id.ts';
 import { createTrace } from '../mime/header.ts';
-import { findInbox, type Recipient, uniqueInboxes } from '../outgoing/route.ts';
+import { findInbox, type Recipient, uniqueInboxes } from '../route.ts';
 import { checkEpoch, checkRoom, type MailContext, publish, sizeOfMail, storeMessage } from '../store-message.ts';
 import { type IncomingMail, parseEml } from './parse-eml.ts';
 import { reportBounce } from './report-bounce.ts';

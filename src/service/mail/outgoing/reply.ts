@@ -8,7 +8,7 @@ import {
 import { ApiError } from '../../../contract/errors.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
-import type { LookupContext } from '../../pipeline/access/find-in-scope.ts';
+import type { LookupContext } from '../../access/find-in-scope.ts';
 import { escapeHtml, toHtml } from '../html.ts';
 import { readReplyTo } from '../incoming/parse-eml.ts';
 

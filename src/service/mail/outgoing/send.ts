@@ -4,15 +4,15 @@ import { ApiError } from '../../../contract/errors.ts';
 import { newId } from '../../../world/environment.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
 import { isOwnAddress, primaryAddress, type World } from '../../../world/store/world.ts';
-import type { InboxPrincipal } from '../../pipeline/access/principal.ts';
+import type { InboxPrincipal } from '../../access/principal.ts';
 import { findThread, receiveMail } from '../incoming/accept-message.ts';
 import { fileNameOf, type IncomingMail, parseEml } from '../incoming/parse-eml.ts';
 import { bytesOf, findHeaderEnd, splitHeader, toBinary } from '../mime/decode.ts';
 import { createDeliveryReport } from '../mime/delivery-report.ts';
 import { CRLF, createTrace, formatDate, repairLineEnds } from '../mime/header.ts';
+import { findRoute, findSimulator, type Recipient, type Route, uniqueInboxes } from '../route.ts';
 import type { AttachedFile, MailContext } from '../store-message.ts';
 import { checkEpoch, checkRoom, markBounced, publish, sizeOfMail, storeMessage } from '../store-message.ts';
-import { findRoute, findSimulator, type Recipient, type Route, uniqueInboxes } from './route.ts';
 
 /** Which recipients must have written to the inbox before. */
 export interface RecipientCheck {

@@ -1,10 +1,10 @@
-import type { ReadBehaviour } from '../../../contract/behaviours.ts';
-import { ApiError, REFUSALS } from '../../../contract/errors.ts';
-import type { ParamsOf } from '../../../contract/operations.ts';
-import type { Collections } from '../../../world/store/database.ts';
-import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
-import type { InboxRow, MessageRow, RowKind, Rows, WorkspaceRow } from '../../../world/store/rows.ts';
-import { canonicalAddress, type World } from '../../../world/store/world.ts';
+import type { ReadBehaviour } from '../../contract/behaviours.ts';
+import { ApiError, REFUSALS } from '../../contract/errors.ts';
+import type { ParamsOf } from '../../contract/operations.ts';
+import type { Collections } from '../../world/store/database.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import type { InboxRow, MessageRow, RowKind, Rows, WorkspaceRow } from '../../world/store/rows.ts';
+import { canonicalAddress, type World } from '../../world/store/world.ts';
 import { isInScope, type RowScope, type TenantPrincipal } from './principal.ts';
 
 /** The part of an operation's context that is needed to find a resource within the scope of the caller's key. */

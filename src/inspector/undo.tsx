@@ -1,9 +1,9 @@
 import { type IconNode, Trash2 } from 'lucide';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import { useInspector } from '../../inspector.ts';
-import { Button, Failure } from '../../parts.tsx';
-import { type Call, useAction } from '../../use-loaded.ts';
+import { useInspector } from './inspector.ts';
+import { Button, Failure } from './parts.tsx';
+import { type Call, useAction } from './use-loaded.ts';
 
 /** How the latest change is undone. */
 export interface Undo {

@@ -3,8 +3,8 @@ import { ApiError } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { STREAM_PATH } from '../../contract/stream-protocol.ts';
 import { TIER_PREFIX } from '../../contract/tiers.ts';
-import { findInScope, type LookupContext } from '../pipeline/access/find-in-scope.ts';
-import { findPrincipal, readStreamKey, type TenantPrincipal } from '../pipeline/access/principal.ts';
+import { findInScope, type LookupContext } from './find-in-scope.ts';
+import { findPrincipal, readStreamKey, type TenantPrincipal } from './principal.ts';
 
 /** A request to open a stream, before the connection is upgraded. */
 export interface StreamRequest {

@@ -1,11 +1,11 @@
-import type { AssumptionId, ReadBehaviour } from '../../../contract/behaviours.ts';
-import { ApiError } from '../../../contract/errors.ts';
-import type { HeaderReader } from '../../../contract/header-fields.ts';
-import { isKeyText, TIER_PREFIX } from '../../../contract/tiers.ts';
-import { type Environment, newId, newKey, timestampNow } from '../../../world/environment.ts';
-import type { ReachableWorlds } from '../../../world/store/reachable-worlds.ts';
-import type { ApiKeyRow } from '../../../world/store/rows.ts';
-import { canonicalAddress, type KeyLocation, type Rotation, type World } from '../../../world/store/world.ts';
+import type { AssumptionId, ReadBehaviour } from '../../contract/behaviours.ts';
+import { ApiError } from '../../contract/errors.ts';
+import type { HeaderReader } from '../../contract/header-fields.ts';
+import { isKeyText, TIER_PREFIX } from '../../contract/tiers.ts';
+import { type Environment, newId, newKey, timestampNow } from '../../world/environment.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
+import type { ApiKeyRow } from '../../world/store/rows.ts';
+import { canonicalAddress, type KeyLocation, type Rotation, type World } from '../../world/store/world.ts';
 
 /** The caller that a key identifies: its tier, its tenant's world, and the workspace or inbox of the key. */
 export type Principal =

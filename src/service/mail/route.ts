@@ -1,8 +1,8 @@
-import type { ReadBehaviour } from '../../../contract/behaviours.ts';
-import { DEFAULT_DOMAIN, domainOf, withoutTag } from '../../../contract/email-address.ts';
-import type { InboxRow } from '../../../world/store/rows.ts';
-import { hasVerifiedDomain, type World } from '../../../world/store/world.ts';
-import type { MailContext } from '../store-message.ts';
+import type { ReadBehaviour } from '../../contract/behaviours.ts';
+import { DEFAULT_DOMAIN, domainOf, withoutTag } from '../../contract/email-address.ts';
+import type { InboxRow } from '../../world/store/rows.ts';
+import { hasVerifiedDomain, type World } from '../../world/store/world.ts';
+import type { MailContext } from './store-message.ts';
 
 /** The name of each address at `simulator.test`, and the effect of mail to this address. */
 export const SIMULATORS = {
