@@ -108,7 +108,7 @@ export type CommandLine =
       readonly flags: GivenFlags;
       readonly argument: string | undefined;
       /** The command line after `--`, for a command that runs another command. */
-      readonly otherCommand?: readonly string[];
+      readonly otherCommand: readonly string[] | undefined;
     };
 
 type Flags = Readonly<Record<string, Flag>>;
@@ -139,7 +139,7 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   const givenFlags: GivenFlags = { ...readEnvironment(env, flags), ...Object.fromEntries(typedFlags) };
   if (givenFlags.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
   if (givenFlags.version?.value) return { action: 'version' };
-  return { action: name, flags: givenFlags, argument, ...(otherCommand && { otherCommand }) };
+  return { action: name, flags: givenFlags, argument, otherCommand };
 }
 
 /** The command that shows the usage of other commands. */

@@ -218,7 +218,7 @@ function createServiceParts(
  */
 function createMailboxEnvironment({ environment: overrides, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
   const random = seed === undefined ? undefined : createSeededRandom(seed);
-  const environment = createEnvironment({ ...overrides, ...(random && { randomBytes: random }) });
+  const environment = createEnvironment(random ? { ...overrides, randomBytes: random } : overrides);
   const failures = { onFailure: (_: unknown) => {} };
   const report = (error: unknown) => {
     environment.report(error);

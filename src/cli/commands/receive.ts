@@ -21,8 +21,10 @@ export const receive = createInterruptible(async (terminal, flags) => {
 /** Returns the fields of the envelope for which a flag is set. */
 function envelopeOf(flags: GivenFlags): object {
   const auth = parseEach(flags.auth, (text, source) => parsePair(text, source, '<method>=<result>'));
-  const envelopeFrom = textOfFlag(flags['envelope-from']);
-  return { envelopeFrom, ...(auth.length > 0 && { auth: Object.fromEntries(auth) }) };
+  return {
+    envelopeFrom: textOfFlag(flags['envelope-from']),
+    auth: auth.length > 0 ? Object.fromEntries(auth) : undefined,
+  };
 }
 
 /** The flags for the parts of a mail. */

@@ -202,8 +202,8 @@ export interface MailCommand {
   /** The epoch in which the command began. Default: the present epoch. */
   readonly epoch?: number | undefined;
   /** The entries that the command has caused, and their origin. Default: none. */
-  readonly caused?: readonly Entry[];
-  readonly origin?: Origin;
+  readonly caused?: readonly Entry[] | undefined;
+  readonly origin?: Origin | undefined;
 }
 
 /** Adds a command to the journal. */

@@ -395,7 +395,8 @@ export class Session {
       path: this.view?.folder.name ?? '',
       user: isLogin ? this.loginUser : undefined,
       reply: reply.replace(/^OK \[CAPABILITY [^\]]*\]/, 'OK'),
-      ...(this.#caused && { caused: this.#caused.entries, origin: this.#caused.origin }),
+      caused: this.#caused?.entries,
+      origin: this.#caused?.origin,
     });
     this.loginUser = undefined;
   }
