@@ -13,8 +13,8 @@ const ALONE = [
   'test/types/compiler.test.ts',
   'test/dom/*.test.ts',
   'test/testing/vitest/*.test.ts',
-  'test/server/outgoing/outgoing-rebinding.test.ts',
-  'test/world/clock/fake-timers.test.ts',
+  'test/server/outgoing-fetch-rebinding.test.ts',
+  'test/world/clock-fake-timers.test.ts',
 ];
 
 /** The tests that intercept WebSockets, which msw does twice where it begins for a second time. */

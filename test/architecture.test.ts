@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { OPERATION_IDS } from '../src/contract/operations.ts';
@@ -69,6 +69,14 @@ const PATHS_ELSEWHERE: Readonly<Record<string, string>> = {
   'src/inspector/views/mail/drafts.tsx': 'saves and sends a draft as a client does',
   'src/server/http/app.ts': 'lets pages call /v1, but not the control plane',
 };
+
+/** The folders of test/ that belong to no single part of the source: those that test/README.md lists. */
+const OWN_FOLDERS = [...readTest('test/README.md').matchAll(/^- `([^`]+\/)`: /gm)].map(
+  ([, folder]) => `test/${folder}`,
+);
+
+/** The tests that mirror the source: not those of the whole, which lie at the top, nor those of other folders. */
+const MIRRORED_TESTS = TEST_FILES.filter((file) => dirname(file) !== 'test' && !isIn(file, OWN_FOLDERS));
 
 test('every folder of the source is a room, or a part of one', () => {
   const parts = Object.entries(ROOMS).flatMap(([room, { parts = {} }]) => [
@@ -206,6 +214,21 @@ test('a test that starts a process or a browser, or needs the build, is left to 
   expect(TEST_FILES.filter(needsOutside).length).toBeLessThan(TEST_FILES.length / 3);
 });
 
+test('every folder with tests has a counterpart in the source, or is listed in test/README.md', () => {
+  const isThere = (path: string) => existsSync(join(ROOT, path));
+  expect(MIRRORED_TESTS.map((file) => dirname(sourceOf(file))).filter((folder) => !isThere(folder))).toEqual([]);
+  expect(OWN_FOLDERS.filter((folder) => !isThere(folder) || isThere(sourceOf(folder)))).toEqual([]);
+});
+
+test('a test with the name of a source file lies where that file does', () => {
+  const sources = FILES.map(({ fileName }) => fileName.replace(/\.tsx?$/, ''));
+  const misplaced = MIRRORED_TESTS.filter((file) => {
+    const tested = sourceOf(file).replace(/\.test\.ts$/, '');
+    return !sources.includes(tested) && sources.some((source) => basename(source) === basename(tested));
+  });
+  expect(misplaced).toEqual([]);
+});
+
 test('nothing that is thrown is swallowed', () => {
   const swallowing = FILES.flatMap((file) => swallowersIn(file).map((code) => `${file.fileName}: ${code}`));
   expect(swallowing).toEqual([]);
@@ -223,6 +246,10 @@ test.for([
 ] as const)('in %j, %i places swallow what is thrown', ([code, count], { expect }) => {
   expect(swallowersIn(parseText('src/x.ts', code))).toHaveLength(count);
 });
+
+function sourceOf(path: string): string {
+  return path.replace(/^test\//, 'src/');
+}
 
 /** Every catch clause, and every function for a rejection, that does nothing. */
 function swallowersIn(file: ts.SourceFile): string[] {

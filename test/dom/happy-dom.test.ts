@@ -1,5 +1,5 @@
 // @vitest-environment happy-dom
-import '../service/delivery/deliveries.test.ts';
+import '../service/delivery/delivery.test.ts';
 import '../service/delivery/delivery-calls.test.ts';
-import '../service/delivery/deliveries-signature.test.ts';
+import '../service/delivery/request-signature.test.ts';
 import '../service/operations/messages.test.ts';

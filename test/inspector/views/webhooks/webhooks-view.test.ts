@@ -1,0 +1,352 @@
+import { createReceiver, type ReceiverAnswer } from 'agent-mailbox-mock/receiver';
+import type { Page } from 'playwright-core';
+import { type TestContext, test } from 'vitest';
+import type { MailboxServer } from '../../../../src/server/start-server.ts';
+import { findViolations, openAll } from '../../find-violations.ts';
+import { useInspector } from '../../open-inspector.ts';
+
+const open = useInspector();
+
+const HELPDESK = 'helpdesk@acme.test';
+
+/** Creates a webhook of Acme. */
+async function createWebhook({ url, mailbox }: MailboxServer, target: string) {
+  const reply = await fetch(`${url}/v1/webhooks`, {
+    method: 'POST',
+    headers: { 'X-API-Key': mailbox.keys.acme.tenant, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ url: target, events: ['message.received'] }),
+  });
+  return (await reply.json()) as { id: string; secret: string };
+}
+
+/** Starts a receiver with these answers, and a webhook that leads to it. */
+async function startReceiver({ onTestFinished }: TestContext, server: MailboxServer, ...answers: ReceiverAnswer[]) {
+  const receiver = createReceiver({ answers });
+  onTestFinished(() => receiver.close());
+  const webhook = await createWebhook(server, `${await receiver.listen()}/hook`);
+  return { ...webhook, receiver };
+}
+
+const receiveMail = ({ mailbox }: MailboxServer, subject: string) =>
+  mailbox.receiveMessage({ from: 'dana@customer.test', to: HELPDESK, subject });
+
+const rows = (page: Page) => page.locator('.list .row');
+const detail = (page: Page) => page.getByRole('region', { name: 'Open delivery' });
+
+test('a failing delivery appears at once, and the page says why it fails', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/webhooks' });
+  await expect.poll(() => page.getByText('There is no delivery yet.').count()).toBe(1);
+  server.mailbox.clock.freeze();
+  const { receiver } = await startReceiver(context, server);
+  receiver.secret = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX';
+  await receiveMail(server, 'Order 1042');
+
+  await expect.poll(() => rows(page).first().textContent()).toMatch(/Failing.*The receiver answered 401\./);
+  await page.keyboard.press('j');
+  const reason = detail(page).getByRole('status');
+  await expect
+    .poll(() => reason.textContent())
+    .toMatch(/The signature of this attempt is correct\. So the receiver may have another secret/);
+  await expect
+    .poll(() =>
+      detail(page)
+        .getByText(/^Attempt 2 is due in .+, at \d/)
+        .count(),
+    )
+    .toBe(1);
+});
+
+test('the page says how earlier attempts failed in another way', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context);
+  const failure = { status: 500, body: "KeyError: 'subject'\n  in handle" };
+  await startReceiver(context, server, failure, failure, 503, 404);
+  server.mailbox.clock.freeze();
+  await receiveMail(server, 'Order 1042');
+  await server.mailbox.settled({ timeout: '20s' });
+  const id = String(server.mailbox.deliveries()[0]?.id);
+  for (let count = 2; count <= 4; count += 1) {
+    server.mailbox.redeliver(id);
+    await server.mailbox.settled({ timeout: '20s' });
+  }
+  await page.goto(`${server.control}/#/webhooks/${id}`);
+
+  const reason = detail(page).getByRole('status');
+  await expect
+    .poll(() => reason.textContent())
+    .toContain("Earlier: attempts 1 and 2 were answered 500: KeyError: 'subject' in handle");
+  expect(await reason.textContent()).toContain('Earlier: attempt 3 was answered 503');
+  expect(await reason.textContent()).not.toContain('attempt 4');
+  expect(await detail(page).getByRole('heading', { level: 3 }).allTextContents()).toEqual([
+    'Answer of the receiver',
+    'Request',
+    expect.stringMatching(/^Body/),
+  ]);
+});
+
+test('the timeline shows the exact request, the answer, and the signature step by step', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context);
+  server.mailbox.clock.freeze();
+  await startReceiver(context, server, 500);
+  await receiveMail(server, '<b>Größe</b>');
+  await server.mailbox.settled({ timeout: '20s' });
+  const [delivery] = server.mailbox.deliveries();
+  const [attempt] = delivery?.attempts ?? [];
+  await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
+
+  const sent = () => detail(page).getByRole('region', { name: 'Body of attempt 1' }).locator('pre').textContent();
+  const body = String(attempt?.requestBody);
+  await expect.poll(sent).toBe(JSON.stringify(JSON.parse(body), null, 2));
+  await detail(page)
+    .getByRole('heading', { name: `Body, ${Buffer.byteLength(body)} bytes` })
+    .waitFor();
+  const request = detail(page).getByRole('region', { name: 'Request of attempt 1' });
+  expect(await request.textContent()).toContain(`webhook-signature: ${attempt?.requestHeaders['webhook-signature']}`);
+  expect(await detail(page).getByRole('region', { name: 'Answer to attempt 1' }).textContent()).toMatch(/^500\n/);
+  await detail(page).getByText('The signature, step by step').click();
+  const steps = detail(page).getByRole('region', { name: 'Signature by Standard Webhooks' });
+  await expect.poll(() => steps.textContent()).toContain('verifies');
+  expect(await steps.getByRole('listitem').count()).toBe(6);
+});
+
+test('the clock is advanced to the next attempt, and a delivery is sent again', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context);
+  const { receiver } = await startReceiver(context, server, 500, 200, 200);
+  server.mailbox.clock.freeze();
+  await receiveMail(server, 'Order 1042');
+  await server.mailbox.settled({ timeout: '20s' });
+  await page.goto(`${server.control}/#/webhooks/${server.mailbox.deliveries()[0]?.id}`);
+  await page.getByText('by a clock that is frozen').waitFor();
+  await page.getByRole('button', { name: 'Advance the clock to it' }).click();
+  await expect.poll(() => detail(page).locator('.head .chip', { hasText: 'Delivered' }).count()).toBe(1);
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await receiver.received(3);
+  await expect.poll(() => detail(page).getByText('Attempt 3').count()).toBe(1);
+});
+
+test('held deliveries are released', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/webhooks' });
+  const { receiver } = await startReceiver(context, server);
+  server.mailbox.addFault({ on: 'delivery', kind: 'hold', times: 2 });
+  await receiveMail(server, 'One');
+  await receiveMail(server, 'Two');
+  await page.getByRole('button', { name: 'Release 2 held' }).click();
+  await receiver.received(2);
+  await expect
+    .poll(() => rows(page).allTextContents())
+    .toEqual([expect.stringContaining('Delivered'), expect.stringContaining('Delivered')]);
+});
+
+test('an edited copy of a delivery is sent to the same webhook', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context);
+  const { receiver } = await startReceiver(context, server);
+  await receiveMail(server, 'Order 1042');
+  await receiver.received(1);
+  await server.mailbox.settled({ timeout: '20s' });
+  await page.goto(`${server.control}/#/webhooks/${server.mailbox.deliveries()[0]?.id}`);
+  await page.getByRole('link', { name: 'Send an edited copy' }).click();
+  const payload = page.getByLabel('Fields of the payload');
+  await payload.fill('no JSON');
+  await page.getByRole('button', { name: 'Trigger', exact: true }).click();
+  await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/^The payload is not JSON/);
+  await payload.fill('{ "subject": "Order 7", "extra": [1] }');
+  await page.getByRole('button', { name: 'Trigger', exact: true }).click();
+  const [, copy] = await receiver.received(2);
+  expect(copy?.json).toMatchObject({ event: 'message.received', subject: 'Order 7', extra: [1] });
+  await expect.poll(() => page.url()).toContain(server.mailbox.deliveries()[1]?.id);
+});
+
+test('a delivery that was signed by the clock of the mailbox names the behaviour that decided so', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context);
+  server.mailbox.changeBehaviours({ 'deliveries.timestamp': 'clock' });
+  await server.mailbox.clock.advance('2h');
+  const { receiver, secret } = await startReceiver(context, server);
+  receiver.secret = secret;
+  await receiveMail(server, 'Order 1042');
+  await server.mailbox.settled({ timeout: '20s' });
+  const [delivery] = server.mailbox.deliveries();
+  await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
+  const problem = /signed by the clock of the mailbox, which was 2 hours ahead of real time, .*deliveries\.timestamp/;
+  await expect.poll(() => detail(page).getByRole('status').textContent()).toMatch(problem);
+  await detail(page).getByRole('link', { name: 'Check its signature' }).click();
+  await page.getByRole('button', { name: 'Check', exact: true }).click();
+  const result = page.getByRole('region', { name: 'Signature by Standard Webhooks' });
+  await expect.poll(() => result.textContent()).toMatch(problem);
+});
+
+test('the box finds out why a signature does not verify', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context);
+  await startReceiver(context, server);
+  await receiveMail(server, 'Order 1042');
+  await server.mailbox.settled({ timeout: '20s' });
+  const [delivery] = server.mailbox.deliveries();
+  await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
+  await detail(page).getByRole('link', { name: 'Check its signature' }).click();
+  const check = page.getByRole('button', { name: 'Check', exact: true });
+  const result = page.getByRole('region', { name: 'Signature by Standard Webhooks' });
+  await check.click();
+  await expect.poll(() => result.getByRole('heading').textContent()).toMatch(/: verifies$/);
+
+  await page.getByLabel('Signature that your code computed').fill('v1,AAAA');
+  await check.click();
+  await page.getByText('in a way that this page does not know').waitFor();
+  const changes: [label: string, value: string, problem: string][] = [
+    ['Body, as your code', JSON.stringify(delivery?.payload, null, 2), 'The body was changed by a JSON round trip'],
+    ['Body, as your code', '{"other":1}', 'The body was changed, from character 3'],
+    ['Secret', 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX', 'The secret is wrong: it is not that of the webhook.'],
+  ];
+  for (const [label, value, problem] of changes) {
+    const field = page.getByLabel(label);
+    const before = await field.inputValue();
+    await field.fill(value);
+    await check.click();
+    await expect.poll(() => result.textContent()).toContain(problem);
+    await field.fill(before);
+  }
+});
+
+test('deliveries are found by a text, a state and a webhook', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/webhooks' });
+  const { id } = await startReceiver(context, server);
+  await createWebhook(server, 'http://127.0.0.1:9/none');
+  await receiveMail(server, 'Order 1042');
+  await receiveMail(server, 'Invoice 7');
+  await expect.poll(() => rows(page).count()).toBe(4);
+  await page.keyboard.press('/');
+  await page.keyboard.type('invoice');
+  await expect.poll(() => rows(page).count()).toBe(2);
+  await page.getByLabel('State').selectOption('Delivered');
+  await expect.poll(() => rows(page).count()).toBe(1);
+  await page.getByRole('searchbox').fill('');
+  await page.getByLabel('State').selectOption('Every state');
+  await page.getByLabel('Webhook', { exact: true }).selectOption(id);
+  await expect
+    .poll(() => rows(page).allTextContents())
+    .toEqual([expect.stringContaining('Delivered'), expect.stringContaining('Delivered')]);
+});
+
+test('a failing delivery is found by the word of its mark, and by what the receiver answered', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/webhooks' });
+  server.mailbox.clock.freeze();
+  await startReceiver(context, server, { status: 500, body: "KeyError: 'subject'" });
+  await receiveMail(server, 'Order 1042');
+  await server.mailbox.settled({ timeout: '20s' });
+  server.mailbox.addFault({ on: 'delivery', kind: 'hold' });
+  await receiveMail(server, 'Invoice 7');
+  await expect.poll(() => rows(page).count()).toBe(2);
+  for (const text of ['failing', 'answered 500', 'keyerror']) {
+    await page.getByRole('searchbox').fill(text);
+    await expect.poll(() => rows(page).allTextContents()).toEqual([expect.stringContaining('Failing')]);
+  }
+  await page.getByRole('searchbox').fill('');
+  await expect.poll(() => rows(page).count()).toBe(2);
+  await page.getByLabel('State').selectOption('Failing');
+  await expect.poll(() => rows(page).allTextContents()).toEqual([expect.stringContaining('Failing')]);
+  await page.getByLabel('State').selectOption('Pending');
+  await page.getByText('No delivery matches').waitFor();
+});
+
+test('of a list of 1,000 deliveries, only the visible rows are rendered', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context);
+  const { id } = await createWebhook(server, 'http://127.0.0.1:9/none');
+  server.mailbox.addFault({ on: 'delivery', kind: 'hold', times: 1_000 });
+  for (let count = 0; count < 1_000; count += 1) server.mailbox.trigger('message.received', { webhookId: id });
+  await page.goto(`${server.control}/#/webhooks`);
+  await page.getByRole('region', { name: 'Deliveries, 1000 of 1000' }).waitFor();
+  const { rendered, longest } = await page.locator('.list').evaluate(async (list) => {
+    const frames: number[] = [];
+    let rendered = 0;
+    let before = performance.now();
+    for (let step = 0; step < 60; step += 1) {
+      list.scrollTop += list.scrollHeight / 60;
+      const now = await new Promise<number>((resolve) => requestAnimationFrame(resolve));
+      frames.push(now - before);
+      rendered = Math.max(rendered, list.querySelectorAll('.row').length);
+      before = now;
+    }
+    return { rendered, longest: Math.max(...frames.slice(1)) };
+  });
+  context.annotate(`The longest frame took ${longest.toFixed(1)} ms.`);
+  expect(rendered).toBeLessThan(60);
+});
+
+const SCREENS = [
+  { width: 1280, dark: false },
+  { width: 400, dark: true },
+];
+
+test.for(SCREENS)('the view is accessible and fits at $width px, dark: $dark', async ({ width, dark }, context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { width, dark });
+  server.mailbox.clock.freeze();
+  await startReceiver(context, server, 401, 500);
+  server.mailbox.addFault({ on: 'delivery', kind: 'wrong-secret' });
+  await receiveMail(server, 'Order 1042');
+  await server.mailbox.settled({ timeout: '20s' });
+  const [delivery] = server.mailbox.deliveries();
+  const checks = [
+    { hash: '', text: 'message.received' },
+    { hash: `/${delivery?.id}`, text: 'applied to this attempt, so' },
+    { hash: `?open=event&from=${delivery?.id}`, text: 'Fields of the payload' },
+    { hash: `?open=signature&from=${delivery?.id}`, text: 'Nothing is sent' },
+  ];
+  for (const { hash, text } of checks) {
+    await page.goto(`${server.control}/#/webhooks${hash}`);
+    await page.getByText(text).first().waitFor();
+    await openAll(page);
+    for (const check of await page.getByRole('button', { name: 'Check', exact: true }).all()) await check.click();
+    expect(await findViolations(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0);
+  }
+  server.mailbox.redeliver(String(delivery?.id));
+  await server.mailbox.settled({ timeout: '20s' });
+  await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
+  await page.locator('.attempts > li').nth(1).waitFor();
+  const signatures = page.getByRole('region', { name: /^Signature .* attempt [12]$/ });
+  // Each event of the feed may render the attempts once more.
+  await expect.poll(() => openAll(page).then(() => signatures.count())).toBe(2);
+  expect(await findViolations(page)).toEqual([]);
+});
+
+test('a keyboard alone reaches everything', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/webhooks' });
+  // On a busy machine, the retry after 5 seconds would come before the keys.
+  server.mailbox.clock.freeze();
+  const { receiver } = await startReceiver(context, server, 500, 500);
+  await receiveMail(server, 'One');
+  await receiveMail(server, 'Two');
+  await receiver.received(2);
+  await expect.poll(() => rows(page).count()).toBe(2);
+  await page.keyboard.press('j');
+  await expect.poll(() => page.url(), { timeout: 20_000 }).toContain(server.mailbox.deliveries()[1]?.id);
+  await page.keyboard.press('j');
+  await expect.poll(() => page.url(), { timeout: 20_000 }).toContain(server.mailbox.deliveries()[0]?.id);
+  await page.keyboard.press('k');
+  await expect.poll(() => page.url(), { timeout: 20_000 }).toContain(server.mailbox.deliveries()[1]?.id);
+  await tabTo(page, 'Send now');
+  await page.keyboard.press('Enter');
+  await receiver.received(3);
+  await expect.poll(() => detail(page).getByText('Attempt 2').count()).toBeGreaterThan(0);
+  await page.keyboard.press('Escape');
+  await expect.poll(() => page.url(), { timeout: 20_000 }).toMatch(/#\/webhooks$/);
+});
+
+/** Presses the tab key until an element with this text has the focus. */
+async function tabTo(page: Page, text: string): Promise<void> {
+  for (let count = 0; count < 60; count += 1) {
+    await page.keyboard.press('Tab');
+    if ((await page.evaluate(() => document.activeElement?.textContent)) === text) return;
+  }
+  throw new Error(`The tab key does not lead to ${text}.`);
+}

@@ -1,0 +1,184 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startServer } from 'agent-mailbox-mock/server';
+import { test, vi } from 'vitest';
+import { makeFolder } from '../support/folder.ts';
+import { serve } from '../support/serve.ts';
+
+test('a server that comes back has its sandboxes, with keys, mail, clocks and faults', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  const before = await startServer({ port: 0, state });
+  before.mailbox.clock.freeze('2027-01-01T00:00:00Z');
+  const sandbox = before.mailbox.createSandbox({ name: 'worker 1' });
+  const other = before.mailbox.createSandbox({ seed: 7 });
+  await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test', subject: 'Canary' });
+  sandbox.clock.freeze('2026-03-01T09:00:00Z');
+  const fault = sandbox.addFault({ on: 'request', operation: 'sendMessage', status: 503, times: 2 });
+  const expected = [sandbox.snapshot(), other.snapshot()];
+  await before.close();
+
+  await using after = await startServer({ port: 0, state });
+  const [first, second] = after.mailbox.sandboxes();
+  expect([first?.snapshot(), second?.snapshot()].sort(byId)).toEqual(expected.sort(byId));
+  const again = after.mailbox.sandbox(sandbox.id);
+  const { id, name, domain, keys, ids } = again;
+  expect({ id, name, domain, keys, ids }).toEqual({
+    id: sandbox.id,
+    name: 'worker 1',
+    domain: sandbox.domain,
+    keys: sandbox.keys,
+    ids: sandbox.ids,
+  });
+  expect(again.clock.now().toISOString()).toBe('2026-03-01T09:00:00.000Z');
+  expect(again.faults()).toEqual([fault]);
+  expect(after.mailbox.clock.now().toISOString()).toBe('2027-01-01T00:00:00.000Z');
+  expect(after.mailbox.sandbox(other.id).clock.now().toISOString()).toBe('2027-01-01T00:00:00.000Z');
+  const headers = { 'X-API-Key': sandbox.keys.tenant };
+  expect((await fetch(`${after.url}/v1/messages`, { headers })).status).toBe(200);
+});
+
+test('a change of a sandbox, a clock or a fault alone is written too', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  await using server = await startServer({ port: 0, state });
+  const kept = async () => JSON.parse((await readFile(state, 'utf8')).split('\n')[0] ?? '').state.kept;
+  const { id, clock, addFault, close } = server.mailbox.createSandbox();
+  await vi.waitFor(async () => expect((await kept()).sandboxes[0].fixture.tenants.acme.id).toBe(id));
+  clock.freeze('2026-03-01T09:00:00Z');
+  await vi.waitFor(async () => {
+    expect((await kept()).sandboxes[0].clock.frozenMs).toBe(Date.parse('2026-03-01T09:00:00Z'));
+  });
+  const fault = addFault({ on: 'request', status: 500 });
+  await vi.waitFor(async () => expect((await kept()).sandboxes[0].parts.faults[0].fault).toEqual(fault));
+  close();
+  await vi.waitFor(async () => expect((await kept()).sandboxes).toEqual([]));
+});
+
+test('deliveries that wait or are held go on in the next process', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  let status = 500;
+  const bodies: string[] = [];
+  await using receiver = await serve(async (request, response) => {
+    const body = await request.setEncoding('utf8').toArray();
+    bodies.push(body.join(''));
+    response.writeHead(status).end();
+  });
+  const before = await startServer({ port: 0, state });
+  const sandbox = before.mailbox.createSandbox();
+  await sandbox.addWebhook({ url: receiver.url, events: ['message.received'] });
+  const mail = { to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test' };
+  await sandbox.receiveMessage({ ...mail, subject: 'Fails once' });
+  await vi.waitFor(() => expect(sandbox.deliveries()[0]?.attempts).toHaveLength(1));
+  sandbox.addFault({ on: 'delivery', kind: 'hold' });
+  await sandbox.receiveMessage({ ...mail, subject: 'Is held' });
+  const waiting = sandbox.deliveries();
+  expect(waiting.map((delivery) => delivery.state)).toEqual(['pending', 'held']);
+  await before.close();
+
+  status = 200;
+  await using after = await startServer({ port: 0, state });
+  const again = after.mailbox.sandbox(sandbox.id);
+  expect(again.deliveries()).toEqual(waiting);
+  again.release();
+  await again.clock.advance('5s');
+  await vi.waitFor(() => expect(again.deliveries().map((each) => each.state)).toEqual(['delivered', 'delivered']));
+  expect(again.deliveries()[0]?.attempts).toHaveLength(2);
+  expect(bodies).toHaveLength(3);
+  expect(bodies[0]).toBe(bodies.find((body, index) => index > 0 && body.includes('Fails once')));
+});
+
+test('a server that comes back has its checkpoints, with data, clock, faults and correspondents', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  const before = await startServer({ port: 0, state });
+  const sandbox = before.mailbox.createSandbox();
+  const owners = [
+    { controls: before.mailbox, to: 'helpdesk@acme.test' },
+    { controls: sandbox, to: `helpdesk@${sandbox.domain}` },
+  ];
+  for (const { controls, to } of owners) {
+    controls.clock.freeze('2026-03-01T09:00:00Z');
+    controls.addFault({ on: 'request', status: 504 });
+    controls.addCorrespondent({ address: 'erin@customer.test', replies: ['Yes.'] });
+    await controls.receiveMessage({ to, from: 'dana@customer.test', subject: 'Before', text: 'long '.repeat(1000) });
+    controls.checkpoint('paid');
+    controls.clearFaults();
+    controls.clearCorrespondents();
+    await controls.receiveMessage({ to, from: 'dana@customer.test', subject: 'After' });
+  }
+  const stateOf = (controls: Pick<typeof sandbox, 'checkpoints' | 'diff'>) => [
+    controls.checkpoints(),
+    controls.diff('paid', 'now'),
+  ];
+  const expected = owners.map(({ controls }) => stateOf(controls));
+  await before.close();
+
+  for (let restart = 0; restart < 2; restart += 1) {
+    const again = await startServer({ port: 0, state });
+    expect([again.mailbox, again.mailbox.sandbox(sandbox.id)].map(stateOf)).toEqual(expected);
+    await again.close();
+  }
+
+  // What came back once comes back again.
+  await using after = await startServer({ port: 0, state });
+  const sandboxAfter = after.mailbox.sandbox(sandbox.id);
+  for (const controls of [sandboxAfter, after.mailbox]) {
+    controls.restore('paid');
+    const subjects = controls.snapshot().tenants.flatMap(({ messages }) => messages.map(({ subject }) => subject));
+    expect(subjects).toContain('Before');
+    expect(subjects).not.toContain('After');
+    expect(controls.faults()).toMatchObject([{ status: 504 }]);
+    expect(controls.correspondents()).toMatchObject([{ address: 'erin@customer.test', replies: [{ text: 'Yes.' }] }]);
+    expect(controls.clock.now().toISOString()).toBe('2026-03-01T09:00:00.000Z');
+    controls.removeCheckpoint('paid');
+    expect(controls.checkpoints()).toEqual([]);
+  }
+});
+
+test('correspondents come back with the answers that are due, but for functions', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  const before = await startServer({ port: 0, state });
+  const { id, domain, keys, ids, ...sandbox } = before.mailbox.createSandbox();
+  const inbox = ids.inboxes.helpdesk;
+  const send = (url: string, to: string) =>
+    fetch(`${url}/v1/inboxes/${inbox}/send`, {
+      method: 'POST',
+      headers: { 'X-API-Key': keys.tenant, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ to, subject: 'Order', plainBody: 'When?', verified: true }),
+    });
+  sandbox.addCorrespondent({ address: 'erin@customer.test', replies: ['Today.', 'Tomorrow.'], after: '2h' });
+  sandbox.addCorrespondent({ address: 'fay@customer.test', replies: () => 'Never.', after: '2h' });
+  for (const to of ['erin@customer.test', 'fay@customer.test']) expect((await send(before.url, to)).ok).toBe(true);
+  await before.close();
+
+  await using after = await startServer({ port: 0, state });
+  const again = after.mailbox.sandbox(id);
+  expect(again.correspondents()).toMatchObject([{ address: 'erin@customer.test', received: 1 }]);
+  expect(again.addCorrespondent({ address: 'gil@customer.test', replies: ['Hi.'] }).id).toBe(
+    again.correspondents()[1]?.id,
+  );
+  expect((await send(after.url, 'erin@customer.test')).ok).toBe(true);
+  await again.clock.advance('2h');
+  const texts = () =>
+    again
+      .snapshot()
+      .tenants.flatMap(({ messages }) =>
+        messages.filter(({ direction, from }) => direction === 'inbound' && from.includes('erin@')),
+      );
+  await vi.waitFor(() =>
+    expect(
+      texts()
+        .map(({ plainBody }) => plainBody.split('\n')[0])
+        .sort(),
+    ).toEqual(['Today.', 'Tomorrow.']),
+  );
+});
+
+type Snapshot = { readonly tenants: readonly { readonly id: string }[] } | undefined;
+
+function byId(one: Snapshot, two: Snapshot): number {
+  return String(one?.tenants[0]?.id).localeCompare(String(two?.tenants[0]?.id));
+}
