@@ -1,14 +1,14 @@
 import { type BehaviourOptions, createMailbox, type Exposure, type Mailbox } from 'agent-mailbox-mock';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHANGEABLE_IDS, changeableDefinition } from '../../../../src/contract/behaviours.ts';
-import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../../../src/contract/operations.ts';
-import { TIER_PREFIX } from '../../../../src/contract/tiers.ts';
-import { control } from '../../../support/control.ts';
-import { everywhere, interceptRequests, type Reply, type Service } from '../../../support/everywhere.ts';
-import { IDS } from '../../../support/ids.ts';
-import { BODIES, CALLERS, call, KEYS, pathTo, prepare } from '../../../support/policy.ts';
-import { senderTo } from '../../../support/sender.ts';
+import { CHANGEABLE_IDS, changeableDefinition } from '../../../src/contract/behaviours.ts';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../../src/contract/operations.ts';
+import { TIER_PREFIX } from '../../../src/contract/tiers.ts';
+import { control } from '../../support/control.ts';
+import { everywhere, interceptRequests, type Reply, type Service } from '../../support/everywhere.ts';
+import { IDS } from '../../support/ids.ts';
+import { BODIES, CALLERS, call, KEYS, pathTo, prepare } from '../../support/policy.ts';
+import { senderTo } from '../../support/sender.ts';
 
 interceptRequests();
 

@@ -1,9 +1,9 @@
 import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { describe, expect } from 'vitest';
-import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../../../src/contract/operations.ts';
-import { everywhere, interceptRequests, type Reply, type Service } from '../../../support/everywhere.ts';
-import { expectEqual } from '../../../support/expect-equal.ts';
-import { IDS } from '../../../support/ids.ts';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../../src/contract/operations.ts';
+import { everywhere, interceptRequests, type Reply, type Service } from '../../support/everywhere.ts';
+import { expectEqual } from '../../support/expect-equal.ts';
+import { IDS } from '../../support/ids.ts';
 import {
   CALLERS,
   type Caller,
@@ -16,7 +16,7 @@ import {
   TARGETS,
   type Target,
   type Things,
-} from '../../../support/policy.ts';
+} from '../../support/policy.ts';
 
 interceptRequests();
 
