@@ -3,7 +3,7 @@ import { lazy } from '../basics/lazy-schema.ts';
 import { createOptionError } from '../basics/option-error.ts';
 import { DEFAULT_MAX_STORED_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
-import type { BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
+import type { BehaviourOptions } from '../contract/behaviours.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Profile } from '../contract/profile.ts';
 import { createBehaviourControls, LiveBehaviours } from '../control/behaviour-controls.ts';
@@ -38,7 +38,7 @@ import { seedWithinLimit } from '../world/store/seed/seed.ts';
 import type { World } from '../world/store/world.ts';
 import { Worlds } from '../world/store/worlds.ts';
 import { createClientFunctions, createConnect, createFetch } from './fetch.ts';
-import type { createHandlers, HandlerParts } from './msw.ts';
+import type { createHandlers } from './msw.ts';
 
 export type { Mailbox } from '../control/mailbox-interface.ts';
 
@@ -138,106 +138,96 @@ export function createMailboxWith(options: MailboxOptions<NamedFixture> = {}, lo
 type LoadMsw = () => typeof createHandlers;
 
 /**
- * Creates a mailbox with the internal parts that the server uses. The property `handlers` is not enumerable, so that a
- * copy of the mailbox does not read it and does not need msw.
+ * Creates a mailbox with the internal parts that the server uses. This function is the plan of the whole: it makes each
+ * part once, from the inside to the outside, and gives it the parts that it may know.
  */
 export function buildMailbox(
   options: MailboxOptions<NamedFixture>,
   loadMsw: LoadMsw = refuseHandlers,
 ): MailboxInternals {
   checkNodeVersion();
-  const live = new LiveBehaviours(options.profile, options.behaviours);
-  const { fixtures = defaultFixture } = options;
-  const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, live.values);
   const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
-  const { realEnvironment, random, failures } = createMailboxEnvironment(options);
-  const { worlds, dispatcher, service, admit } = createServiceParts(options, live.values, realEnvironment);
-  const { report } = realEnvironment;
-  failures.onFailure = (error) => void service.journals.publish(null, 'failure', { error });
-  seedWithinLimit(worlds, fixture);
-  const feeds = new Feeds(worlds, service.journals);
-  const mailLog = new MailLog(worlds, service.journals);
+
+  // The behaviours, and the fixture, which is checked by them.
+  const live = new LiveBehaviours(options.profile, options.behaviours);
+  const behaviours = live.values;
+  const { fixtures = defaultFixture } = options;
+  const fixture = fixtures === defaultFixture ? checkedDefaultFixture : parseFixture(fixtures, behaviours);
+
+  // What comes from outside: time, randomness and `fetch`. A failure of the emulator becomes an entry of the journal.
+  const random = options.seed === undefined ? undefined : createSeededRandom(options.seed);
+  const environment = createEnvironment({ ...options.environment, ...(random && { randomBytes: random }) });
+  const report = (error: unknown) => {
+    environment.report(error);
+    journals.publish(null, 'failure', { error });
+  };
+  const realEnvironment = { ...environment, report };
+
+  // The worlds, which have the data of the tenants, the journal, and the faults.
+  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(options.maxMailBytes));
+  const journals = new Journals(worlds, realEnvironment, options.journalSize);
+  const faults = new Faults(worlds, journals, realEnvironment);
+
+  // The service: deliveries, mail, operations and streams. The worlds get their data when the parts above and the
+  // deliveries have joined them.
+  const deliveryContext = { realEnvironment, behaviours, journals, faults };
+  const schedules = worlds.addPart('deliveries', (world: World) => new Schedule(world, deliveryContext));
+  const dispatcher = new Dispatcher(worlds, journals, schedules, behaviours);
+  const loops = new LoopGuard(worlds, journals, options.loopLimit);
+  const correspondents = new Correspondents({ worlds, journals, behaviours, loops });
+  const service = createService({ worlds, journals, behaviours, faults, loops, correspondents });
   const handle = (request: ApiRequest) => handleRequest(service, request);
-  const keysAndIds = readKeysAndIds(fixture);
-  const parts = { baseUrl, service, dispatcher, feeds, mailLog, ...createSharedParts(worlds, live.values) };
+  const admit = createStreams(service);
+  seedWithinLimit(worlds, fixture);
+
+  // The controls: what a test may do and a client may not.
+  const feeds = new Feeds(worlds, journals);
+  const mailLog = new MailLog(worlds, journals);
+  const parts = { baseUrl, service, dispatcher, feeds, mailLog, ...createSharedParts(worlds, behaviours) };
   const scope = createScope(parts, worlds);
   if (options.faults !== undefined) addInitialFaults(scope, options.faults);
-  const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
+  const keysAndIds = readKeysAndIds(fixture);
   const state = new StateKeeper({ service, random }, keysAndIds);
   const checkpoints = new Checkpoints(state, worlds);
   const sandboxes = new Sandboxes({ ...parts, realEnvironment, fixture });
-  const { createHandlersOnce, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
+
+  // The mailbox, with the functions and the handlers by which code in the same process calls the service.
+  const fetch = createFetch(handle);
+  const connect = createConnect(admit);
+  const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
   const members: Omit<Mailbox<never, never>, 'handlers'> = {
     load: (input) => state.load(input),
     ...createControls(scope, keysAndIds.keys, { state, checkpoints }),
     ...createSandboxControls(sandboxes),
     ...createBehaviourControls(live, parts),
-    ...adapters,
+    ...createClientFunctions(baseUrl, fetch, connect),
     ...(keysAndIds as Record<'keys' | 'ids', never>),
     receives(address) {
       if (typeof address === 'string') return scope.findInbox(address) !== undefined;
       throw new ApiError('VALIDATION_ERROR', `The method receives takes an address, not ${describeValue(address)}.`);
     },
   };
-  const mailbox = Object.defineProperty(members, 'handlers', { get: createHandlersOnce }) as Mailbox<never, never>;
-  const takeSmtpFault = (address: string) => {
-    const inbox = scope.findInbox(address);
-    return inbox && service.faults.useFirst({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
-  };
-  const stateParts = { state, worlds, sandboxes, checkpoints };
-  const internals = { service, environment: realEnvironment, stateParts, report, handle, admit };
-  const endWaits = () => {
-    feeds.end();
-    mailLog.end('The server was closed');
-  };
-  return { mailbox, ...internals, takeSmtpFault, endWaits };
-}
+  // `handlers` is not enumerable, so that a copy of the mailbox does not read it and does not need msw.
+  const mailbox = Object.defineProperty(members, 'handlers', {
+    get: lazy(() => loadMsw()(baseUrl, { fetch, connect, report, isSending })),
+  }) as Mailbox<never, never>;
 
-/** Creates the service of a mailbox without data, with its deliveries and its streams. */
-function createServiceParts(
-  { maxMailBytes, loopLimit, journalSize }: MailboxOptions<NamedFixture>,
-  behaviours: BehaviourValues,
-  realEnvironment: Environment,
-) {
-  const worlds = new Worlds(realEnvironment, parseMaxMailBytes(maxMailBytes));
-  const journals = new Journals(worlds, realEnvironment, journalSize);
-  const faults = new Faults(worlds, journals, realEnvironment);
-  const deliveryContext = { realEnvironment, behaviours, journals, faults };
-  const schedules = worlds.addPart('deliveries', (world: World) => new Schedule(world, deliveryContext));
-  const dispatcher = new Dispatcher(worlds, journals, schedules, behaviours);
-  const loops = new LoopGuard(worlds, journals, loopLimit);
-  const correspondents = new Correspondents({ worlds, journals, behaviours, loops });
-  const service = createService({ worlds, journals, behaviours, faults, loops, correspondents });
-  const admit = createStreams(service);
-  return { worlds, dispatcher, service, admit };
-}
-
-/**
- * Creates the environment of a mailbox and, if there is a seed, its random numbers. The environment also passes each
- * failure of the emulator to `failures.onFailure`, which the caller sets when the journal exists.
- */
-function createMailboxEnvironment({ environment: overrides, seed }: Pick<MailboxOptions, 'environment' | 'seed'>) {
-  const random = seed === undefined ? undefined : createSeededRandom(seed);
-  const environment = createEnvironment(random ? { ...overrides, randomBytes: random } : overrides);
-  const failures = { onFailure: (_: unknown) => {} };
-  const report = (error: unknown) => {
-    environment.report(error);
-    failures.onFailure(error);
-  };
-  return { realEnvironment: { ...environment, report }, random, failures };
-}
-
-/** Creates the functions and handlers that serve code in the same process. */
-function createAdapters(
-  baseUrl: string,
-  { handle, admit, ...parts }: Pick<MailboxInternals, 'handle' | 'admit'> & Omit<HandlerParts, 'fetch' | 'connect'>,
-  loadMsw: LoadMsw,
-) {
-  const fetch = createFetch(handle);
-  const connect = createConnect(admit);
   return {
-    createHandlersOnce: lazy(() => loadMsw()(baseUrl, { fetch, connect, ...parts })),
-    ...createClientFunctions(baseUrl, fetch, connect),
+    mailbox,
+    service,
+    environment: realEnvironment,
+    stateParts: { state, worlds, sandboxes, checkpoints },
+    report,
+    handle,
+    admit,
+    takeSmtpFault(address) {
+      const inbox = scope.findInbox(address);
+      return inbox && faults.useFirst({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
+    },
+    endWaits() {
+      feeds.end();
+      mailLog.end('The server was closed');
+    },
   };
 }
 
