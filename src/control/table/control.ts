@@ -1,11 +1,10 @@
-import { z } from 'zod';
 import { toJsonPieces } from '../../basics/json-pieces.ts';
 import { createSilentReader, parseBehaviours } from '../../contract/behaviours.ts';
-import { ApiError, createResetError } from '../../contract/errors.ts';
+import { ApiError, createResetError, parseOrRefuse } from '../../contract/errors.ts';
 import { filenameParameters, HOSTILE_CONTENT_HEADERS, HOSTILE_FILE_HEADERS } from '../../contract/header-fields.ts';
 import type { ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
 import { toApiError } from '../../service/pipeline/exchange.ts';
-import { MAX_BODY_BYTES, parseBody, parseQuery, readBody } from '../../service/pipeline/parse-input.ts';
+import { MAX_BODY_BYTES, parseJsonObject, readBody } from '../../service/pipeline/parse-input.ts';
 import type { AnyReply } from '../../service/pipeline/reply.ts';
 import {
   bytesReply,
@@ -88,35 +87,29 @@ function withoutSlash({ method, path }: ApiRequest) {
   return { method, path: path === `${CONTROL_PATH}/` ? CONTROL_PATH : path };
 }
 
-const ANY_OBJECT = toParserSchema(z.looseObject({}));
-
-async function parseControlInput({ query, body, maxBodyBytes }: ControlRow, request: ApiRequest) {
-  if (query) refuseUnknownParameters(query, request.query);
-  return {
-    query: parseQuery(query && toParserSchema(query), request.query, DEFAULT_READER),
-    body: body && (await readObject(request, maxBodyBytes)),
-  };
-}
-
-/** Returns a schema in the form that the parsers of the service accept. */
-function toParserSchema(schema: z.ZodObject) {
-  return { value: schema, assumes: [], alternatives: [] };
-}
-
-/** Refuses unknown parameters, because a misspelt filter would select everything. */
-function refuseUnknownParameters({ shape }: NonNullable<ControlRow['query']>, query: URLSearchParams): void {
-  const unknown = [...query.keys()].find((name) => !Object.hasOwn(shape, name));
-  if (unknown === undefined) return;
-  const named = JSON.stringify(unknown.slice(0, 100));
-  const problem = `The query has the unknown parameter ${named}; it takes ${Object.keys(shape).join(', ')}.`;
-  throw new ApiError('VALIDATION_ERROR', problem);
-}
-
-/** Reads a body, which must be a JSON object. The call itself checks the fields. */
-async function readObject(request: ApiRequest, limitBytes = MAX_BODY_BYTES) {
+/** Parses the query, and reads a body, which must be a JSON object. The call itself checks the fields of the body. */
+async function parseControlInput(row: ControlRow, request: ApiRequest) {
+  const query = row.query ? parseControlQuery(row.query, request.query) : {};
+  if (!row.body) return { query, body: undefined };
+  const limitBytes = row.maxBodyBytes ?? MAX_BODY_BYTES;
   const body = await readBody(request, limitBytes);
-  if (body !== 'too-large') return parseBody(ANY_OBJECT, body, request.headers.get('content-type'), DEFAULT_READER);
-  throw new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes / 1024 / 1024} MiB.`);
+  if (body === 'too-large') {
+    throw new ApiError('PAYLOAD_TOO_LARGE', `The body is larger than ${limitBytes / 1024 / 1024} MiB.`);
+  }
+  return { query, body: parseJsonObject(body, request.headers.get('content-type'), DEFAULT_READER) };
+}
+
+/** Parses a query. Unknown parameters are refused, because a misspelt filter would select everything. */
+function parseControlQuery(schema: NonNullable<ControlRow['query']>, query: URLSearchParams): Record<string, unknown> {
+  const unknown = [...query.keys()].find((name) => !Object.hasOwn(schema.shape, name));
+  if (unknown !== undefined) {
+    const named = JSON.stringify(unknown.slice(0, 100));
+    const problem = `The query has the unknown parameter ${named}; it takes ${Object.keys(schema.shape).join(', ')}.`;
+    throw new ApiError('VALIDATION_ERROR', problem);
+  }
+  // Of a parameter that is sent twice, the first value counts, as in a query of the service.
+  const fields = Object.fromEntries([...query.keys()].map((name) => [name, query.get(name)]));
+  return parseOrRefuse('The query', schema, fields);
 }
 
 /**

@@ -76,7 +76,7 @@ export function parseBody(
   contentType: string | null,
   reader: InputReader,
 ): Fields {
-  const body = readObject(received, contentType, reader);
+  const body = parseJsonObject(received, contentType, reader);
   const unknown = recordUnknown(resolved, Object.keys(body), reader);
   if (unknown.length > 0 && reader.readBehaviour('requests.unknown-fields') !== 'ignored') {
     const names = unknown.map((field) => JSON.stringify(field.slice(0, 100)));
@@ -102,7 +102,12 @@ function parse(what: string, resolved: ResolvedSchema, fields: Fields, reader: B
   throw createValidationError(what, error);
 }
 
-function readObject(received: ReceivedBody, contentType: string | null, reader: BehaviourReader): Fields {
+/**
+ * Reads a body that must be a JSON object; an empty body is an object without fields.
+ *
+ * @throws {ApiError} PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
+ */
+export function parseJsonObject(received: ReceivedBody, contentType: string | null, reader: BehaviourReader): Fields {
   if (received === 'empty') return {};
   if (received === 'truncated') throw malformed('The request body was truncated.', reader);
   if (received === 'too-large') {
