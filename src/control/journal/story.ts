@@ -22,6 +22,7 @@ import {
 } from './evidence.ts';
 import { type JournalEntry, readJournal, readLosses } from './journal-entry.ts';
 import { type RequestSummary, requestReply } from './request-entry.ts';
+import { MAX_LINES, shortenStory, tellTogether } from './story-lines.ts';
 
 const webhookFields = () => ({
   webhookId: z.string(),
@@ -68,9 +69,6 @@ export interface WebhookStory {
   /** Why it got no delivery; null if it got one. */
   readonly skipped: string | null;
 }
-
-/** The longest story, in lines. */
-const MAX_LINES = 20;
 
 /** How many requests a story lists. */
 const MAX_REQUESTS = 5;
@@ -168,8 +166,7 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
     if (loss && loss.until >= entry.realTime) lines.push(`${plural(loss.count, noun)} since then may be missing here.`);
   }
   const requests = later.slice(0, MAX_LINES).map(({ data: { request: _, reply: _reply, ...summary } }) => summary);
-  const shown = lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES - 1), '…'] : lines;
-  return { messageId: id, lines: shown, webhooks, requests, sent: sent.map(({ data }) => data.mail.id) };
+  return { messageId: id, lines: shortenStory(lines), webhooks, requests, sent: sent.map(({ data }) => data.mail.id) };
 }
 
 function tellWebhook(
@@ -270,13 +267,11 @@ function withoutQuery(url: string): string {
   return url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//');
 }
 
-/** How many mails the message of an error tells of. */
-const MAX_TOLD = 3;
-
-/** Tells what became of the latest mails that arrived, for the message of an error: at most 20 lines. */
+/** Tells what became of the latest mails that arrived, for the message of an error. */
 export function tellLatest(scope: ControlScope): string {
   const arrived = scope.service.journals.of(scope.worlds.owners(), { kinds: ['mail-received'] });
-  const lines = arrived.slice(-MAX_TOLD).flatMap(({ data }) => tellStory(scope, data.message.id).lines);
-  const shown = lines.length > MAX_LINES ? [...lines.slice(0, MAX_LINES - 1), '…'] : lines;
-  return shown.length === 0 ? '' : `\nWhat happened:\n${shown.map((line) => `  ${line}`).join('\n')}`;
+  const ids = arrived.map(({ data }) => data.message.id);
+  return tellTogether(ids, (id) => tellStory(scope, id).lines)
+    .map((line) => `\n${line}`)
+    .join('');
 }

@@ -1,4 +1,5 @@
 import { readTraffic } from '../../control/journal/evidence.ts';
+import { tellTogether } from '../../control/journal/story-lines.ts';
 import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { describeRequest, type Expected, type Observed, type SentMail } from './candidates.ts';
 import type { MailboxMatchers } from './expectations.ts';
@@ -76,16 +77,7 @@ export function listJournal(mailbox: Observed): string[] {
   return [`The journal has ${plural(requests.length, 'request')}:`, ...listRequests(requests)];
 }
 
-/** The longest text that tells what became of mails, in lines. */
-const MAX_STORY_LINES = 20;
-
-/** How many mails a failure tells of. */
-const MAX_STORIES = 3;
-
-/**
- * Tells what became of the mails that a failure is about or, if it is about none, of the latest mails that arrived: at
- * most 20 lines.
- */
+/** Tells what became of the mails that a failure is about or, if it is about none, of the latest mails that arrived. */
 export function tellStories(mailbox: Observed, about: readonly { readonly data: SentMail['data'] }[]): string[] {
   const mails = about.length > 0 ? about : mailbox.journal({ kinds: ['mail-received'] });
   return tellStoriesOf(
@@ -94,11 +86,9 @@ export function tellStories(mailbox: Observed, about: readonly { readonly data: 
   );
 }
 
-/** Tells what became of the latest of these mails: at most 20 lines. */
+/** Tells what became of the latest of these mails. */
 export function tellStoriesOf(mailbox: Observed, ids: readonly string[]): string[] {
-  const lines = ids.slice(-MAX_STORIES).flatMap((id) => mailbox.explain(id).lines);
-  const shown = lines.length > MAX_STORY_LINES ? [...lines.slice(0, MAX_STORY_LINES - 1), '…'] : lines;
-  return shown.length === 0 ? [] : ['What happened:', ...shown.map((line) => `  ${line}`)];
+  return tellTogether(ids, (id) => mailbox.explain(id).lines);
 }
 
 /** Formats a number of things, such as `2 requests`. */
