@@ -1,4 +1,4 @@
-import { type MimePart, multipart, textPart } from '../../service/mail/mime/compose-mail.ts';
+import { type ComposedPart, multipart, textPart } from '../../service/mail/mime/compose-mail.ts';
 import { createDeliveryReport, type DeliveryReport } from '../../service/mail/mime/delivery-report.ts';
 import { CRLF, formatDate } from '../../service/mail/mime/header.ts';
 import { fill, type SampleContext } from './sample-context.ts';
@@ -41,7 +41,7 @@ export function writeReport(
 }
 
 /** Writes a MIME part from its lines. */
-function writeLinesPart(context: SampleContext, type: string, lines: readonly string[]): MimePart {
+function writeLinesPart(context: SampleContext, type: string, lines: readonly string[]): ComposedPart {
   return { head: [`Content-Type: ${type}`], content: fill(`${lines.join(CRLF)}${CRLF}`, context) };
 }
 
@@ -49,7 +49,7 @@ function writeLinesPart(context: SampleContext, type: string, lines: readonly st
 const ORIGINAL_HEADER = ['From: {inbox}', 'To: {address}', 'Subject: Your order {number}', 'Message-ID: {about}'];
 
 /** Writes the body of a report: a text for people, the result for programs, and the header of the mail. */
-function writeReportBody(context: SampleContext, type: string, text: string, lines: readonly string[]): MimePart {
+function writeReportBody(context: SampleContext, type: string, text: string, lines: readonly string[]): ComposedPart {
   const parts = [
     textPart('text/plain', fill(text, context)),
     writeLinesPart(context, `message/${type}`, lines),

@@ -1,4 +1,4 @@
-import { filePart, type MimePart, multipart, textPart } from '../../service/mail/mime/compose-mail.ts';
+import { type ComposedPart, filePart, multipart, textPart } from '../../service/mail/mime/compose-mail.ts';
 import { CRLF } from '../../service/mail/mime/header.ts';
 import { fill, type SampleContext } from './sample-context.ts';
 import { type MailData, type SampleDraft, writeMail } from './sample-mail.ts';
@@ -37,7 +37,7 @@ export function writeMeeting(context: SampleContext, text: string, description: 
 }
 
 /** Creates the body of an invitation or a cancellation: a text, and a calendar part (RFC 5545). */
-export function meetingPart(context: SampleContext, text: string, description: string): MimePart {
+export function meetingPart(context: SampleContext, text: string, description: string): ComposedPart {
   const isCancelled = text.startsWith('Cancelled');
   const method = isCancelled ? 'CANCEL' : 'REQUEST';
   const lines = [
@@ -63,7 +63,7 @@ export function writeMailWithFiles(context: SampleContext, text: string, files: 
 }
 
 /** Creates a body with files. */
-export function filesPart({ values }: SampleContext, text: string, files: readonly FileData[]): MimePart {
+export function filesPart({ values }: SampleContext, text: string, files: readonly FileData[]): ComposedPart {
   return multipart('mixed', values.marker, [textPart('text/plain', text), ...files.map((file) => filePart(...file))]);
 }
 

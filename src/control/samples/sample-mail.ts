@@ -1,4 +1,4 @@
-import { type MimePart, textPart, writePart } from '../../service/mail/mime/compose-mail.ts';
+import { type ComposedPart, textPart, writePart } from '../../service/mail/mime/compose-mail.ts';
 import { CRLF, formatDate, writeField } from '../../service/mail/mime/header.ts';
 import type { SampleMail } from './sample.ts';
 import { fill, type SampleContext } from './sample-context.ts';
@@ -18,10 +18,10 @@ interface DraftOptions extends Omit<SampleDraft, 'eml'> {
 
 /**
  * A mail as data: its header fields, its body, and its options. Header fields that are left out have the values of an
- * ordinary mail of the customer. Placeholders are replaced, except in a body that is a `MimePart`. The default position
+ * ordinary mail of the customer. Placeholders are replaced, except in a body that is a `ComposedPart`. The default position
  * is the position in the list of mails.
  */
-export type MailData = readonly [fields: Fields, body: string | MimePart, options?: DraftOptions];
+export type MailData = readonly [fields: Fields, body: string | ComposedPart, options?: DraftOptions];
 
 /** When the first mail of each sample was written. */
 const START_MS = Date.UTC(2026, 0, 6, 9);
@@ -30,7 +30,7 @@ const START_MS = Date.UTC(2026, 0, 6, 9);
 export function writeMail(
   context: SampleContext,
   fields: Fields,
-  body: string | MimePart,
+  body: string | ComposedPart,
   { position = 1, isBinary = false, ...envelope }: DraftOptions = {},
 ): SampleDraft {
   const { head, content } = typeof body === 'string' ? textPart('text/plain', fill(body, context)) : body;

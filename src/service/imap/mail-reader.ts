@@ -6,7 +6,7 @@ import { primaryAddress, type World } from '../../world/store/world.ts';
 import { composeMail } from '../mail/mime/compose-mail.ts';
 import { findHeaderEnd, toBinary } from '../mail/mime/decode.ts';
 import { CRLF, writeTraceFields } from '../mail/mime/header.ts';
-import { type MailPart, splitMail, textOfBytes } from '../mail/mime/split-parts.ts';
+import { listParts, type MailPart, splitMail, textOfBytes } from '../mail/mime/split-parts.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
 import { countWithCrlf, writeWithCrlf } from './line-ends.ts';
@@ -25,13 +25,6 @@ export interface MailSource {
   readonly trace: Uint8Array;
 }
 
-/** A part of a mail. */
-export interface ListedPart {
-  readonly part: MailPart;
-  /** Whether it is a mail within the mail. */
-  readonly isInnerMail: boolean;
-}
-
 /** What was computed of a mail and takes memory. */
 interface OpenMail {
   /** The id of the row, and the size of its trace, which a setting can hide. */
@@ -40,7 +33,7 @@ interface OpenMail {
   copy?: Uint8Array<ArrayBuffer>;
   root?: MailPart;
   /** Its parts, and those of the mails within it. */
-  parts?: readonly ListedPart[];
+  parts?: readonly MailPart[];
   /** The BODY and the BODYSTRUCTURE, if they are long. */
   readonly structures: Map<string, string>;
   /** About how much memory all this takes. */
@@ -177,7 +170,7 @@ export class MailReader {
   }
 
   /** Returns the parts of a mail, and those of the mails within it, in order. */
-  *partsOf(source: MailSource): Work<readonly ListedPart[]> {
+  *partsOf(source: MailSource): Work<readonly MailPart[]> {
     const known = this.open.get(source)?.parts;
     if (known) return known;
     const root = yield* this.rootOf(source);
@@ -221,18 +214,6 @@ function* writeBytes({ message, files, trace }: MailSource): Work<Uint8Array<Arr
   yield;
   if (trace.length === 0 && message.raw === null) return mail;
   return yield* writeWithCrlf(trace, mail, trace.length + (yield* countWithCrlf(mail)));
-}
-
-function listParts(root: MailPart): ListedPart[] {
-  const list: ListedPart[] = [];
-  const pending: ListedPart[] = [{ part: root, isInnerMail: false }];
-  for (let next = pending.pop(); next; next = pending.pop()) {
-    list.push(next);
-    const { message, parts } = next.part;
-    if (message) pending.push({ part: message, isInnerMail: true });
-    for (const part of parts.toReversed()) pending.push({ part, isInnerMail: false });
-  }
-  return list;
 }
 
 /** Returns a draft as a message, with the header field Bcc. */

@@ -95,10 +95,10 @@ export interface TextsReader {
  */
 export function* readTexts(reader: MailReader, source: MailSource, texts: TextsReader): Work<void> {
   for (let index = 0; !texts.isDone(); index += 1) {
-    const listed = (yield* reader.partsOf(source))[index];
-    if (!listed) return;
-    const { part, isInnerMail } = listed;
-    const { headerStart, bodyStart } = part;
+    const part = (yield* reader.partsOf(source))[index];
+    if (!part) return;
+    const { parent, headerStart, bodyStart } = part;
+    const isInnerMail = parent?.message === part;
     const text = textOfBytes(yield* reader.bytesOf(source));
     yield* readFields(text, headerStart, bodyStart, (name, pieces) => readField(texts, name, pieces, isInnerMail));
     if (isTextual(part)) yield* readBody(reader, source, describeBody(part), texts);
@@ -199,7 +199,6 @@ function createPieceDecoder(encoding: string): (bytes: Uint8Array, isLast: boole
     return (bytes) => decoder.decode(toBinary(bytes));
   }
   if (!/quoted-printable/i.test(encoding)) return (bytes) => bytes;
-  const fields = { 'content-transfer-encoding': encoding };
   let rest = '';
   return (bytes, isLast) => {
     const text = rest + toBinary(bytes);
@@ -207,6 +206,6 @@ function createPieceDecoder(encoding: string): (bytes: Uint8Array, isLast: boole
     const cut = isLast ? -1 : text.slice(-3).search(/[=\r]/);
     const length = cut < 0 ? text.length : Math.max(text.length - 3, 0) + cut;
     rest = text.slice(length);
-    return decodeBody({ fields, body: text.slice(0, length).replaceAll('\r\n', '\n') });
+    return decodeBody(text.slice(0, length).replaceAll('\r\n', '\n'), encoding);
   };
 }

@@ -1,6 +1,6 @@
 import { toBinary } from './mime/decode.ts';
 import { repairLineEnds } from './mime/header.ts';
-import { type RawPart, splitParts } from './mime/split-parts.ts';
+import { encodedBodyOf, type MailPart, splitParts } from './mime/split-parts.ts';
 
 /** Writes a plain text as HTML. */
 export function toHtml(text: string): string {
@@ -107,7 +107,8 @@ const MAX_INLINED_LENGTH = 32 * 1024 * 1024;
 /** Replaces each `cid:` address by the image with this id in the raw mail, as a `data:` URL. */
 export function inlineImages(html: string, mail: Uint8Array): string {
   if (!/cid:/i.test(html)) return html;
-  const images = new Map(splitParts(toBinary(repairLineEnds(mail))).flatMap(toImage));
+  const text = toBinary(repairLineEnds(mail));
+  const images = new Map(splitParts(text).flatMap((part) => toImage(text, part)));
   let room = MAX_INLINED_LENGTH;
   return html.replace(/(["'=(]\s*)cid:([^\s"'<>()]+)/gi, (written, start: string, id: string) => {
     const image = images.get(id) ?? '';
@@ -119,11 +120,12 @@ export function inlineImages(html: string, mail: Uint8Array): string {
 /**
  * Returns the image in a part as a `data:` URL, under each spelling of its id that a `cid:` URL can have (RFC 2392).
  */
-function toImage({ fields, body }: RawPart): [id: string, image: string][] {
+function toImage(mail: string, part: MailPart): [id: string, image: string][] {
+  const { fields } = part;
   const [, id] = /^<([^<>]+)>/.exec(fields['content-id'] ?? '') ?? [];
   const [type] = /^image\/[\w.+-]+/i.exec(fields['content-type'] ?? '') ?? [];
   const isBase64 = /^base64$/i.test(fields['content-transfer-encoding'] ?? '');
   if (id === undefined || type === undefined || !isBase64) return [];
-  const image = `data:${type};base64,${body.replace(/[^A-Za-z0-9+/=]/g, '')}`;
+  const image = `data:${type};base64,${encodedBodyOf(mail, part).replace(/[^A-Za-z0-9+/=]/g, '')}`;
   return [id, encodeURI(id), encodeURIComponent(id)].map((spelling) => [spelling, image]);
 }

@@ -6,7 +6,7 @@ import { showRow } from '../../world/store/state.ts';
 import type { World } from '../../world/store/world.ts';
 import { isRareCharset } from './mime/charsets.ts';
 import { readHeaders, repairLineEnds } from './mime/header.ts';
-import { listFields, type RawPart, splitParts } from './mime/split-parts.ts';
+import { encodedBodyOf, headOf, listFields, type MailPart, splitParts } from './mime/split-parts.ts';
 
 /** The columns of a file of a mail, except for its bytes. */
 export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
@@ -105,21 +105,25 @@ function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]
     ['The HTML', message.htmlBody ?? ''],
     ...attachments.map(({ filename }) => ['The name of an attachment', filename] as const),
   ] as const;
-  const damaged = texts.filter(([, text]) => text.includes('\uFFFD'));
+  const damaged = texts.filter(([, value]) => value.includes('\uFFFD'));
   const start = repairLineEnds(message.raw.subarray(0, SEARCHED_BYTES));
-  const parts = splitParts(new TextDecoder('windows-1252').decode(start));
+  const text = new TextDecoder('windows-1252').decode(start);
+  const parts = splitParts(text);
+  const heads = parts.map((part) => headOf(text, part));
   const tnefFiles = attachments.filter(({ contentType }) => /^application\/(?:vnd\.)?ms-tnef/i.test(contentType));
   return [
-    ...findOddAddresses(message, parts[0]),
+    ...findOddAddresses(message, heads[0] ?? ''),
     ...damaged.map(([part]) => `${part} has characters that could not be decoded, shown as U+FFFD.`),
-    ...new Set(PART_CHECKS.flatMap((check) => parts.flatMap((part) => check(part) || []))),
-    ...findUnknownCharsets(parts).map((name) => `The charset ${name} is unknown; its text is read as windows-1252.`),
+    ...new Set(PART_CHECKS.flatMap((check) => parts.flatMap((part) => check(part, text) || []))),
+    ...findUnknownCharsets(parts, heads).map(
+      (name) => `The charset ${name} is unknown; its text is read as windows-1252.`,
+    ),
     ...tnefFiles.map(({ filename }) => `The attachment ${filename} is in the format TNEF, which is not unpacked.`),
   ];
 }
 
 /** Returns a sentence for each address of the header to which no mail can be sent, and for a second sender. */
-function findOddAddresses({ from, to, cc, replyTo }: MessageRow, mail: RawPart | undefined): string[] {
+function findOddAddresses({ from, to, cc, replyTo }: MessageRow, head: string): string[] {
   const named = [
     ['sender', from === '' ? [] : [from]],
     ['recipient in To', to],
@@ -131,7 +135,7 @@ function findOddAddresses({ from, to, cc, replyTo }: MessageRow, mail: RawPart |
       .filter((address) => findAddressProblem(address) !== undefined)
       .map((address) => `The ${role} ${describeAddressProblem(address)}, so no mail can be sent to it.`),
   );
-  const fieldCount = listFields(mail?.head ?? '').filter(({ name }) => name.toLowerCase() === 'from').length;
+  const fieldCount = listFields(head).filter(({ name }) => name.toLowerCase() === 'from').length;
   if (fieldCount > 1) odd.push(`The mail has ${fieldCount} From fields, and only the first is read.`);
   return odd;
 }
@@ -139,39 +143,42 @@ function findOddAddresses({ from, to, cc, replyTo }: MessageRow, mail: RawPart |
 const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/;
 
 /** The checks of a part. Each returns a sentence if it finds something that cannot be decoded. */
-const PART_CHECKS: readonly ((part: RawPart) => string | false)[] = [
-  ({ fields, body }) => {
-    const [type] = /^multipart\/[\w.+-]+/i.exec(fields['content-type'] ?? '') ?? [];
+const PART_CHECKS: readonly ((part: MailPart, mail: string) => string | false)[] = [
+  (part, mail) => {
+    const [type] = /^multipart\/[\w.+-]+/i.exec(part.fields['content-type'] ?? '') ?? [];
     return (
-      type !== undefined && body !== '' && `The boundary of a ${type} is missing or does not occur, so it has no parts.`
+      type !== undefined &&
+      encodedBodyOf(mail, part) !== '' &&
+      `The boundary of a ${type} is missing or does not occur, so it has no parts.`
     );
   },
   (part) =>
     !/^(?:7bit|8bit|binary|base64|quoted-printable|)$/i.test(encodingOf(part)) &&
     `The encoding ${encodingOf(part)} is unknown; its part is shown as it is.`,
-  (part) =>
+  (part, mail) =>
     /^base64$/i.test(encodingOf(part)) &&
-    NOT_BASE64.test(part.body) &&
+    NOT_BASE64.test(encodedBodyOf(mail, part)) &&
     'A part in base64 has other characters, which are left out.',
-  ({ head }) =>
-    Array.from(head.matchAll(/=\?[^?\s]+\?B\?([^?]*)\?=/gi)).some(([, word = '']) => NOT_BASE64.test(word)) &&
-    'An encoded word of the header is marked as base64 but has other characters, and cannot be decoded.',
+  (part, mail) =>
+    Array.from(headOf(mail, part).matchAll(/=\?[^?\s]+\?B\?([^?]*)\?=/gi)).some(([, word = '']) =>
+      NOT_BASE64.test(word),
+    ) && 'An encoded word of the header is marked as base64 but has other characters, and cannot be decoded.',
 ];
 
-function encodingOf({ fields }: RawPart): string {
+function encodingOf({ fields }: MailPart): string {
   return (fields['content-transfer-encoding'] ?? '').replace(/\([^()]*\)|["\s]/g, '').slice(0, 100);
 }
 
 /**
  * Finds the charsets in the header fields of the mail and of its parts. Returns those that the parser does not know.
  */
-function findUnknownCharsets(parts: readonly RawPart[]): string[] {
+function findUnknownCharsets(parts: readonly MailPart[], heads: readonly string[]): string[] {
   const inParameters = parts.flatMap(({ fields }) => {
     const { 'content-type': type = '', 'content-disposition': disposition = '' } = fields;
     const charsetOfName = /name\*(?:0\*)?\s*=\s*"?([^\s"';]{1,40})'[^']*'/gi;
     return [...type.matchAll(/\bcharset\s*=\s*"?([^\s";]+)/gi), ...`${type};${disposition}`.matchAll(charsetOfName)];
   });
-  const inWords = parts.flatMap(({ head }) => Array.from(head.matchAll(/=\?([^?\s*]+)(?:\*[^?\s]*)?\?[QB]\?/gi)));
+  const inWords = heads.flatMap((head) => Array.from(head.matchAll(/=\?([^?\s*]+)(?:\*[^?\s]*)?\?[QB]\?/gi)));
   const names = [...inParameters, ...inWords].map(([, name = '']) => name.toLowerCase());
   return [...new Set(names)].filter((name) => !isKnownCharset(name));
 }

@@ -24,7 +24,7 @@ import {
   toCleanLine,
 } from '../mime/decode.ts';
 import { type MailHeader, repairLineEnds } from '../mime/header.ts';
-import { listFields, parseParameters, type RawPart, splitParts } from '../mime/split-parts.ts';
+import { encodedBodyOf, headOf, listFields, type MailPart, parseParameters, splitParts } from '../mime/split-parts.ts';
 import type { AttachedFile } from '../store-message.ts';
 
 /** A mail to store in an inbox. */
@@ -57,7 +57,8 @@ export interface ParsedMail {
 export function parseEml(bytes: Uint8Array, fallbackId: string): ParsedMail {
   const text = toBinary(repairLineEnds(bytes));
   const parts = splitParts(text);
-  const fields = listFields(parts[0]?.head ?? '').map(({ name, value }) => ({ name: name.toLowerCase(), value }));
+  const written = parts.slice(0, 1).flatMap((mail) => listFields(headOf(text, mail)));
+  const fields = written.map(({ name, value }) => ({ name: name.toLowerCase(), value }));
   // Several fields may have the same name.
   const valuesOf = (name: string) => fields.flatMap((field) => (field.name === name ? field.value : []));
   const allAddressesIn = (values: readonly string[]) =>
@@ -169,11 +170,11 @@ function findIds(field = ''): string[] {
  * Reads the bodies and the files of a mail from its parts. If there is HTML, the HTML body also contains each plain
  * text that has no HTML alternative. The plain body is never made from HTML.
  */
-function readContents(parts: readonly RawPart[], mailText: string) {
-  const leaves = parts.flatMap((part) => readLeaf(part) ?? []);
+function readContents(parts: readonly MailPart[], mailText: string) {
+  const leaves = parts.flatMap((part) => readLeaf(part, mailText) ?? []);
   const texts = leaves.filter(isText).map((leaf) => {
     const { part, mediaType } = leaf;
-    return { text: readText(leaf), isHtml: mediaType === 'text/html', alternative: alternativeOf(part) };
+    return { text: readText(leaf, mailText), isHtml: mediaType === 'text/html', alternative: alternativeOf(part) };
   });
   const alternativesWithHtml = new Set(texts.flatMap(({ isHtml, alternative }) => (isHtml ? alternative : [])));
   const plain = texts.flatMap(({ isHtml, text }) => (isHtml ? [] : text));
@@ -194,13 +195,13 @@ function readContents(parts: readonly RawPart[], mailText: string) {
  * Returns a part with its media type, or `undefined` if it contains parts. A `multipart` that was not split counts as
  * text.
  */
-function readLeaf(part: RawPart) {
+function readLeaf(part: MailPart, mailText: string) {
   const { value, parameters } = parseParameters(part.fields['content-type']);
   const isMultipart = value.startsWith('multipart/');
-  if (isMultipart && part.body === '') return undefined;
-  const isInDigest = /^multipart\/digest\b/i.test(part.parent?.fields['content-type'] ?? '');
+  if (isMultipart && encodedBodyOf(mailText, part) === '') return undefined;
   const mediaType = isMultipart ? '' : value;
-  return { part, parameters, mediaType: mediaType || (isInDigest ? 'message/rfc822' : 'text/plain') };
+  const defaultType = part.parent?.subtype === 'digest' ? 'message/rfc822' : 'text/plain';
+  return { part, parameters, mediaType: mediaType || defaultType };
 }
 
 type Leaf = NonNullable<ReturnType<typeof readLeaf>>;
@@ -211,17 +212,19 @@ function isText({ mediaType, part }: Leaf): boolean {
 }
 
 /** Returns the `multipart/alternative` that contains a part, or the part itself if none contains it. */
-function alternativeOf(part: RawPart): RawPart {
-  let { parent } = part;
-  while (parent) {
-    if (/^multipart\/alternative\b/i.test(parent.fields['content-type'] ?? '')) return parent;
-    parent = parent.parent;
+function alternativeOf(part: MailPart): MailPart {
+  for (let container = part.parent; container; container = container.parent) {
+    if (container.subtype === 'alternative') return container;
   }
   return part;
 }
 
-function readText({ part, parameters }: Leaf): string {
-  const text = decodeText(decodeBody(part), parameters.charset);
+function decodePart(part: MailPart, mailText: string): Uint8Array<ArrayBuffer> {
+  return decodeBody(encodedBodyOf(mailText, part), part.fields['content-transfer-encoding']);
+}
+
+function readText({ part, parameters }: Leaf, mailText: string): string {
+  const text = decodeText(decodePart(part, mailText), parameters.charset);
   if (parameters.format?.toLowerCase() !== 'flowed') return text;
   // A line that ends with a space continues on the next line, unless it is the `-- ` before a signature (RFC 3676).
   return text.replace(/^ /gm, '').replace(/(?<!^--) \n/gm, parameters.delsp?.toLowerCase() === 'yes' ? '' : ' ');
@@ -247,7 +250,7 @@ function toFile({ part, parameters, mediaType }: Leaf, mailText: string): Attach
   const [disposition, type] = ['content-disposition', 'content-type'].map(
     (name) => parseParameters(decodeRawField(part.fields[name] ?? '', mailText)).parameters,
   );
-  let bytes = decodeBody(part);
+  let bytes = decodePart(part, mailText);
   if (isCalendar) bytes = new TextEncoder().encode(`${decodeText(bytes, parameters.charset).trimEnd()}\n`);
   // The lines of an attached mail must end with CRLF, as in every mail.
   if (mediaType === 'message/rfc822') bytes = bytesOf(toBinary(bytes).replace(/\r?\n/g, '\r\n'));

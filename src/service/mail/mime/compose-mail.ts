@@ -28,20 +28,20 @@ function compose(message: MessageRow, attachments: readonly AttachmentRow[]): Ui
   return new TextEncoder().encode(mail);
 }
 
-function bodyOf({ id, plainBody, htmlBody }: MessageRow): MimePart {
+function bodyOf({ id, plainBody, htmlBody }: MessageRow): ComposedPart {
   if (htmlBody === null) return textPart('text/plain', plainBody);
   const html = textPart('text/html', htmlBody);
   return plainBody === '' ? html : multipart('alternative', id, [textPart('text/plain', plainBody), html]);
 }
 
-/** A part of a mail: its header lines and its encoded content. */
-export interface MimePart {
+/** A part of a mail to write: its header lines and its encoded content. */
+export interface ComposedPart {
   readonly head: readonly string[];
   readonly content: string;
 }
 
 /** Creates a text part in quoted-printable, in which ASCII stays readable. */
-export function textPart(type: string, text: string): MimePart {
+export function textPart(type: string, text: string): ComposedPart {
   return {
     head: [`Content-Type: ${type}; charset=utf-8`, 'Content-Transfer-Encoding: quoted-printable'],
     content: text
@@ -72,7 +72,7 @@ function quoteBytes(text: string): string {
 }
 
 /** Creates a part for a file from its base64 content. */
-export function filePart(type: string, filename: string, base64: string): MimePart {
+export function filePart(type: string, filename: string, base64: string): ComposedPart {
   return {
     head: [
       writeField('Content-Type', type.split(' ')),
@@ -98,12 +98,12 @@ function fileNameParameters(filename: string): string[] {
 export function multipart(
   kind: 'mixed' | 'alternative' | 'report',
   id: string,
-  parts: readonly MimePart[],
+  parts: readonly ComposedPart[],
   parameters: readonly string[] = [],
-): MimePart {
+): ComposedPart {
   const boundary = `=_${kind}_${id}`;
   // An empty part has no blank line after its header, because parsers would read that line as a part of the content.
-  const write = (part: MimePart) => (part.content === '' ? part.head.join(CRLF) + CRLF : writePart(part));
+  const write = (part: ComposedPart) => (part.content === '' ? part.head.join(CRLF) + CRLF : writePart(part));
   const written = parts.map((part) => `--${boundary}${CRLF}${write(part)}${CRLF}`).join('');
   return {
     head: [writeField('Content-Type', [`multipart/${kind};`, ...parameters, `boundary="${boundary}"`])],
@@ -112,7 +112,7 @@ export function multipart(
 }
 
 /** Writes a part with its header. */
-export function writePart({ head, content }: MimePart): string {
+export function writePart({ head, content }: ComposedPart): string {
   return [...head, '', content].join(CRLF);
 }
 

@@ -47,15 +47,8 @@ export function splitHeader(header: string): string[] {
   return header.split(/(?<=\n)(?![ \t])/);
 }
 
-/** A body with the header fields of its part. */
-interface EncodedBody {
-  readonly fields: Readonly<Record<string, string>>;
-  readonly body: string;
-}
-
-/** Decodes the transfer encoding of a body. A body in an unknown encoding is returned as it is. */
-export function decodeBody({ fields, body }: EncodedBody): Uint8Array<ArrayBuffer> {
-  const encoding = fields['content-transfer-encoding'] ?? '';
+/** Decodes a body. In an unknown transfer encoding, it is returned as it is. */
+export function decodeBody(body: string, encoding = ''): Uint8Array<ArrayBuffer> {
   if (/base64/i.test(encoding)) return new Base64Decoder().decode(body);
   return /quoted-printable/i.test(encoding) ? decodeQuoted(body) : bytesOf(body);
 }
@@ -230,9 +223,8 @@ function toUtf8Words(field: string): string {
 }
 
 function decodeWord(encoding: string, content: string): Uint8Array {
-  const isBase64 = encoding.toUpperCase() === 'B';
-  const fields = { 'content-transfer-encoding': isBase64 ? 'base64' : 'quoted-printable' };
-  return decodeBody({ fields, body: isBase64 ? content : content.replaceAll('_', ' ') });
+  if (encoding.toUpperCase() === 'B') return decodeBody(content, 'base64');
+  return decodeBody(content.replaceAll('_', ' '), 'quoted-printable');
 }
 
 function writeAsUtf8({ charset, word, contents }: EncodedWords): string {

@@ -8,6 +8,8 @@ import { type HeaderField, splitFields } from './header.ts';
  * stands for each byte.
  */
 export interface MailPart {
+  /** The `multipart` or the `message/rfc822` that contains this part; `undefined` for the whole mail. */
+  readonly parent: MailPart | undefined;
   readonly headerStart: number;
   bodyStart: number;
   bodyEnd: number;
@@ -71,7 +73,6 @@ interface SplitOptions {
 interface OpenPart {
   readonly part: MailPart;
   isInHeader: boolean;
-  readonly isInDigest: boolean;
   boundary?: string;
 }
 
@@ -99,7 +100,7 @@ class MailSplitter {
   *split(): Work<MailPart> {
     const text = this.#text;
     const { length } = text;
-    const root = this.#open(0);
+    const root = this.#open(0, undefined);
     let pauseAt = PAUSE_LENGTH;
     for (let start = 0; start < length; ) {
       let end = start;
@@ -134,8 +135,9 @@ class MailSplitter {
     return text.codeAt(index) === LF && text.codeAt(index + 1) === DASH && text.codeAt(index + 2) === DASH;
   }
 
-  #open(start: number, isInDigest = false): MailPart {
+  #open(start: number, parent: MailPart | undefined): MailPart {
     const part: MailPart = {
+      parent,
       headerStart: start,
       bodyStart: start,
       bodyEnd: start,
@@ -148,7 +150,7 @@ class MailSplitter {
       isSplit: false,
     };
     this.#partCount += 1;
-    this.#openParts.push({ part, isInHeader: true, isInDigest });
+    this.#openParts.push({ part, isInHeader: true });
     return part;
   }
 
@@ -180,7 +182,7 @@ class MailSplitter {
     this.#close(level + 1, start === this.#boundaryEnd ? start : Math.max(0, start - breakLength));
     this.#boundaryEnd = end;
     if (isEnd) this.#removeBoundary(owner);
-    else owner.part.parts.push(this.#open(end, owner.part.subtype === 'digest'));
+    else owner.part.parts.push(this.#open(end, owner.part));
     return true;
   }
 
@@ -207,7 +209,7 @@ class MailSplitter {
   #close(level: number, at: number): void {
     for (const open of this.#openParts.splice(level).reverse()) {
       const { part } = open;
-      if (open.isInHeader) this.#readHeader(open, at, at);
+      if (open.isInHeader) this.#readHeader(part, at, at);
       if (this.#options.endsHeaderBeforeBoundary)
         part.bodyStart = Math.max(part.headerStart, Math.min(part.bodyStart, at));
       part.bodyEnd = Math.max(at, part.bodyStart);
@@ -216,13 +218,14 @@ class MailSplitter {
   }
 
   /** Reads the header of a part. Returns the boundary of a `multipart`, or an empty text. */
-  #readHeader({ part, isInDigest }: OpenPart, headerEnd: number, bodyStart: number): string {
+  #readHeader(part: MailPart, headerEnd: number, bodyStart: number): string {
     part.bodyStart = Math.max(bodyStart, part.headerStart);
     // What is longer is not read, and `splitParts` refuses it.
     const readEnd = Math.min(headerEnd, part.headerStart + MAX_HEADER_BYTES);
     part.fields = firstByName(this.#options.listFields(this.#text, part.headerStart, readEnd));
     const { value, parameters } = parseParameters(part.fields['content-type']);
     const [, type, subtype] = /^([^/\s]+)\/([^/\s]+)$/.exec(value) ?? [];
+    const isInDigest = part.parent?.subtype === 'digest';
     part.type = type ?? (isInDigest ? 'message' : 'text');
     part.subtype = subtype ?? (isInDigest ? 'rfc822' : 'plain');
     part.hasMediaType = subtype !== undefined;
@@ -232,15 +235,16 @@ class MailSplitter {
 
   #endHeader(open: OpenPart, start: number, end: number): void {
     const { maxDepth, maxParts, splitsMessages } = this.#options;
-    const boundary = this.#readHeader(open, start, end);
     const { part } = open;
+    const boundary = this.#readHeader(part, start, end);
     open.isInHeader = false;
     if (this.#openParts.length >= maxDepth || this.#partCount >= maxParts) return;
     if (boundary !== '') {
       open.boundary = boundary;
       this.#boundaries.add(boundary);
       this.#longestBoundary = Math.max(this.#longestBoundary, boundary.length);
-    } else if (splitsMessages && part.type === 'message' && part.subtype === 'rfc822') part.message = this.#open(end);
+    } else if (splitsMessages && part.type === 'message' && part.subtype === 'rfc822')
+      part.message = this.#open(end, part);
   }
 }
 
@@ -344,16 +348,6 @@ export function listUnfoldedFields(header: string): HeaderField[] {
   return listFields(header.replace(/\r?\n[ \t]+/g, ' ').replaceAll('\r\n', '\n'));
 }
 
-/** A mail or a part of a mail as it is written. One character stands for each byte, and lines end with `\n`. */
-export interface RawPart extends Pick<MailPart, 'fields'> {
-  /** The `multipart` that contains this part. */
-  readonly parent: RawPart | undefined;
-  /** The header lines. */
-  readonly head: string;
-  /** The content, in its encoding; empty if it was split into parts. */
-  readonly body: string;
-}
-
 /** How large the header of a mail or of a part may be, how deep parts may be nested, and how many parts are read. */
 const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_DEPTH = 256;
@@ -378,28 +372,46 @@ const RAW_OPTIONS: SplitOptions = {
  *
  * @throws {ApiError} VALIDATION_ERROR if a header is too large or parts are nested too deeply.
  */
-export function splitParts(mail: string): RawPart[] {
+export function splitParts(mail: string): MailPart[] {
   const root = finish(new MailSplitter(textOfString(mail), RAW_OPTIONS).split());
-  return listParts(mail, root, undefined, []).slice(0, MAX_PARTS + 1);
-}
-
-function listParts(mail: string, part: MailPart, parent: RawPart | undefined, list: RawPart[], depth = 0): RawPart[] {
-  const { headerStart, bodyStart, fields } = part;
-  if (bodyStart - headerStart > MAX_HEADER_BYTES || depth > MAX_DEPTH) {
+  // A boundary at the end of the mail begins a part only if a line break follows it.
+  const parts = listParts(root).filter((part) => !part.parent || part.headerStart < mail.length || mail.endsWith('\n'));
+  if (parts.some((part) => part.bodyStart - part.headerStart > MAX_HEADER_BYTES || depthOf(part) > MAX_DEPTH)) {
     const problem = 'its headers are too large or its parts are nested too deeply';
     throw new ApiError('VALIDATION_ERROR', `The message cannot be parsed: ${problem}.`);
   }
-  const body = part.isSplit ? '' : contentOf(mail, part);
-  const raw = { parent, head: toLfLines(mail.slice(headerStart, bodyStart)), fields, body };
-  list.push(raw);
-  // A boundary at the end of the mail begins a part only if a line break follows it.
-  const parts = part.parts.filter((each) => each.headerStart < mail.length || mail.endsWith('\n'));
-  for (const each of parts) listParts(mail, each, raw, list, depth + 1);
+  return parts.slice(0, MAX_PARTS + 1);
+}
+
+/** Lists a mail, its parts, and those of the mails within it: each before what it contains. */
+export function listParts(root: MailPart): MailPart[] {
+  const list: MailPart[] = [];
+  const pending = [root];
+  for (let part = pending.pop(); part; part = pending.pop()) {
+    list.push(part);
+    if (part.message) pending.push(part.message);
+    pending.push(...part.parts.toReversed());
+  }
   return list;
 }
 
-/** Returns the body of a part. Each line of the body ends with `\n`. A body without any line is empty. */
-function contentOf(mail: string, { bodyStart, bodyEnd }: MailPart): string {
+function depthOf({ parent }: MailPart): number {
+  let depth = 0;
+  for (let container = parent; container; container = container.parent) depth += 1;
+  return depth;
+}
+
+/** Returns the header of a part as it is written, but each line ends with `\n`. */
+export function headOf(mail: string, { headerStart, bodyStart }: MailPart): string {
+  return toLfLines(mail.slice(headerStart, bodyStart));
+}
+
+/**
+ * Returns the body of a part in its encoding. Each line of the body ends with `\n`. A body without any line is empty,
+ * and so is the body of a part that was split into parts.
+ */
+export function encodedBodyOf(mail: string, { bodyStart, bodyEnd, isSplit }: MailPart): string {
+  if (isSplit) return '';
   if (bodyStart === bodyEnd && !/^\n\r*\n/.test(mail.slice(bodyEnd - 1, bodyEnd + 100))) return '';
   const isAtMailEnd = bodyEnd === mail.length && mail.endsWith('\n');
   return toLfLines(mail.slice(bodyStart, isAtMailEnd ? bodyEnd - 1 : bodyEnd));
