@@ -13,10 +13,10 @@ import type { Folder, FolderName } from '../../../service/imap/folder.ts';
 import { FOLDER_NAMES, FOLDERS, findFolderName, matchFolders } from '../../../service/imap/folder.ts';
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
-import type { Account, CommandResult, CommandTable, RunCommand, Session } from './session.ts';
+import type { Account, CommandResult, CommandTable, LoggedIn, RunCommand, Session } from './session.ts';
 
 /** Returns a command that is always refused, because the folders of the service cannot be changed. */
-function createRefusedCommand(explain: (name: string) => string): RunCommand {
+function createRefusedCommand(explain: (name: string) => string): RunCommand<LoggedIn> {
   return (_, [name]) => {
     throw new RefusedCommand(explain(needText(name, 'The folder').slice(0, 100)), 'CANNOT');
   };
@@ -25,19 +25,18 @@ function createRefusedCommand(explain: (name: string) => string): RunCommand {
 /** The commands about folders. */
 export const FOLDER_COMMANDS: CommandTable = {
   login: {
-    NAMESPACE: (session) => session.sendUntagged('NAMESPACE (("" "/")) NIL NIL'),
+    NAMESPACE: ({ session }) => session.sendUntagged('NAMESPACE (("" "/")) NIL NIL'),
     LIST: listFolders,
-    LSUB(session, [reference, pattern]) {
+    LSUB({ session }, [reference, pattern]) {
       for (const name of matchFolders(`${needText(reference, 'The reference')}${needText(pattern, 'The pattern')}`)) {
         session.sendUntagged(`LSUB (${attributesOf(name)}) "/" ${writeString(name)}`);
       }
     },
     SELECT: createOpenCommand(false),
     EXAMINE: createOpenCommand(true),
-    async STATUS(session, [name, items]) {
-      const { inbox } = session.needAccount();
-      checkId(session);
-      await sendStatus(session, inbox.folders[findFolderName(needText(name, 'The folder'))], items);
+    async STATUS(state, [name, items]) {
+      checkId(state.session);
+      await sendStatus(state, state.inbox.folders[findFolderName(needText(name, 'The folder'))], items);
     },
     CREATE: createRefusedCommand((name) => `The folders of the service are fixed, so ${name} cannot be created.`),
     DELETE: createRefusedCommand((name) => `The folder ${name} cannot be deleted.`),
@@ -47,13 +46,13 @@ export const FOLDER_COMMANDS: CommandTable = {
   },
   folder: {
     CHECK() {},
-    UNSELECT: (session) => session.close(),
-    async CLOSE(session): Promise<CommandResult> {
-      const { inbox, folder, isReadOnly } = session.needView();
+    UNSELECT: ({ session }) => session.close(),
+    async CLOSE({ session, inbox, view }): Promise<CommandResult> {
+      const { folder, isReadOnly } = view;
       const items = isReadOnly ? [] : folder.items.filter(({ flags }) => flags.has('\\Deleted'));
       const messageIds = items.map(({ id }) => id);
       session.close();
-      await session.complete(expungeItems(inbox, folder, items));
+      await session.complete(inbox, expungeItems(inbox, folder, items));
       return messageIds.length > 0 ? { messageIds } : {};
     },
   },
@@ -64,7 +63,8 @@ function attributesOf(name: FolderName): string {
 }
 
 /** Runs LIST with its extensions (RFC 5258, RFC 5819): options for the selection, several patterns, and RETURN. */
-async function listFolders(session: Session, args: readonly Argument[]): Promise<void> {
+async function listFolders(state: LoggedIn, args: readonly Argument[]): Promise<void> {
+  const { session, inbox } = state;
   const selectionOptions = isList(args[0]) ? optionsOf(args[0]) : [];
   const [reference, patterns, keyword, list] = isList(args[0]) ? args.slice(1) : args;
   const returnOptions = keyword === undefined ? [] : readReturnOptions(keyword, list);
@@ -82,7 +82,7 @@ async function listFolders(session: Session, args: readonly Argument[]): Promise
   const index = returnOptions.findIndex((each) => !isList(each) && needText(each, '').toUpperCase() === 'STATUS');
   for (const name of names) {
     session.sendUntagged(`LIST (${attributesOf(name)}${subscribed}) "/" ${writeString(name)}`);
-    if (index >= 0) await sendStatus(session, session.needAccount().inbox.folders[name], returnOptions[index + 1]);
+    if (index >= 0) await sendStatus(state, inbox.folders[name], returnOptions[index + 1]);
   }
 }
 
@@ -126,16 +126,16 @@ function mailboxIdOf({ id }: ImapInbox, { name }: Folder): string {
   return `${name}-${id}`;
 }
 
-async function sendStatus(session: Session, folder: Folder, wanted: Argument | undefined): Promise<void> {
-  const account = session.needAccount();
+async function sendStatus(state: LoggedIn, folder: Folder, wanted: Argument | undefined): Promise<void> {
+  const { session, inbox } = state;
   // An item that is named several times is computed and shown once.
   const names = new Set(itemsOf(wanted, 'What to show').map((each) => needText(each, 'The item').toUpperCase()));
   const values: string[] = [];
   for (const name of names) {
-    const value = STATUS_ITEMS[name]?.(folder, account);
+    const value = STATUS_ITEMS[name]?.(folder, state);
     if (value === undefined) throw new CommandError(`There is no STATUS item ${name.slice(0, 100)}.`);
     const isWork = typeof value === 'object';
-    values.push(`${name} ${isWork ? await session.complete(value) : value}`);
+    values.push(`${name} ${isWork ? await session.complete(inbox, value) : value}`);
   }
   session.sendUntagged(`STATUS ${writeString(folder.name)} (${values.join(' ')})`);
 }
@@ -147,13 +147,13 @@ function checkId(session: Session): void {
 }
 
 /** Returns the command that opens a folder. CONDSTORE is accepted and has no effect. */
-function createOpenCommand(isReadOnly: boolean): RunCommand {
-  return (session, [name, options]) => {
+function createOpenCommand(isReadOnly: boolean): RunCommand<LoggedIn> {
+  return ({ session, inbox }, [name, options]) => {
     session.close();
     checkId(session);
     const wanted = options === undefined ? [] : optionsOf(itemsOf(options, 'The options'));
     if (wanted.some((option) => option !== 'CONDSTORE')) throw new CommandError('The only option is CONDSTORE.');
-    const view = session.open(findFolderName(needText(name, 'The folder')), isReadOnly);
+    const view = session.open(inbox, findFolderName(needText(name, 'The folder')), isReadOnly);
     for (const line of describeFolder(view)) session.sendUntagged(line);
     if (wanted.length > 0) session.sendUntagged('OK [NOMODSEQ] Changes have no numbers.');
     return { text: `[${isReadOnly ? 'READ-ONLY' : 'READ-WRITE'}] ${view.folder.name} is open.` };

@@ -47,11 +47,11 @@ export const LOGIN_COMMANDS: CommandTable = {
     AUTHENTICATE: authenticate,
   },
   login: {
-    ENABLE(session, args) {
+    ENABLE({ session }, args) {
       if (args.length === 0) throw new CommandError('ENABLE needs the name of a capability.');
       session.sendUntagged('ENABLED');
     },
-    IDLE(session, _, command) {
+    IDLE({ session }, _, command) {
       session.connection.send('+ idling\r\n');
       session.continueWith({
         command,

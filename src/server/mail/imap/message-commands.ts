@@ -32,12 +32,7 @@ import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import { contains, search } from '../../../service/imap/search.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
 import type { Command } from './parse-command.ts';
-import type { CommandResult, CommandTable, Session } from './session.ts';
-
-/** Returns what a command needs to select messages: the open folder, the account, and whether it uses UIDs. */
-function needOpenFolder(session: Session, { isUid }: Command) {
-  return { view: session.needView(), ...session.needAccount(), isUid };
-}
+import type { CommandResult, CommandTable, FolderOpen, LoggedIn } from './session.ts';
 
 /** Returns the ids of items, for the journal. */
 function idsOf(items: readonly Item[]): string[] {
@@ -62,12 +57,12 @@ export const MESSAGE_COMMANDS: CommandTable = {
   login: { APPEND: append },
 };
 
-async function fetchMessages(session: Session, args: Command['args'], command: Command): Promise<CommandResult> {
-  const { view, isUid } = needOpenFolder(session, command);
+async function fetchMessages(state: FolderOpen, args: Command['args'], { isUid }: Command): Promise<CommandResult> {
+  const { session, view } = state;
   const selected = view.select(args[0], isUid);
   const plan = parseFetch(args.length > 2 ? args.slice(1) : args[1], isUid);
   const result: FetchResult = { messageIds: [], hasGone: false };
-  const work = collectOutput(writeReplies(session, view, selected, plan, result));
+  const work = collectOutput(writeReplies(state, selected, plan, result));
   try {
     for (;;) {
       const step = await session.shared.queue.next(work, () => view.isClosed);
@@ -95,13 +90,11 @@ interface FetchResult {
 
 /** Writes the replies of a FETCH piece by piece. If it marks a message as read, it also writes the flags. */
 function* writeReplies(
-  session: Session,
-  view: FolderView,
+  { session, inbox, reader, view }: FolderOpen,
   selected: readonly Item[],
   { items, fieldNames }: FetchPlan,
   result: FetchResult,
 ): Writing {
-  const { inbox, reader } = session.needAccount();
   const marksRead = !view.isReadOnly && items.some((each) => each.marksRead);
   const showsFlags = items.some(({ key }) => key === 'FLAGS');
   for (const item of selected) {
@@ -164,8 +157,8 @@ function* collectOutput(work: Writing): Writing {
   if (length > 0) yield collected;
 }
 
-async function storeFlags(session: Session, args: Command['args'], command: Command): Promise<CommandResult> {
-  const { inbox, view, isUid } = needOpenFolder(session, command);
+async function storeFlags(state: FolderOpen, args: Command['args'], { isUid }: Command): Promise<CommandResult> {
+  const { session, inbox, view } = state;
   const [sequence, change, firstFlag, ...otherFlags] = args;
   const selected = view.select(sequence, isUid);
   const [name = '', silent] = needText(change, 'How to change the flags')
@@ -188,19 +181,19 @@ async function storeFlags(session: Session, args: Command['args'], command: Comm
       else view.changed(item, 'flags');
     }
   }
-  await session.complete(store());
+  await session.complete(inbox, store());
   return { messageIds };
 }
 
-async function searchMessages(session: Session, args: Command['args'], command: Command): Promise<void> {
-  const { reader, view, isUid } = needOpenFolder(session, command);
+async function searchMessages(state: FolderOpen, args: Command['args'], { tag, isUid }: Command): Promise<void> {
+  const { session, reader, view } = state;
   const hasReturn = args[0] !== undefined && !isList(args[0]) && needText(args[0], '').toUpperCase() === 'RETURN';
   const options = hasReturn ? readSearchOptions(args[1]) : undefined;
   const work = search({ view, reader }, hasReturn ? args.slice(2) : args);
   const found = (await session.shared.queue.run(work, () => view.isClosed)) ?? [];
   const numbers = found.map(({ item, number }) => (isUid ? item.uid : number));
   if (options) {
-    session.sendUntagged(`ESEARCH (TAG "${command.tag}")${isUid ? ' UID' : ''}${describeFound(options, numbers)}`);
+    session.sendUntagged(`ESEARCH (TAG "${tag}")${isUid ? ' UID' : ''}${describeFound(options, numbers)}`);
   } else session.sendUntagged(['SEARCH', ...numbers].join(' '));
 }
 
@@ -239,9 +232,8 @@ function targetOf(inbox: ImapInbox, name: Argument | undefined): Folder {
 }
 
 /** Runs COPY and MOVE. */
-async function copyOrMove(session: Session, args: Command['args'], command: Command): Promise<CommandResult> {
-  const { inbox, context, view, isUid } = needOpenFolder(session, command);
-  const { name } = command;
+async function copyOrMove(state: FolderOpen, args: Command['args'], { name, isUid }: Command): Promise<CommandResult> {
+  const { session, inbox, context, view } = state;
   const selected = view.select(args[0], isUid);
   const to = targetOf(inbox, args[1]);
   const items = selected.filter(({ isGone }) => !isGone);
@@ -251,7 +243,7 @@ async function copyOrMove(session: Session, args: Command['args'], command: Comm
   const messageIds = idsOf(items);
   const transfer = { inbox, from: view.folder, items, to };
   const work = name === 'COPY' ? copyItems(context, transfer) : moveItems(transfer);
-  const uidPairs = (await session.complete(work)) ?? [];
+  const uidPairs = (await session.complete(inbox, work)) ?? [];
   if (uidPairs.length === 0) return { messageIds };
   const [oldUids, newUids] = [0, 1].map((side) => writeSequence(uidPairs.map((pair) => pair[side] ?? 0)));
   const code = `[COPYUID ${to.uidValidity} ${oldUids} ${newUids}]`;
@@ -260,20 +252,19 @@ async function copyOrMove(session: Session, args: Command['args'], command: Comm
   return { messageIds };
 }
 
-async function expunge(session: Session, [uids]: Command['args'], command: Command): Promise<CommandResult> {
-  const { inbox, view, isUid } = needOpenFolder(session, command);
+async function expunge(state: FolderOpen, [uids]: Command['args'], { isUid }: Command): Promise<CommandResult> {
+  const { session, inbox, view } = state;
   checkWritable(view);
   const lastUid = view.items.at(-1)?.uid ?? 0;
   const ranges = isUid ? parseSequence(needText(uids, 'The UIDs'), lastUid) : [[0, Number.POSITIVE_INFINITY] as const];
   const isInRanges = contains(ranges);
   const items = view.folder.items.filter(({ uid, flags }) => flags.has('\\Deleted') && isInRanges(uid));
   const messageIds = idsOf(items);
-  await session.complete(expungeItems(inbox, view.folder, items));
+  await session.complete(inbox, expungeItems(inbox, view.folder, items));
   return messageIds.length > 0 ? { messageIds } : {};
 }
 
-function append(session: Session, args: Command['args']): CommandResult {
-  const { inbox, context } = session.needAccount();
+function append({ session, inbox, context }: LoggedIn, args: Command['args']): CommandResult {
   const [name, ...remaining] = args;
   const target = targetOf(inbox, name);
   const flags = isList(remaining[0]) ? readFlags(inbox, remaining.shift()) : [];

@@ -92,30 +92,43 @@ export interface CommandResult {
   readonly messageIds?: readonly string[];
 }
 
-type Arguments = [session: Session, args: Command['args'], command: Command];
+type Arguments<State> = [state: State, args: Command['args'], command: Command];
 
-/** Runs a command. It returns nothing if the reply says only that the command is done. */
-export type RunCommand = ((...args: Arguments) => Outcome | Promise<Outcome>) | ((...args: Arguments) => void);
+/**
+ * Runs a command with what the state that it needs has. It returns nothing if the reply says only that the command is
+ * done.
+ */
+export type RunCommand<State> =
+  | ((...args: Arguments<State>) => Outcome | Promise<Outcome>)
+  | ((...args: Arguments<State>) => void);
 
 /** The result of a command; `replied` if the command has replied itself, or waits for another line of the client. */
 export type Outcome = CommandResult | 'replied';
+
+/** A session after its login. */
+export interface LoggedIn extends Account {
+  readonly session: Session;
+}
+
+/** A session with an open folder. */
+export interface FolderOpen extends LoggedIn {
+  readonly view: FolderView;
+}
+
+/** The commands that need a state, by their names. */
+type Commands<State> = Readonly<Record<string, RunCommand<State>>>;
 
 /**
  * Commands by the state that they need: `any` state, `before` the login, after the `login`, or with an open `folder`.
  * The commands for `messages` also need an open folder, and only these may have UID before their names.
  */
-export type CommandTable = Readonly<Partial<Record<keyof typeof CHECKS, Readonly<Record<string, RunCommand>>>>>;
-
-/** Functions that check whether the session has the state that a command needs. */
-const CHECKS = {
-  any() {},
-  before({ account }: Session) {
-    if (account) throw new CommandError('The session is logged in already.');
-  },
-  login: (session: Session) => session.needAccount(),
-  folder: (session: Session) => session.needView(),
-  messages: (session: Session) => session.needView(),
-};
+export interface CommandTable {
+  readonly any?: Commands<Session>;
+  readonly before?: Commands<Session>;
+  readonly login?: Commands<LoggedIn>;
+  readonly folder?: Commands<FolderOpen>;
+  readonly messages?: Commands<FolderOpen>;
+}
 
 /** How many wrong commands a client may send before its login, and how many wrong logins. */
 const MAX_WRONG_COMMANDS = 20;
@@ -227,16 +240,35 @@ export class Session {
 
   async #run(command: Command): Promise<unknown> {
     this.#caused = { origin: {}, entries: [], name: fullName(command) };
-    const table = this.#commands.flatMap(
-      (each) => Object.entries(each) as [keyof typeof CHECKS, CommandTable['any']][],
-    );
-    const allowed = command.isUid ? table.filter(([state]) => state === 'messages') : table;
-    const [state, commands] = allowed.find(([, rows]) => rows?.[command.name]) ?? [];
-    const run = commands?.[command.name];
-    if (!state || !run) throw new CommandError(`There is no command ${fullName(command).slice(0, 50)}.`);
-    CHECKS[state](this);
+    const run = this.#prepare(command);
     await this.#applyFaults();
-    return run(this, command.args, command);
+    return run();
+  }
+
+  /**
+   * Finds a command, and returns the call that runs it with what its state has.
+   *
+   * @throws {CommandError} if there is no such command, or if the session is in another state.
+   */
+  #prepare(command: Command): () => unknown {
+    const { name, args, isUid } = command;
+    for (const { any, before, login, folder, messages } of this.#commands) {
+      const runInFolder = messages?.[name] ?? (isUid ? undefined : folder?.[name]);
+      if (runInFolder) {
+        const state = this.#needFolder();
+        return () => runInFolder(state, args, command);
+      }
+      if (isUid) continue;
+      const runAfterLogin = login?.[name];
+      if (runAfterLogin) {
+        const state = this.#needLogin();
+        return () => runAfterLogin(state, args, command);
+      }
+      if (before?.[name] && this.account) throw new CommandError('The session is logged in already.');
+      const run = any?.[name] ?? before?.[name];
+      if (run) return () => run(this, args, command);
+    }
+    throw new CommandError(`There is no command ${fullName(command).slice(0, 50)}.`);
   }
 
   /** Opens the inbox of a login, and takes the faults that apply to the whole session. */
@@ -262,8 +294,7 @@ export class Session {
   }
 
   /** Opens a folder. From now on, the client gets the changes of this folder. */
-  open(name: keyof ImapInbox['folders'], isReadOnly: boolean): FolderView {
-    const { inbox } = this.needAccount();
+  open(inbox: ImapInbox, name: keyof ImapInbox['folders'], isReadOnly: boolean): FolderView {
     this.close();
     this.view = new FolderView(inbox, inbox.folders[name], isReadOnly, () => this.sendChangesWhileIdle());
     return this.view;
@@ -314,16 +345,14 @@ export class Session {
     }
   }
 
-  /** Returns the account of the session. @throws {CommandError} before the login. */
-  needAccount(): Account {
-    if (this.account) return this.account;
+  #needLogin(): LoggedIn {
+    if (this.account) return { ...this.account, session: this };
     throw new CommandError('Log in first.');
   }
 
-  /** Returns the open folder. @throws {CommandError} if there is none. */
-  needView(): FolderView {
-    this.needAccount();
-    if (this.view) return this.view;
+  #needFolder(): FolderOpen {
+    const state = this.#needLogin();
+    if (this.view) return { ...state, view: this.view };
     throw new CommandError('Open a folder by SELECT or EXAMINE first.');
   }
 
@@ -331,8 +360,7 @@ export class Session {
    * Does long work in slices. It is completed also if the connection ends, but not after the end of the inbox, such as by
    * a reset: the result is then `undefined`.
    */
-  complete<Result>(work: Work<Result>): Promise<Result | undefined> {
-    const { inbox } = this.needAccount();
+  complete<Result>(inbox: ImapInbox, work: Work<Result>): Promise<Result | undefined> {
     return this.shared.queue.run(this.#changeStepByStep(work), () => inbox.hasEnded);
   }
 
