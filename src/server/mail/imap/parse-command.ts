@@ -11,30 +11,37 @@ export interface Command {
   /** Whether UID is before the name, as in `UID FETCH`. */
   readonly isUid: boolean;
   readonly args: readonly Argument[];
+  /** Why the line is no command. The other fields are then empty, except the tag, if the line has one. */
+  readonly problem?: CommandError;
 }
 
 /** How deep lists may be nested. */
 const MAX_DEPTH = 50;
 
-/** The tag and the name of a command. A tag has only printable characters, because the reply repeats it. */
-const HEAD = /^([!#$&',-[\]-z|}~]{1,200}) (?:(uid) )?([a-z]{1,30})(?= |$)/i;
+/** The tag of a line. It has only printable characters, because the reply repeats it. */
+const TAG = /^[!#$&',-[\]-z|}~]{1,200}(?= )/;
+
+/** The name of a command, after the tag. */
+const NAME = / (?:(uid) )?([a-z]{1,30})(?= |$)/iy;
 
 /**
  * Parses a command. The line contains the size of each literal, such as `{5}`, and a line break, but not the bytes of
- * the literal. `literals` contains these bytes.
- *
- * @throws {CommandError} if the line is not a command.
+ * the literal. `literals` contains these bytes. A line that is not a command is returned with its `problem`, because
+ * the reply to it needs its tag, which is `*` if it has none.
  */
 export function parseCommand(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Command {
-  const [head, tag = '*', uid, name = ''] = HEAD.exec(line) ?? [];
-  if (head === undefined) throw new CommandError('A command must begin with a tag and a name, such as a1 NOOP.');
-  const args = new ArgumentReader(line.slice(head.length), literals).readList();
-  return { tag, name: name.toUpperCase(), isUid: uid !== undefined, args };
-}
-
-/** Returns a command that has only the tag of a line. The tag is `*` if the line has none. */
-export function parseTag(line: string): Command {
-  return { tag: /^[!#$&',-[\]-z|}~]{1,200}(?= )/.exec(line)?.[0] ?? '*', name: '', isUid: false, args: [] };
+  const [tag] = TAG.exec(line) ?? [];
+  try {
+    NAME.lastIndex = tag?.length ?? 0;
+    const [named, uid, name = ''] = NAME.exec(line) ?? [];
+    if (tag === undefined || named === undefined)
+      throw new CommandError('A command must begin with a tag and a name, such as a1 NOOP.');
+    const args = new ArgumentReader(line.slice(tag.length + named.length), literals).readList();
+    return { tag, name: name.toUpperCase(), isUid: uid !== undefined, args };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    return { tag: tag ?? '*', name: '', isUid: false, args: [], problem: error };
+  }
 }
 
 class ArgumentReader {

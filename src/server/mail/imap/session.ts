@@ -13,7 +13,7 @@ import type { ImapFault, ImapFaultKind } from '../../../world/fault.ts';
 import type { Entry, Origin } from '../../../world/journal/entry.ts';
 import { canonicalAddress, type World } from '../../../world/store/world.ts';
 import { WorkQueue } from '../../work-queue.ts';
-import { type Command, parseCommand, parseTag } from './parse-command.ts';
+import { type Command, parseCommand } from './parse-command.ts';
 
 /** Creates the context that all sessions of a server share. */
 export function createImapContext({ service, environment, report }: MailboxInternals) {
@@ -190,11 +190,12 @@ export class Session {
   async handle(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
     const waiting = this.#continuation;
     this.#continuation = undefined;
-    const command = waiting?.command ?? parseTag(line);
+    const command = waiting?.command ?? parseCommand(line, literals);
     // The further lines of a login contain its password, so the journal does not get them.
     await this.#runAndReply(command, waiting ? `${command.tag} ${command.name}` : line, () => {
       if (waiting) return waiting.continue(line);
-      return this.#run(Object.assign(command, parseCommand(line, literals)));
+      if (command.problem) throw command.problem;
+      return this.#run(command);
     });
     // If the connection has ended while the command ran, the command may have opened a folder, which must be closed.
     if (this.#hasEnded) this.leave();
@@ -204,7 +205,7 @@ export class Session {
   async refuse(line: string, reply: string): Promise<void> {
     const waiting = this.#continuation;
     this.#continuation = undefined;
-    const command = waiting?.command ?? parseTag(line);
+    const command = waiting?.command ?? parseCommand(line, []);
     await this.#endWith(() => this.#reply(command, waiting ? `${command.tag} ${command.name}` : line, reply));
   }
 
