@@ -37,6 +37,16 @@ const PARTS: ReadonlySet<string> = new Set([
   'must be the path of a mail or of an mbox: …',
   'BADCHARSET (US-ASCII UTF-8)',
   'there is no experiment for this behaviour',
+  // The names of options follow.
+  'An option',
+  'The option',
+  'The options',
+  // They follow "The state file … cannot be loaded:".
+  'it is empty',
+  'it has … rows instead of …',
+  'line … is not JSON (…)',
+  'line … has no place in the state',
+  'its first line must have the type "…"; a fixture is loaded by --fixtures, not by --state',
 ]);
 
 /** The files whose errors are reasons, which complete a sentence that begins with what was not compared. */
