@@ -4,7 +4,7 @@ import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { linksOf, misleadingLinksOf, type ShownLink } from '../../service/mail/html.ts';
 import { composeMail } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeTraceFields } from '../../service/mail/mime/header.ts';
-import { FILE_COLUMNS, fileFields, type MailFile } from '../../service/mail/show-mail.ts';
+import { FILE_COLUMNS, fileFields, type MailFile, showView, viewFields } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies.ts';
 import type { AttachmentRow, InboxRow, MessageRow, ShownFields } from '../../world/store/rows.ts';
 import { pick, shownFields } from '../../world/store/rows.ts';
@@ -65,12 +65,6 @@ export const tenantSummary = lazy(() => z.strictObject(tenantFields()));
 /** A tenant with its workspaces and their inboxes. */
 export interface TenantSummary extends OutputOf<ReturnType<typeof tenantFields>> {}
 
-const BODY_COLUMNS = ['cc', 'bcc', 'replyTo', 'plainBody', 'htmlBody'] as const;
-const THREAD_COLUMNS = ['messageIdHeader', 'inReplyTo', 'references'] as const;
-const COLUMNS = [...BODY_COLUMNS, ...THREAD_COLUMNS, 'isArchived', 'deletedAt'] as const;
-
-const columnFields = (): ShownFields<MessageRow, (typeof COLUMNS)[number]> => shownFields('messages', COLUMNS);
-
 const headerField = () => z.strictObject({ name: z.string(), value: z.string(), isTrace: z.boolean() });
 
 const shownLink = () => z.strictObject({ url: z.string(), text: z.string() });
@@ -105,11 +99,12 @@ const detailFields = () => ({
 /** The schema of a mail with everything that is known about it. */
 export const detailsReply = lazy(() => {
   const { inbox, ...others } = detailFields();
-  return mailSummary().extend({ inbox, ...columnFields(), ...others });
+  return mailSummary().extend({ inbox, ...viewFields('details'), ...others });
 });
 
 /** A mail with everything that is known about it. */
-export type MailDetails = MailSummary & OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof detailFields>>;
+export type MailDetails = MailSummary &
+  OutputOf<ReturnType<typeof viewFields<'details'>> & ReturnType<typeof detailFields>>;
 
 /**
  * The control methods that show all mail, including the mail of the fixture. They change nothing: no mail is marked as
@@ -198,7 +193,7 @@ function showDetails(world: World, message: MessageRow) {
   const inbox = world.inboxes.get(inboxId);
   return {
     ...showMailSummary(world, message),
-    ...pick(message, COLUMNS),
+    ...showView('details', world.id, message),
     inbox: inbox ? canonicalAddress(inbox) : '',
     files: world.attachments.by('messageId', id).map((file) => pick(file, FILE_COLUMNS)),
     links: linksOf(message),

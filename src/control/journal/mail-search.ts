@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { compareTexts } from '../../basics/text.ts';
 import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
-import { ownerField } from '../../service/mail/show-mail.ts';
-import { snippetOf } from '../../service/operations/replies.ts';
+import { showView, viewFields } from '../../service/mail/show-mail.ts';
 import type { GroupedListName } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
-import { type DraftRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
+import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
 import { canonicalAddress, type World } from '../../world/store/world.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import { findWorlds } from '../control-scope.ts';
@@ -89,7 +88,7 @@ export const draftsReply = lazy(() =>
     drafts: z.array(
       z.strictObject({
         id: z.string(),
-        ...ownerField(),
+        tenantId: z.string(),
         inboxId: z.string(),
         inbox: z.string(),
         to: addresses(),
@@ -113,17 +112,7 @@ export type MailSearch = Omit<InputOf<ReturnType<typeof searchFields>>, 'threads
   readonly threads?: boolean | undefined;
 };
 
-const COLUMNS = ['inboxId', 'threadId', 'direction', 'from', 'to', 'subject'] as const;
-const STATE_COLUMNS = ['receivedAt', 'isRead', 'isStarred', 'bouncedAt'] as const;
-
-type Shown = 'id' | (typeof COLUMNS)[number] | (typeof STATE_COLUMNS)[number];
-
-const columnFields = (): ShownFields<MessageRow, Shown> =>
-  shownFields('messages', ['id', ...COLUMNS, ...STATE_COLUMNS]);
-
 const summaryFields = () => ({
-  /** The beginning of the text. */
-  snippet: z.string(),
   /** How many files it has. */
   attachments: z.int().min(0),
   /** How many messages are in its thread, including deleted messages. */
@@ -131,27 +120,11 @@ const summaryFields = () => ({
 });
 
 /** The schema of the summary of a mail, as a list shows it. */
-export const mailSummary = lazy(() => {
-  const { id, receivedAt, isRead, isStarred, bouncedAt, ...columns } = columnFields();
-  const { snippet, ...counts } = summaryFields();
-  return z.strictObject({
-    id,
-    ...ownerField(),
-    ...columns,
-    snippet,
-    receivedAt: receivedAt.describe("By the tenant's clock."),
-    isRead,
-    isStarred,
-    bouncedAt,
-    ...counts,
-  });
-});
+export const mailSummary = lazy(() => z.strictObject({ ...viewFields('summary'), ...summaryFields() }));
 
 /** The summary of a mail, as a list shows it. */
 export interface MailSummary
-  extends OutputOf<
-    ReturnType<typeof columnFields> & ReturnType<typeof ownerField> & ReturnType<typeof summaryFields>
-  > {}
+  extends OutputOf<ReturnType<typeof viewFields<'summary'>> & ReturnType<typeof summaryFields>> {}
 
 const pageFields = () => ({
   /** How many messages the search found. */
@@ -275,11 +248,7 @@ function parseTerms(search = ''): Term[] {
 export function showMailSummary(world: World, message: MessageRow): MailSummary {
   const { id, inboxId, threadId } = message;
   return {
-    id,
-    tenantId: world.id,
-    ...pick(message, COLUMNS),
-    snippet: snippetOf(message),
-    ...pick(message, STATE_COLUMNS),
+    ...showView('summary', world.id, message),
     attachments: world.attachments.by('messageId', id).length,
     messagesInThread: world.messageIndex.thread(inboxId, threadId)?.messageCount ?? 1,
   };

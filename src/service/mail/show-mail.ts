@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { describeAddressProblem, findAddressProblem } from '../../contract/email-address.ts';
+import { timestamp } from '../../contract/schemas.ts';
 import { type AttachmentRow, type MessageRow, pick, type ShownFields, shownFields } from '../../world/store/rows.ts';
 import { showRow } from '../../world/store/state.ts';
 import type { World } from '../../world/store/world.ts';
 import { isRareCharset } from './mime/charsets.ts';
 import { readHeaders, repairLineEnds } from './mime/header.ts';
 import { encodedBodyOf, headOf, listFields, type MailPart, splitParts } from './mime/split-parts.ts';
+import { snippetOf } from './snippet.ts';
 
 /** The columns of a file of a mail, except for its bytes. */
 export const FILE_COLUMNS = ['id', 'filename', 'contentType', 'sizeBytes'] as const;
@@ -26,18 +28,94 @@ const contentField = () => ({
 /** A file of a mail. */
 export interface MailAttachment extends OutputOf<ReturnType<typeof fileFields> & ReturnType<typeof contentField>> {}
 
-const PLACE_COLUMNS = ['inboxId', 'threadId', 'direction', 'from', 'to', 'cc', 'bcc', 'replyTo'] as const;
-const TEXT_COLUMNS = ['subject', 'plainBody', 'htmlBody', 'messageIdHeader', 'inReplyTo', 'receivedAt'] as const;
-const COLUMNS = [...PLACE_COLUMNS, ...TEXT_COLUMNS] as const;
+/**
+ * The views of a mail: what each shows of its row, in this order. A view has further fields of its own, such as the
+ * files. The details of a mail are shown together with its summary.
+ */
+const VIEWS = {
+  mail: [
+    'id',
+    'tenantId',
+    'inboxId',
+    'threadId',
+    'direction',
+    'from',
+    'to',
+    'cc',
+    'bcc',
+    'replyTo',
+    'subject',
+    'plainBody',
+    'htmlBody',
+    'messageIdHeader',
+    'inReplyTo',
+    'receivedAt',
+  ],
+  summary: [
+    'id',
+    'tenantId',
+    'inboxId',
+    'threadId',
+    'direction',
+    'from',
+    'to',
+    'subject',
+    'snippet',
+    'receivedAt',
+    'isRead',
+    'isStarred',
+    'bouncedAt',
+  ],
+  details: [
+    'cc',
+    'bcc',
+    'replyTo',
+    'plainBody',
+    'htmlBody',
+    'messageIdHeader',
+    'inReplyTo',
+    'references',
+    'isArchived',
+    'deletedAt',
+  ],
+} as const;
 
-const columnFields = (): ShownFields<MessageRow, 'id' | (typeof COLUMNS)[number]> =>
-  shownFields('messages', ['id', ...COLUMNS]);
+type View = keyof typeof VIEWS;
 
-/** Returns the schema of the field that names the tenant of a mail. */
-export const ownerField = () => ({
+/** What a view can show besides the columns of the row. */
+const addedFields = () => ({
   /** The id of the tenant. */
   tenantId: z.string(),
+  /** The beginning of the text. */
+  snippet: z.string(),
 });
+
+type NamesIn<Of extends View> = (typeof VIEWS)[Of][number];
+
+/** The schemas of what a view shows of the row of a mail. */
+type ViewFields<Of extends View> = Pick<
+  ShownFields<MessageRow, keyof MessageRow> & ReturnType<typeof addedFields>,
+  NamesIn<Of>
+>;
+
+/** Returns the schemas of what a view shows of the row of a mail. */
+export function viewFields<Of extends View>(view: Of): ViewFields<Of> {
+  const names: readonly NamesIn<View>[] = VIEWS[view];
+  const columns = names.filter((name) => name !== 'tenantId' && name !== 'snippet');
+  const receivedAt = timestamp().describe("By the tenant's clock.");
+  const fields: ViewFields<View> = { ...shownFields('messages', columns), ...addedFields(), receivedAt };
+  return Object.fromEntries(names.map((name) => [name, fields[name]])) as ViewFields<Of>;
+}
+
+/** Returns what a view shows of the row of a mail. */
+export function showView<Of extends View>(view: Of, tenantId: string, message: MessageRow) {
+  const names: readonly NamesIn<View>[] = VIEWS[view];
+  const shown = names.map((name) => {
+    if (name === 'tenantId') return [name, tenantId];
+    return [name, name === 'snippet' ? snippetOf(message) : message[name]];
+  });
+  return Object.fromEntries(shown) as Pick<MessageRow & { tenantId: string; snippet: string }, NamesIn<Of>>;
+}
 
 const otherFields = () => ({
   /**
@@ -58,15 +136,10 @@ const otherFields = () => ({
 });
 
 /** The schema of a mail. */
-export const mailReply = lazy(() => {
-  const { id, receivedAt, ...columns } = columnFields();
-  const shown = { ...columns, receivedAt: receivedAt.describe("By the tenant's clock.") };
-  return z.strictObject({ id, ...ownerField(), ...shown, ...otherFields() });
-});
+export const mailReply = lazy(() => z.strictObject({ ...viewFields('mail'), ...otherFields() }));
 
 /** A mail that an inbox received or sent, with everything that the mail contains. */
-export interface Mail
-  extends OutputOf<ReturnType<typeof columnFields> & ReturnType<typeof ownerField> & ReturnType<typeof otherFields>> {}
+export interface Mail extends OutputOf<ReturnType<typeof viewFields<'mail'>> & ReturnType<typeof otherFields>> {}
 
 /** Shows a message with its header fields and files. */
 export function showMail(world: World, message: MessageRow): Mail {
@@ -81,10 +154,11 @@ export function showMailAsItWas(
   message: MessageRow,
   files: readonly AttachmentRow[],
 ): Omit<Mail, 'problems' | 'streams'> {
+  const { id, ...columns } = showView('mail', tenantId, message);
   return {
-    id: message.id,
-    tenantId,
-    ...pick(message, COLUMNS),
+    // If the literal began with the spread, V8 would put the getter behind the files.
+    id,
+    ...columns,
     get headers() {
       return readHeaders(message);
     },
