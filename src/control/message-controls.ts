@@ -100,7 +100,8 @@ function worldsOf(worlds: ReachableWorlds, tenant: string | undefined): World[] 
 }
 
 function show({ world, message, streams }: LoggedMail): Mail {
-  return { ...showMail(world, message), ...(streams > 0 && { streams }) };
+  const mail = showMail(world, message);
+  return streams > 0 ? { ...mail, streams } : mail;
 }
 
 /** Resolves with the next wanted mail. Rejects after the timeout, or when no mail can come any more. */

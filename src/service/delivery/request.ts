@@ -119,14 +119,14 @@ export function createRequest({ id, eventId, secret, fault, content, now, newSec
   const timestamp = Math.floor((now.getTime() - (fault === 'stale-timestamp' ? STALE_BY_MS : 0)) / 1000);
   const correct = fault === 'wrong-secret' ? [] : [secret];
   const secrets = fault === 'wrong-secret' || fault === 'two-signatures' ? [newSecret(), ...correct] : correct;
-  const headers: Readonly<Record<string, string>> = {
+  const headers: Record<string, string> = {
     'content-type': 'application/json',
     'user-agent': NAME,
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
-    ...(behaviours['deliveries.trace'] === 'header' && { traceparent: createTraceParent(eventId, id) }),
-    ...sign(`${id}.${timestamp}.`, encoder.encode(body), secrets, behaviours),
   };
+  if (behaviours['deliveries.trace'] === 'header') headers.traceparent = createTraceParent(eventId, id);
+  Object.assign(headers, sign(`${id}.${timestamp}.`, encoder.encode(body), secrets, behaviours));
   return { headers, body: fault === 'truncated-body' ? truncate(body, Math.floor(body.length / 2)) : body };
 }
 
@@ -142,10 +142,10 @@ function sign(start: string, body: Uint8Array, secrets: readonly string[], behav
   const standard = () => secrets.map((secret) => signStandard(secret, start, body)).join(' ');
   // The HMAC-SHA256 of the raw body in hex. The key is the whole text of the secret.
   const hex = () => secrets.map((secret) => prefix + toHex(hmacSha256(encoder.encode(secret), body))).join(',');
-  return {
-    ...(kinds !== 'hex' && { 'webhook-signature': standard() }),
-    ...(kinds !== 'standard' && { [behaviours['deliveries.signature.header']]: hex() }),
-  };
+  const headers: Record<string, string> = {};
+  if (kinds !== 'hex') headers['webhook-signature'] = standard();
+  if (kinds !== 'standard') headers[behaviours['deliveries.signature.header']] = hex();
+  return headers;
 }
 
 const HEX_PREFIXES = { v1: 'v1=', sha256: 'sha256=', bare: '' };

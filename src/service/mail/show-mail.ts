@@ -145,7 +145,8 @@ export interface Mail extends OutputOf<ReturnType<typeof viewFields<'mail'>> & R
 export function showMail(world: World, message: MessageRow): Mail {
   const files = world.attachments.by('messageId', message.id);
   const problems = findProblems(message, files);
-  return { ...showMailAsItWas(world.id, message, files), ...(problems.length > 0 && { problems }) };
+  const mail = showMailAsItWas(world.id, message, files);
+  return problems.length > 0 ? { ...mail, problems } : { ...mail };
 }
 
 /** Shows a message as it was, with its files at that time. Its header fields are read when somebody asks for them. */
