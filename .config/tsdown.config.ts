@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'tsdown';
@@ -47,11 +47,35 @@ function describeLicence(folder: string): string {
 }
 
 /**
+ * Makes an expression for these files and folders of the source, without their extension. A name that is no longer
+ * there fails the build: otherwise a renamed file would be bundled elsewhere, and nobody would see it.
+ */
+function matchFiles(names: readonly string[]): RegExp {
+  for (const name of names) {
+    const isThere = ['', '.ts', '.tsx'].some((extension) => existsSync(`${root}src/${name}${extension}`));
+    if (!isThere)
+      throw new Error(`.config/tsdown.config.ts names src/${name}, which does not exist: correct the list.`);
+  }
+  return new RegExp(`/src/(?:${names.join('|')})(?:/[\\w-]+)?\\.tsx?$`);
+}
+
+/**
  * The files that import msw or a test runner's ES modules, and the clients of the control calls, which only the test
  * runners need; they take all else from the CommonJS build.
  */
-const FILES_WITH_PEERS =
-  /\/src\/(?:control\/(?:webhook-receiver|table\/(?:client|calls|control-path|place))|mailbox\/(?:index|index-import|create-mailbox|msw)|testing\/(?:vitest|playwright)\/[\w-]+)\.ts$/;
+const FILES_WITH_PEERS = matchFiles([
+  'control/webhook-receiver',
+  'control/table/client',
+  'control/table/calls',
+  'control/table/control-path',
+  'control/table/place',
+  'mailbox/index',
+  'mailbox/index-import',
+  'mailbox/create-mailbox',
+  'mailbox/msw',
+  'testing/vitest',
+  'testing/playwright',
+]);
 
 /** Returns the name of the CommonJS file that has what an ES module imports from a source file. */
 function commonJsFileOf(file: string): string {
@@ -88,13 +112,41 @@ const fromCommonJs: Plugin = {
 const FILES_OF_A_START = [
   {
     name: 'options',
-    test: /\/src\/(?:basics\/(?:duration|json-path|nearest|number-options|size|text|version)|control\/table\/control-path|server\/(?:loopback|regular-file|server-settings)|fixture\/fixture-part)\.ts$|\/usingCtx\.js$/,
+    test: [
+      matchFiles([
+        'basics/duration',
+        'basics/json-path',
+        'basics/nearest',
+        'basics/number-options',
+        'basics/size',
+        'basics/text',
+        'basics/version',
+        'control/table/control-path',
+        'server/loopback',
+        'server/regular-file',
+        'server/server-settings',
+        'fixture/fixture-part',
+      ]),
+      // What the compiler adds for `using`.
+      /\/usingCtx\.js$/,
+    ],
     priority: 4,
   },
-  { name: 'command', test: /\/src\/cli\/(?:run|command|files|commands\/connection-variables)\.ts$/, priority: 3 },
-  { name: 'library', test: /\/src\/mailbox\/(?:mailbox|handler-parts|without-msw)\.ts$/, priority: 2 },
-  { name: 'start', test: /\/src\/(?:cli\/commands\/start|server\/start-server)\.ts$/, priority: 1 },
-];
+  {
+    name: 'command',
+    test: matchFiles(['cli/run', 'cli/command', 'cli/files', 'cli/commands/connection-variables']),
+    priority: 3,
+  },
+  {
+    name: 'library',
+    test: matchFiles(['mailbox/mailbox', 'mailbox/handler-parts', 'mailbox/without-msw']),
+    priority: 2,
+  },
+  { name: 'start', test: matchFiles(['cli/commands/start', 'server/start-server']), priority: 1 },
+].map(({ test, ...group }) => ({
+  ...group,
+  test: (id: string) => [test].flat().some((expression) => expression.test(id)),
+}));
 
 const { paths } = tsconfig.compilerOptions;
 

@@ -17,7 +17,7 @@ const ALONE = [
   'test/world/clock-fake-timers.test.ts',
 ];
 
-/** The tests that intercept WebSockets, which msw does twice where it begins for a second time. */
+/** The tests that intercept WebSockets: in a worker that starts msw again, each of them is intercepted twice. */
 const STREAMS = ['test/service/stream/*.test.ts'];
 
 /** The reporter that writes JSON into a file: `--reporter` would take the place of that for the suite. */

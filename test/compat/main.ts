@@ -51,7 +51,7 @@ try {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** `npm run test:compat -- jest` runs the environments whose name has one of these words. */
+/** `npm run test:all -- compat jest` runs the environments whose name has one of these words. */
 function isWanted({ name }: Environment): boolean {
   const words = process.argv.slice(2);
   return words.length === 0 || words.some((word) => name.toLowerCase().includes(word.toLowerCase()));

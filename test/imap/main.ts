@@ -1,4 +1,4 @@
-// Programs that are not ours against the packed tarball: `npm run test:imap`. Words behind `--` choose some of them.
+// Programs that are not ours against the packed tarball: `npm run test:all -- imap`. Words behind `--` choose some of them.
 // What is not installed is skipped on a machine of a developer, and fails in CI.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

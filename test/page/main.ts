@@ -1,4 +1,4 @@
-// Walks through the inspector of the built package in a real browser, as its users walk: `npm run test:page`. Letters
+// Walks through the inspector of the built package in a real browser, as its users walk: `npm run test:all -- page`. Letters
 // behind `--` choose some of them. Without a browser it is skipped on a machine of a developer, and fails in CI.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

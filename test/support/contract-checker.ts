@@ -34,7 +34,7 @@ export interface CheckedRequest {
   readonly options: SendOptions;
 }
 
-/** Returns whether the tests over HTTP go through the independent checker: `npm run test:contract`. */
+/** Returns whether the tests over HTTP go through the independent checker: `npm run test:all -- contract`. */
 export function isChecked(): boolean {
   return process.env.MAILBOX_CONTRACT === 'prism';
 }

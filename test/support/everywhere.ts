@@ -47,16 +47,17 @@ async function inProcess(task: Task, options: Options, body: Body): Promise<void
   created += 1;
   const mailbox = createMailbox({ ...options, baseUrl: `https://n${created}.mailbox.test` });
   mailboxes.add(mailbox);
-  interceptTheirs();
+  updateInterceptedHandlers();
   try {
-    await body(createService(task, mailbox, mailbox.baseUrl, straightTo(mailbox.baseUrl)));
+    await body(createService(task, mailbox, mailbox.baseUrl, sendDirectly(mailbox.baseUrl)));
   } finally {
     mailboxes.delete(mailbox);
-    interceptTheirs();
+    updateInterceptedHandlers();
   }
 }
 
-function interceptTheirs(): void {
+/** Lets msw ask the handlers of the mailboxes whose tests run now. */
+function updateInterceptedHandlers(): void {
   const { stackTraceLimit } = Error;
   // msw reads the stack at which each handler was created, and Vitest takes a millisecond to write one.
   Error.stackTraceLimit = 0;
@@ -70,7 +71,7 @@ function interceptTheirs(): void {
 async function overHttp(task: Task, options: Options, body: Body): Promise<void> {
   await using server = await startServer({ ...options, port: 0, ...(isByMsw && { handlers: mailboxAsHandler }) });
   const { mailbox, url } = server;
-  await body(createService(task, mailbox, url, isChecked() ? throughPrism(task, server) : straightTo(url)));
+  await body(createService(task, mailbox, url, isChecked() ? sendThroughPrism(task, server) : sendDirectly(url)));
 }
 
 /**
@@ -86,18 +87,18 @@ export function mailboxAsHandler({ fetch }: Mailbox): RequestHandler[] {
 
 type Send = Service['send'];
 
-function straightTo(url: string): Send {
+function sendDirectly(url: string): Send {
   return (method, path, options = {}) => send(url + path, method, options);
 }
 
-function throughPrism({ meta }: Task, server: MailboxServer): Send {
+function sendThroughPrism({ meta }: Task, server: MailboxServer): Send {
   const target = targetOf(server);
   return (method, path, options = {}) => sendChecked(target, { method, path, options }, meta);
 }
 
 let listeners = 0;
 
-/** Whether a worker intercepts to its end: msw intercepts WebSockets twice where it begins for a second time. */
+/** Whether a worker never stops intercepting: if msw is started again, each WebSocket is intercepted twice. */
 const isForAllFiles = process.env.MAILBOX_INTERCEPTION === 'for all files';
 
 /**

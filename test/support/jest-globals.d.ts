@@ -1,4 +1,4 @@
-// What the example for Jest imports: Jest is installed only by `npm run test:compat`, its `expect` here too.
+// What the example for Jest imports: Jest is installed only by `npm run test:all -- compat`, its `expect` here too.
 declare module '@jest/globals' {
   export { expect } from 'expect';
 

@@ -17,7 +17,7 @@ interface Leniency {
   applies(request: Refused): boolean;
 }
 
-/** Each has a test in test/contract/openapi/leniencies.test.ts; one that no test needs fails `npm run test:contract`. */
+/** Each has a test in test/contract/openapi/leniencies.test.ts; one that no test needs fails `npm run test:all -- contract`. */
 export const LENIENCIES: readonly Leniency[] = [
   {
     reason: 'HEAD and OPTIONS follow from the other methods of a path.',

@@ -1,6 +1,6 @@
 /**
- * A receiver in a process of its own, from the build that the first argument names: it prints its URL and then what comes in, a line of JSON each, and takes the
- * secret of the webhook, when it is known, as a line of text.
+ * A receiver in a process of its own, from the build that the first argument names. It prints its URL and then what
+ * comes in, a line of JSON each. It takes the secret of the webhook, when it is known, as a line of text.
  */
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

@@ -1,0 +1,24 @@
+// One way to run every test: `npm run test:all`. Its first word may name a suite of its own, with what that takes behind
+// it, such as `npm run test:all -- compat jest bun`; anything else goes to the test runner.
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** The suites that are programs of their own: each is `main.ts` of the folder with its name. */
+const PROGRAMS = ['compat', 'imap', 'page', 'soak'];
+
+const [word = '', ...others] = process.argv.slice(2);
+if (PROGRAMS.includes(word)) {
+  run(['--import', 'tsx', `test/${word}/main.ts`, ...others]);
+} else {
+  const isContract = word === 'contract';
+  const words = isContract ? others : process.argv.slice(2);
+  const mode = isContract ? 'contract' : 'all';
+  run(['node_modules/vitest/vitest.mjs', 'run', '--config', '.config/vitest.config.ts', '--mode', mode, ...words]);
+}
+
+function run(args: readonly string[]): void {
+  const { status } = spawnSync(process.execPath, args, { cwd: ROOT, stdio: 'inherit' });
+  process.exitCode = status ?? 1;
+}
