@@ -67,9 +67,13 @@ export const COMMANDS = {
     load: async () => (await import('./commands/show.ts')).show,
   },
   mcp: {
-    help: 'Let a program such as a coding assistant use an emulator over the Model Context Protocol (MCP)',
+    help: 'Let a program use an emulator over the Model Context Protocol (MCP): control it, or read and send mail',
+    examples: [
+      ['mcp', 'Control an emulator that this command starts'],
+      ['mcp --as helpdesk@acme.test --url http://127.0.0.1:4025', 'Give an agent the mail tools of this inbox'],
+    ],
     flags: FLAGS.MCP_FLAGS,
-    load: async () => (await import('./mcp.ts')).mcp,
+    load: async () => (await import('./commands/mcp.ts')).mcp,
   },
   verify: {
     help: 'Compare a server with the service document and the list of behaviours, and show what differs',

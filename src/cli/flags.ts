@@ -135,6 +135,14 @@ const CONTROL_FLAGS = inGroup('Emulator', {
 export const MCP_FLAGS = {
   url: { value: '<url>', help: 'URL of a running emulator; without it, this command starts and stops an emulator' },
   token: CONTROL_FLAGS.token,
+  as: {
+    value: '<address>',
+    help: 'Offer the operations that the key of this inbox may call, instead of control calls',
+  },
+  key: { value: '<key>', help: 'Offer the operations that this API key may call, instead of control calls' },
+  'all-tools': {
+    help: 'With --as or --key: offer every operation; without it, at most 12 for reading and sending mail',
+  },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock fleet`. */

@@ -69,6 +69,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     not: 'flags and commands',
     parts: {
       http: 'HTTP requests, guards, pages, event streams, msw handlers that a user brings',
+      mcp: 'the Model Context Protocol: operations and control calls as tools',
       mail: 'mail over SMTP, and `imap/`: its commands, and the connections of its clients',
     },
   },

@@ -34,8 +34,12 @@ const UNKNOWN = 'an unknown number of';
 
 const DESCRIBERS: { readonly [Kind in FeedOnlyKind]: (event: Extract<FeedItem, { kind: Kind }>) => LineParts } = {
   request: ({ request }) => {
-    const { operation, protocol, method, path, status, code, durationMs, key, reason, ignored = [] } = request;
-    const notes = [...(reason === null ? [] : [reason]), ...ignored.map((each) => `ignored: ${each}`)];
+    const { operation, protocol, via, method, path, status, code, durationMs, key, reason, ignored = [] } = request;
+    const notes = [
+      ...(via ? ['by MCP'] : []),
+      ...(reason === null ? [] : [reason]),
+      ...ignored.map((each) => `ignored: ${each}`),
+    ];
     const parts = [method, path, code, `${durationMs.toFixed(1)} ms`, key, ...notes.map((note) => `(${note})`)];
     const name = operation ?? (protocol === 'http' ? nameWithoutOperation(path) : protocol);
     return { name, sign: status, text: parts.filter((part) => part !== null).join(' '), colourStatus: status };

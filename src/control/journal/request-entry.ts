@@ -55,6 +55,8 @@ const callFields = () => ({
   durationMs: z.number(),
   /** How the request came: over HTTP, or as a command of SMTP or IMAP. */
   protocol: z.enum(['http', 'smtp', 'imap']),
+  /** Only for a request by a tool of the Model Context Protocol: `mcp`. */
+  via: z.literal('mcp').optional().describe('Only for a request by a tool of the Model Context Protocol.'),
   /** The operation; null for an unknown path or method, and for a command of SMTP or IMAP. */
   operation: textLike<OperationId>().nullable(),
   /** The HTTP method, or the name of the command, such as `UID FETCH`. */

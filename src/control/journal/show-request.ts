@@ -39,6 +39,7 @@ function summarise(kept: KeptRequest, reader: JournalReader): RequestSummary {
     realTime: new Date(realTimeMs).toISOString(),
     durationMs: Math.round(durationMs * 1000) / 1000,
     protocol,
+    ...(kept.via && { via: kept.via }),
     operation: row?.id ?? null,
     method,
     path,

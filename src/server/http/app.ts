@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import { lazy } from '../../basics/lazy-schema.ts';
 import { createSilentReader } from '../../contract/behaviours.ts';
+import { ApiError } from '../../contract/errors.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import type { OwnProcess } from '../../control/table/row.ts';
@@ -95,7 +96,11 @@ export class App implements NodeRequestHandler {
     if (isControlPath(request.path)) {
       if (forInspector) return serveInspector(request);
       const call = { ...request, signal: signalOfDisconnect(message, response) };
-      return withoutTimeLimit(message.socket, async () => (await this.#loadControl())(call));
+      return withoutTimeLimit(message.socket, async () => {
+        const control = await this.#loadControl();
+        if (request.path !== MCP_CONTROL_PATH) return control(call);
+        return (await import('../mcp/serve-mcp.ts')).serveControl(this.#options.internals, control, call);
+      });
     }
     const mayPageCall = this.#mayPageCall(message.headers.origin, request.path);
     if (mayPageCall && setCorsHeaders(message, response)) return PREFLIGHT_REPLY;
@@ -108,6 +113,14 @@ export class App implements NodeRequestHandler {
     }
     // A handler of the user may replace the path /, too.
     const next = (request: ApiRequest) => (forInspector ? serveInspector(request) : internals.handle(request));
+    if (request.path === AGENT_PATH) {
+      if (message.headers.origin !== undefined && !isOriginAllowed(message.headers.origin, allowedOrigins)) {
+        throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${AGENT_PATH}.`);
+      }
+      return withoutTimeLimit(message.socket, async () =>
+        (await import('../mcp/serve-mcp.ts')).serveOperations(internals, request),
+      );
+    }
     const { epoch } = internals.service.worlds;
     // A handler of the user may wait before it passes the request on, so the request keeps the epoch of its arrival.
     const nextInEpoch = (passedOn: ApiRequest) => next({ ...passedOn, epoch });
@@ -142,6 +155,9 @@ export class App implements NodeRequestHandler {
 
 /** The path that needs no token, because load balancers call it and have no token. */
 const READY_PATH = `${CONTROL_PATH}/ready`;
+
+/** The path of the tools for an agent, and of the tools that control the emulator, by the Model Context Protocol. */
+const [AGENT_PATH, MCP_CONTROL_PATH] = ['/mcp', `${CONTROL_PATH}/mcp`];
 
 const PREFLIGHT_REPLY: ApiResult = { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
 

@@ -98,6 +98,8 @@ export interface ApiRequest {
   readonly body: AsyncIterable<Uint8Array> | null;
   /** The epoch in which the request arrived. Default: the epoch in which it is handled. */
   readonly epoch?: number | undefined;
+  /** How the request came, if not directly over HTTP: by a tool of the Model Context Protocol. */
+  readonly via?: 'mcp';
   /** Is aborted when the client disconnects. Only a control call that may take long reads it. */
   readonly signal?: AbortSignal;
 }

@@ -26,7 +26,7 @@ export function finishExchange(service: RecordingService, exchange: Exchange, re
 
 function recordExchange({ worlds, journals, behavioursNow }: RecordingService, exchange: FinishedExchange): void {
   const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
-  const { method, path, query, headers } = request;
+  const { method, path, query, headers, via } = request;
   const key = sentKey(headers) ?? ((query.has('api_key') && isStreamPath(path) && query.get('api_key')) || undefined);
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   // A tenant may have been removed while its request waited. Then the request belongs to the mailbox.
@@ -42,6 +42,7 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
     realTimeMs,
     behaviours: behavioursNow,
     protocol,
+    via,
     method,
     path,
     query,

@@ -89,6 +89,8 @@ export interface KeptRequest {
   /** Its position among the requests of its own tenant since the last reset of this tenant. */
   readonly numberInSandbox: number;
   readonly protocol: Protocol;
+  /** How a request came, if not directly over HTTP: by a tool of the Model Context Protocol. */
+  readonly via: 'mcp' | undefined;
   readonly method: string;
   readonly path: string;
   readonly query: URLSearchParams;

@@ -134,10 +134,11 @@ function Reason({ entry: { reason, status, reply, faults } }: { readonly entry: 
 }
 
 /** Returns the operation and the key of an HTTP request, or the protocol of a request from a mail program. */
-function describeCaller({ protocol, operation, key, keyId, principal }: RequestEntry) {
+function describeCaller({ protocol, via, operation, key, keyId, principal }: RequestEntry) {
   if (protocol !== 'http') return [['Protocol', protocol.toUpperCase()]] as const;
   return [
     ['Operation', operation ?? 'none: no operation has this method and path'],
+    ...(via ? [['Came by', 'a tool of MCP'] as const] : []),
     ['Key', key === null ? 'none was sent' : <a href={linkTo('keys', keyId ?? 'operator')}>{key}</a>],
     ['Tier of the key', principal?.tier ?? 'none: the key is missing or not valid'],
   ] as const;

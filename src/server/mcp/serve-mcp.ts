@@ -1,0 +1,69 @@
+import { createSilentReader } from '../../contract/behaviours.ts';
+import { ApiError } from '../../contract/errors.ts';
+import { createControlClient } from '../../control/table/client.ts';
+import { CONTROL_PATH } from '../../control/table/control-path.ts';
+import { createFetch } from '../../mailbox/fetch.ts';
+import type { MailboxInternals } from '../../mailbox/mailbox.ts';
+import { findPrincipal, readKey } from '../../service/pipeline/access/principal.ts';
+import type { ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
+import { readBody } from '../../service/pipeline/parse-input.ts';
+import { jsonReply } from '../../service/pipeline/reply.ts';
+import { offerControl } from './control-tools.ts';
+import { offerOperations } from './operation-tools.ts';
+import { answerMessage, type Offer } from './protocol.ts';
+
+/**
+ * Serves the operations that the key of a request may call, as tools of the Model Context Protocol.
+ *
+ * @throws {ApiError} as `findPrincipal` does, and for a request that is not a message.
+ */
+export async function serveOperations(internals: MailboxInternals, request: ApiRequest): Promise<ApiResult> {
+  const { service } = internals;
+  const key = readKey(request, createSilentReader(service.behaviours).readBehaviour);
+  return serve(request, offerToKey(internals, request, key));
+}
+
+/**
+ * Serves control calls as tools of the Model Context Protocol. With `?as=<address>`, serves the operations that the key
+ * of this inbox may call instead.
+ *
+ * @throws {ApiError} for an address without an inbox, and for a request that is not a message.
+ */
+export async function serveControl(
+  internals: MailboxInternals,
+  control: (request: ApiRequest) => Promise<ApiResult>,
+  request: ApiRequest,
+): Promise<ApiResult> {
+  const address = request.query.get('as');
+  if (address !== null) return serve(request, offerToKey(internals, request, keyOfInbox(internals, address)));
+  const url = `http://${request.headers.get('host') ?? 'localhost'}`;
+  const fetch = createFetch(control);
+  const send = (target: string, init: RequestInit) => fetch(new Request(target, init));
+  return serve(request, offerControl(url, createControlClient({ control: url + CONTROL_PATH, send })));
+}
+
+function offerToKey({ service, handle }: MailboxInternals, { query }: ApiRequest, key: string): Offer {
+  const principal = findPrincipal(service.worlds, key);
+  return offerOperations({ service, handle, key, principal, hasAllTools: query.get('tools') === 'all' });
+}
+
+/** Returns a key of the inbox with this address. */
+function keyOfInbox({ service }: MailboxInternals, address: string): string {
+  const found = service.worlds.findAddress(address.toLowerCase());
+  const key = found?.world.apiKeys.by('ownerId', found.inboxId)[0]?.key;
+  if (key !== undefined) return key;
+  const problem = found ? 'has no API key' : 'does not exist';
+  throw new ApiError('NOT_FOUND', `The inbox ${JSON.stringify(address.slice(0, 100))} ${problem}.`);
+}
+
+async function serve(request: ApiRequest, offer: Offer): Promise<ApiResult> {
+  if (request.method !== 'POST') {
+    const problem = `${request.method} is not supported for this path; use POST.`;
+    throw new ApiError('METHOD_NOT_ALLOWED', problem, { headers: { allow: 'POST' } });
+  }
+  const body = await readBody(request);
+  if (body === 'too-large') throw new ApiError('PAYLOAD_TOO_LARGE', 'The message is too large.');
+  const text = typeof body === 'string' ? '' : new TextDecoder().decode(body);
+  const { status, reply } = await answerMessage(text, offer);
+  return { reply: jsonReply(status, reply) };
+}
