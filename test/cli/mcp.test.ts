@@ -135,3 +135,11 @@ test('says which emulator is missing', async (context) => {
     error: { message: expect.stringContaining('No emulator is running') },
   });
 });
+
+test('with --as, an agent gets the mail tools of an inbox, and the emulator tells by whom it was called', async (context) => {
+  await using server = await startServer({ port: 0 });
+  const { client, call } = await connectTo(context, ['--url', server.url, '--as', 'helpdesk@acme.test']);
+  expect((await client.listTools()).tools).toHaveLength(12);
+  expect((await call('listMessages')).isError).toBe(false);
+  expect(server.mailbox.requests()).toMatchObject([{ operation: 'listMessages', via: 'mcp' }]);
+});

@@ -4,6 +4,7 @@ import { describeOperation } from '../../contract/openapi/create-openapi.ts';
 import { toJsonSchema } from '../../contract/openapi/document.ts';
 import type { OperationDefinition } from '../../contract/operation.ts';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../contract/operations.ts';
+import { VERSION_PATH } from '../../contract/service-path.ts';
 import type { Principal } from '../../service/pipeline/access/principal.ts';
 import type { ApiRequest } from '../../service/pipeline/exchange.ts';
 import { type ApiReply, isCut } from '../../service/pipeline/reply.ts';
@@ -53,7 +54,7 @@ export function offerOperations(options: OperationToolOptions): Offer {
 
 /** The parameter of a path that may be missing, because the key belongs to one inbox. */
 function ownInbox({ path }: OperationRow, { principal }: OperationToolOptions): string | undefined {
-  return path.startsWith('/v1/inboxes/{id}/') ? (principal.inboxId ?? undefined) : undefined;
+  return path.startsWith(`${VERSION_PATH}/inboxes/{id}/`) ? (principal.inboxId ?? undefined) : undefined;
 }
 
 function describeTool(row: OperationRow, options: OperationToolOptions): Fields {
