@@ -134,7 +134,6 @@ const CONTROL_FLAGS = inGroup('Emulator', {
 /** The flags of `agent-mailbox-mock mcp`. */
 export const MCP_FLAGS = {
   url: { value: '<url>', help: 'URL of a running emulator; without it, this command starts and stops an emulator' },
-  token: CONTROL_FLAGS.token,
   as: {
     value: '<address>',
     help: 'Offer the operations that the key of this inbox may call, instead of control calls',
@@ -143,6 +142,7 @@ export const MCP_FLAGS = {
   'all-tools': {
     help: 'With --as or --key: offer every operation; without it, at most 12 for reading and sending mail',
   },
+  token: CONTROL_FLAGS.token,
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock fleet`. */
