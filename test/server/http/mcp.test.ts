@@ -75,7 +75,7 @@ test('an agent reads and answers a mail by tools, and the journal says that it c
   expect(requests[1]).not.toHaveProperty('request.headers.x-api-key', keys.acme.inboxes.helpdesk);
 });
 
-test('refusals, faults and cut connections are results that a language model sees', async (test) => {
+test('refusals and faults are results that a language model sees', async (test) => {
   const { server, mailbox, keys } = await start(test);
   const client = await connect(test, server.url, keys.acme.inboxes.helpdesk);
   const call = (name: string, given: Record<string, unknown> = {}) => client.callTool({ name, arguments: given });
