@@ -5,7 +5,7 @@ import { toJsonSchema } from '../../contract/openapi/document.ts';
 import type { OperationDefinition } from '../../contract/operation.ts';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../contract/operations.ts';
 import { VERSION_PATH } from '../../contract/service-path.ts';
-import type { Principal } from '../../service/pipeline/access/principal.ts';
+import type { Principal } from '../../service/access/principal.ts';
 import type { ApiRequest } from '../../service/pipeline/exchange.ts';
 import { type ApiReply, isCut } from '../../service/pipeline/reply.ts';
 import type { Service } from '../../service/pipeline/service.ts';

@@ -4,7 +4,7 @@ import { createControlClient } from '../../control/table/client.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import { createFetch } from '../../mailbox/fetch.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
-import { findPrincipal, readKey } from '../../service/pipeline/access/principal.ts';
+import { findPrincipal, readKey } from '../../service/access/principal.ts';
 import type { ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
 import { readBody } from '../../service/pipeline/parse-input.ts';
 import { jsonReply } from '../../service/pipeline/reply.ts';

@@ -5,8 +5,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { createMailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test, vi } from 'vitest';
-import { CONTROL_ROWS } from '../../src/control/table/table.ts';
-import { COMMAND, runCommand } from '../support/processes.ts';
+import { CONTROL_ROWS } from '../../../src/control/table/table.ts';
+import { COMMAND, runCommand } from '../../support/processes.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });
