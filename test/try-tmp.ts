@@ -1,0 +1,14 @@
+import { startServer } from 'agent-mailbox-mock/server';
+import { sendInProcess } from '../src/cli/commands/verify/targets.ts';
+import { compareServer } from './cli/verify/compare-server.ts';
+const full=process.argv[2]==='full';
+await using server = await startServer({ port: 0 });
+const real = sendInProcess(server.mailbox);
+let n=0;
+const t0=performance.now();
+const target:any = full? {} : {send: async(u:any,i:any)=>{n++; return real(u,i)}};
+const {findings,stopped,left}=await compareServer(server, target, full?{}:{profile:{}});
+console.log('ms',performance.now()-t0,'requests',n, stopped,left);
+const c:any={}; for(const x of findings) c[x.verdict]=(c[x.verdict]??0)+1; console.log(c);
+for (const x of findings) if(x.verdict!=='agrees') console.log(x.id,'|',x.verdict,'|',x.found,'|',x.emulator);
+process.exit(0);
