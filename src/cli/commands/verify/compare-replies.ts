@@ -169,8 +169,8 @@ class ValueComparison {
     const names = new Set([...Object.keys(emulator), ...Object.keys(found)]);
     const self = identityOf(emulator) ?? owner;
     return [...names].flatMap((name) => {
-      const valueOf = (object: object) => (object as Record<string, unknown>)[name];
-      return this.compare(valueOf(found), valueOf(emulator), [...path, name], self);
+      const fieldOf = (object: object) => (object as Record<string, unknown>)[name];
+      return this.compare(fieldOf(found), fieldOf(emulator), [...path, name], self);
     });
   }
 
@@ -182,7 +182,9 @@ class ValueComparison {
     if (kindOf(found, field) !== kind) return this.#differs(path, found, emulator);
     if (kind === 'time') {
       const isSame = CHANGING_TIMES.includes(field) || roles.isSameTime(`${owner}.${field}`, found, emulator);
-      return isSame ? [] : [{ at: write(path), found: 'another time than before', emulator: 'the same time as before' }];
+      return isSame
+        ? []
+        : [{ at: write(path), found: 'another time than before', emulator: 'the same time as before' }];
     }
     const role = roles.emulatorValueOf(found);
     if (role === undefined && !roles.isKnown(emulator)) {
@@ -196,7 +198,12 @@ class ValueComparison {
    * Compares lists. Objects are compared with the object that has the same role, so that a missing object is one
    * difference. Objects without a known role are compared by their order.
    */
-  #compareLists(found: unknown[], emulator: unknown[], path: readonly string[], owner: string | undefined): Difference[] {
+  #compareLists(
+    found: unknown[],
+    emulator: unknown[],
+    path: readonly string[],
+    owner: string | undefined,
+  ): Difference[] {
     if (![...found, ...emulator].every(identityOf)) {
       if (found.length !== emulator.length) {
         return [{ at: write(path), found: `${found.length} items`, emulator: `${emulator.length} items` }];

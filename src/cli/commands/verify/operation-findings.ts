@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { OPERATIONS, type OperationId } from '../../../contract/operations.ts';
+import { OPERATION_ROWS, OPERATIONS, type OperationId } from '../../../contract/operations.ts';
 import { compareReplies, compareValues, type Difference, Roles } from './compare-replies.ts';
+import { ITEM_PATHS } from './operation-sequence.ts';
 import type { Aspect, Exchange, Recording } from './recording.ts';
 import type { Finding } from './run-verify.ts';
 
@@ -59,7 +60,8 @@ function compareExchanges(server: Recording, emulator: Recording, stopReason?: s
     const found = server.exchanges.get(exchange.label);
     const isInformative = isChanged(exchange, previous.get(readKey(exchange)));
     if (exchange.of) previous.set(readKey(exchange), exchange);
-    const reason = exchange.reason ?? found?.reason ?? (found ? undefined : (stopReason ?? 'the run did not come to it'));
+    const reason =
+      exchange.reason ?? found?.reason ?? (found ? undefined : (stopReason ?? 'the run did not come to it'));
     if (reason !== undefined || !found?.reply || !exchange.reply) {
       return { exchange, differences: [], reason, isInformative };
     }
@@ -79,7 +81,7 @@ function isChanged({ reply, of }: Exchange, before: Exchange | undefined): boole
   if (before?.reply) {
     return before.reply.status !== reply.status || !isDeepStrictEqual(before.reply.body, reply.body);
   }
-  return reply.status < 300 && reply.body?.listed !== 'not listed';
+  return of.step === 0 && reply.status < 300 && reply.body?.listed?.length !== 0;
 }
 
 /** What is known to be wrong with an object: the fields, or everything if it is not where it should be. */
@@ -91,8 +93,7 @@ interface Fault {
 
 const lastField = ({ at }: Difference) => /(\w+)(?:\[\])*$/.exec(at)?.[1] ?? at;
 
-const isAboutPresence = ({ at, isAboutItems, found, emulator }: Difference) =>
-  at === 'status' || isAboutItems === true || (at === 'listed' && found !== emulator);
+const isAboutPresence = ({ at, isAboutItems }: Difference) => at === 'status' || isAboutItems === true;
 
 /** Finds the statement that is wrong for each difference. */
 function addCauses(compared: readonly Compared[]): void {
@@ -101,15 +102,35 @@ function addCauses(compared: readonly Compared[]): void {
     const fault = faults.get(name) ?? { cause, fields: new Set<string>(), isEverything: false };
     faults.set(name, fault);
     for (const difference of differences) {
-      if (isAboutPresence(difference)) fault.isEverything = true;
+      // A mark that is not kept changes folders and counts too.
+      const isMark = cause.operation === 'updateMessage' && cause.aspect === 'effect';
+      if (isAboutPresence(difference) || isMark) fault.isEverything = true;
       fault.fields.add(lastField(difference));
     }
   };
-  const faultFor = (name: string | undefined, differences: readonly Difference[]) => {
-    const fault = faults.get(name ?? '');
-    const isSame = fault?.isEverything || differences.every((difference) => fault?.fields.has(lastField(difference)));
-    return isSame ? fault : undefined;
-  };
+  /** Finds what is known to be wrong with an object, or with what an operation has created, if it explains all. */
+  const faultFor = (names: readonly string[], differences: readonly Difference[]) =>
+    names
+      .map((name) => faults.get(name))
+      .find(
+        (fault) => fault?.isEverything || (fault && differences.every((each) => fault.fields.has(lastField(each)))),
+      );
+  const withUnknownKey = new Map(
+    compared
+      .filter(({ exchange }) => exchange.aspect === 'tiers' && exchange.key.role === 'an unknown key')
+      .map((each) => [each.exchange.operation, each]),
+  );
+
+  /** Whether an operation differs in the same way where it does not read back an effect. */
+  const isWrongElsewhere = ({ exchange, differences }: Compared) =>
+    compared.some(
+      (other) =>
+        other.exchange.operation === exchange.operation &&
+        (other.exchange.aspect === 'items' || other.exchange.aspect === 'tiers') &&
+        other.differences.some(({ at, found }) =>
+          differences.some((each) => each.at === at && (at !== 'status' || each.found === found)),
+        ),
+    );
 
   // First the effects: an operation that changes something is wrong if all operations that can show the change agree.
   const seenBefore = new Map<string, { readonly places: Set<string>; readonly cause: Cause }>();
@@ -118,33 +139,40 @@ function addCauses(compared: readonly Compared[]): void {
     if (!of) continue;
     const differing = step.filter(({ differences }) => differences.length > 0);
     const others = new Set(
-      step.filter((each) => each.isInformative && each.reason === undefined).map(({ exchange }) => exchange.operation),
+      step
+        .filter((each) => each.isInformative && each.reason === undefined && each.exchange.aspect === 'effect')
+        .map(({ exchange }) => exchange.operation),
     );
     for (const { exchange } of differing) others.delete(exchange.operation);
+    const readers = new Set(
+      step.filter(({ exchange }) => exchange.aspect === 'effect').map(({ exchange }) => exchange.operation),
+    );
+    const explained: Compared[] = [];
     for (const each of differing) {
       const { exchange, differences } = each;
       const before = seenBefore.get(readKey(exchange));
       const isAsBefore = before && differences.every(({ at }) => before.places.has(at));
-      const fault = faultFor(of.object, differences);
-      if (exchange.aspect === 'reply') each.cause = { operation: exchange.operation, aspect: 'reply' };
+      const fault = faultFor([of.object, ...creatorsOf(exchange.operation), ...creatorsOf(of.operation)], differences);
+      if (fault) each.cause = fault.cause;
+      else if (exchange.aspect === 'reply') each.cause = { operation: exchange.operation, aspect: 'reply' };
       else if (isAsBefore) each.cause = before.cause;
-      else if (others.size > 0) each.cause = { operation: exchange.operation, aspect: 'items' };
-      else each.cause = { operation: of.operation, aspect: 'effect' };
-      if (fault && (exchange.aspect === 'reply' || others.size === 0)) each.cause = fault.cause;
-      each.follows = nameOfCause(each.cause) !== nameOfCause({ operation: exchange.operation, aspect: exchange.aspect });
+      else if (others.size > 0 || (readers.size === 1 && isWrongElsewhere(each))) {
+        each.cause = { operation: exchange.operation, aspect: 'items' };
+      } else each.cause = { operation: of.operation, aspect: 'effect' };
+      if (fault || each.cause.operation === of.operation) explained.push(each);
+      each.follows =
+        nameOfCause(each.cause) !== nameOfCause({ operation: exchange.operation, aspect: exchange.aspect });
       seenBefore.set(readKey(exchange), { places: new Set(differences.map(({ at }) => at)), cause: each.cause });
     }
-    for (const { cause, differences } of differing) {
-      if (cause?.operation !== of.operation) continue;
+    for (const { cause, differences } of explained) {
+      if (!cause) continue;
       addFault(of.object, cause, differences);
       addFault(of.operation, cause, differences);
     }
   }
 
-  const withUnknownKey = new Map<OperationId, Compared>();
   for (const each of compared) {
     const { exchange, differences } = each;
-    if (exchange.aspect === 'tiers' && exchange.key.role === 'an unknown key') withUnknownKey.set(exchange.operation, each);
     if (differences.length === 0 || each.cause) continue;
     const { operation, aspect } = exchange;
     if (aspect === 'old key') {
@@ -153,11 +181,35 @@ function addCauses(compared: readonly Compared[]): void {
       each.cause = isOperation ? { operation, aspect: 'tiers' } : { operation: 'rotateInboxKey', aspect };
       continue;
     }
-    const fault = aspect === 'items' || aspect === 'isolation' ? faultFor(exchange.createdBy, differences) : undefined;
+    const fault = aspect === 'tiers' ? undefined : faultFor(creatorsOf(operation), differences);
     each.cause = fault?.cause ?? { operation, aspect };
     if (fault) each.follows = true;
   }
 }
+
+/** The operations that send mail. */
+const SENDING = OPERATION_ROWS.filter(({ id }) => /^(?:send|reply|forward)/.test(id)).map(({ id }) => id);
+
+/** The operations that have created what an operation reads or changes, and what it counts. */
+function creatorsOf(id: OperationId): OperationId[] {
+  const { path } = OPERATIONS[id];
+  const isIn = (itemPath: string) => path === itemPath || path.startsWith(`${itemPath}/`);
+  const creators = OPERATION_ROWS.filter((row) => {
+    const itemPath = ITEM_PATHS[row.id];
+    return row.id !== id && itemPath !== undefined && (isIn(itemPath) || path === row.path);
+  }).map((row) => row.id);
+  const mail = /messages|threads|metrics|reply|forward/.test(path) ? [...SENDING, 'updateMessage' as const] : [];
+  return [...creators, ...mail, ...(COUNTED[id] ?? [])].filter((creator) => creator !== id);
+}
+
+/** The operations whose results an operation counts. */
+const COUNTED: { readonly [Id in OperationId]?: readonly OperationId[] } = {
+  listWorkspaces: ['createInbox', 'createDomain'],
+  getWorkspace: ['createInbox', 'createDomain'],
+  getMetrics: ['createInbox', 'createDomain'],
+  getList: ['createListEntry'],
+  listLists: ['createListEntry'],
+};
 
 /** The requests that belong to a step of an object, for each step, in order. */
 function stepsOf(compared: readonly Compared[]): Compared[][] {
@@ -173,7 +225,10 @@ function stepsOf(compared: readonly Compared[]): Compared[][] {
 
 /** Returns one finding for each statement about an operation. */
 function createFindings(compared: readonly Compared[]): OperationFinding[] {
-  const statements = new Map<string, { readonly cause: Cause; readonly requests: Compared[]; readonly caused: Compared[] }>();
+  const statements = new Map<
+    string,
+    { readonly cause: Cause; readonly requests: Compared[]; readonly caused: Compared[] }
+  >();
   const statement = (cause: Cause) => {
     const name = nameOfCause(cause);
     const existing = statements.get(name) ?? { cause, requests: [], caused: [] };
@@ -261,7 +316,12 @@ const listOf = (names: readonly string[]) =>
 
 /** Describes a request without ids and keys. */
 function describeRequest({ operation, key, query = '', filter = query, note = '', of }: Exchange): string {
-  const parts = [operation, filter && `with ${filter.replace(/^\?/, '')}`, `by ${key.role}`, of && `after ${of.operation}`];
+  const parts = [
+    operation,
+    filter && `with ${filter.replace(/^\?/, '')}`,
+    `by ${key.role}`,
+    of && `after ${of.operation}`,
+  ];
   return parts.filter(Boolean).join(' ') + (/^\D/.test(note) && !of ? ` ${note}` : '');
 }
 

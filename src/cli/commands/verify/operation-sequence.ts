@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { OPERATION_ROWS, OPERATIONS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
 import { FOLDERS } from '../../../contract/query.ts';
 import type { Asked, PathValues, Recording, RoleKey } from './recording.ts';
-import { type Reply, type Session, VerifyError } from './verify-session.ts';
+import type { Reply, Session } from './verify-session.ts';
 
 /** How long after a rotation the old key is tried again, in milliseconds. */
 const OLD_KEY_PAUSE_MS = 5000;
@@ -38,7 +38,7 @@ const BODIES: { readonly [Id in OperationId]?: (words: Words) => object } = {
   }),
   updateInbox: ({ name }) => ({ displayName: `verify ${name}`, metadata: { verify: name } }),
   addInboxAddress: ({ name, domain }) => ({ email: `${name}@${domain}`, primary: false }),
-  updateMessage: () => ({ isRead: true, isStarred: true, isArchived: true }),
+  updateMessage: () => ({ isRead: false, isStarred: true, isArchived: true }),
   sendMessage: ({ name, email }) => ({ to: email, subject: name, plainBody: `verify ${name}`, verified: true }),
   replyToMessage: ({ name }) => ({ plainBody: `verify ${name}` }),
   replyAllToMessage: ({ name }) => ({ plainBody: `verify ${name}` }),
@@ -73,6 +73,8 @@ interface Place {
   readonly values: Readonly<Record<string, PathValues>>;
 }
 
+const NEEDS_OUTSIDE = 'the check needs a mail from outside, which verify cannot send';
+
 const NO_KEY: RoleKey = { role: 'no key', text: '' };
 
 /** The key of an inbox or a workspace that could not be created: nothing is sent with it. */
@@ -85,9 +87,6 @@ const valuesFor = ({ path }: OperationRow, place: Pick<Place, 'values'>) => plac
 /** A read operation does not change anything but `isRead`. */
 const isRead = ({ method }: OperationRow) => method === 'GET';
 
-/** What only a client with its own DNS can cause: its reply is compared without the fields that depend on this. */
-const ignoredOf = (id: OperationId) => (id === 'verifyDomain' ? NOT_FROM_OUTSIDE : []);
-
 /**
  * Runs every operation of the table on one target: what it returns, what it changes, what each key of the run sees, and
  * who is refused. The same requests go to each target; `recording` keeps the replies.
@@ -96,7 +95,10 @@ export class OperationSequence {
   readonly #recording: Recording;
   readonly #s: Session;
   readonly #report: (step: string) => void;
-  #names = 0;
+  /** How many names were used, by the part of the sequence and the operation: a part that ends early changes no name. */
+  readonly #names = new Map<string, number>();
+
+  #arrived = 0;
 
   constructor(recording: Recording, report: (step: string) => void = () => {}) {
     this.#recording = recording;
@@ -108,36 +110,46 @@ export class OperationSequence {
     this.#s.begin('operations');
     const places: Place[] = [];
     const { key, secondKey } = this.#s.target;
-    this.#report('creating workspaces, inboxes and their contents');
     for (const [role, text] of [
       ['the tenant key', key],
       ['the key of the other tenant', secondKey],
     ] as const) {
-      if (text !== undefined) places.push(...(await this.#createPlaces({ role, text })));
+      if (text === undefined) continue;
+      this.#begin(`setup${places.length}`, `creating workspaces and inboxes with ${role}`);
+      places.push(...(await this.#createPlaces({ role, text })));
     }
     const [place, sibling, ...others] = places;
     if (!place || !sibling) return;
-    this.#report('what each key sees');
+    this.#begin('read', 'what each key sees');
     await this.#read(places);
-    this.#report('what each operation changes');
+    this.#begin('change', 'what each operation changes');
     await this.#change(sibling, place, others.find(({ tenant }) => tenant.text !== place.tenant.text)?.tenant);
+    this.#begin('mail', 'mail between inboxes');
     await this.#mail();
-    this.#report('rotated keys');
+    this.#begin('rotate', 'rotated keys');
     const rotated = await this.#rotate(sibling);
-    this.#report('who is refused');
+    this.#begin('refuse', 'who is refused');
     await this.#refuse(place, sibling, others);
     await this.#tiers(place);
+    this.#begin('old', 'a rotated key after 5 s');
     await this.#tryOldKeyAgain(rotated);
   }
 
-  #newName(): string {
-    this.#names += 1;
-    return `verify-${this.#s.runId}-op${this.#names}`;
+  #begin(name: string, description: string): void {
+    this.#recording.part = name;
+    this.#report(description);
+  }
+
+  #newName(id: OperationId): string {
+    const name = `${this.#recording.part}-${id.toLowerCase()}`;
+    const count = (this.#names.get(name) ?? 0) + 1;
+    this.#names.set(name, count);
+    return `verify-${this.#s.runId}-${name}-${count}`;
   }
 
   #bodyOf(id: OperationId, words: Partial<Words> = {}): object | undefined {
     const { domain } = this.#s;
-    return BODIES[id]?.({ name: this.#newName(), domain, email: `nobody@${domain}`, ...words });
+    return BODIES[id]?.({ name: this.#newName(id), domain, email: `nobody@${domain}`, ...words });
   }
 
   /** Creates something, and returns the body of the reply; an empty object if it could not be created. */
@@ -177,8 +189,11 @@ export class OperationSequence {
         };
         const address = await created('addInboxAddress', 'second address');
         const draftId = await created('createDraft', 'draft');
+        await created('createDraft', 'second draft');
         const listId = await created('createList', 'list');
+        await created('createList', 'second list');
         const entryId = await created('createListEntry', 'list entry', { ...inInbox, listId });
+        await created('createListEntry', 'second list entry', { ...inInbox, listId });
         inboxes.push({
           name: ofInbox.replace(' of ', ''),
           tenant,
@@ -202,6 +217,7 @@ export class OperationSequence {
         await this.#mailBetween(to, from),
       ];
       const [ofFirst = {}, ofSecond = {}, marked] = mails;
+      const attached = places.length === 0 ? await this.#receiveAttachment(from) : undefined;
       if (marked?.messageId !== undefined) {
         const values = { ...from.values.inboxes, ...marked };
         await this.#recording.ask('updateMessage', {
@@ -211,7 +227,7 @@ export class OperationSequence {
           body: { isStarred: true, isRead: true },
         });
       }
-      places.push(withMail(from, ofFirst), withMail(to, ofSecond));
+      places.push(withMail(from, attached ?? ofFirst), withMail(to, ofSecond));
     }
     return places;
   }
@@ -224,18 +240,38 @@ export class OperationSequence {
     const sent = await this.#create('sendMessage', from.tenant, { id: from.values.inboxes?.id }, { email });
     if (sent.id === undefined || id === undefined) return {};
     const arrived = await this.#waitForMail(to, before.length + 1);
-    const message = arrived.find((each) => !before.some((old) => old.id === each.id));
-    this.#recording.name(message?.id, `a message of ${to.name}`);
+    const message = this.#nameArrived(arrived, before, to);
     return { messageId: message?.id, threadId: message?.threadId };
   }
 
-  /** The messages that an inbox has received. The requests are not compared, because a target may need more of them. */
+  /**
+   * The messages that an inbox has received, by one of two operations, so that a wrong reply of one does not look like a
+   * lost mail. The requests are not compared, because a target may need more of them than another.
+   */
   async #inboundOf(place: Place): Promise<{ id: string; threadId: string }[]> {
     const { id } = place.values.inboxes ?? {};
     if (id === undefined) return [];
-    const { body } = await this.#s.get(`/v1/inboxes/${id}/messages?${ALL}`, { key: place.tenant.text });
-    const messages: Reply['body'][] = Array.isArray(body.messages) ? body.messages : [];
-    return messages.filter((message) => message.direction === 'inbound');
+    const found = new Map<string, { id: string; threadId: string }>();
+    for (const path of [`/v1/inboxes/${id}/messages?${ALL}`, `/v1/messages?inboxId=${id}&${ALL}`]) {
+      const { body } = await this.#s.get(path, { key: place.tenant.text });
+      const messages: Reply['body'][] = Array.isArray(body.messages) ? body.messages : [];
+      for (const message of messages) {
+        if (message?.direction === 'inbound' && typeof message.id === 'string' && !found.has(message.id)) {
+          found.set(message.id, message);
+        }
+      }
+    }
+    return [...found.values()];
+  }
+
+  /** Finds the mail that has arrived since `before`, and names its role. */
+  #nameArrived(arrived: readonly { id: string; threadId: string }[], before: readonly { id: string }[], place: Place) {
+    const message = arrived.find(({ id }) => !before.some((old) => old.id === id));
+    if (!message) return undefined;
+    this.#arrived += 1;
+    this.#recording.name(message.id, `received message ${this.#arrived} of ${place.name}`);
+    this.#recording.name(message.threadId, `the thread of received message ${this.#arrived} of ${place.name}`);
+    return message;
   }
 
   async #waitForMail(place: Place, count: number) {
@@ -260,7 +296,8 @@ export class OperationSequence {
         const values = valuesFor(row, place);
         const isOwn = [place.tenant.text, place.workspace.text, place.inbox.text].includes(key.text);
         const isList = 'query' in row;
-        const asked = { key, values, createdBy: creatorOf(row) } as const;
+        const missing = row.id === 'getAttachment' && !this.#s.target.deliver ? NEEDS_OUTSIDE : undefined;
+        const asked = { key, values, missing } as const;
         await this.#recording.ask(row.id, { ...asked, aspect: isOwn ? 'items' : 'isolation' });
         if (!isList || !isOwn) continue;
         for (const query of filtersWithin(row)) await this.#recording.ask(row.id, { ...asked, query, aspect: 'items' });
@@ -281,9 +318,8 @@ export class OperationSequence {
     const counts = ['total', 'counts', 'resources', 'inbox', 'sent', 'starred', 'archived', 'trash', 'scope'];
     const everything = isTenant ? { hasOthersItems: true, ignored: counts } : {};
     const hasLimit = 'query' in row && row.query !== undefined && row.id === 'listAllMessages';
-    const createdBy = creatorOf(row);
     const ask = (query: string, more: Partial<Asked> = {}) =>
-      this.#recording.ask(row.id, { aspect: 'items', key, query, createdBy, ...more });
+      this.#recording.ask(row.id, { aspect: 'items', key, query, ...more });
     await ask(hasLimit ? `?${ALL}` : '', everything);
     if (!('query' in row)) return;
     const other = places.find(({ tenant }) => tenant.text !== place.tenant.text);
@@ -345,11 +381,11 @@ export class OperationSequence {
         if (isUsable(key)) await this.#recording.ask(id, { aspect: 'effect', key, of });
         continue;
       }
-      const isItem = path.includes('{') && path !== OPERATIONS[row.id].path;
-      const sought = isItem ? undefined : identityIn(row, item);
+      const sought = path.endsWith('}') ? undefined : id === 'listLists' ? item.listId : identityIn(row, item);
       for (const key of keys) {
         if (row.id === 'createTenant') continue;
-        const pick = sought === undefined ? {} : { pick: (body: Reply['body']) => ({ listed: findItem(body, sought) }) };
+        const pick =
+          sought === undefined ? {} : { pick: (body: Reply['body']) => ({ listed: findItems(body, sought) }) };
         const query = id === 'listAllMessages' || id === 'listMessages' ? `?${ALL}` : '';
         await this.#recording.ask(id, { aspect: 'effect', key, values: item, of, query, note: `${of.step}`, ...pick });
       }
@@ -374,7 +410,8 @@ export class OperationSequence {
       const of = { operation: id, object: 'mail', step: stepCount };
       stepCount += 1;
       const sent = await this.#create(id, from.tenant, { id: from.values.inboxes?.id, ...values }, words, of);
-      if (sent.id !== undefined) await this.#waitForMail(to, before.length + 1);
+      const arrived = sent.id === undefined ? [] : await this.#waitForMail(to, before.length + 1);
+      const message = this.#nameArrived(arrived, before, to);
       for (const place of [to, from]) {
         const asked = { aspect: 'effect', key: place.inbox, values: { id: place.values.inboxes?.id }, of } as const;
         // The text of a forwarded mail contains words of the service.
@@ -383,9 +420,9 @@ export class OperationSequence {
           await this.#recording.ask(reader, { ...asked, ignored, note: `after ${id}` });
       }
       isForwarded ||= id === 'forwardMessage';
-      return (await this.#inboundOf(to)).find((each) => !before.some((old) => old.id === each.id));
+      return message;
     };
-    let stepCount = 1;
+    let stepCount = 0;
     let isForwarded = false;
     const first = await step('sendMessage', sender, recipient, {}, { email: recipient.email });
     if (!first) return;
@@ -395,18 +432,24 @@ export class OperationSequence {
     await step('sendDraft', sender, recipient, { draftId: draft.id });
     await step('forwardMessage', recipient, sender, { messageId: first.id }, { email: sender.email });
     await this.#changeMail(recipient, first);
-    await this.#attachments(recipient);
   }
 
   /** Marks and deletes a received message, and reads it back. */
   async #changeMail(at: Place, { id: messageId, threadId }: { id: string; threadId: string }): Promise<void> {
     const values = { id: at.values.inboxes?.id, messageId, threadId };
-    const readers = ['listMessages', 'getMessage', 'listAllMessages', 'getThread', 'listThreads', 'countFolders'] as const;
+    const readers = [
+      'listMessages',
+      'getMessage',
+      'listAllMessages',
+      'getThread',
+      'listThreads',
+      'countFolders',
+    ] as const;
     const readBack = async (operation: OperationId, step: number) => {
       const of = { operation, object: 'message', step };
       for (const id of readers) {
         const pick = /^list(?:All)?Messages$/.test(id)
-          ? { pick: (body: Reply['body']) => ({ listed: findItem(body, messageId) }) }
+          ? { pick: (body: Reply['body']) => ({ listed: findItems(body, messageId) }) }
           : {};
         const ignored = ['plainBody', 'htmlBody', 'snippet'];
         const asked = { aspect: 'effect', values, of, ignored, note: `${step}`, ...pick } as const;
@@ -426,23 +469,18 @@ export class OperationSequence {
     await readBack('deleteMessage', 2);
   }
 
-  /** Reads the attachment of a mail from outside, if the target can receive one. */
-  async #attachments(at: Place): Promise<void> {
+  /** Receives a mail from outside with an attachment, if the target can receive one, and returns its ids. */
+  async #receiveAttachment(at: Place): Promise<PathValues | undefined> {
     const { deliver } = this.#s.target;
-    if (!deliver) return;
+    if (!deliver) return undefined;
     const before = await this.#inboundOf(at);
     const attachments = [{ filename: 'verify.txt', contentType: 'text/plain', content: 'dmVyaWZ5' }];
     const mail = { from: 'verify@verify.example', subject: 'verify attachment', text: 'verify', attachments };
     await deliver({ ...mail, to: at.email });
     const arrived = await this.#waitForMail(at, before.length + 1);
-    const message = arrived.find(({ id }) => !before.some((old) => old.id === id)) as Reply['body'];
-    const values = { id: at.values.inboxes?.id, messageId: message?.id };
-    for (const id of ['getMessage', 'listAttachments'] as const) {
-      await this.#recording.ask(id, { aspect: 'items', key: at.inbox, values, note: 'with an attachment' });
-    }
-    const attachmentId = message?.attachments?.[0]?.id;
-    const asked = { aspect: 'items', values: { ...values, attachmentId }, note: 'with an attachment' } as const;
-    for (const key of [at.inbox, at.tenant]) await this.#recording.ask('getAttachment', { ...asked, key });
+    const message = this.#nameArrived(arrived, before, at) as Reply['body'];
+    const attachmentId = this.#recording.name(message?.attachments?.[0]?.id, `the attachment of ${at.name}`);
+    return { messageId: message?.id, threadId: message?.threadId, attachmentId };
   }
 
   /** Rotates the keys of a new inbox and of a new workspace, and tries the old keys on every operation. */
@@ -452,7 +490,8 @@ export class OperationSequence {
     const inInbox = { id: inbox.id };
     const readBack = async (step: number) => {
       for (const id of ['getInbox', 'listInboxes'] as const) {
-        const pick = id === 'listInboxes' ? { pick: (body: Reply['body']) => ({ listed: findItem(body, inbox.id) }) } : {};
+        const pick =
+          id === 'listInboxes' ? { pick: (body: Reply['body']) => ({ listed: findItems(body, inbox.id) }) } : {};
         const asked = { aspect: 'effect', values: inInbox, of: of('rotateInboxKey', step), ...pick } as const;
         for (const key of [at.tenant, at.workspace].filter(isUsable)) {
           await this.#recording.ask(id, { ...asked, key, note: `rotation ${step}` });
@@ -470,21 +509,23 @@ export class OperationSequence {
     const oldKey = { role: 'the old key of an inbox', text: isRotated ? inbox.apiKey : '' };
     const inboxes = { ...inInbox, listId, entryId, draftId, address: inbox.email };
     const place = { ...at, values: { ...at.values, inboxes } };
-    await this.#tryOldKey(oldKey, place, 'at once');
+    await this.#tryOldKey(oldKey, place, 'at once', isRead);
     if (rotated?.key !== undefined) {
       const newKey = toKey(rotated.key, 'the new key of an inbox');
-      const asked = { aspect: 'effect', key: newKey, of: of('rotateInboxKey', 1) } as const;
-      await this.#recording.ask('getMe', asked);
-      await this.#recording.ask('listMessages', { ...asked, values: inInbox });
+      for (const id of ['getMe', 'listMessages'] as const) {
+        const ofKey = { ...of('rotateInboxKey', 1), object: `${id} with the new key` };
+        await this.#recording.ask(id, { aspect: 'effect', key: newKey, of: ofKey, values: inInbox });
+      }
     }
     await readBack(1);
+    await this.#tryOldKey(oldKey, place, 'at once', (row) => !isRead(row));
     return { oldKey, place, rotatedMs };
   }
 
   /** Tries an old key on every operation. Those that delete are the last, so that the others have something to find. */
-  async #tryOldKey(oldKey: RoleKey, place: Place, note: string): Promise<void> {
+  async #tryOldKey(oldKey: RoleKey, place: Place, note: string, isTried = (_: OperationRow) => true): Promise<void> {
     if (!isUsable(oldKey)) return;
-    const rows = OPERATION_ROWS.filter(({ tiers }) => tiers !== 'public');
+    const rows = OPERATION_ROWS.filter((row) => row.tiers !== 'public' && isTried(row));
     const order = (row: OperationRow) => ({ GET: 0, PATCH: 1, POST: 2, DELETE: 3 })[row.method];
     for (const row of rows.toSorted((a, b) => order(a) - order(b))) {
       const values = { ...unknownValues(row), ...valuesFor(row, place) };
@@ -504,7 +545,13 @@ export class OperationSequence {
   async #refuse(place: Place, sibling: Place, others: readonly Place[]): Promise<void> {
     const otherWorkspace = others.find(({ tenant }) => tenant.text === place.tenant.text);
     const otherTenant = others.find(({ tenant }) => tenant.text !== place.tenant.text);
-    const keys = [sibling.inbox, otherWorkspace?.workspace, otherWorkspace?.inbox, otherTenant?.tenant, otherTenant?.inbox];
+    const keys = [
+      sibling.inbox,
+      otherWorkspace?.workspace,
+      otherWorkspace?.inbox,
+      otherTenant?.tenant,
+      otherTenant?.inbox,
+    ];
     const rows = OPERATION_ROWS.filter((row) => !isRead(row) && row.path.includes('{') && row.id !== 'deleteTenant');
     const order = (row: OperationRow) => (row.method === 'DELETE' ? 1 : 0);
     for (const row of rows.toSorted((a, b) => order(a) - order(b))) {
@@ -514,7 +561,9 @@ export class OperationSequence {
       }
     }
     for (const key of keys.filter((each) => each !== undefined).filter(isUsable)) {
-      for (const row of OPERATION_ROWS.filter(({ id }) => BODIES[id]?.({ ...NO_WORDS, workspaceId: 'x' }) && hasWorkspace(id))) {
+      for (const row of OPERATION_ROWS.filter(
+        ({ id }) => BODIES[id]?.({ ...NO_WORDS, workspaceId: 'x' }) && hasWorkspace(id),
+      )) {
         const body = this.#bodyOf(row.id, { workspaceId: place.workspaceId });
         await this.#recording.ask(row.id, { aspect: 'isolation', key, body });
       }
@@ -595,7 +644,7 @@ function filtersAcross({ id }: OperationRow, places: readonly Place[]): { query:
 }
 
 /** The path of an object that an operation creates, by the operation. */
-const ITEM_PATHS: { readonly [Id in OperationId]?: string } = Object.fromEntries(
+export const ITEM_PATHS: { readonly [Id in OperationId]?: string } = Object.fromEntries(
   OPERATION_ROWS.filter(({ method }) => method === 'POST').flatMap(({ id, path }) => {
     const item = OPERATION_ROWS.find((row) => row.path !== path && row.path.replace(/\/\{\w+\}$/, '') === path);
     return item ? [[id, item.path]] : [];
@@ -616,11 +665,10 @@ function identityIn(row: OperationRow, item: PathValues): string {
   return (name === 'address' ? item.id : item[name]) ?? '';
 }
 
-/** The item of a list reply with an id or a name; `'not listed'` if there is none. */
-function findItem(body: Reply['body'], identity: string): unknown {
+/** The items of a list reply with an id or a name: one, or none. */
+function findItems(body: Reply['body'], identity: string): unknown[] {
   const list = Object.values(body ?? {}).find(Array.isArray) ?? [];
-  const found = list.find((item: Reply['body']) => item?.id === identity || item?.domain === identity);
-  return found ?? 'not listed';
+  return list.filter((item: Reply['body']) => item?.id === identity || item?.domain === identity);
 }
 
 /** The operations that show what an operation has created: by its id, in a list, and in what contains it. */
@@ -638,9 +686,3 @@ const FURTHER_READERS: { readonly [Id in OperationId]?: readonly OperationId[] }
   createInbox: ['getMe'],
   createTenant: ['getMe'],
 };
-
-/** The operation that creates what an operation reads. */
-function creatorOf({ path }: OperationRow): OperationId | undefined {
-  const collection = path.replace(/\/\{\w+\}$/, '');
-  return OPERATION_ROWS.find((row) => row.method === 'POST' && row.path === collection)?.id;
-}

@@ -26,8 +26,8 @@ export interface Asked {
   readonly note?: string;
   /** If the request reads back the effect of another operation: this operation, the object, and the step. */
   readonly of?: { readonly operation: OperationId; readonly object: string; readonly step: number } | undefined;
-  /** The operation that has created what the request reads. */
-  readonly createdBy?: OperationId | undefined;
+  /** Why the request is not sent, if a value of its path is missing. */
+  readonly missing?: string | undefined;
   /** Reduces the reply to what is compared, such as one item of a list. */
   readonly pick?: (body: Reply['body']) => unknown;
   readonly hasOthersItems?: boolean;
@@ -59,6 +59,8 @@ export class Recording {
   /** What the run has created, in order: the values with a role that is printed. */
   readonly roles = new Map<string, string>();
   readonly session: Session;
+  /** The current part of the sequence, which is a part of each label. */
+  part = '';
 
   constructor(session: Session) {
     this.session = session;
@@ -74,12 +76,14 @@ export class Recording {
   async ask(operation: OperationId, asked: Asked): Promise<Reply['body'] | undefined> {
     const { key, values = {}, query = '', body, note = '', pick, ...rest } = asked;
     const { method, path } = OPERATIONS[operation];
-    const label = this.#newLabel([operation, asked.aspect, key.role, asked.filter ?? query, note].filter(Boolean).join(' · '));
+    const label = this.#newLabel(
+      [this.part, operation, asked.aspect, key.role, asked.filter ?? query, note].filter(Boolean).join(' · '),
+    );
     const record = (result: Pick<Exchange, 'reply' | 'reason'>) =>
       this.exchanges.set(label, { ...rest, key, query, note, label, operation, ...result });
     const filled = fillPath(path, values);
     if (filled === undefined) {
-      record({ reason: 'what the request is about could not be created' });
+      record({ reason: asked.missing ?? 'what the request is about could not be created' });
       return undefined;
     }
     const sent = METHODS_WITH_BODY.includes(method) ? (body ?? {}) : undefined;

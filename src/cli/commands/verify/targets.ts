@@ -6,7 +6,14 @@ import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { type ControlClient, createControlClient } from '../../../control/table/client.ts';
 import { CONTROL_PATH } from '../../../control/table/control-path.ts';
 import { type MailboxServer, startServer } from '../../../server/index.ts';
-import { type HookReceiver, NoReplyError, type ReceivedCall, type Reply, type Target, VerifyError } from './verify-session.ts';
+import {
+  type HookReceiver,
+  NoReplyError,
+  type ReceivedCall,
+  type Reply,
+  type Target,
+  VerifyError,
+} from './verify-session.ts';
 
 /** The limits for the requests of a run, for the time of one request, and for the size of a reply. */
 const LIMITS = { requests: 5000, timeoutMs: 10_000, replyBytes: 4 * 1024 * 1024 };

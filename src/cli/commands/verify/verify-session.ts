@@ -36,6 +36,8 @@ export interface Target {
   send(url: string, init: RequestInit): Promise<Reply>;
   /** Creates a receiver with its own URL; missing if deliveries of this target cannot arrive. */
   readonly createReceiver?: ((name: string) => HookReceiver) | undefined;
+  /** The longest wait for a mail, a delivery or a stream, in milliseconds. Default: 10 s. */
+  readonly patienceMs?: number | undefined;
   /** Whether an experiment may wait for half a minute of real time. */
   readonly mayWait?: boolean | undefined;
   /** Moves the clock by a number of milliseconds, or waits for this time; missing if neither is possible. */
@@ -197,13 +199,17 @@ export class Session {
   #addUnanswered(kind: string, reason: string): void {
     this.#unanswered.set(kind, reason);
     if (this.#unanswered.size < LIMITS.unanswered) return;
-    throw new VerifyError(`${this.#unanswered.size} operations were not answered, the last one: ${reason}`, { endsRun: true });
+    throw new VerifyError(`${this.#unanswered.size} operations were not answered, the last one: ${reason}`, {
+      endsRun: true,
+    });
   }
 
   #checkServerErrors({ status }: Reply): void {
     this.#serverErrors = status >= 500 ? this.#serverErrors + 1 : 0;
     if (this.#serverErrors < LIMITS.serverErrors) return;
-    throw new VerifyError(`${LIMITS.serverErrors} requests in succession were answered with ${status}`, { endsRun: true });
+    throw new VerifyError(`${LIMITS.serverErrors} requests in succession were answered with ${status}`, {
+      endsRun: true,
+    });
   }
 
   /** Remembers what a request has created, also if its status is not the documented one, so that it is deleted. */
@@ -259,9 +265,13 @@ export class Session {
     if (reason !== undefined) throw new VerifyError(reason);
   }
 
-  async #waitOnce<T>(kind: 'mail' | 'delivery' | 'stream', what: string, find: () => Promise<T | undefined> | T | undefined) {
+  async #waitOnce<T>(
+    kind: 'mail' | 'delivery' | 'stream',
+    what: string,
+    find: () => Promise<T | undefined> | T | undefined,
+  ) {
     const reason = this.#missing.get(kind);
-    const ms = reason === undefined ? WAITS.longest : 0;
+    const ms = reason === undefined ? (this.target.patienceMs ?? WAITS.longest) : 0;
     return await this.waitFor(what, find, ms).catch((error: unknown) => {
       if (!(error instanceof VerifyError) || error.endsRun) throw error;
       if (reason === undefined) this.#missing.set(kind, error.message);
