@@ -40,7 +40,8 @@ export type OperationFinding = Finding & { readonly operation: OperationId };
 export function findInOperations(server: Recording, emulator: Recording, stopReason?: string): OperationFinding[] {
   const compared = compareExchanges(server, emulator, stopReason);
   addCauses(compared);
-  return [...createFindings(compared), ...compareNotes(server, emulator, createRoles(server, emulator))];
+  const found = createFindings(compared);
+  return [...found, ...compareNotes(server, emulator, createRoles(server, emulator), found)];
 }
 
 function createRoles(server: Recording, emulator: Recording): Roles {
@@ -326,7 +327,12 @@ function describeRequest({ operation, key, query = '', filter = query, note = ''
 }
 
 /** Compares what was observed without a reply. */
-function compareNotes(server: Recording, emulator: Recording, roles: Roles): OperationFinding[] {
+function compareNotes(
+  server: Recording,
+  emulator: Recording,
+  roles: Roles,
+  others: readonly OperationFinding[],
+): OperationFinding[] {
   return [...emulator.notes.values()].map(({ label, operation, value, reason }) => {
     const found = server.notes.get(label);
     const row = { id: label, operation, stated: label, emulator: '' };
@@ -335,6 +341,11 @@ function compareNotes(server: Recording, emulator: Recording, roles: Roles): Ope
     const [difference] = compareValues(found?.value, value, { roles, origin: label });
     if (!difference) return { ...row, verdict: 'agrees' as const, found: 'as stated' };
     const { at, found: shown, emulator: expected } = difference;
+    const cause = others.find((other) => other.operation === operation && other.verdict === 'differs');
+    if (cause) {
+      const follows = { found: `it follows from ${cause.id}`, followsFrom: cause.id };
+      return { ...row, verdict: 'not compared' as const, ...follows };
+    }
     return { ...row, verdict: 'differs' as const, found: `${at}: ${shown}`, emulator: expected };
   });
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OPERATION_ROWS, OPERATIONS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
 import { FOLDERS } from '../../../contract/query.ts';
+import { observeDeliveries, observeEvents } from './event-experiments.ts';
 import type { Asked, PathValues, Recording, RoleKey } from './recording.ts';
 import type { Reply, Session } from './verify-session.ts';
 
@@ -126,6 +127,7 @@ export class OperationSequence {
     await this.#change(sibling, place, others.find(({ tenant }) => tenant.text !== place.tenant.text)?.tenant);
     this.#begin('mail', 'mail between inboxes');
     await this.#mail();
+    await this.#events();
     this.#begin('rotate', 'rotated keys');
     const rotated = await this.#rotate(sibling);
     this.#begin('refuse', 'who is refused');
@@ -279,7 +281,7 @@ export class OperationSequence {
       const found = await this.#inboundOf(place);
       return found.length >= count ? found : undefined;
     };
-    return (await this.#s.waitForMail(`${count} mails`, find).catch(() => undefined)) ?? [];
+    return (await this.#s.waitOnce('mail', `${count} mails`, find).catch(() => undefined)) ?? [];
   }
 
   /** Reads everything with every key of the run. */
@@ -481,6 +483,17 @@ export class OperationSequence {
     const message = this.#nameArrived(arrived, before, at) as Reply['body'];
     const attachmentId = this.#recording.name(message?.attachments?.[0]?.id, `the attachment of ${at.name}`);
     return { messageId: message?.id, threadId: message?.threadId, attachmentId };
+  }
+
+  /** Observes what each stream and each webhook is told of. */
+  async #events(): Promise<void> {
+    this.#begin('events', 'what each stream and each webhook is told of');
+    this.#s.begin('events');
+    await this.#recording.note('streams: what each key is told of', 'sendMessage', () => observeEvents(this.#s));
+    if (!this.#s.target.createReceiver) return;
+    await this.#recording.note('deliveries: what each webhook is told of', 'createWebhook', () =>
+      observeDeliveries(this.#s),
+    );
   }
 
   /** Rotates the keys of a new inbox and of a new workspace, and tries the old keys on every operation. */

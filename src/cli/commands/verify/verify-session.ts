@@ -95,6 +95,9 @@ const WAITS = { longest: 10_000, firstPause: 10 };
 /** After so many operations without a reply, or so many server errors in succession, the run ends. */
 const LIMITS = { unanswered: 3, serverErrors: 20 };
 
+/** What a run waits for. */
+type AwaitedThing = 'mail' | 'delivery' | 'handshake' | 'event';
+
 /** Sends the requests of a run to one target, and deletes everything that they created. */
 export class Session {
   /** The name of the current experiment. `newName()` derives the names of new resources from it. */
@@ -110,8 +113,8 @@ export class Session {
   /** The requests of the current experiment, as `METHOD /path`. */
   readonly calls = new Set<string>();
   #nameCount = 0;
-  /** Why nothing waits for mails or deliveries any more: a wait for one of these has ended without it. */
-  readonly #missing = new Map<'mail' | 'delivery' | 'stream', string>();
+  /** Why nothing waits for mails, deliveries or the like any more: a wait for one of these has ended without it. */
+  readonly #missing = new Map<AwaitedThing, string>();
   /** The requests that were not answered in time, without their ids. These are not sent again. */
   readonly #unanswered = new Map<string, string>();
   /** The number of replies in succession that are server errors. */
@@ -253,23 +256,14 @@ export class Session {
     return await this.add(`${from.path}/send`, mail, { key: from.key });
   }
 
-  /** Waits for a mail. If an earlier wait has ended without a mail, does not wait at all. */
-  waitForMail = <T>(what: string, find: () => Promise<T | undefined>) => this.#waitOnce('mail', what, find);
-
-  /** Waits until a stream is open. If an earlier one did not open, does not wait at all. */
-  waitForStream = <T>(what: string, find: () => T | undefined) => this.#waitOnce('stream', what, find);
-
-  /** Throws if an earlier stream did not open. */
-  checkStreams(): void {
-    const reason = this.#missing.get('stream');
+  /** Throws if an earlier wait for something of this kind has ended without it. */
+  checkNotMissing(kind: AwaitedThing): void {
+    const reason = this.#missing.get(kind);
     if (reason !== undefined) throw new VerifyError(reason);
   }
 
-  async #waitOnce<T>(
-    kind: 'mail' | 'delivery' | 'stream',
-    what: string,
-    find: () => Promise<T | undefined> | T | undefined,
-  ) {
+  /** Waits for a mail, a delivery or the like. If an earlier wait has ended without one, does not wait at all. */
+  async waitOnce<T>(kind: AwaitedThing, what: string, find: () => Promise<T | undefined> | T | undefined): Promise<T> {
     const reason = this.#missing.get(kind);
     const ms = reason === undefined ? (this.target.patienceMs ?? WAITS.longest) : 0;
     return await this.waitFor(what, find, ms).catch((error: unknown) => {
@@ -281,7 +275,7 @@ export class Session {
 
   /** Waits until an inbox has `count` inbound messages, by default one, and returns them. */
   async waitForMessages(inbox: OwnInbox, count = 1) {
-    return await this.waitForMail(`${count} mails in an inbox`, async () => {
+    return await this.waitOnce('mail', `${count} mails in an inbox`, async () => {
       const { messages = [] } = await this.read(`${inbox.path}/messages`, { key: inbox.key });
       // biome-ignore lint/suspicious/noExplicitAny: as above.
       const found = messages.filter((message: any) => message.direction === 'inbound');
@@ -314,13 +308,13 @@ export class Session {
    * ended without calls, the next wait throws at once. Otherwise, a server that cannot reach the receiver would delay
    * every experiment.
    */
-  async createReceiver(events = ['message.received']) {
+  async createReceiver(events = ['message.received'], fields: Readonly<Record<string, unknown>> = {}) {
     const receiver = this.target.createReceiver?.(this.newName());
     if (!receiver) throw new VerifyError('there is no receiver');
-    const webhook = await this.createWebhook({ url: receiver.url, events });
+    const webhook = await this.createWebhook({ url: receiver.url, events, ...fields });
     if (!webhook.isActive) await this.mustSucceed(this.patch(webhook.path, { isActive: true }));
     const waitForCalls = async (count: number) => {
-      await this.#waitOnce('delivery', `${count} deliveries`, () => receiver.calls.length >= count || undefined);
+      await this.waitOnce('delivery', `${count} deliveries`, () => receiver.calls.length >= count || undefined);
       return receiver.calls;
     };
     return { ...receiver, webhook, waitForCalls };
