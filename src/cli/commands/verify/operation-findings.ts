@@ -16,7 +16,7 @@ const STATED: Readonly<Record<Aspect, string>> = {
 };
 
 /** A request with the differences of its two replies, or with the reason why they were not compared. */
-interface Compared {
+export interface Compared {
   readonly exchange: Exchange;
   readonly differences: readonly Difference[];
   readonly reason?: string | undefined;
@@ -39,9 +39,14 @@ export type OperationFinding = Finding & { readonly operation: OperationId };
 /** Compares the replies of the server and of an emulator to the same sequence, and finds the causes of differences. */
 export function findInOperations(server: Recording, emulator: Recording, stopReason?: string): OperationFinding[] {
   const compared = compareExchanges(server, emulator, stopReason);
-  addCauses(compared);
-  const found = createFindings(compared);
+  const found = findingsOf(compared);
   return [...found, ...compareNotes(server, emulator, createRoles(server, emulator), found)];
+}
+
+/** Returns one finding for each statement, with the causes of the differences. */
+export function findingsOf(compared: readonly Compared[]): OperationFinding[] {
+  addCauses(compared);
+  return createFindings(compared);
 }
 
 function createRoles(server: Recording, emulator: Recording): Roles {

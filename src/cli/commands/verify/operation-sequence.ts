@@ -474,7 +474,7 @@ export class OperationSequence {
   /** Receives a mail from outside with an attachment, if the target can receive one, and returns its ids. */
   async #receiveAttachment(at: Place): Promise<PathValues | undefined> {
     const { deliver } = this.#s.target;
-    if (!deliver) return undefined;
+    if (!deliver || at.email === undefined) return undefined;
     const before = await this.#inboundOf(at);
     const attachments = [{ filename: 'verify.txt', contentType: 'text/plain', content: 'dmVyaWZ5' }];
     const mail = { from: 'verify@verify.example', subject: 'verify attachment', text: 'verify', attachments };

@@ -104,8 +104,9 @@ export class Recording {
     try {
       this.notes.set(label, { label, operation, value: await observe() });
     } catch (error) {
-      if (!(error instanceof VerifyError) || error.endsRun) throw error;
-      this.notes.set(label, { label, operation, reason: error.message });
+      if (error instanceof VerifyError && error.endsRun) throw error;
+      const reason = error instanceof VerifyError ? error.message : 'a reply did not have the expected form';
+      this.notes.set(label, { label, operation, reason });
     }
   }
 

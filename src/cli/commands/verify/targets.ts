@@ -61,18 +61,22 @@ function answerCall(response: ServerResponse, answer: HookReceiver['answers'][nu
 }
 
 /** Sends a request over HTTP, and limits the time and the size of the reply. */
-async function send(url: string, init: RequestInit, signal?: AbortSignal): Promise<Reply> {
-  const timeout = AbortSignal.timeout(LIMITS.timeoutMs);
+async function send(
+  url: string,
+  init: RequestInit,
+  { signal, timeoutMs = LIMITS.timeoutMs }: { signal?: AbortSignal | undefined; timeoutMs?: number | undefined } = {},
+): Promise<Reply> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const limitSignal = signal ? AbortSignal.any([signal, timeout]) : timeout;
     const response = await fetch(url, { ...init, signal: limitSignal });
     return createReply(response, await readText(response));
   } catch (error) {
-    if (error instanceof VerifyError) throw error;
     if (signal?.aborted) throw new VerifyError(stopReasonOf(signal), { endsRun: true });
+    if (error instanceof VerifyError) throw error;
     const { pathname } = new URL(url);
     if (timeout.aborted)
-      throw new NoReplyError(`${init.method} ${pathname} was not answered within ${LIMITS.timeoutMs / 1000} s`);
+      throw new NoReplyError(`${init.method} ${pathname} was not answered within ${timeoutMs / 1000} s`);
     const { cause } = error as { cause?: { code?: string; message?: string } };
     throw new VerifyError(`${init.method} ${pathname} failed: ${cause?.code || cause?.message || 'no connection'}`);
   }
@@ -137,7 +141,7 @@ export async function createServerTarget(options: ServerOptions): Promise<Target
   const sendInTurn: Target['send'] = async (url, init) => {
     const isCleanup = signal.aborted && init.method === 'DELETE';
     await waitForTurn(init.method);
-    return await send(url, init, isCleanup ? undefined : signal);
+    return await send(url, init, { timeoutMs: options.patienceMs, signal: isCleanup ? undefined : signal });
   };
   const client = await findControlClient(baseUrl);
   const moveClock = client && (async (ms: number) => void (await client.changeClock({ advance: ms })));

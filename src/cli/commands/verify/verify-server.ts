@@ -36,6 +36,8 @@ export interface VerifyOptions {
   readonly rate?: number | undefined;
   /** The time in which the run must end, in milliseconds. Default: 120 s; with `slow` 15 minutes. */
   readonly timeoutMs?: number | undefined;
+  /** The time in which a reply, a mail, a delivery or a handshake must come, in milliseconds. Default: 10 s. */
+  readonly requestTimeoutMs?: number | undefined;
   /** The behaviours of the server, if they are known. They are then not looked for. */
   readonly profile?: BehaviourOptions | undefined;
   /** Ends the run early. What was created is deleted nevertheless. */
@@ -73,6 +75,7 @@ export async function verifyServer(options: VerifyOptions): Promise<Verification
       operatorKey: keys.operator,
       createReceiver: isLocal || receiverUrl !== undefined ? receiver.forServer : undefined,
       mayWait: slow,
+      patienceMs: options.requestTimeoutMs,
       rate: options.rate ?? (isLocal ? undefined : DEFAULT_RATE),
       signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
     });

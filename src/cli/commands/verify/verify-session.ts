@@ -36,7 +36,7 @@ export interface Target {
   send(url: string, init: RequestInit): Promise<Reply>;
   /** Creates a receiver with its own URL; missing if deliveries of this target cannot arrive. */
   readonly createReceiver?: ((name: string) => HookReceiver) | undefined;
-  /** The longest wait for a mail, a delivery or a stream, in milliseconds. Default: 10 s. */
+  /** The longest wait for a reply, a mail, a delivery or a handshake, in milliseconds. Default: 10 s. */
   readonly patienceMs?: number | undefined;
   /** Whether an experiment may wait for half a minute of real time. */
   readonly mayWait?: boolean | undefined;
@@ -263,10 +263,20 @@ export class Session {
   }
 
   /** Waits for a mail, a delivery or the like. If an earlier wait has ended without one, does not wait at all. */
-  async waitOnce<T>(kind: AwaitedThing, what: string, find: () => Promise<T | undefined> | T | undefined): Promise<T> {
+  async waitOnce<T>(
+    kind: AwaitedThing,
+    what: string,
+    find: () => Promise<T | undefined> | T | undefined,
+    hasFailed = () => false,
+  ): Promise<T> {
     const reason = this.#missing.get(kind);
     const ms = reason === undefined ? (this.target.patienceMs ?? WAITS.longest) : 0;
-    return await this.waitFor(what, find, ms).catch((error: unknown) => {
+    const findUntilFailed = async () => {
+      const found = await find();
+      if (found === undefined && hasFailed()) throw new VerifyError(`${what} did not come`);
+      return found;
+    };
+    return await this.waitFor(what, findUntilFailed, ms).catch((error: unknown) => {
       if (!(error instanceof VerifyError) || error.endsRun) throw error;
       if (reason === undefined) this.#missing.set(kind, error.message);
       throw new VerifyError(reason ?? error.message);

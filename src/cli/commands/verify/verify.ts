@@ -2,15 +2,25 @@ import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { isUrlWithProtocol } from '../../../basics/text.ts';
 import { NAME } from '../../../basics/version.ts';
+import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { isKeyOfTier, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
 import { isLoopbackHost } from '../../../server/loopback.ts';
-import { CannotRunError, type GivenFlags, quote, type RunCommand, textOfFlag, UsageError } from '../../command.ts';
-import { explainWriteError } from '../../files.ts';
+import {
+  CannotRunError,
+  type GivenFlags,
+  quote,
+  type RunCommand,
+  type Terminal,
+  textOfFlag,
+  UsageError,
+} from '../../command.ts';
+import { explainWriteError, readNamedFile } from '../../files.ts';
 import { VERIFY_FLAGS } from '../../flags.ts';
-import { writeProfile } from '../../profile-file.ts';
+import { readProfile, writeProfile } from '../../profile-file.ts';
 import { parseOne } from '../start-settings.ts';
 import { findingLines, junitOf, summaryLines } from './findings-report.ts';
 import type { Verification } from './run-verify.ts';
+import { HAR_KEY_TIERS, verifyHar } from './verify-har.ts';
 import { verifyServer } from './verify-server.ts';
 import { VerifyError } from './verify-session.ts';
 
@@ -19,21 +29,39 @@ import { VerifyError } from './verify-session.ts';
  * if the run ended before everything was compared.
  */
 export const verify: RunCommand = async (terminal, flags) => {
-  const settings = parseSettings(flags);
-  const { isLocal, ...options } = settings;
+  const profileFile = textOfFlag(flags.profile);
+  const profile = profileFile === undefined ? undefined : await readProfile(profileFile, terminal.err);
+  const behaviours = profile?.behaviours;
+  const har = textOfFlag(flags.har);
+  const run = har === undefined ? compareServer(terminal, flags, behaviours) : compareHar(har, flags, behaviours);
+  const result = await run.catch((error: unknown) => {
+    throw error instanceof VerifyError ? new CannotRunError(error.message) : error;
+  });
+  const lines = [...result.findings.flatMap(findingLines), ...summaryLines(result)];
+  terminal.out(flags.json?.value === true ? JSON.stringify(result) : lines.join('\n'));
+  await writeFiles(flags, result, textOfFlag(flags['base-url']) ?? har ?? '');
+  return exitCodeOf(result);
+};
+
+async function compareServer(terminal: Terminal, flags: GivenFlags, profile: BehaviourOptions | undefined) {
+  const { isLocal, ...options } = parseSettings(flags);
   if (!isLocal && flags.yes?.value !== true) await confirm(options.baseUrl);
   const controller = new AbortController();
   void terminal.interrupted.then(() => controller.abort());
   const onProgress = (step: string) => terminal.showStatus?.(`Comparing: ${step}`);
-  const result = await verifyServer({ ...options, signal: controller.signal, onProgress }).catch((error: unknown) => {
-    throw error instanceof VerifyError ? new CannotRunError(error.message) : error;
-  });
+  const result = await verifyServer({ ...options, profile, signal: controller.signal, onProgress });
   terminal.showStatus?.('');
-  const lines = [...result.findings.flatMap(findingLines), ...summaryLines(result)];
-  terminal.out(flags.json?.value === true ? JSON.stringify(result) : lines.join('\n'));
-  await writeFiles(flags, result, options.baseUrl);
-  return exitCodeOf(result);
-};
+  return result;
+}
+
+async function compareHar(file: string, flags: GivenFlags, profile: BehaviourOptions | undefined) {
+  const given = textOfFlag(flags['har-key']);
+  const keyTier = HAR_KEY_TIERS.find((tier) => tier === given);
+  if (given !== undefined && keyTier === undefined) {
+    throw new UsageError(`--har-key must be one of ${HAR_KEY_TIERS.join(', ')}, not ${quote(given)}.`);
+  }
+  return await verifyHar(String(await readNamedFile(file, 'recording')), { keyTier, profile });
+}
 
 function exitCodeOf({ findings, stopped }: Verification): number {
   if (stopped !== undefined) return 2;
@@ -44,7 +72,7 @@ function parseSettings(flags: GivenFlags) {
   const baseUrl = textOfFlag(flags['base-url'])?.replace(/\/$/, '') ?? '';
   if (!isUrlWithProtocol(baseUrl, /^https?$/)) {
     throw new UsageError(
-      'The command verify needs --base-url, the URL of the server, such as https://api.example.com, ' +
+      'The command verify needs --base-url, the URL of the server, such as https://api.example.com, or --har, ' +
         `not ${quote(baseUrl)}.`,
     );
   }
