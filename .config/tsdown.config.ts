@@ -153,7 +153,10 @@ const { paths } = tsconfig.compilerOptions;
 /** The entries of the package by their names, with `index` for the main one. */
 const ENTRIES = Object.fromEntries(
   Object.entries(paths).map(([name, [path]]) => [name.split('/')[1] ?? 'index', path.slice(2)]),
-) as Record<'index' | 'server' | 'express' | 'receiver' | 'matchers' | 'samples' | 'vitest' | 'playwright', string>;
+) as Record<
+  'index' | 'server' | 'express' | 'receiver' | 'matchers' | 'samples' | 'verify' | 'vitest' | 'playwright',
+  string
+>;
 
 /** vitest and @msw/playwright are ES modules, and so is what imports them. */
 const { vitest: _, playwright: __, ...ENTRIES_FOR_REQUIRE } = ENTRIES;
@@ -203,6 +206,7 @@ const CODE: UserConfig[] = [
       express: ENTRIES.express,
       receiver: ENTRIES.receiver,
       'samples.node': ENTRIES.samples,
+      verify: ENTRIES.verify,
       vitest: ENTRIES.vitest,
       playwright: ENTRIES.playwright,
     },

@@ -3,6 +3,7 @@ import { createOptionError } from './option-error.ts';
 /** The options that are whole numbers, each with its least and greatest value. */
 const RANGES = {
   journalSize: [0, 100_000],
+  timeoutSeconds: [1, 86_400],
   loopLimit: [1, 1_000_000],
   seed: [0, Number.MAX_SAFE_INTEGER],
   rate: [1, 10_000],

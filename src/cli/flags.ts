@@ -239,7 +239,17 @@ export const VERIFY_FLAGS = {
     help: 'Port on loopback at which verify receives deliveries (default: a free one)',
   },
   slow: { help: 'Also run the checks that must wait, such as for a retry' },
-  rate: numericFlag('rate', '<number>', 'Requests per second (default 10; no limit on loopback)'),
+  rate: numericFlag('rate', '<number>', 'Requests per second (default 25; no limit on loopback)'),
+  timeout: numericFlag('timeoutSeconds', '<seconds>', 'Time in which the run must end (default 120; with --slow 900)'),
+  profile: {
+    value: '<file>',
+    help: 'Compare under the behaviours in this file, instead of finding those of the server',
+  },
+  har: { value: '<file>', help: 'Compare this recording (HAR 1.2) of a server, instead of a running server' },
+  'har-key': {
+    value: '<tier>',
+    help: 'With --har: the tier of the key, if the recording hides it: operator or tenant',
+  },
   yes: { help: 'Do not ask before verify writes to a server that is not on loopback' },
   'write-profile': { value: '<file>', help: 'Write the behaviours that were found into this profile' },
   junit: { value: '<file>', help: 'Write the findings as JUnit XML into this file' },

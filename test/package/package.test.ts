@@ -197,6 +197,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     ...['dist/receiver.cjs', 'dist/receiver.d.cts', 'dist/receiver.d.ts', 'dist/receiver.js'],
     ...['dist/samples.cjs', 'dist/samples.d.cts', 'dist/samples.d.ts', 'dist/samples.js', 'dist/samples.node.js'],
     ...['dist/server.cjs', 'dist/server.d.cts', 'dist/server.d.ts', 'dist/server.js'],
+    ...['dist/verify.cjs', 'dist/verify.d.cts', 'dist/verify.d.ts', 'dist/verify.js'],
     ...['dist/vitest.d.cts', 'dist/vitest.d.ts', 'dist/vitest.js'],
     'dist/without-msw.cjs',
     'fixtures/default.json',
@@ -312,6 +313,7 @@ test.for([
   ['receiver.cjs', []],
   ['receiver.js', []],
   ['samples.cjs', []],
+  ['verify.cjs', ['msw']],
   ['vitest.js', ['msw', 'vitest']],
   ['playwright.js', ['@msw/playwright', '@playwright/test', 'msw']],
 ] as const)('imports nothing in %s but %j and modules of Node', ([file, packages], { expect }) => {

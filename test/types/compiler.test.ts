@@ -11,6 +11,7 @@ const ENTRIES = [
   ...['src/mailbox/index.ts', 'src/server/index.ts', 'src/server/express.ts', 'src/testing/receiver/index.ts'],
   'src/testing/matchers/index.ts',
   'src/testing/samples/index.ts',
+  'src/cli/commands/verify/index.ts',
   'src/testing/vitest/index.ts',
   'src/testing/playwright/index.ts',
 ];

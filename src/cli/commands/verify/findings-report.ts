@@ -14,10 +14,11 @@ export function findingLines({ id, verdict, stated, found, emulator }: Finding):
 }
 
 /** Returns the number of findings of each verdict in one line, and what could not be deleted in a second line. */
-export function summaryLines({ findings, left }: Verification): string[] {
+export function summaryLines({ findings, left, stopped }: Verification): string[] {
   const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
   const total = `${count('agrees')} agree, ${count('differs')} differ, ${count('not compared')} not compared`;
-  return [total, ...(left.length > 0 ? [`What could not be deleted: ${left.join(', ')}`] : [])];
+  const end = stopped === undefined ? [] : indent(`The run ended early: ${stopped}.`, 0);
+  return [...end, total, ...(left.length > 0 ? [`What could not be deleted: ${left.join(', ')}`] : [])];
 }
 
 const toXml = (text: string) => maskText(text).replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { BehaviourDefinition, BehaviourId, BehaviourOptions } from '../../../contract/behaviours.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../../../contract/behaviours.ts';
-import { OPERATION_ROWS } from '../../../contract/operations.ts';
+import { OPERATION_ROWS, type OperationId } from '../../../contract/operations.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, resourceExperiments } from './experiments.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
-import { STATEMENTS } from './statements.ts';
+import { findInOperations } from './operation-findings.ts';
+import { OperationSequence } from './operation-sequence.ts';
+import { Recording } from './recording.ts';
 import { startEmulator, type startReceiver } from './targets.ts';
 import { MeasuredValue, type Need, Session, type Target, VerifyError } from './verify-session.ts';
 
@@ -23,10 +25,14 @@ export interface Finding {
   readonly found: string;
   /** What the emulator does. */
   readonly emulator: string;
+  /** The id of the finding that explains this one. What follows from it was not compared. */
+  readonly followsFrom?: string;
 }
 
 /** The result of a whole run. */
 export interface Verification {
+  /** Why the run ended before everything was compared, if it did. */
+  readonly stopped?: string;
   readonly findings: readonly Finding[];
   /** The values of the server that were found, by the id of the behaviour. */
   readonly behaviours: BehaviourOptions;
@@ -44,7 +50,7 @@ const NEEDS: Readonly<Record<Need, readonly [field: keyof Target, missing: strin
 };
 
 /** What an experiment observed on one target, or the reason why it observed nothing. */
-type Observation = { readonly observed: unknown } | { readonly reason: string };
+type Observation = { readonly observed: unknown } | { readonly reason: string; readonly endsRun?: true };
 
 async function observe(s: Session, name: string, experiment: Experiment): Promise<Observation> {
   s.begin(name);
@@ -52,7 +58,8 @@ async function observe(s: Session, name: string, experiment: Experiment): Promis
     return { observed: await experiment(s) };
   } catch (error) {
     // Any other error comes from a reply that the experiment cannot read, such as HTML.
-    return { reason: error instanceof VerifyError ? error.message : 'a reply did not have the expected form' };
+    if (!(error instanceof VerifyError)) return { reason: 'a reply did not have the expected form' };
+    return { reason: error.message, ...(error.endsRun && { endsRun: true }) };
   }
 }
 
@@ -75,25 +82,49 @@ async function openEmulator({ runId, target: { operatorKey, secondKey } }: Sessi
 type Emulator = Awaited<ReturnType<typeof openEmulator>>;
 type CreateReceiver = Target['createReceiver'];
 
+/** What a run is asked to do besides a comparison with everything. */
+export interface VerifierOptions {
+  /** The behaviours of the server, if they are known: these are then not looked for. */
+  readonly profile?: BehaviourOptions | undefined;
+  /** Is told what runs. */
+  readonly report?: ((step: string) => void) | undefined;
+}
+
+/** A finding, with the requests that led to it and the operation that it is about, if it is about one. */
+interface Result {
+  readonly finding: Finding;
+  readonly calls: ReadonlySet<string>;
+  readonly operation?: OperationId;
+}
+
 /** Compares a server with emulators, as the README.md of this folder describes. */
 export class Verifier {
   readonly #server: Session;
   readonly #receiver: Awaited<ReturnType<typeof startReceiver>>;
+  readonly #profile: BehaviourOptions | undefined;
+  readonly #report: (step: string) => void;
   readonly #behaviours: Record<string, string> = {};
-  readonly #findings: (Finding & { readonly calls: ReadonlySet<string>; readonly operation: string | undefined })[] =
-    [];
+  readonly #results: Result[] = [];
+  #stopReason: string | undefined;
   /** The emulators that were started: one for each value of the current behaviour. */
   readonly #emulators: Promise<Emulator>[] = [];
 
-  constructor(server: Target, receiver: Awaited<ReturnType<typeof startReceiver>>) {
+  constructor(
+    server: Target,
+    receiver: Awaited<ReturnType<typeof startReceiver>>,
+    { profile, report = () => {} }: VerifierOptions = {},
+  ) {
     this.#server = new Session(server);
     this.#receiver = receiver;
+    this.#profile = profile;
+    this.#report = report;
   }
 
-  /** Compares everything, and then deletes what it has created, also after an error. Reports each finding at once. */
-  async run(report: (finding: Finding) => void = () => {}): Promise<Verification> {
+  /** Compares everything, and then deletes what it has created, also after an error. */
+  async run(): Promise<Verification> {
     try {
-      await this.#compareAll(report);
+      await this.#server.open();
+      await this.#compareAll();
     } catch (error) {
       const left = await this.#server.close();
       if (!(error instanceof VerifyError)) throw error;
@@ -104,37 +135,69 @@ export class Verifier {
       const started = await Promise.allSettled(this.#emulators);
       for (const emulator of started) if (emulator.status === 'fulfilled') await emulator.value.close();
     }
+    this.#report('deleting what the run has created');
     const left = await this.#server.close();
-    return { findings: this.#addCauses(), behaviours: this.#behaviours as BehaviourOptions, left };
+    const stopped = this.#stopReason === undefined ? {} : { stopped: this.#stopReason };
+    return { ...stopped, findings: addCauses(this.#results), behaviours: this.#behaviours as BehaviourOptions, left };
   }
 
-  async #compareAll(report: (finding: Finding) => void): Promise<void> {
-    await this.#server.open();
-    for (const id of BEHAVIOUR_IDS.filter(isChangeable)) report(this.#add(await this.#findValue(id)));
+  async #compareAll(): Promise<void> {
+    if (this.#profile) Object.assign(this.#behaviours, this.#profile);
+    else {
+      for (const id of BEHAVIOUR_IDS.filter(isChangeable)) {
+        this.#report(id);
+        this.#add(await this.#findValue(id));
+      }
+    }
+    await this.#compareOperations();
     const emulator = await this.#useEmulator(0);
     for (const id of BEHAVIOUR_IDS.filter((id) => !isChangeable(id))) {
+      this.#report(id);
       const entry: BehaviourDefinition = BEHAVIOURS[id];
       const row = { id, stated: entry.question, emulator: 'assumption' in entry ? entry.assumption : '' };
-      report(this.#add(await this.#compare(emulator, row, entry.told, EXPERIMENTS[id])));
-    }
-    for (const statement of STATEMENTS) {
-      const { id, text, needs = 'key', operation } = statement;
-      const row = { id, stated: text, emulator: '' };
-      report(this.#add(await this.#compare(emulator, row, needs, statement.run), operation));
+      this.#add(await this.#compare(emulator, row, entry.told, EXPERIMENTS[id]));
     }
   }
 
-  #add(finding: Finding, operation?: string): Finding {
-    this.#findings.push({ ...finding, calls: new Set(this.#server.calls), operation });
-    return finding;
+  #add(finding: Finding): void {
+    this.#results.push({ finding, calls: new Set(this.#server.calls) });
+  }
+
+  /** Runs every operation on the server and on an emulator with the behaviours that were found. */
+  async #compareOperations(): Promise<void> {
+    const onServer = new Recording(this.#server);
+    await this.#runUntilStopped(async () => {
+      await new OperationSequence(onServer, this.#report).run();
+    });
+    const { target, workspace, domain } = await this.#useEmulator(0);
+    const { deliver } = this.#server.target;
+    const session = new Session({ ...target, deliver: deliver && target.deliver }, this.#server.runId);
+    const onEmulator = new Recording(Object.assign(session, { workspace, domain }));
+    await new OperationSequence(onEmulator).run();
+    for (const { operation, ...finding } of findInOperations(onServer, onEmulator, this.#stopReason)) {
+      this.#results.push({ finding, operation, calls: new Set() });
+    }
+    await this.#server.end();
+  }
+
+  /** Runs a part of the run. If the whole run cannot continue, remembers why; everything else is then not compared. */
+  async #runUntilStopped(run: () => Promise<void>): Promise<void> {
+    try {
+      await run();
+    } catch (error) {
+      if (!(error instanceof VerifyError)) throw error;
+      this.#stopReason ??= error.message;
+    }
   }
 
   /** Runs an experiment on the server, if the needs of the experiment are met. */
   async #observeServer(id: string, needs: string, experiment: Experiment): Promise<Observation> {
     if (needs.startsWith('not from outside')) return { reason: needs };
+    if (this.#stopReason !== undefined) return { reason: this.#stopReason };
     const [field, reason] = NEEDS[needs as Need] ?? [];
     if (field && reason && this.#server.target[field] === undefined) return { reason };
     const observation = await observe(this.#server, id, experiment);
+    if ('endsRun' in observation) this.#stopReason ??= observation.reason;
     await this.#server.end();
     return observation;
   }
@@ -186,22 +249,36 @@ export class Verifier {
       return { ...row, verdict: 'agrees', found: emulator || 'as stated' };
     return { ...row, emulator: show(onEmulator.observed), verdict: 'differs', found: show(onServer.observed) };
   }
+}
 
-  /**
-   * Returns the findings. An assumption that differs becomes `not compared` if its experiment called an operation that
-   * differs, because that operation may be the cause.
-   */
-  #addCauses(): Finding[] {
-    const differing = this.#findings.filter(({ verdict }) => verdict === 'differs');
-    const differingRows = OPERATION_ROWS.filter(({ id }) => differing.some(({ operation }) => operation === id));
-    return this.#findings.map(({ calls, operation, ...finding }) => {
-      const hasValue = finding.id in this.#behaviours;
-      if (operation !== undefined || hasValue || finding.verdict !== 'differs') return finding;
-      const cause = differingRows.find(({ method, path }) => [...calls].some((call) => isCallOf(call, method, path)));
-      if (!cause) return finding;
-      return { ...finding, verdict: 'not compared' as const, found: `the experiment uses ${cause.id}, which differs` };
-    });
-  }
+/**
+ * Returns the findings, with one verdict for one thing. If an experiment called an operation that differs, that operation
+ * may be the cause, so that what the experiment found is not compared.
+ */
+function addCauses(results: readonly Result[]): Finding[] {
+  const causes = results.filter(({ finding, operation }) => operation !== undefined && finding.verdict === 'differs');
+  return results.map(({ finding, calls, operation }) => {
+    const isValue = 'default' in (BEHAVIOURS[finding.id as BehaviourId] ?? {}) && isValueOf(finding);
+    if (operation !== undefined || isValue || finding.verdict !== 'differs') return finding;
+    const cause = causes.find((each) => OPERATION_ROWS.some((row) => isCalled(row, each.operation, calls)));
+    if (!cause) return finding;
+    const { id } = cause.finding;
+    return { ...finding, verdict: 'not compared' as const, found: `it follows from ${id}`, followsFrom: id };
+  });
+}
+
+/** Whether the value of a behaviour was found. */
+function isValueOf({ id, found }: Finding): boolean {
+  const definition: BehaviourDefinition = BEHAVIOURS[id as BehaviourId];
+  return 'choices' in definition && found in definition.choices;
+}
+
+function isCalled(
+  { id, method, path }: (typeof OPERATION_ROWS)[number],
+  operation: OperationId | undefined,
+  calls: ReadonlySet<string>,
+): boolean {
+  return id === operation && [...calls].some((call) => isCallOf(call, method, path));
 }
 
 /** The fields of a finding that are known before the comparison. */

@@ -6,10 +6,17 @@ import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { type ControlClient, createControlClient } from '../../../control/table/client.ts';
 import { CONTROL_PATH } from '../../../control/table/control-path.ts';
 import { type MailboxServer, startServer } from '../../../server/index.ts';
-import { type HookReceiver, type ReceivedCall, type Reply, type Target, VerifyError } from './verify-session.ts';
+import {
+  type HookReceiver,
+  NoReplyError,
+  type ReceivedCall,
+  type Reply,
+  type Target,
+  VerifyError,
+} from './verify-session.ts';
 
 /** The limits for the requests of a run, for the time of one request, and for the size of a reply. */
-const LIMITS = { requests: 5000, timeoutMs: 15_000, replyBytes: 4 * 1024 * 1024 };
+const LIMITS = { requests: 5000, timeoutMs: 10_000, replyBytes: 4 * 1024 * 1024 };
 
 /**
  * Starts a receiver of deliveries on loopback. Each webhook calls its own path. `publicUrl` is the URL at which the
@@ -54,22 +61,30 @@ function answerCall(response: ServerResponse, answer: HookReceiver['answers'][nu
 }
 
 /** Sends a request over HTTP, and limits the time and the size of the reply. */
-async function send(url: string, init: RequestInit, signal?: AbortSignal): Promise<Reply> {
-  const timeout = AbortSignal.timeout(LIMITS.timeoutMs);
+async function send(
+  url: string,
+  init: RequestInit,
+  { signal, timeoutMs = LIMITS.timeoutMs }: { signal?: AbortSignal | undefined; timeoutMs?: number | undefined } = {},
+): Promise<Reply> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const limitSignal = signal ? AbortSignal.any([signal, timeout]) : timeout;
     const response = await fetch(url, { ...init, signal: limitSignal });
     return createReply(response, await readText(response));
   } catch (error) {
+    if (signal?.aborted) throw new VerifyError(stopReasonOf(signal), { endsRun: true });
     if (error instanceof VerifyError) throw error;
-    if (signal?.aborted) throw new VerifyError('the run was stopped');
     const { pathname } = new URL(url);
     if (timeout.aborted)
-      throw new VerifyError(`${init.method} ${pathname} was not answered within ${LIMITS.timeoutMs / 1000} s`);
+      throw new NoReplyError(`${init.method} ${pathname} was not answered within ${timeoutMs / 1000} s`);
     const { cause } = error as { cause?: { code?: string; message?: string } };
     throw new VerifyError(`${init.method} ${pathname} failed: ${cause?.code || cause?.message || 'no connection'}`);
   }
 }
+
+/** Why a run was stopped: by the user, or because its time has passed. */
+export const stopReasonOf = ({ reason }: AbortSignal) =>
+  reason instanceof VerifyError ? reason.message : 'the run was stopped';
 
 function createReply({ status, headers }: Response, text: string): Reply {
   return { status, headers, text, body: parseJson(text) };
@@ -96,7 +111,7 @@ function parseJson(text: string): unknown {
 }
 
 /** The settings of the server, which come from the flags of `verify`. */
-interface ServerOptions extends Omit<Target, 'send' | 'advance' | 'deliver'> {
+export interface ServerOptions extends Omit<Target, 'send' | 'advance' | 'deliver'> {
   /** The highest number of requests in a second. */
   readonly rate?: number | undefined;
   readonly signal: AbortSignal;
@@ -111,7 +126,7 @@ function limitRequests(rate = Number.POSITIVE_INFINITY) {
   return async (method: string | undefined) => {
     count += 1;
     if (count > LIMITS.requests && method !== 'DELETE')
-      throw new VerifyError(`a run sends at most ${LIMITS.requests} requests`);
+      throw new VerifyError(`a run sends at most ${LIMITS.requests} requests`, { endsRun: true });
     const now = performance.now();
     const waitMs = nextMs - now;
     nextMs = Math.max(nextMs, now) + 1000 / rate;
@@ -126,7 +141,7 @@ export async function createServerTarget(options: ServerOptions): Promise<Target
   const sendInTurn: Target['send'] = async (url, init) => {
     const isCleanup = signal.aborted && init.method === 'DELETE';
     await waitForTurn(init.method);
-    return await send(url, init, isCleanup ? undefined : signal);
+    return await send(url, init, { timeoutMs: options.patienceMs, signal: isCleanup ? undefined : signal });
   };
   const client = await findControlClient(baseUrl);
   const moveClock = client && (async (ms: number) => void (await client.changeClock({ advance: ms })));

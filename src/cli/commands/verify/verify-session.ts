@@ -36,6 +36,8 @@ export interface Target {
   send(url: string, init: RequestInit): Promise<Reply>;
   /** Creates a receiver with its own URL; missing if deliveries of this target cannot arrive. */
   readonly createReceiver?: ((name: string) => HookReceiver) | undefined;
+  /** The longest wait for a reply, a mail, a delivery or a handshake, in milliseconds. Default: 10 s. */
+  readonly patienceMs?: number | undefined;
   /** Whether an experiment may wait for half a minute of real time. */
   readonly mayWait?: boolean | undefined;
   /** Moves the clock by a number of milliseconds, or waits for this time; missing if neither is possible. */
@@ -67,7 +69,17 @@ export type OwnInbox = { readonly id: string; readonly email: string; readonly k
 /** Thrown when an experiment, or the whole run, cannot continue; the message says why. */
 export class VerifyError extends Error {
   override readonly name = 'VerifyError';
+  /** Whether the whole run cannot continue. */
+  readonly endsRun: boolean;
+
+  constructor(message: string, { endsRun = false } = {}) {
+    super(message);
+    this.endsRun = endsRun;
+  }
 }
+
+/** Thrown when a reply did not come in time. */
+export class NoReplyError extends VerifyError {}
 
 /** The result of an experiment that finds the value of the behaviour itself, without a comparison with emulators. */
 export class MeasuredValue {
@@ -79,6 +91,12 @@ const COLLECTIONS = /^\/v1\/(?:webhooks|workspaces|inboxes|domains|tenants)$/;
 
 /** The longest wait for an effect of a request, and the first pause between two checks, in milliseconds. */
 const WAITS = { longest: 10_000, firstPause: 10 };
+
+/** After so many operations without a reply, or so many server errors in succession, the run ends. */
+const LIMITS = { unanswered: 3, serverErrors: 20 };
+
+/** What a run waits for. */
+type AwaitedThing = 'mail' | 'delivery' | 'handshake' | 'event';
 
 /** Sends the requests of a run to one target, and deletes everything that they created. */
 export class Session {
@@ -95,8 +113,12 @@ export class Session {
   /** The requests of the current experiment, as `METHOD /path`. */
   readonly calls = new Set<string>();
   #nameCount = 0;
-  /** Whether a wait for a call of a webhook has ended without a call. */
-  #isUnreachable = false;
+  /** Why nothing waits for mails, deliveries or the like any more: a wait for one of these has ended without it. */
+  readonly #missing = new Map<AwaitedThing, string>();
+  /** The requests that were not answered in time, without their ids. These are not sent again. */
+  readonly #unanswered = new Map<string, string>();
+  /** The number of replies in succession that are server errors. */
+  #serverErrors = 0;
 
   constructor(
     readonly target: Target,
@@ -159,21 +181,46 @@ export class Session {
     this.calls.add(`${method} ${path.replace(/\?.*/, '')}`);
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const type = text === undefined ? {} : { 'Content-Type': 'application/json' };
-    const reply = await this.target.send(this.target.baseUrl + path, {
+    const kind = `${method} ${path.replace(/\?.*/, '').replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '{id}')}`;
+    const reason = this.#unanswered.get(kind);
+    if (reason !== undefined) throw new VerifyError(reason);
+    const init = {
       method,
       redirect: 'manual',
       headers: { ...(key !== '' && { 'X-API-Key': key }), ...type, ...headers },
       ...(text !== undefined && { body: text }),
+    } as const;
+    const reply = await this.target.send(this.target.baseUrl + path, init).catch((error: unknown) => {
+      if (error instanceof NoReplyError) this.#addUnanswered(kind, error.message);
+      throw error;
     });
+    this.#checkServerErrors(reply);
     this.#remember(method, path.replace(/\?.*/, ''), key, reply);
     return reply;
   }
 
+  #addUnanswered(kind: string, reason: string): void {
+    this.#unanswered.set(kind, reason);
+    if (this.#unanswered.size < LIMITS.unanswered) return;
+    throw new VerifyError(`${this.#unanswered.size} operations were not answered, the last one: ${reason}`, {
+      endsRun: true,
+    });
+  }
+
+  #checkServerErrors({ status }: Reply): void {
+    this.#serverErrors = status >= 500 ? this.#serverErrors + 1 : 0;
+    if (this.#serverErrors < LIMITS.serverErrors) return;
+    throw new VerifyError(`${LIMITS.serverErrors} requests in succession were answered with ${status}`, {
+      endsRun: true,
+    });
+  }
+
+  /** Remembers what a request has created, also if its status is not the documented one, so that it is deleted. */
   #remember(method: string, path: string, key: string, { status, body }: Reply): void {
-    const id = body.id ?? body.domain?.id;
     if (method === 'DELETE' && status < 300) this.#created.delete(path);
-    if (method !== 'POST' || status !== 201 || !COLLECTIONS.test(path) || typeof id !== 'string') return;
-    const name = path.endsWith('domains') ? (body.domain.domain ?? body.domain) : id;
+    const isCreated = method === 'POST' && status < 300 && COLLECTIONS.test(path) && body.existed !== true;
+    const name = path.endsWith('domains') ? (body.domain?.domain ?? body.domain) : body.id;
+    if (!isCreated || typeof name !== 'string') return;
     this.#created.set(`${path}/${name}`, { key, experimentName: this.experimentName });
   }
 
@@ -209,9 +256,36 @@ export class Session {
     return await this.add(`${from.path}/send`, mail, { key: from.key });
   }
 
+  /** Throws if an earlier wait for something of this kind has ended without it. */
+  checkNotMissing(kind: AwaitedThing): void {
+    const reason = this.#missing.get(kind);
+    if (reason !== undefined) throw new VerifyError(reason);
+  }
+
+  /** Waits for a mail, a delivery or the like. If an earlier wait has ended without one, does not wait at all. */
+  async waitOnce<T>(
+    kind: AwaitedThing,
+    what: string,
+    find: () => Promise<T | undefined> | T | undefined,
+    hasFailed = () => false,
+  ): Promise<T> {
+    const reason = this.#missing.get(kind);
+    const ms = reason === undefined ? (this.target.patienceMs ?? WAITS.longest) : 0;
+    const findUntilFailed = async () => {
+      const found = await find();
+      if (found === undefined && hasFailed()) throw new VerifyError(`${what} did not come`);
+      return found;
+    };
+    return await this.waitFor(what, findUntilFailed, ms).catch((error: unknown) => {
+      if (!(error instanceof VerifyError) || error.endsRun) throw error;
+      if (reason === undefined) this.#missing.set(kind, error.message);
+      throw new VerifyError(reason ?? error.message);
+    });
+  }
+
   /** Waits until an inbox has `count` inbound messages, by default one, and returns them. */
   async waitForMessages(inbox: OwnInbox, count = 1) {
-    return await this.waitFor(`${count} mails in an inbox`, async () => {
+    return await this.waitOnce('mail', `${count} mails in an inbox`, async () => {
       const { messages = [] } = await this.read(`${inbox.path}/messages`, { key: inbox.key });
       // biome-ignore lint/suspicious/noExplicitAny: as above.
       const found = messages.filter((message: any) => message.direction === 'inbound');
@@ -244,16 +318,13 @@ export class Session {
    * ended without calls, the next wait throws at once. Otherwise, a server that cannot reach the receiver would delay
    * every experiment.
    */
-  async createReceiver(events = ['message.received']) {
+  async createReceiver(events = ['message.received'], fields: Readonly<Record<string, unknown>> = {}) {
     const receiver = this.target.createReceiver?.(this.newName());
     if (!receiver) throw new VerifyError('there is no receiver');
-    const webhook = await this.createWebhook({ url: receiver.url, events });
+    const webhook = await this.createWebhook({ url: receiver.url, events, ...fields });
     if (!webhook.isActive) await this.mustSucceed(this.patch(webhook.path, { isActive: true }));
     const waitForCalls = async (count: number) => {
-      if (this.#isUnreachable) throw new VerifyError('no delivery arrives at the receiver');
-      this.#isUnreachable = true;
-      await this.waitFor(`${count} deliveries`, () => receiver.calls.length >= count || undefined);
-      this.#isUnreachable = false;
+      await this.waitOnce('delivery', `${count} deliveries`, () => receiver.calls.length >= count || undefined);
       return receiver.calls;
     };
     return { ...receiver, webhook, waitForCalls };
@@ -275,7 +346,10 @@ export class Session {
     for (const [path, { key, experimentName }] of [...this.#created].reverse()) {
       if (!isSelected(experimentName)) continue;
       const init = { method: 'DELETE', headers: { 'X-API-Key': key } };
-      const { status = 0 } = (await this.target.send(this.target.baseUrl + path, init).catch(() => undefined)) ?? {};
+      const reply = await this.target.send(this.target.baseUrl + path, init).catch((error: unknown) => error);
+      // A server that does not answer would delay the end for each thing.
+      if (reply instanceof NoReplyError) return;
+      const { status = 0 } = reply instanceof Error ? {} : (reply as Reply);
       if (status === 404 || (status >= 200 && status < 300)) this.#created.delete(path);
     }
   }

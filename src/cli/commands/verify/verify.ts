@@ -2,55 +2,77 @@ import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 import { isUrlWithProtocol } from '../../../basics/text.ts';
 import { NAME } from '../../../basics/version.ts';
+import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { isKeyOfTier, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
 import { isLoopbackHost } from '../../../server/loopback.ts';
-import { CannotRunError, type GivenFlags, quote, type RunCommand, textOfFlag, UsageError } from '../../command.ts';
-import { explainWriteError } from '../../files.ts';
+import {
+  CannotRunError,
+  type GivenFlags,
+  quote,
+  type RunCommand,
+  type Terminal,
+  textOfFlag,
+  UsageError,
+} from '../../command.ts';
+import { explainWriteError, readNamedFile } from '../../files.ts';
 import { VERIFY_FLAGS } from '../../flags.ts';
-import { writeProfile } from '../../profile-file.ts';
+import { readProfile, writeProfile } from '../../profile-file.ts';
 import { parseOne } from '../start-settings.ts';
 import { findingLines, junitOf, summaryLines } from './findings-report.ts';
-import { type Finding, type Verification, Verifier } from './run-verify.ts';
-import { createServerTarget, startReceiver } from './targets.ts';
+import type { Verification } from './run-verify.ts';
+import { HAR_KEY_TIERS, verifyHar } from './verify-har.ts';
+import { verifyServer } from './verify-server.ts';
 import { VerifyError } from './verify-session.ts';
 
-/** Compares a server with the service document and the list of behaviours. The exit code is 1 if anything differs. */
+/**
+ * Compares a server with the service document and the list of behaviours. The exit code is 1 if anything differs, and 2
+ * if the run ended before everything was compared.
+ */
 export const verify: RunCommand = async (terminal, flags) => {
-  const settings = parseSettings(flags);
-  if (!settings.isLocal && flags.yes?.value !== true) await confirm(settings.baseUrl);
-  const controller = new AbortController();
-  void terminal.interrupted.then(() => controller.abort());
-  const isJson = flags.json?.value === true;
-  const print = (finding: Finding) => terminal.out(findingLines(finding).join('\n'));
-  const result = await compare(settings, controller.signal, isJson ? undefined : print);
-  terminal.out(isJson ? JSON.stringify(result) : summaryLines(result).join('\n'));
-  await writeFiles(flags, result, settings.baseUrl);
-  return result.findings.some(({ verdict }) => verdict === 'differs') || controller.signal.aborted ? 1 : 0;
+  const profileFile = textOfFlag(flags.profile);
+  const profile = profileFile === undefined ? undefined : await readProfile(profileFile, terminal.err);
+  const behaviours = profile?.behaviours;
+  const har = textOfFlag(flags.har);
+  const run = har === undefined ? compareServer(terminal, flags, behaviours) : compareHar(har, flags, behaviours);
+  const result = await run.catch((error: unknown) => {
+    throw error instanceof VerifyError ? new CannotRunError(error.message) : error;
+  });
+  const lines = [...result.findings.flatMap(findingLines), ...summaryLines(result)];
+  terminal.out(flags.json?.value === true ? JSON.stringify(result) : lines.join('\n'));
+  await writeFiles(flags, result, textOfFlag(flags['base-url']) ?? har ?? '');
+  return exitCodeOf(result);
 };
 
-async function compare(settings: Settings, signal: AbortSignal, report?: (finding: Finding) => void) {
-  const { receiverPort, receiverUrl, isLocal } = settings;
-  const receiver = await startReceiver(receiverPort, receiverUrl).catch((error: Error) => {
-    throw new CannotRunError(`The receiver cannot listen on port ${receiverPort}: ${error.message}.`);
-  });
-  try {
-    const createReceiver = isLocal || receiverUrl !== undefined ? receiver.forServer : undefined;
-    const server = await createServerTarget({ ...settings, createReceiver, signal });
-    return await new Verifier(server, receiver).run(report);
-  } catch (error) {
-    throw error instanceof VerifyError ? new CannotRunError(error.message) : error;
-  } finally {
-    receiver.close();
-  }
+async function compareServer(terminal: Terminal, flags: GivenFlags, profile: BehaviourOptions | undefined) {
+  const { isLocal, ...options } = parseSettings(flags);
+  if (!isLocal && flags.yes?.value !== true) await confirm(options.baseUrl);
+  const controller = new AbortController();
+  void terminal.interrupted.then(() => controller.abort());
+  const onProgress = (step: string) => terminal.showStatus?.(`Comparing: ${step}`);
+  const result = await verifyServer({ ...options, profile, signal: controller.signal, onProgress });
+  terminal.showStatus?.('');
+  return result;
 }
 
-type Settings = ReturnType<typeof parseSettings>;
+async function compareHar(file: string, flags: GivenFlags, profile: BehaviourOptions | undefined) {
+  const given = textOfFlag(flags['har-key']);
+  const keyTier = HAR_KEY_TIERS.find((tier) => tier === given);
+  if (given !== undefined && keyTier === undefined) {
+    throw new UsageError(`--har-key must be one of ${HAR_KEY_TIERS.join(', ')}, not ${quote(given)}.`);
+  }
+  return await verifyHar(String(await readNamedFile(file, 'recording')), { keyTier, profile });
+}
+
+function exitCodeOf({ findings, stopped }: Verification): number {
+  if (stopped !== undefined) return 2;
+  return findings.some(({ verdict }) => verdict === 'differs') ? 1 : 0;
+}
 
 function parseSettings(flags: GivenFlags) {
   const baseUrl = textOfFlag(flags['base-url'])?.replace(/\/$/, '') ?? '';
   if (!isUrlWithProtocol(baseUrl, /^https?$/)) {
     throw new UsageError(
-      'The command verify needs --base-url, the URL of the server, such as https://api.example.com, ' +
+      'The command verify needs --base-url, the URL of the server, such as https://api.example.com, or --har, ' +
         `not ${quote(baseUrl)}.`,
     );
   }
@@ -59,16 +81,20 @@ function parseSettings(flags: GivenFlags) {
     throw new UsageError('The command verify needs --api-key, a tk_ key of a tenant in which verify may create data.');
   }
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
+  const timeoutS = parseOne(VERIFY_FLAGS.timeout, flags.timeout);
   return {
     baseUrl,
     isLocal,
-    key,
-    secondKey: readKey(flags, 'second-key', 'tenant'),
-    operatorKey: readKey(flags, 'operator-key', 'operator'),
+    keys: {
+      tenant: key,
+      otherTenant: readKey(flags, 'second-key', 'tenant'),
+      operator: readKey(flags, 'operator-key', 'operator'),
+    },
     receiverUrl: textOfFlag(flags['receiver-url'])?.replace(/\/$/, ''),
     receiverPort: parseOne(VERIFY_FLAGS['receiver-port'], flags['receiver-port']) ?? 0,
-    rate: parseOne(VERIFY_FLAGS.rate, flags.rate) ?? (isLocal ? undefined : 10),
-    mayWait: flags.slow?.value === true,
+    rate: parseOne(VERIFY_FLAGS.rate, flags.rate),
+    timeoutMs: timeoutS === undefined ? undefined : timeoutS * 1000,
+    slow: flags.slow?.value === true,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
-import { type Finding, Verifier } from '../../../../src/cli/commands/verify/run-verify.ts';
+import { type Finding, Verifier, type VerifierOptions } from '../../../../src/cli/commands/verify/run-verify.ts';
 import { createServerTarget, sendInProcess, startReceiver } from '../../../../src/cli/commands/verify/targets.ts';
 import type { Target } from '../../../../src/cli/commands/verify/verify-session.ts';
 
@@ -8,7 +8,7 @@ import type { Target } from '../../../../src/cli/commands/verify/verify-session.
 export async function compareServer(
   server: MailboxServer,
   { send, signal, ...target }: Partial<Target> & { readonly signal?: AbortSignal } = {},
-  report?: (finding: Finding) => void,
+  options: VerifierOptions = {},
 ) {
   const { keys } = server.mailbox as never as {
     keys: Record<'acme' | 'globex', { tenant: string }> & { operator: string };
@@ -23,9 +23,8 @@ export async function compareServer(
       createReceiver: receiver.forServer,
       signal: signal ?? new AbortController().signal,
     });
-    return await new Verifier({ ...compared, advance: undefined, ...target, ...(send && { send }) }, receiver).run(
-      report,
-    );
+    const tested = { ...compared, advance: undefined, ...target, ...(send && { send }) };
+    return await new Verifier(tested, receiver, options).run();
   } finally {
     receiver.close();
   }

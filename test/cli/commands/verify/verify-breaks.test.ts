@@ -1,127 +1,130 @@
-import { startServer } from 'agent-mailbox-mock/server';
-import { expect, test } from 'vitest';
-import { sendInProcess } from '../../../../src/cli/commands/verify/targets.ts';
-import type { Reply, Target } from '../../../../src/cli/commands/verify/verify-session.ts';
-import { compareServer, linesWith } from './compare-server.ts';
+import { createMailbox } from 'agent-mailbox-mock';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { findInOperations, type OperationFinding } from '../../../../src/cli/commands/verify/operation-findings.ts';
+import { OperationSequence } from '../../../../src/cli/commands/verify/operation-sequence.ts';
+import { Recording } from '../../../../src/cli/commands/verify/recording.ts';
+import { Session } from '../../../../src/cli/commands/verify/verify-session.ts';
+import { createSilentReader, parseBehaviours } from '../../../../src/contract/behaviours.ts';
+import type { OperationDefinition } from '../../../../src/contract/operation.ts';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../../../src/contract/operations.ts';
+import { BROKEN_SERVERS, type Break, sendThrough } from './broken-servers.ts';
 
-/** Changes a reply. */
-type Break = (answer: Reply) => Reply;
+/** A server that is not broken. */
+const INTACT: Break = async (_, send) => await send();
 
-const withBody =
-  (change: (body: Reply['body']) => unknown): Break =>
-  (answer) => {
-    if (answer.status >= 300) return answer;
-    const body = change(structuredClone(answer.body)) as object;
-    return { ...answer, body, text: JSON.stringify(body) };
-  };
-const withStatus =
-  (status: number): Break =>
-  (answer) =>
-    answer.status < 300 ? { ...answer, status } : answer;
-const without = (name: string) => withBody(({ [name]: _, ...rest }) => rest);
-const renamed = (name: string, as: string) => withBody(({ [name]: value, ...rest }) => ({ ...rest, [as]: value }));
-const typed = (name: string, value: unknown) => withBody((body) => ({ ...body, [name]: value }));
-const inList = (list: string, change: Break): Break =>
-  withBody((body) => ({ ...body, [list]: body[list].map((item: object) => change(asAnswer(item)).body) }));
-const withHeader =
-  (name: string, value: string): Break =>
-  (answer) => {
-    const headers = new Headers(answer.headers);
-    headers.set(name, value);
-    return { ...answer, headers };
-  };
-const allowed: Break = (answer) => (answer.status === 403 ? { ...answer, status: 404 } : answer);
-const found: Break = (answer) => (answer.status === 404 ? { ...answer, status: 200 } : answer);
-const asAnswer = (body: object): Reply => ({ status: 200, headers: new Headers(), text: '', body });
+/** Runs the sequence of operations on an emulator whose replies are changed. */
+async function record(broken: Break): Promise<Recording> {
+  const mailbox = createMailbox();
+  const { acme, globex } = mailbox.keys;
+  const session = new Session(
+    {
+      // Nothing listens at this port, so that no stream can be opened.
+      baseUrl: 'http://127.0.0.1:9',
+      key: acme.tenant,
+      secondKey: globex.tenant,
+      operatorKey: mailbox.keys.operator,
+      send: sendThrough(mailbox, broken, { tenant: acme.tenant, otherTenant: globex.tenant }),
+      patienceMs: 100,
+      advance: async () => {},
+      deliver: async (mail) => void (await mailbox.receiveMessage(mail as never)),
+    },
+    'samerun1',
+  );
+  await session.open();
+  const recording = new Recording(session);
+  await new OperationSequence(recording).run();
+  return recording;
+}
 
-/** What each proxy breaks: the call, the change, and the finding that names it. Those in a group break together. */
-const GROUPS: readonly (readonly (readonly [call: RegExp, change: Break, finding: string])[])[] = [
-  [
-    [/^POST \/v1\/webhooks$/, withStatus(200), 'createWebhook: reply'],
-    [/^GET \/v1\/me$/, without('tier'), 'getMe: reply'],
-    [/^PATCH \/v1\/inboxes\/[^/]+$/, typed('updated', 'yes'), 'updateInbox: reply'],
-    [/^POST \/v1\/inboxes\/[^/]+\/lists$/, renamed('entryCount', 'count'), 'createList: reply'],
-    [/^GET \/v1\/inboxes\/[^/]+\/threads$/, inList('threads', without('messageCount')), 'listThreads: reply'],
-    [/^GET \/v1\/metrics$/, withHeader('content-type', 'text/html'), 'getMetrics: reply'],
-    [/^POST \/v1\/inboxes\/[^/]+\/drafts$/, typed('subject', 7), 'createDraft: reply'],
-    [/^GET \/v1\/inboxes\/[^/]+\/messages\/[^/]+\/raw$/, withStatus(202), 'getRawMessage: reply'],
-    [/^POST \/v1\/verify-email$/, without('reason'), 'verifyEmail: reply'],
-    [
-      /^GET \/v1\/workspaces\/[^/]+\/keys$/,
-      inList('keys', typed('key', 'wk_shown_to_everyone')),
-      'listWorkspaceKeys: reply',
-    ],
-    [/^GET \/v1\/webhooks\/[^/]+$/, typed('isActive', 'true'), 'getWebhook: reply'],
-    [/^GET \/v1\/workspaces\/[^/]+$/, without('slug'), 'getWorkspace: reply'],
-    [/^GET \/v1\/domains\/[^/]+$/, typed('status', 'done'), 'getDomain: reply'],
-    [/^GET \/v1\/inboxes\/[^/]+\/drafts\/[^/]+$/, renamed('plainBody', 'text'), 'getDraft: reply'],
-    [/^PATCH \/v1\/inboxes\/[^/]+\/drafts\/[^/]+$/, withStatus(201), 'updateDraft: reply'],
-    [/^GET \/v1\/inboxes\/[^/]+\/lists\/[^/]+$/, typed('entries', null), 'getList: reply'],
-    [/^GET \/v1\/inboxes\/[^/]+\/lists\/[^/]+\/entries\/[^/]+$/, without('email'), 'getListEntry: reply'],
-    [/^POST \/v1\/inboxes\/[^/]+\/lists\/[^/]+\/entries$/, typed('metadata', []), 'createListEntry: reply'],
-    [/^POST \/v1\/inboxes\/[^/]+\/forward\/[^/]+$/, without('threadId'), 'forwardMessage: reply'],
-    [/^POST \/v1\/inboxes\/[^/]+\/reply-all\/[^/]+$/, typed('status', 'queued'), 'replyAllToMessage: reply'],
-  ],
-  [
-    [/^DELETE \/v1\/webhooks\/[^/]+$/, allowed, 'deleteWebhook: tiers'],
-    [/^GET \/v1\/domains$/, allowed, 'listDomains: tiers'],
-    [/^POST \/v1\/tenants$/, allowed, 'createTenant: tiers'],
-    [/^POST \/v1\/workspaces$/, allowed, 'createWorkspace: tiers'],
-    [/^POST \/v1\/inboxes$/, allowed, 'createInbox: tiers'],
-    [/^GET \/v1\/messages$/, allowed, 'listAllMessages: tiers'],
-    [/^DELETE \/v1\/inboxes\/[^/]+\/addresses\/[^/]+$/, allowed, 'deleteInboxAddress: tiers'],
-    [/^DELETE \/v1\/tenants\/[^/]+$/, allowed, 'deleteTenant: tiers'],
-    [/^DELETE \/v1\/domains\/[^/]+$/, allowed, 'deleteDomain: tiers'],
-    [/^POST \/v1\/domains$/, allowed, 'createDomain: tiers'],
-    [/^GET \/v1\/inboxes\/[^/]+\/threads\/[^/]+$/, found, 'getThread: isolation from another tenant'],
-    [/^GET \/v1\/inboxes\/[^/]+\/lists\/[^/]+\/entries$/, found, 'listListEntries: isolation from another inbox'],
-    [/^PATCH \/v1\/webhooks\/[^/]+$/, found, 'updateWebhook: isolation from another workspace'],
-    [/^POST \/v1\/inboxes\/[^/]+\/reply\/[^/]+$/, found, 'replyToMessage: isolation from another tenant'],
-    [/^PATCH \/v1\/inboxes\/[^/]+\/messages\/[^/]+$/, found, 'updateMessage: isolation from another inbox'],
-    [/^GET \/v1\/workspaces\/[^/]+\/keys$/, found, 'listWorkspaceKeys: isolation from another tenant'],
-    [/^GET \/v1\/inboxes\/[^/]+\/drafts$/, found, 'listDrafts: isolation from another inbox'],
-    [/^DELETE \/v1\/inboxes\/[^/]+\/lists\/[^/]+$/, found, 'deleteList: isolation from another workspace'],
-    [
-      /^GET \/v1\/inboxes\/[^/]+\/messages\/[^/]+\/attachments$/,
-      found,
-      'listAttachments: isolation from another inbox',
-    ],
-    [/^POST \/v1\/inboxes\/[^/]+\/drafts\/[^/]+\/send$/, found, 'sendDraft: isolation from another inbox'],
-  ],
+/** The fields that no client can cause: a new list has no entries, and a real domain is verified by its DNS records. */
+const NOT_COMPARED_FIELDS = [
+  ...['email', 'displayName', 'metadata'].map((name) => `createList: ${name}`),
+  ...['status', 'inboundEnabled', 'outboundEnabled', 'verifiedAt'].map((name) => `verifyDomain: ${name}`),
 ];
 
-const operationOf = (line: string) => line.split(':')[0] ?? '';
+const { readBehaviour } = createSilentReader(parseBehaviours());
 
-test.for(GROUPS.map((group, index) => [index === 0 ? 'replies' : 'tiers and isolation', group] as const))(
-  'what a server breaks is named, and nothing else differs: %s',
-  async ([, group]) => {
-    await using server = await startServer({ port: 0 });
-    const real = sendInProcess(server.mailbox);
-    const send: Target['send'] = async (url, init) => {
-      const call = `${init.method} ${new URL(url).pathname}`;
-      const answer = await real(url, init);
-      return group.filter(([pattern]) => pattern.test(call)).reduce((changed, [, change]) => change(changed), answer);
-    };
-    const { findings } = await compareServer(server, { send });
-    const differing = findings.filter(({ verdict }) => verdict === 'differs').map(({ id }) => id);
-    const broken = group.map(([, , finding]) => finding);
-    expect(differing).toEqual(expect.arrayContaining(broken));
-    expect([...new Set(differing.map(operationOf))].toSorted()).toEqual(
-      [...new Set(broken.map(operationOf))].toSorted(),
-    );
-  },
-);
+function replySchema(id: OperationId): z.ZodType | undefined {
+  const row: OperationDefinition = OPERATIONS[id];
+  return row.content ? undefined : row.reply(readBehaviour);
+}
 
-test('a rotation without an effect is named', async () => {
-  await using server = await startServer({ port: 0 });
-  const { findings } = await compareServer(server, {
-    send: async (url, init) => {
-      const answer = await sendInProcess(server.mailbox)(url, init);
-      const isOldKey = answer.status === 401 && new Headers(init.headers).get('X-API-Key')?.startsWith('ak_');
-      return isOldKey ? { ...answer, status: 200 } : answer;
-    },
+/** The names of all fields in a value of any depth. */
+function namesIn(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(namesIn);
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, each]) => [name, ...namesIn(each)]);
+}
+
+/** The names of all fields in a JSON schema. */
+function namesInSchema(schema: unknown): string[] {
+  if (Array.isArray(schema)) return schema.flatMap(namesInSchema);
+  if (typeof schema !== 'object' || schema === null) return [];
+  const { properties = {} } = schema as { properties?: Record<string, unknown> };
+  const { properties: _, ...rest } = schema as Record<string, unknown>;
+  return [
+    ...Object.keys(properties),
+    ...Object.values(properties).flatMap(namesInSchema),
+    ...namesInSchema(Object.values(rest)),
+  ];
+}
+
+const differing = (findings: readonly OperationFinding[]) => findings.filter(({ verdict }) => verdict === 'differs');
+
+describe('the comparison of operations', () => {
+  let emulator: Recording;
+  beforeAll(async () => {
+    emulator = await record(INTACT);
   });
-  const lines = linesWith(findings, 'differs').map(operationOf);
-  expect(lines).toContain('rotation');
-  expect(lines.filter((line) => !['rotation', 'inboxes.delete.kept'].includes(line))).toEqual([]);
+
+  test('an emulator agrees with itself in everything', async () => {
+    const findings = findInOperations(await record(INTACT), emulator);
+    expect(findings.filter(({ verdict }) => verdict !== 'agrees').map(({ id }) => id)).toEqual([
+      'streams: what each key is told of',
+    ]);
+    expect(findings.length).toBeGreaterThan(150);
+  });
+
+  test('there are at least 120 broken servers', () => {
+    expect(new Set(BROKEN_SERVERS.map(({ name }) => name)).size).toBeGreaterThanOrEqual(120);
+  });
+
+  test.for(BROKEN_SERVERS.map((server) => [server.name, server] as const))(
+    'what is broken is named, and nothing that does not follow from it: %s',
+    async ([, { named, create }]) => {
+      const findings = differing(findInOperations(await record(create()), emulator));
+      expect([...new Set(findings.map(({ operation }) => operation))]).toEqual(named);
+    },
+  );
+
+  test('no finding shows a secret or a key', async () => {
+    const leak = BROKEN_SERVERS.find(({ name }) => name === 'leak of the other tenant: listWebhooks');
+    const server = await record(leak?.create() ?? INTACT);
+    const text = JSON.stringify(findInOperations(server, emulator));
+    expect(text).toContain('of the other tenant, which this key must not see');
+    expect(text).not.toMatch(/whsec_[\w+/]{8}|(?:sa|tk|wk|ak)_[\w-]{10,}/);
+  });
+
+  test('each operation is in a comparison of a success', () => {
+    const succeeded = [...emulator.exchanges.values()].filter(({ reply }) => reply && reply.status < 300);
+    const compared = new Set(succeeded.map(({ operation }) => operation));
+    expect(OPERATION_IDS.filter((id) => !compared.has(id))).toEqual([]);
+  });
+
+  test('each field of each reply is in a comparison', () => {
+    const shown = new Map<string, Set<string>>();
+    for (const { operation, reply, ignored = [] } of emulator.exchanges.values()) {
+      if (!reply || reply.status >= 300) continue;
+      const names = shown.get(operation) ?? new Set();
+      for (const name of namesIn(reply.body)) if (!ignored.includes(name)) names.add(name);
+      shown.set(operation, names);
+    }
+    const missing = OPERATION_IDS.flatMap((id) => {
+      const schema = replySchema(id);
+      const names = schema ? namesInSchema(z.toJSONSchema(schema, { unrepresentable: 'any' })) : [];
+      return [...new Set(names)].filter((name) => !shown.get(id)?.has(name)).map((name) => `${id}: ${name}`);
+    });
+    expect(missing).toEqual(NOT_COMPARED_FIELDS);
+  });
 });

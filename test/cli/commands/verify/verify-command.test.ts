@@ -81,11 +81,13 @@ test('a run that is stopped deletes what it created', async () => {
   const before = await listAll(server);
   const controller = new AbortController();
   let count = 0;
-  const { findings, left } = await compareServer(server, { signal: controller.signal }, () => {
+  const report = () => {
     count += 1;
     if (count === 20) controller.abort();
-  });
+  };
+  const { findings, left, stopped } = await compareServer(server, { signal: controller.signal }, { report });
   expect(left).toEqual([]);
+  expect(stopped).toBe('the run was stopped');
   expect(findings.at(-1)).toMatchObject({ verdict: 'not compared', found: 'the run was stopped' });
   expect(await listAll(server)).toEqual(before);
 });
@@ -107,7 +109,8 @@ test('what could not be deleted is named', async () => {
       };
     },
   };
-  const { left } = await compareServer(server, { ...target, signal: controller.signal }, () => controller.abort());
+  const report = () => controller.abort();
+  const { left } = await compareServer(server, { ...target, signal: controller.signal }, { report });
   expect(left).toContainEqual(expect.stringMatching(/^\/v1\/workspaces\//));
 });
 

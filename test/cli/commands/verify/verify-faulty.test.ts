@@ -1,0 +1,145 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { connect } from 'node:net';
+import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
+import { expect, type TestContext, test } from 'vitest';
+import { verifyServer } from '../../../../src/cli/commands/verify/verify-server.ts';
+
+/** What a proxy does with a request in place of sending it on. */
+type Fault = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/** Starts a proxy before a server. `onUpgrade` gets the handshakes of streams; by default these are sent on. */
+async function startProxy(
+  context: TestContext,
+  server: MailboxServer,
+  fault: Fault = () => false,
+  onUpgrade?: (socket: Socket) => void,
+): Promise<string> {
+  const target = new URL(server.url);
+  const proxy = createServer((incoming, response) => {
+    if (fault(incoming, response)) return;
+    const { url = '/', method, headers } = incoming;
+    const outgoing = request({ host: target.hostname, port: target.port, path: url, method, headers }, (reply) => {
+      response.writeHead(reply.statusCode ?? 502, reply.headers);
+      reply.pipe(response);
+    });
+    outgoing.on('error', () => response.destroy());
+    incoming.pipe(outgoing);
+  });
+  proxy.on('upgrade', (incoming: IncomingMessage, socket: Socket) => {
+    socket.on('error', () => {});
+    if (onUpgrade) {
+      onUpgrade(socket);
+      return;
+    }
+    const upstream = connect(Number(target.port), target.hostname);
+    upstream.on('error', () => socket.destroy());
+    const lines = incoming.rawHeaders.map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n'));
+    upstream.write(`GET ${incoming.url} HTTP/1.1\r\n${lines.join('')}\r\n`);
+    socket.pipe(upstream).pipe(socket);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  context.onTestFinished(() => {
+    proxy.close();
+    proxy.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+}
+
+const keysOf = ({ mailbox }: MailboxServer) => {
+  const { acme, globex } = mailbox.keys as unknown as Record<'acme' | 'globex', { tenant: string }>;
+  return { tenant: acme.tenant, otherTenant: globex.tenant, operator: mailbox.keys.operator };
+};
+
+const isService = ({ url = '' }: IncomingMessage) => url.startsWith('/v1/');
+
+/** Lets the first requests of the run pass, so that the run can begin. */
+function after(count: number, fault: Fault): Fault {
+  let passed = 0;
+  return (incoming, response) => {
+    if (!isService(incoming)) return false;
+    passed += 1;
+    return passed > count && incoming.method !== 'DELETE' && fault(incoming, response);
+  };
+}
+
+test.for<[string, Fault]>([
+  ['leaves requests unanswered', () => true],
+  [
+    'sends a reply byte by byte',
+    (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' });
+      response.write('{');
+      return true;
+    },
+  ],
+  [
+    'answers each request with 502',
+    (_, response) => {
+      response.writeHead(502).end('{"error":"x"}');
+      return true;
+    },
+  ],
+])('a server that soon %s ends the run early, and nothing counts as agreeing', async ([, fault], context) => {
+  await using server = await startServer({ port: 0 });
+  let count = 0;
+  const baseUrl = await startProxy(
+    context,
+    server,
+    after(10, (...exchange) => {
+      count += 1;
+      return fault(...exchange);
+    }),
+  );
+  const { findings, stopped } = await verifyServer({
+    baseUrl,
+    keys: keysOf(server),
+    requestTimeoutMs: 2000,
+    profile: {},
+  });
+  expect(stopped).toMatch(/were not answered|answered with 502/);
+  expect(count).toBeLessThanOrEqual(25);
+  expect(findings.length).toBeGreaterThan(150);
+  expect(findings.filter(({ verdict }) => verdict === 'agrees')).toEqual([]);
+});
+
+test.for<[string, Fault]>([
+  ['answers HTML', (_, response) => Boolean(response.setHeader('Content-Type', 'text/html').end('<p>Hello</p>'))],
+  [
+    'closes connections',
+    (incoming) => {
+      incoming.socket.destroy();
+      return true;
+    },
+  ],
+])('a server that soon %s agrees in nothing that it then answers', async ([, fault], context) => {
+  await using server = await startServer({ port: 0 });
+  const baseUrl = await startProxy(context, server, after(10, fault));
+  const { findings } = await verifyServer({ baseUrl, keys: keysOf(server), requestTimeoutMs: 2000, profile: {} });
+  expect(findings.filter(({ verdict }) => verdict === 'agrees').map(({ id }) => id)).toEqual([]);
+});
+
+test('a run ends in its time, and says what was compared', async () => {
+  await using server = await startServer({ port: 0 });
+  const { findings, stopped, left } = await verifyServer({
+    baseUrl: server.url,
+    keys: keysOf(server),
+    timeoutMs: 1000,
+  });
+  expect(stopped).toBe('the time of the run, 1 s, has passed');
+  expect(findings.at(-1)).toMatchObject({ verdict: 'not compared', found: stopped });
+  expect(left).toEqual([]);
+});
+
+test.for<[string, (socket: Socket) => void]>([
+  ['leaves handshakes unanswered', () => {}],
+  ['closes handshakes', (socket) => socket.destroy()],
+])('streams are not compared through a proxy that %s, and everything else is', async ([, onUpgrade], context) => {
+  await using server = await startServer({ port: 0 });
+  const baseUrl = await startProxy(context, server, undefined, onUpgrade);
+  const { findings, stopped } = await verifyServer({ baseUrl, keys: keysOf(server), requestTimeoutMs: 2000 });
+  expect(stopped).toBeUndefined();
+  expect(findings.filter(({ verdict }) => verdict === 'differs')).toEqual([]);
+  const ofStreams = findings.filter(({ id }) => id.startsWith('stream'));
+  expect(new Set(ofStreams.map(({ verdict }) => verdict))).toEqual(new Set(['not compared']));
+});
