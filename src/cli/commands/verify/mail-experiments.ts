@@ -19,7 +19,7 @@ const createMail = (s: Session) => s.createMail();
 async function receiveFromOutside(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
   const inbox = await s.createInbox();
   if (!s.target.deliver) throw new VerifyError('verify cannot send a mail from outside');
-  const parts = 'eml' in fields ? {} : { from: 'Dana <dana@verify.example>', subject: 'Verify', text: 'Hi' };
+  const parts = 'eml' in fields ? {} : { from: 'Dana <dana@verify.example>', subject: 'Verify', plainBody: 'Hi' };
   await s.target.deliver({ ...parts, to: inbox.email, ...fields });
   const [message] = await s.waitForMessages(inbox);
   return { inbox, message, path: `${inbox.path}/messages/${message.id}` };

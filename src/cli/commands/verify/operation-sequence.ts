@@ -477,7 +477,7 @@ export class OperationSequence {
     if (!deliver || at.email === undefined) return undefined;
     const before = await this.#inboundOf(at);
     const attachments = [{ filename: 'verify.txt', contentType: 'text/plain', content: 'dmVyaWZ5' }];
-    const mail = { from: 'verify@verify.example', subject: 'verify attachment', text: 'verify', attachments };
+    const mail = { from: 'verify@verify.example', subject: 'verify attachment', plainBody: 'verify', attachments };
     await deliver({ ...mail, to: at.email });
     const arrived = await this.#waitForMail(at, before.length + 1);
     const message = this.#nameArrived(arrived, before, at) as Reply['body'];
