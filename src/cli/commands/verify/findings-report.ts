@@ -1,6 +1,6 @@
 import { maskText } from '../../../contract/mask.ts';
 import { indent, WIDTH } from '../../layout.ts';
-import type { Finding, Verification } from './run-verify.ts';
+import type { Finding, Verification } from './finding.ts';
 
 const MARKS = { agrees: '✓', differs: '✗', 'not compared': '·' } as const;
 

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { OPERATION_ROWS, OPERATIONS, type OperationId } from '../../../contract/operations.ts';
 import { compareReplies, compareValues, type Difference, Roles } from './compare-replies.ts';
+import type { Finding } from './finding.ts';
 import { ITEM_PATHS } from './operation-sequence.ts';
 import type { Aspect, Exchange, Recording } from './recording.ts';
-import type { Finding } from './run-verify.ts';
 
 /** What the requests of each aspect check. */
 const STATED: Readonly<Record<Aspect, string>> = {

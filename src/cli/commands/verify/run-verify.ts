@@ -4,6 +4,7 @@ import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../../../contract/behav
 import { OPERATION_ROWS, type OperationId } from '../../../contract/operations.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, resourceExperiments } from './experiments.ts';
+import type { Finding, Verification } from './finding.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
 import { findInOperations } from './operation-findings.ts';
@@ -14,31 +15,6 @@ import { MeasuredValue, type Need, Session, type Target, VerifyError } from './v
 
 /** Every experiment, by the id of the behaviour whose value it finds. */
 export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mailExperiments, ...eventExperiments };
-
-/** The result of the comparison for one behaviour or one statement. */
-export interface Finding {
-  readonly id: string;
-  /** The question of the behaviour, or the sentence of the statement. */
-  readonly stated: string;
-  readonly verdict: 'agrees' | 'differs' | 'not compared';
-  /** The value of the server, or the observation. If nothing was compared, the reason why. */
-  readonly found: string;
-  /** What the emulator does. */
-  readonly emulator: string;
-  /** The id of the finding that explains this one. What follows from it was not compared. */
-  readonly followsFrom?: string;
-}
-
-/** The result of a whole run. */
-export interface Verification {
-  /** Why the run ended before everything was compared, if it did. */
-  readonly stopped?: string;
-  readonly findings: readonly Finding[];
-  /** The values of the server that were found, by the id of the behaviour. */
-  readonly behaviours: BehaviourOptions;
-  /** The paths of the things that `verify` has created and could not delete. */
-  readonly left: readonly string[];
-}
 
 /** For each need: the field of the target that must be set, and the reason to print if the field is not set. */
 const NEEDS: Readonly<Record<Need, readonly [field: keyof Target, missing: string]>> = {
@@ -55,7 +31,8 @@ type Observation = { readonly observed: unknown } | { readonly reason: string; r
 async function observe(s: Session, name: string, experiment: Experiment): Promise<Observation> {
   s.begin(name);
   try {
-    return { observed: await experiment(s) };
+    const observed = await experiment(s);
+    return s.hasForeignReply ? { reason: 'a reply was HTML, and not from the service' } : { observed };
   } catch (error) {
     // Any other error comes from a reply that the experiment cannot read, such as HTML.
     if (!(error instanceof VerifyError)) return { reason: 'a reply did not have the expected form' };

@@ -82,6 +82,14 @@ async function send(
   }
 }
 
+/** Returns a signal that ends a run after a time. `clear` stops the timer. */
+export function createRunTimeout(ms: number) {
+  const controller = new AbortController();
+  const end = () => controller.abort(new VerifyError(`the time of the run, ${ms / 1000} s, has passed`));
+  const timer = setTimeout(end, ms);
+  return { signal: controller.signal, clear: () => clearTimeout(timer) };
+}
+
 /** Why a run was stopped: by the user, or because its time has passed. */
 export const stopReasonOf = ({ reason }: AbortSignal) =>
   reason instanceof VerifyError ? reason.message : 'the run was stopped';

@@ -3,8 +3,8 @@ import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
 import { isKeyOfTier, TIERS, type Tier } from '../../../contract/tiers.ts';
 import { compareReplies, Roles } from './compare-replies.ts';
+import type { Verification } from './finding.ts';
 import { type Compared, findingsOf } from './operation-findings.ts';
-import type { Verification } from './run-verify.ts';
 import { startEmulator } from './targets.ts';
 import { type Reply, type Target, VerifyError } from './verify-session.ts';
 

@@ -1,7 +1,8 @@
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { isLoopbackHost } from '../../../server/loopback.ts';
-import { type Verification, Verifier } from './run-verify.ts';
-import { createServerTarget, startReceiver } from './targets.ts';
+import type { Verification } from './finding.ts';
+import { Verifier } from './run-verify.ts';
+import { createRunTimeout, createServerTarget, startReceiver } from './targets.ts';
 import { VerifyError } from './verify-session.ts';
 
 /** The time in which a run must end, without and with the checks that wait, in milliseconds. */
@@ -60,10 +61,7 @@ export async function verifyServer(options: VerifyOptions): Promise<Verification
   const baseUrl = options.baseUrl.replace(/\/$/, '');
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
   const timeoutMs = options.timeoutMs ?? (slow ? RUN_TIMEOUTS_MS.slow : RUN_TIMEOUTS_MS.usual);
-  const timeout = new AbortController();
-  const timer = setTimeout(() => {
-    timeout.abort(new VerifyError(`the time of the run, ${timeoutMs / 1000} s, has passed`));
-  }, timeoutMs);
+  const timeout = createRunTimeout(timeoutMs);
   const receiver = await startReceiver(receiverPort, receiverUrl).catch((error: Error) => {
     throw new VerifyError(`The receiver cannot listen on port ${receiverPort}: ${error.message}.`);
   });
@@ -81,7 +79,7 @@ export async function verifyServer(options: VerifyOptions): Promise<Verification
     });
     return await new Verifier(server, receiver, { profile, report: onProgress }).run();
   } finally {
-    clearTimeout(timer);
+    timeout.clear();
     receiver.close();
   }
 }

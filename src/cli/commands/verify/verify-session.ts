@@ -68,6 +68,7 @@ export type OwnInbox = { readonly id: string; readonly email: string; readonly k
 
 /** Thrown when an experiment, or the whole run, cannot continue; the message says why. */
 export class VerifyError extends Error {
+  /** Always `VerifyError`. */
   override readonly name = 'VerifyError';
   /** Whether the whole run cannot continue. */
   readonly endsRun: boolean;
@@ -112,6 +113,8 @@ export class Session {
   readonly #createdOnce = new Map<unknown, unknown>();
   /** The requests of the current experiment, as `METHOD /path`. */
   readonly calls = new Set<string>();
+  /** Whether a reply to the current experiment was HTML, which something else than the service must have sent. */
+  hasForeignReply = false;
   #nameCount = 0;
   /** Why nothing waits for mails, deliveries or the like any more: a wait for one of these has ended without it. */
   readonly #missing = new Map<AwaitedThing, string>();
@@ -143,6 +146,7 @@ export class Session {
   begin(name: string): void {
     this.experimentName = name;
     this.#nameCount = 0;
+    this.hasForeignReply = false;
     this.calls.clear();
   }
 
@@ -194,6 +198,7 @@ export class Session {
       if (error instanceof NoReplyError) this.#addUnanswered(kind, error.message);
       throw error;
     });
+    if (reply.headers.get('content-type')?.startsWith('text/html')) this.hasForeignReply = true;
     this.#checkServerErrors(reply);
     this.#remember(method, path.replace(/\?.*/, ''), key, reply);
     return reply;

@@ -18,8 +18,8 @@ import { explainWriteError, readNamedFile } from '../../files.ts';
 import { VERIFY_FLAGS } from '../../flags.ts';
 import { readProfile, writeProfile } from '../../profile-file.ts';
 import { parseOne } from '../start-settings.ts';
+import type { Verification } from './finding.ts';
 import { findingLines, junitOf, summaryLines } from './findings-report.ts';
-import type { Verification } from './run-verify.ts';
 import { HAR_KEY_TIERS, verifyHar } from './verify-har.ts';
 import { verifyServer } from './verify-server.ts';
 import { VerifyError } from './verify-session.ts';
@@ -58,7 +58,7 @@ async function compareHar(file: string, flags: GivenFlags, profile: BehaviourOpt
   const given = textOfFlag(flags['har-key']);
   const keyTier = HAR_KEY_TIERS.find((tier) => tier === given);
   if (given !== undefined && keyTier === undefined) {
-    throw new UsageError(`--har-key must be one of ${HAR_KEY_TIERS.join(', ')}, not ${quote(given)}.`);
+    throw new UsageError(`The tier in --har-key must be one of ${HAR_KEY_TIERS.join(', ')}, not ${quote(given)}.`);
   }
   return await verifyHar(String(await readNamedFile(file, 'recording')), { keyTier, profile });
 }

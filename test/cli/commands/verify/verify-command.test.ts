@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test } from 'vitest';
-import type { Verification } from '../../../../src/cli/commands/verify/run-verify.ts';
+import type { Verification } from '../../../../src/cli/commands/verify/finding.ts';
 import { type Target, VerifyError } from '../../../../src/cli/commands/verify/verify-session.ts';
 import { NEVER, runHere } from '../../../support/command.ts';
 import { compareServer } from './compare-server.ts';

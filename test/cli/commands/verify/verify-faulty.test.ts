@@ -51,7 +51,7 @@ const keysOf = ({ mailbox }: MailboxServer) => {
   return { tenant: acme.tenant, otherTenant: globex.tenant, operator: mailbox.keys.operator };
 };
 
-const isService = ({ url = '' }: IncomingMessage) => url.startsWith('/v1/');
+const isService = ({ url = '' }: IncomingMessage) => /^\/(?:v1\/|health$)/.test(url);
 
 /** Lets the first requests of the run pass, so that the run can begin. */
 function after(count: number, fault: Fault): Fault {
@@ -116,7 +116,9 @@ test.for<[string, Fault]>([
   await using server = await startServer({ port: 0 });
   const baseUrl = await startProxy(context, server, after(10, fault));
   const { findings } = await verifyServer({ baseUrl, keys: keysOf(server), requestTimeoutMs: 2000, profile: {} });
-  expect(findings.filter(({ verdict }) => verdict === 'agrees').map(({ id }) => id)).toEqual([]);
+  // The proxy lets DELETE pass, so that the run can delete what it has created.
+  const agreeing = findings.filter(({ verdict, id }) => verdict === 'agrees' && !id.startsWith('delete'));
+  expect(agreeing.map(({ id }) => id)).toEqual([]);
 });
 
 test('a run ends in its time, and says what was compared', async () => {

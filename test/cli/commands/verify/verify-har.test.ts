@@ -106,7 +106,7 @@ test('the command compares a recording, and says whose key it was if the recordi
   expect(code).toBe(0);
   expect(await runHere(['verify', '--har', file, '--har-key', 'inbox'])).toMatchObject({
     code: 2,
-    err: expect.stringContaining('--har-key must be one of operator, tenant'),
+    err: expect.stringContaining('The tier in --har-key must be one of operator, tenant'),
   });
 });
 
