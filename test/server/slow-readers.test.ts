@@ -54,7 +54,7 @@ async function openSlowClients(context: TestContext, port: number, bytes: Uint8A
   return sockets;
 }
 
-const MAIL = { to: 'helpdesk@acme.test', from: 'dana@customer.test', text: 'x'.repeat(64 * 1024) };
+const MAIL = { to: 'helpdesk@acme.test', from: 'dana@customer.test', plainBody: 'x'.repeat(64 * 1024) };
 
 describe.skipIf(process.platform !== 'linux')('a server with a heap of 256 MB', () => {
   test('has 1,000 WebSockets that do not read, and serves others', { timeout: 180_000 }, async (context) => {

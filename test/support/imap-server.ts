@@ -61,7 +61,7 @@ export class ImapTestServer implements AsyncDisposable {
 
   /** Lets a mail arrive from outside, and returns its id. */
   async receive(subject: string, text = 'Hello'): Promise<string> {
-    const message = { to: this.login.user, from: 'Zoe <zoe@customer.test>', subject, text };
+    const message = { to: this.login.user, from: 'Zoe <zoe@customer.test>', subject, plainBody: text };
     const [received] = await this.server.mailbox.receiveMessage(message);
     return received?.id ?? '';
   }
