@@ -329,7 +329,16 @@ function wrap(start: string, items: readonly string[], end: string, indent: numb
 
 /** Breaks a docstring into lines of at most 100 characters. */
 function breakLines(text: string): string {
-  return text.replace(/(.{1,90})(?: |$)/g, '$1\n        ').trimEnd();
+  let line = '';
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    if (line.length + word.length < 90) line += line === '' ? word : ` ${word}`;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line].join('\n        ');
 }
 
 /** Writes a name as Python does. A reserved word, such as `from`, gets an underscore. */

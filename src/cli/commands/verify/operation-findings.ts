@@ -97,7 +97,7 @@ interface Fault {
   isEverything: boolean;
 }
 
-const lastField = ({ at }: Difference) => /(\w+)(?:\[\])*$/.exec(at)?.[1] ?? at;
+const lastField = ({ at }: Difference) => at.split(/\W/).findLast((step) => step !== '') ?? at;
 
 const isAboutPresence = ({ at, isAboutItems }: Difference) => at === 'status' || isAboutItems === true;
 

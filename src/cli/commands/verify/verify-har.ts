@@ -48,6 +48,7 @@ export interface HarOptions {
 }
 
 const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
+const WHOLE_ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /** The counts of a list, which also count what was there before the recording. */
 const COUNTS = ['total', 'counts', 'resources', 'inbox', 'sent', 'starred', 'archived', 'trash', 'scope'];
@@ -185,7 +186,7 @@ class Replay {
   #learnText(name: string, value: string, other: string): void {
     if (this.#values.has(value) || value === other) return;
     const isKey = TIERS.some((tier) => isKeyOfTier(value, tier) && isKeyOfTier(other, tier));
-    const isId = new RegExp(`^${ID.source}$`, 'i').test(value);
+    const isId = WHOLE_ID.test(value);
     if (name === 'domain' && value.includes('.')) this.#roles.bindWord(value, other);
     if (isKey || isId || name === 'domain') this.#values.set(value, other);
   }
