@@ -141,6 +141,13 @@ test.each([
   await expectServed(server);
 });
 
+test('an upgrade with another Sec-WebSocket-Version is told which ones there are', async () => {
+  await using server = await startServer({ port: 0 });
+  const lines = upgrade({ 'Sec-WebSocket-Version': '99' });
+  const { headers } = await exchange(server, request('GET /v1/ws', [KEY, ...lines]));
+  expect(headers.get('sec-websocket-version')).toBe('13, 8');
+});
+
 test('Upgrade without Connection is ignored', async () => {
   await using server = await startServer({ port: 0 });
   const lines = upgrade({ Connection: 'keep-alive' });

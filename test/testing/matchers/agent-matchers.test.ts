@@ -115,6 +115,16 @@ test.for(RUNNERS)('in %s, a mail is ignored if an agent saw it and sent nothing 
   );
 });
 
+test.for(RUNNERS)('in %s, the story of a mail says who got it in Bcc', async ([, expect]) => {
+  const mailbox = createMailbox();
+  const agent = createAgent(mailbox);
+  const mail = await receive(mailbox);
+  await agent.send({ bcc: [ROBOT, 'kim@visitor.test'] });
+  expect(await failureOf(() => expect(mailbox).toHaveIgnored(mail))).toContain(
+    `to ${DANA}, ${ROBOT}, kim@visitor.test (${ROBOT}, kim@visitor.test in Bcc)`,
+  );
+});
+
 test.for(RUNNERS)('in %s, an agent has stopped if nothing is due and no request comes', async ([, expect]) => {
   const mailbox = createMailbox();
   const agent = createAgent(mailbox);

@@ -16,6 +16,13 @@ describe('IMAP faults', () => {
     expect(mailbox.faults()).toEqual([]);
   });
 
+  test('a session is slow by two seconds unless the fault says how slow', async () => {
+    await using running = await startImap();
+    const { mailbox } = running.server;
+    expect(mailbox.addFault({ on: 'imap', kind: 'slow' })).toMatchObject({ delay: '2s' });
+    expect(mailbox.addFault({ on: 'imap', kind: 'slow', delay: '5s' })).toMatchObject({ delay: '5s' });
+  });
+
   test('folders need ID, and ID is answered with BAD', async () => {
     await using running = await startImap();
     const { mailbox } = running.server;
