@@ -19,8 +19,8 @@ describe('IMAP faults', () => {
   test('a session is slow by two seconds unless the fault says how slow', async () => {
     await using running = await startImap();
     const { mailbox } = running.server;
-    expect(mailbox.addFault({ on: 'imap', kind: 'slow' })).toMatchObject({ delay: '2s' });
-    expect(mailbox.addFault({ on: 'imap', kind: 'slow', delay: '5s' })).toMatchObject({ delay: '5s' });
+    expect(mailbox.addFault({ on: 'imap', kind: 'slow' })).toMatchObject({ delayMs: 2_000 });
+    expect(mailbox.addFault({ on: 'imap', kind: 'slow', delay: '5s' })).toMatchObject({ delayMs: 5_000 });
   });
 
   test('folders need ID, and ID is answered with BAD', async () => {
