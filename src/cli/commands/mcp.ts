@@ -39,10 +39,9 @@ function findTarget(flags: GivenFlags): Omit<Target, 'url'> {
   if (address !== undefined && key !== undefined) throw new UsageError('Give either --as or --key, not both.');
   if (hasAllTools && address === undefined && key === undefined)
     throw new UsageError('The flag --all-tools needs --as <address> or --key <key>.');
-  const query = new URLSearchParams({
-    ...(address !== undefined && { as: address }),
-    ...(hasAllTools && { tools: 'all' }),
-  });
+  const query = new URLSearchParams();
+  if (address !== undefined) query.set('as', address);
+  if (hasAllTools) query.set('tools', 'all');
   const path = key === undefined ? '/__mock/mcp' : '/mcp';
   return { path: query.size > 0 ? `${path}?${query}` : path, headers: key === undefined ? {} : { 'X-API-Key': key } };
 }

@@ -34,6 +34,38 @@ interface DocumentParts {
   readonly webhooks?: Json;
 }
 
+/** An operation of a document: the fields from which clients and tools are made. */
+export interface OpenApiOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: 'path' | 'query';
+    readonly required: boolean;
+    readonly schema: Json;
+    readonly description?: string;
+  }[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
+}
+
+/** Lists the operations of a document, each with its method in upper case and its path. */
+export function operationsIn({ paths }: Pick<OpenApiDocument, 'paths'>) {
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    // `describeRow` has written each of them.
+    Object.entries(operations as unknown as Readonly<Record<string, OpenApiOperation>>).map(([method, operation]) => ({
+      method: method.toUpperCase(),
+      path,
+      operation,
+    })),
+  );
+}
+
+/** Returns the forms that a value with this schema may have. */
+export function formsOf(schema: Json): readonly Json[] {
+  return (schema.anyOf ?? schema.oneOf ?? [schema]) as readonly Json[];
+}
+
 /** The contact in the documents: this package. */
 export const CONTACT = { name: 'agent-mailbox-mock', url: 'https://www.npmjs.com/package/agent-mailbox-mock' };
 

@@ -1,4 +1,10 @@
-import type { Json, OpenApiDocument } from '../../contract/openapi/document.ts';
+import {
+  formsOf,
+  type Json,
+  type OpenApiDocument,
+  type OpenApiOperation,
+  operationsIn,
+} from '../../contract/openapi/document.ts';
 import { CONTROL_PATH } from './control-path.ts';
 import { WORKER_NUMBERS } from './place.ts';
 
@@ -6,12 +12,8 @@ import { WORKER_NUMBERS } from './place.ts';
  * Writes the client of the control calls for Python 3.9 and newer, which needs no package: a method for each operation
  * of their OpenAPI document, and what tests need.
  */
-export function writePythonClient({ paths }: Pick<OpenApiDocument, 'paths'>): string {
-  const methods = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations as unknown as Readonly<Record<string, Operation>>).map(([method, operation]) =>
-      writeMethod(method.toUpperCase(), path, operation),
-    ),
-  );
+export function writePythonClient(document: Pick<OpenApiDocument, 'paths'>): string {
+  const methods = operationsIn(document).map(({ method, path, operation }) => writeMethod(method, path, operation));
   return fillTemplate(methods.join('\n'));
 }
 
@@ -224,22 +226,6 @@ else:
             yield created
 `;
 
-/** The fields of an operation of the OpenAPI document that are used here. */
-interface Operation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
-  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, unknown>> }>>;
-}
-
-interface Parameter {
-  readonly name: string;
-  readonly in: 'path' | 'query';
-  readonly required: boolean;
-  readonly schema: Json;
-}
-
 /** The type in Python that a method returns, by the media type of the reply. */
 const RETURNED: Readonly<Record<string, string>> = {
   'application/json': 'Any',
@@ -249,7 +235,7 @@ const RETURNED: Readonly<Record<string, string>> = {
   'text/event-stream': 'Iterator[Dict[str, Any]]',
 };
 
-function writeMethod(method: string, path: string, operation: Operation): string {
+function writeMethod(method: string, path: string, operation: OpenApiOperation): string {
   const { operationId, summary, parameters = [], requestBody, responses } = operation;
   const content = Object.keys(responses[200]?.content ?? {})[0] ?? 'application/json';
   const toArgument = ({ name, schema, required }: Parameter): Argument => ({
@@ -284,6 +270,8 @@ function writeMethod(method: string, path: string, operation: Operation): string
 `;
 }
 
+type Parameter = NonNullable<OpenApiOperation['parameters']>[number];
+
 /** An argument of a method: its name in a request, its type in Python, and whether it must be given. */
 interface Argument {
   readonly name: string;
@@ -293,7 +281,7 @@ interface Argument {
 
 /** Lists the fields of a body. If it has several forms, no field is required, because another form may not have it. */
 function argumentsOf(schema: Json): Argument[] {
-  const forms = (schema.anyOf ?? schema.oneOf ?? [schema]) as readonly Json[];
+  const forms = formsOf(schema);
   const byName = new Map<string, Argument>();
   for (const { properties = {}, required = [] } of forms) {
     for (const [name, field] of Object.entries(properties as Record<string, Json>)) {

@@ -1,4 +1,5 @@
 import { maskText } from '../../contract/mask.ts';
+import { formsOf, type OpenApiOperation, operationsIn } from '../../contract/openapi/document.ts';
 import type { ControlClient } from '../../control/table/client.ts';
 import { ABOUT_MAIL, type Offer } from './protocol.ts';
 
@@ -110,34 +111,17 @@ async function callTool(client: ControlClient, tool: Tool, { sandbox, ...input }
 
 /** Describes the tools. Their summaries and schemas come from the OpenAPI document of the emulator's control calls. */
 async function describeTools(client: ControlClient): Promise<Fields[]> {
-  const { paths } = await client.getControlOpenApi();
-  const calls = Object.values(paths).flatMap((methods) => Object.values(methods as unknown as Record<string, Call>));
+  const calls = operationsIn(await client.getControlOpenApi());
   return Object.entries(TOOLS).map(([name, { call, help }]) => {
-    const operation = calls.find(({ operationId }) => operationId === call);
+    const operation = calls.find((each) => each.operation.operationId === call)?.operation;
     const description = [operation?.summary, help].filter(Boolean).join(' ');
     return { name, description, inputSchema: inputSchemaOf(operation) };
   });
 }
 
-/** The fields of an operation in the OpenAPI document that are used here. */
-interface Call {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly parameters?: readonly { name: string; in: string; schema: object; description?: string }[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { schema: Schema }>> };
-}
-
-type Schema = {
-  properties?: Fields;
-  required?: readonly string[];
-  anyOf?: readonly Schema[];
-  oneOf?: readonly Schema[];
-};
-
 /** Returns one schema for the parameters and the body of a call. The schema has the fields of all forms of the body. */
-function inputSchemaOf({ parameters = [], requestBody }: Pick<Call, 'parameters' | 'requestBody'> = {}): Fields {
-  const body = requestBody?.content[JSON_TYPE]?.schema ?? {};
-  const forms = body.anyOf ?? body.oneOf ?? [body];
+function inputSchemaOf({ parameters = [], requestBody }: Partial<OpenApiOperation> = {}): Fields {
+  const forms = formsOf(requestBody?.content[JSON_TYPE]?.schema ?? {});
   const pathNames = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
   return {
     type: 'object',
@@ -145,7 +129,7 @@ function inputSchemaOf({ parameters = [], requestBody }: Pick<Call, 'parameters'
       ...Object.fromEntries(parameters.map(({ name, schema, description }) => [name, { ...schema, description }])),
       ...Object.assign({}, ...forms.toReversed().map(({ properties }) => properties)),
     },
-    required: [...pathNames, ...(forms.length === 1 ? (forms[0]?.required ?? []) : [])],
+    required: [...pathNames, ...(forms.length === 1 ? ((forms[0]?.required ?? []) as readonly string[]) : [])],
   };
 }
 

@@ -10,9 +10,11 @@ export interface Difference {
   readonly isAboutItems?: true;
 }
 
+const ID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+
 /** The kinds of texts that the service chooses, so that they are different on each server. */
 const KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  ['id', /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/],
+  ['id', ID],
   ['time', /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/],
   ['sa_ key', /^sa_[\w-]{10,}$/],
   ['tk_ key', /^tk_[\w-]{10,}$/],
@@ -214,10 +216,10 @@ class ValueComparison {
     const roleOfFound = (item: unknown) => {
       const identity = identityOf(item) ?? '';
       const name = roles.translate(identity);
-      return roles.emulatorValueOf(identity) ?? (KINDS[0]?.[1].test(identity) ? undefined : name);
+      return roles.emulatorValueOf(identity) ?? (ID.test(identity) ? undefined : name);
     };
     const emulatorByRole = new Map(emulator.map((item) => [identityOf(item) ?? '', item]));
-    const isKnown = (role: string) => roles.isKnown(role) || !KINDS[0]?.[1].test(role);
+    const isKnown = (role: string) => roles.isKnown(role) || !ID.test(role);
     // What has no role yet is new in both lists, and gets its role here.
     const unknown = hasOthersItems ? [] : [...emulatorByRole].filter(([role]) => !isKnown(role));
     const foundByRole = new Map<string, unknown>();

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
 import { isKeyOfTier, TIERS, type Tier } from '../../../contract/tiers.ts';
+import { createRouter, splitPath } from '../../../service/pipeline/router.ts';
 import { compareReplies, Roles } from './compare-replies.ts';
 import type { Verification } from './finding.ts';
 import { type Compared, findingsOf } from './operation-findings.ts';
@@ -108,12 +109,13 @@ class Replay {
   /** Compares one request; `undefined` if it is no operation of the service. */
   async compare({ request, response }: Entry): Promise<Compared | undefined> {
     const url = new URL(request.url, 'http://recorded.invalid');
-    const row = findRow(request.method, url.pathname);
+    const servicePath = servicePathOf(url.pathname);
+    const row = route(splitPath(servicePath))?.get(request.method);
     if (!row) return undefined;
     this.#count += 1;
     const found = readReply(response);
     const key = row.tiers === 'public' ? '' : this.#keyOf(request);
-    const path = url.pathname.slice(url.pathname.search(/\/(?:v1\/|health$)/)) + url.search;
+    const path = servicePath + url.search;
     const body = request.postData?.text;
     const isWide = !row.path.includes('{');
     const exchange = {
@@ -192,14 +194,11 @@ class Replay {
   }
 }
 
-/** Finds the operation of a recorded request, whose path may begin with the path of a gateway. */
-function findRow(method: string, path: string): OperationRow | undefined {
-  const parts = path.slice(path.search(/\/(?:v1\/|health$)/)).split('/');
-  return OPERATION_ROWS.find((row) => {
-    const expected = row.path.split('/');
-    if (row.method !== method || expected.length !== parts.length) return false;
-    return expected.every((part, index) => part.startsWith('{') || part === parts[index]);
-  });
+const route = createRouter(OPERATION_ROWS);
+
+/** Returns the path of the service in the path of a recorded request, which may begin with the path of a gateway. */
+function servicePathOf(path: string): string {
+  return path.slice(path.search(/\/(?:v1\/|health$)/));
 }
 
 function readReply({ status, headers, content }: Entry['response']): Reply {

@@ -45,6 +45,13 @@ interface Mistake {
   readonly computed: string;
 }
 
+/** Creates the mistake of a secret with something around it. `key` is the correct way to make the key. */
+const untidySecret = (key: Recipe['key']): Mistake => ({
+  changes: { key: (secret) => key(tidy(secret)) },
+  received: 'The secret has spaces, line breaks or quotes around it.',
+  computed: 'Your code removed spaces, line breaks or quotes from the secret.',
+});
+
 /** The mistakes that are possible in one scheme only, because the other scheme asks for exactly this. */
 const MISTAKES_IN_SCHEME: Readonly<Record<Scheme, readonly Mistake[]>> = {
   standard: [
@@ -54,11 +61,7 @@ const MISTAKES_IN_SCHEME: Readonly<Record<Scheme, readonly Mistake[]>> = {
         'The key of this signature is the whole text of the secret, instead of its part after whsec_ in base64.',
       computed: 'Your code used the text of the secret as the key; decode the part after whsec_ from base64.',
     },
-    {
-      changes: { key: (secret) => decodeSecret(tidy(secret)) },
-      received: 'The secret has spaces, line breaks or quotes around it.',
-      computed: 'Your code removed spaces, line breaks or quotes from the secret.',
-    },
+    untidySecret(decodeSecret),
     {
       changes: { content: bodyAlone },
       received: 'This signature is that of the body alone, instead of id.timestamp.body.',
@@ -81,11 +84,7 @@ const MISTAKES_IN_SCHEME: Readonly<Record<Scheme, readonly Mistake[]>> = {
       received: 'The key of this signature is the secret decoded from base64, instead of its whole text.',
       computed: 'Your code used the secret decoded from base64 as the key; use its whole text, with whsec_.',
     },
-    {
-      changes: { key: (secret) => encodeText(tidy(secret)) },
-      received: 'The secret has spaces, line breaks or quotes around it.',
-      computed: 'Your code removed spaces, line breaks or quotes from the secret.',
-    },
+    untidySecret(encodeText),
     {
       changes: { key: (secret) => encodeText(`whsec_${tidy(secret)}`) },
       received: 'The secret lacks its prefix whsec_, which is part of the key of this signature.',
