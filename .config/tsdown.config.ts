@@ -101,10 +101,16 @@ const { paths } = tsconfig.compilerOptions;
 /** The entries of the package by their names, with `index` for the main one. */
 const ENTRIES = Object.fromEntries(
   Object.entries(paths).map(([name, [path]]) => [name.split('/')[1] ?? 'index', path.slice(2)]),
-) as Record<'index' | 'server' | 'express' | 'receiver' | 'matchers' | 'samples' | 'vitest' | 'playwright', string>;
+) as Record<
+  'index' | 'client' | 'server' | 'express' | 'receiver' | 'matchers' | 'samples' | 'vitest' | 'playwright',
+  string
+>;
 
-/** vitest and @msw/playwright are ES modules, and so is what imports them. */
-const { vitest: _, playwright: __, ...ENTRIES_FOR_REQUIRE } = ENTRIES;
+/**
+ * vitest and @msw/playwright are ES modules, and so is what imports them. The client is built on its own, so that it
+ * loads nothing of the emulator.
+ */
+const { vitest: _, playwright: __, client: ___, ...ENTRIES_FOR_REQUIRE } = ENTRIES;
 
 const USED_BY_DATA = `${root}.config/used-by-data.js`;
 const RESOLVE = {
@@ -166,6 +172,7 @@ const CODE: UserConfig[] = [
     platform: 'neutral',
     inputOptions: { resolve: { ...RESOLVE, mainFields: ['browser', 'module', 'main'] } },
   },
+  { ...COMMON, entry: { client: ENTRIES.client }, format: ['esm', 'cjs'], platform: 'neutral' },
   {
     ...COMMON,
     name: 'inspector',

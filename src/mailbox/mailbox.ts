@@ -4,6 +4,7 @@ import { createOptionError } from '../basics/option-error.ts';
 import { DEFAULT_MAX_STORED_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
 import type { BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
+import { createClient } from '../contract/client/create-client.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Profile } from '../contract/profile.ts';
 import { createBehaviourControls, LiveBehaviours } from '../control/behaviour-controls.ts';
@@ -165,14 +166,16 @@ export function buildMailbox(
   const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
   const state = new StateKeeper({ service, random }, keysAndIds);
   const checkpoints = new Checkpoints(state, worlds);
-  const sandboxes = new Sandboxes({ ...parts, realEnvironment, fixture });
   const { createHandlersOnce, ...adapters } = createAdapters(baseUrl, { handle, admit, report, isSending }, loadMsw);
+  const client = (key: string) => createClient({ baseUrl, key, fetch: adapters.fetch });
+  const sandboxes = new Sandboxes({ ...parts, realEnvironment, fixture, createClient: client });
   const members: Omit<Mailbox<never, never>, 'handlers'> = {
     load: (input) => state.load(input),
     ...createControls(scope, keysAndIds.keys, { state, checkpoints }),
     ...createSandboxControls(sandboxes),
     ...createBehaviourControls(live, parts),
     ...adapters,
+    client,
     ...(keysAndIds as Record<'keys' | 'ids', never>),
     receives(address) {
       if (typeof address === 'string') return scope.findInbox(address) !== undefined;
