@@ -184,6 +184,15 @@ const CODE: UserConfig[] = [
   },
 ];
 
+/**
+ * What several entries share is in one file, because a type that is derived from a schema is written out only in the
+ * file that has the schema. The file has no types of msw, which users of the client need not have.
+ */
+const SHARED_TYPES = {
+  name: 'types.d',
+  test: /\/src\/(?:basics|contract|fixture|world|service|control)\/(?!mailbox-interface|client\/index)/,
+};
+
 const TYPES: UserConfig = {
   ...COMMON,
   name: 'types',
@@ -191,6 +200,7 @@ const TYPES: UserConfig = {
   format: 'esm',
   platform: 'neutral',
   dts: { emitDtsOnly: true },
+  outputOptions: { codeSplitting: { groups: [SHARED_TYPES] } },
   deps: { neverBundle: [/^node:/, 'msw', 'zod', 'vitest', 'expect', '@playwright/test'] },
   plugins: [correctDeclarations],
   // So that the types hold for a user whose `lib` does not know AsyncDisposable.
