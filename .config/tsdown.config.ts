@@ -154,12 +154,15 @@ const { paths } = tsconfig.compilerOptions;
 const ENTRIES = Object.fromEntries(
   Object.entries(paths).map(([name, [path]]) => [name.split('/')[1] ?? 'index', path.slice(2)]),
 ) as Record<
-  'index' | 'server' | 'express' | 'receiver' | 'matchers' | 'samples' | 'verify' | 'vitest' | 'playwright',
+  'index' | 'client' | 'server' | 'express' | 'receiver' | 'matchers' | 'samples' | 'verify' | 'vitest' | 'playwright',
   string
 >;
 
-/** vitest and @msw/playwright are ES modules, and so is what imports them. */
-const { vitest: _, playwright: __, ...ENTRIES_FOR_REQUIRE } = ENTRIES;
+/**
+ * vitest and @msw/playwright are ES modules, and so is what imports them. The client is built on its own, so that it
+ * loads nothing of the emulator.
+ */
+const { vitest: _, playwright: __, client: ___, ...ENTRIES_FOR_REQUIRE } = ENTRIES;
 
 const USED_BY_DATA = `${root}.config/used-by-data.js`;
 const RESOLVE = {
@@ -222,6 +225,7 @@ const CODE: UserConfig[] = [
     platform: 'neutral',
     inputOptions: { resolve: { ...RESOLVE, mainFields: ['browser', 'module', 'main'] } },
   },
+  { ...COMMON, entry: { client: ENTRIES.client }, format: ['esm', 'cjs'], platform: 'neutral' },
   {
     ...COMMON,
     name: 'inspector',
@@ -233,6 +237,15 @@ const CODE: UserConfig[] = [
   },
 ];
 
+/**
+ * What several entries share is in one file, because a type that is derived from a schema is written out only in the
+ * file that has the schema. The file has no types of msw, which users of the client need not have.
+ */
+const SHARED_TYPES = {
+  name: 'types.d',
+  test: /\/src\/(?:basics|contract|fixture|world|service|control)\/(?!mailbox-interface|client\/index)/,
+};
+
 const TYPES: UserConfig = {
   ...COMMON,
   name: 'types',
@@ -240,6 +253,7 @@ const TYPES: UserConfig = {
   format: 'esm',
   platform: 'neutral',
   dts: { emitDtsOnly: true },
+  outputOptions: { codeSplitting: { groups: [SHARED_TYPES] } },
   deps: { neverBundle: [/^node:/, 'msw', 'zod', 'vitest', 'expect', '@playwright/test'] },
   plugins: [correctDeclarations],
   // So that the types hold for a user whose `lib` does not know AsyncDisposable.

@@ -75,6 +75,7 @@ export const REFUSALS = {
 export class ApiError extends Error {
   /** Recognises the error by its name, also if it comes from a second copy of this package. */
   static override readonly [Symbol.hasInstance] = createNameCheck('ApiError');
+  /** Always `ApiError`. */
   override readonly name = 'ApiError';
 
   /** Additional headers of the reply, such as `Allow`. */
@@ -83,6 +84,7 @@ export class ApiError extends Error {
   readonly internalReason: (() => string) | undefined;
 
   constructor(
+    /** The code of the error, such as `NOT_FOUND`. */
     readonly code: ErrorCode,
     message: string,
     { headers = {}, internalReason }: Partial<Pick<ApiError, 'headers' | 'internalReason'>> = {},
@@ -92,6 +94,7 @@ export class ApiError extends Error {
     this.internalReason = internalReason;
   }
 
+  /** The HTTP status of the error. */
   get status(): number {
     return ERRORS[this.code].status;
   }

@@ -90,3 +90,8 @@ const TIMES_OF_DAY = { begin: 'T00:00:00.000Z', end: 'T23:59:59.999Z' };
  * read as seconds. Read as seconds, this number would mean a time in the year 5138.
  */
 const LEAST_MILLISECONDS = 100_000_000_000;
+
+/** The values that can be sent for a field of a query: the text, or the value that the text is parsed to. */
+export type QueryValue<Input, Output> = unknown extends Input
+  ? Output
+  : Input | Output | (string extends Input ? Date : never);

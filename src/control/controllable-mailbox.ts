@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { lazy } from '../basics/lazy-schema.ts';
 import { parseNumber, ruleOf } from '../basics/number-options.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
+import type { ServiceClient } from '../contract/client/client-types.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import { name } from '../contract/schemas.ts';
 import type {
@@ -137,6 +138,8 @@ export interface SandboxSummary<Keys = TenantKeys, Ids = TenantIds> {
  * await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test', plainBody: 'Hello!' });
  */
 export interface Sandbox<Keys = TenantKeys, Ids = TenantIds> extends SandboxSummary<Keys, Ids>, ControllableMailbox {
+  /** Creates a client with an API key, in the process of the mailbox. Default: the tenant key of the sandbox. */
+  client(key?: string): ServiceClient;
   /** Removes the sandbox: its keys become invalid, and its streams and deliveries end. A second call does nothing. */
   close(): void;
   /** Closes the sandbox at the end of a `using` block. */

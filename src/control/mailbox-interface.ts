@@ -1,4 +1,5 @@
 import type { HttpHandler, WebSocketHandler } from 'msw';
+import type { ServiceClient } from '../contract/client/client-types.ts';
 import type { DefaultIds, DefaultKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import type { AcceptStream } from '../service/stream/streams.ts';
@@ -26,14 +27,23 @@ export interface Mailbox<
   /** The ids of the tenants, workspaces, inboxes and webhooks, by handle: `ids.acme.inboxes.helpdesk`. */
   readonly ids: Ids;
   /**
-   * Sends a request to the service, and resolves with the response, as the global `fetch` does. A URL must be under
-   * `baseUrl`; a `Request` may name any host.
+   * Sends a request to the service, and resolves with the response, as the global `fetch` does. A URL that is not under
+   * `baseUrl` is passed on to the `fetch` that was global when the mailbox was created. A `Request` may name any host;
+   * it is passed on too only while this function is the global `fetch`.
    *
-   * @throws {TypeError} on a URL that is not under `baseUrl`, and if a fault cuts the connection, as `fetch` does.
+   * @throws {TypeError} if a fault cuts the connection, as `fetch` does.
    * @example
-   * const reply = await mailbox.fetch('https://mailbox.test/v1/me', { headers: { 'X-API-Key': key } });
+   * vi.stubGlobal('fetch', mailbox.fetch);
    */
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
+  /**
+   * Creates a client with this API key, which calls `fetch` of this mailbox: a method for each operation.
+   *
+   * @example
+   * const helpdesk = mailbox.client(mailbox.keys.acme.inboxes.helpdesk);
+   * const { messages } = await helpdesk.listMessages(mailbox.ids.acme.inboxes.helpdesk);
+   */
+  client(key: string): ServiceClient;
   /**
    * Checks whether a client may open the WebSocket stream of events, and returns a function that starts the stream on
    * an open connection. The handlers and the server both call this.

@@ -1,5 +1,6 @@
 import { showSize } from '../basics/size.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
+import type { ServiceClient } from '../contract/client/client-types.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { FixtureError } from '../fixture/fixture-part.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
@@ -34,6 +35,8 @@ interface SandboxContext extends ControlledParts {
   readonly realEnvironment: Environment;
   /** The fixture of the mailbox. */
   readonly fixture: Fixture;
+  /** Creates a client of the service, with an API key. */
+  readonly createClient: (key: string) => ServiceClient;
 }
 
 /** A sandbox with its parts. */
@@ -139,7 +142,8 @@ export class Sandboxes {
     const close = () => this.#close(id);
     const use = () => this.#use(id) !== undefined;
     const controls = createControls(createScope(this.#context, sandboxWorld), keys, { state, checkpoints });
-    const methods = { ...controls, clock: createProxy(controls.clock, use), close, [Symbol.dispose]: close };
+    const client = (key = keys.tenant) => this.#context.createClient(key);
+    const methods = { ...controls, client, clock: createProxy(controls.clock, use), close, [Symbol.dispose]: close };
     const logins = readLogins(copy);
     const sandbox = createProxy({ id, name, domain, keys, ids, logins, ...methods }, use);
     this.#addEntryRemover(sandboxWorld.world);

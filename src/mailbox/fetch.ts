@@ -6,17 +6,37 @@ import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 /** Handles a fetch `Request`. `prefix` is the part of the URL before the path. Default: the origin of the URL. */
 export type Fetch = (request: Request, prefix?: string) => Promise<Response>;
 
-/** Creates the public functions `fetch` and `stream` of a mailbox. `fetch` has the arguments of the global `fetch`. */
+/**
+ * Creates the public functions `fetch` and `stream` of a mailbox. `fetch` has the arguments of the global `fetch`, and
+ * passes requests to other URLs on to the `fetch` that is global now.
+ */
 export function createClientFunctions(baseUrl: string, fetch: Fetch, connect: Connect) {
+  const { fetch: otherFetch } = globalThis;
   const prefixOf = ({ url }: { readonly url: string }) =>
     isUnderBaseUrl(baseUrl, url.replace(/^ws/, 'http')) ? baseUrl : undefined;
+
+  /** A `Request` may name any host, unless this function is the global `fetch`, which also gets requests to others. */
+  function isForMailbox(input: Request | URL | string): boolean {
+    if (isRequest(input)) return globalThis.fetch !== ownFetch || isUnderBaseUrl(baseUrl, input.url);
+    return isUnderBaseUrl(baseUrl, URL.canParse(String(input)) ? new URL(input).href : String(input));
+  }
+
+  async function ownFetch(input: Request | URL | string, init?: RequestInit) {
+    if (!isRequest(input) && !URL.canParse(String(input), globalThis.location?.href)) {
+      throw new TypeError(
+        `A mailbox takes absolute URLs, as under its baseUrl ${baseUrl}, not ${JSON.stringify(input)}.`,
+      );
+    }
+    // Browsers call `fetch` only on the global object. The input is passed as it is, with what only Node knows of.
+    if (!isForMailbox(input)) return otherFetch.call(globalThis, input, init);
+    const request = isRequest(input) && !init ? input : new Request(input, init);
+    const response = await fetch(request, prefixOf(request));
+    if (response.type === 'error') throw new ConnectionCutError();
+    return response;
+  }
+
   return {
-    async fetch(input: Request | URL | string, init?: RequestInit) {
-      const request = toRequest(baseUrl, input, init);
-      const response = await fetch(request, prefixOf(request));
-      if (response.type === 'error') throw new ConnectionCutError();
-      return response;
-    },
+    fetch: ownFetch,
     stream(request: Pick<Request, 'url' | 'headers'>) {
       if (typeof request?.url === 'string' && typeof request.headers?.get === 'function') {
         return connect(request, prefixOf(request));
@@ -33,16 +53,8 @@ export function isUnderBaseUrl(baseUrl: string, url: string): boolean {
   return url.startsWith(baseUrl) && /^(?:[/?#]|$)/.test(url.slice(baseUrl.length));
 }
 
-/**
- * Creates a request from the arguments of the global `fetch`. A `Request` object may be for any host.
- *
- * @throws {TypeError} on a URL outside of `baseUrl`, because the global `fetch` would not reach the mailbox with it.
- */
-function toRequest(baseUrl: string, input: Request | URL | string, init?: RequestInit): Request {
-  if (typeof input === 'object' && input !== null && 'method' in input) return init ? new Request(input, init) : input;
-  const url = URL.canParse(String(input)) ? new URL(input).href : String(input);
-  if (isUnderBaseUrl(baseUrl, url)) return new Request(url, init);
-  throw new TypeError(`This mailbox answers URLs under its baseUrl ${baseUrl}, not ${JSON.stringify(url)}.`);
+function isRequest(input: Request | URL | string): input is Request {
+  return typeof input === 'object' && input !== null && 'method' in input;
 }
 
 /**

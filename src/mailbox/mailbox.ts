@@ -4,6 +4,7 @@ import { createOptionError } from '../basics/option-error.ts';
 import { DEFAULT_MAX_STORED_BYTES, MailLimitError } from '../basics/size.ts';
 import { checkNodeVersion } from '../basics/version.ts';
 import type { BehaviourOptions } from '../contract/behaviours.ts';
+import { createClient } from '../contract/client/create-client.ts';
 import { ApiError } from '../contract/errors.ts';
 import type { Profile } from '../contract/profile.ts';
 import { createBehaviourControls, LiveBehaviours } from '../control/behaviour-controls.ts';
@@ -189,18 +190,21 @@ export function buildMailbox(
   const keysAndIds = readKeysAndIds(fixture);
   const state = new StateKeeper({ service, random }, keysAndIds);
   const checkpoints = new Checkpoints(state, worlds);
-  const sandboxes = new Sandboxes({ ...parts, realEnvironment, fixture });
 
   // The mailbox, with the functions and the handlers by which code in the same process calls the service.
   const fetch = createFetch(handle);
   const connect = createConnect(admit);
   const isSending = (webhookId: string) => dispatcher.isSending(worlds.all(), webhookId);
+  const clientFunctions = createClientFunctions(baseUrl, fetch, connect);
+  const client = (key: string) => createClient({ baseUrl, key, fetch: clientFunctions.fetch });
+  const sandboxes = new Sandboxes({ ...parts, realEnvironment, fixture, createClient: client });
   const members: Omit<Mailbox<never, never>, 'handlers'> = {
     load: (input) => state.load(input),
     ...createControls(scope, keysAndIds.keys, { state, checkpoints }),
     ...createSandboxControls(sandboxes),
     ...createBehaviourControls(live, parts),
-    ...createClientFunctions(baseUrl, fetch, connect),
+    ...clientFunctions,
+    client,
     ...(keysAndIds as Record<'keys' | 'ids', never>),
     receives(address) {
       if (typeof address === 'string') return scope.findInbox(address) !== undefined;

@@ -4,7 +4,8 @@
 export type { Duration } from '../basics/duration.ts';
 export type { BehaviourId, BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';
 export { BEHAVIOURS, BehaviourError } from '../contract/behaviours.ts';
-export { ERRORS, type ErrorCode } from '../contract/errors.ts';
+export type { CallOptions, ServiceClient } from '../contract/client/client-types.ts';
+export { ApiError, ERRORS, type ErrorCode } from '../contract/errors.ts';
 export { EVENT_KINDS, type EventKind } from '../contract/events.ts';
 export type {
   ComposedMessage,

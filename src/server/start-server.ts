@@ -2,6 +2,8 @@ import type { RequestHandler } from 'msw';
 import { checkOptions } from '../basics/check-options.ts';
 import { createOptionError } from '../basics/option-error.ts';
 import { setTimeout } from '../basics/real-timers.ts';
+import type { ServiceClient } from '../contract/client/client-types.ts';
+import { createClient } from '../contract/client/create-client.ts';
 import { ApiError } from '../contract/errors.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { defaultFixture } from '../fixture/default-fixture.ts';
@@ -61,6 +63,13 @@ export interface MailboxServer<Keys = DefaultKeys, Ids = DefaultIds> extends Asy
   readonly port: number;
   /** The server's mailbox, for its keys, `reset()` and `snapshot()`. */
   readonly mailbox: Mailbox<Keys, Ids>;
+  /**
+   * Creates a client with this API key, which calls the server over HTTP: a method for each operation.
+   *
+   * @example
+   * const { messages } = await server.client(key).listMessages(inbox);
+   */
+  client(key: string): ServiceClient;
   /** The URL of the control plane, such as `http://127.0.0.1:4025/__mock`. */
   readonly control: string;
   /** The `X-Mock-Token` value that the control plane requires; `undefined` if it requires none. */
@@ -146,6 +155,7 @@ export async function startServer(
     url,
     port: boundPort,
     mailbox: internals.mailbox,
+    client: (key) => createClient({ baseUrl: url, key }),
     control: url + CONTROL_PATH,
     controlToken,
     smtp: mail.smtp,

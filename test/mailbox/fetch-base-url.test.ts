@@ -38,7 +38,7 @@ describe('base URL', () => {
     expect(await errorOf('/')).toBe('There is no route /.');
   });
 
-  test('fetch takes a URL below the base URL, as a text or as a URL, and refuses others by a sentence', async ({
+  test('fetch takes a URL below the base URL, as a text or as a URL, and refuses one that is not absolute', async ({
     expect,
   }) => {
     const mailbox = createMailbox({ baseUrl: PREFIXED });
@@ -51,12 +51,9 @@ describe('base URL', () => {
     const body = JSON.stringify({ to: 'dana@customer.test', subject: 'Order 7', plainBody: 'Sent.', verified: true });
     const init = { method: 'POST', headers: { ...headers, 'Content-Type': 'application/json' }, body };
     expect((await mailbox.fetch(`${inbox}/send`, init)).status).toBe(200);
-    for (const other of ['https://mailbox.test/v1/me', 'https://prefixed.test/mailbox/api-docs', '/v1/me']) {
-      await expect(mailbox.fetch(other, { headers })).rejects.toThrow(
-        new TypeError(`This mailbox answers URLs under its baseUrl ${mailbox.baseUrl}, not "${other}".`),
-      );
-    }
-    await expect(mailbox.fetch(new URL('https://mailbox.test/v1/me'))).rejects.toThrow('not "https://mailbox.test');
+    await expect(mailbox.fetch('/v1/me', { headers })).rejects.toThrow(
+      new TypeError(`A mailbox takes absolute URLs, as under its baseUrl ${mailbox.baseUrl}, not "/v1/me".`),
+    );
   });
 
   test.for([

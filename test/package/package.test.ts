@@ -146,8 +146,28 @@ const USE_RECEIVER = `
   console.log(JSON.stringify([verified, json.subject, server.mailbox.deliveries()[0].state]));
 `;
 
+const USE_CLIENT = `
+  import { createRequire } from 'node:module';
+  import { ApiReplyError, createClient } from 'agent-mailbox-mock/client';
+  import { startServer } from 'agent-mailbox-mock/server';
+
+  const required = createRequire(process.cwd() + '/main.js')('agent-mailbox-mock/client');
+  const server = await startServer({ port: 0 });
+  const inbox = server.mailbox.ids.acme.inboxes.helpdesk;
+  const results = [];
+  for (const create of [createClient, required.createClient, ({ key }) => server.client(key)]) {
+    const helpdesk = create({ baseUrl: server.url, key: server.mailbox.keys.acme.inboxes.helpdesk });
+    const { status } = await helpdesk.sendMessage(inbox, { to: 'a@b.test', subject: 'Hi', plainBody: 'x', verified: true });
+    const error = await helpdesk.getMessage(inbox, crypto.randomUUID()).catch((reason) => reason);
+    results.push([status, error.code, error instanceof ApiReplyError, error instanceof required.ApiReplyError]);
+  }
+  await server.close();
+  console.log(JSON.stringify(results));
+`;
+
 const USE_TYPES = `
   import { BehaviourError, createMailbox, type Mailbox, type MailboxOptions } from 'agent-mailbox-mock';
+  import { ApiReplyError, createClient, type ServiceClient } from 'agent-mailbox-mock/client';
   import { createReceiver, type ReceivedRequest, type Receiver } from 'agent-mailbox-mock/receiver';
   import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
   import { setupServer } from 'msw/node';
@@ -161,6 +181,14 @@ const USE_TYPES = `
   export const globex: string = server.mailbox.keys.globex.workspaces.main;
   await using receiver: Receiver = createReceiver({ answers: [500, 'timeout', { status: 200, body: 'ok' }] });
   export const requests: readonly ReceivedRequest[] = await receiver.received(0);
+  const client: ServiceClient = createClient({ baseUrl: server.url, key });
+  const [first] = (await client.listMessages('i', { query: { direction: 'inbound', limit: 5 } })).messages;
+  export const subject: string | undefined = first?.subject;
+  export const wasDeleted: true | undefined = (await client.deleteWebhook('w'))?.deleted;
+  export const sent: 'sent' = (await mailbox.client(key).replyToMessage('i', 'm', { plainBody: 'Hi' })).status;
+  export const codeOf = (error: unknown) => (error instanceof ApiReplyError ? error.code : undefined);
+  // @ts-expect-error: the body has no such field.
+  client.replyToMessage('i', 'm', { text: 'Hi' });
   // @ts-expect-error: there is no such answer.
   receiver.answer('never');
   // @ts-expect-error: the default fixture has no such inbox.
@@ -182,6 +210,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'LICENSE',
     'README.md',
     'dist/THIRD-PARTY-LICENSES',
+    ...['dist/client.cjs', 'dist/client.d.cts', 'dist/client.d.ts', 'dist/client.js'],
     ...['dist/express.cjs', 'dist/express.d.cts', 'dist/express.d.ts', 'dist/express.js'],
     'dist/handler-parts.cjs',
     ...['dist/index.cjs', 'dist/index.d.cts', 'dist/index.d.ts'],
@@ -229,6 +258,11 @@ test('serves as a middleware', async ({ expect }) => {
 
 test('delivers to a receiver that verifies', async ({ expect }) => {
   expect(await evaluate(consumer, USE_RECEIVER)).toEqual([true, 'Hi', 'delivered']);
+});
+
+test('has a client that works, by import and by require', async ({ expect }) => {
+  const result = ['sent', 'NOT_FOUND', true, true];
+  expect(await evaluate(consumer, USE_CLIENT)).toEqual([result, result, result]);
 });
 
 test('installs one copy of msw', async ({ expect }) => {
@@ -308,6 +342,8 @@ test.for([
   ['server.cjs', ['msw']],
   ['server.js', ['msw']],
   ['main.cjs', ['msw']],
+  ['client.cjs', []],
+  ['client.js', []],
   ['matchers.cjs', []],
   ['matchers.js', []],
   ['receiver.cjs', []],
@@ -323,6 +359,12 @@ test.for([
 
 /** What ws uses if it is there; the last is only in the text of an error of the bundled iconv-lite. */
 const OPTIONAL = ['bufferutil', 'utf-8-validate', 'iconv-lite'];
+
+test.for(['client.cjs', 'client.js'])('%s is at most 10 kB, with all that it loads', (file, { expect }) => {
+  const dist = join(consumer, 'node_modules', packageJson.name, 'dist');
+  const sizes = filesReachedFrom(dist, file).map((reached) => statSync(join(dist, reached)).size);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(10_000);
+});
 
 test('adds at most 90 kB of code for the samples, without its indentation, and loads them only when they are used', ({
   expect,

@@ -20,6 +20,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       operations: 'a file for each resource: its operations, and the schemas of their replies',
       behaviours: 'the ledger of what the document leaves open',
       openapi: 'the OpenAPI document, made from the tables',
+      client: 'the client of the operations, for tests; of the rest of the room it imports only types',
     },
   },
   fixture: {

@@ -9,6 +9,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const ENTRIES = [
   ...['src/mailbox/index.ts', 'src/server/index.ts', 'src/server/express.ts', 'src/testing/receiver/index.ts'],
+  'src/contract/client/index.ts',
   'src/testing/matchers/index.ts',
   'src/testing/samples/index.ts',
   'src/cli/commands/verify/index.ts',

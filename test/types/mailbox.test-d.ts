@@ -26,6 +26,8 @@ import {
   type TenantOption,
   type TriggerOptions,
 } from 'agent-mailbox-mock';
+import type * as client from 'agent-mailbox-mock/client';
+import type { ApiReplyError, ServiceClient } from 'agent-mailbox-mock/client';
 import type { ReceiverAnswer, ReceiverOptions } from 'agent-mailbox-mock/receiver';
 import { createSample, type Sample } from 'agent-mailbox-mock/samples';
 import type * as server from 'agent-mailbox-mock/server';
@@ -178,8 +180,28 @@ describe('types', () => {
     createMailbox({ faults: [{ on: 'stream', kind: 'close', webhookId: 'x' }] });
   });
 
+  test('a method of a client takes the path, the body and the rest, and knows the reply', () => {
+    type Method<Id extends keyof ServiceClient> = Parameters<ServiceClient[Id]>;
+    type Reply<Id extends keyof ServiceClient> = Awaited<ReturnType<ServiceClient[Id]>>;
+    expectTypeOf<['i', 'm', { plainBody: 'x' }, { headers: { a: 'b' } }]>().toExtend<Method<'replyToMessage'>>();
+    expectTypeOf<['i', { query: { limit: 1 } }]>().toExtend<Method<'listMessages'>>();
+    expectTypeOf<[{ url: 'x' }]>().toExtend<Method<'createWebhook'>>();
+    expectTypeOf<['i']>().toExtend<Method<'rotateInboxKey'>>();
+    expectTypeOf<['i']>().not.toExtend<Method<'getMessage'>>();
+    expectTypeOf<['i']>().not.toExtend<Method<'sendMessage'>>();
+    expectTypeOf<[{ query: { direction: 'up' } }]>().not.toExtend<Method<'listMessages'>>();
+    expectTypeOf<Parameters<ServiceClient[keyof ServiceClient]>[0]>().not.toBeNever();
+    expectTypeOf<Reply<'getMessage'>['plainBody']>().toEqualTypeOf<string>();
+    expectTypeOf<Reply<'getMessage'>['to']>().toEqualTypeOf<string | readonly string[]>();
+    expectTypeOf<Reply<'getRawMessage'>>().toEqualTypeOf<Uint8Array>();
+    expectTypeOf<Reply<'getHealth'>['status']>().toEqualTypeOf<'ok' | undefined>();
+    expectTypeOf<ApiReplyError['status']>().toBeNumber();
+  });
+
   test('the exports are these', () => {
+    expectTypeOf<keyof typeof client>().toEqualTypeOf<'ApiReplyError' | 'createClient'>();
     expectTypeOf<keyof typeof library>().toEqualTypeOf<
+      | 'ApiError'
       | 'BEHAVIOURS'
       | 'BehaviourError'
       | 'createMailbox'

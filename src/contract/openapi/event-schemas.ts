@@ -25,7 +25,7 @@ const PAYLOADS = {
     referencePayload().extend({
       id: z.string().describe('The id of the event.'),
       workspaceId: uuid(),
-      ...fieldsOf(z.string, 'subject', 'plainBody'),
+      ...fieldsOf(() => z.string(), 'subject', 'plainBody'),
       htmlBody: z.string().nullable(),
       receivedAt: timestamp(),
       ...bounceFields('statusCode'),
@@ -54,9 +54,9 @@ export const serverFrames = (readBehaviour: ReadBehaviour) => ({
     event_id: z.string(),
     message: z.strictObject({
       ...(readBehaviour('stream.event.message') === 'with-id' && { message_id: z.string() }),
-      ...fieldsOf(z.string, 'inbox_id', 'thread_id', 'from'),
+      ...fieldsOf(() => z.string(), 'inbox_id', 'thread_id', 'from'),
       to: texts(),
-      ...fieldsOf(z.string, 'subject', 'plain_body'),
+      ...fieldsOf(() => z.string(), 'subject', 'plain_body'),
       html_body: z.string().nullable(),
       timestamp: timestamp(),
       ...bounceFields('status_code'),

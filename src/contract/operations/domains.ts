@@ -8,7 +8,7 @@ const simpleStatus = () => domainStatus().extract(['pending', 'verified', 'faile
 const dnsRecord = () =>
   z.strictObject({
     type: z.enum(['MX', 'TXT', 'CNAME']),
-    ...fieldsOf(z.string, 'name', 'value'),
+    ...fieldsOf(() => z.string(), 'name', 'value'),
     priority: z.int().nullable(),
     status: simpleStatus(),
   });

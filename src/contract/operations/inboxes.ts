@@ -28,7 +28,7 @@ const referenceInbox = () =>
     id: uuid(),
     email: z.string().describe('The current primary address.'),
     canonicalEmail: z.string().describe('The first address, which never changes; it is the IMAP and SMTP login.'),
-    ...fieldsOf(z.string, 'username', 'domain'),
+    ...fieldsOf(() => z.string(), 'username', 'domain'),
     displayName: nullableText(),
     workspaceId: uuid(),
     addresses: z.array(z.strictObject({ address: z.string(), isPrimary: z.boolean() })),

@@ -39,7 +39,7 @@ const referenceMessage = () =>
   z.strictObject({
     id: uuid(),
     direction: direction(),
-    ...fieldsOf(z.string, 'from', 'to', 'subject', 'plainBody'),
+    ...fieldsOf(() => z.string(), 'from', 'to', 'subject', 'plainBody'),
     htmlBody: z.string().nullable(),
     isRead: z.boolean(),
     threadId: uuid(),
@@ -80,7 +80,7 @@ export function messageReply(readBehaviour: ReadBehaviour) {
 const messageSummary = (readBehaviour: ReadBehaviour) =>
   object('MessageSummary', {
     ...fieldsOf(uuid, 'id', 'inboxId'),
-    ...fieldsOf(z.string, 'inboxUsername', 'inboxDomain'),
+    ...fieldsOf(() => z.string(), 'inboxUsername', 'inboxDomain'),
     direction: direction(),
     ...addressFields(readBehaviour),
     subject: z.string(),

@@ -12,7 +12,7 @@ const slug = () =>
 const workspace = () =>
   object('Workspace', {
     id: uuid(),
-    ...fieldsOf(z.string, 'name', 'slug'),
+    ...fieldsOf(() => z.string(), 'name', 'slug'),
     isDefault: z.boolean(),
     inboxCount: z.int().describe('The number of its inboxes.'),
     domainCount: z.int().describe('The number of its domains.'),

@@ -1,17 +1,13 @@
 import type { z } from 'zod';
 import type { ReadonlyDeep } from '../../basics/lazy-schema.ts';
 import { LineSplitter } from '../../basics/line-splitter.ts';
+import type { QueryValue } from '../../contract/query.ts';
 import { CONTROL_CALLS, type ControlCallId } from './calls.ts';
 import { CONTROL_TOKEN_HEADER } from './control-path.ts';
 import type { ControlDefinition } from './row.ts';
 import type { CONTROL_ROWS } from './table.ts';
 
 type Rows = typeof CONTROL_ROWS;
-
-/** The values that can be sent for a field of a query: the text, or the value that the text is parsed to. */
-type QueryValue<Input, Output> = unknown extends Input
-  ? Output
-  : Input | Output | (string extends Input ? Date : never);
 
 /** Replaces the type of an object without fields, which is `Record<string, never>` in zod, by `unknown`. */
 type Fields<Type> = string extends keyof Type ? unknown : Type;

@@ -206,7 +206,7 @@ function readReply({ status, headers, content }: Entry['response']): Reply {
   const decoded = encoding === 'base64' ? Buffer.from(text, 'base64').toString() : text;
   return {
     status,
-    headers: new Headers(headers.map(({ name, value }) => [name, value])),
+    headers: new Headers(headers.map(({ name, value }): [string, string] => [name, value])),
     text: decoded,
     body: parse(decoded),
   };
