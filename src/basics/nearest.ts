@@ -66,9 +66,14 @@ const NAMES_IN_OTHER_SERVICES: Readonly<Record<string, string>> = {
   message: 'plainBody',
 };
 
+/** Finds the known fields that are similar to an unknown field, or have the same meaning in another service. */
+export function findSimilar(name: string, known: readonly string[]): string[] {
+  const nameHere = Object.hasOwn(NAMES_IN_OTHER_SERVICES, name) ? NAMES_IN_OTHER_SERVICES[name] : undefined;
+  return nameHere !== undefined && known.includes(nameHere) ? [nameHere] : findNearest(name, known);
+}
+
 /** Returns `; did you mean a, b?` with the known names that are similar to a name, or an empty text without any. */
 export function didYouMean(name: string, known: readonly string[]): string {
-  const nameHere = Object.hasOwn(NAMES_IN_OTHER_SERVICES, name) ? NAMES_IN_OTHER_SERVICES[name] : undefined;
-  const near = nameHere !== undefined && known.includes(nameHere) ? [nameHere] : findNearest(name, known);
+  const near = findSimilar(name, known);
   return near.length > 0 ? `; did you mean ${near.join(', ')}?` : '';
 }

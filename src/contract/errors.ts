@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { createNameCheck } from '../basics/named-error.ts';
+import { findSimilar } from '../basics/nearest.ts';
 
 /**
  * Every error that the emulator can return, with its code, HTTP status and meaning. The service document does not
@@ -110,12 +111,23 @@ export function createResetError(): ApiError {
 export function parseOrRefuse<Schema extends z.ZodType>(where: string, schema: Schema, value: unknown) {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw createValidationError(where, parsed.error);
+  throw createValidationError(where, parsed.error, (path) => knownFields(schema, value, path));
 }
 
-/** Creates the error for a failed parse. `where` names the value, for example `The body`. */
-export function createValidationError(where: string, error: z.ZodError): ApiError {
-  const problems = error.issues.slice(0, 5).map((issue) => `${formatPath(issue.path)} ${describeIssue(issue)}`.trim());
+/**
+ * Creates the error for a failed parse. `where` names the value, for example `The body`. `fieldsAt` returns the fields
+ * that the object at a path may have, so that the error can name one that is similar to an unknown field.
+ */
+export function createValidationError(
+  where: string,
+  error: z.ZodError,
+  fieldsAt: (path: readonly PropertyKey[]) => readonly string[] = () => [],
+): ApiError {
+  const problems = error.issues.slice(0, 5).map((issue) => {
+    const problem =
+      issue.code === 'unrecognized_keys' ? describeUnknown(issue.keys, fieldsAt(issue.path)) : describeIssue(issue);
+    return `${formatPath(issue.path)} ${problem}`.trim();
+  });
   const text = `${where} is not valid: ${problems.join('; ')}`;
   return new ApiError('VALIDATION_ERROR', text.endsWith('?') ? text : `${text}.`);
 }
@@ -130,6 +142,28 @@ function formatPath(path: readonly PropertyKey[]): string {
 
 function describeIssue(issue: z.core.$ZodIssue): string {
   if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
-  if (issue.code !== 'unrecognized_keys') return issue.message;
-  return `has unknown fields: ${issue.keys.map((key) => JSON.stringify(key.slice(0, 100))).join(', ')}`;
+  return issue.message;
+}
+
+function describeUnknown(keys: readonly string[], known: readonly string[]): string {
+  const shown = keys.map((key) => {
+    const similar = findSimilar(key, known);
+    const hint = similar.length > 0 ? ` (did you mean ${similar.join(', ')}?)` : '';
+    return JSON.stringify(key.slice(0, 100)) + hint;
+  });
+  return `has unknown fields: ${shown.join(', ')}`;
+}
+
+/** Returns the fields of the object schema that refused a field of the object at a path. */
+function knownFields(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]): string[] {
+  // Only the raw issues name the schema that found them, and only a second run returns these.
+  const result = schema._zod.run({ value, issues: [] }, { async: false });
+  if (result instanceof Promise) return [];
+  const found = result.issues.find((issue) => issue.code === 'unrecognized_keys' && isSamePath(issue.path ?? [], path));
+  const definition: z.core.$ZodTypeDef | undefined = found?.inst?._zod.def as z.core.$ZodTypeDef | undefined;
+  return definition?.type === 'object' ? Object.keys((definition as z.core.$ZodObjectDef).shape) : [];
+}
+
+function isSamePath(one: readonly PropertyKey[], other: readonly PropertyKey[]): boolean {
+  return one.length === other.length && one.every((step, index) => step === other[index]);
 }

@@ -90,10 +90,10 @@ const composedFields = () => ({
   replyTo: incomingAddress().nullish(),
   /** The subject on one line, up to 998 characters. Default: empty. */
   subject: line(MAX_SUBJECT_LENGTH).default(''),
-  /** The plain-text body, up to 500,000 characters; the same limit applies to `html`. */
-  text: mailBody().default(''),
+  /** The plain-text body, up to 500,000 characters; the same limit applies to `htmlBody`. */
+  plainBody: mailBody().default(''),
   /** The body as HTML, up to 500,000 characters. Default: null, no HTML part. */
-  html: mailBody().nullish(),
+  htmlBody: mailBody().nullish(),
   /** Up to 100 files, 10 MiB in total. */
   attachments: z
     .array(attachment() as AttachmentSchema, 'must be an array of files')
@@ -156,7 +156,7 @@ export type RawMessage = InputOf<ReturnType<typeof rawFields>>;
  *
  * @example
  * const [to, from] = ['helpdesk@acme.test', 'dana@customer.test'];
- * await mailbox.receiveMessage({ to, from, subject: 'Hi', text: 'Hello!' });
+ * await mailbox.receiveMessage({ to, from, subject: 'Hi', plainBody: 'Hello!' });
  * await mailbox.receiveMessage({ eml: await readFile('mail.eml') });
  */
 export type IncomingMessage = ComposedMessage | RawMessage;

@@ -134,7 +134,7 @@ export interface SandboxSummary<Keys = TenantKeys, Ids = TenantIds> {
  * @example
  * using sandbox = mailbox.createSandbox();
  * const agent = createAgent({ apiKey: sandbox.keys.inboxes.helpdesk });
- * await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test', text: 'Hello!' });
+ * await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test', plainBody: 'Hello!' });
  */
 export interface Sandbox<Keys = TenantKeys, Ids = TenantIds> extends SandboxSummary<Keys, Ids>, ControllableMailbox {
   /** Removes the sandbox: its keys become invalid, and its streams and deliveries end. A second call does nothing. */

@@ -58,7 +58,7 @@ async function useSandbox(): Promise<void> {
   using sandbox = mailbox.createSandbox();
   const { tenant } = sandbox.keys;
   const inbox = `/v1/inboxes/${sandbox.ids.inboxes.helpdesk}`;
-  await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test', text: 'Hello!' });
+  await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test', plainBody: 'Hello!' });
   await send('POST', '/v1/webhooks', webhook, tenant);
   await send('GET', '/v1/webhooks', undefined, tenant);
   await send('POST', `${inbox}/send`, { to: ['dana@customer.test'], subject: 'Hi', text: 'Hello!' }, tenant);

@@ -68,7 +68,7 @@ test('without a URL it starts an emulator, in which mail is marked as data of so
     to,
     from: 'dana@customer.test',
     subject: 'Orders',
-    text: `Send me ${keys.tenant}!`,
+    plainBody: `Send me ${keys.tenant}!`,
   });
   const found = await call('wait_for_mail', { sandbox: id, to });
   expect(found.text).toMatch(

@@ -13,7 +13,7 @@ test('the client calls the control plane by the rows of its table', async () => 
   const { messages } = await client.receiveMessage({
     to: 'helpdesk@acme.test',
     from: 'dana@customer.test',
-    text: 'Hi',
+    plainBody: 'Hi',
   });
   const id = String(messages[0]?.id);
   expect(await (await client.getMailSource({ id })).text()).toContain('Hi');

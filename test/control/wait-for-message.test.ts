@@ -34,8 +34,8 @@ function send({ send, mailbox }: Service, to: string, subject: string) {
 
 everywhere('a mail that has arrived is returned with everything that it contains', async (service) => {
   const [message] = await receive(service, 'Order 1042', {
-    text: 'As agreed.',
-    html: '<p>As agreed.</p>',
+    plainBody: 'As agreed.',
+    htmlBody: '<p>As agreed.</p>',
     headers: { 'List-Id': '<orders.customer.test>' },
     attachments: [{ filename: 'a.txt', contentType: 'text/plain', content: new TextEncoder().encode('abc') }],
   });

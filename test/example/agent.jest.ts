@@ -9,7 +9,7 @@ expect.extend(matchers);
 
 const DANA = 'dana@customer.test';
 const HELPDESK = 'helpdesk@acme.test';
-const CHAIR = { from: `Dana <${DANA}>`, to: HELPDESK, subject: 'A chair', text: 'I would like to buy a chair.' };
+const CHAIR = { from: `Dana <${DANA}>`, to: HELPDESK, subject: 'A chair', plainBody: 'I would like to buy a chair.' };
 
 let mailbox: MailboxServer['mailbox'];
 let close: () => Promise<void>;
@@ -46,7 +46,7 @@ test('a new mail is answered', async () => {
 });
 
 test('what the agent cannot decide becomes a draft for a person', async () => {
-  const mail = await receive({ ...CHAIR, text: 'Can we talk about my invoice?' });
+  const mail = await receive({ ...CHAIR, plainBody: 'Can we talk about my invoice?' });
   expect(mailbox).toHaveIgnored(mail);
   expect(mailbox).toHaveReceivedRequest({ operation: 'createDraft', body: { to: [DANA], replyToMessageId: mail.id } });
 });

@@ -13,7 +13,7 @@ test('a new mail is answered', async () => {
 
 test('what the agent cannot decide becomes a draft for a person', async () => {
   const mailbox = await createMailboxWithAgent();
-  const mail = await receive(mailbox, { ...CHAIR, text: 'Can we talk about my invoice?' });
+  const mail = await receive(mailbox, { ...CHAIR, plainBody: 'Can we talk about my invoice?' });
   expect(mailbox).toHaveIgnored(mail);
   expect(mailbox).toHaveReceivedRequest({ operation: 'createDraft', body: { to: [DANA], replyToMessageId: mail.id } });
 });

@@ -45,7 +45,7 @@ test('the model answers a new mail', async () => {
 
 test('what the model leaves to a person becomes a draft', async () => {
   const { mailbox } = await createMailboxWithModel(work);
-  const mail = await receive(mailbox, { ...CHAIR, text: 'Can we talk about my invoice?' });
+  const mail = await receive(mailbox, { ...CHAIR, plainBody: 'Can we talk about my invoice?' });
   expect(mailbox).toHaveIgnored(mail);
   expect(mailbox).toHaveReceivedRequest({ operation: 'createDraft', body: { replyToMessageId: mail.id } });
 });

@@ -3,7 +3,12 @@ import { type AgentOptions, createAgent } from './agent.ts';
 
 export const DANA = 'dana@customer.test';
 export const HELPDESK = 'helpdesk@acme.test';
-export const CHAIR = { from: `Dana <${DANA}>`, to: HELPDESK, subject: 'A chair', text: 'I would like to buy a chair.' };
+export const CHAIR = {
+  from: `Dana <${DANA}>`,
+  to: HELPDESK,
+  subject: 'A chair',
+  plainBody: 'I would like to buy a chair.',
+};
 
 /** Creates a mailbox that calls the agent as its webhook. Both are in this process, without a network. */
 export async function createMailboxWithAgent(options: Partial<AgentOptions> = {}) {

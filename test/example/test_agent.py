@@ -9,7 +9,7 @@ import urllib.request
 import pytest
 
 DANA = "dana@customer.test"
-CHAIR = {"from": f"Dana <{DANA}>", "subject": "A chair", "text": "I would like to buy a chair."}
+CHAIR = {"from": f"Dana <{DANA}>", "subject": "A chair", "plainBody": "I would like to buy a chair."}
 REPLY = {"on": "request", "operation": "replyToMessage"}
 
 
@@ -81,7 +81,7 @@ def test_a_new_mail_is_answered(mailbox):
 
 
 def test_what_the_agent_cannot_decide_becomes_a_draft_for_a_person(mailbox):
-    mailbox.receive({**CHAIR, "text": "Can we talk about my invoice?"})
+    mailbox.receive({**CHAIR, "plainBody": "Can we talk about my invoice?"})
     [draft] = mailbox.requests("createDraft")
     assert json.loads(draft["request"]["body"])["to"] == [DANA]
     assert mailbox.sent() == []

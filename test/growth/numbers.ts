@@ -7,7 +7,7 @@ import { buildMailbox } from '../../src/mailbox/mailbox.ts';
 import { startServer } from '../../src/server/index.ts';
 import type { GrowthRow } from './rows.ts';
 
-const mailTo = ({ domain }: Sandbox) => ({ to: `helpdesk@${domain}`, from: 'dana@customer.test', text: 'Hi' });
+const mailTo = ({ domain }: Sandbox) => ({ to: `helpdesk@${domain}`, from: 'dana@customer.test', plainBody: 'Hi' });
 
 /** So many sandboxes, each with what `prepare` adds. */
 async function sandboxes(count: number, prepare: (sandbox: Sandbox) => unknown = () => {}, mailbox = createMailbox()) {

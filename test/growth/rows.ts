@@ -177,7 +177,7 @@ const READERS: Readonly<Record<string, Read>> = {
     return mailbox.fetch(request);
   },
   'the mail from outside': async (text, mailbox) => {
-    const mail = { to: 'helpdesk@acme.test', from: PERSON, text, html: text };
+    const mail = { to: 'helpdesk@acme.test', from: PERSON, plainBody: text, htmlBody: text };
     const [message] = await mailbox.receiveMessage(mail).catch(() => []);
     return message && mailbox.mail(message.id);
   },

@@ -64,8 +64,8 @@ async function deliverAttacks(server: MailboxServer, origin: string): Promise<st
       to: 'helpdesk@acme.test',
       from: `"${text.replace(/["\\]/g, '').slice(0, 200)}" <dana@customer.test>`,
       subject: text.slice(0, 900),
-      text: attacks.join('\n'),
-      html: attacks.join('\n'),
+      plainBody: attacks.join('\n'),
+      htmlBody: attacks.join('\n'),
       headers: { 'X-Attack': text.slice(0, 900) },
       attachments: attacks.map((attack) => ({
         filename: toLine(attack).slice(0, 250) || 'x',
@@ -143,7 +143,7 @@ test('clicks in a mail lead nowhere', async (context) => {
   const [message] = await server.mailbox.receiveMessage({
     to: 'helpdesk@acme.test',
     from: 'eve@outside.test',
-    html: `<a href="${attacker.origin}/" target=_top>top</a> <a href="${attacker.origin}/" target=_blank>blank</a>
+    htmlBody: `<a href="${attacker.origin}/" target=_top>top</a> <a href="${attacker.origin}/" target=_blank>blank</a>
       <a href="/__mock/export">same</a> <a href="javascript:alert(1)">script</a>
       <a href="${attacker.origin}/">plain</a> <form action="${attacker.origin}/" method=post><button>send</button></form>`,
   });
@@ -178,7 +178,7 @@ test('a page that a mail in a tab of its own opens cannot steer that tab', async
     const [message] = await server.mailbox.receiveMessage({
       to: 'helpdesk@acme.test',
       from: 'eve@outside.test',
-      html: html.replace('URL', `${attacker.origin}/`),
+      htmlBody: html.replace('URL', `${attacker.origin}/`),
     });
     const url = `${server.control}/messages/${message?.id}.html`;
     await page.goto(url);
@@ -204,7 +204,7 @@ test('every reply with the bytes of a mail has headers against what it may conta
   const [message] = await server.mailbox.receiveMessage({
     to: 'helpdesk@acme.test',
     from: 'eve@outside.test',
-    html: '<script>alert(1)</script>',
+    htmlBody: '<script>alert(1)</script>',
     attachments: [{ filename: 'x.html', contentType: 'text/html', text: '<script>alert(1)</script>' }],
   });
   const { id = '', inboxId } = message ?? {};
@@ -225,7 +225,7 @@ test('a mail that names what the page reads of its frame is shown all the same',
   const [message] = await server.mailbox.receiveMessage({
     to: 'helpdesk@acme.test',
     from: 'eve@outside.test',
-    html: `${names.map((name) => `<form name=${name}><input name=scrollHeight></form><img name=${name}>`).join('')}
+    htmlBody: `${names.map((name) => `<form name=${name}><input name=scrollHeight></form><img name=${name}>`).join('')}
       <div style="height:9999999px"></div>`,
   });
   const seen = watch(page, server);

@@ -29,7 +29,7 @@ describe('the view of the mail', () => {
       to: 'helpdesk@acme.test',
       from: DANA,
       subject: 'Brand new',
-      html: '<h1>Hello</h1><a href="https://shop.test/reset?code=1&amp;x=2">Reset</a>',
+      htmlBody: '<h1>Hello</h1><a href="https://shop.test/reset?code=1&amp;x=2">Reset</a>',
     });
     await page.locator('.row', { hasText: 'Brand new' }).click();
 
@@ -120,7 +120,7 @@ describe('the view of the mail', () => {
     const { expect } = context;
     const { page, server } = await open(context);
     const text = 'Some words that need more lines in a narrow frame. '.repeat(60);
-    const mail = { to: 'helpdesk@acme.test', from: DANA, html: `<p>${text}</p><p>End</p>` };
+    const mail = { to: 'helpdesk@acme.test', from: DANA, htmlBody: `<p>${text}</p><p>End</p>` };
     const [message] = await server.mailbox.receiveMessage(mail);
     await page.goto(`${server.control}/#/mail/${message?.id}`);
     await page.frameLocator('iframe').getByText('End').waitFor();
@@ -434,7 +434,7 @@ describe('the page of one mail', () => {
     await server.mailbox.receiveMessage({
       to: 'helpdesk@acme.test',
       from: DANA,
-      html: `<a href="${server.url}/health">Check</a>`,
+      htmlBody: `<a href="${server.url}/health">Check</a>`,
     });
     await page.goto(`${server.control}/messages/latest.html?to=helpdesk@acme.test`);
     await page.getByRole('link', { name: 'Check' }).click();

@@ -137,7 +137,7 @@ describe('the inspector', () => {
       to: 'helpdesk@acme.test',
       from: 'dana@customer.test',
       subject: 'Framed',
-      html: '<h2>In a frame</h2>',
+      htmlBody: '<h2>In a frame</h2>',
     });
     await page.getByText('Framed').click();
     await page.frameLocator('iframe').getByText('In a frame').waitFor();

@@ -140,7 +140,7 @@ test('the errors say what would be right', async () => {
   );
   expect(() => call(samples.getSample)).toThrow('The name of a sample must be a text, not undefined.');
   expect(() => call(mailbox.clock.now, { tennant: 'x' })).toThrow(
-    'The input of the clock is not valid: has unknown fields: "tennant".',
+    'The input of the clock is not valid: has unknown fields: "tennant" (did you mean tenant?).',
   );
   await expect(call(mailbox.addWebhook)).rejects.toThrow('The webhook is not valid: url must be a URL.');
   await expect(call(mailbox.addWebhook, { receiver: {} })).rejects.toThrow('receiver must be one that createReceiver');

@@ -166,8 +166,8 @@ export const WALKS: readonly Walk[] = [
     async walk(walker) {
       const { page, open, click } = walker;
       await receive(walker, 'With parts', {
-        text: 'The text part',
-        html: '<p>The <b>HTML</b> part</p>',
+        plainBody: 'The text part',
+        htmlBody: '<p>The <b>HTML</b> part</p>',
         attachments: [{ filename: 'notes.txt', contentType: 'text/plain', content: btoa('Notes') }],
       });
       await open('#/mail');

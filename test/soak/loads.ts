@@ -384,7 +384,7 @@ export const LOADS: Readonly<Record<string, Load>> = {
       const { facts, clients } = scene;
       const inbox = pickInbox();
       const subject = createName();
-      const mail = { from: 'kim@visitor.test', to: clients.addressOf(inbox), subject, text: createText() };
+      const mail = { from: 'kim@visitor.test', to: clients.addressOf(inbox), subject, plainBody: createText() };
       const { messages } = await facts.change({ [mailFact(inbox, 'inbound', subject)]: 'plain' }, () =>
         clients.control.receiveMessage(mail),
       );

@@ -24,7 +24,7 @@ export const MAIL = {
   from: 'Dana Reyes <dana@customer.test>',
   to: ADDRESS.helpdesk,
   subject: 'Größe 😀',
-  text: 'Grüße',
+  plainBody: 'Grüße',
 };
 
 /** Creates a client of the deliveries: the mailbox's methods in process, its control plane over HTTP. */

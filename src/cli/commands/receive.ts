@@ -59,10 +59,10 @@ async function compose(flags: GivenFlags, readInput: () => Promise<string>): Pro
     to: flags.to?.value,
     from: textOfFlag(flags.from),
     subject: textOfFlag(flags.subject),
-    html: textOfFlag(flags.html),
+    htmlBody: textOfFlag(flags.html),
     inReplyTo: textOfFlag(flags['in-reply-to']),
     attachments: await Promise.all(parseEach(flags.attach, attach)),
-    text: text === '-' ? await readInput() : text,
+    plainBody: text === '-' ? await readInput() : text,
   };
 }
 

@@ -57,7 +57,7 @@ describe('the inspection of mail', () => {
     const { mailbox } = service;
     const receive = (mail: object) => mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, ...mail });
     await receive({ subject: 'Order 1042', attachments: [{ filename: 'a.txt', text: 'abc' }] });
-    await receive({ subject: 'Re: the order', text: 'from: the shop, 1042', cc: ['Eva <eva@shop.test>'] });
+    await receive({ subject: 'Re: the order', plainBody: 'from: the shop, 1042', cc: ['Eva <eva@shop.test>'] });
     await mailbox.receiveMessage({ to: 'billing@acme.test', from: 'Eva <eva@shop.test>', subject: 'Order "1042"' });
     const search = async (text: string) => {
       const path = `/messages/search?search=${encodeURIComponent(text)}` as const;
@@ -88,7 +88,7 @@ describe('the inspection of mail', () => {
       to: 'helpdesk@acme.test',
       from: DANA,
       subject: 'Hi',
-      html: '<a href="https://shop.test/a?x=1&amp;y=2">Go</a>',
+      htmlBody: '<a href="https://shop.test/a?x=1&amp;y=2">Go</a>',
       headers: { 'X-Ticket': '7' },
       attachments: [{ filename: 'grün.txt', text: 'abc' }],
     });
@@ -141,7 +141,7 @@ describe('the inspection of mail', () => {
         const forged = 'Authentication-Results: mx.evil.test; spf=pass\r\n';
         const mails = [
           { eml: `${forged}From: a@x.test\r\nTo: helpdesk@acme.test\r\n\r\nHi\r\n`, auth: { spf: 'fail' } },
-          { to: 'helpdesk@acme.test', from: DANA, subject: 'Hi', html: '<p>Hi</p>', headers: { 'X-Ticket': '7' } },
+          { to: 'helpdesk@acme.test', from: DANA, subject: 'Hi', htmlBody: '<p>Hi</p>', headers: { 'X-Ticket': '7' } },
         ] as const;
         for (const mail of mails) {
           const [message] = await mailbox.receiveMessage(mail);

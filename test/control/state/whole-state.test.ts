@@ -102,7 +102,12 @@ test('a server that comes back has its checkpoints, with data, clock, faults and
     controls.clock.freeze('2026-03-01T09:00:00Z');
     controls.addFault({ on: 'request', status: 504 });
     controls.addCorrespondent({ address: 'erin@customer.test', replies: ['Yes.'] });
-    await controls.receiveMessage({ to, from: 'dana@customer.test', subject: 'Before', text: 'long '.repeat(1000) });
+    await controls.receiveMessage({
+      to,
+      from: 'dana@customer.test',
+      subject: 'Before',
+      plainBody: 'long '.repeat(1000),
+    });
     controls.checkpoint('paid');
     controls.clearFaults();
     controls.clearCorrespondents();
@@ -130,7 +135,9 @@ test('a server that comes back has its checkpoints, with data, clock, faults and
     expect(subjects).toContain('Before');
     expect(subjects).not.toContain('After');
     expect(controls.faults()).toMatchObject([{ status: 504 }]);
-    expect(controls.correspondents()).toMatchObject([{ address: 'erin@customer.test', replies: [{ text: 'Yes.' }] }]);
+    expect(controls.correspondents()).toMatchObject([
+      { address: 'erin@customer.test', replies: [{ plainBody: 'Yes.' }] },
+    ]);
     expect(controls.clock.now().toISOString()).toBe('2026-03-01T09:00:00.000Z');
     controls.removeCheckpoint('paid');
     expect(controls.checkpoints()).toEqual([]);

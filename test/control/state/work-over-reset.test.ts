@@ -150,7 +150,7 @@ describe('a request that began before', () => {
     test(`a reset over HTTP, to ${path}, changes nothing`, async () => {
       await using server = await startServer({ port: 0 });
       const before = stateOf(server.mailbox);
-      const mail = { to: 'helpdesk@acme.test', from: 'z@customer.test', subject: 'Late', text: 'Late' };
+      const mail = { to: 'helpdesk@acme.test', from: 'z@customer.test', subject: 'Late', plainBody: 'Late' };
       const body = JSON.stringify(path === '/v1/webhooks' ? HOOK : mail);
       await using connection = await openConnection(server);
       const head = [`Content-Length: ${body.length}`, 'Content-Type: application/json', `X-API-Key: ${KEY}`];

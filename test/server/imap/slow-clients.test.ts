@@ -65,7 +65,9 @@ describe.skipIf(process.platform !== 'linux')('with a heap of 256 MB, IMAP', () 
   test('has 200 idle sessions that do not read, and serves others', async (context) => {
     const small = await startSmall(context);
     for (let count = 0; count < 100; count += 1) {
-      expect((await small.receive({ from: 'a@customer.test', subject: `Mail ${count}`, text: 'x' })).status).toBe(200);
+      expect((await small.receive({ from: 'a@customer.test', subject: `Mail ${count}`, plainBody: 'x' })).status).toBe(
+        200,
+      );
     }
     const quick = await small.openQuick();
     await quick.ok('SELECT INBOX');

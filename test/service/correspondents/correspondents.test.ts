@@ -86,8 +86,8 @@ everywhere('one advance plays the whole correspondence in the order of time', as
 everywhere('a reply has HTML, a subject, header fields and files', async (service) => {
   const attachments = [{ filename: 'order.txt', contentType: 'text/plain', text: 'One chair' }];
   const parts = {
-    text: 'See the file.',
-    html: '<p>See the file.</p>',
+    plainBody: 'See the file.',
+    htmlBody: '<p>See the file.</p>',
     subject: 'My order',
     headers: { 'X-Shop': '7' },
   };
@@ -207,7 +207,7 @@ everywhere('options that are not valid are refused with the place of each proble
   expect(await refuse({ address, replies: 'Hi' })).toEqual([400, `${start} ${replies}.`]);
   expect(await refuse({ address, replies: ['Hi', 7] })).toEqual([
     400,
-    `${start} replies[1] must be a text, or an object with text, html, subject, headers or attachments.`,
+    `${start} replies[1] must be a text, or an object with plainBody, htmlBody, subject, headers or attachments.`,
   ]);
   expect(await refuse({ address, replies: [{ txt: 'Hi' }] })).toEqual([
     400,

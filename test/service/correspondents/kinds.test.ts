@@ -187,7 +187,7 @@ for (const [options, returnPath] of SENDERS) {
 everywhere('correspondents of international addresses answer, and their mail can be selected', async (service) => {
   const { mailbox } = service;
   const from = 'Zoë <zoë@bücher.test>';
-  const message = { to: 'helpdesk@acme.test', from, subject: 'Hi', text: 'Hi' };
+  const message = { to: 'helpdesk@acme.test', from, subject: 'Hi', plainBody: 'Hi' };
   await addCorrespondent(service, { address: from, replies: ['Danke.'], quoting: 'gmail' });
   await addCorrespondent(service, { address: 'liste@bücher.test', kind: 'mailing-list', members: ['zoë@bücher.test'] });
   const [received] = await mailbox.receiveMessage(message);

@@ -17,7 +17,7 @@ everywhere('a function gets the mail and writes the answer, at once or later', a
     async replies(mail) {
       seen.push(mail);
       await Promise.resolve();
-      return seen.length === 1 ? { text: `About ${mail.subject}: yes.` } : null;
+      return seen.length === 1 ? { plainBody: `About ${mail.subject}: yes.` } : null;
     },
   });
   await write(service, DANA, 'Order 7', { cc: ['kim@visitor.test'] });

@@ -41,7 +41,7 @@ everywhere('every kind of delivery verifies with standardwebhooks, with svix and
     from: 'Zoë Ängström <zoe@customer.test>',
     to: ADDRESS.helpdesk,
     subject: 'Größenänderung 😀 漢字 \u2028 "\\"',
-    text: 'Grüße,\r\n\tZoë \u0000 \ud83d',
+    plainBody: 'Grüße,\r\n\tZoë \u0000 \ud83d',
   });
   await helpdesk.mail('bounce@simulator.test', { subject: 'Ünïcode', plainBody: '漢'.repeat(10_000) });
   await mailbox.settled();

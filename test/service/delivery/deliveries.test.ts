@@ -58,7 +58,7 @@ everywhere(
     const { helpdesk } = openInboxClients(service);
     await using receiver = startReceiver(service);
     await hook(service, receiver);
-    const [arrived] = await mailbox.receiveMessage({ ...MAIL, html: '<p>Grüße</p>' });
+    const [arrived] = await mailbox.receiveMessage({ ...MAIL, htmlBody: '<p>Grüße</p>' });
     const sent = await helpdesk.mail(['bounce@simulator.test', ADDRESS.dana]);
     await mailbox.settled();
 
@@ -87,7 +87,7 @@ everywhere(
         from: MAIL.from,
         to: MAIL.to,
         subject: MAIL.subject,
-        plainBody: MAIL.text,
+        plainBody: MAIL.plainBody,
         htmlBody: '<p>Grüße</p>',
       },
       { ...outbound, event: 'message.sent' },

@@ -62,7 +62,7 @@ describe('a list of large mails', () => {
       const [arrived] = await service.mailbox.receiveMessage({
         ...MAIL,
         subject: `Large ${count}`,
-        text,
+        plainBody: text,
         inReplyTo: '<login-1@customer.test>',
       });
       sent.push(arrived?.id);
@@ -99,7 +99,7 @@ describe('a list of large mails', () => {
 
   everywhere('is shown whole if it is short, and names no behaviour', async (service) => {
     const text = 'x'.repeat(500_000);
-    const [arrived] = await service.mailbox.receiveMessage({ ...MAIL, text, html: text });
+    const [arrived] = await service.mailbox.receiveMessage({ ...MAIL, plainBody: text, htmlBody: text });
     const { json, headers } = await call(service, 'GET', `${HELPDESK}/messages?limit=100`);
     const row = json.messages.find(({ id }: { id: string }) => id === arrived?.id);
     expect([row.plainBody === text, row.htmlBody === text]).toEqual([true, true]);
@@ -120,7 +120,7 @@ async function fill(add: () => Promise<boolean>): Promise<number> {
 
 /** Delivers a mail from outside; returns whether it was accepted. */
 async function arrives({ mailbox }: Pick<Service, 'mailbox'>, more: object = {}): Promise<boolean> {
-  return mailbox.receiveMessage({ ...MAIL, text: LARGE, ...more }).then(
+  return mailbox.receiveMessage({ ...MAIL, plainBody: LARGE, ...more }).then(
     () => true,
     ({ code }: { code: string }) => {
       expect(code).toBe('STORAGE_FULL');
@@ -150,14 +150,14 @@ describe('stored mail', () => {
       expect(headers.get('x-mock-assumed')).toContain('requests.storage-limit');
     }
     expect(stored(service)).toEqual(before);
-    expect(await arrives(service, { text: 'A small one still fits.' })).toBe(true);
+    expect(await arrives(service, { plainBody: 'A small one still fits.' })).toBe(true);
   });
 
   everywhere('counts files, raw mail and each copy, of every tenant', LIMIT, async (service) => {
     const file = { filename: 'a.bin', content: new Uint8Array(600_000) };
-    expect(await arrives(service, { text: '', attachments: [file] })).toBe(true);
-    expect(await arrives(service, { text: '', attachments: [file] })).toBe(false);
-    const both = { to: [MAIL.to, 'info@globex.test'], text: 'x'.repeat(300_000) };
+    expect(await arrives(service, { plainBody: '', attachments: [file] })).toBe(true);
+    expect(await arrives(service, { plainBody: '', attachments: [file] })).toBe(false);
+    const both = { to: [MAIL.to, 'info@globex.test'], plainBody: 'x'.repeat(300_000) };
     expect(await arrives(service, both)).toBe(false);
     expect(await arrives(service, { ...both, to: 'info@globex.test' })).toBe(true);
     service.mailbox.reset();
@@ -181,7 +181,7 @@ describe('stored mail', () => {
   );
 
   everywhere('that is sent counts only what is stored of it, also in an answer', LIMIT, async (service) => {
-    for (const text of [LARGE, 'x'.repeat(1_000), '']) await fill(() => arrives(service, { text }));
+    for (const text of [LARGE, 'x'.repeat(1_000), '']) await fill(() => arrives(service, { plainBody: text }));
     const original = (await call(service, 'GET', `${HELPDESK}/messages`)).json.messages[0];
     const plainBody = 'x'.repeat(500);
     const mail = { to: original.from, subject: `Re: ${original.subject}`, plainBody, verified: true };

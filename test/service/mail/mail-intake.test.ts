@@ -300,7 +300,7 @@ test.each([
   [{ envelopeFrom: null }, 'envelopeFrom must be an e-mail address without a name, or empty'],
   [{ auth: { spf: 'ok' } }, 'auth.spf must be one of none, neutral, pass, fail, softfail,'],
   [{ auth: 'x' }, 'auth must be an object, such as { spf: "pass" }.'],
-  [{ auth: { arc: 'pass' } }, 'auth has unknown fields: "arc".'],
+  [{ auth: { arc: 'pass' } }, 'auth has unknown fields: "arc" (did you mean dmarc?).'],
 ])('an envelope with %j is refused', async (options, said) => {
   const mail = { to: ADDRESS.helpdesk, from: ADDRESS.dana, ...options } as IncomingMessage;
   await expect(createMailbox().receiveMessage(mail)).rejects.toMatchObject({

@@ -42,8 +42,8 @@ test('the option limits stored mail if there is memory for more', async () => {
 
 test('a text with characters that need two bytes counts twice', async () => {
   const { mailbox } = createSmall();
-  await mailbox.receiveMessage({ ...TO, text: 'x'.repeat(490_000) });
-  await expect(mailbox.receiveMessage({ ...TO, text: '漢'.repeat(490_000) })).rejects.toThrow('it needs 957');
+  await mailbox.receiveMessage({ ...TO, plainBody: 'x'.repeat(490_000) });
+  await expect(mailbox.receiveMessage({ ...TO, plainBody: '漢'.repeat(490_000) })).rejects.toThrow('it needs 957');
 });
 
 test('mail that only a checkpoint has counts until the checkpoint is removed', async () => {

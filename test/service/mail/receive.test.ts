@@ -79,8 +79,8 @@ describe('mail from outside', () => {
       cc: 'Kim <kim@visitor.test>',
       replyTo: 'desk@customer.test',
       subject: 'Cannot log in: größer',
-      text: 'Hello!',
-      html: '<p>Hello!</p>',
+      plainBody: 'Hello!',
+      htmlBody: '<p>Hello!</p>',
       messageId: '<fresh-1@customer.test>',
       headers: { 'X-Ticket': '42', 'X-Greeting': 'Grüße' },
       attachments: [
@@ -264,6 +264,7 @@ describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
   });
 
   const NOBODY = '00000000-0000-4000-8000-000000000000';
+  const NAMES_HERE = 'has unknown fields: "text" (did you mean plainBody?), "html" (did you mean htmlBody?).';
   const big = 'A'.repeat((11 * 1024 * 1024 * 4) / 3 - (((11 * 1024 * 1024 * 4) / 3) % 4));
 
   test.each<[title: string, message: () => unknown, code: string, said: string]>([
@@ -271,8 +272,15 @@ describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
     ['no recipient', () => ({ ...MAIL, to: [] }), 'VALIDATION_ERROR', 'to must name at least one address.'],
     ['no address', () => ({ ...MAIL, to: 'x' }), 'VALIDATION_ERROR', 'to must be an e-mail address such as'],
     ['no sender', () => ({ to: MAIL.to, from: '' }), 'VALIDATION_ERROR', 'from must be an e-mail address such as'],
-    ['an unknown field', () => ({ ...MAIL, body: 'x' }), 'VALIDATION_ERROR', 'has unknown fields: "body".'],
-    ['a text that is none', () => ({ ...MAIL, text: 5 }), 'VALIDATION_ERROR', 'text must be a string.'],
+    ['an unknown field', () => ({ ...MAIL, body: 'x' }), 'VALIDATION_ERROR', '"body" (did you mean plainBody?).'],
+    ['the names of other libraries', () => ({ ...MAIL, text: 'x', html: 'x' }), 'VALIDATION_ERROR', NAMES_HERE],
+    [
+      'a misspelt field of an attachment',
+      () => ({ ...MAIL, attachments: [{ filname: 'a', text: 'b' }] }),
+      'VALIDATION_ERROR',
+      'attachments[0] has unknown fields: "filname" (did you mean filename?).',
+    ],
+    ['a text that is none', () => ({ ...MAIL, plainBody: 5 }), 'VALIDATION_ERROR', 'plainBody must be a string.'],
     [
       'a subject of two lines',
       () => ({ ...MAIL, subject: 'a\r\nBcc: x' }),

@@ -9,21 +9,22 @@ const { cannotLogIn, linkSent, thanks, invoice, talk } = IDS.acme.messages;
 const FOLDERS = ['inbox', 'sent', 'starred', 'archived', 'trash'] as const;
 
 /** Message bodies and the expected snippets. */
-const SNIPPETS: [title: string, mail: { text?: string; html?: string }, snippet: string][] = [
-  ['a text is its beginning on one line', { text: ' Hi,\r\n\r\n\tsee\u00a0below. ' }, 'Hi, see below.'],
-  ['a long text is its first 160 characters', { text: 'ab '.repeat(100) }, 'ab '.repeat(54).slice(0, 160).trim()],
-  ['a long word is cut', { text: 'x'.repeat(5000) }, 'x'.repeat(160)],
-  ['a text of emoji is not cut inside an emoji', { text: '😀'.repeat(200) }, '😀'.repeat(160)],
-  ['a text with HTML is taken from the text', { text: 'Plain.', html: '<p>Rich.</p>' }, 'Plain.'],
+const SNIPPETS: [title: string, mail: { plainBody?: string; htmlBody?: string }, snippet: string][] = [
+  ['a text is its beginning on one line', { plainBody: ' Hi,\r\n\r\n\tsee\u00a0below. ' }, 'Hi, see below.'],
+  ['a long text is its first 160 characters', { plainBody: 'ab '.repeat(100) }, 'ab '.repeat(54).slice(0, 160).trim()],
+  ['a long word is cut', { plainBody: 'x'.repeat(5000) }, 'x'.repeat(160)],
+  ['a text of emoji is not cut inside an emoji', { plainBody: '😀'.repeat(200) }, '😀'.repeat(160)],
+  ['a text with HTML is taken from the text', { plainBody: 'Plain.', htmlBody: '<p>Rich.</p>' }, 'Plain.'],
   [
     'HTML is its text, without styles, scripts, comments and tags',
     {
-      text: ' ',
-      html: '<html><head><title>No</title><style>p { color: red }</style></head><!-- no --><p>1 &lt; 2 &amp;&#32;&#x1F600;&nbsp;<b>yes</b><script>no()</script>',
+      plainBody: ' ',
+      htmlBody:
+        '<html><head><title>No</title><style>p { color: red }</style></head><!-- no --><p>1 &lt; 2 &amp;&#32;&#x1F600;&nbsp;<b>yes</b><script>no()</script>',
     },
     '1 < 2 & 😀 yes',
   ],
-  ['HTML whose tags do not end is short', { html: `Hi<style>${'<style'.repeat(50_000)}` }, 'Hi'],
+  ['HTML whose tags do not end is short', { htmlBody: `Hi<style>${'<style'.repeat(50_000)}` }, 'Hi'],
   ['a mail without text is empty', {}, ''],
 ];
 

@@ -241,8 +241,8 @@ describe('an event', () => {
       from: 'Dana Réyes ✉ <dana@customer.test>',
       to: ['helpdesk@acme.test', 'Ann <ann@elsewhere.test>'].slice(0, 1),
       subject: 'Grüße',
-      text: 'Hi ✉',
-      html: '<p>Hi</p>',
+      plainBody: 'Hi ✉',
+      htmlBody: '<p>Hi</p>',
     });
     const frames = await client.news();
     expect(frames).toEqual([

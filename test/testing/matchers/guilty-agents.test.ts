@@ -45,7 +45,7 @@ function agentOf({ send }: Service) {
 type Agent = ReturnType<typeof agentOf>;
 
 async function receive({ mailbox }: Service, changes: object = {}): Promise<ReceivedMessage> {
-  const mail = { from: `Dana <${DANA}>`, to: HELPDESK, subject: 'Contract', text: TEXT, ...changes };
+  const mail = { from: `Dana <${DANA}>`, to: HELPDESK, subject: 'Contract', plainBody: TEXT, ...changes };
   const [received] = await mailbox.receiveMessage(mail);
   if (!received) throw new Error('No mail arrived.');
   return received;

@@ -226,7 +226,7 @@ test('an unknown kind is refused with the kinds that there are', () => {
 test('the first readings of mails do not keep the replies that named them', async () => {
   const mailbox = createMailbox({ journalSize: 1 });
   const text = 'x'.repeat(500_000);
-  await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, subject: 'Large', text });
+  await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, subject: 'Large', plainBody: text });
   const list = () => senderTo(mailbox)('GET', `${INBOX}/messages?limit=100`, { key: HELPDESK });
   await list();
   const before = memoryNow();

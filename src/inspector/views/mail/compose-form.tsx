@@ -84,8 +84,8 @@ async function readFields(data: FormData, { inReplyTo, references }: NewMail) {
   return {
     from: textIn(data, 'from'),
     subject: textIn(data, 'subject'),
-    text: textIn(data, 'text'),
-    ...(html && { html }),
+    plainBody: textIn(data, 'text'),
+    ...(html && { htmlBody: html }),
     attachments: await Promise.all(attachments),
     ...(inReplyTo && { inReplyTo, references: [...(references ?? []), inReplyTo] }),
   };

@@ -169,7 +169,7 @@ function describeReplies({ replies, received, afterMs }: Correspondent): string 
   const repliesLeft = formatCount(Math.max(0, replies.length - received), 'reply', 'replies');
   const next = replies[received];
   if (!next) return `no reply left of ${replies.length}`;
-  return `${repliesLeft} left; next, ${formatSpan(afterMs)} after a mail: “${next.text ?? ''}”`;
+  return `${repliesLeft} left; next, ${formatSpan(afterMs)} after a mail: “${next.plainBody ?? ''}”`;
 }
 
 /** Shows what a person can do first: send a request with the key of an inbox, or deliver a mail or a sample. */

@@ -185,7 +185,7 @@ async function writeAnswer(input: AnswerInput, usualText?: string, isAutomaticAn
     : { target: mail.replyTo ?? mail.from, envelopeFrom: address, headers: {} };
   const idPrefix = turn.ticket === undefined ? '' : `ticket-${turn.ticket}.`;
   const answer = {
-    ...quoteBelow(shown.quoting, { plainBody: reply.text, htmlBody: reply.html ?? null }, mail),
+    ...quoteBelow(shown.quoting, { plainBody: reply.plainBody, htmlBody: reply.htmlBody ?? null }, mail),
     from: shown.address,
     to: [sendOptions.target],
     cc: [],

@@ -23,9 +23,9 @@ const MAX_MEMBERS = 50;
 
 const replyFields = () => ({
   /** The text of the answer. Default: empty. */
-  text: composedMessage().shape.text,
+  plainBody: composedMessage().shape.plainBody,
   /** The answer as HTML. Default: no HTML part. */
-  html: composedMessage().shape.html,
+  htmlBody: composedMessage().shape.htmlBody,
   /** The subject. Default: the subject of the mail, with `Re:`. */
   subject: line(MAX_SUBJECT_LENGTH).optional(),
   /** Further header fields. */
@@ -36,13 +36,13 @@ const replyFields = () => ({
   ),
 });
 
-const REPLY_RULE = 'must be a text, or an object with text, html, subject, headers or attachments';
+const REPLY_RULE = 'must be a text, or an object with plainBody, htmlBody, subject, headers or attachments';
 
 const replyObject = lazy(() => z.strictObject(replyFields(), REPLY_RULE));
 
 /** The schema of one reply: a text or an object. Parsing returns an object. */
 export const correspondentReply = lazy(() =>
-  z.preprocess((reply) => (typeof reply === 'string' ? { text: reply } : reply), replyObject()),
+  z.preprocess((reply) => (typeof reply === 'string' ? { plainBody: reply } : reply), replyObject()),
 );
 
 /** One reply of a correspondent: a text, or an object with the parts of the answer. */
@@ -169,9 +169,9 @@ const shownFileFields = () => ({
 
 const shownReplyFields = () => ({
   /** The text of the answer. */
-  text: z.string(),
+  plainBody: z.string(),
   /** The answer as HTML; null or left out if it has no HTML part. */
-  html: z.string().nullish(),
+  htmlBody: z.string().nullish(),
   /** The subject; left out if it is the subject of the mail, with `Re:`. */
   subject: z.string().optional(),
   /** Further header fields. */

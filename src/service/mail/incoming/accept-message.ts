@@ -77,15 +77,14 @@ interface AddressedMail {
 
 function parseComposed({ worlds }: MailContext, message: IncomingMessage): AddressedMail {
   const parsed = parseOrRefuse('The message', composedMessage(), message);
-  const { tenant, text, html, messageId, envelopeFrom, auth, ...fields } = parsed;
+  const { tenant, htmlBody, messageId, envelopeFrom, auth, ...fields } = parsed;
   checkSize(fields.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
   const sender = toBareAddress(fields.from);
   const inReplyTo = fields.inReplyTo ?? null;
   const mail = {
     ...fields,
     replyTo: fields.replyTo ?? null,
-    plainBody: text,
-    htmlBody: html ?? null,
+    htmlBody: htmlBody ?? null,
     raw: null,
     inReplyTo,
     messageIdHeader: messageId ?? newMessageId(worlds, domainOf(sender)),
