@@ -75,8 +75,8 @@ export const START_FLAGS = {
     fault: {
       multiple: true,
       isJson: true,
-      value: '<json>',
-      help: 'Start with this fault or list of faults, as JSON for POST /__mock/faults; repeatable',
+      value: '<name|json>',
+      help: 'Start with this fault: its name, such as slow, or the JSON of POST /__mock/faults or a list; repeatable',
     },
   }),
   ...inGroup('Security', {

@@ -2,13 +2,23 @@ import { createOptionError } from '../basics/option-error.ts';
 import { ApiError, createValidationError, parseOrRefuse } from '../contract/errors.ts';
 import type { Recipient } from '../service/mail/outgoing/route.ts';
 import { newId } from '../world/environment.ts';
-import { createFault, type Fault, type FaultOptions, faultOptions, initialFaults } from '../world/fault.ts';
+import type { Fault, FaultOptions, NamedFault, NamedFaultOptions } from '../world/fault.ts';
+import { createFault, faultOptions, initialFaults } from '../world/fault.ts';
+import type { FaultName } from '../world/named-faults.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import { canonicalAddress, type KeyLocation } from '../world/store/world.ts';
 import { type ControlScope, findWorlds, notFound } from './control-scope.ts';
 
 /** Simulated faults. A reset removes all faults except the faults with which the mailbox started. */
 export interface MailboxFaults {
+  /**
+   * Adds a fault by its name, such as `lost-reply`, `slow`, `down`, `rate-limit` or `duplicate-delivery`. The options
+   * say to which requests or deliveries it applies, and how often; see the other form.
+   *
+   * @example
+   * mailbox.addFault('lost-reply', { operation: 'sendMessage' });
+   */
+  addFault<Name extends FaultName>(name: Name, options?: NamedFaultOptions<Name>): Fault;
   /**
    * Adds a fault of requests, deliveries, streams, SMTP or IMAP, which happens once or the given number of times. If
    * several faults match, the fault with the most conditions happens first. Among faults with the same number of
@@ -19,7 +29,7 @@ export interface MailboxFaults {
    * @example
    * mailbox.addFault({ on: 'request', operation: 'sendMessage', cut: true, effect: 'applied' });
    */
-  addFault(options: FaultOptions): Fault;
+  addFault(options: FaultOptions | NamedFault): Fault;
   /** Returns the faults that still apply, oldest first. */
   faults(): Fault[];
   /**
@@ -46,13 +56,14 @@ export function createMailboxFaults(scope: ControlScope): MailboxFaults {
   }
 
   return {
-    addFault(options) {
-      const parsed = parseOrRefuse('The fault', faultOptions(), options);
+    addFault(fault: FaultName | FaultOptions | NamedFault, options?: object) {
+      const written = typeof fault === 'string' ? { ...options, name: fault } : fault;
+      const parsed = parseOrRefuse('The fault', faultOptions(), written);
       const given = 'inbox' in parsed ? { ...parsed, inbox: canonicalForm(scope, parsed.inbox) } : parsed;
-      const fault = createFault(given, { id: newId(worlds.environment), tenantId: findTenantId(scope, parsed) });
-      faults.add(fault);
-      publish('added', fault);
-      return fault;
+      const added = createFault(given, { id: newId(worlds.environment), tenantId: findTenantId(scope, parsed) });
+      faults.add(added);
+      publish('added', added);
+      return added;
     },
     faults: list,
     removeFault(id) {
@@ -69,8 +80,11 @@ export function createMailboxFaults(scope: ControlScope): MailboxFaults {
   };
 }
 
+/** A fault with which a mailbox starts: in its full form, or by its name. */
+export type InitialFault = FaultOptions | NamedFault | FaultName;
+
 /** Adds the faults with which a mailbox starts. @throws {ApiError} as `addFault` does, with the place in the list. */
-export function addInitialFaults(scope: ControlScope, options: readonly FaultOptions[]): void {
+export function addInitialFaults(scope: ControlScope, options: readonly InitialFault[]): void {
   const { addFault } = createMailboxFaults(scope);
   const parsed = initialFaults().safeParse({ faults: options });
   if (!parsed.success) {
@@ -81,7 +95,7 @@ export function addInitialFaults(scope: ControlScope, options: readonly FaultOpt
   }
   for (const [index, fault] of options.entries()) {
     try {
-      addFault(fault);
+      addFault(fault as FaultOptions);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const { code, message } = error;

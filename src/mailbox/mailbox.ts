@@ -11,7 +11,7 @@ import { createScope } from '../control/control-scope.ts';
 import { createControls, createSharedParts } from '../control/create-controls.ts';
 import { Feeds } from '../control/journal/feed.ts';
 import { MailLog } from '../control/journal/mail-log.ts';
-import { addInitialFaults } from '../control/mailbox-faults.ts';
+import { addInitialFaults, type InitialFault } from '../control/mailbox-faults.ts';
 import type { Mailbox } from '../control/mailbox-interface.ts';
 import { createSandboxControls, Sandboxes } from '../control/sandboxes.ts';
 import { Checkpoints } from '../control/state/checkpoints.ts';
@@ -30,7 +30,7 @@ import { handleRequest } from '../service/pipeline/handle-request.ts';
 import { createService, type Service } from '../service/pipeline/service.ts';
 import { createStreams, type Streams } from '../service/stream/streams.ts';
 import { createEnvironment, type Environment, type EnvironmentOverrides } from '../world/environment.ts';
-import type { FaultOptions, SmtpFault } from '../world/fault.ts';
+import type { SmtpFault } from '../world/fault.ts';
 import { Faults } from '../world/faults.ts';
 import { Journals } from '../world/journal/journal.ts';
 import { createSeededRandom } from '../world/seeded-randomness.ts';
@@ -62,7 +62,7 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
    */
   readonly maxMailBytes?: number | undefined;
   /** Faults to add, as by `addFault`, at the start and again after each reset. Default: none. */
-  readonly faults?: readonly FaultOptions[] | undefined;
+  readonly faults?: readonly InitialFault[] | undefined;
   /**
    * How many requests of each tenant the journal keeps, from 0 to 100,000; with 0, requests are not recorded.
    * Default: 1,000.

@@ -80,7 +80,7 @@ export type { TraceOptions } from '../control/journal/trace.ts';
 export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
 export type { AdvanceOptions, MailboxClock, TenantOption } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
-export type { MailboxFaults } from '../control/mailbox-faults.ts';
+export type { InitialFault, MailboxFaults } from '../control/mailbox-faults.ts';
 export type { MessageControls } from '../control/message-controls.ts';
 export type { IncomingSample } from '../control/samples/incoming-sample.ts';
 export type { Receivable } from '../control/samples/receive-sample.ts';
@@ -128,6 +128,8 @@ export type {
   Fault,
   FaultOptions,
   FaultTarget,
+  NamedFault,
+  NamedFaultOptions,
   SmtpFault,
   SmtpFaultOptions,
   StreamFault,
@@ -136,6 +138,7 @@ export type {
 } from '../world/fault.ts';
 export { RefusedError } from '../world/fetch-in-process.ts';
 export type { EntryKind } from '../world/journal/entry.ts';
+export type { FaultName } from '../world/named-faults.ts';
 export type { RequestFault, RequestFaultKind, RequestFaultOptions } from '../world/request-fault.ts';
 export type { MailboxState, TenantState } from '../world/store/state.ts';
 export type { Mailbox, MailboxOptions } from './mailbox.ts';

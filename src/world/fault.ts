@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
+import { didYouMean } from '../basics/nearest.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
 import { durationField, parseDuration } from './clock.ts';
+import { FAULT_NAMES, type FaultName, NAMED_FAULTS } from './named-faults.ts';
 import { REQUEST, type RequestFault, type RequestFaultOptions } from './request-fault.ts';
 import type { FaultIdentity, faultFields, planFields } from './target-fields.ts';
 import { defineTarget, keyField, MAX_COUNT, tierField, webhookField, wholeNumber } from './target-fields.ts';
@@ -225,14 +227,32 @@ export type FaultOptions =
   | SmtpFaultOptions
   | ImapFaultOptions;
 
+/** The options of a fault that has a name, except those that its name decides; other values of `times` are possible. */
+export type NamedFaultOptions<Name extends FaultName = FaultName> = Omit<
+  Extract<FaultOptions, { readonly on: (typeof NAMED_FAULTS)[Name]['fault']['on'] }>,
+  'on' | 'kind'
+>;
+
+/** The name of a fault, which decides what it applies to. */
+interface FaultByName<Name extends FaultName> {
+  /** The name of the fault. */
+  readonly name: Name;
+  /** Must be left out, because the name decides it. */
+  readonly on?: never;
+}
+
+/** A fault by its name: `{ name: 'lost-reply', operation: 'sendMessage' }`. */
+export type NamedFault = {
+  [Name in FaultName]: FaultByName<Name> & NamedFaultOptions<Name>;
+}[FaultName];
+
 /** A fault that is set. `on` says what it applies to, and `times` how often it will still happen. */
 export type Fault = RequestFault | DeliveryFault | StreamFault | SmtpFault | ImapFault;
 
 /** What a fault applies to. */
 export type FaultTarget = Fault['on'];
 
-/** The schema of the options of `addFault`. */
-export const faultOptions = lazy(() =>
+const fullForms = lazy(() =>
   z.discriminatedUnion(
     'on',
     [REQUEST.options(), DELIVERY.options(), STREAM.options(), SMTP.options(), IMAP.options()],
@@ -242,6 +262,44 @@ export const faultOptions = lazy(() =>
     },
   ),
 );
+
+/**
+ * Replaces the name of a fault by the fields that the name stands for. Other fields of the fault, such as its
+ * operation, are kept, and replace a field of the same name.
+ */
+function expandName(given: unknown, context: z.RefinementCtx): unknown {
+  const written = typeof given === 'string' ? { name: given } : given;
+  if (typeof written !== 'object' || written === null || !('name' in written)) return written;
+  const { name, ...fields } = written;
+  const refuse = (path: string[], message: string) => {
+    context.addIssue({ code: 'custom', path, message, input: given });
+    return z.NEVER;
+  };
+  if (!isFaultName(name)) {
+    const hint = typeof name === 'string' ? didYouMean(name, FAULT_NAMES) : '';
+    return refuse(['name'], `must be the name of a fault${hint || `: ${FAULT_NAMES.join(', ')}`}`);
+  }
+  const decided = ['on', 'kind'].find((field) => field in fields);
+  if (decided !== undefined) return refuse([decided], `must not be combined with name, because ${name} decides it`);
+  return { ...NAMED_FAULTS[name].fault, ...fields };
+}
+
+function isFaultName(name: unknown): name is FaultName {
+  return FAULT_NAMES.some((each) => each === name);
+}
+
+/** The schema of the options of `addFault`: a fault in its full form, or by its name. */
+export const faultOptions = lazy(() => z.preprocess(expandName, fullForms()));
+
+/** The form with a name. Each name is described, because the page shows the descriptions. */
+const namedForm = lazy(() => {
+  const names = FAULT_NAMES.map((name) => z.literal(name).describe(NAMED_FAULTS[name].help));
+  const name = z.union(names).meta({ type: 'string', description: 'The name of a fault, instead of on and kind.' });
+  return z.looseObject({ name }) as unknown as z.ZodType<NamedFault, NamedFault>;
+});
+
+/** The schema that describes the forms of a fault; `faultOptions` is the one that checks them. */
+export const faultForms = lazy(() => z.union([...fullForms().options, namedForm()]));
 
 /** The schema of `faults`, the option with the faults that a mailbox has at its start. */
 export const initialFaults = lazy(() => z.object({ faults: z.array(faultOptions(), 'must be a list of faults') }));
@@ -254,7 +312,7 @@ export const anyFault = lazy(() =>
 const TARGETS = { request: REQUEST, delivery: DELIVERY, stream: STREAM, smtp: SMTP, imap: IMAP };
 
 /** Creates a fault from its options. */
-export function createFault(options: z.output<ReturnType<typeof faultOptions>>, identity: FaultIdentity): Fault {
+export function createFault(options: z.output<ReturnType<typeof fullForms>>, identity: FaultIdentity): Fault {
   const { after = 0, times = 1 } = options;
   return { ...identity, ...TARGETS[options.on].create({ ...options, after, times } as never) };
 }

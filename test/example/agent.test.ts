@@ -41,7 +41,7 @@ test('the agent tries again after a 503', async () => {
 
 test('a mail whose reply was lost is not sent again', async () => {
   const mailbox = await createMailboxWithAgent();
-  mailbox.addFault({ on: 'request', operation: 'replyToMessage', cut: true, effect: 'applied', times: 1 });
+  mailbox.addFault('lost-reply', { operation: 'replyToMessage' });
   await receive(mailbox, CHAIR);
   await mailbox.clock.advance('5s');
   expect(mailbox).toHaveDelivered({ event: 'message.received', payload: { subject: 'A chair' } });

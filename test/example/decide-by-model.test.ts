@@ -62,7 +62,7 @@ test('the model reads the whole thread when a human answers after two hours', as
 test('the model is asked again after a 503, but not after a lost reply', async () => {
   const { mailbox, model } = await createMailboxWithModel(work);
   mailbox.addFault({ on: 'request', operation: 'replyToMessage', status: 503, times: 1 });
-  mailbox.addFault({ on: 'request', operation: 'replyToMessage', after: 1, cut: true, effect: 'applied', times: 1 });
+  mailbox.addFault('lost-reply', { operation: 'replyToMessage', after: 1 });
   await receive(mailbox, CHAIR);
   await mailbox.clock.advance('10m');
   expect(mailbox).toHaveDelivered({ event: 'message.received', payload: { subject: 'A chair' } });

@@ -8,26 +8,20 @@ describe('faults and behaviours on the page', () => {
     const { expect } = context;
     const { page, server } = await open(context, { hash: '#/time' });
     const { mailbox, url } = server;
-    const presets = [
-      'Next 2 sends answer 503',
-      'Every reply 2 s late',
-      'Rate limit: 5 a minute',
-      'Receiver down for 3 deliveries',
-      'Next 3 deliveries come twice',
-    ];
+    const presets = ['server-error', 'slow', 'rate-limit', 'receiver-down', 'duplicate-delivery'];
     const faults = page.getByRole('region', { name: 'Faults' });
     for (const [index, name] of presets.entries()) {
-      await page.getByRole('button', { name }).click();
+      await page.getByRole('button', { name, exact: true }).click();
       await expect.poll(() => faults.getByRole('listitem').count()).toBe(index + 1);
     }
     expect(mailbox.faults()).toMatchObject([
-      { on: 'request', operation: 'sendMessage', status: 503, times: 2 },
-      { on: 'request', latency: { ms: 2_000 } },
+      { on: 'request', status: 500, times: 1 },
+      { on: 'request', latency: { ms: 2_000 }, times: 1_000_000 },
       { on: 'request', rateLimit: { limit: 5 } },
-      { on: 'delivery', kind: 'unreachable', times: 3 },
-      { on: 'delivery', kind: 'duplicate', times: 3 },
+      { on: 'delivery', kind: 'unreachable', times: 1 },
+      { on: 'delivery', kind: 'duplicate', times: 1 },
     ]);
-    await page.getByText('reply · operation sendMessage · status 503 · 2 more times', { exact: true }).waitFor();
+    await page.getByText('reply · status 500 · 1 more time', { exact: true }).waitFor();
     const line = (text: string) => faults.getByRole('listitem').filter({ hasText: text });
     await line('latency').getByRole('button', { name: 'Remove' }).click();
     await expect.poll(() => mailbox.faults().length).toBe(4);
@@ -38,8 +32,8 @@ describe('faults and behaviours on the page', () => {
         headers: { 'X-API-Key': mailbox.keys.acme.tenant, 'content-type': 'application/json' },
         body: JSON.stringify({ to: 'dana@customer.test', subject: 'Again', plainBody: 'Hello' }),
       });
-    expect([(await send()).status, (await send()).status, (await send()).status]).toEqual([503, 503, 200]);
-    await line('status 503').waitFor({ state: 'hidden' });
+    expect([(await send()).status, (await send()).status]).toEqual([500, 200]);
+    await line('status 500').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Remove all' }).click();
     await page.getByText('No fault is set.').waitFor();
     expect(mailbox.faults()).toEqual([]);
@@ -53,9 +47,9 @@ describe('faults and behaviours on the page', () => {
     const other = mailbox.addFault({ on: 'request', status: 500, tenant: mailbox.ids.acme.tenant });
     await page.getByLabel('Tenant', { exact: true }).selectOption({ label: 'Sandbox lion' });
     await page.getByText('No fault is set.').waitFor();
-    await page.getByRole('button', { name: 'Next 2 sends answer 503' }).click();
-    await page.getByText('status 503').waitFor();
-    await page.getByRole('button', { name: 'Next 3 deliveries come twice' }).click();
+    await page.getByRole('button', { name: 'server-error' }).click();
+    await page.getByText('status 500').waitFor();
+    await page.getByRole('button', { name: 'duplicate-delivery' }).click();
     await page.getByRole('button', { name: 'Remove all' }).waitFor();
     expect(mailbox.faults().slice(1)).toMatchObject([{ tenantId: sandbox.id }, { tenantId: sandbox.id }]);
     await page.getByRole('button', { name: 'Remove all' }).click();

@@ -26,6 +26,7 @@ import { CONTROL_TABLE, fieldsOf } from '../../src/control/table/table.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/service/mail/outgoing/route.ts';
 import { DELIVERY_FAULTS, IMAP_FAULTS, STREAM_FAULTS } from '../../src/world/fault.ts';
+import { NAMED_FAULTS } from '../../src/world/named-faults.ts';
 import { REQUEST_FAULTS } from '../../src/world/request-fault.ts';
 import { DISAGREEMENTS } from '../control/samples/disagreements.ts';
 import { recordExamples } from './openapi-examples.ts';
@@ -57,6 +58,7 @@ export const PARTS: Readonly<Record<string, () => string>> = {
   flags: flagsTable,
   commands: commandsTable,
   simulators: simulatorsTable,
+  'named-faults': namedFaultsTable,
   'request-faults': () => faultsTable(REQUEST_FAULTS),
   'delivery-faults': () => faultsTable(DELIVERY_FAULTS),
   'stream-faults': () => faultsTable(STREAM_FAULTS),
@@ -266,6 +268,22 @@ function faultsTable(faults: Readonly<Record<string, string>>): string {
     ['Kind', 'What happens'],
     Object.entries(faults).map(([name, meaning]) => [code(name), meaning]),
   );
+}
+
+function namedFaultsTable(): string {
+  return table(
+    ['Name', 'What happens', 'The full form'],
+    Object.entries(NAMED_FAULTS).map(([name, { help, fault }]) => [code(name), help, code(toSource(fault))]),
+  );
+}
+
+/** Writes an object as in code: `{ on: 'request', cut: true }`. */
+function toSource(value: object): string {
+  const fields = Object.entries(value).map(
+    ([name, field]) =>
+      `${name}: ${typeof field === 'object' ? toSource(field) : JSON.stringify(field).replaceAll('"', "'")}`,
+  );
+  return `{ ${fields.join(', ')} }`;
 }
 
 function controlTable(): string {

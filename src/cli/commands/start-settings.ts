@@ -1,5 +1,5 @@
 import type { OptionProblem } from '../../basics/option-error.ts';
-import type { FaultOptions } from '../../mailbox/without-msw.ts';
+import type { FaultName, InitialFault } from '../../mailbox/without-msw.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../server/loopback.ts';
 import type { ListenOptions, ServerOptions } from '../../server/start-server.ts';
 import { type Flag, type GivenFlag, type GivenFlags, parseEach, parsePair, quote, UsageError } from '../command.ts';
@@ -71,13 +71,14 @@ export function readText(given: GivenFlag | undefined): string | undefined {
   return given && String(given.value);
 }
 
-/** Parses the JSON of one fault, or of a list of faults. */
-function parseFaults(text: string, source: string): FaultOptions | FaultOptions[] {
+/** Parses the name of a fault, the JSON of one fault, or of a list of faults. */
+function parseFaults(text: string, source: string): InitialFault | InitialFault[] {
+  if (/^[a-z-]+$/i.test(text)) return text as FaultName;
   try {
     return JSON.parse(text);
   } catch {
     throw new UsageError(
-      `${source} must be the JSON of a fault, such as {"on":"request","status":503}, not ${quote(text)}.`,
+      `${source} must be the name of a fault, such as slow, or its JSON, such as {"on":"request","status":503}, not ${quote(text)}.`,
     );
   }
 }

@@ -3,7 +3,7 @@ import { createListInParts } from '../../basics/json-pieces.ts';
 import { parseOrRefuse } from '../../contract/errors.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { durationField } from '../../world/clock.ts';
-import { anyFault, faultOptions } from '../../world/fault.ts';
+import { anyFault, type FaultOptions, faultForms } from '../../world/fault.ts';
 import { tenantField } from '../../world/target-fields.ts';
 import type { ControllableMailbox } from '../controllable-mailbox.ts';
 import { exposureReply, keyFilter, rotatedReply } from '../key-controls.ts';
@@ -138,9 +138,9 @@ export const STATE_ROWS = {
     faults: mailbox.faults(),
   })),
   addFault: defineControl(
-    'Adds a fault of requests, deliveries, streams, SMTP or IMAP.',
-    { body: faultOptions(), reply: anyFault() },
-    (mailbox, { body }) => mailbox.addFault(body),
+    'Adds a fault of requests, deliveries, streams, SMTP or IMAP, in its full form or by its name.',
+    { body: faultForms(), reply: anyFault() },
+    (mailbox, { body }) => mailbox.addFault(body as FaultOptions),
   ),
   clearFaults: defineControl('Removes every fault.', { reply: faultsReply }, (mailbox) => {
     mailbox.clearFaults();

@@ -219,7 +219,7 @@ export interface MailboxMatchers<R = void> {
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example
-   * mailbox.addFault({ on: 'request', operation: 'sendMessage', cut: true, effect: 'applied', times: 1 });
+   * mailbox.addFault('lost-reply', { operation: 'sendMessage' });
    * await runAgent();
    * expect(mailbox).toHaveSentOnce({ to: 'dana@customer.test', subject: /^Order/ });
    */

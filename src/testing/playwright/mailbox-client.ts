@@ -14,12 +14,15 @@ import type {
   Duration,
   EventKind,
   Fault,
+  FaultName,
   FaultOptions,
   FixtureInput,
   IncomingSample,
   Mail,
   MailFilter,
   MailStory,
+  NamedFault,
+  NamedFaultOptions,
   ReceivedMessage,
   ReplyFunction,
   RequestEntry,
@@ -146,9 +149,12 @@ export class MailboxClient {
     return (await this.#client.readTrace(options)).text();
   }
 
+  /** Adds a fault by its name, such as `lost-reply`; the options say to what it applies, and how often. */
+  addFault<Name extends FaultName>(name: Name, options?: NamedFaultOptions<Name>): Promise<Fault>;
   /** Adds a fault. */
-  addFault(options: FaultOptions): Promise<Fault> {
-    return this.#client.addFault(options);
+  addFault(options: FaultOptions | NamedFault): Promise<Fault>;
+  addFault(fault: FaultName | FaultOptions | NamedFault, options?: object): Promise<Fault> {
+    return this.#client.addFault(typeof fault === 'string' ? { ...options, name: fault } : fault);
   }
 
   /** Adds somebody outside the service who answers the mail to an address. */

@@ -61,7 +61,10 @@ describe('createSandbox', () => {
       ],
       [{ name: '' }, 'The input of createSandbox is not valid: name must not be empty.'],
       [{ fixture: 1 }, 'The input of createSandbox is not valid: fixture must be a fixture.'],
-      [{ fixtures: {} }, 'The input of createSandbox is not valid:  has unknown fields: "fixtures" (did you mean fixture?).'],
+      [
+        { fixtures: {} },
+        'The input of createSandbox is not valid:  has unknown fields: "fixtures" (did you mean fixture?).',
+      ],
       [{ fixture: defaultFixture }, 'The fixture of a sandbox must have one tenant, not 2.'],
       [{ fixture: { tenants: {} } }, 'The fixture of a sandbox must have one tenant, not 0.'],
       [{ fixture: { tenants: { x: { id: 1 } } } }, 'The fixture is not valid: $.tenants.x.id must be a string.'],

@@ -1,21 +1,13 @@
-import { Ban, Clock, Copy, type IconNode, PlugZap, Trash2, Zap } from 'lucide';
+import { Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import { type ControlClient, type InputTo, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
+import type { FaultName } from '../../../world/named-faults.ts';
 import { Button, Chip, Failure, Field, Form, Loading, Select, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatSpan } from '../../text.tsx';
 import { type Action, noEvent, useAction, useLoaded } from '../../use-loaded.ts';
 
 type Fault = ReplyTo<'listFaults'>['faults'][number];
-
-/** Faults that are often needed. */
-const PRESETS: readonly (readonly [text: string, icon: IconNode, fault: InputTo<'addFault'>])[] = [
-  ['Next 2 sends answer 503', Ban, { on: 'request', operation: 'sendMessage', status: 503, times: 2 }],
-  ['Every reply 2 s late', Clock, { on: 'request', latency: { ms: 2_000 } }],
-  ['Rate limit: 5 a minute', Zap, { on: 'request', rateLimit: { limit: 5, per: '1m' } }],
-  ['Receiver down for 3 deliveries', PlugZap, { on: 'delivery', kind: 'unreachable', times: 3 }],
-  ['Next 3 deliveries come twice', Copy, { on: 'delivery', kind: 'duplicate', times: 3 }],
-];
 
 /** The list of faults is loaded again after any event, because it may use up a fault, or lower its field `after`. */
 const anyEvent = () => true;
@@ -25,9 +17,9 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const scope = useScope();
   const { run, error: actionError, isRunning } = useAction();
   const { value, error } = useLoaded((client) => client.listFaults(), 'faults', anyEvent);
+  const { value: schemas, error: schemaError } = useLoaded(loadSchemas, 'schemas', noEvent);
   const faults = value?.faults.filter((fault) => isInScope(scope, fault));
-  const createAddCall = (fault: InputTo<'addFault'>) => (client: ControlClient) =>
-    client.addFault({ ...fault, tenant: scope.tenant } as InputTo<'addFault'>);
+  const createAddCall = (name: FaultName) => (client: ControlClient) => client.addFault({ name, tenant: scope.tenant });
   // Faults of other tenants stay, because the scope hides them.
   const removeAll = async (client: ControlClient) => {
     for (const { id } of faults ?? []) await client.removeFault({ id }).catch(undefinedIfRefused);
@@ -51,11 +43,12 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
         <p class="hint">The fault that the link names is no longer set: it was used up or removed.</p>
       )}
       <div class="buttons">
-        {PRESETS.map(([text, icon, fault]) => (
-          <Button icon={icon} text={text} key={text} disabled={isRunning} onClick={() => run(createAddCall(fault))} />
+        {schemas?.names.map(({ name, help }) => (
+          <Button text={name} title={help} key={name} disabled={isRunning} onClick={() => run(createAddCall(name))} />
         ))}
       </div>
-      <FaultForm />
+      <Failure error={schemaError} />
+      <FaultForm schemas={schemas?.fullForms} />
     </section>
   );
 }
@@ -94,11 +87,12 @@ interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
   readonly const?: unknown;
+  readonly description?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
 }
 
 /** An example for each field that contains JSON. */
@@ -130,14 +124,26 @@ const LABELS: Readonly<Record<string, string>> = {
   times: 'how many times',
 };
 
-/** Loads the schemas of the faults, by what a fault applies to, such as `request`. */
-async function loadSchemas(client: ControlClient): Promise<ReadonlyMap<string, Schema>> {
+interface Schemas {
+  /** The names of faults, each with what happens. */
+  readonly names: readonly { readonly name: FaultName; readonly help: string }[];
+  /** The schemas of the full forms, by what a fault applies to, such as `request`. */
+  readonly fullForms: ReadonlyMap<string, Schema>;
+}
+
+/** Loads the names of faults, and the schemas of their full forms. */
+async function loadSchemas(client: ControlClient): Promise<Schemas> {
   const document = await client.getControlOpenApi();
   const call = document.paths['/__mock/faults']?.post as {
     requestBody: { content: { 'application/json': { schema: Schema } } };
   };
-  const { oneOf = [] } = call.requestBody.content['application/json'].schema;
-  return new Map(oneOf.map((schema) => [String(schema.properties?.on?.const), schema]));
+  const { anyOf = [] } = call.requestBody.content['application/json'].schema;
+  const names = anyOf.flatMap(({ properties }) => properties?.name?.anyOf ?? []);
+  const fullForms = anyOf.filter(({ properties }) => properties?.on !== undefined);
+  return {
+    names: names.map((schema) => ({ name: schema.const as FaultName, help: schema.description ?? '' })),
+    fullForms: new Map(fullForms.map((schema) => [String(schema.properties?.on?.const), schema])),
+  };
 }
 
 type Fields = readonly (readonly [name: string, schema: Schema])[];
@@ -160,9 +166,8 @@ function fieldsOf({ properties = {} }: Schema, kind: string): Fields {
 }
 
 /** A form for a new fault. Its fields come from the schemas in the OpenAPI document of the control plane. */
-function FaultForm() {
+function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undefined }) {
   const { tenant } = useScope();
-  const { value: schemas, error } = useLoaded(loadSchemas, 'schemas', noEvent);
   const [on, setOn] = useState('request');
   const [chosenKind, setKind] = useState('');
   const action = useAction();
@@ -179,7 +184,7 @@ function FaultForm() {
     <details>
       <summary>More: any fault</summary>
       <Form className="fields narrow" label="New fault" submit={(data) => action.run(createAddCall(data))}>
-        <Failure error={action.error ?? error} />
+        <Failure error={action.error} />
         <Field label="What it strikes">
           <Select label="What it strikes" value={on} options={[...(schemas?.keys() ?? [])]} choose={setOn} />
         </Field>
