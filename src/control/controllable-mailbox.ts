@@ -52,8 +52,8 @@ export interface ControllableMailbox
    */
   receiveMessage(message: Receivable): Promise<ReceivedMessage[]>;
   /**
-   * Returns the samples that were delivered since the start, a reset or a restore, with their messages: at most the
-   * latest 20 of each tenant, oldest first. A mailbox does not return the samples of its sandboxes.
+   * Returns the samples that were delivered, oldest first, with their messages: at most the latest 20 of each tenant
+   * since the start, a reset or a restore. A mailbox does not return the samples of its sandboxes.
    *
    * @example
    * const obeyed = mailbox.samples().filter(({ sample }) => sample.breached(mailbox));

@@ -45,7 +45,7 @@ export interface DeliveryControls {
    */
   redeliver(id: string, options?: RedeliverOptions): Delivery;
   /**
-   * Triggers an event and returns the deliveries that it created.
+   * Triggers an event and returns the deliveries that it created, oldest first.
    *
    * @throws {ApiError} VALIDATION_ERROR for an unknown kind or an invalid payload, NOT_FOUND for an unknown tenant,
    *   webhook or inbox. After an error no event is triggered.
@@ -54,8 +54,7 @@ export interface DeliveryControls {
    */
   trigger(kind: EventKind, options?: TriggerOptions): Delivery[];
   /**
-   * Sends deliveries that a fault has held back, at most `count` of them, and returns them. The tenants are handled one
-   * after another. For each tenant, the oldest delivery is sent first.
+   * Sends deliveries that a fault has held back, and returns them, tenant by tenant, oldest first: at most `count`.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid count, NOT_FOUND for an unknown tenant or webhook.
    * @example

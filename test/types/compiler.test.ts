@@ -102,6 +102,27 @@ test.for(ENTRIES)('everything that %s exports has a doc comment, members at any 
   expect(findUndocumented(entry)).toEqual([]);
 });
 
+/** Methods whose lists are in no order of time. */
+const WITHOUT_ORDER = ['receiveMessage', 'exposures'];
+
+test('each method of a mailbox that returns a list says on its first line in which order', () => {
+  const module = checker.getSymbolAtLocation(
+    program.getSourceFile(join(ROOT, 'src/mailbox/index.ts')) as ts.SourceFile,
+  );
+  const mailbox = checker.getExportsOfModule(module as ts.Symbol).find(({ name }) => name === 'Mailbox') as ts.Symbol;
+  const members = checker.getDeclaredTypeOfSymbol(checker.getAliasedSymbol(mailbox)).getProperties();
+  const isList = (member: ts.Symbol) => {
+    const [signature] = checker.getTypeOfSymbol(member).getCallSignatures();
+    const name = signature && checker.typeToString(signature.getReturnType());
+    return name !== undefined && /\[\]>?$|^AsyncIterable|Page$/.test(name) && !WITHOUT_ORDER.includes(member.name);
+  };
+  const firstLineOf = (member: ts.Symbol) =>
+    ts.displayPartsToString(member.getDocumentationComment(checker)).split('\n')[0] ?? '';
+  const lists = members.filter(isList);
+  expect(lists.length).toBeGreaterThan(12);
+  expect(lists.filter((member) => !/\bfirst\b/.test(firstLineOf(member))).map(({ name }) => name)).toEqual([]);
+});
+
 /** Returns the paths of exported symbols and of their members that have no doc comment. */
 function findUndocumented(entry: string): string[] {
   const module = checker.getSymbolAtLocation(program.getSourceFile(join(ROOT, entry)) as ts.SourceFile) as ts.Symbol;

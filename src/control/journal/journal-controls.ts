@@ -34,7 +34,7 @@ export interface JournalControls {
    * refused?.reason;
    */
   requests(filter?: RequestFilter): RequestEntry[];
-  /** Returns the same requests, without headers, queries and bodies. @throws {ApiError} VALIDATION_ERROR */
+  /** Returns the same requests, oldest first, without headers, queries and bodies. @throws {ApiError} VALIDATION_ERROR */
   requestSummaries(filter?: RequestFilter): RequestSummary[];
   /** Returns one request. @throws {ApiError} NOT_FOUND if the journal does not have it. */
   request(id: string): RequestEntry;
@@ -79,7 +79,7 @@ export interface JournalControls {
   /** Makes `requests()` start where it started before the latest `clearRequests`, unless a reset came after it. */
   restoreRequests(): void;
   /**
-   * Returns the events of the mailbox while they happen: requests, deliveries, mail, streams, faults, changes of the
+   * Returns the events of the mailbox while they happen, oldest first: requests, deliveries, mail, streams, faults, changes of the
    * time and of the state, and resets. A reader gets an event of the kind `gap` in place
    * of events that the journal no longer has.
    *

@@ -116,7 +116,7 @@ export type MailDetails = MailSummary & OutputOf<ReturnType<typeof columnFields>
  * read.
  */
 export interface MailInspection {
-  /** Returns the tenants with their workspaces, inboxes and numbers of messages; sandboxes come last. */
+  /** Returns the tenants, oldest first, with their workspaces, inboxes and numbers of messages; sandboxes come last. */
   tenants(): TenantSummary[];
   /**
    * Searches all mail, newest first.
@@ -127,7 +127,7 @@ export interface MailInspection {
    */
   searchMail(search?: MailSearch): MailPage;
   /**
-   * Returns the drafts of all inboxes; the draft that was changed last comes first.
+   * Returns the drafts of all inboxes, newest first: the draft that was changed last comes first.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid filter, NOT_FOUND for an unknown tenant.
    */

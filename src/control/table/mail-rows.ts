@@ -65,8 +65,8 @@ export const MAIL_ROWS = {
     }),
   ),
   listSamples: defineControl(
-    'Lists the samples that were delivered since the start, a reset or a restore, with what the agent did: at most ' +
-      'the latest 20 of each tenant, oldest first.',
+    'Lists the samples that were delivered, oldest first, with what the agent did: at most the latest 20 of each ' +
+      'tenant since the start, a reset or a restore.',
     { reply: samplesReply() },
     (mailbox) => ({ samples: showSamples(mailbox) }),
   ),
@@ -87,7 +87,7 @@ export const MAIL_ROWS = {
     (mailbox, { query }) => mailbox.waitForMessage(query),
   ),
   listTenants: defineControl(
-    'Lists the tenants and sandboxes, with their workspaces, inboxes and numbers of messages.',
+    'Lists the tenants and sandboxes, oldest first, with their workspaces, inboxes and numbers of messages.',
     { reply: z.strictObject({ tenants: z.array(tenantSummary()) }) },
     (mailbox) => ({ tenants: mailbox.tenants() }),
   ),
@@ -97,7 +97,7 @@ export const MAIL_ROWS = {
     (mailbox, { query }) => mailbox.searchMail(query),
   ),
   listDrafts: defineControl(
-    'Lists the drafts of all inboxes; the draft that was changed last comes first.',
+    'Lists the drafts of all inboxes, newest first: the draft that was changed last comes first.',
     { query: draftFilter(), reply: draftsReply() },
     (mailbox, { query }) => mailbox.drafts(query),
   ),

@@ -134,7 +134,7 @@ export const STATE_ROWS = {
     },
     (mailbox, { params }) => mailbox.rotateKey(params.id),
   ),
-  listFaults: defineControl('Lists the faults that still apply.', { reply: faultsReply }, (mailbox) => ({
+  listFaults: defineControl('Lists the faults that still apply, oldest first.', { reply: faultsReply }, (mailbox) => ({
     faults: mailbox.faults(),
   })),
   addFault: defineControl(

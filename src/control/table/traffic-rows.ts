@@ -82,7 +82,7 @@ export const TRAFFIC_ROWS = {
     (mailbox, { body }) => ({ deliveries: mailbox.release(body) }),
   ),
   listWebhookSettings: defineControl(
-    'Lists every webhook with its secret.',
+    'Lists every webhook with its secret, grouped by tenant, oldest first.',
     { reply: z.strictObject({ webhooks: z.array(webhookReply()) }) },
     (mailbox) => ({ webhooks: mailbox.webhooks() }),
   ),

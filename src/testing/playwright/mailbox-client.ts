@@ -167,7 +167,7 @@ export class MailboxClient {
     return addWebhookWith(options, (webhook) => this.#client.addWebhook(webhook));
   }
 
-  /** Triggers a webhook event by hand and resolves with the deliveries that it created. */
+  /** Triggers a webhook event by hand and resolves with the deliveries that it created, oldest first. */
   async trigger(event: EventKind, options: TriggerOptions = {}): Promise<Delivery[]> {
     return (await this.#client.triggerEvent({ event, ...options })).deliveries;
   }
