@@ -55,10 +55,15 @@ function findOwner({ worlds, findInbox }: ControlScope, { inbox, workspace, tena
   return { world: findOnlyTenant(worlds, tenant), workspaceId: null };
 }
 
+/** Maximum number of tenants that an error lists. */
+const MAX_NAMED = 5;
+
 /** Returns the tenant with this id or, without an id, the only tenant. */
 function findOnlyTenant(worlds: ReachableWorlds, tenant: string | undefined): World {
   const [world, ...others] = findWorlds(worlds, { tenant });
   if (world && others.length === 0) return world;
-  const reason = world ? 'there are several tenants' : 'there is no tenant';
+  const names = [world, ...others].flatMap((each) => (each ? `${each.tenants.get(each.id)?.name} (${each.id})` : []));
+  const shown = [...names.slice(0, MAX_NAMED), ...(names.length > MAX_NAMED ? ['…'] : [])].join(', ');
+  const reason = world ? `there are several tenants: ${shown}` : 'there is no tenant';
   throw new ApiError('VALIDATION_ERROR', `The webhook needs inbox, workspace or tenant, because ${reason}.`);
 }

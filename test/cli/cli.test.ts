@@ -293,6 +293,15 @@ test('asks for the printed token on the control plane when other machines can re
   test.expect((await get(`${ready.url}/health`)).status).toBe(200);
 });
 
+test('prints the login of the inbox whose key it shows, if IMAP or SMTP is on', async (context) => {
+  const { imapPassword } = createMailbox().snapshot().tenants[0]?.inboxes[0] ?? {};
+  const login = `  Login      user helpdesk@acme.test, password ${imapPassword} (an API key is no password)`;
+  const withImap = await runCommand(context, ['--port', '0', '--imap-port', '0']).untilStdout(/Ready\.\n/);
+  context.expect(linesOf(withImap)).toContain(login);
+  const without = await runCommand(context, ['--port', '0']).untilStdout(/Ready\.\n/);
+  context.expect(without).not.toContain('Login');
+});
+
 test('prints the token of the control plane in the banner too, and a new one in each run', async ({ expect }) => {
   const runs = await Promise.all([
     runHere(['-p', '0', '--host', '0.0.0.0']),

@@ -56,13 +56,29 @@ test('fires in one inbox, about one message', async (test) => {
   const elsewhere = await trigger(test, ['message.received', '--inbox', outreach], env);
   test.expect(elsewhere).toEqual({
     code: 0,
-    out: 'No active webhook matches message.received, so nothing is delivered.\n',
+    out: test.expect.stringMatching(
+      /^No active webhook matches message\.received, so nothing is delivered\.\n(?:Webhook|$)/,
+    ),
     err: '',
   });
   const { messages } = IDS.acme;
   await trigger(test, ['message.received', '--inbox', helpdesk, '--message', messages.cannotLogIn], env);
   const [request] = await setup.receiver.received(1);
   test.expect(request?.json).toMatchObject({ messageId: messages.cannotLogIn, threadId: IDS.acme.threads.login });
+});
+
+test('names the inactive webhooks that list the event, if no active one does', async (test) => {
+  await using server = await startServer({ port: 0 });
+  const { webhooks } = IDS.globex;
+  const args = ['message.received', '--tenant', IDS.globex.tenant, '--url', server.url];
+  const { url } = server.mailbox.webhooks().find(({ tenantId }) => tenantId === IDS.globex.tenant) ?? {};
+  test.expect(await trigger(test, args)).toEqual({
+    code: 0,
+    out: `No active webhook matches message.received, so nothing is delivered.
+Webhook ${Object.values(webhooks)[0]} to ${url} lists message.received, but is inactive; --webhook ${Object.values(webhooks)[0]} delivers to it all the same.
+`,
+    err: '',
+  });
 });
 
 test('fires for one tenant, or for one webhook even if it is inactive', async (test) => {

@@ -61,7 +61,10 @@ everywhere('a webhook that a test adds wrongly is refused, and nothing is added'
   };
   const url = 'http://127.0.0.1:9/in';
   const { tenant } = mailbox.ids.acme;
-  expect(await refusalOf({ url })).toContain('needs inbox, workspace or tenant, because there are several tenants');
+  expect(await refusalOf({ url })).toBe(
+    'The webhook needs inbox, workspace or tenant, because there are several tenants: ' +
+      `Acme (${tenant}), Globex (${mailbox.ids.globex.tenant}).`,
+  );
   expect(await refusalOf({ url: 'ftp://127.0.0.1', tenant })).toContain('url');
   expect(await refusalOf({ url, tenant, events: ['message.read'] })).toContain('events[0]');
   expect(await refusalOf({ url, inbox: 'nobody@acme.test' })).toContain('There is no inbox nobody@acme.test.');

@@ -2,7 +2,7 @@ import { NAME, VERSION } from '../../basics/version.ts';
 import { TIERS } from '../../contract/tiers.ts';
 import type { MailboxState } from '../../mailbox/without-msw.ts';
 import { createStyle, toColumns } from '../layout.ts';
-import { type AnyServer, type ExampleKeys, findExampleKeys } from './connection-variables.ts';
+import { type AnyServer, type ExampleKeys, findExampleKeys, findLogin, type Login } from './connection-variables.ts';
 
 /** The server that was started, and its fixture file. */
 interface Started {
@@ -23,6 +23,7 @@ export function bannerText({ server, fixtures, isTokenSet }: Started, colour: bo
     ['URL', style('bold', server.url)],
     ['SMTP', server.smtp && `port ${server.smtp.port}`],
     ['IMAP', server.imap && `port ${server.imap.port}`],
+    ['Login', (server.imap ?? server.smtp) && describeLogin(findLogin(state, exampleKeys))],
     ['Control', server.control],
     ['Inspector', `${server.control}/`],
     ['Token', server.controlToken && `X-Mock-Token: ${isTokenSet ? 'as set' : server.controlToken}`],
@@ -45,6 +46,11 @@ export function bannerText({ server, fixtures, isTokenSet }: Started, colour: bo
     '',
     'Ready.',
   ].join('\n');
+}
+
+/** Returns the user and the password of a login, with the note that no key is a password. */
+function describeLogin(login: Login | undefined): string | undefined {
+  return login && toPlain(`user ${login.user}, password ${login.password} (an API key is no password)`);
 }
 
 /** Returns a curl command that lists messages with the key of the smallest scope. Without a key, creates a tenant. */

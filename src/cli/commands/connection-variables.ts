@@ -1,6 +1,6 @@
 import type { Tier } from '../../contract/tiers.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
-import type { TenantIds, TenantKeys } from '../../mailbox/without-msw.ts';
+import type { MailboxState, TenantIds, TenantKeys } from '../../mailbox/without-msw.ts';
 import type { MailboxServer } from '../../server/start-server.ts';
 import { variableOf } from '../flags.ts';
 
@@ -17,20 +17,33 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 export function connectionVariables(server: AnyServer): Variables {
   const { url, controlToken, smtp, imap } = server;
   const state = server.mailbox.snapshot();
-  const { tenant, workspace, inbox } = findExampleKeys(server, state);
+  const exampleKeys = findExampleKeys(server, state);
+  const { tenant, workspace, inbox } = exampleKeys;
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
-  const inboxes = state.tenants.flatMap((tenant) => tenant.inboxes);
-  const login = inbox && inboxes.find(({ id }) => id === inbox.ownerId);
+  const login = findLogin(state, exampleKeys);
   return {
     ...serviceVariables(url, [tenant?.key, workspace?.key, inbox?.key, inbox?.ownerId]),
     MAILBOX_SMTP_HOST: smtp && host,
     MAILBOX_SMTP_PORT: smtp && String(smtp.port),
     MAILBOX_IMAP_HOST: imap && host,
     MAILBOX_IMAP_PORT: imap && String(imap.port),
-    MAILBOX_IMAP_USER: imap && login && `${login.username}@${login.domain}`,
-    MAILBOX_IMAP_PASSWORD: imap && login && String(login.imapPassword),
+    MAILBOX_IMAP_USER: imap && login?.user,
+    MAILBOX_IMAP_PASSWORD: imap && login?.password,
     [variableOf('token')]: controlToken,
   };
+}
+
+/** A login for SMTP and IMAP. */
+export interface Login {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** Returns the login of the inbox whose key is an example. */
+export function findLogin(state: MailboxState, { inbox }: ExampleKeys): Login | undefined {
+  const inboxes = state.tenants.flatMap((tenant) => tenant.inboxes);
+  const row = inbox && inboxes.find(({ id }) => id === inbox.ownerId);
+  return row && { user: `${row.username}@${row.domain}`, password: String(row.imapPassword) };
 }
 
 /** Returns the variables of a service. `values` are keys of a tenant, a workspace and an inbox, and the inbox id. */

@@ -1,6 +1,15 @@
-import { EVENT_KINDS } from '../../contract/events.ts';
+import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
+import type { ControlClient } from '../../control/table/client.ts';
 import { isObject } from '../../fixture/fixture-part.ts';
-import { createInterruptible, type GivenFlags, parseEach, parsePair, quote, UsageError } from '../command.ts';
+import {
+  createInterruptible,
+  type GivenFlags,
+  parseEach,
+  parsePair,
+  quote,
+  textOfFlag,
+  UsageError,
+} from '../command.ts';
 import { createEmulatorClient, createWrongServerError } from '../control-client.ts';
 import { deliveryText, outcomeText, waitForFirstAttempts } from './first-attempt.ts';
 
@@ -13,9 +22,22 @@ export const trigger = createInterruptible(async (terminal, flags, event = '') =
   if (!Array.isArray(created?.deliveries)) throw createWrongServerError(url);
   const deliveries = await waitForFirstAttempts(client, created.deliveries);
   if (flags.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
-  if (deliveries.length === 0) terminal.out(`No active webhook matches ${event}, so nothing is delivered.`);
+  if (deliveries.length === 0) {
+    terminal.out(`No active webhook matches ${event}, so nothing is delivered.`);
+    for (const { id, url } of await listInactive(client, kind, textOfFlag(flags.tenant)))
+      terminal.out(
+        `Webhook ${id} to ${url} lists ${event}, but is inactive; --webhook ${id} delivers to it all the same.`,
+      );
+  }
   for (const delivery of deliveries) terminal.out(`${deliveryText(delivery)}: ${outcomeText(delivery)}`);
 });
+
+/** Lists the inactive webhooks for a kind of event, of one tenant or of all. */
+async function listInactive(client: ControlClient, kind: EventKind, tenant: string | undefined) {
+  const { webhooks } = await client.listWebhookSettings();
+  const isWanted = (tenantId: string) => tenant === undefined || tenantId === tenant.toLowerCase();
+  return webhooks.filter(({ isActive, events, tenantId }) => !isActive && events.includes(kind) && isWanted(tenantId));
+}
 
 function targetOf({ tenant, webhook, inbox, message }: GivenFlags): object {
   const fields = { tenant, webhookId: webhook, inboxId: inbox, messageId: message };

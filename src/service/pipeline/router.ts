@@ -1,6 +1,6 @@
 import type { BehaviourReader, ReadBehaviour } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
-import { VERSION_PATH } from '../../contract/service-path.ts';
+import { suggestSending, VERSION_PATH } from '../../contract/service-path.ts';
 
 /** Matches a segment with a parameter and the text after the parameter, such as `{id}.html`. */
 const PARAMETER = /^\{(\w+)\}(.*)$/;
@@ -91,9 +91,11 @@ export function findRow<Row extends Routable>(
   const segments = splitPath(stripTrailingSlash(path, router, readBehaviour));
   const decoded = path.includes('%') ? decodeSegments(path, segments, readBehaviour) : segments;
   const rows = router(segments);
+  const sending = suggestSending({ method, path });
   if (!rows) {
     assume('requests.other-products');
-    throw routeNotFound(path, explainMissingVersion(path, router));
+    const hint = sending === undefined ? explainMissingVersion(path, router) : `; a mail is sent by ${sending}`;
+    throw routeNotFound(path, hint);
   }
   if (method === 'OPTIONS' && readBehaviour('requests.options') === 'allow')
     return { allow: allowedMethods(rows, readBehaviour) };
@@ -101,7 +103,8 @@ export function findRow<Row extends Routable>(
   if (row) return { row, params: readParams(row, decoded) };
   if (readBehaviour('requests.wrong-method') === 'not-found') throw routeNotFound(path);
   const allow = allowedMethods(rows, readBehaviour);
-  const message = `${method} is not supported for this path; use ${allow}.`;
+  const hint = sending === undefined ? '' : `, or send a mail by ${sending}`;
+  const message = `${method} is not supported for this path; use ${allow}${hint}.`;
   throw new ApiError('METHOD_NOT_ALLOWED', message, { headers: { allow } });
 }
 

@@ -45,11 +45,19 @@ export function findPrincipal(worlds: ReachableWorlds, key: string): Principal {
       return `The API key ${keyId} is not valid: it was rotated at ${time}; the new key is ${newKeyId}.`;
     });
   }
+  if (VALUES_AS_TEXT.includes(key)) {
+    throw unauthorized(
+      `The API key is the text "${key}", so the variable of the client that should have a key has none.`,
+    );
+  }
   const prefixes = Object.values(TIER_PREFIX).join(', ');
   throw unauthorized(
     `The API key is malformed; a key is one of ${prefixes} followed by at least ten letters, digits, _ or -.`,
   );
 }
+
+/** What JavaScript and Python write into a header if a variable has no value. */
+const VALUES_AS_TEXT = ['undefined', 'null', 'None', 'NaN', '[object Object]'];
 
 /** Returns the principal of a key; `undefined` if the key is unknown or revoked. */
 export function principalOf(worlds: ReachableWorlds, key: string): Principal | undefined {
