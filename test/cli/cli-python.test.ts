@@ -43,7 +43,7 @@ test('a program in Python delivers, waits, moves time, sets faults, and sees wha
 mailbox = Mailbox()
 with mailbox.sandbox(name="python") as box:
     events = box.read_feed()
-    [mail] = box.deliver(to=f"helpdesk@{box.domain}", from_="Dana <dana@customer.test>", subject="Hello", text="?")
+    [mail] = box.deliver(to=f"helpdesk@{box.domain}", from_="Dana <dana@customer.test>", subject="Hello", plain_body="?")
     assert box.wait(f"helpdesk@{box.domain}", subject="Hello")["id"] == mail["id"]
     assert any(event["kind"] == "mail" for event in events)
     assert b"Subject: Hello" in box.get_mail_source(mail["id"])
