@@ -33,7 +33,7 @@ test('the stack of an error names each function of the package, down to the call
       return String((error as Error).stack);
     }
   };
-  const frames = stackOf().match(/(?<=^ +at ).+(?= \()/gm) ?? [];
+  const frames: string[] = stackOf().match(/(?<=^ +at ).+(?= \()/gm) ?? [];
   const ours = frames.slice(0, frames.indexOf('addWrongFault'));
   expect(ours.length).toBeGreaterThan(1);
   expect(ours.filter((name) => !/\w{5,}$/.test(name))).toEqual([]);
