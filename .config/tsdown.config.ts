@@ -177,7 +177,7 @@ const COMMENTS = { jsdoc: false, annotation: false, legal: false };
 const COMMON: UserConfig = {
   ...{ cwd: root, target: 'es2022', fixedExtension: false, clean: false, dts: false },
   // With line breaks, because Node prints the line of an uncaught error.
-  minify: { mangle: true, compress: true, codegen: false },
+  minify: { mangle: { keepNames: true }, compress: true, codegen: false },
   outputOptions: { comments: COMMENTS },
   inputOptions: { resolve: RESOLVE },
   // Everything but msw and the test runners is bundled, so that the package has no dependencies.
@@ -232,6 +232,8 @@ const CODE: UserConfig[] = [
     entry: { 'inspector/inspector': 'src/inspector/main.tsx' },
     format: 'esm',
     platform: 'browser',
+    // Its errors are shown to nobody by their stack.
+    minify: { mangle: true, compress: true, codegen: false },
     copy: { from: 'src/inspector/*.{html,css,svg}', to: 'dist/inspector' },
     plugins: [thirdPartyLicences('inspector/THIRD-PARTY-LICENSES')],
   },

@@ -192,12 +192,18 @@ const NEXT_APP = {
     };`,
   'instrumentation.js': `
     export async function register() {
-      if (process.env.NEXT_RUNTIME !== 'nodejs') return;
-      const [{ createMailbox }, { setupServer }] = await Promise.all([import('agent-mailbox-mock'), import('msw/node')]);
-      const { handlers } = createMailbox({ baseUrl: 'https://api.example.test' });
-      setupServer(...handlers).listen({ onUnhandledRequest: 'bypass' });
+      if (process.env.NEXT_RUNTIME === 'nodejs') {
+        const [{ createMailbox }, { setupServer }] = await Promise.all([
+          import('agent-mailbox-mock'), import('msw/node'),
+        ]);
+        const { handlers } = createMailbox({ baseUrl: 'https://api.example.test' });
+        setupServer(...handlers).listen({ onUnhandledRequest: 'bypass' });
+      }
     }`,
 };
+
+/** The same application for `next dev`, with the flag that chooses the bundler. */
+const nextDev = (flag: string) => ({ ...NEXT_APP, 'bundler.json': JSON.stringify(flag) });
 
 const TYPES = readFileSync(new URL('types.ts', import.meta.url), 'utf8');
 
@@ -246,6 +252,8 @@ const COMPILERS: readonly Environment[] = (
 const PROGRAMS: readonly Environment[] = (
   [
     ['Next.js 16, msw 2', 'bundlers', 'node20', 'next.mjs', [], NEXT_APP],
+    ['Next.js 16, dev, turbopack, msw 2', 'bundlers', 'node20', 'next-dev.mjs', [], nextDev('--turbopack')],
+    ['Next.js 16, dev, webpack, msw 2', 'bundlers', 'node20', 'next-dev.mjs', [], nextDev('--webpack')],
     ['webpack 5, msw 2', 'bundlers', 'node20', 'webpack.mjs', [], {}],
     ['esbuild and rollup, msw 2', 'bundlers', 'node20', 'esbuild-and-rollup.mjs', [], {}],
     ['AsyncAPI parser, hey-api and orval', 'generators', 'node24', 'documents.mjs', [], {}],

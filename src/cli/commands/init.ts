@@ -17,6 +17,8 @@ export const STARTER_FIXTURE = `// The data that the emulated mailbox service st
 // An id, key, name, time or address that is left out is derived from the handles ("acme", "support", …), so it is the
 // same in every run.
 {
+  // While the emulator runs, an editor completes names by this schema.
+  "$schema": "http://127.0.0.1:4025/__mock/fixture.schema.json",
   "tenants": {
     // A tenant. Its key is tk_acme_tenant_key.
     "acme": {

@@ -11,6 +11,7 @@ export const CONTROL_CALLS = {
   getOpenApi: 'GET /openapi.json',
   getAsyncApi: 'GET /asyncapi.json',
   getTraceSchema: 'GET /trace.schema.json',
+  getFixtureSchema: 'GET /fixture.schema.json',
   listBehaviours: 'GET /behaviours',
   changeBehaviours: 'POST /behaviours',
   reset: 'POST /reset',

@@ -88,6 +88,11 @@ const DOCUMENT_ROWS = {
     { reply: object },
     () => toJsonSchema(traceLine(), 'output') as Readonly<Record<string, unknown>>,
   ),
+  getFixtureSchema: defineControl(
+    'Shows the JSON Schema of a fixture, for editors.',
+    { reply: object },
+    async () => (await import('../../fixture/json-schema.ts')).fixtureJsonSchema() as Readonly<Record<string, unknown>>,
+  ),
   getPythonClient: defineControl(
     'Sends a client of the control calls for Python: one file, without packages.',
     { content: 'text/x-python', reply: z.string() },
