@@ -1,5 +1,6 @@
 import * as icons from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { LiveOnly, useInspector } from '../../inspector.ts';
 import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Facts, formatCount, Loading, type Tone } from '../../parts.tsx';
 import { Time, UserText } from '../../text.tsx';
@@ -21,19 +22,21 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
   return (
     <article>
       <Head mail={mail} words={words} />
-      <p class="buttons">
-        {createFollowUps(mail).map((initial, index) => (
-          <Button
-            icon={initial.isReply ? icons.Reply : icons.Send}
-            text={initial.title}
-            key={initial.title}
-            class={initial.isReply && index === 0 ? 'primary' : ''}
-            onClick={() => setFollowUp(initial)}
-          />
-        ))}
-        <SaveButton mail={mail} />
-        <DeleteButton mail={mail} route={route} />
-      </p>
+      <LiveOnly>
+        <p class="buttons">
+          {createFollowUps(mail).map((initial, index) => (
+            <Button
+              icon={initial.isReply ? icons.Reply : icons.Send}
+              text={initial.title}
+              key={initial.title}
+              class={initial.isReply && index === 0 ? 'primary' : ''}
+              onClick={() => setFollowUp(initial)}
+            />
+          ))}
+          <SaveButton mail={mail} />
+          <DeleteButton mail={mail} route={route} />
+        </p>
+      </LiveOnly>
       <Thread mail={mail} route={route} />
       <Tabs mail={mail} words={words} route={route} />
       <Related mail={mail} />
@@ -42,7 +45,7 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
 }
 
 function Tabs({ mail, words, route }: PartProps) {
-  const tabs = tabsOf(mail);
+  const tabs = tabsOf(mail, useInspector());
   const tab = tabs.find(({ name }) => name === route.options.tab) ?? tabs[0];
   return (
     <>
@@ -87,7 +90,9 @@ function Head({ mail, words }: Omit<PartProps, 'route'>) {
       />
       <p class="buttons">
         <Marks mail={mail} />
-        <AuthChips mail={mail} />
+        <LiveOnly>
+          <AuthChips mail={mail} />
+        </LiveOnly>
       </p>
     </header>
   );

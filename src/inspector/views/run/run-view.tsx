@@ -2,6 +2,7 @@ import { ArrowDownLeft, FlaskConical, History, Trash2, UserPlus } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
+import { LiveOnly } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import {
   Button,
@@ -55,9 +56,13 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
       ) : since || counterpart ? (
         <p class="hint">Nothing has happened here yet. What happens appears at once.</p>
       ) : (
-        <StartPage />
+        <LiveOnly>
+          <StartPage />
+        </LiveOnly>
       )}
-      <Correspondents correspondents={data.correspondents} />
+      <LiveOnly>
+        <Correspondents correspondents={data.correspondents} />
+      </LiveOnly>
     </div>
   );
 }

@@ -88,8 +88,9 @@ function findSent(pasted: string, { deliveries, webhooks }: DeliveryListProps) {
 function describeComputed(computed: string, input: SignatureInput): string | undefined {
   if (computed === '') return undefined;
   const mistakes = explainComputed(computed, input);
-  if (!mistakes) return;
-  ('No single mistake that this page knows leads to the signature of your code: it is another mistake, or more than one.');
+  if (!mistakes) {
+    return 'No single mistake that this page knows leads to the signature of your code: it is another mistake, or more than one.';
+  }
   return mistakes.length === 0 ? 'Your code computed the correct signature.' : mistakes.join(' ');
 }
 

@@ -1,6 +1,7 @@
 import { Play, ShieldCheck, Webhook as WebhookIcon, Zap } from 'lucide';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { undefinedIfRefused } from '../../../control/table/client.ts';
+import { LiveOnly } from '../../inspector.ts';
 import { ListView, Row, VirtualList } from '../../list-view.tsx';
 import { deliveryLink, open, type Route } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Failure, Loading, SearchField, Select } from '../../parts.tsx';
@@ -24,7 +25,9 @@ export function WebhooksView({ route }: { readonly route: Route }) {
         <>
           {(!shown || error) && <Loading error={error} />}
           {shown && <DeliveryList {...shown} />}
-          {shown && <Actions held={shown.deliveries.filter(({ state }) => state === 'held').length} route={route} />}
+          <LiveOnly>
+            {shown && <Actions held={shown.deliveries.filter(({ state }) => state === 'held').length} route={route} />}
+          </LiveOnly>
         </>
       }
       detailLabel="Open delivery"
