@@ -196,7 +196,7 @@ test('the box finds out why a signature does not verify', async (context) => {
 
   await page.getByLabel('Signature that your code computed').fill('v1,AAAA');
   await check.click();
-  await page.getByText('in a way that this page does not know').waitFor();
+  await page.getByText('No single mistake that this page knows leads to the signature').waitFor();
   const changes: [label: string, value: string, problem: string][] = [
     ['Body, as your code', JSON.stringify(delivery?.payload, null, 2), 'The body was changed by a JSON round trip'],
     ['Body, as your code', '{"other":1}', 'The body was changed, from character 3'],

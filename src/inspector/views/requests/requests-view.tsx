@@ -76,9 +76,9 @@ function useRequests(setDroppedCount: (count: number) => void) {
     },
     // No request is loaded alone, because an event contains its request.
     loadOne: async () => undefined,
-    changeOf(event) {
-      if (event.kind === 'request') return [event.request.id, event.request];
-      return RELOAD_KINDS.has(event.kind) ? ALL : undefined;
+    changesOf(event) {
+      if (event.kind === 'request') return [[event.request.id, event.request]];
+      return RELOAD_KINDS.has(event.kind) ? [ALL] : [];
     },
   });
 }
