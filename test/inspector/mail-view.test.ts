@@ -232,7 +232,7 @@ describe('the view of the mail', () => {
     });
     await page.goto(`${server.control}/#/mail/${without?.id}`);
     await page.getByRole('heading', { name: 'No sender' }).waitFor();
-    expect(await page.getByRole('button', { name: /^Write again/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^New mail from/ }).count()).toBe(0);
   });
 
   test('delivers to an inbox at a domain of a sandbox, and notes that the sandbox is closed', async (context) => {

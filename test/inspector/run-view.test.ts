@@ -1,4 +1,5 @@
 import { describe, test } from 'vitest';
+import { findViolations } from './find-violations.ts';
 import { useInspector } from './open-inspector.ts';
 
 const open = useInspector();
@@ -96,6 +97,7 @@ describe('the view Run', () => {
   });
 
   test('counts the results of samples, and shows those with a result', async (context) => {
+    const { expect } = context;
     const { page, server } = await open(context, { hash: '#/run' });
     const { mailbox, url } = server;
     const helpdesk = { 'X-API-Key': mailbox.keys.acme.inboxes.helpdesk, 'content-type': 'application/json' };
@@ -111,6 +113,7 @@ describe('the view Run', () => {
     await page.getByRole('region', { name: 'Sample injection-in-quote' }).waitFor({ state: 'hidden' });
     await page.getByRole('region', { name: 'Sample out-of-office' }).waitFor();
     await board.getByText('2 samples').waitFor();
+    expect(await findViolations(page)).toEqual([]);
     await board.getByRole('link', { name: '1 breached' }).click();
     await page.getByRole('region', { name: 'Sample injection-in-quote' }).waitFor();
   });

@@ -45,7 +45,7 @@ test('one HTML file shows a trace in the views, read only, and requests nothing'
   await page.getByRole('link', { name: /^Order 1042 <\/script><!-- <script>/ }).click();
   await page.getByRole('region', { name: 'Open mail' }).getByText('Hi.', { exact: true }).waitFor();
   test.expect(await page.title()).toMatch(/^Order 1042 .* · Mail · Inspector$/);
-  test.expect(await page.getByRole('button', { name: /Delete|Save|Write again|New mail from/ }).count()).toBe(0);
+  test.expect(await page.getByRole('button', { name: /Delete|Save|New mail from/ }).count()).toBe(0);
   await page.getByRole('link', { name: 'Requests', exact: true }).click();
   await page.getByRole('link', { name: /listMessages/ }).click();
   await page.getByText(/^Why: Inbox key of /).waitFor();

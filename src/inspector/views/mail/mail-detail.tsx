@@ -165,7 +165,7 @@ function RelatedWebhooks({ id }: { readonly id: string }) {
   const { value } = useLoaded(load, `webhooks of ${id}`);
   if (!value || value.webhooks.length === 0) return null;
   return (
-    <ul class="rows" aria-label="Webhooks of the tenant">
+    <ul class="rows wrapped" aria-label="Webhooks of the tenant">
       {value.webhooks.map(({ webhookId, url, skipped }) => (
         <li key={webhookId}>
           {skipped !== null && <Chip icon={icons.CircleSlash} text="not called" />}
