@@ -62,7 +62,10 @@ export const COMMANDS = {
   show: {
     help: 'Print what happened to each mail of a trace, a file that exec --trace or a failed test has written',
     argument: '<file>',
-    examples: [['show trace.jsonl', 'Print the stories of a trace']],
+    examples: [
+      ['show trace.jsonl', 'Print the stories of a trace'],
+      ['show trace.jsonl --open', 'Look at a trace in the views of the inspector'],
+    ],
     flags: FLAGS.SHOW_FLAGS,
     load: async () => (await import('./commands/show.ts')).show,
   },

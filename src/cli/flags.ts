@@ -208,10 +208,11 @@ export const LOGS_FLAGS = {
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock show`. */
-export const SHOW_FLAGS = { json: { help: 'Print one line of JSON for each mail' } } as const satisfies Record<
-  string,
-  Flag
->;
+export const SHOW_FLAGS = {
+  open: { help: 'Open the trace in the views of the inspector, in a browser, until the command is interrupted' },
+  html: { value: '<file>', help: 'Write the views of the inspector with the trace into one HTML file' },
+  json: { help: 'Print one line of JSON for each mail' },
+} as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock behaviours`. */
 export const BEHAVIOURS_FLAGS = {

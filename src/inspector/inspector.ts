@@ -1,14 +1,16 @@
-import { createContext } from 'preact';
+import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { type ControlClient, createControlClient } from '../control/table/client.ts';
 import type { LiveFeed } from './live-feed.ts';
 
 /** What every part of the page uses. */
 export interface Inspector {
-  /** Calls the control plane. */
+  /** Calls the control plane, or answers from a trace. */
   readonly client: ControlClient;
   /** Reports what happens in the emulator. */
   readonly feed: LiveFeed;
+  /** Whether the page shows a trace, in which nothing can be changed. */
+  readonly isTrace: boolean;
 }
 
 /** Provides the `Inspector` to the parts of the page. */
@@ -19,6 +21,11 @@ export function useInspector(): Inspector {
   const inspector = useContext(InspectorContext);
   if (!inspector) throw new Error('This part of the page is outside of an InspectorContext.');
   return inspector;
+}
+
+/** What is shown only if the page shows an emulator, because it changes something, or a trace does not have it. */
+export function LiveOnly({ children }: { readonly children: ComponentChildren }) {
+  return useInspector().isTrace ? null : children;
 }
 
 /** The name under which the token is stored until the tab is closed. */

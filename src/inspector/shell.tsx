@@ -26,15 +26,17 @@ interface View {
   readonly path: string;
   readonly title: string;
   readonly icon: icons.IconNode;
+  /** Whether a trace has what the view shows. */
+  readonly isInTrace?: true;
   readonly Component: ComponentType<{ readonly route: Route }>;
 }
 
 /** The views, in the order of the navigation. */
 const VIEWS: readonly View[] = [
-  { path: 'run', title: 'Run', icon: icons.MessagesSquare, Component: RunView },
-  { path: 'mail', title: 'Mail', icon: icons.Mail, Component: MailView },
-  { path: 'webhooks', title: 'Webhooks', icon: icons.Webhook, Component: WebhooksView },
-  { path: 'requests', title: 'Requests', icon: icons.ArrowLeftRight, Component: RequestsView },
+  { path: 'run', title: 'Run', icon: icons.MessagesSquare, isInTrace: true, Component: RunView },
+  { path: 'mail', title: 'Mail', icon: icons.Mail, isInTrace: true, Component: MailView },
+  { path: 'webhooks', title: 'Webhooks', icon: icons.Webhook, isInTrace: true, Component: WebhooksView },
+  { path: 'requests', title: 'Requests', icon: icons.ArrowLeftRight, isInTrace: true, Component: RequestsView },
   { path: 'keys', title: 'Keys', icon: icons.KeyRound, Component: KeysView },
   { path: 'time', title: 'Time and faults', icon: icons.Clock, Component: TimeView },
   { path: 'choices', title: 'Behaviours', icon: icons.SlidersHorizontal, Component: BehavioursView },
@@ -46,6 +48,7 @@ const VIEWS: readonly View[] = [
  * the server refuses the token.
  */
 export function Shell({ refusals }: { readonly refusals: EventTarget }) {
+  const { isTrace } = useInspector();
   const route = useRoute();
   const help = useRef<HTMLDialogElement>(null);
   const isRefused = useRefusal(refusals);
@@ -60,10 +63,16 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
         <header class="bar">
           <Brand />
           <TenantFilter scope={scope} route={route} />
-          <ClockState />
-          <span class={`connection ${connection}`} role="status">
-            {LABELS[connection]}
-          </span>
+          {isTrace ? (
+            <Chip icon={icons.FileClock} text="Trace, read only" />
+          ) : (
+            <>
+              <ClockState />
+              <span class={`connection ${connection}`} role="status">
+                {LABELS[connection]}
+              </span>
+            </>
+          )}
           <Button icon={icons.CircleHelp} text="" class="quiet" aria-label="Help" onClick={showHelp} />
         </header>
         <Navigation current={view?.path} />
@@ -92,7 +101,8 @@ type HelpDialog = RefObject<HTMLDialogElement | null>;
  * no view, opens the first one.
  */
 function useView(route: Route, help: HelpDialog): View | undefined {
-  const view = VIEWS.find(({ path }) => path === route.view);
+  const views = useViews();
+  const view = views.find(({ path }) => path === route.view);
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
   }, [route.view]);
@@ -103,9 +113,15 @@ function useView(route: Route, help: HelpDialog): View | undefined {
   useShortcuts({
     '?': () => help.current?.showModal(),
     '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
-    ...Object.fromEntries(VIEWS.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
+    ...Object.fromEntries(views.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
   });
   return view;
+}
+
+/** Returns the views of what the page shows: an emulator or a trace. */
+function useViews(): readonly View[] {
+  const { isTrace } = useInspector();
+  return isTrace ? VIEWS.filter(({ isInTrace }) => isInTrace) : VIEWS;
 }
 
 /** The logo, the name and the version. */
@@ -113,7 +129,7 @@ function Brand() {
   const { value } = useLoaded((client) => client.getControlHealth(), 'health', noEvent);
   return (
     <a class="brand" href={linkTo('run')} aria-label={`Agent Mailbox ${value?.version ?? ''}`}>
-      <img src="/favicon.ico" alt="" width="22" height="22" />
+      <img src={document.querySelector<HTMLLinkElement>('link[rel=icon]')?.href} alt="" width="22" height="22" />
       <span>
         Agent Mailbox <small>{value?.version}</small>
       </span>
@@ -124,7 +140,7 @@ function Brand() {
 function Navigation({ current }: { readonly current: string | undefined }) {
   return (
     <nav class="views" aria-label="Views">
-      {VIEWS.map(({ path, title, icon }) => (
+      {useViews().map(({ path, title, icon }) => (
         <a key={path} href={linkTo(path)} aria-current={current === path ? 'page' : undefined} title={title}>
           <Icon icon={icon} />
           <span>{title}</span>

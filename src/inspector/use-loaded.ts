@@ -78,7 +78,7 @@ export function useFeedChange(onChange: () => void, matters: EventFilter): void 
 }
 
 /** What an event changes in a log. Without `item`, the page loads the item. The id `*` stands for all items. */
-type Change<Item> = readonly [id: string, item?: Item | undefined];
+export type Change<Item> = readonly [id: string, item?: Item | undefined];
 
 /** The change after which all items of a log are loaded again. */
 export const ALL = ['*'] as const;
@@ -89,8 +89,10 @@ export interface LogLoader<Item> {
   loadAll(client: ControlClient): Promise<readonly Item[]>;
   /** Loads one item; `undefined` if it is gone. */
   loadOne(client: ControlClient, id: string): Promise<Item | undefined>;
-  /** Returns what an event changes; `undefined` if it changes nothing. */
-  changeOf(event: FeedEvent): Change<Item> | undefined;
+  /** Returns what an event changes; an empty list if it changes nothing. */
+  changesOf(event: FeedEvent): readonly Change<Item>[];
+  /** How many items are kept; the oldest are dropped. Default: all. */
+  readonly limit?: number;
 }
 
 /** If more items than this have to be loaded, all are loaded again. */
@@ -110,6 +112,7 @@ export function useLog<Item extends { readonly id: string }>(loader: LogLoader<I
       changed.clear();
       try {
         await applyChanges(known, changes, loader, client);
+        dropOldest(known, loader.limit);
         setLoaded({ value: [...known.values()].reverse(), error: undefined });
       } catch (error) {
         setLoaded(({ value }) => ({ value, error: (error as Error).message }));
@@ -118,17 +121,16 @@ export function useLog<Item extends { readonly id: string }>(loader: LogLoader<I
         timer = changed.size > 0 ? setTimeout(load) : undefined;
       }, pauseMsAfter(startedMs));
     };
-    const noteChange = (change: Change<Item> | undefined, delayMs = RELOAD_INTERVAL_MS) => {
-      if (!change) return;
-      changed.set(...change);
-      timer ??= setTimeout(load, delayMs);
+    const noteChanges = (changes: readonly Change<Item>[], delayMs = RELOAD_INTERVAL_MS) => {
+      for (const change of changes) changed.set(...change);
+      if (changes.length > 0) timer ??= setTimeout(load, delayMs);
     };
     const stop = feed.subscribe({
-      onEvent: (event) => noteChange(loader.changeOf(event)),
+      onEvent: (event) => noteChanges(loader.changesOf(event)),
       // While the connection was lost, anything may have happened.
-      onState: (state) => state === 'live' && noteChange(ALL, 0),
+      onState: (state) => state === 'live' && noteChanges([ALL], 0),
     });
-    if (feed.state === 'live') noteChange(ALL, 0);
+    if (feed.state === 'live') noteChanges([ALL], 0);
     return () => {
       stop();
       changed.clear();
@@ -136,6 +138,13 @@ export function useLog<Item extends { readonly id: string }>(loader: LogLoader<I
     };
   }, [feed]);
   return loaded;
+}
+
+function dropOldest(items: Map<string, unknown>, limit = Number.POSITIVE_INFINITY): void {
+  for (const id of items.keys()) {
+    if (items.size <= limit) return;
+    items.delete(id);
+  }
 }
 
 /** Returns how long to wait after a load. The wait is longer after a slow load, because the emulator is then busy. */

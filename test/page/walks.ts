@@ -428,6 +428,35 @@ export const WALKS: readonly Walk[] = [
       await page.getByRole('heading', { name: 'What shaped the reply' }).waitFor();
     },
   },
+  {
+    letter: 's',
+    what: 'why a webhook was not called',
+    maxClicks: 2,
+    async walk(walker) {
+      const { page, server, open, click } = walker;
+      const url = 'http://127.0.0.1:9/sent';
+      await server.mailbox.addWebhook({ url, inbox: 'helpdesk@acme.test', events: ['message.sent'] });
+      await receive(walker, 'Why not');
+      await open('#/run');
+      await click(page.getByRole('link', { name: 'Why not' }));
+      const webhooks = page.getByRole('list', { name: 'Webhooks of the tenant' });
+      await webhooks.getByRole('listitem').filter({ hasText: url }).getByText('only to message.sent').waitFor();
+    },
+  },
+  {
+    letter: 't',
+    what: 'a mail and the result of a sample, after 1,010 polls',
+    maxClicks: 0,
+    async walk(walker) {
+      const { page, server, open } = walker;
+      await server.mailbox.receiveMessage({ sample: 'injection-in-quote', to: 'helpdesk@acme.test' });
+      for (let count = 0; count < 1_010; count += 1) await call(walker, 'GET', `${inboxPath(walker)}/messages`);
+      await open('#/run');
+      await page.getByRole('region', { name: 'Samples', exact: true }).getByText('1 sample').waitFor();
+      await page.getByRole('region', { name: 'Sample injection-in-quote' }).waitFor();
+      await page.getByText(/earlier events are no longer kept/).waitFor();
+    },
+  },
 ];
 
 /** Delivers a sample of one mail, and resolves with the id of its message. */

@@ -1,11 +1,22 @@
 import { NAME } from '../../basics/version.ts';
 import { TRACE_VERSION, type TraceHeader, type TraceLine, traceLine } from '../../control/journal/trace.ts';
 import { readRegularFile } from '../../server/regular-file.ts';
-import { CannotRunError, type RunCommand } from '../command.ts';
+import { replaceFile } from '../../server/replace-file.ts';
+import { CannotRunError, type RunCommand, type Terminal } from '../command.ts';
+import { explainWriteError } from '../files.ts';
+import { readText } from './start-settings.ts';
 
-/** Prints what happened to each mail of a trace, and the requests that were refused. */
+/**
+ * Prints what happened to each mail of a trace, and the requests that were refused. With `--open` or `--html`, makes a
+ * page of the trace instead.
+ */
 export const show: RunCommand = async (terminal, flags, file = '') => {
   const [header, ...lines] = await readTrace(file);
+  const target = readText(flags.html);
+  if (target !== undefined || flags.open?.value === true) {
+    await showPage(terminal, [header, ...lines], { target, isOpened: flags.open?.value === true });
+    return;
+  }
   const stories = lines.flatMap((line) => (line.type === 'story' ? line : []));
   if (flags.json?.value === true) {
     for (const { type: _, ...story } of stories) terminal.out(JSON.stringify(story));
@@ -25,6 +36,35 @@ export const show: RunCommand = async (terminal, flags, file = '') => {
   if (refused.length > 0) terminal.out('');
   for (const line of refused.length > 0 ? ['Refused requests:', ...refused] : []) terminal.out(toPrintable(line));
 };
+
+interface PageOptions {
+  /** The HTML file to write; undefined if none is wanted. */
+  readonly target: string | undefined;
+  /** Whether the page is served and opened in a browser. */
+  readonly isOpened: boolean;
+}
+
+/** Writes a trace as a page, and serves the page until the command is interrupted. */
+async function showPage(
+  { out, err, env, interrupted }: Terminal,
+  lines: readonly TraceLine[],
+  { target, isOpened }: PageOptions,
+): Promise<void> {
+  const { servePage, writeTracePage } = await import('../../server/http/trace-page.ts');
+  const page = await writeTracePage(lines.map((line) => JSON.stringify(line)).join('\n'));
+  if (target !== undefined) {
+    await replaceFile(target, page).catch((error) => {
+      throw explainWriteError(error, target);
+    });
+    out(`The page is in ${target}.`);
+  }
+  if (!isOpened) return;
+  const { url, close } = await servePage(page);
+  out(`The trace is at ${url} until you end this command.`);
+  (await import('./open-browser.ts')).openBrowser(url, env, err);
+  await interrupted;
+  close();
+}
 
 type EntryLine = Extract<TraceLine, { type: 'entry' }>;
 

@@ -107,7 +107,7 @@ function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: {
       <div class="buttons">
         <CopyButton text={text} />
         {id !== null && <ConfirmButton label="Rotate" warning={ROTATION_WARNING} change={rotate} />}
-        <ButtonLink text="Its requests" href={linkTo('requests', undefined, { search: text.slice(0, 9) })} />
+        <ButtonLink text="Requests with this key" href={linkTo('requests', undefined, { search: text.slice(0, 9) })} />
       </div>
       <h2>Whoever has this key can reach</h2>
       <ReachList noun={['workspace', 'workspaces']} items={reach.workspaces.map((each) => nameOf(each) ?? each)} />

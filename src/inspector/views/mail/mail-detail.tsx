@@ -1,9 +1,12 @@
 import * as icons from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { type ControlClient, undefinedIfRefused } from '../../../control/table/client.ts';
+import { LiveOnly, useInspector } from '../../inspector.ts';
 import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Facts, formatCount, Loading, type Tone } from '../../parts.tsx';
 import { Time, UserText } from '../../text.tsx';
 import { useLoaded } from '../../use-loaded.ts';
+import { type Delivery, markOf } from '../webhooks/explain-delivery.ts';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
 import { SaveButton, tabsOf } from './mail-tabs.tsx';
 import { bareAddress, type MailDetails, nameOf } from './mail-types.ts';
@@ -21,19 +24,21 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
   return (
     <article>
       <Head mail={mail} words={words} />
-      <p class="buttons">
-        {createFollowUps(mail).map((initial, index) => (
-          <Button
-            icon={initial.isReply ? icons.Reply : icons.Send}
-            text={initial.title}
-            key={initial.title}
-            class={initial.isReply && index === 0 ? 'primary' : ''}
-            onClick={() => setFollowUp(initial)}
-          />
-        ))}
-        <SaveButton mail={mail} />
-        <DeleteButton mail={mail} route={route} />
-      </p>
+      <LiveOnly>
+        <p class="buttons">
+          {createFollowUps(mail).map((initial, index) => (
+            <Button
+              icon={initial.isReply ? icons.Reply : icons.Send}
+              text={initial.title}
+              key={initial.title}
+              class={initial.isReply && index === 0 ? 'primary' : ''}
+              onClick={() => setFollowUp(initial)}
+            />
+          ))}
+          <SaveButton mail={mail} />
+          <DeleteButton mail={mail} route={route} />
+        </p>
+      </LiveOnly>
       <Thread mail={mail} route={route} />
       <Tabs mail={mail} words={words} route={route} />
       <Related mail={mail} />
@@ -42,7 +47,7 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
 }
 
 function Tabs({ mail, words, route }: PartProps) {
-  const tabs = tabsOf(mail);
+  const tabs = tabsOf(mail, useInspector());
   const tab = tabs.find(({ name }) => name === route.options.tab) ?? tabs[0];
   return (
     <>
@@ -87,7 +92,9 @@ function Head({ mail, words }: Omit<PartProps, 'route'>) {
       />
       <p class="buttons">
         <Marks mail={mail} />
-        <AuthChips mail={mail} />
+        <LiveOnly>
+          <AuthChips mail={mail} />
+        </LiveOnly>
       </p>
     </header>
   );
@@ -124,7 +131,8 @@ function Marks({ mail }: { readonly mail: MailDetails }) {
 }
 
 /** Links to the request that created the mail, to its deliveries, and to other requests and mail that concern it. */
-function Related({ mail: { id, direction, from, to, request, deliveries } }: { readonly mail: MailDetails }) {
+function Related({ mail }: { readonly mail: MailDetails }) {
+  const { id, direction, from, to, request, deliveries } = mail;
   const counterpart = bareAddress(direction === 'inbound' ? from : (to[0] ?? ''));
   const deliveriesLink = linkTo('webhooks', deliveries.length === 1 ? deliveries[0] : undefined, { search: id });
   const deliveriesText = formatCount(deliveries.length, 'delivery', 'deliveries');
@@ -141,8 +149,44 @@ function Related({ mail: { id, direction, from, to, request, deliveries } }: { r
         {deliveries.length > 0 && <ButtonLink icon={icons.Webhook} text={deliveriesText} href={deliveriesLink} />}
         <ButtonLink icon={icons.MessagesSquare} text={`Run with ${counterpart}`} href={runLink} />
       </nav>
+      <RelatedWebhooks id={id} />
     </>
   );
+}
+
+/** Every webhook of the tenant: what became of its delivery of the mail, or why it was not called. */
+function RelatedWebhooks({ id }: { readonly id: string }) {
+  const load = async (client: ControlClient) => {
+    const story = await client.explainMail({ id }).catch(undefinedIfRefused);
+    const ids = story?.webhooks.flatMap(({ deliveries }) => deliveries) ?? [];
+    const deliveries = await Promise.all(ids.map((id) => client.getDelivery({ id }).catch(undefinedIfRefused)));
+    return { webhooks: story?.webhooks ?? [], deliveries: deliveries.filter((one) => one !== undefined) };
+  };
+  const { value } = useLoaded(load, `webhooks of ${id}`);
+  if (!value || value.webhooks.length === 0) return null;
+  return (
+    <ul class="rows wrapped" aria-label="Webhooks of the tenant">
+      {value.webhooks.map(({ webhookId, url, skipped }) => (
+        <li key={webhookId}>
+          {skipped !== null && <Chip icon={icons.CircleSlash} text="not called" />}
+          {value.deliveries
+            .filter((delivery) => delivery.webhookId === webhookId)
+            .map((delivery) => (
+              <a key={delivery.id} href={linkTo('webhooks', delivery.id)}>
+                <Chip tone={markOf(delivery).tone} text={describeDelivery(delivery)} />
+              </a>
+            ))}
+          <UserText text={url} />
+          {skipped !== null && <span class="soft">{skipped}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Returns the state of a delivery, with the status of the latest answer. */
+function describeDelivery(delivery: Delivery): string {
+  return [markOf(delivery).text, delivery.attempts.at(-1)?.status].filter(Boolean).join(' ');
 }
 
 /** All messages of the thread, the open one in bold. */
@@ -188,7 +232,7 @@ function createFollowUps(mail: MailDetails) {
     tenant,
     isReply,
   };
-  const title = isReply ? 'Answer as' : 'Write again as';
+  const title = isReply ? 'Answer as' : 'New mail from';
   // A mail may have no sender, or one without a domain.
   const writers = people.filter((person) => bareAddress(person).includes('@'));
   return writers.map((from) => ({ ...shared, from, title: `${title} ${bareAddress(from)}` }));

@@ -34,7 +34,7 @@ export function MailFrame({ id }: { readonly id: string }) {
           aria-pressed={isPhone}
           onClick={() => setPhone(!isPhone)}
         />
-        <ButtonLink icon={ExternalLink} text="Open it alone" href={page} target="_blank" rel="noreferrer" />
+        <ButtonLink icon={ExternalLink} text="Open in new tab" href={page} target="_blank" rel="noreferrer" />
         <span class="hint small">Scripts, forms and everything remote are switched off.</span>
       </p>
       <iframe

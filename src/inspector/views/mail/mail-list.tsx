@@ -1,5 +1,6 @@
 import { ArrowDownLeft, ArrowUpRight, type IconNode, MessagesSquare, Paperclip, SquarePen, Star } from 'lucide';
 import type { ComponentChildren } from 'preact';
+import { LiveOnly } from '../../inspector.ts';
 import { Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, type Route } from '../../page-route.ts';
 import { ButtonLink, CheckBox, Chip, Failure, formatCount, Icon, Loading, SearchField, Select } from '../../parts.tsx';
@@ -25,7 +26,9 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
         createLink={(id) => mailLink(route, id, { tab: route.options.tab })}
         onRowsChange={loadRange}
       />
-      <ClearButton total={total} route={route} />
+      <LiveOnly>
+        <ClearButton total={total} route={route} />
+      </LiveOnly>
     </>
   );
 }
@@ -58,7 +61,9 @@ export function ListTools({ route }: { readonly route: Route }) {
           change={(isOn) => open(mailLink(route, route.id, { threads: isOn ? 'true' : undefined }))}
         />
       )}
-      <ButtonLink icon={SquarePen} text="New mail" isPrimary={isNothingOpen} href={composeLink} />
+      <LiveOnly>
+        <ButtonLink icon={SquarePen} text="New mail" isPrimary={isNothingOpen} href={composeLink} />
+      </LiveOnly>
     </div>
   );
 }

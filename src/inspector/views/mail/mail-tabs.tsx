@@ -1,6 +1,8 @@
 import { Download, File, TriangleAlert } from 'lucide';
 import type { ComponentType } from 'preact';
 import type { ControlClient } from '../../../control/table/client.ts';
+import type { Inspector } from '../../inspector.ts';
+import { LiveOnly } from '../../inspector.ts';
 import { Button, Chip, Code, Failure, Icon, Json, Loading, saveFile } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
@@ -12,13 +14,14 @@ type TabProps = { readonly mail: MailDetails; readonly words: readonly string[] 
 /** A tab that shows a mail. Its name is the value of the option `tab` of the URL. */
 type MailTab = { readonly name: string; readonly title: string; readonly Component: ComponentType<TabProps> };
 
-/** Returns the tabs of a mail. The first tab is the default. */
-export function tabsOf({ htmlBody, files }: MailDetails): MailTab[] {
+/** Returns the tabs of a mail. The first tab is the default. A trace has the HTML only as text, and no raw mail. */
+export function tabsOf({ htmlBody, files }: MailDetails, { isTrace }: Pick<Inspector, 'isTrace'>): MailTab[] {
   return [
-    ...(htmlBody === null ? [] : [{ name: 'html', title: 'HTML', Component: HtmlTab }]),
+    ...(htmlBody === null || isTrace ? [] : [{ name: 'html', title: 'HTML', Component: HtmlTab }]),
     { name: 'text', title: 'Text', Component: TextTab },
+    ...(htmlBody !== null && isTrace ? [{ name: 'html', title: 'HTML as text', Component: HtmlTextTab }] : []),
     { name: 'headers', title: 'Headers', Component: HeadersTab },
-    { name: 'source', title: 'Source', Component: SourceTab },
+    ...(isTrace ? [] : [{ name: 'source', title: 'Source', Component: SourceTab }]),
     ...(files.length === 0 ? [] : [{ name: 'files', title: `Files (${files.length})`, Component: FilesTab }]),
     { name: 'json', title: 'JSON', Component: JsonTab },
   ];
@@ -31,6 +34,10 @@ function HtmlTab({ mail }: TabProps) {
       <Links mail={mail} />
     </>
   );
+}
+
+function HtmlTextTab({ mail: { htmlBody } }: TabProps) {
+  return <Code text={htmlBody ?? ''} label="HTML as text" />;
 }
 
 function TextTab({ mail, words }: TabProps) {
@@ -123,9 +130,11 @@ function FilesTab({ mail: { id, files } }: TabProps) {
             <span class="soft">
               <UserText text={file.contentType} />, {file.sizeBytes.toLocaleString('en')} bytes
             </span>
-            <span class="buttons">
-              <Button icon={Download} text="Save" onClick={() => save(file.id, file.filename)} />
-            </span>
+            <LiveOnly>
+              <span class="buttons">
+                <Button icon={Download} text="Save" onClick={() => save(file.id, file.filename)} />
+              </span>
+            </LiveOnly>
           </li>
         ))}
       </ul>

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { LiveOnly } from '../../inspector.ts';
 import { linkTo, type Route } from '../../page-route.ts';
 import { Failure, toBase64 } from '../../parts.tsx';
 import { type Tenant, useScope } from '../../scope.ts';
@@ -30,7 +31,9 @@ export function MailboxTree({ route }: { readonly route: Route }) {
         <Tenants tenants={shown.filter(({ isSandbox }) => !isSandbox)} route={route} action={action} />
         {sandboxes.length > 0 && <h2>Sandboxes</h2>}
         <Tenants tenants={sandboxes} route={route} action={action} />
-        <p class="hint small">Drop an .eml file on an inbox to deliver it there.</p>
+        <LiveOnly>
+          <p class="hint small">Drop an .eml file on an inbox to deliver it there.</p>
+        </LiveOnly>
       </nav>
     </details>
   );

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { RequestContent, RequestEntry, RequestSummary } from '../../../control/journal/request-entry.ts';
 import type { ControlClient } from '../../../control/table/client.ts';
-import { useInspector } from '../../inspector.ts';
+import { LiveOnly, useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route, requestLink, useTitle } from '../../page-route.ts';
 import {
   Button,
@@ -58,11 +58,15 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
         </code>
       </p>
       <Reason entry={entry} />
-      {entry.protocol === 'http' && <SendAgainForm entry={entry} knownKey={knownKey} route={route} />}
+      <LiveOnly>
+        {entry.protocol === 'http' && <SendAgainForm entry={entry} knownKey={knownKey} route={route} />}
+      </LiveOnly>
       <h2>Details</h2>
       <Details entry={entry} />
-      <h2>What shaped the reply</h2>
-      <ShapingBehaviours entry={entry} />
+      <LiveOnly>
+        <h2>What shaped the reply</h2>
+        <ShapingBehaviours entry={entry} />
+      </LiveOnly>
       <h2>Request</h2>
       <Content content={request} name="request" />
       <h2>Reply</h2>

@@ -2,7 +2,7 @@ import { ArrowLeftRight, Server } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
-import { useInspector } from '../../inspector.ts';
+import { LiveOnly, useInspector } from '../../inspector.ts';
 import { ListView, Row, VirtualList } from '../../list-view.tsx';
 import { open, type Route, requestLink } from '../../page-route.ts';
 import { Chip, formatCount, Loading, SearchField, Select } from '../../parts.tsx';
@@ -24,7 +24,7 @@ export function RequestsView({ route }: { readonly route: Route }) {
           {(!list || error) && <Loading error={error} />}
           <DroppedRequests count={droppedCount} />
           {list && <RequestList requests={list} route={route} />}
-          {list && <ClearButton countText={formatCount(list.length, 'request', 'requests')} />}
+          <LiveOnly>{list && <ClearButton countText={formatCount(list.length, 'request', 'requests')} />}</LiveOnly>
         </>
       }
       detailLabel="Open request"
@@ -76,9 +76,9 @@ function useRequests(setDroppedCount: (count: number) => void) {
     },
     // No request is loaded alone, because an event contains its request.
     loadOne: async () => undefined,
-    changeOf(event) {
-      if (event.kind === 'request') return [event.request.id, event.request];
-      return RELOAD_KINDS.has(event.kind) ? ALL : undefined;
+    changesOf(event) {
+      if (event.kind === 'request') return [[event.request.id, event.request]];
+      return RELOAD_KINDS.has(event.kind) ? [ALL] : [];
     },
   });
 }

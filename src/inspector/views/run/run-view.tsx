@@ -1,7 +1,8 @@
 import { ArrowDownLeft, FlaskConical, History, Trash2, UserPlus } from 'lucide';
-import { useEffect, useState } from 'preact/hooks';
+import { useMemo, useRef, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
-import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
+import { type ControlClient, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
+import { LiveOnly } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import {
   Button,
@@ -13,15 +14,18 @@ import {
   formatCount,
   Icon,
   Loading,
+  SearchField,
   Select,
   TextField,
   textIn,
 } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatSpan, UserText } from '../../text.tsx';
-import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
+import { type Action, ALL, type Change, type Loaded, useAction, useLoaded, useLog } from '../../use-loaded.ts';
+import { useDeliveries } from '../webhooks/webhooks-view.tsx';
+import { Board } from './board.tsx';
 import { RunLine } from './run-line.tsx';
-import { counterpartOf, createTimeline } from './timeline.ts';
+import { counterpartOf, createRows, createTimeline, LANES, type Mail, type RunData } from './timeline.ts';
 
 /** How many items are shown at first. Each click on a button shows as many earlier items, too. */
 const MAX_ITEMS = 300;
@@ -31,9 +35,14 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
   const { tenant, sandbox } = useScope();
   const { data, error } = useRun(sandbox);
   const [limit, setLimit] = useState(MAX_ITEMS);
-  if (!data) return <Loading error={error} />;
   const { counterpart, since } = options;
-  const items = createTimeline(data, { tenant, counterpart, since });
+  const rows = useMemo(
+    () => (data ? createRows(data, { tenant, counterpart, since }) : []),
+    [data, tenant, counterpart, since],
+  );
+  if (!data) return <Loading error={error} />;
+  const items = createTimeline(rows, options);
+  const missed = data.events.findLast(({ kind }) => kind === 'gap');
   return (
     <div class="page run">
       <div class="head">
@@ -41,6 +50,17 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
         <RunFilters data={data} options={options} />
       </div>
       <Failure error={error} />
+      {missed?.kind === 'gap' && (
+        <p class="reason warn-edge" role="status">
+          {missed.missed ?? 'Some'} earlier events are no longer kept, so this run is not complete.
+        </p>
+      )}
+      <Board
+        samples={data.samples.filter((sample) =>
+          rows.some(({ item }) => item.kind === 'mail' && item.sample === sample),
+        )}
+        options={options}
+      />
       {items.length > limit && (
         <button type="button" onClick={() => setLimit(limit + MAX_ITEMS)}>
           Show {formatCount(items.length - limit, 'earlier item', 'earlier items')}
@@ -52,18 +72,25 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
             <RunLine key={item.id} item={item} />
           ))}
         </ol>
+      ) : rows.length > 0 ? (
+        <p class="hint">Nothing matches the search and the filters.</p>
       ) : since || counterpart ? (
         <p class="hint">Nothing has happened here yet. What happens appears at once.</p>
       ) : (
-        <StartPage />
+        <LiveOnly>
+          <StartPage />
+        </LiveOnly>
       )}
-      <Correspondents correspondents={data.correspondents} />
+      <LiveOnly>
+        <Correspondents correspondents={data.correspondents} />
+      </LiveOnly>
     </div>
   );
 }
 
 /** The filters of the timeline: a counterpart, and the moment at which it starts. */
-function RunFilters({ data, options: { counterpart = '', since = '' } }: { data: Run; options: Route['options'] }) {
+function RunFilters({ data, options }: { data: Run; options: Route['options'] }) {
+  const { counterpart = '', since = '', lane = '', search = '' } = options;
   const scope = useScope();
   const mail = data.mail.filter((one) => isInScope(scope, one));
   const checkpoints = data.events.flatMap((event) =>
@@ -73,13 +100,20 @@ function RunFilters({ data, options: { counterpart = '', since = '' } }: { data:
   const chosenMoment = isKnown ? [] : [[since, 'Since a chosen moment'] as const];
   const moments = [['', 'Since the start'] as const, ...checkpoints, ...chosenMoment];
   const change = (changes: Record<string, string | undefined>) =>
-    open(linkTo('run', undefined, { counterpart, since, ...changes }), { replace: true });
+    open(linkTo('run', undefined, { ...options, ...changes }), { replace: true });
   return (
     <>
+      <SearchField label="Search the run" value={search} search={(search) => change({ search })} />
+      <Select
+        label="Kind"
+        value={lane}
+        options={[['', 'Everything'], ...Object.entries(LANES)]}
+        choose={(lane) => change({ lane })}
+      />
       <Select
         label="Counterpart"
         value={counterpart}
-        options={[['', 'Every counterpart'], ...new Set(mail.map(counterpartOf))]}
+        options={[['', 'All contacts'], ...new Set(mail.map(counterpartOf))]}
         choose={(counterpart) => change({ counterpart })}
       />
       <Select label="Since" value={since} options={moments} choose={(since) => change({ since })} />
@@ -88,25 +122,63 @@ function RunFilters({ data, options: { counterpart = '', since = '' } }: { data:
   );
 }
 
-type Run = NonNullable<ReturnType<typeof useRun>['data']>;
+type Run = RunData;
 
-/** Loads the data of the timeline, and loads them again after each event. */
-function useRun(sandbox: string | undefined) {
+/** How many events the page keeps. */
+const MAX_EVENTS = 20_000;
+
+/** Loads the data of the timeline. Afterwards loads only what an event changes. */
+function useRun(sandbox: string | undefined): { data: Run | undefined; error: string | undefined } {
+  const events = useLog<FeedEvent>({
+    loadAll: (client) => readKeptEvents(client.readFeed({ lastEventId: '0', follow: false })),
+    // No event is loaded alone, because the feed has all of it.
+    loadOne: async () => undefined,
+    changesOf: (event) => (event.kind === 'gap' ? [ALL] : [[event.id, event]]),
+    limit: MAX_EVENTS,
+  });
+  const mail = useLog<Mail>({
+    loadAll: async (client) => (await client.listMail()).messages,
+    loadOne: (client, id) => client.getMail({ id }).catch(undefinedIfRefused),
+    changesOf: changesOfMail,
+  });
+  const { list: deliveries, error } = useDeliveries();
   const load = async (client: ControlClient) => {
-    const [events, { messages: mail }, { deliveries }, { correspondents }, { samples }] = await Promise.all([
-      readKeptEvents(client.readFeed({ lastEventId: '0', follow: false })),
-      client.listMail(),
-      client.listDeliveries(),
+    const [{ correspondents }, { samples }] = await Promise.all([
       client.listCorrespondents(),
       client.listSamples({}, { sandbox }),
     ]);
-    return { events, mail, deliveries, correspondents, samples };
+    return { correspondents, samples };
   };
-  const { value, error } = useLoaded(load, `run ${sandbox}`, () => true);
-  // The data of the previous scope stay until the data of the new scope are loaded.
-  const [data, setData] = useState(value);
-  useEffect(() => value && setData(value), [value]);
-  return { data, error };
+  const others = useLatest(useLoaded(load, `run ${sandbox}`, () => true));
+  // A run may be long, so its rows are made again only if something has changed.
+  const data = useMemo(
+    () =>
+      events.value && mail.value && deliveries && others.value
+        ? { events: events.value.toReversed(), mail: mail.value.toReversed(), deliveries, ...others.value }
+        : undefined,
+    [events.value, mail.value, deliveries, others.value],
+  );
+  return { data, error: events.error ?? mail.error ?? error ?? others.error };
+}
+
+/** Keeps the value of the previous scope until that of the new scope is loaded. */
+function useLatest<Value>({ value, error }: Loaded<Value>): Loaded<Value> {
+  const latest = useRef(value);
+  if (value !== undefined) latest.current = value;
+  return { value: latest.current, error };
+}
+
+/** After these events, all mail is loaded again. */
+const MAIL_RELOAD_KINDS: ReadonlySet<FeedEvent['kind']> = new Set(['reset', 'gap', 'messages', 'sandbox']);
+
+/** Returns which mail an event changes. */
+function changesOfMail(event: FeedEvent): readonly Change<Mail>[] {
+  if (event.kind === 'mail') return [[event.messageId]];
+  if (event.kind !== 'request') return MAIL_RELOAD_KINDS.has(event.kind) ? [ALL] : [];
+  const { method, status, messages } = event.request;
+  // The request may have removed any mail.
+  if (status < 400 && /DELETE|EXPUNGE|MOVE|CLOSE/.test(method)) return [ALL];
+  return messages.map((id) => [id] as const);
 }
 
 async function readKeptEvents(feed: Promise<AsyncIterable<FeedEvent>>): Promise<FeedEvent[]> {

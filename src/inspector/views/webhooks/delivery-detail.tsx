@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
+import { LiveOnly, useInspector } from '../../inspector.ts';
 import { deliveryLink, linkTo, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Code, Facts, Failure, FaultLinks, Form, TextField, textIn } from '../../parts.tsx';
 import { FullTime, formatFullTime, formatSpan, indentJson, Time } from '../../text.tsx';
@@ -12,6 +13,8 @@ import { SignatureResult } from './signature-form.tsx';
 export function DeliveryDetail({ delivery, webhooks, route }: DeliveryListProps & { readonly delivery: Delivery }) {
   const { event, attempts, webhookId } = delivery;
   const webhook = webhooks.find(({ id }) => id === webhookId);
+  // A trace has no secrets.
+  const secret = webhook?.secret || undefined;
   const { text, tone } = markOf(delivery);
   useTitle(`${event}, ${text}`);
   return (
@@ -21,18 +24,22 @@ export function DeliveryDetail({ delivery, webhooks, route }: DeliveryListProps 
         <Chip tone={tone} text={text} />
       </div>
       <p class="soft">to {urlOf(delivery, new Map(webhooks.map(({ id, url }) => [id, url])))}</p>
-      <Reason delivery={delivery} secret={webhook?.secret} route={route} />
-      <Actions delivery={delivery} route={route} />
+      <Reason delivery={delivery} secret={secret} route={route} />
+      <LiveOnly>
+        <Actions delivery={delivery} route={route} />
+      </LiveOnly>
       <h2>Attempts</h2>
       <ol class="attempts" aria-label="Attempts, the newest first">
-        <NextAttempt delivery={delivery} />
+        <LiveOnly>
+          <NextAttempt delivery={delivery} />
+        </LiveOnly>
         {attempts.toReversed().map((attempt, index) => (
           <AttemptItem
             key={attempts.length - index}
             attempt={attempt}
             number={attempts.length - index}
             isLast={index === 0}
-            secret={webhook?.secret}
+            secret={secret}
           />
         ))}
       </ol>
@@ -145,6 +152,7 @@ type AttemptProps = { readonly attempt: Attempt; readonly number: number; readon
 
 /** One attempt in the timeline: what was sent and what the receiver answered. */
 function AttemptItem({ attempt, number, secret, isLast }: AttemptProps & { readonly isLast: boolean }) {
+  const { isTrace } = useInspector();
   const { at, status, error, durationMs, fault, faultId, url, requestBody, responseBody } = attempt;
   const tone = error === null ? 'good' : 'bad';
   const answer = `${status}\n${writeHeaders(attempt.responseHeaders)}\n\n${indentJson(responseBody) || '(no body)'}`;
@@ -164,8 +172,14 @@ function AttemptItem({ attempt, number, secret, isLast }: AttemptProps & { reado
         {status !== null && <Code label={`Answer to attempt ${number}`} text={answer} />}
         <h3>Request</h3>
         <Code label={`Request of attempt ${number}`} text={`POST ${url}\n${writeHeaders(attempt.requestHeaders)}`} />
-        <h3>Body, {new TextEncoder().encode(requestBody).length} bytes</h3>
-        <Code label={`Body of attempt ${number}`} text={indentJson(requestBody)} />
+        {isTrace ? (
+          <p class="hint">A trace does not have the headers and the body that were sent.</p>
+        ) : (
+          <>
+            <h3>Body, {new TextEncoder().encode(requestBody).length} bytes</h3>
+            <Code label={`Body of attempt ${number}`} text={indentJson(requestBody)} />
+          </>
+        )}
         <SignatureSteps attempt={attempt} number={number} secret={secret} />
       </details>
     </li>

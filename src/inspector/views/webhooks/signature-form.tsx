@@ -89,7 +89,7 @@ function describeComputed(computed: string, input: SignatureInput): string | und
   if (computed === '') return undefined;
   const mistakes = explainComputed(computed, input);
   if (!mistakes) {
-    return 'No single mistake that this page knows leads to the signature of your code: it is another, or more than one.';
+    return 'No single mistake that this page knows leads to the signature of your code: it is another mistake, or more than one.';
   }
   return mistakes.length === 0 ? 'Your code computed the correct signature.' : mistakes.join(' ');
 }

@@ -1,6 +1,8 @@
 import { Play, ShieldCheck, Webhook as WebhookIcon, Zap } from 'lucide';
+import { useMemo } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { undefinedIfRefused } from '../../../control/table/client.ts';
+import { LiveOnly } from '../../inspector.ts';
 import { ListView, Row, VirtualList } from '../../list-view.tsx';
 import { deliveryLink, open, type Route } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Failure, Loading, SearchField, Select } from '../../parts.tsx';
@@ -24,7 +26,9 @@ export function WebhooksView({ route }: { readonly route: Route }) {
         <>
           {(!shown || error) && <Loading error={error} />}
           {shown && <DeliveryList {...shown} />}
-          {shown && <Actions held={shown.deliveries.filter(({ state }) => state === 'held').length} route={route} />}
+          <LiveOnly>
+            {shown && <Actions held={shown.deliveries.filter(({ state }) => state === 'held').length} route={route} />}
+          </LiveOnly>
         </>
       }
       detailLabel="Open delivery"
@@ -65,15 +69,16 @@ function Detail(props: DeliveryListProps) {
 const changesAll = ({ kind }: FeedEvent) => kind === 'reset' || kind === 'gap';
 
 /** Loads all deliveries, and loads a delivery again when it changes. */
-function useDeliveries() {
+export function useDeliveries() {
   const { value, error } = useLog<Delivery>({
     loadAll: async (client) => (await client.listDeliveries()).deliveries,
     loadOne: (client, id) => client.getDelivery({ id }).catch(undefinedIfRefused),
-    changeOf: (event) => ('deliveryId' in event ? [event.deliveryId] : changesAll(event) ? ALL : undefined),
+    changesOf: (event) => ('deliveryId' in event ? [[event.deliveryId]] : changesAll(event) ? [ALL] : []),
   });
   // The deliveries are sorted again, because each tenant has its own clock.
   const byTime = (a: Delivery, b: Delivery) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0);
-  return { list: value?.toSorted(byTime), error };
+  const list = useMemo(() => value?.toSorted(byTime), [value]);
+  return { list, error };
 }
 
 /** The deliveries that the search and the filters choose. */
@@ -100,7 +105,10 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
         <Select
           label="Webhook"
           value={webhook}
-          options={[['', 'Every webhook'], ...webhooks.map(({ id, url }) => [id, url] as const)]}
+          options={[
+            ['', 'Every webhook'],
+            ...webhooks.filter((one) => isInScope(scope, one)).map(({ id, url }) => [id, url] as const),
+          ]}
           choose={(webhook) => change({ webhook })}
         />
       </div>

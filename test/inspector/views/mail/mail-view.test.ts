@@ -232,7 +232,7 @@ describe('the view of the mail', () => {
     });
     await page.goto(`${server.control}/#/mail/${without?.id}`);
     await page.getByRole('heading', { name: 'No sender' }).waitFor();
-    expect(await page.getByRole('button', { name: /^Write again/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^New mail from/ }).count()).toBe(0);
   });
 
   test('delivers to an inbox at a domain of a sandbox, and notes that the sandbox is closed', async (context) => {
@@ -251,7 +251,7 @@ describe('the view of the mail', () => {
     await page.getByLabel('Subject').fill('Into the sandbox');
     await page.getByRole('button', { name: 'Deliver' }).click();
     await page.getByRole('heading', { name: 'Into the sandbox' }).waitFor();
-    await page.getByRole('button', { name: 'Write again' }).click();
+    await page.getByRole('button', { name: 'New mail from' }).click();
     await page.getByRole('button', { name: 'Deliver' }).click();
     await expect.poll(() => sandbox.messages({ to: 'bot@custom.test' }).length).toBe(2);
 
@@ -439,5 +439,17 @@ describe('the page of one mail', () => {
     await page.goto(`${server.control}/messages/latest.html?to=helpdesk@acme.test`);
     await page.getByRole('link', { name: 'Check' }).click();
     await expect.poll(() => page.textContent('body')).toContain('ok');
+  });
+
+  test('says of each webhook of the tenant why it was not called for a mail', async (context) => {
+    const { page, server } = await open(context);
+    const { mailbox } = server;
+    await mailbox.addWebhook({ url: 'http://127.0.0.1:9/sent', inbox: 'helpdesk@acme.test', events: ['message.sent'] });
+    await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: DANA, subject: 'Why not called' });
+    await page.locator('.row', { hasText: 'Why not called' }).click();
+    const webhooks = page.getByRole('list', { name: 'Webhooks of the tenant' });
+    const webhook = webhooks.getByRole('listitem').filter({ hasText: 'http://127.0.0.1:9/sent' });
+    await webhook.getByText('not called', { exact: true }).waitFor();
+    await webhook.getByText('it listens only to message.sent').waitFor();
   });
 });

@@ -1,0 +1,224 @@
+import type { FeedEvent } from '../control/journal/feed-event.ts';
+import type { JournalEntry, JournalMail } from '../control/journal/journal-entry.ts';
+import type { TraceHeader, TraceLine } from '../control/journal/trace.ts';
+import { type ControlClient, RefusedCallError, type ReplyTo } from '../control/table/client.ts';
+import { wordsOf } from './text.tsx';
+
+type Story = Extract<TraceLine, { type: 'story' }>;
+type Delivery = ReplyTo<'getDelivery'>;
+type Tenants = ReplyTo<'listTenants'>['tenants'];
+
+/** A trace: what happened in an emulator, which need not run any more. */
+interface Trace {
+  readonly header: TraceHeader;
+  readonly entries: readonly JournalEntry[];
+  readonly stories: ReadonlyMap<string, Story>;
+}
+
+/** Why a call fails that a trace cannot answer. */
+const READ_ONLY = 'This is a trace, a record of what has happened. It does not have this, and cannot be changed.';
+
+/**
+ * Creates a client of the control plane that answers from the text of a trace. It answers the calls by which the views
+ * of a trace read, and refuses all others.
+ */
+export function createTraceClient(text: string): ControlClient {
+  const trace = parseTrace(text);
+  const { header, entries, stories } = trace;
+  const events = eventsOf(trace);
+  const mails = entries.flatMap((entry) => (isMail(entry) ? [{ ...entry.data, ...entry.data.mail }] : []));
+  const mailById = new Map(mails.map((mail) => [mail.id, mail]));
+  const bounces = new Map(
+    entries.flatMap((entry) => (entry.kind === 'mail-bounced' ? [[entry.data.mail.id, entry.at] as const] : [])),
+  );
+  const deliveries = deliveriesOf(entries);
+  const requests = new Map(
+    entries.flatMap((entry) => (isRequest(entry) ? [[entry.data.id, entry.data] as const] : [])),
+  );
+  const threadSizes = countBy(mails, ({ threadId }) => threadId);
+  const summarise = (mail: TraceMail) => ({
+    ...mail,
+    snippet: mail.plainBody.replace(/\s+/g, ' ').slice(0, 200),
+    attachments: mail.attachments.length,
+    messagesInThread: threadSizes.get(mail.threadId) ?? 1,
+    bouncedAt: bounces.get(mail.id) ?? null,
+    // A trace does not have these states of a mail, so nothing is marked.
+    isRead: true,
+    isStarred: false,
+  });
+  const find = <Value>(values: ReadonlyMap<string, Value>, id: string): Value => {
+    const value = values.get(id);
+    if (value === undefined) throw new RefusedCallError('The trace does not have it.');
+    return value;
+  };
+  const reads = {
+    getControlHealth: async () => ({ version: header.writtenBy.version }),
+    getClock: async () => ({ now: new Date().toISOString(), frozen: false }),
+    listTenants: async () => ({ tenants: tenantsOf(trace, mails) }),
+    listSandboxes: async () => ({ sandboxes: [] }),
+    listKeys: async () => ({ keys: [] }),
+    listCorrespondents: async () => ({ correspondents: [] }),
+    listSamples: async () => ({ samples: [] }),
+    readFeed: async ({ follow = true } = {}) => readEvents(follow ? [] : events, follow),
+    listMail: async () => ({ messages: mails }),
+    searchMail: async (query: Parameters<ControlClient['searchMail']>[0] = {}) => {
+      const { offset = 0, limit = 50, search = '', indexOf } = query;
+      const words = wordsOf(String(search));
+      const found = mails.filter((mail) => isFound(mail, query, words)).toReversed();
+      return {
+        total: found.length,
+        words,
+        messages: found.slice(Number(offset), Number(offset) + Number(limit)).map(summarise),
+        index: indexOf === undefined ? -1 : found.findIndex(({ id }) => id === indexOf),
+      };
+    },
+    getMail: async ({ id }: { readonly id: string }) => {
+      const mail = find(mailById, id);
+      const { headers, attachments } = mail;
+      return {
+        ...summarise(mail),
+        references: [],
+        isArchived: false,
+        deletedAt: null,
+        headers: Object.entries(headers).map(([name, value]) => ({ name, value, isTrace: false })),
+        files: attachments,
+        links: [],
+        misleadingLinks: [],
+        thread: mails.filter(({ threadId }) => threadId === mail.threadId).map(summarise),
+        request: [...requests.values()].find(({ messages }) => messages.includes(id))?.id ?? null,
+        deliveries: [...deliveries.values()].flatMap((one) => (one.payload.messageId === id ? one.id : [])),
+        api: mail,
+      };
+    },
+    explainMail: async ({ id }: { readonly id: string }) => find(stories, id),
+    listDeliveries: async () => ({ deliveries: [...deliveries.values()] }),
+    getDelivery: async ({ id }: { readonly id: string }) => find(deliveries, id),
+    listWebhookSettings: async () => ({ webhooks: webhooksOf(trace) }),
+    listRequests: async () => ({ requests: [...requests.values()], dropped: header.losses.request }),
+    getRequest: async ({ id }: { readonly id: string }) => find(requests, id),
+  };
+  const refuse = async () => {
+    throw new RefusedCallError(READ_ONLY);
+  };
+  return new Proxy(reads as unknown as ControlClient, {
+    get: (known, name) => known[name as keyof ControlClient] ?? refuse,
+  });
+}
+
+/** A mail of the journal with its inbox. */
+type TraceMail = JournalMail['mail'] & Pick<JournalMail, 'inbox'>;
+
+/** Parses the lines. The program that wrote them into the page has checked them. */
+function parseTrace(text: string): Trace {
+  const lines = text.split('\n').flatMap((line): TraceLine[] => (line.trim() === '' ? [] : [JSON.parse(line)]));
+  return {
+    header: lines[0] as TraceHeader,
+    entries: lines.flatMap((line) => (line.type === 'entry' ? [line as unknown as JournalEntry] : [])),
+    stories: new Map(lines.flatMap((line) => (line.type === 'story' ? [[line.messageId, line] as const] : []))),
+  };
+}
+
+function isMail(entry: JournalEntry): entry is JournalEntry<'mail-received' | 'mail-sent'> {
+  return entry.kind === 'mail-received' || entry.kind === 'mail-sent';
+}
+
+function isRequest(entry: JournalEntry): entry is JournalEntry<'request' | 'mail-command'> {
+  return entry.kind === 'request' || entry.kind === 'mail-command';
+}
+
+/** The kinds of entries that the feed has as they are. */
+const PLAIN_KINDS: ReadonlySet<string> = new Set<FeedEvent['kind']>([
+  ...(['mail-held', 'delivery-created', 'attempt', 'delivery-ended', 'stream-opened', 'stream-closed'] as const),
+  ...(['clock', 'fault', 'sandbox', 'checkpoint', 'key', 'journal', 'messages', 'behaviours'] as const),
+  ...(['reset', 'failure'] as const),
+]);
+
+/** Returns the events that the feed of the emulator had. A gap stands for what the journal had dropped. */
+function eventsOf({ header, entries }: Trace): FeedEvent[] {
+  const missed = Object.values(header.losses).reduce((sum, loss) => sum + (loss?.count ?? 0), 0);
+  const gap = { id: 'gap', realTime: entries[0]?.realTime ?? header.writtenAt, kind: 'gap' as const, missed };
+  const events = entries.flatMap((entry, index): FeedEvent[] => {
+    const common = { id: `trace-${index}`, realTime: entry.realTime };
+    if (isRequest(entry)) return [{ ...common, kind: 'request', request: entry.data }];
+    if (entry.kind === 'mail-received') {
+      const { inbox, mail } = entry.data;
+      return [{ ...common, kind: 'mail', ...mail, messageId: mail.id, inbox, id: common.id }];
+    }
+    return PLAIN_KINDS.has(entry.kind) ? [{ ...entry.data, ...common, kind: entry.kind } as unknown as FeedEvent] : [];
+  });
+  return missed > 0 ? [gap, ...events] : events;
+}
+
+/** Sends events. A feed that is followed does not end. */
+async function* readEvents(events: readonly FeedEvent[], isFollowed: boolean): AsyncGenerator<FeedEvent> {
+  yield* events;
+  if (isFollowed) await new Promise(() => {});
+}
+
+function isFound(
+  { tenantId, inboxId, direction, from, to, subject, plainBody }: TraceMail,
+  { tenant, workspace, inbox, folder = 'all' }: { [Name in 'tenant' | 'workspace' | 'inbox' | 'folder']?: unknown },
+  words: readonly string[],
+): boolean {
+  if ((tenant ?? tenantId) !== tenantId || (inbox ?? inboxId) !== inboxId) return false;
+  if ((workspace ?? tenantId) !== tenantId) return false;
+  if (folder !== 'all' && folder !== (direction === 'inbound' ? 'inbox' : 'sent')) return false;
+  const text = [from, ...to, subject, plainBody].join('\n').toLowerCase();
+  return words.every((word) => text.includes(word));
+}
+
+/** Returns the deliveries as they were at the end of the trace. The requests that were sent are not in a trace. */
+function deliveriesOf(entries: readonly JournalEntry[]): Map<string, Delivery> {
+  const deliveries = new Map<string, Delivery>();
+  for (const { kind, data, at, realTime } of entries) {
+    if (kind !== 'delivery-created' && kind !== 'attempt' && kind !== 'delivery-ended') continue;
+    const { deliveryId: id, tenantId, webhookId, event, eventId, messageId, state, reason } = data;
+    const earlier = deliveries.get(id)?.attempts ?? [];
+    const retryInMs = kind === 'attempt' ? data.retryInMs : null;
+    const nextAttemptAt = retryInMs === null ? null : new Date(Date.parse(at) + retryInMs).toISOString();
+    const createdAt = deliveries.get(id)?.createdAt ?? at;
+    const payload = { id: eventId, event, messageId } as Delivery['payload'];
+    const common = { id, tenantId, webhookId, event, eventId, payload, createdAt, nextAttemptAt };
+    const attempt = kind === 'attempt' && {
+      ...{ at, realTime, url: data.url ?? '', requestHeaders: {}, requestBody: '', fault: null, faultId: null },
+      ...{ status: data.status, responseHeaders: data.responseHeaders, responseBody: data.responseBody },
+      ...{ error: data.error, durationMs: data.durationMs, nextAttemptAt },
+    };
+    const attempts = attempt ? [...earlier, attempt] : earlier;
+    deliveries.set(id, { ...common, state: state as Delivery['state'], reason, attempts });
+  }
+  return deliveries;
+}
+
+/** Returns what a trace shows of the webhooks: their URLs. */
+function webhooksOf({ entries, stories }: Trace) {
+  const urls = new Map<string, string>();
+  for (const { webhooks } of stories.values()) for (const { webhookId, url } of webhooks) urls.set(webhookId, url);
+  for (const { data } of entries) {
+    if ('deliveryId' in data && data.url !== null) urls.set(data.webhookId, data.url);
+  }
+  return [...urls].map(([id, url]) => ({ id, url, events: [], isActive: true, secret: '' }));
+}
+
+/** Returns the tenants that had mail. A trace does not have their names, so the domain of an inbox names them. */
+function tenantsOf({ header, entries }: Trace, mails: readonly TraceMail[]): Tenants {
+  const sandboxes = new Map<string | null, string | null>([[header.sandbox, null]]);
+  for (const { kind, data } of entries) if (kind === 'sandbox') sandboxes.set(data.tenantId, data.name);
+  const counts = countBy(mails, ({ inboxId }) => inboxId);
+  return [...new Set(mails.map(({ tenantId }) => tenantId))].map((id) => {
+    const own = mails.filter(({ tenantId }) => tenantId === id);
+    const domain = own[0]?.inbox.split('@')[1] ?? id;
+    const addresses = new Map(own.map(({ inboxId, inbox }) => [inboxId, inbox]));
+    const inboxes = [...addresses].map(([id, address]) => ({
+      ...{ id, address, displayName: null, isPaused: false, messages: counts.get(id) ?? 0, unread: 0 },
+    }));
+    const workspaces = [{ id, name: 'Inboxes', inboxes }];
+    return { id, name: sandboxes.get(id) ?? domain, isSandbox: sandboxes.has(id), workspaces } as Tenants[number];
+  });
+}
+
+function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const item of items) counts.set(keyOf(item), (counts.get(keyOf(item)) ?? 0) + 1);
+  return counts;
+}
