@@ -5,17 +5,8 @@ import { expect, test } from 'vitest';
 import { OPERATION_IDS } from '../src/contract/operations.ts';
 import { OPERATION_FUNCTIONS } from '../src/service/operations/index.ts';
 import { ROOMS } from './support/rooms.ts';
-import {
-  COMPUTED,
-  FILES,
-  IMPORTS,
-  type Import,
-  nodesOf,
-  PATHS,
-  parseText,
-  ROOT,
-  UPWARD_IMPORTS,
-} from './support/source.ts';
+import { ROOT } from './support/root.ts';
+import { COMPUTED, FILES, IMPORTS, type Import, nodesOf, PATHS, parseText, UPWARD_IMPORTS } from './support/source.ts';
 import { needsOutside, readTest, TEST_FILES } from './support/test-files.ts';
 
 /** The folders that may import each package; `types` means that only type imports are allowed. */

@@ -1,9 +1,7 @@
 // One way to run every test: `npm run test:all`. Its first word may name a suite of its own, with what that takes behind
 // it, such as `npm run test:all -- compat jest bun`; anything else goes to the test runner.
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
+import { ROOT } from './support/root.ts';
 
 /** The suites that are programs of their own: each is `main.ts` of the folder with its name. */
 const PROGRAMS = ['compat', 'imap', 'page', 'soak'];

@@ -8,7 +8,6 @@ import { COMMANDS } from '../src/cli/commands.ts';
 import { COMMON_FLAGS, variableOf } from '../src/cli/flags.ts';
 import { DEFAULT_PORT } from '../src/server/loopback.ts';
 import { useBrowser } from './support/browser.ts';
-import { ROOT } from './support/command.ts';
 import { COMMAND, type Running, run } from './support/processes.ts';
 import { fillReaderFolder } from './support/reader-folder.ts';
 import {
@@ -21,6 +20,7 @@ import {
   readPage,
   renderPage,
 } from './support/readme.ts';
+import { ROOT } from './support/root.ts';
 
 const README = readPage('README.md');
 const BLOCKS = PAGES.flatMap(findBlocks);

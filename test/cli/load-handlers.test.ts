@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test, vi } from 'vitest';
-import { ROOT, runHere } from '../support/command.ts';
+import { runHere } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { runCommand, startCommand } from '../support/processes.ts';
+import { ROOT } from '../support/root.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });

@@ -2,9 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createMailbox } from 'agent-mailbox-mock';
 import { test, vi } from 'vitest';
-import { linesOf, ROOT, runHere } from '../support/command.ts';
+import { linesOf, runHere } from '../support/command.ts';
 import { makeFolder, writeFixture } from '../support/folder.ts';
 import { COMMAND, run, runCommand } from '../support/processes.ts';
+import { ROOT } from '../support/root.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });

@@ -10,10 +10,11 @@ import { createMailbox, type Delivery } from 'agent-mailbox-mock';
 import { type TestContext, test, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { maskSecrets } from '../../src/server/server-log.ts';
-import { linesOf, ROOT, runHere } from '../support/command.ts';
+import { linesOf, runHere } from '../support/command.ts';
 import { writeFixture } from '../support/folder.ts';
 import { withoutTimeOfDay, withoutTimes } from '../support/log.ts';
 import { COMMAND, run, runCommand, SCRIPT, startCommand } from '../support/processes.ts';
+import { ROOT } from '../support/root.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.
 vi.setConfig({ testTimeout: 60_000 });

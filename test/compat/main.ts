@@ -1,14 +1,12 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ROOT } from '../support/root.ts';
 import { checkCommand } from './check-command.ts';
 import { type Check, ENVIRONMENTS, type Environment, RUNTIMES } from './environments.ts';
 import { installProject, installRuntimes, type ProjectName } from './projects.ts';
 import { runToEnd } from './run-to-end.ts';
 import { writeStory } from './write-story.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** How many programs run at once: more than two processors, because a failing test of the example waits for seconds. */
 const WORKERS = 3;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { control, sendControl } from '../support/control.ts';
 import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
 import { IDS } from '../support/ids.ts';
-import { senderTo } from '../support/sender.ts';
+import { senderTo } from '../support/send.ts';
 
 interceptRequests();
 

@@ -7,7 +7,7 @@ import { createFetch } from '../../src/mailbox/fetch.ts';
 import { Jobs } from '../../src/service/delivery/queue.ts';
 import { PriorityQueue } from '../../src/world/priority-queue.ts';
 import { sendControl } from '../support/control.ts';
-import { senderTo } from '../support/sender.ts';
+import { senderTo } from '../support/send.ts';
 
 const body = 'x'.repeat(20_000);
 

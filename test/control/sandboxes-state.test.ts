@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { control } from '../support/control.ts';
 import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
-import { senderTo } from '../support/sender.ts';
+import { senderTo } from '../support/send.ts';
 
 interceptRequests();
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createHar } from '../../src/control/journal/har.ts';
 import { control } from '../support/control.ts';
 import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
-import { senderTo } from '../support/sender.ts';
+import { senderTo } from '../support/send.ts';
 
 interceptRequests();
 

@@ -6,7 +6,7 @@ import { NEVER, runHere } from '../support/command.ts';
 import { IDS } from '../support/ids.ts';
 import { createPatientReceiver } from '../support/patient-receiver.ts';
 import { runCommand } from '../support/processes.ts';
-import { senderTo } from '../support/sender.ts';
+import { senderTo } from '../support/send.ts';
 import { createWebhook, hook, type WebhookFields } from '../support/webhooks.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.

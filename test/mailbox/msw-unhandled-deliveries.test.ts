@@ -3,7 +3,7 @@ import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { HttpResponse, http } from 'msw';
 import { setupServer } from 'msw/node';
 import { test, vi } from 'vitest';
-import { senderTo } from '../support/sender.ts';
+import { senderTo } from '../support/send.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
 test('msw lets the deliveries of a mailbox pass, if no handler of the user answers them', async ({ expect }) => {

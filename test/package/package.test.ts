@@ -11,12 +11,13 @@ import { afterAll, beforeAll, type TestContext, test, vi } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
 import { createMailbox } from '../../src/mailbox/index.ts';
 import { OTHER_PACKAGES, READERS_OF_FOREIGN_TEXT } from '../regex/tables.ts';
-import { type ReadyLine, ROOT } from '../support/command.ts';
+import type { ReadyLine } from '../support/command.ts';
 import { compileProject, NO_ERRORS } from '../support/compile-project.ts';
 import { HOVERS, MISTAKES, openEditor } from '../support/editor.ts';
 import { BARE_ENV, type Running, run } from '../support/processes.ts';
 import { fillReaderFolder } from '../support/reader-folder.ts';
 import { PAGES } from '../support/readme.ts';
+import { ROOT } from '../support/root.ts';
 
 const INSTALL_LIMIT_MS = 300_000;
 

@@ -1,12 +1,10 @@
 // Looks for regular expressions whose work grows faster than their input: `npm run check:regex`.
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { check } from 'recheck';
+import { ROOT } from '../support/root.ts';
 import { type Expression, findExpressions, recordExpressions } from './find-expressions.ts';
 import { BUILT, EXCEPTIONS, READERS_OF_FOREIGN_TEXT, SCHEMAS } from './tables.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A limit of time would make the result depend on the machine; this one only ends a check that never would. */
 const LIMITS = { attackTimeout: null, incubationTimeout: null, seedingTimeout: null };

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, test } from 'vitest';
 import { createReceiverRules } from '../../src/server/outgoing-fetch.ts';
 import { parseSettings } from '../../src/server/server-settings.ts';
 import { fetchInProcess } from '../../src/world/fetch-in-process.ts';
-import { senderTo } from '../support/sender.ts';
+import { senderTo } from '../support/send.ts';
 import { serve } from '../support/serve.ts';
 import { createWebhook, START } from '../support/webhooks.ts';
 

@@ -4,8 +4,7 @@ import { createReceiver } from 'agent-mailbox-mock/receiver';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { type TestContext, test } from 'vitest';
 import { fire } from '../support/deliveries.ts';
-import { send } from '../support/send.ts';
-import { senderTo } from '../support/sender.ts';
+import { send, senderTo } from '../support/send.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
 /** A non-loopback address of this machine. */

@@ -11,7 +11,6 @@ import { startServer } from 'agent-mailbox-mock/server';
 import fc from 'fast-check';
 import { createTransport } from 'nodemailer';
 import { expect, test, vi } from 'vitest';
-import { ROOT } from '../support/command.ts';
 import { DIST } from '../support/dist.ts';
 import { makeFolder } from '../support/folder.ts';
 import { IDS } from '../support/ids.ts';
@@ -19,6 +18,7 @@ import { ADDRESS } from '../support/inbox-clients.ts';
 import { describePipeline, findFault, PIPELINE, type Pipeline, textOf } from '../support/pipelines.ts';
 import { runCommand, startCommand } from '../support/processes.ts';
 import { exchange, openConnection, request, within } from '../support/raw-http.ts';
+import { ROOT } from '../support/root.ts';
 import { send } from '../support/send.ts';
 
 // Each process takes its time to start while other tests keep this machine busy.

@@ -1,6 +1,6 @@
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
-import { senderTo } from '../support/sender.ts';
+import { senderTo } from '../support/send.ts';
 import { createWebhook } from '../support/webhooks.ts';
 
 const REASON = 'hooks.example is not a loopback address; start with --deliver-to hooks.example to allow it.';

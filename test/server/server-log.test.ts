@@ -6,8 +6,7 @@ import { OPERATION_IDS } from '../../src/contract/operations.ts';
 import { fire } from '../support/deliveries.ts';
 import { ADDRESS } from '../support/inbox-clients.ts';
 import { withoutTimes } from '../support/log.ts';
-import { send } from '../support/send.ts';
-import { senderTo } from '../support/sender.ts';
+import { send, senderTo } from '../support/send.ts';
 import { createWebhook, START } from '../support/webhooks.ts';
 
 /** Starts a server with a frozen clock that collects its log. */

@@ -12,8 +12,7 @@ import { readLines, writeLines } from '../../src/server/state-lines.ts';
 import { runHere } from '../support/command.ts';
 import { makeFolder } from '../support/folder.ts';
 import { startCommand } from '../support/processes.ts';
-import { send } from '../support/send.ts';
-import { senderTo } from '../support/sender.ts';
+import { send, senderTo } from '../support/send.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
 

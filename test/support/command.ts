@@ -1,11 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
 import type { Mailbox } from 'agent-mailbox-mock';
 import type { Terminal } from '../../src/cli/command.ts';
 import { run as runInProcess } from '../../src/cli/run.ts';
-
-/** The repository's folder. */
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** What the command prints with `--json`. */
 export interface ReadyLine {

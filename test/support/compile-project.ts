@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ROOT } from './command.ts';
+import { ROOT } from './root.ts';
 
 const execute = promisify(execFile);
 

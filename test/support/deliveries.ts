@@ -10,7 +10,7 @@ import {
 import { control } from './control.ts';
 import type { Service } from './everywhere.ts';
 import { ADDRESS } from './inbox-clients.ts';
-import { senderTo } from './sender.ts';
+import { senderTo } from './send.ts';
 import { createWebhook, START } from './webhooks.ts';
 
 /** The form of generated event ids. */

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import type { TestContext } from 'vitest';
-import { type ReadyLine, ROOT } from './command.ts';
+import type { ReadyLine } from './command.ts';
 import { DIST } from './dist.ts';
+import { ROOT } from './root.ts';
 
 /** The command line that runs the command as it was built. */
 export const COMMAND: readonly [string, ...string[]] = [process.execPath, join(DIST, 'main.cjs')];

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ROOT } from './command.ts';
 import { findBlocks, PAGES } from './readme.ts';
+import { ROOT } from './root.ts';
 
 /**
  * Fills an empty folder as a reader of the pages would have it: with their files, these files, and the packages that they

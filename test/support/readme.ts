@@ -1,10 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { PARTS } from './readme-parts.ts';
 import { ROOMS_WITHOUT_PAGE } from './rooms.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+import { ROOT } from './root.ts';
 
 /** The pages for those who work on the source, which the package does not have. */
 const PAGES_OF_ROOMS = ROOMS_WITHOUT_PAGE.map((room) => `src/${room}/README.md`);

@@ -1,8 +1,6 @@
 import { relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+import { ROOT } from './root.ts';
 
 /** An error message as it stands in the source; `…` stands for each inserted value. */
 export interface Refusal {

@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http';
 import { arrayBuffer } from 'node:stream/consumers';
+import type { Mailbox } from 'agent-mailbox-mock';
 
 /** What a request carries besides its method and path. */
 export interface SendOptions {
@@ -68,6 +69,19 @@ function sendOverSocket(url: string, method: string, headers: Headers, body?: st
     });
     sent.on('error', fail).end(body);
   });
+}
+
+/** Returns a function that sends requests to a mailbox by its own `fetch`, without a network or an interceptor. */
+export function senderTo(mailbox: Pick<Mailbox, 'baseUrl' | 'fetch'>) {
+  return async (method: string, path: string, { key = '', json }: SendOptions = {}): Promise<Reply> => {
+    const request = new Request(mailbox.baseUrl + path, {
+      method,
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      ...(json !== undefined && { body: JSON.stringify(json) }),
+    });
+    const reply = await mailbox.fetch(request);
+    return createReply(reply.status, reply.headers, new Uint8Array(await reply.arrayBuffer()));
+  };
 }
 
 /** Makes a reply of what came over the wire. */

@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { ROOMS } from './rooms.ts';
-
-export const ROOT: string = fileURLToPath(new URL('../..', import.meta.url));
+import { ROOT } from './root.ts';
 
 /** What stands for the name of a module that only the running program knows. */
 export const COMPUTED = 'a computed module';

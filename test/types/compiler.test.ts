@@ -1,11 +1,9 @@
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { expect, test } from 'vitest';
 import { HOVERS, MISTAKES, openEditor } from '../support/editor.ts';
 import { collectFieldProblems, collectRefusals } from '../support/refusals.ts';
-
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+import { ROOT } from '../support/root.ts';
 
 const ENTRIES = [
   ...['src/mailbox/index.ts', 'src/server/index.ts', 'src/server/express.ts', 'src/testing/receiver/index.ts'],

@@ -4,7 +4,7 @@ import { type TestContext, test, vi } from 'vitest';
 import { linesOf, NEVER, runHere } from '../../support/command.ts';
 import { fire } from '../../support/deliveries.ts';
 import { type Running, runCommand } from '../../support/processes.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 import { serve } from '../../support/serve.ts';
 import { createWebhook } from '../../support/webhooks.ts';
 

@@ -5,7 +5,7 @@ import { run } from '../../../src/cli/run.ts';
 import { NEVER, runHere } from '../../support/command.ts';
 import { IDS } from '../../support/ids.ts';
 import { withoutTimeOfDay } from '../../support/log.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 import { serve } from '../../support/serve.ts';
 
 const logsOf = (url: string, ...flags: string[]) =>

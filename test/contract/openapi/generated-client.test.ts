@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { createMailbox } from 'agent-mailbox-mock';
 import openapiTs, { astToString, type OpenAPI3 } from 'openapi-typescript';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { ROOT } from '../../support/command.ts';
 import { compileProject, NO_ERRORS } from '../../support/compile-project.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
+import { ROOT } from '../../support/root.ts';
 
 interceptRequests();
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { control } from '../../support/control.ts';
 import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 import { serve } from '../../support/serve.ts';
 
 interceptRequests();

@@ -6,7 +6,7 @@ import { createFetch } from '../../../src/mailbox/fetch.ts';
 import { sendReply } from '../../../src/server/http/node-adapter.ts';
 import { streamReply } from '../../../src/service/pipeline/reply.ts';
 import { IDS } from '../../support/ids.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 import { serve } from '../../support/serve.ts';
 import { openSocket } from '../../support/stream-client.ts';
 

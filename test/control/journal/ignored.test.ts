@@ -4,8 +4,7 @@ import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
-import { send as sendTo } from '../../support/send.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo, send as sendTo } from '../../support/send.ts';
 import { createWebhook } from '../../support/webhooks.ts';
 
 interceptRequests();

@@ -2,7 +2,7 @@ import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import { control } from '../../support/control.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 
 interceptRequests();
 

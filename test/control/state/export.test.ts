@@ -5,7 +5,7 @@ import { control } from '../../support/control.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { randomCalls, runCalls } from '../../support/model/random-calls.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 
 interceptRequests();
 

@@ -1,6 +1,6 @@
 import { createMailbox } from 'agent-mailbox-mock';
 import { afterEach, expect, test, vi } from 'vitest';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 
 afterEach(() => void vi.unstubAllGlobals());
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { fire } from '../../support/deliveries.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 import { after, hook, startReceiver } from '../../support/webhooks.ts';
 
 test('a client that disconnects stops its advance', async () => {

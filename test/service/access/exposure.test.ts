@@ -8,7 +8,7 @@ import { control } from '../../support/control.ts';
 import { everywhere, interceptRequests, type Reply, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { BODIES, CALLERS, call, KEYS, pathTo, prepare } from '../../support/policy.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 
 interceptRequests();
 

@@ -15,7 +15,7 @@ import { expect, test } from 'vitest';
 import { IDS } from '../../support/ids.ts';
 import { ADDRESS, openInboxClients } from '../../support/inbox-clients.ts';
 import type { SendOptions } from '../../support/send.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 import { START } from '../../support/webhooks.ts';
 
 const HOUR = 3_600_000;

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { startCalling } from '../../support/deliveries.ts';
 import { IDS } from '../../support/ids.ts';
 import { withoutTimes } from '../../support/log.ts';
-import { send } from '../../support/send.ts';
-import { senderTo } from '../../support/sender.ts';
+import { send, senderTo } from '../../support/send.ts';
 import { createWebhook, START } from '../../support/webhooks.ts';
 
 test('the log keeps 10,000 deliveries of a tenant and removes finished ones first, oldest first', async () => {

@@ -12,7 +12,7 @@ import { openDeliveryClient } from '../../support/deliveries.ts';
 import { everywhere, interceptRequests, type Options, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { withoutTimes } from '../../support/log.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 import { createWebhook } from '../../support/webhooks.ts';
 
 interceptRequests();

@@ -1,7 +1,7 @@
 import type { Mailbox } from 'agent-mailbox-mock';
 import fc from 'fast-check';
 import type { Reply } from '../everywhere.ts';
-import { senderTo } from '../sender.ts';
+import { senderTo } from '../send.ts';
 import { COMMANDS } from './commands.ts';
 import { readTree } from './tree.ts';
 import { Turn } from './turn.ts';

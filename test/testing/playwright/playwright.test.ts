@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { startServer } from 'agent-mailbox-mock/server';
 import { type TestContext, test } from 'vitest';
 import { findBrowser, HOW_TO_GET_ONE } from '../../support/browser.ts';
-import { ROOT } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { ROOT } from '../../support/root.ts';
 
 const execute = promisify(execFile);
 

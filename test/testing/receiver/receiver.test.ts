@@ -6,7 +6,7 @@ import { setupServer } from 'msw/node';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { ADDRESS } from '../../support/inbox-clients.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 import { createWebhook } from '../../support/webhooks.ts';
 
 const msw = setupServer();

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { test } from 'vitest';
-import { ROOT } from '../../support/command.ts';
 import { makeFolder } from '../../support/folder.ts';
+import { ROOT } from '../../support/root.ts';
 
 test('a failed test has a trace, and its message says what happened', async (test) => {
   const { expect } = test;

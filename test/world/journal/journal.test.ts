@@ -4,7 +4,7 @@ import { createMailbox, type EntryKind, type JournalEntry, type Mailbox } from '
 import { expect, test } from 'vitest';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
-import { senderTo } from '../../support/sender.ts';
+import { senderTo } from '../../support/send.ts';
 
 interceptRequests();
 

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { DIST } from '../../support/dist.ts';
+import { ROOT } from '../../support/root.ts';
 
 const run = promisify(execFile);
-const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 // jsdom and a browser give @mswjs/data what it needs to mirror its writes to other tabs: a `window` and BroadcastChannel.
 const LIKE_A_BROWSER = 'globalThis.window = globalThis; globalThis.addEventListener = () => {};';
@@ -48,6 +48,6 @@ describe('in a realm with a window and a BroadcastChannel', () => {
 /** Runs a module in a separate process and returns its output; rejects unless it exits by itself with 0. */
 async function runScript(source: string): Promise<string> {
   const args = ['--input-type=module', '--eval', source];
-  const { stdout } = await run(process.execPath, args, { cwd: root, timeout: 25_000 });
+  const { stdout } = await run(process.execPath, args, { cwd: ROOT, timeout: 25_000 });
   return stdout.trim();
 }
