@@ -5,8 +5,8 @@ export function compareTexts(one: string, other: string): number {
 }
 
 /**
- * Converts a name to a slug: "Acme Corp" becomes `acme-corp` (reference). A name without any ASCII letter or digit
- * becomes `fallback`.
+ * Converts a name to a slug: "Acme Corp" becomes `acme-corp` (reference). If no ASCII letter or
+ * digit is left after accents are removed, the slug is `fallback`.
  */
 export function slugOf(name: string, maxLength: number, fallback: string): string {
   const plain = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
@@ -30,14 +30,14 @@ export function byteLengthOf(text: string): number {
 export const MAX_URL_LENGTH = 2048;
 
 /**
- * Returns whether a text is an absolute URL of valid length whose protocol matches. The URL must have both slashes
- * after the protocol, and no characters that a URL parser would remove.
+ * Returns whether a text is an absolute URL of valid length whose scheme matches. The URL must have both slashes after
+ * the scheme, and no characters that a URL parser would remove.
  */
-export function isUrlWithProtocol(url: string, protocol: RegExp): boolean {
+export function isUrlWithScheme(url: string, schemePattern: RegExp): boolean {
+  // `URL` takes quadratic time for a long host name of many different letters.
+  if (url.length > MAX_URL_LENGTH) return false;
   const scheme = /^([a-z]+):\/\/[^\s/\\][^\s\\]*$/i.exec(url)?.[1];
-  // The length is checked first, because `URL` takes quadratic time for a long host name of many different letters.
-  const isShort = url.length <= MAX_URL_LENGTH;
-  return isShort && scheme !== undefined && protocol.test(scheme.toLowerCase()) && URL.canParse(url);
+  return scheme !== undefined && schemePattern.test(scheme.toLowerCase()) && URL.canParse(url);
 }
 
 /** Returns whether a text is a domain name with at least two labels. */

@@ -1,8 +1,7 @@
-import { type NumberOption, numberFlag } from '../basics/number-options.ts';
+import { isValidNumber, type NumberOption, rangeRule, toWholeNumber } from '../basics/number-options.ts';
 import { parseSize } from '../basics/size.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
 import { SERVER_SETTINGS } from '../server/server-settings.ts';
-
 import type { Flag } from './command.ts';
 import { DEFAULT_FIXTURE_FILE, DEFAULT_PROFILE_FILE } from './files.ts';
 
@@ -14,7 +13,9 @@ const setting = <Option extends keyof typeof SERVER_SETTINGS>(option: Option) =>
 
 /** Returns the flag for an option that is a number. The flag has the same limits as the option. */
 const numericFlag = <Option extends NumberOption>(option: Option, value: string, help: string) => ({
-  ...numberFlag(option),
+  expected: rangeRule(option),
+  fromText: toWholeNumber,
+  parse: (given: unknown) => (isValidNumber(option, given) ? given : undefined),
   option,
   value,
   help,

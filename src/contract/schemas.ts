@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isBytes } from '../basics/base64.ts';
 import { lazy } from '../basics/lazy-schema.ts';
-import { isDomainName, isUrlWithProtocol, MAX_URL_LENGTH } from '../basics/text.ts';
+import { isDomainName, isUrlWithScheme, MAX_URL_LENGTH } from '../basics/text.ts';
 
 /** An id assigned by the service (service document, section 2). */
 export const uuid = lazy(() => z.uuid());
@@ -31,7 +31,7 @@ export function text(maxLength: number) {
 /** A URL in a request body; `protocol` matches the protocols that are allowed. */
 export function url(protocol: RegExp, message: string) {
   return text(MAX_URL_LENGTH)
-    .refine((value) => isUrlWithProtocol(value, protocol), message)
+    .refine((value) => isUrlWithScheme(value, protocol), message)
     .meta({ format: 'uri' });
 }
 

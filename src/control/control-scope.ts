@@ -1,5 +1,7 @@
+import { z } from 'zod';
+import { lazy } from '../basics/lazy-schema.ts';
 import { type BehaviourReader, createSilentReader } from '../contract/behaviours.ts';
-import { ApiError } from '../contract/errors.ts';
+import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import type { Dispatcher } from '../service/delivery/dispatcher.ts';
 import { findInbox, type Recipient } from '../service/mail/route.ts';
@@ -56,6 +58,22 @@ export function createScope(parts: ControlledParts, worlds: ReachableWorlds): Co
     publishChange: (kind, action, name) =>
       void parts.service.journals.publish(sandboxId, kind, { action, tenantId: sandboxId, name: name ?? null }),
   };
+}
+
+/** The tenant to which a call applies. Without `tenant`, the call applies to all tenants. */
+export interface TenantOption {
+  /** The id of a tenant. */
+  readonly tenant?: string | undefined;
+}
+
+/** The schema of the option that names a tenant. */
+const tenantOption = lazy(() =>
+  z.strictObject({ tenant: z.string('must be the id of a tenant').optional() }, 'must be an object'),
+);
+
+/** Checks the options of a function that may name a tenant. @throws {ApiError} VALIDATION_ERROR */
+export function parseTenantOption(functionName: string, options: TenantOption | undefined): TenantOption {
+  return options === undefined ? {} : parseOrRefuse(`The input of ${functionName}`, tenantOption(), options);
 }
 
 /** The target of a control call. Without a field, the call applies to all tenants. */

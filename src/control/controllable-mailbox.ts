@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lazy } from '../basics/lazy-schema.ts';
-import { parseNumber, ruleOf } from '../basics/number-options.ts';
+import { isValidNumber, rangeRule } from '../basics/number-options.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { ServiceClient } from '../contract/client/client-types.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
@@ -83,7 +83,7 @@ export const sandboxOptions = lazy(() =>
     {
       fixture: z.record(z.string(), z.unknown(), 'must be a fixture').optional(),
       seed: z
-        .custom<number>((value) => parseNumber('seed', value) !== undefined, `must be ${ruleOf('seed')}`)
+        .custom<number>((value) => isValidNumber('seed', value), `must be ${rangeRule('seed')}`)
         .meta({ type: 'integer', minimum: 0 })
         .optional(),
       name: name(200).nullable().optional(),

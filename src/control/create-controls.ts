@@ -17,22 +17,30 @@ import { receiveMailOrSample } from './samples/receive-sample.ts';
 import { settle } from './settled.ts';
 import { createStateControls, type StateParts } from './state/state-controls.ts';
 
-/** Creates everything that a test can do with a mailbox or a sandbox. `keys` contains the API keys by handle. */
+/**
+ * Creates everything that a test can do with a mailbox or a sandbox. `keys` contains the API keys by handle; `state` saves
+ * and restores the data.
+ */
 export function createControls(scope: ControlScope, keys: object, state: StateParts): ControllableMailbox {
-  const { baseUrl, service, samplesOf, openApi, worlds } = scope;
+  const { baseUrl, service, samplesOf, openApi, worlds, readBehaviour, assume } = scope;
+  const { journals, loops, correspondents } = service;
   return {
     baseUrl,
     openApi,
     behaviours: service.behaviours,
     mailServers: worlds.whole.mailServers,
-    receiveMessage: (message) =>
-      receiveMailOrSample({ ...service, ...scope, epoch: worlds.whole.epoch }, baseUrl, message, (delivered) => {
+    receiveMessage(message) {
+      const { epoch } = worlds.whole;
+      const context = { worlds, journals, loops, correspondents, readBehaviour, assume, epoch };
+      return receiveMailOrSample(context, baseUrl, message, (delivered) => {
         const world = worlds.get(delivered.messages[0]?.tenantId ?? '');
+        // A sample whose mails reached nobody, or whose tenant was deleted, is not kept.
         if (!world) return;
         samplesOf(world).add(delivered);
         const messageIds = delivered.messages.map(({ id }) => id);
-        service.journals.publish(world, 'sample', { name: delivered.sample.name, messageIds });
-      }),
+        journals.publish(world, 'sample', { name: delivered.sample.name, messageIds });
+      });
+    },
     samples: () => samplesOf.in(worlds.ownWorlds()).flatMap(({ list }) => list),
     clock: createMailboxClock(scope),
     settled: (options) => settle(scope, options),

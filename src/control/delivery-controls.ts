@@ -1,24 +1,28 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
-import { isUrlWithProtocol } from '../basics/text.ts';
+import { isUrlWithScheme } from '../basics/text.ts';
 import { createResetError, parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
-import type { Delivery, DeliveryFilter, DeliveryLosses } from '../service/delivery/delivery.ts';
-import { deliveryFilter } from '../service/delivery/delivery.ts';
-import { isEntryOf } from '../world/journal/entry.ts';
+import {
+  type Delivery,
+  type DeliveryFilter,
+  type DeliveryLosses,
+  deliveryFilter,
+} from '../service/delivery/delivery.ts';
+import { deliveryIdsIn } from '../world/journal/entry.ts';
 import type { WebhookRow } from '../world/store/rows.ts';
 import type { World } from '../world/store/world.ts';
 import { MAX_COUNT, tenantField, webhookField, wholeNumber } from '../world/target-fields.ts';
 import { addWebhook } from './add-webhook.ts';
-import { type ControlScope, findWorlds } from './control-scope.ts';
-import { parseTenantOption, type TenantOption } from './mailbox-clock.ts';
+import { type ControlScope, findWorlds, parseTenantOption, type TenantOption } from './control-scope.ts';
 import { type TriggerOptions, trigger } from './trigger.ts';
 import { type AddWebhookOptions, addWebhookWith } from './webhook-receiver.ts';
 
 /** The control methods for webhook deliveries. */
 export interface DeliveryControls {
   /**
-   * Returns the deliveries of every event to every webhook, oldest first, with each attempt.
+   * Returns the deliveries that match a filter, with each attempt: tenant by tenant, and the oldest first in each
+   * tenant. Without a filter, returns all that the logs have.
    *
    * @throws {ApiError} VALIDATION_ERROR for an invalid filter.
    * @example
@@ -29,7 +33,7 @@ export interface DeliveryControls {
   delivery(id: string): Delivery;
   /**
    * Returns how many deliveries were removed because a delivery log was full. Includes all tenants or, with
-   * `tenant`, only this tenant.
+   * `tenant`, only this tenant. An unknown tenant has lost none.
    */
   losses(options?: TenantOption): DeliveryLosses;
   /**
@@ -70,7 +74,7 @@ const redeliverFields = () => ({
    */
   url: z
     .string('must be a URL')
-    .refine((url) => isUrlWithProtocol(url, /^https?$/), 'must be an absolute http or https URL')
+    .refine((url) => isUrlWithScheme(url, /^https?$/), 'must be an absolute http or https URL')
     .optional(),
 });
 
@@ -108,14 +112,14 @@ export function createDeliveryControls({ worlds, service, dispatcher }: ControlS
       const { url } = parseOrRefuse('The input of redeliver', redeliverOptions(), options);
       const { delivery, schedule } = dispatcher.find(worlds.all(), id);
       schedule.redeliver(delivery, url);
-      return dispatcher.find(worlds.all(), id).delivery;
+      // The log replaces a delivery when its state changes.
+      return schedule.log.get(delivery.id) ?? delivery;
     },
     trigger(kind, options) {
       const entries = service.journals.collect(() => trigger(worlds, service.journals, kind, options));
-      const ids = entries.flatMap((entry) => (isEntryOf(entry, 'delivery-created') ? entry.data.deliveryId : []));
       // If the events created more deliveries than the log can hold, the oldest are already gone.
       const logs = dispatcher.scheduleOf.in(worlds.all()).map(({ log }) => log);
-      return ids.flatMap((id) => logs.find((log) => log.get(id))?.get(id) ?? []);
+      return deliveryIdsIn(entries).flatMap((id) => logs.flatMap((log) => log.get(id) ?? []));
     },
     release(options = {}) {
       const parsed = parseOrRefuse('The input of release', releaseOptions(), options);
@@ -129,7 +133,7 @@ export function createDeliveryControls({ worlds, service, dispatcher }: ControlS
   };
 }
 
-const settingsFields = () => ({
+const webhookWithSecretFields = () => ({
   /** The id of the webhook. */
   id: z.string(),
   /** The id of its tenant. */
@@ -147,10 +151,10 @@ const settingsFields = () => ({
 });
 
 /** The schema of a webhook with its secret. */
-export const webhookReply = lazy(() => z.strictObject(settingsFields()));
+export const webhookWithSecret = lazy(() => z.strictObject(webhookWithSecretFields()));
 
 /** A webhook with its secret. */
-export interface WebhookSettings extends OutputOf<ReturnType<typeof settingsFields>> {}
+export interface WebhookSettings extends OutputOf<ReturnType<typeof webhookWithSecretFields>> {}
 
 /** The control methods for webhooks. */
 export interface WebhookControls {
@@ -180,7 +184,7 @@ export function createWebhookControls(scope: ControlScope): WebhookControls {
       const { epoch } = scope.worlds.whole;
       return addWebhookWith(options, (given) => {
         // A reset may have come while the receiver started to listen.
-        if (scope.worlds.parts.epoch > epoch) throw createResetError();
+        if (scope.worlds.isOver(epoch)) throw createResetError();
         const { world, row } = addWebhook(scope, given);
         return show(world, row);
       });

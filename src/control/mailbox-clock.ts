@@ -1,17 +1,11 @@
 import { z } from 'zod';
 import type { Duration } from '../basics/duration.ts';
 import { lazy } from '../basics/lazy-schema.ts';
-import { ApiError, parseOrRefuse } from '../contract/errors.ts';
+import { ApiError } from '../contract/errors.ts';
 import { Advance, type Clock, parseDuration } from '../world/clock.ts';
 import type { ClockChange } from '../world/journal/entry.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
-import { type ControlScope, notFound } from './control-scope.ts';
-
-/** The tenant to which a call applies. Without `tenant`, the call applies to all tenants. */
-export interface TenantOption {
-  /** The id of a tenant. */
-  readonly tenant?: string | undefined;
-}
+import { type ControlScope, notFound, parseTenantOption, type TenantOption } from './control-scope.ts';
 
 /** The options of `advance`. */
 export interface AdvanceOptions extends TenantOption {
@@ -56,16 +50,6 @@ export interface MailboxClock {
    * @throws {ApiError} CONFLICT if `signal` is aborted, with the reason of the signal as its cause.
    */
   advance(duration: Duration, options?: AdvanceOptions): Promise<void>;
-}
-
-/** The schema of the option that names a tenant. */
-const tenantOption = lazy(() =>
-  z.strictObject({ tenant: z.string('must be the id of a tenant').optional() }, 'must be an object'),
-);
-
-/** Checks the options of a function that may name a tenant. @throws {ApiError} VALIDATION_ERROR */
-export function parseTenantOption(functionName: string, options: TenantOption | undefined): TenantOption {
-  return options === undefined ? {} : parseOrRefuse(`The input of ${functionName}`, tenantOption(), options);
 }
 
 /** Creates the clock of a mailbox from the clocks of its tenants. Each change is published in the feed. */
@@ -114,7 +98,7 @@ export function createMailboxClock({ worlds, service }: ControlScope): MailboxCl
       const startMs = clockFor(options).now().getTime();
       const isDone = await untilAborted(signal, () => advanceTogether(worlds.clock, clocks, durationMs, signal));
       // A reset has interrupted the advance, and has set the time itself.
-      if (worlds.parts.epoch <= epoch) publish('advance', options);
+      if (!worlds.isOver(epoch)) publish('advance', options);
       if (!isDone) throw createAbortError(clockFor(options).now(), startMs + durationMs, signal);
     },
   };

@@ -8,7 +8,7 @@ import type { Environment } from '../world/environment.ts';
 import { ENTRY_KINDS, type EntryKind } from '../world/journal/entry.ts';
 import { createSeededRandom, type SeededRandom } from '../world/seeded-randomness.ts';
 import type { Part, PartOf, SavedOwner } from '../world/store/parts.ts';
-import type { SandboxWorld } from '../world/store/seed/sandbox-world.ts';
+import type { SandboxWorlds } from '../world/store/sandbox-worlds.ts';
 import { copyTenant, createTemplate, type TenantTemplate } from '../world/store/seed/tenant-template.ts';
 import { canonicalAddress, type World } from '../world/store/world.ts';
 import type { Worlds } from '../world/store/worlds.ts';
@@ -42,7 +42,7 @@ interface SandboxContext extends ControlledParts {
 /** A sandbox with its parts. */
 interface Entry {
   readonly sandbox: Sandbox;
-  readonly sandboxWorld: SandboxWorld;
+  readonly sandboxWorlds: SandboxWorlds;
   readonly state: RestorableState;
   readonly checkpoints: Checkpoints;
 }
@@ -101,10 +101,10 @@ export class Sandboxes {
 
   /** Returns the states of all sandboxes. `restoreFromFile` creates the sandboxes again from these states. */
   saveForFile(): KeptSandbox[] {
-    return Array.from(this.#entries.values(), ({ sandbox, sandboxWorld, state, checkpoints }) => {
+    return Array.from(this.#entries.values(), ({ sandbox, sandboxWorlds, state, checkpoints }) => {
       const { name, domain } = sandbox;
-      const { isToldOfAllRefusals } = sandboxWorld;
-      const parts = sandboxWorld.parts.save('file');
+      const { isToldOfAllRefusals } = sandboxWorlds;
+      const parts = sandboxWorlds.parts.save('file');
       // The parts are read directly, because a call of a method of the sandbox would count as a use.
       const kept = { name, domain, fixture: state.export(), checkpoints: checkpoints.saveForFile() };
       return { ...kept, isToldOfAllRefusals, ...parts };
@@ -122,7 +122,7 @@ export class Sandboxes {
       const template = templateOfOnlyTenant(parseOrExplain(fixture, this.#context.service.behaviours));
       const { id } = this.#open({ ...template, domain }, { name, random: undefined, isToldOfAllRefusals });
       const entry = this.#entries.get(id);
-      entry?.sandboxWorld.parts.restore(owner, 'file');
+      entry?.sandboxWorlds.parts.restore(owner, 'file');
       entry?.checkpoints.restoreFromFile(checkpoints ?? []);
     }
   }
@@ -133,21 +133,21 @@ export class Sandboxes {
 
   #open(copy: ReturnType<typeof copyTenant>, { name, random, isToldOfAllRefusals = false }: OpenOptions): Sandbox {
     const realEnvironment = this.#environmentWith(random);
-    const sandboxWorld = this.#worlds.addSandbox({ ...copy, realEnvironment, isToldOfAllRefusals });
+    const sandboxWorlds = this.#worlds.addSandbox({ ...copy, realEnvironment, isToldOfAllRefusals });
     const keysAndIds = { keys: {}, ids: { [copy.handle]: copy.ids } };
-    const state = new RestorableState(sandboxWorld, keysAndIds, { ...this.#context, random });
-    const checkpoints = new Checkpoints(state, sandboxWorld);
+    const state = new RestorableState(sandboxWorlds, keysAndIds, { ...this.#context, random });
+    const checkpoints = new Checkpoints(state, sandboxWorlds);
     const { keys, ids, domain } = copy;
-    const { id } = sandboxWorld.world;
+    const { id } = sandboxWorlds.world;
     const close = () => this.#close(id);
     const use = () => this.#use(id) !== undefined;
-    const controls = createControls(createScope(this.#context, sandboxWorld), keys, { state, checkpoints });
+    const controls = createControls(createScope(this.#context, sandboxWorlds), keys, { state, checkpoints });
     const client = (key = keys.tenant) => this.#context.createClient(key);
     const methods = { ...controls, client, clock: createProxy(controls.clock, use), close, [Symbol.dispose]: close };
     const logins = readLogins(copy);
     const sandbox = createProxy({ id, name, domain, keys, ids, logins, ...methods }, use);
-    this.#addEntryRemover(sandboxWorld.world);
-    this.#entries.set(id, { sandbox, sandboxWorld, state, checkpoints });
+    this.#addEntryRemover(sandboxWorlds.world);
+    this.#entries.set(id, { sandbox, sandboxWorlds, state, checkpoints });
     return sandbox;
   }
 
@@ -198,8 +198,8 @@ export class Sandboxes {
   /** Records that a sandbox was used, and returns it; `undefined` if it is unknown or has expired. */
   #use(id: string, streamChange = 0): Entry | undefined {
     const entry = this.#entries.get(id);
-    if (!entry || entry.sandboxWorld.hasExpired) return undefined;
-    entry.sandboxWorld.use(streamChange);
+    if (!entry || entry.sandboxWorlds.hasExpired) return undefined;
+    entry.sandboxWorlds.use(streamChange);
     this.#entries.delete(id);
     this.#entries.set(id, entry);
     return entry;
@@ -210,9 +210,9 @@ export class Sandboxes {
    * in the order of the last use. A sandbox with an open stream counts as used.
    */
   #removeExpired(): void {
-    for (const [id, { sandboxWorld }] of this.#entries) {
-      if (!sandboxWorld.isIdle) return;
-      if (sandboxWorld.hasExpired) this.#close(id);
+    for (const [id, { sandboxWorlds }] of this.#entries) {
+      if (!sandboxWorlds.isIdle) return;
+      if (sandboxWorlds.hasExpired) this.#close(id);
       else this.#use(id);
     }
   }

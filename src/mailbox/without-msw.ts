@@ -23,6 +23,7 @@ export type {
   BehaviourSource,
   BehaviourState,
 } from '../control/behaviour-controls.ts';
+export type { TenantOption } from '../control/control-scope.ts';
 export type {
   ControllableMailbox,
   MailLogin,
@@ -79,7 +80,7 @@ export type {
 export type { MailStory, WebhookStory } from '../control/journal/story.ts';
 export type { TraceOptions } from '../control/journal/trace.ts';
 export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
-export type { AdvanceOptions, MailboxClock, TenantOption } from '../control/mailbox-clock.ts';
+export type { AdvanceOptions, MailboxClock } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
 export type { InitialFault, MailboxFaults } from '../control/mailbox-faults.ts';
 export type { MessageControls } from '../control/message-controls.ts';

@@ -31,14 +31,17 @@ export async function replaceMailFiles<Fixture>(fixture: Fixture, folder: string
 }
 
 async function readMessages({ eml, ...fields }: { readonly eml: string }, folder: string) {
+  let problem: string;
   try {
     const mails = splitMbox(await readRegularFile(resolve(folder, eml)));
     const parsed = await Promise.all(mails.map(toFixtureMessage));
-    return parsed.map(({ message }) => ({ ...message, ...fields }));
+    if (parsed.length > 0) return parsed.map(({ message }) => ({ ...message, ...fields }));
+    problem = 'it is an mbox without a mail';
   } catch (error) {
-    const problem = `${JSON.stringify(eml)} cannot be read: ${fileProblem(error, 'there is no such file')}`;
-    return [{ from: '', eml: new Error(`must be the path of a mail or of an mbox: ${problem}`), ...fields }];
+    problem = fileProblem(error, 'there is no such file');
   }
+  const reason = `${JSON.stringify(eml)} cannot be read: ${problem}`;
+  return [{ from: '', eml: new Error(`must be the path of a mail or of an mbox: ${reason}`), ...fields }];
 }
 
 /** An inbox of a fixture that was not checked yet, and the path to the inbox in the fixture. */
@@ -75,8 +78,9 @@ export function messagesOf({ messages }: JsonObject): readonly unknown[] {
 }
 
 /**
- * Splits the content of a file into mails. A file that begins with `From ` is an mbox; any other file is one mail. In
- * an mbox, a line of a mail that begins with `From ` is written as `>From ` (mboxrd, RFC 4155); the `>` is removed.
+ * Splits the content of a file into mails. A file that begins with `From ` is an mbox; any other file is one mail. In an
+ * mbox, a line of a mail that begins with any number of `>` and then `From ` has one `>` more (mboxrd), which is removed.
+ *
  */
 export function splitMbox(content: Buffer): Buffer[] {
   // In Latin-1, each byte is one character, so no byte changes.
@@ -93,13 +97,13 @@ export function splitMbox(content: Buffer): Buffer[] {
 export interface FileMail {
   /** The mail as a message of a fixture. A field that the mail does not have is missing, and later gets its default. */
   readonly message: Readonly<Record<string, unknown>>;
-  /** The bare address of the sender; empty if the mail names no sender. */
+  /** The sender in display form, such as `Dana <dana@customer.test>`; empty if the mail names no sender. */
   readonly from: string;
   /** The addresses of all recipients in the header. */
   readonly recipients: readonly string[];
 }
 
-/** Marks an address to which no mail can be sent as a fixture writes it: `<root>`, or `"no address"`. */
+/** Returns an address as a fixture writes it. An address to which no mail can be sent becomes `<root>` or `"no address"`. */
 function toFixtureAddress(text: string): string {
   if (text === '' || findAddressProblem(text) === undefined) return text;
   const parsed = parseAddress(text, () => true);
@@ -120,26 +124,24 @@ export async function toFixtureMessage(bytes: Uint8Array): Promise<FileMail> {
   }
   const { mail, recipients, deliveredTo, date } = parseEml(bytes, '');
   const { messageIdHeader, attachments, ...fields } = mail;
-  const [from = '', replyTo = ''] = [mail.from, mail.replyTo ?? ''].map(toFixtureAddress);
+  const replyTo = toFixtureAddress(mail.replyTo ?? '');
   const to = mail.to.map(toFixtureAddress);
-  return {
-    from: mail.from,
-    recipients: [...recipients, ...deliveredTo],
-    message: {
-      ...fields,
-      from,
-      replyTo: replyTo || null,
-      cc: mail.cc.map(toFixtureAddress),
-      to: to.length > 0 ? to : undefined,
-      ...(messageIdHeader !== '' && { messageIdHeader }),
-      // The schema of fixtures does not accept years of five digits.
-      ...(/^\d{4}-.*Z$/.test(date ?? '') && { receivedAt: date }),
-      attachments: attachments.map(({ filename, contentType, content }) => ({
-        filename: filename.replace(/\p{Cc}/gu, ' '),
-        contentType: mediaTypeOf(contentType),
-        content: toBase64(content),
-      })),
-      raw: toBase64(bytes),
-    },
+  const message: Record<string, unknown> = {
+    ...fields,
+    from: toFixtureAddress(mail.from),
+    replyTo: replyTo || null,
+    cc: mail.cc.map(toFixtureAddress),
+    attachments: attachments.map(({ filename, contentType, content }) => ({
+      filename: filename.replace(/\p{Cc}/gu, ' '),
+      contentType: mediaTypeOf(contentType),
+      content: toBase64(content),
+    })),
+    raw: toBase64(bytes),
   };
+  if (to.length > 0) message.to = to;
+  else delete message.to;
+  if (messageIdHeader !== '') message.messageIdHeader = messageIdHeader;
+  // The schema of fixtures does not accept years of five digits.
+  if (/^\d{4}-.*Z$/.test(date ?? '')) message.receivedAt = date;
+  return { from: mail.from, recipients: [...recipients, ...deliveredTo], message };
 }

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { z } from 'zod';
 import { decodedLength } from '../../src/basics/base64.ts';
 import { LineSplitter } from '../../src/basics/line-splitter.ts';
-import { isUrlWithProtocol } from '../../src/basics/text.ts';
+import { isUrlWithScheme } from '../../src/basics/text.ts';
 import { finish } from '../../src/basics/work.ts';
 import { parseJsonc } from '../../src/cli/read-fixture.ts';
 import { createSilentReader, parseBehaviours } from '../../src/contract/behaviours.ts';
@@ -121,7 +121,7 @@ type Read = (text: string, mailbox: Mailbox) => unknown;
 
 /** What reads a text, by the beginning of the name of its rows. A new parser is a new line. */
 const READERS: Readonly<Record<string, Read>> = {
-  'the protocol of a URL': (text) => isUrlWithProtocol(text, /^https?$/),
+  'the protocol of a URL': (text) => isUrlWithScheme(text, /^https?$/),
   'the webhook with the URL': (text, mailbox) => send(mailbox, 'POST', '/v1/webhooks', { url: text, events: [text] }),
   'the mail to': (text, mailbox) => send(mailbox, 'POST', `${INBOX}/send`, { ...BOTH, to: text, cc: [text] }),
   'the mail with the subject': (text, mailbox) => send(mailbox, 'POST', `${INBOX}/send`, { ...BOTH, subject: text }),

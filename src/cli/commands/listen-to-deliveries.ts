@@ -1,4 +1,4 @@
-import { isUrlWithProtocol } from '../../basics/text.ts';
+import { isUrlWithScheme } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
 import { undefinedIfRefused } from '../../control/table/client.ts';
 import type { Attempt, Delivery } from '../../mailbox/without-msw.ts';
@@ -61,7 +61,7 @@ async function* watchAttempts(emulator: Emulator, filter: Filter, onOpen: () => 
 
 function parseTarget({ value, source }: GivenFlag): string {
   const url = String(value);
-  if (isUrlWithProtocol(url, /^https?$/)) return url;
+  if (isUrlWithScheme(url, /^https?$/)) return url;
   throw new UsageError(`${source} must be a URL such as http://127.0.0.1:3000/hooks, not ${quote(url)}.`);
 }
 

@@ -7,11 +7,11 @@ const OPENERS: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...str
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Opens a URL in the browser that `BROWSER` names, or in the default browser. Prints a note on failure. */
+/** Opens a URL in the browser that the environment variable `BROWSER` names, or in the default browser. Prints a note on failure. */
 export function openBrowser(url: string, env: NodeJS.ProcessEnv, print: (line: string) => void): void {
   const [program, ...args] = env.BROWSER ? [env.BROWSER] : (OPENERS[process.platform] ?? ['xdg-open']);
   const child = spawn(program, [...args, url], { detached: true, stdio: 'ignore', env });
   child.once('error', () => print(`No browser could be started; open ${url} yourself.`));
-  child.once('exit', (code) => code && print(`The browser ended with the exit code ${code}; open ${url} yourself.`));
+  child.once('exit', (code) => code && print(`${program} ended with the exit code ${code}; open ${url} yourself.`));
   child.unref();
 }

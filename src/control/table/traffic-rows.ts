@@ -6,7 +6,7 @@ import { queryFlag } from '../../contract/query.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { deliveryFilter, deliveryReply, lossesReply } from '../../service/delivery/delivery.ts';
 import { addedWebhook } from '../add-webhook.ts';
-import { redeliverOptions, releaseOptions, webhookReply } from '../delivery-controls.ts';
+import { redeliverOptions, releaseOptions, webhookWithSecret } from '../delivery-controls.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
 import { createHar, harReply } from '../journal/har.ts';
 import type { JournalControls } from '../journal/journal-controls.ts';
@@ -83,12 +83,12 @@ export const TRAFFIC_ROWS = {
   ),
   listWebhookSettings: defineControl(
     'Lists every webhook with its secret, grouped by tenant, oldest first.',
-    { reply: z.strictObject({ webhooks: z.array(webhookReply()) }) },
+    { reply: z.strictObject({ webhooks: z.array(webhookWithSecret()) }) },
     (mailbox) => ({ webhooks: mailbox.webhooks() }),
   ),
   addWebhook: defineControl(
     'Adds a webhook, and shows it with its secret.',
-    { body: addedWebhook(), reply: webhookReply() },
+    { body: addedWebhook(), reply: webhookWithSecret() },
     (mailbox, { body }) => mailbox.addWebhook(body),
   ),
   listRequests: defineControl(

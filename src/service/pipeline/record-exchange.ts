@@ -2,7 +2,7 @@ import { performance } from '../../basics/real-timers.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
 import type { Entry, KeptBody, KeptRequest, Origin } from '../../world/journal/entry.ts';
-import { isEntryOf, MAIL_ENTRY_KINDS, originOf } from '../../world/journal/entry.ts';
+import { deliveryIdsIn, isEntryOf, MAIL_ENTRY_KINDS, originOf } from '../../world/journal/entry.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
 import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from '../access/principal.ts';
@@ -62,7 +62,7 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
     reply: kept.reply,
     replyBytes: kept.replyBytes,
     messages: caused.length === 0 ? NO_IDS : messagesOf(caused),
-    deliveries: caused.length === 0 ? NO_IDS : deliveriesOf(caused),
+    deliveries: caused.length === 0 ? NO_IDS : deliveryIdsIn(caused),
     read: exchange.read,
   };
   const kind = protocol === 'http' ? 'request' : 'mail-command';
@@ -133,11 +133,6 @@ const NO_IDS: readonly string[] = Object.freeze([]);
 
 function messagesOf(entries: readonly Entry[]): string[] {
   const ids = entries.flatMap((entry) => (isEntryOf(entry, ...MAIL_ENTRY_KINDS) ? entry.data.message.id : []));
-  return [...new Set(ids)];
-}
-
-function deliveriesOf(entries: readonly Entry[]): string[] {
-  const ids = entries.flatMap((entry) => (isEntryOf(entry, 'delivery-created') ? entry.data.deliveryId : []));
   return [...new Set(ids)];
 }
 

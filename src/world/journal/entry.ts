@@ -503,6 +503,12 @@ export interface Entry<Kind extends EntryKind = EntryKind> {
 /** An entry of one of some kinds; `kind` says which. */
 export type EntryOf<Kind extends EntryKind = EntryKind> = { [Each in Kind]: Entry<Each> }[Kind];
 
+/** Returns the ids of the deliveries that were created, each once. */
+export function deliveryIdsIn(entries: readonly Entry[]): string[] {
+  const ids = entries.flatMap((entry) => (isEntryOf(entry, 'delivery-created') ? entry.data.deliveryId : []));
+  return [...new Set(ids)];
+}
+
 /** Returns whether an entry is of one of these kinds. */
 export function isEntryOf<Kind extends EntryKind>(entry: Entry, ...kinds: readonly Kind[]): entry is EntryOf<Kind> {
   return (kinds as readonly EntryKind[]).includes(entry.kind);

@@ -49,6 +49,8 @@ export interface ReachableWorlds extends Owner {
   owners(): Owner[];
   /** Returns every world that is not a sandbox. In a sandbox, returns only the world of the sandbox. */
   ownWorlds(): World[];
+  /** Returns whether these worlds were reset or restored, or their sandbox was closed, after this epoch. */
+  isOver(epoch: number): boolean;
   /** Returns where a key belongs. */
   findKey(key: string): KeyLocation | undefined;
   /** Returns every valid key. */

@@ -6,7 +6,7 @@ import type { Owner, Part, PartOf } from './parts.ts';
 import { addPart, Parts } from './parts.ts';
 import { countOnlySaved, type ReachableWorlds, type SavedOwners, SavedStates } from './reachable-worlds.ts';
 import type { TenantRow } from './rows.ts';
-import { type SandboxStart, SandboxWorld } from './seed/sandbox-world.ts';
+import { type SandboxStart, SandboxWorlds } from './sandbox-worlds.ts';
 import type { InboxLocation, KeyLocation, MailboxSnapshot, WorldSnapshot } from './world.ts';
 import { createWorld, Shared, sizeOfMailIn, type World } from './world.ts';
 
@@ -30,8 +30,8 @@ export class Worlds implements ReachableWorlds {
   readonly #realEnvironment: Environment;
   readonly #shared = new Shared();
   readonly #worlds = new Map<string, World>();
-  readonly #sandboxes = new Map<string, SandboxWorld>();
-  readonly #sandboxesByDomain = new Map<string, SandboxWorld>();
+  readonly #sandboxes = new Map<string, SandboxWorlds>();
+  readonly #sandboxesByDomain = new Map<string, SandboxWorlds>();
   /** The parts that belong to no tenant. */
   readonly parts: Parts = new Parts(this, this.#shared);
 
@@ -135,8 +135,8 @@ export class Worlds implements ReachableWorlds {
   }
 
   /** Creates a sandbox, which starts with the time of the operator. */
-  addSandbox(start: SandboxStart): SandboxWorld {
-    const sandbox = new SandboxWorld(start, this.#shared, this);
+  addSandbox(start: SandboxStart): SandboxWorlds {
+    const sandbox = new SandboxWorlds(start, this.#shared, this);
     sandbox.clock.copyTimeFrom(this.clock);
     this.#sandboxes.set(sandbox.world.id, sandbox);
     this.#sandboxesByDomain.set(start.domain, sandbox);
@@ -207,7 +207,7 @@ export class Worlds implements ReachableWorlds {
       (id === '' ? this : this.get(id))?.parts.restore(owner, 'checkpoint');
   }
 
-  #sandboxOf(address: string): SandboxWorld | undefined {
+  #sandboxOf(address: string): SandboxWorlds | undefined {
     const labels = domainOf(address).split('.');
     const domain = labels.slice(-1 - SANDBOX_DOMAIN.split('.').length).join('.');
     return this.#sandboxesByDomain.get(domain);

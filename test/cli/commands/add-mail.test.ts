@@ -72,6 +72,17 @@ test('a fixture file names mail files beside it, which become messages', async (
   context.expect(three.raw).toBe(mail('three'));
 });
 
+test('an mbox without a mail is refused', async (context) => {
+  const folder = await writeFiles(context, {
+    'mailbox.json': fixtureWith({ eml: 'cut.mbox' }),
+    'cut.mbox': 'From dana',
+  });
+  const { code, err } = await runHere(['-p', '0', '-f', join(folder, 'mailbox.json')]);
+  context
+    .expect([code, err])
+    .toEqual([1, context.expect.stringContaining('"cut.mbox" cannot be read: it is an mbox without a mail')]);
+});
+
 test('--mail adds files to the inboxes that they name, and a reset restores them', async (context) => {
   const folder = await writeFiles(context, {
     'mailbox.json': fixtureWith(),

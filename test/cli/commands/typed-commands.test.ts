@@ -83,7 +83,7 @@ describe('the command at a terminal', () => {
     const terminal = startAtTerminal(['--open'], { BROWSER: '/bin/false' });
     await expect
       .poll(() => terminal.out.join('\n'))
-      .toMatch(/The browser ended with the exit code 1; open http:\S+ yourself\./);
+      .toMatch(/\/bin\/false ended with the exit code 1; open http:\S+ yourself\./);
     await expect.poll(() => terminal.out).toContain('Type h and Enter for help.');
     terminal.type('q');
     await terminal.ended;

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
-import { isUrlWithProtocol } from '../../../basics/text.ts';
+import { isUrlWithScheme } from '../../../basics/text.ts';
 import { NAME } from '../../../basics/version.ts';
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { isKeyOfTier, TIER_PREFIX, type Tier } from '../../../contract/tiers.ts';
@@ -70,7 +70,7 @@ function exitCodeOf({ findings, stopped }: Verification): number {
 
 function parseSettings(flags: GivenFlags) {
   const baseUrl = textOfFlag(flags['base-url'])?.replace(/\/$/, '') ?? '';
-  if (!isUrlWithProtocol(baseUrl, /^https?$/)) {
+  if (!isUrlWithScheme(baseUrl, /^https?$/)) {
     throw new UsageError(
       'The command verify needs --base-url, the URL of the server, such as https://api.example.com, or --har, ' +
         `not ${quote(baseUrl)}.`,

@@ -48,9 +48,9 @@ export function createDeliveryReport(report: DeliveryReport) {
   ];
   const parts = [
     textPart('text/plain', text),
-    ...files.map(({ contentType, content: ascii }) => ({ head: [`Content-Type: ${contentType}`], content: ascii })),
+    ...files.map(({ contentType, content }) => ({ head: [`Content-Type: ${contentType}`], content })),
   ];
-  const { head, content } = multipart('report', id, parts, ['report-type=delivery-status;']);
+  const body = multipart('report', id, parts, ['report-type=delivery-status;']);
   const fields = [
     `From: Mail Delivery System <mailer-daemon@${reportingMta}>`,
     `To: ${toBareAddress(original.from)}`,
@@ -63,7 +63,7 @@ export function createDeliveryReport(report: DeliveryReport) {
     ...(action === 'failed' ? [`X-Failed-Recipients: ${recipient}`] : []),
     'MIME-Version: 1.0',
   ];
-  const bytes = new TextEncoder().encode(writePart({ head: [...fields, ...head], content }));
+  const bytes = new TextEncoder().encode(writePart({ head: [...fields, ...body.head], content: body.content }));
   return { bytes, subject, text, files };
 }
 
@@ -81,8 +81,11 @@ function writeStatus({ reportingMta, recipient, action, status, diagnostic, orig
   return `${fields.join(CRLF)}${CRLF}`;
 }
 
-/** Writes an address with its type. An address that is not ASCII is escaped as RFC 6533 says. */
+/**
+ * Writes an address with its type. If it is not printable ASCII, each character that RFC 6533 does not allow as it is
+ * (section 3) is escaped.
+ */
 function toTypedAddress(address: string): string {
   if (/^[!-~]*$/.test(address)) return `rfc822; ${address}`;
-  return `utf-8; ${address.replace(/[^!-~]/gu, (character) => `\\x{${character.codePointAt(0)?.toString(16)}}`)}`;
+  return `utf-8; ${address.replace(/[^!-~]|[\\+=]/gu, (character) => `\\x{${character.codePointAt(0)?.toString(16)}}`)}`;
 }

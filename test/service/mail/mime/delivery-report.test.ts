@@ -71,8 +71,12 @@ test('a line break in the reply of a server adds no header field', () => {
   expect(decode(write({ diagnostic: '550 No.\r\nBcc: eve@evil.test' }))).not.toMatch(/^Bcc:/m);
 });
 
-test('an address that is not ASCII is escaped in the status', () => {
+test('an address that is not ASCII is escaped in the status, with the characters that an escaped address cannot have', () => {
   expect(decode(write({ recipient: 'dönna@customer.test' }))).toContain(
     'Final-Recipient: utf-8; d\\x{f6}nna@customer.test',
   );
+  expect(decode(write({ recipient: 'josé+a=b@customer.test' }))).toContain(
+    'Final-Recipient: utf-8; jos\\x{e9}\\x{2b}a\\x{3d}b@customer.test',
+  );
+  expect(decode(write({ recipient: 'jose+a=b@customer.test' }))).toContain('rfc822; jose+a=b@customer.test');
 });

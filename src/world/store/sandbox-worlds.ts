@@ -1,10 +1,10 @@
-import type { Clock } from '../../clock.ts';
-import type { Environment } from '../../environment.ts';
-import { AddressIndex } from '../indexes/property-index.ts';
-import type { Parts } from '../parts.ts';
-import type { ReachableWorlds, SavedOwners } from '../reachable-worlds.ts';
-import type { InboxLocation, KeyLocation, MailboxSnapshot, Shared, World, WorldSnapshot } from '../world.ts';
-import { createWorld, sizeOfMailIn } from '../world.ts';
+import type { Clock } from '../clock.ts';
+import type { Environment } from '../environment.ts';
+import { AddressIndex } from './indexes/property-index.ts';
+import type { Parts } from './parts.ts';
+import type { ReachableWorlds, SavedOwners } from './reachable-worlds.ts';
+import type { InboxLocation, KeyLocation, MailboxSnapshot, Shared, World, WorldSnapshot } from './world.ts';
+import { createWorld, sizeOfMailIn } from './world.ts';
 
 /** After this time without use, in milliseconds of real time, a sandbox is idle. */
 const MAX_IDLE_MS = 60 * 60 * 1000;
@@ -16,19 +16,19 @@ export interface SandboxStart {
   readonly snapshot: WorldSnapshot;
   /** The environment, with real time. */
   readonly realEnvironment: Environment;
-  /** Whether it is told of every refused request, not only of those that name its objects. */
+  /** Whether the sandbox is told of every refused request, not only of those that name its objects. */
   readonly isToldOfAllRefusals: boolean;
 }
 
 /**
- * A tenant that can reach only its own data. It has its own index of addresses, so that other tenants may have the same
- * addresses.
+ * The reachable worlds of a sandbox: only its own. It has its own index of addresses, so that other tenants may have the
+ * same addresses.
  */
-export class SandboxWorld implements ReachableWorlds {
+export class SandboxWorlds implements ReachableWorlds {
   readonly world: World;
   readonly sandboxDomain: string;
   readonly whole: ReachableWorlds['whole'];
-  readonly #keys: Shared['keys'];
+  readonly #keyIndex: Shared['keys'];
   readonly isToldOfAllRefusals: boolean;
   readonly #addresses = new AddressIndex<InboxLocation>();
   readonly #realEnvironment: Environment;
@@ -45,7 +45,7 @@ export class SandboxWorld implements ReachableWorlds {
     this.sandboxDomain = domain;
     this.isToldOfAllRefusals = isToldOfAllRefusals;
     this.whole = whole;
-    this.#keys = shared.keys;
+    this.#keyIndex = shared.keys;
     this.#realEnvironment = realEnvironment;
     this.#lastUsedMs = realEnvironment.realNow().getTime();
     this.world = createWorld(snapshot.tenants[0], shared.withAddresses(this.#addresses), realEnvironment);
@@ -76,12 +76,20 @@ export class SandboxWorld implements ReachableWorlds {
     return this.hasExpired ? [] : [this.world];
   }
 
-  readonly owners = () => this.all();
+  owners(): World[] {
+    return this.all();
+  }
 
-  readonly ownWorlds = () => this.all();
+  ownWorlds(): World[] {
+    return this.all();
+  }
+
+  isOver(epoch: number): boolean {
+    return this.whole.isOver(epoch, this.world);
+  }
 
   findKey(key: string): KeyLocation | undefined {
-    const location = this.#keys.get(key);
+    const location = this.#keyIndex.get(key);
     return location && 'world' in location && location.world === this.world ? location : undefined;
   }
 
@@ -94,7 +102,7 @@ export class SandboxWorld implements ReachableWorlds {
   }
 
   findTagged(address: string): InboxLocation[] {
-    return this.#addresses.tagged(address);
+    return this.hasExpired ? [] : this.#addresses.tagged(address);
   }
 
   snapshot(): MailboxSnapshot {
