@@ -4,6 +4,7 @@ import { lazy } from '../../basics/lazy-schema.ts';
 import { truncate } from '../../basics/text.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { Delivery } from '../../service/delivery/delivery.ts';
+import { reasonToSkip } from '../../service/delivery/dispatcher.ts';
 import { traceIdOf } from '../../service/delivery/request.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
@@ -98,8 +99,17 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
   const isAtStart = entry.kind === 'mail-at-start';
   const created = evidence.journal({ kinds: ['delivery-created'] }).filter(({ data }) => data.messageId === id);
   const createdFor = new Set(created.map(({ data }) => data.webhookId));
+  const losses = evidence.journalLosses();
+  // The journal may have dropped the entry of a delivery that the log has dropped too.
+  const mayLackDeliveries = (losses['delivery-created']?.until ?? '') >= entry.realTime;
   const webhooks = world
-    ? world.webhooks.all().map((row) => tellWebhook(row, entry, deliveries, createdFor.has(row.id), world))
+    ? world.webhooks.all().map((row) => {
+        const own = deliveries.filter(({ webhookId }) => webhookId === row.id).map(({ id }) => id);
+        let skipped: string | null = null;
+        if (own.length === 0 && createdFor.has(row.id)) skipped = NO_LONGER_IN_LOG;
+        else if (own.length === 0) skipped = whySkipped(row, entry, world, mayLackDeliveries);
+        return { webhookId: row.id, url: withoutQuery(row.url), deliveries: own, skipped };
+      })
     : [];
 
   // How it came.
@@ -114,7 +124,9 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
   // Whom it was told to.
   if (isReceived && !isAtStart && webhooks.length === 0) lines.push('No webhook of the tenant could be told of it.');
   for (const { skipped, url } of isReceived && !isAtStart ? webhooks : []) {
-    if (skipped !== null) lines.push(`The webhook ${url} was not called: ${skipped}.`);
+    if (skipped === NO_LONGER_IN_LOG) lines.push(`The delivery to the webhook ${url} is no longer in the log.`);
+    else if (skipped === UNKNOWN) lines.push(`Whether the webhook ${url} was called is no longer known.`);
+    else if (skipped !== null) lines.push(`The webhook ${url} was not called: ${skipped}.`);
   }
   for (const delivery of deliveries) lines.push(...tellDelivery(delivery, evidence.journal({ kinds: ['attempt'] })));
   const frames = evidence.journal({ kinds: ['frame'] }).filter(({ data }) => data.messageId === id);
@@ -156,9 +168,10 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
   const next = deliveries.flatMap(({ state, nextAttemptAt }) => (state === 'pending' && nextAttemptAt) || []).sort()[0];
   if (next !== undefined && world) {
     const waitMs = Date.parse(next) - world.clock.now().getTime();
-    lines.push(`The next attempt is due at ${next.slice(11, 19)}, in ${formatDuration(Math.max(waitMs, 0))}.`);
+    const clock = world.clock.isFrozen ? ', by a clock that is frozen' : '';
+    lines.push(`The next attempt is due at ${next.slice(11, 19)}, in ${formatDuration(Math.max(waitMs, 0))}${clock}.`);
   }
-  const { request, attempt } = evidence.journalLosses();
+  const { request, attempt } = losses;
   for (const [noun, loss] of [
     ['request', request],
     ['attempt', attempt],
@@ -169,31 +182,21 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
   return { messageId: id, lines: shortenStory(lines), webhooks, requests, sent: sent.map(({ data }) => data.mail.id) };
 }
 
-function tellWebhook(
-  row: WebhookRow,
-  entry: MailEntry,
-  deliveries: readonly Delivery[],
-  hadDelivery: boolean,
-  world: World,
-): WebhookStory {
-  const own = deliveries.filter(({ webhookId }) => webhookId === row.id);
-  const { id: webhookId } = row;
-  const why = hadDelivery ? 'its delivery is no longer in the log' : whySkipped(row, entry, world);
-  const skipped = own.length > 0 ? null : why;
-  return { webhookId, url: withoutQuery(row.url), deliveries: own.map(({ id }) => id), skipped };
-}
+/** Why a webhook without a delivery may have been called all the same. */
+const NO_LONGER_IN_LOG = 'its delivery is no longer in the log';
+const UNKNOWN = 'the journal no longer has what happened then';
 
-/** Says why a webhook got no delivery of a mail. */
-function whySkipped({ events, isActive, workspaceId, createdAt }: WebhookRow, entry: MailEntry, world: World): string {
-  const event = entry.data.mail.direction === 'inbound' ? 'message.received' : 'message.sent';
+/** Why a webhook that would get the mail now did not get it. */
+const CHANGED = 'it was added or changed later';
+
+/** Says why a webhook got no delivery of a mail, as far as the webhook as it is now shows it. */
+function whySkipped(row: WebhookRow, entry: MailEntry, world: World, mayLackDeliveries: boolean): string {
   if (entry.kind === 'mail-at-start') return 'the mail was there from the start';
-  if (createdAt > entry.at) return 'it was created later';
-  if (!isActive) return 'it is not active';
-  if (!events.includes(event)) return `it listens only to ${events.join(', ')}`;
-  if (workspaceId !== null && workspaceId !== world.inboxes.get(entry.data.mail.inboxId)?.workspaceId) {
-    return 'it belongs to another workspace';
-  }
-  return 'it was added or changed later';
+  if (row.createdAt > entry.at) return 'it was created later';
+  if (mayLackDeliveries) return UNKNOWN;
+  const { direction, inboxId } = entry.data.mail;
+  const event = direction === 'inbound' ? 'message.received' : 'message.sent';
+  return reasonToSkip(row, { event, workspaceId: world.inboxes.get(inboxId)?.workspaceId ?? '' }) ?? CHANGED;
 }
 
 /** Tells of a delivery and its attempts. */

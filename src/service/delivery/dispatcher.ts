@@ -79,7 +79,7 @@ function createDeliveries(
   scheduleOf: ScheduleGetter,
   behaviours: BehaviourValues,
 ): void {
-  const webhooks = world.webhooks.all().filter((webhook) => getsEvent(webhook, entry.data));
+  const webhooks = world.webhooks.all().filter((webhook) => reasonToSkip(webhook, entry.data) === undefined);
   if (webhooks.length === 0) return;
   const payload = toPayload(entry.data, behaviours);
   // The payload is serialized once for all deliveries.
@@ -89,12 +89,18 @@ function createDeliveries(
 }
 
 /**
- * Returns whether a webhook gets an event: the webhook must be active, list the kind of the event, and have the inbox
- * in its scope. An event that a test triggers for one webhook goes only to that webhook, even if it is inactive.
+ * Returns why a webhook does not get an event; `undefined` if it gets it. The webhook must be active, list the kind of the
+ * event, and have the inbox in its scope. An event that a test triggers for one webhook goes only to that webhook, even
+ * if it is inactive.
  */
-export function getsEvent({ id, workspaceId, events, isActive }: WebhookRow, mailEvent: MailEvent): boolean {
-  if (mailEvent.webhookId !== undefined) return id === mailEvent.webhookId;
-  return (
-    isActive && events.includes(mailEvent.event) && (workspaceId ?? mailEvent.workspaceId) === mailEvent.workspaceId
-  );
+export function reasonToSkip(
+  { id, workspaceId, events, isActive }: WebhookRow,
+  mailEvent: Pick<MailEvent, 'event' | 'workspaceId' | 'webhookId'>,
+): string | undefined {
+  if (mailEvent.webhookId !== undefined)
+    return id === mailEvent.webhookId ? undefined : 'the event was for another one';
+  if (!isActive) return 'it is not active';
+  if (!events.includes(mailEvent.event)) return `it listens only to ${events.join(', ')}`;
+  if (workspaceId !== null && workspaceId !== mailEvent.workspaceId) return 'it belongs to another workspace';
+  return undefined;
 }

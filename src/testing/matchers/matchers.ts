@@ -134,9 +134,12 @@ function search(
   if (matcher === 'toHaveReceivedRequest' && (!pass || times !== undefined)) {
     checkComplete(mailbox, ['request'], 'nothing shows which requests came');
   }
+  // Why a webhook was not called is in the stories, too.
+  const hadNoDelivery = matcher === 'toHaveDelivered' && length + comparison.misses.length === 0;
+  const tellsStories = MAIL_MATCHERS.has(matcher) || hadNoDelivery;
   return createResult(context, matcher, pass, () => [
     ...describeSearch(context, { noun, expected, times, untried, only, exists }, comparison),
     ...(isOnce ? listRequestsOf(mailbox, sent) : []),
-    ...(MAIL_MATCHERS.has(matcher) ? tellStories(mailbox, sent) : []),
+    ...(tellsStories ? tellStories(mailbox, sent) : []),
   ]);
 }

@@ -81,6 +81,36 @@ test('the story says why each webhook was not called', async () => {
   });
 });
 
+test('the story does not say that a webhook was not called if its delivery is no longer known', async () => {
+  const mailbox = createMailbox({ journalSize: 20, environment: { fetch: async () => new Response() } });
+  const webhook = await mailbox.addWebhook({
+    url: 'http://127.0.0.1:9/in',
+    inbox: HELPDESK,
+    events: ['message.received'],
+  });
+  const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
+  await mailbox.settled();
+  const others = { webhookId: webhook.id, id: 'evt_1' };
+  for (let count = 0; count < 10_010; count += 1) mailbox.trigger('message.received', others);
+  await mailbox.settled({ timeout: '25s' });
+  const { lines, webhooks } = mailbox.explain({ id });
+  expect(webhooks.find(({ webhookId }) => webhookId === webhook.id)?.skipped).toMatch(/no longer/);
+  expect(lines.filter((line) => line.includes('127.0.0.1:9/in'))).toEqual([
+    expect.stringMatching(/no longer (?:in the log|known)\.$/),
+  ]);
+});
+
+test('the story says that a clock is frozen while the next attempt waits', async () => {
+  const mailbox = createMailbox({ environment: { fetch: async () => new Response(null, { status: 503 }) } });
+  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+  mailbox.clock.freeze('2026-03-01T09:00:00Z');
+  const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
+  await mailbox.settled();
+  expect(mailbox.explain(mail as { id: string }).lines.at(-1)).toBe(
+    'The next attempt is due at 09:00:05, in 5s, by a clock that is frozen.',
+  );
+});
+
 test('a receiver that refuses the timestamp is told with its answer and its clock, and when the next attempt is', async () => {
   const date = new Date(Date.now() - 2 * 3_600_000).toUTCString();
   await using receiver = await serve((_, response) => {
