@@ -54,8 +54,8 @@ export function createOutgoingFetch(receiverRules: ReceiverRules) {
 
 /** Returns rules that also refuse every address of this machine. */
 function addOwnAddressRule(rules: ReceiverRules): ReceiverRules {
-  const reason = "This address is the emulator's own port; the emulator never delivers to itself.";
-  return (host, address = host) => rules(host, address) ?? (isLocalAddress(address) ? reason : undefined);
+  const reason = 'The URL leads to the emulator itself, which never delivers to itself.';
+  return (host, address = host) => rules(host, address) ?? (isAddressOfThisMachine(address) ? reason : undefined);
 }
 
 /**
@@ -79,6 +79,7 @@ function send(url: URL, init: RequestInit, agent: Agent, rules: ReceiverRules): 
       path: pathname + search,
       method,
       agent,
+      // This also limits how long an open connection may be idle. The listener applies it to the time to connect only.
       timeout: CONNECT_MS,
       ...(signal && { signal }),
     });
@@ -120,6 +121,7 @@ const [MIN_STATUS, MAX_STATUS] = [200, 599];
 /** The statuses of a `Response` that must not have a body. */
 const STATUSES_WITHOUT_BODY = [204, 205, 304];
 
+/** Creates a `Response`, whose body is read from the connection. @throws {Error} if the status is none of a `Response`. */
 function toResponse(incoming: IncomingMessage): Response {
   const { statusCode: status = 0, headersDistinct } = incoming;
   if (status < MIN_STATUS || status > MAX_STATUS) {
@@ -163,17 +165,18 @@ const LOCAL_NAME = /(?:^|\.)localhost$/;
 
 /**
  * Creates the rules: `localhost` and loopback addresses are always allowed, link-local and metadata addresses are never
- * allowed, and other receivers are allowed only if `deliverTo` names them: the parsed option of `startServer`. Before
+ * allowed, and other receivers are allowed only if `deliverTo`, the parsed option of `startServer`, names them. Before
  * the address of a name is known, the rules say whether the name may be looked up.
  */
 export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules {
-  const matchers = [isLocal, ...deliverTo.map(toMatcher)];
+  const matchers = [isLoopbackReceiver, ...deliverTo.map(toMatcher)];
 
   return (host, addressText = host) => {
     const address = ipaddr.isValid(addressText) ? ipaddr.process(addressText) : undefined;
     const hostAndAddress = addressText === host ? host : `${host} (${addressText})`;
     if (isForbidden(address)) return `${hostAndAddress} is a link-local or metadata address, which is never called.`;
     if (matchers.some((matches) => matches(host, address))) return undefined;
+    // Without the address if it is a loopback address, because the sentence would contradict it.
     const refused = isLoopback(address) ? host : hostAndAddress;
     return `${refused} is not a loopback address; start with --deliver-to ${host} to allow it.`;
   };
@@ -184,9 +187,12 @@ export function findReasonToRefuse(rules: ReceiverRules, url: string): string | 
   return rules(new URL(url).hostname.replace(/^\[|\]$|\.$/g, ''));
 }
 
-/** Returns whether a host is `localhost` or a loopback address. Other names are not local, wherever they resolve to. */
-function isLocal(host: string, address: Address | undefined): boolean {
-  return LOCAL_NAME.test(host) ? !address || isLoopback(address) : ipaddr.isValid(host) && isLoopback(address);
+/** Returns whether a host is `localhost` or a loopback address. */
+function isLoopbackReceiver(host: string, address: Address | undefined): boolean {
+  // A name below `localhost` may be looked up; an address that is then known must be a loopback address.
+  if (LOCAL_NAME.test(host)) return address === undefined || isLoopback(address);
+  // Other names are not local, even if they resolve to a loopback address.
+  return ipaddr.isValid(host) && isLoopback(address);
 }
 
 const isLoopback = (address: Address | undefined) => address?.range() === 'loopback';
@@ -234,7 +240,7 @@ function translatedAddresses(bytes: number[], isKnownPrefix: boolean): number[][
 }
 
 /** Returns whether a connection to an IP address ends at this machine. */
-function isLocalAddress(address: string): boolean {
+function isAddressOfThisMachine(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const target = ipaddr.process(address);
   if (['loopback', 'unspecified'].includes(target.range())) return true;

@@ -10,13 +10,12 @@ export interface Environment {
   /** Calls `callback` once after a real delay in milliseconds. Returns a function that cancels the timer. */
   setTimer(delayMs: number, callback: () => void): () => void;
   /**
-   * Returns the real time, also while a test fakes the global `Date`, for times that no test can move. It is `now` if
-   * that is replaced.
+   * Returns the real time, even if a test fakes the global `Date`. If `now` is replaced, it returns the same as `now`.
    */
   realNow(): Date;
   /**
-   * Like `setTimer`, for the clock of a tenant while it shows `now`. If a test fakes the global `Date` and
-   * `setTimeout`, the callback is also called when the test lets this time pass. It may then be called twice.
+   * Like `setTimer`, for the clock of a tenant that was not moved. If a test fakes the global `Date` and `setTimeout`,
+   * advancing the fake time also calls `callback`. It may be called twice, so a second call must do no harm.
    */
   setClockTimer(delayMs: number, callback: () => void): () => void;
   /** Returns `length` unpredictable bytes, for ids, keys and secrets. */
@@ -115,12 +114,12 @@ function startTimer(delayMs: number, callback: () => void): () => void {
 /** Starts a real timer and, while a test fakes `setTimeout`, one of the test's too. */
 function startClockTimer(delayMs: number, callback: () => void): () => void {
   const cancel = startTimer(delayMs, callback);
-  const fake = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
-  if (fake.setTimeout === setTimeout) return cancel;
-  const timer = fake.setTimeout(callback, delayMs);
+  const current = { setTimeout: globalThis.setTimeout, clearTimeout: globalThis.clearTimeout };
+  if (current.setTimeout === setTimeout) return cancel;
+  const timer = current.setTimeout(callback, delayMs);
   return () => {
     cancel();
-    fake.clearTimeout(timer);
+    current.clearTimeout(timer);
   };
 }
 

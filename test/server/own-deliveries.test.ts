@@ -45,7 +45,7 @@ test.for(['127.0.0.1', '0.0.0.0'])(
       for (const path of ['/__mock/reset', '/__mock/events', '//__mock/reset', '/v1/webhooks']) {
         const url = `http://${name}:${server.port}${path}`;
         const { state, reason } = await expectNoReset(context, server, server.mailbox, url);
-        const said = "This address is the emulator's own port; the emulator never delivers to itself.";
+        const said = 'The URL leads to the emulator itself, which never delivers to itself.';
         context.expect([state, reason], url).toEqual(['refused', said]);
       }
     }

@@ -3,12 +3,13 @@ import { NAME } from '../../basics/version.ts';
 import type { RunCommand } from '../command.ts';
 import { DEFAULT_FIXTURE_FILE, explainWriteError } from '../files.ts';
 
-/** Writes the starter fixture. */
+/** Writes the starter fixture. Never replaces a file that exists. */
 export const init: RunCommand = async (terminal, _, file = DEFAULT_FIXTURE_FILE) => {
   await writeFile(file, STARTER_FIXTURE, { flag: 'wx' }).catch((error: unknown) => {
     throw explainWriteError(error, file);
   });
-  const flags = file === DEFAULT_FIXTURE_FILE ? '' : ` --fixtures ${file}`;
+  const flags =
+    file === DEFAULT_FIXTURE_FILE ? '' : ` --fixtures ${/^[\w./@:+-]+$/.test(file) ? file : JSON.stringify(file)}`;
   terminal.out(`Wrote ${file}. Change it, then run: ${NAME}${flags}`);
 };
 

@@ -58,7 +58,7 @@ export interface ControlAccess extends CallOptions {
   readonly send?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
-/** Thrown when the emulator refuses a call, with the message of the emulator. */
+/** Thrown for each reply that is not a success, with the message of the reply. */
 export class RefusedCallError extends Error {}
 
 /**
@@ -82,12 +82,14 @@ export function createControlClient(access: ControlAccess): ControlClient {
       fields.delete(name);
       return value;
     });
+    // A POST sends its fields in the body, any other method in the query.
     const hasBody = method === 'POST' && input !== undefined;
     const query = Object.entries({ ...(!hasBody && Object.fromEntries(fields)), sandbox: options?.sandbox ?? sandbox });
     const parameters = query.filter(([, value]) => value !== undefined).map(([name, value]) => [name, toText(value)]);
     const url = `${control}${target}${parameters.length > 0 ? `?${new URLSearchParams(parameters)}` : ''}`;
-    const body = hasBody ? { body: JSON.stringify(Object.fromEntries(fields)) } : {};
-    return readReply(await send(url, { method, headers, ...body }));
+    const init: RequestInit = { method, headers };
+    if (hasBody) init.body = JSON.stringify(Object.fromEntries(fields));
+    return readReply(await send(url, init));
   }
 
   const ids = Object.keys(CONTROL_CALLS) as ControlCallId[];
@@ -102,8 +104,10 @@ function toText(value: unknown): string {
 async function readReply(response: Response): Promise<unknown> {
   const { headers, body, ok } = response;
   const type = headers.get('content-type') ?? '';
-  if (!ok)
-    throw new RefusedCallError((await response.json().catch(() => undefined))?.error ?? 'The emulator sent no reply.');
+  if (!ok) {
+    const reply = await response.json().catch(() => undefined);
+    throw new RefusedCallError(reply?.error ?? `The reply has status ${response.status} and no error message.`);
+  }
   if (type.startsWith('text/event-stream') && body) return readEvents(body);
   return type.startsWith('application/json') ? response.json() : response.blob();
 }
@@ -114,8 +118,10 @@ async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<unk
   const splitter = new LineSplitter();
   let data: string | undefined;
   try {
-    for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) {
-      for (const line of splitter.read(value ?? new Uint8Array())) {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      for (const line of splitter.read(value)) {
         if (line.startsWith('data: ')) data = line.slice('data: '.length);
         if (line !== '' || data === undefined) continue;
         yield JSON.parse(data);

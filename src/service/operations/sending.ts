@@ -25,7 +25,8 @@ export const sendMessage: Run<'sendMessage'> = (context, { params, body }) => {
   const { to, subject, replyTo = null, verified } = body;
   const content = contentOf(body);
   if (subject === '') context.assume('sending.empty-subject');
-  const recipientCheck = { recipients: verified ? [] : [...to, ...content.cc, ...content.bcc] };
+  const recipients = verified ? [] : [...to, ...content.cc, ...content.bcc];
+  const recipientCheck: RecipientCheck = { recipients, canSkip: true };
   return send(context, inbox, { ...EMPTY_MAIL, ...content, to, subject, replyTo, recipientCheck });
 };
 

@@ -17,8 +17,10 @@ import { checkEpoch, checkRoom, markBounced, publish, sizeOfMail, storeMessage }
 /** Which recipients must have written to the inbox before. */
 export interface RecipientCheck {
   readonly recipients: readonly string[];
-  /** The values of `sending.verified.scope` with which the recipients are checked. If left out: with every value. */
+  /** The recipients are checked only if `sending.verified.scope` has one of these values. Default: always. */
   readonly checkedInScopes?: readonly BehaviourValue<'sending.verified.scope'>[];
+  /** Whether the caller can skip the check by `"verified": true`. */
+  readonly canSkip?: true;
 }
 
 /** The fields of an outgoing mail that are stored and that count towards the storage limit. */
@@ -37,16 +39,20 @@ export interface OutgoingMail extends StoredMail {
   readonly submission?: Submission;
 }
 
-/** Fields of a submitted mail. For any other mail, `newFields` creates these fields. */
-interface Submission
+/** The fields that a submitted mail has. For any other mail, `newFields` creates them. */
+interface SentFields
   extends Pick<MessageRow, 'from' | 'fromAddress' | 'raw' | 'messageIdHeader' | 'inReplyTo' | 'references'> {
-  readonly recipients: readonly string[];
   readonly threadId: string | undefined;
 }
 
+/** A submitted mail: its fields, and the recipients of its envelope. */
+interface Submission extends SentFields {
+  readonly recipients: readonly string[];
+}
+
 /**
- * Sends a mail: stores it as an outbound message, delivers it to inboxes of all tenants of this emulator, and detects
- * bounces. Publishes `message.sent`, then `message.received` for each inbox, then `message.bounced`.
+ * Sends a mail: stores it as an outbound message, delivers it to the inboxes and correspondents that the tenant can
+ * reach, and detects bounces. Publishes `message.sent`, then `message.received` for each inbox, then `message.bounced`.
  *
  * @throws {ApiError} as `checkSending` does, or STORAGE_FULL. In these cases nothing is stored.
  */
@@ -148,21 +154,19 @@ function newFields(world: World, inbox: InboxRow, originalMessage: MessageRow | 
 
 const MAX_REFERENCES = 20;
 
-/**
- * Returns the Message-IDs for References of a reply: the first message of the conversation, and its latest messages.
- */
+/** Returns the Message-IDs for References of a reply. If there are more than 20, these are the first and the latest 19. */
 export function referencesTo({
   references,
   messageIdHeader,
 }: Pick<MessageRow, 'references' | 'messageIdHeader'>): string[] {
   const all = [...references, messageIdHeader];
-  return all.length <= MAX_REFERENCES ? all : [...all.slice(0, 1), ...all.slice(1 - MAX_REFERENCES)];
+  return all.length <= MAX_REFERENCES ? all : [...all.slice(0, 1), ...all.slice(-(MAX_REFERENCES - 1))];
 }
 
 /**
- * Refuses a mail before anything is stored: if its inbox is paused, if a recipient must have written to the inbox
- * before and has not, or if a simulator among the recipients refuses the mail. Mail to `pause@simulator.test` pauses
- * the inbox; mail to `resume@simulator.test` ends the pause.
+ * Refuses a mail before it is stored: if its inbox is paused, if a recipient must have written to the inbox
+ * before and has not, or if a simulator among the recipients refuses the mail. It also changes the pause: mail to
+ * `pause@simulator.test` pauses the inbox, and mail to `resume@simulator.test` ends the pause.
  *
  * @throws {ApiError} INBOX_PAUSED, RELAY_FAILED, or UNVERIFIED_RECIPIENT (or VALIDATION_ERROR, by `sending.verified`).
  */
@@ -195,7 +199,7 @@ function checkVerifiedRecipients(
   { readBehaviour }: MailContext,
   world: World,
   inboxId: string,
-  { recipients, checkedInScopes: scopes }: RecipientCheck,
+  { recipients, checkedInScopes, canSkip }: RecipientCheck,
 ): void {
   const hasWritten = (address: string) =>
     world.messages
@@ -204,11 +208,10 @@ function checkVerifiedRecipients(
   const unverified = recipients
     .map(toBareAddress)
     .find((address) => findSimulator(address, readBehaviour) === undefined && !hasWritten(address));
-  if (unverified === undefined || scopes?.includes(readBehaviour('sending.verified.scope')) === false) return;
+  if (unverified === undefined || checkedInScopes?.includes(readBehaviour('sending.verified.scope')) === false) return;
   const value = readBehaviour('sending.verified');
   if (value === 'sent') return;
-  // Only the request that sends a new mail has the field `verified`, and only this request has no `scopes`.
-  const advice = scopes ? '' : '; send with "verified": true if you know the address to be right';
+  const advice = canSkip !== true ? '' : '; send with "verified": true if you know the address to be right';
   throw new ApiError(REFUSAL_CODES[value], `${unverified} has never written to this inbox${advice}.`);
 }
 
@@ -224,13 +227,16 @@ function deliverReports(
   original: MessageRow,
   bounced: readonly string[],
 ): void {
-  const emulator = { ...context, source: 'emulator' as const };
-  for (const recipient of bounced) receiveMail(emulator, sender, composeReport(sender.world, original, recipient));
+  const contextOfReports = { ...context, source: 'emulator' as const };
+  for (const recipient of bounced)
+    receiveMail(contextOfReports, sender, composeReport(sender.world, original, recipient));
 }
 
 function composeReport({ environment }: World, original: MessageRow, recipient: string): IncomingMail {
-  const [id, at] = [newId(environment), new Date(environment.now())];
-  const [status, diagnostic] = ['5.1.1', `550 5.1.1 There is no inbox with the address ${recipient}.`];
+  const id = newId(environment);
+  const at = new Date(environment.now());
+  const status = '5.1.1';
+  const diagnostic = `550 ${status} There is no inbox with the address ${recipient}.`;
   const report = { id, at, reportingMta: DEFAULT_DOMAIN, recipient, status, diagnostic, original };
   const { bytes, subject, text, files } = createDeliveryReport(report);
   const { fromAddress: to, messageIdHeader, references } = original;
@@ -272,7 +278,7 @@ export function submitMail(
   const { world, inboxId } = principal;
   checkEpoch(context, world);
   const inbox = world.inboxes.get(inboxId);
-  if (inbox?.deletedAt !== null) throw new ApiError('NOT_FOUND', 'The inbox was deleted.');
+  if (!inbox || inbox.deletedAt !== null) throw new ApiError('NOT_FOUND', 'The inbox was deleted.');
   const fallbackId = `<${newId(world.environment)}@${inbox.domain}>`;
   const raw = completeHeader(mail.bytes, fallbackId, new Date(world.environment.now()));
   const { mail: parsedMail, readAuthors } = parseEml(raw, fallbackId);
@@ -298,9 +304,9 @@ export function submitMail(
 }
 
 /**
- * Returns the bytes of a mail without Bcc and Resent-Bcc. A missing Date or Message-ID is added. Some programs take a
- * CR alone for the end of a line, so it becomes one here, and what follows it is checked like any other field. No empty
- * line stays within the header, so that none of its fields becomes text.
+ * Returns the bytes of a mail without Bcc and Resent-Bcc. A missing Date or Message-ID is added. Some programs read a
+ * single CR as a line end. So each CR in the header becomes CRLF, and a Bcc field behind a CR is removed too. Empty lines
+ * in the header are removed, because the fields after one would become text of the mail.
  */
 function completeHeader(bytes: Uint8Array, messageId: string, date: Date): Uint8Array<ArrayBuffer> {
   const text = toBinary(repairLineEnds(bytes));
