@@ -115,6 +115,12 @@ export function textOfFlag(flag: GivenFlag | undefined): string | undefined {
   return flag && String(flag.value);
 }
 
+/** Returns the text of a flag, or `undefined` if the flag is not given. @throws {UsageError} if the text is empty. */
+export function readText(given: GivenFlag | undefined): string | undefined {
+  if (given?.value === '') throw new UsageError(`${given.source} must not be empty.`);
+  return given && String(given.value);
+}
+
 /** Parses each text of a repeatable flag. Returns an empty list if the flag is not set. */
 export function parseEach<Item>(flag: GivenFlag | undefined, parse: (text: string, source: string) => Item): Item[] {
   const { value, source } = flag ?? { value: [], source: '' };

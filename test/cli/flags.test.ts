@@ -353,7 +353,9 @@ test('shows every command, the flags of start and their defaults in help', async
   }
   test
     .expect(shown)
-    .toMatch(/^ {2}client <python> \[file\] {2,}.+\n(?: {20,}.+\n)* {2}behaviours \[id\] {2,}.+\n(?:.+\n)* {2}help \[command\] {2}/m);
+    .toMatch(
+      /^ {2}client <python> \[file\] {2,}.+\n(?: {20,}.+\n)* {2}behaviours \[id\] {2,}.+\n(?:.+\n)* {2}help \[command\] {2}/m,
+    );
   for (const start of startsOf(START_FLAG_ROWS))
     test.expect(help.filter((line) => line.startsWith(start))).toHaveLength(1);
   test.expect(unwrap(shown)).toMatch(/--port .+default 4025; also PORT/);

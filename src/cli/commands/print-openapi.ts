@@ -2,10 +2,9 @@ import type { BehaviourOptions } from '../../contract/behaviours.ts';
 import { BehaviourError } from '../../contract/behaviours.ts';
 import { createOpenApi } from '../../contract/openapi/create-openapi.ts';
 import { applyProfile } from '../../contract/profile.ts';
-import { type GivenFlags, parseEach, parsePair, type RunCommand, UsageError } from '../command.ts';
+import { type GivenFlags, parseEach, parsePair, type RunCommand, readText, UsageError } from '../command.ts';
 import { writeGeneratedFile } from '../files.ts';
 import { readProfile } from '../profile-file.ts';
-import { readText } from './start-settings.ts';
 
 /**
  * Prints the OpenAPI document of the service, or writes it to a file. The document describes an emulator that is
