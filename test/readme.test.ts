@@ -82,7 +82,7 @@ const NOT_USED: Readonly<Record<string, string>> = {
 const PICTURES = ['src/inspector/run.png'];
 
 /** What the package has besides its build, by the beginning of the path. */
-const SHIPPED: readonly string[] = [...PAGES, ...PICTURES, 'CHANGELOG.md', 'LICENSE', 'fixtures/'];
+const SHIPPED: readonly string[] = [...PAGES, ...PICTURES, 'CHANGELOG.md', 'LICENSE', 'fixtures/', 'dist/llms.txt'];
 
 /** The tests on the pages that change what other files of the same process would find: requests, or matchers. */
 const ALONE = BLOCKS.flatMap(({ file, text }) =>
@@ -146,6 +146,7 @@ test('the generated parts are as the code has them; npm run docs writes them', (
   expect(findUnusedParts()).toEqual([]);
 });
 
+// The built package is here already, because the command of the other tests is from it.
 test('every link leads to a page or a heading that is there and that the package has', () => {
   const isShipped = (file: string) => SHIPPED.some((start) => file.startsWith(start));
   for (const page of PAGES) expect(findDeadLinks(page, isShipped), page).toEqual([]);
