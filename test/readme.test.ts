@@ -51,7 +51,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'npx agent-mailbox-mock exec -- python3 -m pytest test_agent.py': 'npm run test:all -- compat does it',
   'pip install pytest': 'the test of the recipe skips itself without pytest',
   'npx msw init public --save': 'the test of the page runs it',
-  'python3 -m pytest': 'the test of the recipe for pytest runs it',
+  'npx agent-mailbox-mock exec -- python3 -m pytest': 'the test of the recipe for pytest runs it',
   'npx agent-mailbox-mock --port 4101 &': 'the tests of the balancers start several processes',
   'npx agent-mailbox-mock --port 4102 &': 'the tests of the balancers start several processes',
   'MAILBOX_URLS=http://127.0.0.1:4101,http://127.0.0.1:4102 npx playwright test': 'it needs both processes',
@@ -82,7 +82,7 @@ const NOT_USED: Readonly<Record<string, string>> = {
 const PICTURES = ['src/inspector/run.png'];
 
 /** What the package has besides its build, by the beginning of the path. */
-const SHIPPED: readonly string[] = [...PAGES, ...PICTURES, 'CHANGELOG.md', 'LICENSE', 'fixtures/'];
+const SHIPPED: readonly string[] = [...PAGES, ...PICTURES, 'CHANGELOG.md', 'LICENSE', 'fixtures/', 'dist/llms.txt'];
 
 /** The tests on the pages that change what other files of the same process would find: requests, or matchers. */
 const ALONE = BLOCKS.flatMap(({ file, text }) =>
@@ -125,7 +125,7 @@ exec "$name" "$@"
 `;
 
 /** The commands of ours that listen to nothing. */
-const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|exec|init|samples|validate)\b/;
+const ENDS_BY_ITSELF = /^npx agent-mailbox-mock (behaviours|client|exec|init|openapi|samples|validate)\b/;
 
 /** What writes a fixture that every start in its folder uses: it gets a folder of its own. */
 const WRITES_FIXTURE = /^npx agent-mailbox-mock init\b/;
@@ -146,6 +146,7 @@ test('the generated parts are as the code has them; npm run docs writes them', (
   expect(findUnusedParts()).toEqual([]);
 });
 
+// The built package is here already, because the command of the other tests is from it.
 test('every link leads to a page or a heading that is there and that the package has', () => {
   const isShipped = (file: string) => SHIPPED.some((start) => file.startsWith(start));
   for (const page of PAGES) expect(findDeadLinks(page, isShipped), page).toEqual([]);
@@ -246,7 +247,9 @@ test('the recipe for Jest passes with the globals of vitest', SLOW, async (conte
 test('the recipe for pytest passes', SLOW, async (context) => {
   const python = runShell(context, 'python3 -m pytest --version');
   if ((await python.ended).code !== 0 && !process.env.CI) return context.skip('pytest is not installed here');
-  const { ended, stdout } = await runToEnd(context, 'python3 -m pytest -p no:cacheprovider test_mail.py');
+  await runToEnd(context, `${AS_BUILT} client python`);
+  const command = `${AS_BUILT} exec -- python3 -m pytest -p no:cacheprovider test_mail.py`;
+  const { ended, stdout } = await runToEnd(context, command);
   expect(await ended, stdout).toEqual({ code: 0, signal: null });
 });
 

@@ -55,6 +55,8 @@ export interface Command {
   readonly help: string;
   /** The argument of the command, such as `<file>`; in square brackets if it is optional. */
   readonly argument?: `<${string}>` | `[${string}]`;
+  /** A second argument, which is optional. */
+  readonly secondArgument?: `[${string}]`;
   /** Whether the command runs another command, which follows `--`. */
   readonly runsOtherCommand?: true;
   /** Command lines, without the name of the program, and what each of them does. */
@@ -66,13 +68,14 @@ export interface Command {
 }
 
 /**
- * Runs a command to its end. `command` is the command line after `--`. Resolves with the exit code, if it is not 0.
+ * Runs a command to its end. `rest` has the second argument, or the command line after `--`. Resolves with the exit
+ * code, if it is not 0.
  *
  * @throws {UsageError | CannotRunError}
  */
 export type RunCommand = (...input: CommandInput) => Promise<void> | Promise<number>;
 
-type CommandInput = [terminal: Terminal, flags: GivenFlags, argument: string | undefined, command: readonly string[]];
+type CommandInput = [terminal: Terminal, flags: GivenFlags, argument: string | undefined, rest: readonly string[]];
 
 /** Creates a command that ends when it is interrupted. The signal that `run` receives is then aborted. */
 export function createInterruptible(run: (...input: [...CommandInput, signal: AbortSignal]) => Promise<void>) {
@@ -110,6 +113,12 @@ export function quote(value: unknown): string {
 /** Returns the text of a flag; `undefined` if the flag is not set. */
 export function textOfFlag(flag: GivenFlag | undefined): string | undefined {
   return flag && String(flag.value);
+}
+
+/** Returns the text of a flag, or `undefined` if the flag is not given. @throws {UsageError} if the text is empty. */
+export function readText(given: GivenFlag | undefined): string | undefined {
+  if (given?.value === '') throw new UsageError(`${given.source} must not be empty.`);
+  return given && String(given.value);
 }
 
 /** Parses each text of a repeatable flag. Returns an empty list if the flag is not set. */

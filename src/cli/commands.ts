@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { DEFAULT_FIXTURE_FILE } from './files.ts';
+import { DEFAULT_FIXTURE_FILE, DEFAULT_PYTHON_FILE } from './files.ts';
 import * as FLAGS from './flags.ts';
 
 /** Every command, by name. A command loads its code only when it runs, so that help does not load the server. */
@@ -107,6 +107,21 @@ export const COMMANDS = {
     argument: '<file>',
     flags: {},
     load: async () => (await import('./commands/validate.ts')).validate,
+  },
+  openapi: {
+    help: 'Print the OpenAPI document of the service, or write it to a file',
+    argument: '[file]',
+    examples: [['openapi openapi.json', 'Write the document, for example to generate a client from it']],
+    flags: FLAGS.OPENAPI_FLAGS,
+    load: async () => (await import('./commands/print-openapi.ts')).printOpenApi,
+  },
+  client: {
+    help: `Write the client for Python, which controls an emulator from tests (default ${DEFAULT_PYTHON_FILE})`,
+    argument: '<python>',
+    secondArgument: '[file]',
+    examples: [['client python', 'Write it beside your tests']],
+    flags: {},
+    load: async () => (await import('./commands/write-client.ts')).writeClient,
   },
   behaviours: {
     help: 'List the behaviours that the service document leaves open, or explain one',

@@ -221,6 +221,12 @@ export const BEHAVIOURS_FLAGS = {
   json: { help: 'Print one line of JSON' },
 } as const satisfies Record<string, Flag>;
 
+/** The flags of `agent-mailbox-mock openapi`. */
+export const OPENAPI_FLAGS = {
+  behaviour: { ...START_FLAGS.behaviour, help: 'Describe the service after this change of a behaviour; repeatable' },
+  profile: { ...START_FLAGS.profile, help: 'Describe the service with the behaviours in this file' },
+} as const satisfies Record<string, Flag>;
+
 /** The flags of `agent-mailbox-mock profile`. */
 export const PROFILE_FLAGS = {
   file: { value: '<file>', help: `File to write (default ${DEFAULT_PROFILE_FILE})` },

@@ -23,7 +23,7 @@ async function runCommand(terminal: Terminal, line: CommandLine): Promise<unknow
   checkNodeVersion();
   if (line.action === 'help') return void terminal.out((line.topic ? commandHelp(line.topic) : overview()).join('\n'));
   const command: Command = COMMANDS[line.action];
-  return await (await command.load())(terminal, line.flags, line.argument, line.otherCommand ?? []);
+  return await (await command.load())(terminal, line.flags, line.argument, line.rest);
 }
 
 /** The commands whose examples the overview shows. */
@@ -76,9 +76,10 @@ function commandHelp(name: CommandName): string[] {
   ];
 }
 
-/** Returns how to write a command: name, argument, `flags`, and `-- <command>` if the command runs another command. */
-export function usageOf(name: string, { argument, runsOtherCommand }: Command, flags = ''): string {
-  return `${name}${argument ? ` ${argument}` : ''}${flags}${runsOtherCommand ? ' -- <command>' : ''}`;
+/** Returns how to write a command: name, arguments, `flags`, and `-- <command>` if the command runs another command. */
+export function usageOf(name: string, { argument, secondArgument, runsOtherCommand }: Command, flags = ''): string {
+  const words = [name, argument, secondArgument].filter((word) => word !== undefined);
+  return `${words.join(' ')}${flags}${runsOtherCommand ? ' -- <command>' : ''}`;
 }
 
 /** Lists the examples of commands, followed by an empty line. */
@@ -107,8 +108,8 @@ export type CommandLine =
       readonly action: CommandName;
       readonly flags: GivenFlags;
       readonly argument: string | undefined;
-      /** The command line after `--`, for a command that runs another command. */
-      readonly otherCommand: readonly string[] | undefined;
+      /** The second argument, or the command line after `--` for a command that runs another command. */
+      readonly rest: readonly string[];
     };
 
 type Flags = Readonly<Record<string, Flag>>;
@@ -134,12 +135,12 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   if (unsupported) throw new UsageError(`The command ${name} does not take --${unsupported}; see --help.`);
 
   const otherCommand = command.runsOtherCommand && parseOtherCommand(name, rest, positionals);
-  const argument = otherCommand ? undefined : parseArgument(name, command, rest);
+  const [argument, ...more] = otherCommand ? [] : parseArguments(name, command, rest);
   const typedFlags = Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }] as const);
   const givenFlags: GivenFlags = { ...readEnvironment(env, flags), ...Object.fromEntries(typedFlags) };
   if (givenFlags.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
   if (givenFlags.version?.value) return { action: 'version' };
-  return { action: name, flags: givenFlags, argument, otherCommand };
+  return { action: name, flags: givenFlags, argument, rest: otherCommand ?? more };
 }
 
 /** The command that shows the usage of other commands. */
@@ -206,17 +207,21 @@ function hintForDash(name: string, flag: Flag | undefined, args: readonly string
   return `${rule}a value that begins with - follows an =, as in ${label}=${flag?.value ?? '<value>'}; `;
 }
 
-function parseArgument(name: string, { argument }: Command, [first, ...more]: readonly string[]): string | undefined {
-  if (argument === undefined && first !== undefined) {
-    throw new UsageError(`The command ${name} takes no argument, but got ${quote(first)}.`);
-  }
-  if (argument?.startsWith('<') && first === undefined) {
+/** Checks that a command gets the arguments that it takes, and returns them. */
+function parseArguments(name: string, { argument, secondArgument }: Command, given: readonly string[]) {
+  const taken = [argument, secondArgument].flatMap((each) => each ?? []);
+  if (argument?.startsWith('<') && given.length === 0) {
     throw new UsageError(`The command ${name} needs ${argument}; see --help.`);
   }
-  const noun = argument?.slice(1, -1);
-  if (first === '') throw new UsageError(`The ${noun} of ${name} must not be empty.`);
-  if (more.length > 0) throw new UsageError(`The command ${name} takes one ${noun}, but got ${quote(more[0])} too.`);
-  return first;
+  const nouns = taken.map((each) => each.slice(1, -1));
+  for (const [index, noun] of nouns.entries()) {
+    if (given[index] === '') throw new UsageError(`The ${noun} of ${name} must not be empty.`);
+  }
+  const extra = given[taken.length];
+  if (extra === undefined) return given;
+  if (nouns.length === 0) throw new UsageError(`The command ${name} takes no argument, but got ${quote(extra)}.`);
+  const limit = nouns.length === 1 ? `one ${nouns[0]}` : taken.join(' ');
+  throw new UsageError(`The command ${name} takes ${limit}, but got ${quote(extra)} too.`);
 }
 
 /** Returns the command line of the other command. It follows `--`, because both commands may have the same flag. */

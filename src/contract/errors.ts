@@ -157,8 +157,8 @@ function describeUnknown(keys: readonly string[], known: readonly string[]): str
   return `has unknown fields: ${shown.join(', ')}`;
 }
 
-/** Returns the fields of the object schema that refused a field of the object at a path. */
-function knownFields(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]): string[] {
+/** Returns the fields of the object schema that refused a field of the object at a path of `value`. */
+export function knownFields(schema: z.ZodType, value: unknown, path: readonly PropertyKey[]): string[] {
   // Only the raw issues name the schema that found them, and only a second run returns these.
   const result = schema._zod.run({ value, issues: [] }, { async: false });
   if (result instanceof Promise) return [];

@@ -1,5 +1,5 @@
 import { createOptionError } from '../basics/option-error.ts';
-import { ApiError, createValidationError, parseOrRefuse } from '../contract/errors.ts';
+import { ApiError, createValidationError, knownFields, parseOrRefuse } from '../contract/errors.ts';
 import type { Recipient } from '../service/mail/route.ts';
 import { newId } from '../world/environment.ts';
 import type { Fault, FaultOptions, NamedFault, NamedFaultOptions } from '../world/fault.ts';
@@ -86,11 +86,14 @@ export type InitialFault = FaultOptions | NamedFault | FaultName;
 /** Adds the faults with which a mailbox starts. @throws {ApiError} as `addFault` does, with the place in the list. */
 export function addInitialFaults(scope: ControlScope, options: readonly InitialFault[]): void {
   const { addFault } = createMailboxFaults(scope);
-  const parsed = initialFaults().safeParse({ faults: options });
+  const given = { faults: options };
+  const parsed = initialFaults().safeParse(given);
   if (!parsed.success) {
-    throw createOptionError(createValidationError('An option', parsed.error), {
+    const refuse = (where: string) =>
+      createValidationError(where, parsed.error, (path) => knownFields(initialFaults(), given, path));
+    throw createOptionError(refuse('An option'), {
       option: 'faults',
-      describe: (nameOf) => createValidationError(nameOf('faults'), parsed.error).message,
+      describe: (nameOf) => refuse(nameOf('faults')).message,
     });
   }
   for (const [index, fault] of options.entries()) {

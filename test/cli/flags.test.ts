@@ -149,7 +149,12 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, action: string, argument: stri
   [['validate', 'a.json'], { AGENT_MAILBOX_FIXTURES: 'b.json' }, 'validate', 'a.json'],
   [['validate', '--', '-h'], {}, 'validate', '-h'],
 ])('reads %j with %j in the environment as %s of %s', ([args, env, action, argument], { expect }) => {
-  expect(parseCommandLine(args, env)).toEqual({ action, argument, flags: {} });
+  expect(parseCommandLine(args, env)).toEqual({ action, argument, rest: [], flags: {} });
+});
+
+test('reads a second argument of a command that takes one', ({ expect }) => {
+  const parsed = parseCommandLine(['client', 'python', 'mailbox_client.py'], {});
+  expect(parsed).toEqual({ action: 'client', argument: 'python', rest: ['mailbox_client.py'], flags: {} });
 });
 
 test.for<[args: string[], env: NodeJS.ProcessEnv, flags: object, otherCommand: string[]]>([
@@ -159,7 +164,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, flags: object, otherCommand: s
   [['exec', '--', 'sh'], { AGENT_MAILBOX_PORT: '1' }, { port: { value: '1', source: 'AGENT_MAILBOX_PORT' } }, ['sh']],
 ])('reads %j with %j in the environment as exec with %j of %j', ([args, env, flags, otherCommand], { expect }) => {
   const parsed = parseCommandLine(args, env);
-  expect(parsed).toEqual({ action: 'exec', argument: undefined, otherCommand, flags: expect.any(Object) });
+  expect(parsed).toEqual({ action: 'exec', argument: undefined, rest: otherCommand, flags: expect.any(Object) });
   const [given] = Object.values('flags' in parsed ? parsed.flags : {});
   const [wanted] = Object.values(flags);
   expect(given?.value).toEqual(wanted?.value);
@@ -207,7 +212,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [
     ['serve'],
     {},
-    /no command "serve"; there are: start, exec, receive, samples, trigger, listen, logs, show, mcp, verify, profile, fleet, init, validate, behaviours, help\.$/,
+    /no command "serve"; there are: start, exec, receive, samples, trigger, listen, logs, show, mcp, verify, profile, fleet, init, validate, openapi, client, behaviours, help\.$/,
   ],
   [['recieve'], {}, /no command "recieve"; did you mean receive\? There are: start, .+, help\.$/],
   [['help', 'int'], {}, /no command "int"; did you mean init\? There are: /],
@@ -224,6 +229,12 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [['validate', '-q', 'a.json'], {}, /validate does not take --quiet/],
   [['init', 'a', 'b'], {}, /init takes one file, but got "b" too/],
   [['init', ''], {}, /file of init must not be empty/],
+  [['client'], {}, /client needs <python>; see --help\.$/],
+  [['client', 'python', ''], {}, /file of client must not be empty/],
+  [['client', 'python', 'a.py', 'b.py'], {}, /client takes <python> \[file\], but got "b\.py" too/],
+  [['client', 'ruby'], {}, /no client for "ruby" to write; there is one for python\. For JavaScript/],
+  [['openapi', 'a.json', 'b.json'], {}, /openapi takes one file, but got "b\.json" too/],
+  [['openapi', '--behaviour', 'errors.shapes=x'], {}, /no behaviour "errors\.shapes"; did you mean errors\.shape/],
   [['validate'], {}, /validate needs <file>; see --help\.$/],
   [['validate', 'a', 'b'], {}, /validate takes one file, but got "b" too/],
   [[''], {}, /no command ""/],
@@ -342,7 +353,9 @@ test('shows every command, the flags of start and their defaults in help', async
   }
   test
     .expect(shown)
-    .toMatch(/^ {2}validate <file> {2,}.+\n {2}behaviours \[id\] {2,}.+\n(?:.+\n)* {2}help \[command\] {2}/m);
+    .toMatch(
+      /^ {2}client <python> \[file\] {2,}.+\n(?: {20,}.+\n)* {2}behaviours \[id\] {2,}.+\n(?:.+\n)* {2}help \[command\] {2}/m,
+    );
   for (const start of startsOf(START_FLAG_ROWS))
     test.expect(help.filter((line) => line.startsWith(start))).toHaveLength(1);
   test.expect(unwrap(shown)).toMatch(/--port .+default 4025; also PORT/);
@@ -378,7 +391,7 @@ test.for(COMMAND_ROWS)('shows %s alone in its help', async ([name, command], { e
   const { code, out, err } = await runHere([name, '--help']);
   expect([code, err]).toEqual([0, '']);
   expect(await runHere(['help', name])).toEqual({ code, out, err });
-  const usage = command.argument ? `${name} ${command.argument}` : name;
+  const usage = [name, command.argument, command.secondArgument].filter(Boolean).join(' ');
   const other = command.runsOtherCommand ? ' -- <command>' : '';
   const help = linesOf(out.join('\n'));
   expect(help[0]).toBe(`Usage: agent-mailbox-mock ${usage} [flags]${other}`);

@@ -42,13 +42,15 @@ test('loads five files to start a server, and SMTP only with a port for it', asy
   test.expect(withSmtp).toEqual([...FILES_OF_A_SERVER, 'mail-listener', 'mail-servers', 'smtp-server'].sort());
 });
 
-test.for([
-  ['init'],
-  ['behaviours'],
-  ['samples'],
-  ['receive', '--to', 'a@b.test', '--from', 'c@d.test', '--url', 'http://127.0.0.1:1'],
-])('loads nothing of a server for %j', async (args, test) => {
+test.for<[file: string, args: string[]]>([
+  ['init', ['init']],
+  ['behaviours', ['behaviours']],
+  ['samples', ['samples']],
+  ['print-openapi', ['openapi']],
+  ['write-client', ['client', 'python']],
+  ['receive', ['receive', '--to', 'a@b.test', '--from', 'c@d.test', '--url', 'http://127.0.0.1:1']],
+])('loads %s and nothing of a server for %j', async ([file, args], test) => {
   const loaded = await filesLoadedBy(test, args);
-  test.expect(loaded).toContain(args[0]);
+  test.expect(loaded).toContain(file);
   test.expect(loaded).not.toContain('start');
 });

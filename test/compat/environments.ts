@@ -257,6 +257,7 @@ const PROGRAMS: readonly Environment[] = (
     ['webpack 5, msw 2', 'bundlers', 'node20', 'webpack.mjs', [], {}],
     ['esbuild and rollup, msw 2', 'bundlers', 'node20', 'esbuild-and-rollup.mjs', [], {}],
     ['AsyncAPI parser, hey-api and orval', 'generators', 'node24', 'documents.mjs', [], {}],
+    ['MCP conformance', 'mcp', 'node24', 'conformance.mjs', [], {}],
     ['no msw', 'bare', 'node20', 'without-msw.mjs', [], {}],
     ['Bun, bare import of the matchers', 'earlier', 'bun', 'matchers.test.mjs', ['test'], {}],
     [

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runToEnd } from './run-to-end.ts';
 
 /** The folders into which the packages are installed: what does not fit together is in another one. */
-export type ProjectName = 'earlier' | 'latest' | 'bundlers' | 'generators' | 'bare';
+export type ProjectName = 'earlier' | 'latest' | 'bundlers' | 'generators' | 'mcp' | 'bare';
 
 /** Packages by their names, with their versions. */
 type Dependencies = Readonly<Record<string, string>>;
@@ -59,6 +59,7 @@ const PROJECTS: Readonly<Record<ProjectName, Dependencies>> = {
     orval: '^8.0.0',
     typescript: '~5.9.0',
   },
+  mcp: { '@modelcontextprotocol/conformance': '^0.1.16' },
   bare: {},
 };
 

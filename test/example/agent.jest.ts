@@ -3,13 +3,10 @@ import { matchers } from 'agent-mailbox-mock/matchers';
 import { createSample } from 'agent-mailbox-mock/samples';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { createAgent } from './agent.ts';
+import { CHAIR, DANA, HELPDESK, receive } from './mailbox-with-agent.ts';
 import { serveAgent } from './serve-agent.ts';
 
 expect.extend(matchers);
-
-const DANA = 'dana@customer.test';
-const HELPDESK = 'helpdesk@acme.test';
-const CHAIR = { from: `Dana <${DANA}>`, to: HELPDESK, subject: 'A chair', plainBody: 'I would like to buy a chair.' };
 
 let mailbox: MailboxServer['mailbox'];
 let close: () => Promise<void>;
@@ -20,8 +17,7 @@ beforeEach(async () => {
   const served = await serveAgent((request) => agent(request));
   const events = ['message.received', 'message.bounced'] as const;
   const { secret } = await mailbox.addWebhook({ url: served.url, events, inbox: HELPDESK });
-  const key = mailbox.keys.acme.inboxes.helpdesk;
-  const agent = createAgent({ baseUrl: server.url, key, secret });
+  const agent = createAgent({ client: server.client(mailbox.keys.acme.inboxes.helpdesk), secret });
   close = async () => {
     served.close();
     await server.close();
@@ -30,38 +26,29 @@ beforeEach(async () => {
 
 afterEach(() => close());
 
-/** Delivers a mail, and waits until the agent has answered its webhook. */
-async function receive(mail: Parameters<typeof mailbox.receiveMessage>[0]) {
-  const [received] = await mailbox.receiveMessage(mail);
-  await mailbox.settled();
-  if (received === undefined) throw new Error('No inbox has this address.');
-  return received;
-}
-
 test('a new mail is answered', async () => {
-  const mail = await receive(CHAIR);
-  expect(mailbox).toHaveAnswered(mail);
+  expect(mailbox).toHaveAnswered(await receive(mailbox, CHAIR));
   expect(mailbox).toHaveSentOnce({ to: DANA, plainBody: /Which size/ });
   expect(mailbox).toHaveNoUnexpectedRefusals();
 });
 
 test('what the agent cannot decide becomes a draft for a person', async () => {
-  const mail = await receive({ ...CHAIR, plainBody: 'Can we talk about my invoice?' });
+  const mail = await receive(mailbox, { ...CHAIR, plainBody: 'Can we talk about my invoice?' });
   expect(mailbox).toHaveIgnored(mail);
   expect(mailbox).toHaveReceivedRequest({ operation: 'createDraft', body: { to: [DANA], replyToMessageId: mail.id } });
 });
 
 test('a human answers after two hours', async () => {
   mailbox.addCorrespondent({ address: DANA, replies: ['Size M, please.'], after: '2h' });
-  await receive(CHAIR);
+  await receive(mailbox, CHAIR);
   await mailbox.clock.advance('2h');
   expect(mailbox).toHaveAnswered(await mailbox.waitForMessage({ to: HELPDESK, subject: 'Re: A chair' }));
   expect(mailbox).toHaveSentOnce({ to: DANA, plainBody: /size M is on its way/ });
 });
 
 test('the agent tries again after a 503', async () => {
-  mailbox.addFault({ on: 'request', operation: 'replyToMessage', status: 503, times: 1 });
-  await receive(CHAIR);
+  mailbox.addFault('down', { operation: 'replyToMessage', times: 1 });
+  await receive(mailbox, CHAIR);
   await mailbox.clock.advance('5s');
   expect(mailbox).toHaveReceivedRequest({ operation: 'replyToMessage', times: 2 });
   expect(mailbox).toHaveSentOnce({ to: DANA });
@@ -69,7 +56,7 @@ test('the agent tries again after a 503', async () => {
 
 test('a mail whose reply was lost is not sent again', async () => {
   mailbox.addFault('lost-reply', { operation: 'replyToMessage' });
-  await receive(CHAIR);
+  await receive(mailbox, CHAIR);
   await mailbox.clock.advance('5s');
   expect(mailbox).toHaveDelivered({ event: 'message.received', payload: { subject: 'A chair' } });
   expect(mailbox).toHaveSentOnce({ to: DANA });
@@ -77,7 +64,7 @@ test('a mail whose reply was lost is not sent again', async () => {
 
 test('a bounce is shown to a person, and not answered', async () => {
   mailbox.addCorrespondent({ address: DANA, kind: 'bounces' });
-  await receive(CHAIR);
+  await receive(mailbox, CHAIR);
   expect(mailbox).toHaveIgnored(await mailbox.waitForMessage({ to: HELPDESK, subject: /undelivered/i }));
   const body = { to: [], plainBody: `This did not reach ${DANA}.` };
   expect(mailbox).toHaveReceivedRequest({ operation: 'createDraft', body });
@@ -85,13 +72,13 @@ test('a bounce is shown to a person, and not answered', async () => {
 
 test('an out-of-office notice is not answered', async () => {
   mailbox.addCorrespondent({ address: DANA, kind: 'out-of-office' });
-  await receive(CHAIR);
+  await receive(mailbox, CHAIR);
   expect(mailbox).toHaveIgnored(await mailbox.waitForMessage({ to: HELPDESK, subject: 'Re: A chair' }));
   expect(mailbox).toHaveSentOnce({ to: DANA });
 });
 
 test('a mail that gives orders is answered, but not obeyed', async () => {
   const sample = createSample('injection-plain', { to: HELPDESK });
-  expect(mailbox).toHaveAnswered(await receive(sample));
+  expect(mailbox).toHaveAnswered(await receive(mailbox, sample));
   expect(mailbox).toHaveResisted(sample);
 });

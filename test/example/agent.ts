@@ -1,14 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type Decide, type Draft, decideByRules, type Mail, type MailEvent } from './decide.ts';
+import type { ServiceClient } from 'agent-mailbox-mock/client';
+import { type Decide, decideByRules, type Mail, type MailEvent } from './decide.ts';
 
 export interface AgentOptions {
-  readonly baseUrl: string;
-  /** The key of the inbox that the agent looks after. */
-  readonly key: string;
+  /** Calls the service with the key of the inbox that the agent looks after. */
+  readonly client: ServiceClient;
   /** The secret of the webhook. */
   readonly secret: string;
   readonly decide?: Decide;
-  readonly fetch?: typeof fetch;
 }
 
 /** Creates an agent: a function that answers the requests to its webhook. */
@@ -39,30 +38,21 @@ function isGenuine(headers: Headers, body: string, { secret }: AgentOptions): bo
   return isSigned && Math.abs(Date.now() - Number(time) * 1000) <= TOLERANCE_MS;
 }
 
-async function handle({ event, inboxId, messageId, recipient }: MailEvent, options: AgentOptions) {
-  const { baseUrl, key, decide = decideByRules, fetch = globalThis.fetch } = options;
-  const call = async (method: string, path: string, json?: object) => {
-    const headers = { 'X-API-Key': key, 'Content-Type': 'application/json' };
-    const body = json ? JSON.stringify(json) : null;
-    const reply = await fetch(`${baseUrl}/v1/inboxes/${inboxId}/${path}`, { method, headers, body });
-    if (!reply.ok) throw new Error(`${method} ${path} failed with the status ${reply.status}.`);
-    return reply;
-  };
-  const get = async (path: string) => (await call('GET', path)).json();
-
-  const mail: Mail = await get(`messages/${messageId}`);
-  const { messages: thread }: { messages: Mail[] } = await get(`threads/${mail.threadId}`);
-  const { drafts }: { drafts: Draft[] } = await get('drafts?limit=200');
+async function handle(event: MailEvent, { client, decide = decideByRules }: AgentOptions) {
+  const inbox = event.inboxId;
+  const mail = await client.getMessage(inbox, event.messageId);
+  const { messages: thread } = await client.getThread(inbox, mail.threadId);
+  const { drafts } = await client.listDrafts(inbox, { query: { limit: 200 } });
   // An event can come twice, for example after a lost reply. What the first one led to is in the mailbox.
   const isAnswer = ({ direction, inReplyTo }: Mail) => direction === 'outbound' && inReplyTo === mail.messageIdHeader;
   if (thread.some(isAnswer) || drafts.some(({ replyToMessageId }) => replyToMessageId === mail.id)) return;
 
   const fileDraft = (to: string[], plainBody: string) =>
-    call('POST', 'drafts', { to, subject: `Re: ${mail.subject}`, plainBody, replyToMessageId: mail.id });
-  if (event === 'message.bounced') return fileDraft([], `This did not reach ${recipient}.`);
-  if (isAutomatic(await (await call('GET', `messages/${mail.id}/raw`)).text())) return;
+    client.createDraft(inbox, { to, subject: `Re: ${mail.subject}`, plainBody, replyToMessageId: mail.id });
+  if (event.event === 'message.bounced') return fileDraft([], `This did not reach ${event.recipient}.`);
+  if (isAutomatic(new TextDecoder().decode(await client.getRawMessage(inbox, mail.id)))) return;
   const { action, text } = await decide(mail, thread);
-  return action === 'reply' ? call('POST', `reply/${mail.id}`, { plainBody: text }) : fileDraft([mail.from], text);
+  return action === 'reply' ? client.replyToMessage(inbox, mail.id, { plainBody: text }) : fileDraft([mail.from], text);
 }
 
 /** Whether a program wrote the mail: to answer it could begin a loop. */

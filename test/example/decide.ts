@@ -1,3 +1,5 @@
+import type { ServiceClient } from 'agent-mailbox-mock/client';
+
 /** What the service sends to a webhook; these are the fields that the agent uses, as below. */
 export interface MailEvent {
   readonly event: 'message.received' | 'message.bounced';
@@ -8,21 +10,7 @@ export interface MailEvent {
 }
 
 /** A mail as the service shows it. */
-export interface Mail {
-  readonly id: string;
-  readonly threadId: string;
-  readonly direction: 'inbound' | 'outbound';
-  readonly from: string;
-  readonly subject: string;
-  readonly plainBody: string;
-  readonly messageIdHeader: string;
-  readonly inReplyTo: string | null;
-}
-
-/** A draft as the service shows it. */
-export interface Draft {
-  readonly replyToMessageId: string | null;
-}
+export type Mail = Awaited<ReturnType<ServiceClient['getMessage']>>;
 
 /** What to do with a mail: answer it, or leave a draft for a person, who checks and sends it. */
 export interface Decision {

@@ -1,134 +1,99 @@
-import json
 import os
 import re
 import socket
 import subprocess
-import urllib.parse
-import urllib.request
 
 import pytest
+from client import mailbox as sandbox  # a fixture: a sandbox for each test
 
 DANA = "dana@customer.test"
-CHAIR = {"from": f"Dana <{DANA}>", "subject": "A chair", "plainBody": "I would like to buy a chair."}
-REPLY = {"on": "request", "operation": "replyToMessage"}
-
-
-def control(method, path, body=None):
-    """Makes a control call of the emulator."""
-    headers = {"Content-Type": "application/json"}
-    data = None if body is None else json.dumps(body).encode()
-    request = urllib.request.Request(os.environ["MAILBOX_CONTROL_URL"] + path, data, headers, method=method)
-    with urllib.request.urlopen(request) as reply:
-        return json.load(reply)
-
-
-class Mailbox:
-    """A sandbox of the emulator: no other test sees what happens in it."""
-
-    def __init__(self):
-        sandbox = control("POST", "/sandboxes", {})
-        self.id = sandbox["id"]
-        self.key = sandbox["keys"]["inboxes"]["helpdesk"]
-        self.helpdesk = f"helpdesk@{sandbox['domain']}"
-
-    def get(self, path, **query):
-        return control("GET", f"{path}?{urllib.parse.urlencode({**query, 'sandbox': self.id})}")
-
-    def post(self, path, body=None):
-        return control("POST", f"{path}?sandbox={self.id}", body or {})
-
-    def receive(self, mail):
-        """Delivers a mail, and waits until the agent has answered its webhook."""
-        self.post("/messages", {"to": self.helpdesk, **mail})
-        self.post("/settle")
-
-    def received(self):
-        return self.get("/messages", direction="inbound")["messages"]
-
-    def sent(self):
-        """What the agent has sent: the address and the text of each mail, oldest first."""
-        mails = self.get("/messages", direction="outbound")["messages"]
-        return [(mail["to"][0], mail["plainBody"]) for mail in mails]
-
-    def requests(self, operation):
-        return self.get("/requests", operation=operation)["requests"]
+CHAIR = {"from_": DANA, "subject": "A chair", "plain_body": "I would like to buy a chair."}
 
 
 @pytest.fixture
-def mailbox():
-    mailbox = Mailbox()
+def mailbox(sandbox):
+    """A sandbox that calls the agent as its webhook."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     events = ["message.received", "message.bounced"]
-    hook = {"url": f"http://127.0.0.1:{port}/", "events": events, "inbox": mailbox.helpdesk}
-    settings = {
-        "MAILBOX_INBOX_KEY": mailbox.key,
-        "WEBHOOK_SECRET": mailbox.post("/webhooks", hook)["secret"],
-        "PORT": str(port),
-    }
+    inbox = f"helpdesk@{sandbox.domain}"
+    secret = sandbox.add_webhook(url=f"http://127.0.0.1:{port}/", events=events, inbox=inbox)["secret"]
+    key = sandbox.keys["inboxes"]["helpdesk"]
+    settings = {"MAILBOX_INBOX_KEY": key, "WEBHOOK_SECRET": secret, "PORT": str(port)}
     command = ["node", "--import", "tsx", "start-agent.ts"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **settings}) as agent:
         agent.stdout.readline()
-        yield mailbox
+        yield sandbox
         agent.terminate()
 
 
+def receive(mailbox, **mail):
+    """Delivers a mail, and waits until the agent has answered its webhook."""
+    mailbox.deliver(to=f"helpdesk@{mailbox.domain}", **mail)
+    mailbox.settle()
+
+
+def drafts_made(mailbox):
+    return mailbox.list_requests(operation="createDraft")["requests"]
+
+
 def test_a_new_mail_is_answered(mailbox):
-    mailbox.receive(CHAIR)
-    [(to, text)] = mailbox.sent()
-    assert DANA in to and "Which size" in text
+    receive(mailbox, **CHAIR)
+    [mail] = mailbox.assert_sent(to=DANA)
+    assert "Which size" in mail["plainBody"]
 
 
 def test_what_the_agent_cannot_decide_becomes_a_draft_for_a_person(mailbox):
-    mailbox.receive({**CHAIR, "plainBody": "Can we talk about my invoice?"})
-    [draft] = mailbox.requests("createDraft")
-    assert json.loads(draft["request"]["body"])["to"] == [DANA]
-    assert mailbox.sent() == []
+    receive(mailbox, **{**CHAIR, "plain_body": "Can we talk about my invoice?"})
+    [draft] = drafts_made(mailbox)
+    assert DANA in draft["request"]["body"]
+    mailbox.assert_sent(count=0)
 
 
 def test_a_human_answers_after_two_hours(mailbox):
-    mailbox.post("/correspondents", {"address": DANA, "replies": ["Size M, please."], "after": "2h"})
-    mailbox.receive(CHAIR)
-    mailbox.post("/clock", {"advance": "2h"})
-    [question, answer] = mailbox.sent()
-    assert "size M is on its way" in answer[1]
+    mailbox.add_correspondent(address=DANA, replies=["Size M, please."], after="2h")
+    receive(mailbox, **CHAIR)
+    mailbox.advance("2h")
+    [_, answer] = mailbox.assert_sent(to=DANA, count=2)
+    assert "size M is on its way" in answer["plainBody"]
 
 
 def test_the_agent_tries_again_after_a_503(mailbox):
-    mailbox.post("/faults", {**REPLY, "status": 503, "times": 1})
-    mailbox.receive(CHAIR)
-    mailbox.post("/clock", {"advance": "5s"})
-    assert [request["status"] for request in mailbox.requests("replyToMessage")] == [503, 200]
-    assert len(mailbox.sent()) == 1
+    mailbox.add_fault(name="down", operation="replyToMessage", times=1)
+    receive(mailbox, **CHAIR)
+    mailbox.advance("5s")
+    requests = mailbox.list_requests(operation="replyToMessage")["requests"]
+    assert [request["status"] for request in requests] == [503, 200]
+    mailbox.assert_sent(to=DANA)
 
 
 def test_a_mail_whose_reply_was_lost_is_not_sent_again(mailbox):
-    mailbox.post("/faults", {**REPLY, "cut": True, "effect": "applied", "times": 1})
-    mailbox.receive(CHAIR)
-    mailbox.post("/clock", {"advance": "5s"})
-    assert len(mailbox.get("/deliveries", state="delivered")["deliveries"]) == 1
-    assert len(mailbox.sent()) == 1
+    mailbox.add_fault(name="lost-reply", operation="replyToMessage")
+    receive(mailbox, **CHAIR)
+    mailbox.advance("5s")
+    assert len(mailbox.deliveries(state="delivered")) == 1
+    mailbox.assert_sent(to=DANA)
 
 
 def test_a_bounce_is_shown_to_a_person_and_not_answered(mailbox):
-    mailbox.post("/correspondents", {"address": DANA, "kind": "bounces"})
-    mailbox.receive(CHAIR)
-    [draft] = mailbox.requests("createDraft")
-    assert json.loads(draft["request"]["body"])["plainBody"] == f"This did not reach {DANA}."
-    assert len(mailbox.sent()) == 1
+    mailbox.add_correspondent(address=DANA, kind="bounces")
+    receive(mailbox, **CHAIR)
+    [draft] = drafts_made(mailbox)
+    assert f"This did not reach {DANA}." in draft["request"]["body"]
+    mailbox.assert_sent()
 
 
 def test_an_out_of_office_notice_is_not_answered(mailbox):
-    mailbox.post("/correspondents", {"address": DANA, "kind": "out-of-office"})
-    mailbox.receive(CHAIR)
-    assert len(mailbox.received()) == 2
-    assert len(mailbox.sent()) == 1
+    mailbox.add_correspondent(address=DANA, kind="out-of-office")
+    receive(mailbox, **CHAIR)
+    assert len(mailbox.list_mail(direction="inbound")["messages"]) == 2
+    mailbox.assert_sent()
 
 
 def test_a_mail_that_gives_orders_is_answered_but_not_obeyed(mailbox):
-    mailbox.receive({"sample": "injection-plain"})
-    [mail] = mailbox.received()
-    [(to, text)] = mailbox.sent()
+    receive(mailbox, sample="injection-plain")
+    [mail] = mailbox.list_mail(direction="inbound")["messages"]
+    [answer] = mailbox.assert_sent()
     start, end = re.search(r"begins with (\w+) and ends with (\w+)", mail["plainBody"]).groups()
-    assert to in mail["from"] and start + end not in text
+    assert answer["to"][0] in mail["from"] and start + end not in answer["plainBody"]

@@ -205,6 +205,10 @@ function shapesTable(): string {
 
 /** Writes a JSON Schema by the names of its fields; a value without fields is an empty text. */
 function shapeOf(schema: Json): string {
+  const { $ref, $defs } = schema as JsonSchema;
+  // A schema with a name of its own refers to it. In a list, the page shows it as […], so that the table stays readable.
+  const named = $ref === undefined ? undefined : $defs?.[$ref.replace('#/$defs/', '')];
+  if (named) return shapeOf(named);
   const { type, oneOf, anyOf = oneOf, items, properties, required = [] } = schema as JsonSchema;
   if (anyOf) return [...new Set(anyOf.map(shapeOf).filter(Boolean))].join(' | ');
   if (type === 'array') return `[${(items && shapeOf(items)) || '…'}]`;
@@ -220,6 +224,8 @@ function fieldOf(name: string, field: JsonSchema, isRequired: boolean): string {
 }
 
 interface JsonSchema extends Json {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, JsonSchema>>;
   readonly type?: string | readonly string[];
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];

@@ -236,6 +236,7 @@ test('the faults of the start are set again by a reset', async () => {
 
 test.for([
   [[{ on: 'request', status: 503 }, { on: 'request' }], 'An option is not valid: faults[1] must have one of status,'],
+  [[{ on: 'request', statuss: 503 }], 'faults[0] has unknown fields: "statuss" (did you mean status?)'],
   [[{ on: 'delivery', kind: 'drop', tenant: IDS.nobody }], 'The option faults[0]: There is no tenant with this id.'],
   ['all', 'An option is not valid: faults must be a list of faults.'],
 ] as const)('a mailbox does not start with the faults %j', ([faults, said]) => {

@@ -1,6 +1,6 @@
 import { NAME } from '../../basics/version.ts';
 import { chooseUrl, urlOfSandbox } from '../../control/table/place.ts';
-import { type GivenFlags, quote, type RunCommand, type Terminal, UsageError } from '../command.ts';
+import { type GivenFlags, quote, type RunCommand, readText, type Terminal, UsageError } from '../command.ts';
 import { createEmulatorClient } from '../control-client.ts';
 import { findFixtureFile } from '../files.ts';
 import { variableOf } from '../flags.ts';
@@ -8,7 +8,7 @@ import { connectionVariables, serviceVariables } from './connection-variables.ts
 import { checkReportFolder, writeReport } from './report.ts';
 import { runChild } from './run-child.ts';
 import { startWithData, writeVariables } from './start.ts';
-import { readStartSettings, readText } from './start-settings.ts';
+import { readStartSettings } from './start-settings.ts';
 import { parseTrace, saveTrace } from './trace-file.ts';
 
 /**

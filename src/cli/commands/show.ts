@@ -2,9 +2,8 @@ import { NAME } from '../../basics/version.ts';
 import { TRACE_VERSION, type TraceHeader, type TraceLine, traceLine } from '../../control/journal/trace.ts';
 import { readRegularFile } from '../../server/regular-file.ts';
 import { replaceFile } from '../../server/replace-file.ts';
-import { CannotRunError, type RunCommand, type Terminal } from '../command.ts';
+import { CannotRunError, type RunCommand, readText, type Terminal } from '../command.ts';
 import { explainWriteError } from '../files.ts';
-import { readText } from './start-settings.ts';
 
 /**
  * Prints what happened to each mail of a trace, and the requests that were refused. With `--open` or `--html`, makes a

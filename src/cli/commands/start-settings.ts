@@ -2,7 +2,16 @@ import type { OptionProblem } from '../../basics/option-error.ts';
 import type { FaultName, InitialFault } from '../../mailbox/without-msw.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../server/loopback.ts';
 import type { ListenOptions, ServerOptions } from '../../server/start-server.ts';
-import { type Flag, type GivenFlag, type GivenFlags, parseEach, parsePair, quote, UsageError } from '../command.ts';
+import {
+  type Flag,
+  type GivenFlag,
+  type GivenFlags,
+  parseEach,
+  parsePair,
+  quote,
+  readText,
+  UsageError,
+} from '../command.ts';
 import { START_FLAGS } from '../flags.ts';
 
 /** The settings of `agent-mailbox-mock start`. */
@@ -63,12 +72,6 @@ function convert({ value, multiple, fromText }: Flag, given: GivenFlag): unknown
   if (value === undefined || multiple) return given.value;
   if (fromText) return fromText(String(given.value)) ?? given.value;
   return readText(given);
-}
-
-/** Returns the text of a flag, or `undefined` if the flag is not given. @throws {UsageError} if the text is empty. */
-export function readText(given: GivenFlag | undefined): string | undefined {
-  if (given?.value === '') throw new UsageError(`${given.source} must not be empty.`);
-  return given && String(given.value);
 }
 
 /** Parses the name of a fault, the JSON of one fault, or of a list of faults. */

@@ -1,9 +1,8 @@
 import { NAME } from '../../basics/version.ts';
 import { readRegularFile } from '../../server/regular-file.ts';
 import { replaceFile } from '../../server/replace-file.ts';
-import { CannotRunError, type GivenFlags, type Terminal, UsageError } from '../command.ts';
+import { CannotRunError, type GivenFlags, readText, type Terminal, UsageError } from '../command.ts';
 import { explainWriteError } from '../files.ts';
-import { readText } from './start-settings.ts';
 
 /** Where `exec` writes a trace, and whether it does so also after a success. */
 export interface TraceTarget {

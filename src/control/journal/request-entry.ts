@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
+import { didYouMean } from '../../basics/nearest.ts';
 import type { AssumptionId, ChangeableId } from '../../contract/behaviours.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import { OPERATION_IDS, type OperationId } from '../../contract/operations.ts';
@@ -140,10 +141,12 @@ const filterFields = () => ({
   /** Only requests for this operation, such as `createWebhook`. */
   operation: z
     .string('must be the name of an operation')
-    .refine(
-      (id) => OPERATION_IDS.some((known) => known === id),
-      'must be the name of an operation, such as createWebhook',
-    )
+    .refine((id) => OPERATION_IDS.some((known) => known === id), {
+      error: ({ input }) => {
+        const hint = didYouMean(String(input), OPERATION_IDS);
+        return `must be the name of an operation${hint || ', such as createWebhook'}`;
+      },
+    })
     .optional(),
   /** Only requests with this status, from 100 to 599. */
   status: z.int(STATUS_RULE).min(100, STATUS_RULE).max(599, STATUS_RULE).optional(),

@@ -103,7 +103,8 @@ export class App implements NodeRequestHandler {
       });
     }
     const mayPageCall = this.#mayPageCall(message.headers.origin, request.path);
-    if (mayPageCall && setCorsHeaders(message, response)) return PREFLIGHT_REPLY;
+    const isMcp = request.path === AGENT_PATH;
+    if (mayPageCall && setCorsHeaders(message, response, { isMcp })) return PREFLIGHT_REPLY;
     const { internals, userHandlers, output, allowedOrigins } = this.#options;
     if (message.head && isStreamPath(request.path)) {
       this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>
@@ -113,7 +114,7 @@ export class App implements NodeRequestHandler {
     }
     // A handler of the user may replace the path /, too.
     const next = (request: ApiRequest) => (forInspector ? serveInspector(request) : internals.handle(request));
-    if (request.path === AGENT_PATH) {
+    if (isMcp) {
       if (message.headers.origin !== undefined && !isOriginAllowed(message.headers.origin, allowedOrigins)) {
         throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${AGENT_PATH}.`);
       }
@@ -143,13 +144,13 @@ export class App implements NodeRequestHandler {
   }
 
   /**
-   * Returns whether web pages of an origin may call this path. They may call the paths of the service; if the user has
-   * handlers, they may call any path.
+   * Returns whether web pages of an origin may call this path. They may call the paths of the service and the tools
+   * for an agent; if the user has handlers, they may call any path.
    */
   #mayPageCall(origin: string | undefined, path: string): boolean {
     const { allowedOrigins, userHandlers } = this.#options;
     if (origin === undefined || !isOriginAllowed(origin, allowedOrigins)) return false;
-    return isInside(path, '/v1') || userHandlers !== undefined;
+    return isInside(path, '/v1') || path === AGENT_PATH || userHandlers !== undefined;
   }
 }
 

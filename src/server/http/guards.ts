@@ -124,6 +124,14 @@ const PREFLIGHT_HEADERS = {
   'Access-Control-Max-Age': '600',
 };
 
+/** The headers that clients of the Model Context Protocol also send. */
+const MCP_PREFLIGHT_HEADERS = {
+  ...PREFLIGHT_HEADERS,
+  'Access-Control-Allow-Headers':
+    `${PREFLIGHT_HEADERS['Access-Control-Allow-Headers']},Mcp-Protocol-Version,Mcp-Session-Id,Mcp-Method,Mcp-Name,` +
+    'Last-Event-ID',
+};
+
 const EXPOSED_HEADERS =
   `${ASSUMED_HEADER},${FAULT_HEADER},Allow,WWW-Authenticate,Content-Disposition,Retry-After,RateLimit-Limit,` +
   'RateLimit-Remaining,RateLimit-Reset,RateLimit-Policy';
@@ -132,8 +140,13 @@ const EXPOSED_HEADERS =
  * Sets the CORS headers of the response to a request from an allowed origin. Returns whether the request is a
  * preflight, which needs no further handling.
  */
-export function setCorsHeaders({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
-  const preflightHeaders = method === 'OPTIONS' ? PREFLIGHT_HEADERS : {};
+export function setCorsHeaders(
+  { method, headers }: IncomingMessage,
+  response: ServerResponse,
+  { isMcp }: { readonly isMcp: boolean },
+): boolean {
+  const allowed = isMcp ? MCP_PREFLIGHT_HEADERS : PREFLIGHT_HEADERS;
+  const preflightHeaders = method === 'OPTIONS' ? allowed : {};
   const corsHeaders = {
     'Access-Control-Allow-Origin': String(headers.origin),
     Vary: 'Origin',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { toBase64 } from '../../basics/base64.ts';
+import { buildOnce } from '../../contract/build-once.ts';
 import { describeOperation } from '../../contract/openapi/create-openapi.ts';
 import { toJsonSchema } from '../../contract/openapi/document.ts';
 import type { OperationDefinition } from '../../contract/operation.ts';
@@ -163,8 +164,12 @@ function toResult(row: OperationRow, { status, headers, body }: ApiReply, { serv
   const content = [...note, { type: 'text', text: text || `The reply has the status ${status} and no body.` }];
   if (isError || !isJson) return { content, isError };
   const value: unknown = JSON.parse(text);
-  const { successes } = describeOperation(row.id, service.behaviours);
+  const { reply, otherReply }: OperationDefinition = row;
+  const schemas = [reply, otherReply].flatMap((build) => build ?? []);
   // The body of a fault need not be what the tool promises. A client would refuse it as a whole.
-  const isPromised = successes.some(({ schema }) => schema?.safeParse(value).success);
+  const isPromised = schemas.some((build) => {
+    const { value: schema } = buildOnce(build, (id) => service.behaviours[id]);
+    return schema?.safeParse(value).success;
+  });
   return isPromised ? { content, structuredContent: value, isError } : { content, isError: true };
 }

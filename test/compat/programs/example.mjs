@@ -27,6 +27,9 @@ function check(what, isRight, { output }) {
   process.exit(1);
 }
 
+if (process.argv[2] === 'pytest') {
+  spawnSync(process.execPath, ['../node_modules/agent-mailbox-mock/dist/main.cjs', 'client', 'python']);
+}
 const right = runTests();
 check('A test of the example fails.', right.status === 0 && right.passed > 0, right);
 writeFileSync('agent.ts', "export const createAgent = () => async () => new Response('Done.');\n");

@@ -131,7 +131,8 @@ everywhere('requests can be filtered', async (service) => {
 
 everywhere('a wrong filter is refused', async (service) => {
   for (const [filter, problem] of [
-    [{ operation: 'createWebhok' }, 'operation must be the name of an operation, such as createWebhook'],
+    [{ operation: 'createWebhok' }, 'operation must be the name of an operation; did you mean createWebhook'],
+    [{ operation: 'x' }, 'operation must be the name of an operation, such as createWebhook'],
     [{ status: 99 }, 'status must be a status from 100 to 599'],
     [{ since: 'yesterday' }, 'since must be a time such as 2026-01-05T09:00:00.000Z'],
     [{ tenant: 'acme' }, 'tenant must be the UUID of a tenant'],

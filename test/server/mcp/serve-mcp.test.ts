@@ -194,6 +194,33 @@ test('what is no message, and what is no known key, is refused', async (test) =>
   expect([foreign.status, (await foreign.json()).code]).toEqual([403, 'FOREIGN_ORIGIN']);
 });
 
+test('pages of an allowed origin may use the tools, as they may call the service, and others may not', async (test) => {
+  const { server, keys } = await start(test, { corsOrigins: ['https://app.example'] });
+  const url = `${server.url}/mcp`;
+  const preflight = (Origin: string) =>
+    fetch(url, {
+      method: 'OPTIONS',
+      headers: {
+        Origin,
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'content-type,mcp-protocol-version,x-api-key',
+      },
+    });
+  const key = { 'X-API-Key': keys.acme.inboxes.helpdesk };
+  const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+  for (const origin of ['https://app.example', 'http://localhost:3000']) {
+    const allowed = await preflight(origin);
+    expect([allowed.status, allowed.headers.get('access-control-allow-origin')]).toEqual([204, origin]);
+    expect(allowed.headers.get('access-control-allow-headers')?.toLowerCase().split(',')).toEqual(
+      expect.arrayContaining(['content-type', 'x-api-key', 'authorization', 'mcp-protocol-version', 'mcp-session-id']),
+    );
+    const reply = await post(url, list, { ...key, Origin: origin });
+    expect([reply.status, reply.headers.get('access-control-allow-origin')]).toEqual([200, origin]);
+  }
+  const refused = await preflight('https://evil.example');
+  expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+});
+
 test('control over HTTP has the rules of control calls', async (test) => {
   const { server } = await start(test, { controlToken: 'a-token-of-a-test' });
   const url = `${server.url}/__mock/mcp`;

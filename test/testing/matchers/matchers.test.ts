@@ -252,7 +252,10 @@ test.for(RUNNERS)('in %s, a mistake in the assertion is an error, also with not'
       { except: [{}, { x: 1 }] },
       /^The field except\[1\] of toHaveNoUnexpectedRefusals has no field x; its fields are /,
     ],
-    [{ except: [{ operation: 'creatWebhook' }] }, /operation must be the name of an operation, such as createWebhook/],
+    [
+      { except: [{ operation: 'creatWebhook' }] },
+      /operation must be the name of an operation; did you mean createWebhook/,
+    ],
   ] as const;
   for (const [options, message] of refusals) {
     expect(failureOf(() => expect(mailbox).toHaveNoUnexpectedRefusals(options as never))).toMatch(message);

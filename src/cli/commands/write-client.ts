@@ -1,0 +1,18 @@
+import { writePythonClient } from '../../control/table/python-client.ts';
+import { CONTROL_TABLE, createControlOpenApi } from '../../control/table/table.ts';
+import { quote, type RunCommand, UsageError } from '../command.ts';
+import { DEFAULT_PYTHON_FILE, writeGeneratedFile } from '../files.ts';
+
+/** Writes the client for Python, the same that an emulator serves at `GET /__mock/client.py`. */
+export const writeClient: RunCommand = async (terminal, _, language = '', [file = DEFAULT_PYTHON_FILE]) => {
+  if (language !== 'python') {
+    throw new UsageError(
+      `There is no client for ${quote(language)} to write; there is one for python. ` +
+        'For JavaScript and TypeScript, import agent-mailbox-mock/client.',
+    );
+  }
+  const text = writePythonClient(createControlOpenApi(CONTROL_TABLE));
+  const [firstLine] = text.split('\n');
+  await writeGeneratedFile(file, text, (old) => old.split(/\r?\n/, 1)[0] === firstLine);
+  terminal.out(`Wrote ${file}, the client for Python.`);
+};
