@@ -1,5 +1,4 @@
 import type { HttpHandler, WebSocketHandler } from 'msw';
-import { setupServer } from 'msw/node';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createHandlers } from '../../mailbox/msw.ts';
 import { sentKey } from '../../service/access/principal.ts';
@@ -66,24 +65,38 @@ function hasKey(mailbox: RoutedMailbox, key: string): boolean {
   }
 }
 
-/** Intercepts the requests of a process while it has routers. */
-export class Interceptor {
-  readonly #server = setupServer();
-  readonly #routers = new Set<MailboxRouter>();
+/** A way to intercept requests: `setupServer` of msw in a process, `setupWorker` in a web page. */
+export interface Interception {
+  start(options: { readonly onUnhandledRequest: 'bypass' }): unknown;
+  stop(): void;
+  resetHandlers(...handlers: readonly (HttpHandler | WebSocketHandler)[]): void;
+}
 
-  add(router: MailboxRouter): void {
-    if (this.#routers.size === 0) this.#server.listen({ onUnhandledRequest: 'bypass' });
+/** Intercepts the requests of a process or of a web page while it has routers. */
+export class Interceptor {
+  readonly #interception: Interception;
+  readonly #routers = new Set<MailboxRouter>();
+  #started: unknown;
+
+  constructor(interception: Interception) {
+    this.#interception = interception;
+  }
+
+  /** Adds a router; resolves when its requests are intercepted. */
+  async add(router: MailboxRouter): Promise<void> {
+    if (this.#routers.size === 0) this.#started = this.#interception.start({ onUnhandledRequest: 'bypass' });
     this.#routers.add(router);
     this.#updateHandlers();
+    await this.#started;
   }
 
   remove(router: MailboxRouter): void {
     this.#routers.delete(router);
     this.#updateHandlers();
-    if (this.#routers.size === 0) this.#server.close();
+    if (this.#routers.size === 0) this.#interception.stop();
   }
 
   #updateHandlers(): void {
-    this.#server.resetHandlers(...[...this.#routers].flatMap(({ handlers }) => handlers));
+    this.#interception.resetHandlers(...[...this.#routers].flatMap(({ handlers }) => handlers));
   }
 }
