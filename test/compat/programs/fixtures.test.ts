@@ -1,7 +1,10 @@
 import { createMailboxTest, test } from 'agent-mailbox-mock/vitest';
 import { expect } from 'vitest';
 
-const otherTest = createMailboxTest({ baseUrl: 'https://api.example.test', fixtures: 'empty' });
+const otherTest = createMailboxTest({
+  baseUrl: 'https://api.example.test',
+  fixtures: { operator: { key: 'sa_0123456789' }, tenants: {} },
+});
 
 for (const order of ['Order 7', 'Order 8', 'Order 9']) {
   test.concurrent(`the mail about ${order} is sent once`, async ({ mailbox, sandbox, expect }) => {
