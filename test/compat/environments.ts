@@ -203,6 +203,8 @@ const BROWSER_MODES: readonly Environment[] = (
   story: 'story.mjs',
   files: {
     ...FIXTURES_TEST,
+    // msw writes the name of the folder into this file.
+    'package.json': '{ "private": true }',
     'vitest.config.mjs': writeBrowserConfig(project === 'browser3'),
     'browser-mode.mjs': readProgram('browser-mode.mjs'),
   },
@@ -316,13 +318,20 @@ const COMPILERS: readonly Environment[] = (
   })),
 );
 
-/** Each package manager, with the oldest peers and with the newest. */
+/** Each package manager, with the oldest peers and with the newest. yarn 1 does not install vite, a peer of vitest 5. */
 const MANAGERS = ['npm ci', 'yarn 1', 'pnpm'].flatMap((manager) => {
   const files = { ...FIXTURES_TEST, 'check.mjs': readProgram('check-installation.mjs') };
   const program = 'package-managers.mjs';
   return [
     [`${manager}, vitest 3.0, msw 2.13`, 'managers', 'node20', program, [], withPeers(manager, files, OLDEST)],
-    [`${manager}, vitest 5, msw 3`, 'managers', 'node24', program, [], withPeers(manager, files, NEWEST)],
+    [
+      `${manager}, vitest 5, msw 3`,
+      'managers',
+      'node24',
+      program,
+      [],
+      withPeers(manager, files, { ...NEWEST, vite: '^8.0.0' }),
+    ],
   ] as const;
 });
 
@@ -346,7 +355,10 @@ const TYPES_WITHOUT_MSW: readonly Environment[] = Object.entries(COMPILED).map((
   runtime: 'node20',
   story: 'story.mts',
   files: {
-    'tsconfig.json': JSON.stringify({ compilerOptions: { ...COMPILER_OPTIONS, module, moduleResolution } }),
+    'tsconfig.json': JSON.stringify({
+      compilerOptions: { ...COMPILER_OPTIONS, module, moduleResolution },
+      files: ['types.mts', 'types.cts'],
+    }),
     'types.mts': USE_WITHOUT_MSW,
     'types.cts': USE_WITHOUT_MSW,
   },

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 const run = (program, ...args) =>
   execFileSync(process.execPath, [`../node_modules/${program}`, ...args], { encoding: 'utf8', stdio: 'pipe' });
 try {
-  run('msw/cli/index.js', 'init', 'public', '--no-save');
+  run('msw/cli/index.js', 'init', 'public', '--save');
   const printed = run('vitest/vitest.mjs', 'run', '--root', '.', '--reporter=json');
   const { numPassedTests, numTotalTests } = JSON.parse(printed.slice(printed.indexOf('{"num')));
   if (numPassedTests !== 5 || numTotalTests !== 5) throw new Error(printed);

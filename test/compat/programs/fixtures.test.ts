@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 
 const otherTest = createMailboxTest({
   baseUrl: 'https://api.example.test',
-  fixtures: { operator: { key: 'sa_0123456789' }, tenants: {} },
+  fixtures: { tenants: { initech: { workspaces: { main: { inboxes: { orders: {} } } } } } },
 });
 
 for (const order of ['Order 7', 'Order 8', 'Order 9']) {
@@ -18,8 +18,9 @@ for (const order of ['Order 7', 'Order 8', 'Order 9']) {
 }
 
 otherTest('another test has a mailbox at another base URL', async ({ mailbox }) => {
-  const reply = await fetch('https://api.example.test/v1/tenants', { headers: { 'X-API-Key': mailbox.keys.operator } });
-  expect([reply.status, mailbox.baseUrl]).toEqual([200, 'https://api.example.test']);
+  const headers = { 'X-API-Key': mailbox.keys.initech.inboxes.orders };
+  const reply = await fetch('https://api.example.test/v1/me', { headers });
+  expect(await reply.json()).toMatchObject({ tier: 'inbox', email: 'orders@initech.test' });
 });
 
 test.skipIf(typeof WebSocket === 'undefined')('the event stream is intercepted', async ({ mailbox }) => {
