@@ -29,7 +29,7 @@ export function createHandlers(baseUrl: string, parts: HandlerParts): (HttpHandl
   try {
     return createHandlersWith(baseUrl, parts);
   } catch (error) {
-    const advice = `msw could not create the handlers of a mailbox, which need msw ${OLDEST_MSW} or newer.`;
+    const advice = `The handlers of a mailbox could not be created; they need msw ${OLDEST_MSW} or newer.`;
     throw explainOldMsw(error) ?? new Error(advice, { cause: error });
   }
 }

@@ -2,10 +2,10 @@
 
 import { setupWorker } from 'msw/browser';
 import type { TestAPI } from 'vitest';
-import { type CreateMailboxTest, createTestsWith, type MailboxFixtures } from './fixtures.ts';
+import { type CreateMailboxTest, createTestsWith, type MailboxFixtures } from './create-tests.ts';
 import { Interceptor } from './mailbox-router.ts';
 
-export { sandboxTest } from './fixtures.ts';
+export { sandboxTest } from './create-tests.ts';
 
 const worker = setupWorker();
 

@@ -1,10 +1,10 @@
 import { setupServer } from 'msw/node';
 import type { TestAPI } from 'vitest';
-import { type CreateMailboxTest, createTestsWith, type MailboxFixtures } from './fixtures.ts';
+import { type CreateMailboxTest, createTestsWith, type MailboxFixtures } from './create-tests.ts';
 import { Interceptor } from './mailbox-router.ts';
 
 export type { MailboxMatchers } from '../matchers/index.ts';
-export { type CreateMailboxTest, type MailboxFixtures, sandboxTest } from './fixtures.ts';
+export { type CreateMailboxTest, type MailboxFixtures, sandboxTest } from './create-tests.ts';
 
 const server = setupServer();
 
