@@ -52,6 +52,8 @@ const SCRIPTS: readonly Environment[] = (
       checks: [...STORY, 'command'],
       note: NO_WEBSOCKET,
     },
+    // In an older msw, the event stream of the story fails, because it comes after a second `listen()`.
+    { name: 'Node 22, msw 2.13', project: 'oldest', runtime: 'node22', checks: ALL },
     { name: 'Node 22, msw 3', project: 'latest', runtime: 'node22', checks: ALL },
     { name: 'Node 24, msw 3', project: 'latest', runtime: 'node24', checks: ALL },
     {

@@ -14,7 +14,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const WORKERS = 3;
 
 const COLUMNS: readonly (readonly [title: string, width: number])[] = [
-  ['environment', 34],
+  ['environment', 46],
   ['runtime', 14],
   ['result', 8],
   ['seconds', 8],
