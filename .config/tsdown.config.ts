@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type UserConfig } from 'tsdown';
+import ts from 'typescript';
 import tsconfig from '../tsconfig.json' with { type: 'json' };
 import { expandSchemaTypes } from './expand-schema-types.ts';
 
@@ -12,38 +14,121 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** The bundler of declarations writes some comments behind the member before, where no editor finds them. */
 const MISPLACED_COMMENT = /(?<=[;{]) ?(\/\*\*.*?\*\/)\s*/gs;
 
-/** Corrects what the bundler of declarations writes, and writes each file a second time, for `require`. */
+/** A project may lack msw and the types of a test runner; the bundler drops the comments that ignore these errors. */
+const OF_OPTIONAL_PACKAGE = /^(?:declare module |import .* from ["']msw["'])/gm;
+
+/** The entries that have only ES modules. */
+const ENTRIES_FOR_IMPORT = ['vitest.d.ts', 'playwright.d.ts'];
+
+/**
+ * Corrects what the bundler of declarations writes, and writes the declarations for `require`.
+ *
+ * A file that uses the types of another package is written twice, because that package has other types for `import`
+ * than for `require`. All other files are written for `require` only, which an ES module may import, too; the largest is
+ * one of them.
+ */
 const correctDeclarations: Plugin = {
   name: 'correct-declarations',
   generateBundle({ dir = '' }, bundle) {
-    for (const chunk of Object.values(bundle)) {
-      if (!('code' in chunk) || !chunk.fileName.endsWith('.d.ts')) continue;
-      // A project may lack the types of a test runner; the bundler drops the comment that ignores the error.
-      const code = chunk.code.replace(MISPLACED_COMMENT, '\n$1\n').replace(/^declare module /gm, '// @ts-ignore\n$&');
+    const files = new Map(
+      Object.values(bundle)
+        .flatMap((chunk) => ('code' in chunk && chunk.fileName.endsWith('.d.ts') ? [chunk] : []))
+        .map((chunk) => [chunk.fileName, chunk]),
+    );
+    for (const [fileName, chunk] of files) {
+      const code = chunk.code.replace(MISPLACED_COMMENT, '\n$1\n').replace(OF_OPTIONAL_PACKAGE, '// @ts-ignore\n$&');
       // Users of the package have no zod.
-      chunk.code = /from ["']zod["']/.test(code) ? expandSchemaTypes(code, join(dir, chunk.fileName)) : code;
-      const source = chunk.code.replace(/(["']\.\/[^"']+)\.js(["'])/g, '$1.cjs$2');
-      this.emitFile({ type: 'asset', fileName: chunk.fileName.replace(/ts$/, 'cts'), source });
+      chunk.code = /from ["']zod["']/.test(code) ? expandSchemaTypes(code, join(dir, fileName)) : code;
+    }
+    const usesPackage = (fileName: string): boolean => {
+      const code = files.get(fileName)?.code ?? '';
+      const imported = [...code.matchAll(/ from ["']([^"']+)["']/g)].map(([, source = '']) => source);
+      return (
+        /^declare module /m.test(code) ||
+        imported.some((source) => !source.startsWith('.') || usesPackage(source.slice(2).replace(/js$/, 'd.ts')))
+      );
+    };
+    const shared = [...files.keys()].filter((fileName) => !usesPackage(fileName));
+    for (const [fileName, chunk] of files) {
+      const forRequire = chunk.code.replace(/(["']\.\/[^"']+)\.js(["'])/g, '$1.cjs$2');
+      if (!ENTRIES_FOR_IMPORT.includes(fileName)) {
+        this.emitFile({ type: 'asset', fileName: fileName.replace(/ts$/, 'cts'), source: forRequire });
+      }
+      if (!shared.includes(fileName)) {
+        chunk.code = chunk.code.replace(/(["']\.\/([^"']+))\.js(["'])/g, (all, path, name, quote) =>
+          shared.includes(`${name}.d.ts`) ? `${path}.cjs${quote}` : all,
+        );
+      } else if (chunk.isEntry) {
+        chunk.code = `export * from './${fileName.replace(/d\.ts$/, 'cjs')}';\n`;
+      } else {
+        delete bundle[fileName];
+      }
     }
   },
 };
 
-/** Writes the licence of each bundled package into a file of the package. */
+/** Writes the licences of the bundled packages into a file of the package: a text that several have, only once. */
 const thirdPartyLicences = (fileName: string): Plugin => ({
   name: 'third-party-licences',
   generateBundle(_options, bundle) {
     const modules = Object.values(bundle).flatMap((chunk) => ('moduleIds' in chunk ? chunk.moduleIds : []));
     const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []);
-    const licences = [...new Set(folders)].sort().map(describeLicence);
-    this.emitFile({ type: 'asset', fileName, source: licences.join(`\n\n${'-'.repeat(80)}\n\n`) });
+    const packagesByText = new Map<string, string[]>();
+    for (const folder of [...new Set(folders)].sort()) {
+      const { title, copyright, text } = readLicence(folder);
+      packagesByText.set(text, [...(packagesByText.get(text) ?? []), [title, ...copyright].join('\n')]);
+    }
+    const parts = [...packagesByText].map(([text, packages]) => `${packages.join('\n\n')}\n\n${text}`);
+    this.emitFile({ type: 'asset', fileName, source: parts.join(`\n\n${'-'.repeat(80)}\n\n`) });
   },
 });
 
-function describeLicence(folder: string): string {
+/** Reads the licence of a package: the lines about its copyright, and the rest with single spaces between the words. */
+function readLicence(folder: string): { title: string; copyright: readonly string[]; text: string } {
   const { name, version, license } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'));
   const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-  const text = file && readFileSync(`${folder}/${file}`, 'utf8').trim();
-  return `${name} ${version}, ${license}\n\n${text ?? 'The package names this licence, and has no file with its text.'}`;
+  const title = `${name} ${version}, ${license}`;
+  if (!file) return { title, copyright: [], text: 'The package names this licence, and has no file with its text.' };
+  const lines = readFileSync(`${folder}/${file}`, 'utf8')
+    .split('\n')
+    .map((line) => line.trim());
+  const isCopyright = (line: string) => /^(?:copyright\b|\(c\))/i.test(line);
+  const paragraphs = lines
+    .filter((line) => !isCopyright(line))
+    .join('\n')
+    .split(/\n{2,}/);
+  const text = paragraphs
+    .map((paragraph) => paragraph.replace(/\s+/g, ' ').trim())
+    .filter(Boolean)
+    .join('\n\n');
+  return { title, copyright: lines.filter(isCopyright), text };
+}
+
+/** Removes the indentation of the code, a twentieth of its size, but not that of texts. */
+const withoutIndentation: Plugin = {
+  name: 'without-indentation',
+  generateBundle(_options, bundle) {
+    for (const chunk of Object.values(bundle)) {
+      if ('code' in chunk) chunk.code = removeIndentation(chunk.code);
+    }
+  },
+};
+
+function removeIndentation(code: string): string {
+  const source = ts.createSourceFile('chunk.js', code, ts.ScriptTarget.ESNext, false, ts.ScriptKind.JS);
+  const texts: { readonly start: number; readonly end: number }[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isTemplateLiteralToken(node) || ts.isStringLiteral(node)) {
+      texts.push({ start: node.getStart(source), end: node.end });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  let next = 0;
+  return code.replace(/^\t+/gm, (tabs, index: number) => {
+    while ((texts[next]?.end ?? Number.POSITIVE_INFINITY) <= index) next++;
+    return index > (texts[next]?.start ?? Number.POSITIVE_INFINITY) ? tabs : '';
+  });
 }
 
 /**
@@ -106,8 +191,25 @@ const fromCommonJs: Plugin = {
 };
 
 /**
- * A start loads these four files, each with what its modules import, instead of thirty. The first two are enough for
- * help. What the library shares with the command is in `options`, so that the library does not reach the command.
+ * Reads the modules of Node that debug, a part of `@mswjs/data`, loads. esbuild cannot keep a `require` in an ES module,
+ * so the library has none.
+ */
+const builtinsOfDebug: Plugin = {
+  name: 'builtins-of-debug',
+  resolveId: (source, importer = '') =>
+    isBuiltin(source) && /\/node_modules\/(?:debug|supports-color|has-flag)\//.test(importer)
+      ? `\0builtin:${source}`
+      : undefined,
+  load: (id) => {
+    const [, name] = /^\0builtin:(.*)/.exec(id) ?? [];
+    return name && `module.exports = process.getBuiltinModule('${name}');`;
+  },
+};
+
+/**
+ * A start loads these five files, each with what its modules import, instead of thirty. The first three are enough for
+ * help. What the library shares with the command is in `options`, so that the library does not reach the command, and
+ * no module of Node: those that the command and the server share are in `settings`.
  */
 const FILES_OF_A_START = [
   {
@@ -122,14 +224,16 @@ const FILES_OF_A_START = [
         'basics/text',
         'basics/version',
         'control/table/control-path',
-        'server/loopback',
-        'server/regular-file',
-        'server/server-settings',
         'fixture/fixture-part',
       ]),
       // What the compiler adds for `using`.
       /\/usingCtx\.js$/,
     ],
+    priority: 4,
+  },
+  {
+    name: 'settings',
+    test: matchFiles(['server/loopback', 'server/regular-file', 'server/server-settings']),
     priority: 4,
   },
   {
@@ -174,12 +278,15 @@ const RESOLVE = {
 /** The licences are in a file of their own. */
 const COMMENTS = { jsdoc: false, annotation: false, legal: false };
 
+/** No comments that name the source file of each piece of code. */
+const WITHOUT_REGIONS = { attachDebugInfo: 'none' } as const;
+
 const COMMON: UserConfig = {
   ...{ cwd: root, target: 'es2022', fixedExtension: false, clean: false, dts: false },
   // With line breaks, because Node prints the line of an uncaught error.
   minify: { mangle: { keepNames: true }, compress: true, codegen: false },
   outputOptions: { comments: COMMENTS },
-  inputOptions: { resolve: RESOLVE },
+  inputOptions: { resolve: RESOLVE, experimental: WITHOUT_REGIONS },
   // Everything but msw and the test runners is bundled, so that the package has no dependencies.
   deps: { neverBundle: [/^node:/, /^(?:msw|vitest|@playwright\/test|@msw\/playwright)(\/|$)/], onlyBundle: false },
 };
@@ -198,7 +305,7 @@ const CODE: UserConfig[] = [
     format: 'cjs',
     platform: 'node',
     outputOptions: { comments: COMMENTS, codeSplitting: { groups: FILES_OF_A_START } },
-    plugins: [filesBeside, thirdPartyLicences('THIRD-PARTY-LICENSES')],
+    plugins: [filesBeside, builtinsOfDebug, withoutIndentation, thirdPartyLicences('THIRD-PARTY-LICENSES')],
   },
   {
     ...COMMON,
@@ -216,16 +323,31 @@ const CODE: UserConfig[] = [
     format: 'esm',
     platform: 'node',
     minify: 'dce-only',
-    plugins: [filesBeside, fromCommonJs],
+    plugins: [filesBeside, fromCommonJs, withoutIndentation],
   },
   {
     ...COMMON,
-    entry: { index: ENTRIES.index, matchers: ENTRIES.matchers, samples: ENTRIES.samples },
+    entry: {
+      index: ENTRIES.index,
+      matchers: ENTRIES.matchers,
+      samples: ENTRIES.samples,
+      'vitest.browser': 'src/testing/vitest/index-browser.ts',
+    },
     format: 'esm',
     platform: 'neutral',
-    inputOptions: { resolve: { ...RESOLVE, mainFields: ['browser', 'module', 'main'] } },
+    inputOptions: {
+      resolve: { ...RESOLVE, mainFields: ['browser', 'module', 'main'] },
+      experimental: WITHOUT_REGIONS,
+    },
+    plugins: [withoutIndentation],
   },
-  { ...COMMON, entry: { client: ENTRIES.client }, format: ['esm', 'cjs'], platform: 'neutral' },
+  {
+    ...COMMON,
+    entry: { client: ENTRIES.client },
+    format: ['esm', 'cjs'],
+    platform: 'neutral',
+    plugins: [withoutIndentation],
+  },
   {
     ...COMMON,
     name: 'inspector',
@@ -235,7 +357,7 @@ const CODE: UserConfig[] = [
     // Its errors are shown to nobody by their stack.
     minify: { mangle: true, compress: true, codegen: false },
     copy: { from: 'src/inspector/*.{html,css,svg}', to: 'dist/inspector' },
-    plugins: [thirdPartyLicences('inspector/THIRD-PARTY-LICENSES')],
+    plugins: [withoutIndentation, thirdPartyLicences('inspector/THIRD-PARTY-LICENSES')],
   },
 ];
 

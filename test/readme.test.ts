@@ -76,6 +76,10 @@ const NOT_USED: Readonly<Record<string, string>> = {
   'preview.ts': 'Storybook is not installed here; types are checked',
   'main.ts': 'types are checked',
   'nightly.ts': "its server is the reader's; types are checked",
+  'tests.yml': 'test/server/ci-and-containers.test.ts runs its shell lines',
+  '.gitlab-ci.yml': 'test/server/ci-and-containers.test.ts runs its shell lines',
+  Dockerfile: 'test/server/ci-and-containers.test.ts runs its shell lines',
+  'compose.yaml': 'test/server/ci-and-containers.test.ts runs its shell lines',
   'vite.config.ts': 'types are checked',
 };
 

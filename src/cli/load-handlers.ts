@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { explainMissingMsw } from '../mailbox/mailbox.ts';
+import { explainMissingMsw } from '../mailbox/explain-msw-error.ts';
 import type { ListenOptions } from '../server/start-server.ts';
 import { CannotRunError } from './command.ts';
 import { readNamedFile } from './files.ts';

@@ -239,23 +239,6 @@ function refuseHandlers(): never {
   throw new TypeError('This mailbox has no msw handlers; only a mailbox from createMailbox() has them.');
 }
 
-/** Returns the error that reading `handlers` throws if msw could not be loaded. The error says what the user can do. */
-export function explainMswError(error: unknown): Error {
-  const advice =
-    'The handlers of a mailbox need msw, which Jest can load from CommonJS only in Node 24.9 or newer with ' +
-    'NODE_OPTIONS=--experimental-vm-modules; otherwise, start a server by agent-mailbox-mock/server inside the test.';
-  return explainMissingMsw('The handlers of a mailbox', error) ?? new Error(advice, { cause: error });
-}
-
-/** Returns an error that says how to install msw if an import failed because msw is missing; otherwise `undefined`. */
-export function explainMissingMsw(what: string, error: unknown): Error | undefined {
-  const isMissing = /^Cannot find (?:package|module) ['"]msw[/'"]/.test(error instanceof Error ? error.message : '');
-  if (!isMissing) return undefined;
-  return new Error(`${what} need msw, which is not installed; install it with npm install --save-dev msw.`, {
-    cause: error,
-  });
-}
-
 function parseMaxMailBytes(bytes = DEFAULT_MAX_STORED_BYTES): number {
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
   const shown = typeof bytes === 'number' ? String(bytes) : JSON.stringify(bytes);

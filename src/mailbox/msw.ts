@@ -1,10 +1,12 @@
 import { type HttpHandler, http, type WebSocketEventListener, type WebSocketHandler, ws } from 'msw';
+import { lazy } from '../basics/lazy-schema.ts';
 import type { ApiError, ErrorCode } from '../contract/errors.ts';
 import { isServicePath } from '../contract/service-path.ts';
 import { CLOSE_CODES, isStreamPath } from '../contract/stream-protocol.ts';
 import { toApiError } from '../service/pipeline/exchange.ts';
 import type { AcceptStream } from '../service/stream/streams.ts';
 import type { Environment } from '../world/environment.ts';
+import { explainOldMsw, OLDEST_MSW } from './explain-msw-error.ts';
 import type { Connect, Fetch } from './fetch.ts';
 
 /** The functions that the msw handlers call. */
@@ -20,8 +22,19 @@ export interface HandlerParts {
  * Creates the msw handlers of a mailbox: for requests, for deliveries, and for event streams. One handler serves all
  * operations, and compares texts before it parses anything. So the number of operations does not slow down a request.
  * `http.all` with a predicate is public in both msw 2 and msw 3.
+ *
+ * @throws {Error} if msw is too old; the message names its version, if that is known, and the one that is needed.
  */
-export function createHandlers(
+export function createHandlers(baseUrl: string, parts: HandlerParts): (HttpHandler | WebSocketHandler)[] {
+  try {
+    return createHandlersWith(baseUrl, parts);
+  } catch (error) {
+    const advice = `The handlers of a mailbox could not be created; they need msw ${OLDEST_MSW} or newer.`;
+    throw explainOldMsw(error) ?? new Error(advice, { cause: error });
+  }
+}
+
+function createHandlersWith(
   baseUrl: string,
   { fetch, connect, report, isSending }: HandlerParts,
 ): (HttpHandler | WebSocketHandler)[] {
@@ -43,14 +56,14 @@ export function createHandlers(
 }
 
 /**
- * The WebSocket link of msw that all mailboxes share, because msw never releases the resources of a link. The URL of
- * the link is not used: a predicate of each handler selects the connections.
+ * Returns the WebSocket link of msw that all mailboxes share, because msw never releases the resources of a link. The
+ * URL of the link is not used: a predicate of each handler selects the connections.
  */
-const STREAM_LINK = ws.link('wss://streams.invalid');
+const getStreamLink = lazy(() => ws.link('wss://streams.invalid'));
 
 /** Creates the handler for clients that use the global `WebSocket`, which Node has since version 22. */
 function createStreamHandler(baseUrl: string, connect: Connect, report: Environment['report']): WebSocketHandler {
-  const handler = STREAM_LINK.addEventListener('connection', ({ client }) => {
+  const handler = getStreamLink().addEventListener('connection', ({ client }) => {
     const request = { url: client.url.href, headers: new Headers() };
     try {
       serve(client, connect(request, baseUrl));

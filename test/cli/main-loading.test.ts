@@ -30,13 +30,13 @@ async function filesLoadedBy(test: Test, args: readonly string[]): Promise<strin
   return [...new Set(names)].filter((name) => name !== 'rolldown-runtime').sort();
 }
 
-test.for([['--version'], ['--help'], ['help', 'start']])('loads three files for %j', async (args, test) => {
-  test.expect(await filesLoadedBy(test, args)).toEqual(['command', 'main', 'options']);
+test.for([['--version'], ['--help'], ['help', 'start']])('loads four files for %j', async (args, test) => {
+  test.expect(await filesLoadedBy(test, args)).toEqual(['command', 'main', 'options', 'settings']);
 });
 
-const FILES_OF_A_SERVER = ['command', 'library', 'main', 'options', 'start'];
+const FILES_OF_A_SERVER = ['command', 'library', 'main', 'options', 'settings', 'start'];
 
-test('loads five files to start a server, and SMTP only with a port for it', async (test) => {
+test('loads six files to start a server, and SMTP only with a port for it', async (test) => {
   test.expect(await filesLoadedBy(test, ['--port', '0'])).toEqual(FILES_OF_A_SERVER);
   const withSmtp = await filesLoadedBy(test, ['--port', '0', '--smtp-port', '0']);
   test.expect(withSmtp).toEqual([...FILES_OF_A_SERVER, 'mail-listener', 'mail-servers', 'smtp-server'].sort());

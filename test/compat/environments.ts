@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { findBrowser } from '../support/browser.ts';
 import { findBlocks } from '../support/readme.ts';
 import { EXAMPLE_FILES } from '../support/readme-parts.ts';
-import type { ProjectName } from './projects.ts';
+import { NEWEST, OLDEST, type ProjectName } from './projects.ts';
 
 /** What an environment is checked for: a function of the story, or the command, which ends with 0 on a signal. */
 export type Check = 'tellInProcess' | 'streamInProcess' | 'tellOverHttp' | 'streamOverHttp' | 'command';
@@ -51,6 +52,8 @@ const SCRIPTS: readonly Environment[] = (
       checks: [...STORY, 'command'],
       note: NO_WEBSOCKET,
     },
+    // In an older msw, the event stream of the story fails, because it comes after a second `listen()`.
+    { name: 'Node 22, msw 2.13', project: 'oldest', runtime: 'node22', checks: ALL },
     { name: 'Node 22, msw 3', project: 'latest', runtime: 'node22', checks: ALL },
     { name: 'Node 24, msw 3', project: 'latest', runtime: 'node24', checks: ALL },
     {
@@ -153,14 +156,15 @@ const HAPPY_DOM = {
   note: 'with disableSameOriginPolicy, because happy-dom applies CORS to the replies of msw 3',
 };
 
-const VITESTS: readonly Environment[] = (
-  [
-    ['vitest 4', 'earlier', 'node20'],
-    ['vitest 5', 'latest', 'node24'],
-  ] as const
-).flatMap(([name, project, runtime]) =>
+const VITEST_VERSIONS = [
+  ['vitest 3.0', 'msw 2.13', 'oldest', 'node20'],
+  ['vitest 4', 'msw 2', 'earlier', 'node20'],
+  ['vitest 5', 'msw 3', 'latest', 'node24'],
+] as const;
+
+const VITESTS: readonly Environment[] = VITEST_VERSIONS.flatMap(([name, msw, project, runtime]) =>
   ['node', 'jsdom', 'happy-dom'].map((environment) => ({
-    name: `${name}, ${environment}, msw ${project === 'earlier' ? 2 : 3}`,
+    name: `${name}, ${environment}, ${msw}`,
     project,
     runtime,
     story: 'story.test.ts',
@@ -170,6 +174,74 @@ const VITESTS: readonly Environment[] = (
     checks: STORY,
   })),
 );
+
+/** The tests of what `agent-mailbox-mock/vitest` gives a test. */
+const FIXTURES_TEST = { 'fixtures.test.ts': readProgram('fixtures.test.ts') };
+
+/** `agent-mailbox-mock/vitest` in Node, and in simulated pages, where it intercepts as in Node. */
+const VITEST_FIXTURES: readonly Environment[] = VITEST_VERSIONS.flatMap(([name, msw, project, runtime]) =>
+  ['node', 'jsdom'].map((environment) => ({
+    name: `${name}, ${environment}, fixtures, ${msw}`,
+    project,
+    runtime,
+    story: 'story.mjs',
+    files: FIXTURES_TEST,
+    args: [`${MODULES}/vitest/vitest.mjs`, 'run', '--root', '.', '--environment', environment],
+    checks: [],
+  })),
+);
+
+/** `agent-mailbox-mock/vitest` in the browser mode of vitest, with the worker script of msw in `public/`. */
+const BROWSER_MODES: readonly Environment[] = (
+  [
+    ['vitest 3', 'msw 2.13', 'browser3', 'node20'],
+    ['vitest 4', 'msw 2', 'browser4', 'node20'],
+    ['vitest 5', 'msw 3', 'browser5', 'node24'],
+  ] as const
+).map(([name, msw, project, runtime]) => ({
+  name: `${name}, browser mode, fixtures, ${msw}`,
+  project,
+  runtime,
+  story: 'story.mjs',
+  files: {
+    ...FIXTURES_TEST,
+    // msw writes the name of the folder into this file.
+    'package.json': '{ "private": true }',
+    'vitest.config.mjs': writeBrowserConfig(project === 'browser3'),
+    'browser-mode.mjs': readProgram('browser-mode.mjs'),
+  },
+  args: ['./browser-mode.mjs'],
+  checks: [],
+  needs: [findBrowser() ?? 'chromium', '--version'],
+}));
+
+/** The configuration of vitest for its browser mode, as its documentation has it. */
+function writeBrowserConfig(isVitest3: boolean): string {
+  const launchOptions = JSON.stringify({ executablePath: findBrowser() });
+  const [imports, provider, launch] = isVitest3
+    ? ['', "'playwright'", `, launch: ${launchOptions}`]
+    : [
+        "import { playwright } from '@vitest/browser-playwright';",
+        `playwright({ launchOptions: ${launchOptions} })`,
+        '',
+      ];
+  return `${imports}
+    export default {
+      test: {
+        browser: {
+          enabled: true,
+          headless: true,
+          screenshotFailures: false,
+          provider: ${provider},
+          instances: [{ browser: 'chromium'${launch} }],
+        },
+      },
+    };`;
+}
+
+function readProgram(name: string): string {
+  return readFileSync(new URL(`programs/${name}`, import.meta.url), 'utf8');
+}
 
 /** A route that uses a mailbox, and one that calls the emulated service, which `instrumentation.ts` answers. */
 const NEXT_APP = {
@@ -248,6 +320,75 @@ const COMPILERS: readonly Environment[] = (
   })),
 );
 
+/** Each package manager, with the oldest peers and with the newest. yarn 1 does not install vite, a peer of vitest 5. */
+const MANAGERS = ['npm ci', 'yarn 1', 'pnpm'].flatMap((manager) => {
+  const files = { ...FIXTURES_TEST, 'check.mjs': readProgram('check-installation.mjs') };
+  const program = 'package-managers.mjs';
+  return [
+    [`${manager}, vitest 3.0, msw 2.13`, 'managers', 'node20', program, [], withPeers(manager, files, OLDEST)],
+    [
+      `${manager}, vitest 5, msw 3`,
+      'managers',
+      'node24',
+      program,
+      [],
+      withPeers(manager, files, { ...NEWEST, vite: '^8.0.0' }),
+    ],
+  ] as const;
+});
+
+/** The files of a project that a package manager installs. */
+function withPeers(manager: string, files: Readonly<Record<string, string>>, peers: Readonly<Record<string, string>>) {
+  return { ...files, 'manager.json': JSON.stringify(manager), 'peers.json': JSON.stringify(peers) };
+}
+
+/** Code that needs no msw: its types must be known without it, in every file of the declarations. */
+const USE_WITHOUT_MSW = `
+  import { createMailbox } from 'agent-mailbox-mock';
+  import { createClient } from 'agent-mailbox-mock/client';
+  import { startServer } from 'agent-mailbox-mock/server';
+  export const client = createClient({ baseUrl: 'http://127.0.0.1:4025', key: 'tk_acme_tenant_key' });
+  export const key: string = createMailbox().keys.acme.inboxes.helpdesk;
+  export const server = startServer({ port: 0 });`;
+
+const TYPES_WITHOUT_MSW: readonly Environment[] = Object.entries(COMPILED).map(([moduleResolution, { module }]) => ({
+  name: `TypeScript 5.9, ${moduleResolution}, no msw`,
+  project: 'bare',
+  runtime: 'node20',
+  story: 'story.mts',
+  files: {
+    'tsconfig.json': JSON.stringify({
+      compilerOptions: { ...COMPILER_OPTIONS, module, moduleResolution },
+      files: ['types.mts', 'types.cts'],
+    }),
+    'types.mts': USE_WITHOUT_MSW,
+    'types.cts': USE_WITHOUT_MSW,
+  },
+  args: [`${MODULES}/typescript/bin/tsc`, '-p', '.'],
+  checks: [],
+}));
+
+/** What TypeScript knows of a fixture in a JSON file. In an ES module, `node16` cannot import one as Node wants it. */
+const JSON_FIXTURE = {
+  'fixture.json': JSON.stringify({ tenants: { initech: { workspaces: { main: { inboxes: { orders: {} } } } } } }),
+  'package.json': '{ "type": "commonjs" }',
+  'by-import.cts': `
+    import { createMailbox } from 'agent-mailbox-mock';
+    import fixture = require('./fixture.json');
+    const { keys } = createMailbox({ fixtures: fixture });
+    const key: string = keys.initech.inboxes.orders;
+    // @ts-expect-error: the fixture has no such inbox.
+    const none: undefined = keys.initech.inboxes.nowhere;
+    if (!key.startsWith('ak_initech') || none !== undefined) throw new Error(key);`,
+  'by-require.mts': `
+    import { createRequire } from 'node:module';
+    import { createMailbox } from 'agent-mailbox-mock';
+    const fixture = createRequire(import.meta.url)('./fixture.json');
+    const { keys, ids } = createMailbox({ fixtures: fixture });
+    const key: string | undefined = keys.initech?.inboxes.orders;
+    if (!key?.startsWith('ak_initech') || !ids.initech?.inboxes.orders) throw new Error(key);`,
+};
+
 /** Programs of their own, which end with 0 if all is well. */
 const PROGRAMS: readonly Environment[] = (
   [
@@ -259,6 +400,9 @@ const PROGRAMS: readonly Environment[] = (
     ['AsyncAPI parser, hey-api and orval', 'generators', 'node24', 'documents.mjs', [], {}],
     ['MCP conformance', 'mcp', 'node24', 'conformance.mjs', [], {}],
     ['no msw', 'bare', 'node20', 'without-msw.mjs', [], {}],
+    ['msw 2.7, which is too old', 'tooOld', 'node20', 'too-old-msw.mjs', [], {}],
+    ['TypeScript 5.9, node16, JSON fixture', 'earlier', 'node20', 'json-fixture.mjs', [], JSON_FIXTURE],
+    ...MANAGERS,
     ['Bun, bare import of the matchers', 'earlier', 'bun', 'matchers.test.mjs', ['test'], {}],
     [
       'Jest 30, babel, without a flag',
@@ -274,7 +418,7 @@ const PROGRAMS: readonly Environment[] = (
   project,
   runtime,
   story: 'story.mjs',
-  files: { ...files, [program]: readFileSync(new URL(`programs/${program}`, import.meta.url), 'utf8') },
+  files: { ...files, [program]: readProgram(program) },
   args: [...args, `./${program}`],
   checks: [],
 }));
@@ -295,7 +439,7 @@ const EXAMPLES: readonly Environment[] = (
   files: {
     ...EXAMPLE_FILES,
     'tsconfig.json': JSON.stringify({ compilerOptions: { ...COMPILER_OPTIONS, ...OF_EXAMPLE }, include: ['*.ts'] }),
-    'example.mjs': readFileSync(new URL('programs/example.mjs', import.meta.url), 'utf8'),
+    'example.mjs': readProgram('example.mjs'),
   },
   args,
   checks: [],
@@ -319,7 +463,7 @@ const RECIPES: readonly Environment[] = (
   story: 'story.mjs',
   files: {
     [file]: BLOCKS.find((block) => block.file === file)?.text ?? '',
-    'cypress.mjs': readFileSync(new URL('programs/cypress.mjs', import.meta.url), 'utf8'),
+    'cypress.mjs': readProgram('cypress.mjs'),
     ...jestConfig({}),
   },
   args,
@@ -331,9 +475,12 @@ export const ENVIRONMENTS: readonly Environment[] = [
   ...EXAMPLES,
   ...RECIPES,
   ...PROGRAMS,
+  ...BROWSER_MODES,
   ...JESTS,
   ...VITESTS,
+  ...VITEST_FIXTURES,
   ...COMPILERS,
+  ...TYPES_WITHOUT_MSW,
   ...NODE_TESTS,
   ...SCRIPTS,
 ];

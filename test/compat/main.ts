@@ -12,7 +12,7 @@ import { writeStory } from './write-story.ts';
 const WORKERS = 3;
 
 const COLUMNS: readonly (readonly [title: string, width: number])[] = [
-  ['environment', 34],
+  ['environment', 46],
   ['runtime', 14],
   ['result', 8],
   ['seconds', 8],

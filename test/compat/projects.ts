@@ -3,12 +3,35 @@ import { join } from 'node:path';
 import { runToEnd } from './run-to-end.ts';
 
 /** The folders into which the packages are installed: what does not fit together is in another one. */
-export type ProjectName = 'earlier' | 'latest' | 'bundlers' | 'generators' | 'mcp' | 'bare';
+export type ProjectName =
+  | 'oldest'
+  | 'earlier'
+  | 'latest'
+  | 'tooOld'
+  | 'browser3'
+  | 'browser4'
+  | 'browser5'
+  | 'bundlers'
+  | 'generators'
+  | 'managers'
+  | 'mcp'
+  | 'bare';
 
 /** Packages by their names, with their versions. */
 type Dependencies = Readonly<Record<string, string>>;
 
+/** The oldest version of each peer that the package accepts: those of `peerDependencies` in package.json. */
+export const OLDEST = { msw: '2.13.0', vitest: '3.0.1' };
+
+/** The newest versions of the peers. */
+export const NEWEST = { msw: '^3.0.0', vitest: '^5.0.0' };
+
 const PROJECTS: Readonly<Record<ProjectName, Dependencies>> = {
+  oldest: { ...OLDEST, jsdom: '^26.0.0', 'happy-dom': '^20.0.0' },
+  tooOld: { msw: '2.7.6' },
+  browser3: { msw: OLDEST.msw, vitest: '^3.2.0', '@vitest/browser': '^3.2.0', playwright: '^1.50.0' },
+  browser4: { msw: '2.15.0', vitest: '^4.0.0', '@vitest/browser-playwright': '^4.0.0', playwright: '^1.50.0' },
+  browser5: { ...NEWEST, '@vitest/browser-playwright': '^5.0.0', playwright: '^1.50.0' },
   earlier: {
     msw: '2.15.0',
     vitest: '^4.0.0',
@@ -32,8 +55,7 @@ const PROJECTS: Readonly<Record<ProjectName, Dependencies>> = {
     'happy-dom': '^20.0.0',
   },
   latest: {
-    msw: '^3.0.0',
-    vitest: '^5.0.0',
+    ...NEWEST,
     typescript: 'latest',
     tsx: 'latest',
     jest: '^30.5.0',
@@ -59,8 +81,10 @@ const PROJECTS: Readonly<Record<ProjectName, Dependencies>> = {
     orval: '^8.0.0',
     typescript: '~5.9.0',
   },
+  managers: { yarn: '^1.22.0', pnpm: '^10.0.0' },
   mcp: { '@modelcontextprotocol/conformance': '^0.1.16' },
-  bare: {},
+  // What has nothing but types.
+  bare: { typescript: '~5.9.0' },
 };
 
 /** The programs that run JavaScript, each for one platform: npm goes on without those that it cannot install. */
@@ -74,7 +98,8 @@ const RUNTIME_PACKAGES: Dependencies = {
 
 /** Creates a project in a folder and installs the tarball and what the project depends on; rejects if npm fails. */
 export async function installProject(folder: string, name: ProjectName, tarball: string): Promise<void> {
-  await install(folder, { dependencies: { ...PROJECTS[name], 'agent-mailbox-mock': `file:${tarball}` } });
+  const manifest = { dependencies: { ...PROJECTS[name], 'agent-mailbox-mock': `file:${tarball}` } };
+  await install(folder, manifest, name === 'tooOld' ? ['--legacy-peer-deps'] : []);
 }
 
 /** Installs the runtimes in a folder of their own, because each of them is large; rejects if npm fails. */
@@ -82,11 +107,11 @@ export async function installRuntimes(folder: string): Promise<void> {
   await install(folder, { optionalDependencies: RUNTIME_PACKAGES });
 }
 
-async function install(folder: string, manifest: object): Promise<void> {
+async function install(folder: string, manifest: object, more: readonly string[] = []): Promise<void> {
   await mkdir(folder);
   await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, ...manifest }));
   const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'];
-  const { code, output } = await runToEnd(['npm', 'install', ...flags], { cwd: folder, timeoutMs: 300_000 });
+  const { code, output } = await runToEnd(['npm', 'install', ...flags, ...more], { cwd: folder, timeoutMs: 300_000 });
   if (code !== 0) throw new Error(output);
 }
 

@@ -47,10 +47,14 @@ export interface EmulatorAddress {
   readonly token: string | undefined;
 }
 
-/** Reads the address of the running emulator of this worker from the environment variables; undefined without them. */
+/**
+ * Reads the address of the running emulator of this worker from the environment variables; undefined without them, as in
+ * a web page.
+ */
 export function readEmulatorAddress(): EmulatorAddress | undefined {
-  const { AGENT_MAILBOX_URL, AGENT_MAILBOX_TOKEN: token } = process.env;
-  const url = chooseUrl(process.env) ?? AGENT_MAILBOX_URL?.replace(/(?<!\/)\/+$/, '');
+  const env = globalThis.process?.env ?? {};
+  const { AGENT_MAILBOX_URL, AGENT_MAILBOX_TOKEN: token } = env;
+  const url = chooseUrl(env) ?? AGENT_MAILBOX_URL?.replace(/(?<!\/)\/+$/, '');
   return url ? addressOf(url, token) : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { HttpHandler, WebSocketHandler } from 'msw';
-import { setupServer } from 'msw/node';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
+import { createMailbox } from '../../mailbox/create-mailbox.ts';
 import { createHandlers } from '../../mailbox/msw.ts';
 import { sentKey } from '../../service/access/principal.ts';
 
@@ -66,24 +66,54 @@ function hasKey(mailbox: RoutedMailbox, key: string): boolean {
   }
 }
 
-/** Intercepts the requests of a process while it has routers. */
-export class Interceptor {
-  readonly #server = setupServer();
-  readonly #routers = new Set<MailboxRouter>();
+/** A way to intercept requests: `setupServer` of msw in a process, `setupWorker` in a web page. */
+export interface Interception {
+  start(options: { readonly onUnhandledRequest: 'bypass' }): unknown;
+  stop(): void;
+  resetHandlers(...handlers: readonly (HttpHandler | WebSocketHandler)[]): void;
+}
 
-  add(router: MailboxRouter): void {
-    if (this.#routers.size === 0) this.#server.listen({ onUnhandledRequest: 'bypass' });
-    this.#routers.add(router);
-    this.#updateHandlers();
+/** Intercepts the requests of a process or of a web page while somebody needs that: one router for each base URL. */
+export class Interceptor {
+  readonly #interception: Interception;
+  readonly #users = new Map<MailboxRouter, number>();
+  readonly #routers = new Map<string | undefined, MailboxRouter>();
+  #started: unknown;
+
+  constructor(interception: Interception) {
+    this.#interception = interception;
   }
 
-  remove(router: MailboxRouter): void {
-    this.#routers.delete(router);
+  /**
+   * Resolves with the router of a base URL when its requests are intercepted. Call `release` for it at the end.
+   *
+   * @throws {TypeError} if the base URL is not valid, as `createMailbox` does.
+   */
+  async acquire(baseUrl: string | undefined): Promise<MailboxRouter> {
+    const router =
+      this.#routers.get(baseUrl) ?? new MailboxRouter(createMailbox({ baseUrl, fixtures: { tenants: {} } }));
+    if (this.#users.size === 0) this.#started = this.#interception.start({ onUnhandledRequest: 'bypass' });
+    this.#routers.set(baseUrl, router);
+    this.#users.set(router, (this.#users.get(router) ?? 0) + 1);
     this.#updateHandlers();
-    if (this.#routers.size === 0) this.#server.close();
+    await this.#started;
+    return router;
+  }
+
+  /** Ends what `acquire` began: without users, the requests of a router are no longer intercepted. */
+  release(router: MailboxRouter): void {
+    const others = (this.#users.get(router) ?? 0) - 1;
+    if (others > 0) {
+      this.#users.set(router, others);
+      return;
+    }
+    this.#users.delete(router);
+    for (const [baseUrl, each] of this.#routers) if (each === router) this.#routers.delete(baseUrl);
+    this.#updateHandlers();
+    if (this.#users.size === 0) this.#interception.stop();
   }
 
   #updateHandlers(): void {
-    this.#server.resetHandlers(...[...this.#routers].flatMap(({ handlers }) => handlers));
+    this.#interception.resetHandlers(...[...this.#users.keys()].flatMap(({ handlers }) => handlers));
   }
 }

@@ -20,12 +20,14 @@ writeFileSync(
 const warnings = [];
 const files = [];
 
-for (const [platform, ending] of [
-  ['node', 'cjs'],
-  ['browser', 'mjs'],
+for (const [platform, format, ending] of [
+  ['node', undefined, 'cjs'],
+  ['node', 'esm', 'mjs'],
+  ['browser', undefined, 'mjs'],
 ]) {
   const outfile = `dist/esbuild-${platform}.${ending}`;
-  const result = await build({ entryPoints: ['bundled.mjs'], bundle: true, platform, outfile, logLevel: 'silent' });
+  const entryPoints = ['bundled.mjs'];
+  const result = await build({ entryPoints, bundle: true, platform, format, outfile, logLevel: 'silent' });
   warnings.push(...result.warnings.map(({ text }) => text));
   files.push(outfile);
 }
