@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test } from 'vitest';
 import type { Verification } from '../../../../src/cli/commands/verify/finding.ts';
+import { verifyServer } from '../../../../src/cli/commands/verify/verify-server.ts';
 import { type Target, VerifyError } from '../../../../src/cli/commands/verify/verify-session.ts';
 import { NEVER, runHere } from '../../../support/command.ts';
 import { compareServer } from './compare-server.ts';
@@ -141,6 +142,25 @@ function endless(response: ServerResponse): void {
   write();
 }
 
+test('a slash at the end of the URL is no part of the paths', async (context) => {
+  const paths: (string | undefined)[] = [];
+  const url = await listen(context, ({ url }, response) => {
+    paths.push(url);
+    response.writeHead(500).end();
+  });
+  const { err } = await verify(`${url}/`, KEYS);
+  expect(err).toContain('answered with 500');
+  expect(paths.length).toBeGreaterThan(0);
+  expect(paths.filter((path) => path?.startsWith('//'))).toEqual([]);
+});
+
+test.for(['api.example.com', 'ftp://api.example.com'])('verifyServer says what its URLs must be: %s', async (url) => {
+  const keys = { tenant: 'tk_acme_tenant_key' };
+  const sentence = /^The option \w+ must be a URL that begins with http: or https:, not .*example\.com.\.$/;
+  await expect(verifyServer({ baseUrl: url, keys })).rejects.toThrow(sentence);
+  await expect(verifyServer({ baseUrl: 'http://127.0.0.1:9', receiverUrl: url, keys })).rejects.toThrow(sentence);
+});
+
 test.for<[string[], string]>([
   [['--api-key', 'tk_acme_tenant_key'], 'needs --base-url'],
   [['--base-url', 'http://127.0.0.1:9'], 'needs --api-key'],
@@ -149,6 +169,10 @@ test.for<[string[], string]>([
     '--api-key must be a key that begins with tk_.',
   ],
   [['--base-url', 'https://api.example.com', ...KEYS], 'allow it with --yes'],
+  [
+    ['--base-url', 'http://127.0.0.1:9', '--receiver-url', 'hooks.example.com', ...KEYS],
+    '--receiver-url must be a URL such as https://hooks.example.com, not "hooks.example.com".',
+  ],
 ])('wrong usage is told: %j', async ([args, sentence]) => {
   const { code, err } = await runHere(['verify', ...args], {}, { interrupted: NEVER });
   expect(code).toBe(2);
