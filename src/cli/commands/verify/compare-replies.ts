@@ -41,7 +41,7 @@ function kindOf(text: string, field: string): string | undefined {
 }
 
 /** What identifies an object in a list. */
-function identityOf(item: unknown): string | undefined {
+export function identityOf(item: unknown): string | undefined {
   if (typeof item !== 'object' || item === null) return undefined;
   const { id, threadId, domain, address, email } = item as Record<string, unknown>;
   const identity = [id, threadId, domain, address, email].find((value) => typeof value === 'string');

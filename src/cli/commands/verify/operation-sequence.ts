@@ -8,6 +8,10 @@ import type { Reply, Session } from './verify-session.ts';
 /** How long after a rotation the old key is tried again, in milliseconds. */
 const OLD_KEY_PAUSE_MS = 5000;
 
+/** The roles of the keys of the two tenants. */
+export const TENANT = 'the tenant key';
+export const OTHER_TENANT = 'the key of the other tenant';
+
 /** The number of recipients of this run is small, so one page has all of its items. */
 const ALL = 'limit=200';
 
@@ -112,8 +116,8 @@ export class OperationSequence {
     const places: Place[] = [];
     const { key, secondKey } = this.#s.target;
     for (const [role, text] of [
-      ['the tenant key', key],
-      ['the key of the other tenant', secondKey],
+      [TENANT, key],
+      [OTHER_TENANT, secondKey],
     ] as const) {
       if (text === undefined) continue;
       this.#begin(`setup${places.length}`, `creating workspaces and inboxes with ${role}`);
@@ -163,7 +167,7 @@ export class OperationSequence {
   /** Creates two workspaces with two inboxes each, and something of each kind in them. */
   async #createPlaces(tenant: RoleKey): Promise<Place[]> {
     const places: Place[] = [];
-    const ofTenant = tenant.role === 'the tenant key' ? '' : ' of the other tenant';
+    const ofTenant = tenant.role === TENANT ? '' : ' of the other tenant';
     const name = (value: unknown, role: string) => this.#recording.name(value as string | undefined, role);
     await this.#create('createWebhook', tenant, {}).then(({ id }) => name(id, `the tenant-wide webhook${ofTenant}`));
     for (const workspaceNumber of [1, 2]) {
@@ -396,7 +400,7 @@ export class OperationSequence {
 
   /** Sends mail in each way between two new inboxes, and reads both inboxes after each mail. */
   async #mail(): Promise<void> {
-    const tenant: RoleKey = { role: 'the tenant key', text: this.#s.target.key };
+    const tenant: RoleKey = { role: TENANT, text: this.#s.target.key };
     const workspaceId = this.#s.workspace.id;
     const inboxes: Place[] = [];
     for (const name of ['the sender', 'the recipient']) {

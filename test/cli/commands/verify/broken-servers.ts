@@ -357,16 +357,35 @@ const notCreated: BrokenServer[] = (
   },
 }));
 
+/** The begin of the names of the servers that show what was there before the run. */
+export const OLD_LEAK = 'leak of what the other tenant had before the run';
+
+const TENANT_LISTS = [
+  ['listWebhooks', 'webhooks'],
+  ['listWorkspaces', 'workspaces'],
+  ['listInboxes', 'inboxes'],
+  ['listDomains', 'domains'],
+  ['listAllMessages', 'messages'],
+] as const;
+
+/** Lists that show what belonged to the other tenant before the run, and nothing that the run has created. */
+const oldLeaks: BrokenServer[] = TENANT_LISTS.map(([operation, list]) => ({
+  name: `${OLD_LEAK}: ${operation}`,
+  named: [operation],
+  create: () => {
+    let old: unknown[] | undefined;
+    return async (call, send, { tenant, otherTenant }) => {
+      old ??= (await send({ key: otherTenant, path: `/v1/${list}`, method: 'GET' })).body[list] as unknown[];
+      const reply = await send();
+      const isFiltered = ['workspace', 'inboxId'].some((name) => call.query.has(name));
+      if (call.operation !== operation || call.key !== tenant || isFiltered || !isSuccess(reply)) return reply;
+      return withBody(reply, { ...reply.body, [list]: [...reply.body[list], ...old] });
+    };
+  },
+}));
+
 /** Lists that show what belongs to the other tenant. */
-const tenantLeaks: BrokenServer[] = (
-  [
-    ['listWebhooks', 'webhooks'],
-    ['listWorkspaces', 'workspaces'],
-    ['listInboxes', 'inboxes'],
-    ['listDomains', 'domains'],
-    ['listAllMessages', 'messages'],
-  ] as const
-).map(([operation, list]) => ({
+const tenantLeaks: BrokenServer[] = TENANT_LISTS.map(([operation, list]) => ({
   name: `leak of the other tenant: ${operation}`,
   named: [operation],
   create:
@@ -554,6 +573,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   ...notDeleted,
   ...notUpdated,
   ...notCreated,
+  ...oldLeaks,
   ...tenantLeaks,
   ...scopeLeaks,
   ...idLeaks,
