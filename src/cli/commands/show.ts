@@ -2,6 +2,7 @@ import { NAME } from '../../basics/version.ts';
 import { TRACE_VERSION, type TraceHeader, type TraceLine, traceLine } from '../../control/journal/trace.ts';
 import { readRegularFile } from '../../server/regular-file.ts';
 import { CannotRunError, type RunCommand } from '../command.ts';
+import { toPrintable } from '../layout.ts';
 
 /** Prints what happened to each mail of a trace, and the requests that were refused. */
 export const show: RunCommand = async (terminal, flags, file = '') => {
@@ -44,11 +45,6 @@ function describeHeader({ writtenAt, sandbox, losses }: TraceHeader, entries: re
 
 function plural(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
-}
-
-/** Replaces characters that could move the cursor of a terminal or imitate another line. */
-function toPrintable(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }
 
 /** Reads a trace: its header, and its other lines. @throws {CannotRunError} if the file is no trace of this format. */

@@ -4,7 +4,7 @@ import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../../../contract/behav
 import { OPERATION_ROWS, type OperationId } from '../../../contract/operations.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, resourceExperiments } from './experiments.ts';
-import type { Finding, Verification } from './finding.ts';
+import { type Finding, maskFinding, type Verification } from './finding.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
 import { findInOperations } from './operation-findings.ts';
@@ -115,7 +115,8 @@ export class Verifier {
     this.#report('deleting what the run has created');
     const left = await this.#server.close();
     const stopped = this.#stopReason === undefined ? {} : { stopped: this.#stopReason };
-    return { ...stopped, findings: addCauses(this.#results), behaviours: this.#behaviours as BehaviourOptions, left };
+    const findings = addCauses(this.#results).map(maskFinding);
+    return { ...stopped, findings, behaviours: this.#behaviours as BehaviourOptions, left };
   }
 
   async #compareAll(): Promise<void> {

@@ -80,6 +80,8 @@ function parseSettings(flags: GivenFlags) {
   if (key === undefined) {
     throw new UsageError('The command verify needs --api-key, a tk_ key of a tenant in which verify may create data.');
   }
+  const otherTenant = readKey(flags, 'second-key', 'tenant');
+  if (otherTenant === key) throw new UsageError('--second-key must be a key of another tenant than --api-key.');
   const receiverUrl = textOfFlag(flags['receiver-url']);
   if (receiverUrl !== undefined && !isUrlWithProtocol(receiverUrl, /^https?$/)) {
     throw new UsageError(`--receiver-url must be a URL such as https://hooks.example.com, not ${quote(receiverUrl)}.`);
@@ -91,7 +93,7 @@ function parseSettings(flags: GivenFlags) {
     isLocal,
     keys: {
       tenant: key,
-      otherTenant: readKey(flags, 'second-key', 'tenant'),
+      otherTenant,
       operator: readKey(flags, 'operator-key', 'operator'),
     },
     receiverUrl,
