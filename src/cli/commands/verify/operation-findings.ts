@@ -397,7 +397,10 @@ function compareNotes(
     const [difference] = compareValues(found?.value, value, { roles, origin: label });
     if (!difference) return { ...row, verdict: 'agrees' as const, found: 'as stated' };
     const { at, found: shown, emulator: expected } = difference;
-    const cause = others.find((other) => other.operation === operation && other.verdict === 'differs');
+    const creators = creatorsOf(operation);
+    const isCause = (other: OperationFinding) =>
+      other.operation === operation || (creators.includes(other.operation) && other.id.endsWith(': effect'));
+    const cause = others.find((other) => other.verdict === 'differs' && isCause(other));
     if (cause) {
       const follows = { found: `it follows from ${cause.id}`, followsFrom: cause.id };
       return { ...row, verdict: 'not compared' as const, ...follows };

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OPERATION_ROWS, OPERATIONS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
 import { FOLDERS } from '../../../contract/query.ts';
-import { observeDeliveries, observeEvents } from './event-experiments.ts';
+import { COUNTING, observeCounts } from './observe-counts.ts';
+import { observeDeliveries, observeEvents } from './observe-events.ts';
 import type { Asked, PathValues, Recording, RoleKey } from './recording.ts';
 import type { Reply, Session } from './verify-session.ts';
 
@@ -132,6 +133,8 @@ export class OperationSequence {
     this.#begin('mail', 'mail between inboxes');
     await this.#mail();
     await this.#events();
+    this.#begin('counts', 'what each tenant counts');
+    await this.#counts();
     this.#begin('rotate', 'rotated keys');
     const rotated = await this.#rotate(sibling);
     this.#begin('refuse', 'who is refused');
@@ -498,6 +501,17 @@ export class OperationSequence {
     await this.#recording.note('deliveries: what each webhook is told of', 'createWebhook', () =>
       observeDeliveries(this.#s),
     );
+  }
+
+  /** Observes what the counts of a whole tenant do. These count also what was there before, so only changes are compared. */
+  async #counts(): Promise<void> {
+    this.#s.begin('counts');
+    const observed = observeCounts(this.#s);
+    // The first of the notes waits for it, and keeps the reason if it fails.
+    observed.catch(() => {});
+    for (const id of COUNTING) {
+      await this.#recording.note(`${id}: the counts of a whole tenant`, id, async () => (await observed)[id]);
+    }
   }
 
   /** Rotates the keys of a new inbox and of a new workspace, and tries the old keys on every operation. */

@@ -244,14 +244,14 @@ export class Session {
   }
 
   /** Sends the request that creates a webhook, and returns the reply, which may be a refusal. */
-  postWebhook(fields: Readonly<Record<string, unknown>> = {}) {
+  postWebhook(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key) {
     const webhook = { url: 'https://verify.invalid/', events: ['message.received'], workspaceId: this.workspace.id };
-    return this.post('/v1/webhooks', { ...webhook, ...fields });
+    return this.post('/v1/webhooks', { ...webhook, ...fields }, { key });
   }
 
   /** Creates a webhook in the workspace of this run, and returns the body of the reply. */
-  async createWebhook(fields: Readonly<Record<string, unknown>> = {}) {
-    const body = await this.mustSucceed(this.postWebhook(fields));
+  async createWebhook(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key) {
+    const body = await this.mustSucceed(this.postWebhook(fields, key));
     return { ...body, path: `/v1/webhooks/${body.id}` };
   }
 
@@ -323,11 +323,15 @@ export class Session {
    * ended without calls, the next wait throws at once. Otherwise, a server that cannot reach the receiver would delay
    * every experiment.
    */
-  async createReceiver(events = ['message.received'], fields: Readonly<Record<string, unknown>> = {}) {
+  async createReceiver(
+    events = ['message.received'],
+    fields: Readonly<Record<string, unknown>> = {},
+    key = this.target.key,
+  ) {
     const receiver = this.target.createReceiver?.(this.newName());
     if (!receiver) throw new VerifyError('there is no receiver');
-    const webhook = await this.createWebhook({ url: receiver.url, events, ...fields });
-    if (!webhook.isActive) await this.mustSucceed(this.patch(webhook.path, { isActive: true }));
+    const webhook = await this.createWebhook({ url: receiver.url, events, ...fields }, key);
+    if (!webhook.isActive) await this.mustSucceed(this.patch(webhook.path, { isActive: true }, { key }));
     const waitForCalls = async (count: number) => {
       await this.waitOnce('delivery', `${count} deliveries`, () => receiver.calls.length >= count || undefined);
       return receiver.calls;

@@ -401,6 +401,28 @@ const tenantLeaks: BrokenServer[] = TENANT_LISTS.map(([operation, list]) => ({
     },
 }));
 
+/** Counts of a tenant in which the other tenant is counted too. */
+const countLeaks: BrokenServer[] = (['countFolders', 'getMetrics'] as const).map((operation) => ({
+  name: `leak of the other tenant by count: ${operation}`,
+  named: [operation],
+  create:
+    () =>
+    async (call, send, { tenant, otherTenant }) => {
+      const reply = await send();
+      if (call.operation !== operation || call.key !== tenant || call.query.size > 0) return reply;
+      return withBody(reply, addNumbers(reply.body, (await send({ key: otherTenant })).body));
+    },
+}));
+
+/** Adds the numbers that two values of the same form have at the same places. */
+function addNumbers(one: unknown, other: unknown): unknown {
+  if (typeof one === 'number') return one + Number(other);
+  if (typeof one !== 'object' || one === null) return one;
+  return Object.fromEntries(
+    Object.entries(one).map(([name, value]) => [name, addNumbers(value, (other as Record<string, unknown>)[name])]),
+  );
+}
+
 /** Lists and counts that ignore the workspace or the inbox of the key, or a filter. */
 const scopeLeaks: BrokenServer[] = (
   [
@@ -513,6 +535,24 @@ const furtherBreaks: BrokenServer[] = [
     },
   },
   {
+    name: 'the old key of an inbox stays valid for 2 s',
+    named: ['rotateInboxKey'],
+    create: () => {
+      const replaced = new Map<string, { readonly key: string; readonly untilMs: number }>();
+      const keys = new Map<string, string>();
+      return async (call, send) => {
+        const { key, untilMs = 0 } = replaced.get(call.key) ?? {};
+        const reply = await send(key !== undefined && performance.now() < untilMs ? { key } : {});
+        if (call.operation === 'createInbox' && reply.body.apiKey) keys.set(reply.body.id, reply.body.apiKey);
+        if (call.operation === 'rotateInboxKey' && isSuccess(reply)) {
+          const old = keys.get(call.path.split('/')[3] ?? '') ?? '';
+          replaced.set(old, { key: reply.body.key, untilMs: performance.now() + 2000 });
+        }
+        return reply;
+      };
+    },
+  },
+  {
     name: 'the IMAP password changes with the rotation',
     named: ['rotateInboxKey'],
     create: () => {
@@ -575,6 +615,7 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   ...notCreated,
   ...oldLeaks,
   ...tenantLeaks,
+  ...countLeaks,
   ...scopeLeaks,
   ...idLeaks,
   ...openOperations,

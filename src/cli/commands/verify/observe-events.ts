@@ -1,0 +1,157 @@
+import { createHmac } from 'node:crypto';
+import { isLoopbackHost } from '../../../server/loopback.ts';
+import { openStream, type Stream } from './event-stream.ts';
+import { type HookReceiver, type OwnInbox, type ReceivedCall, type Session, VerifyError } from './verify-session.ts';
+
+/** The subject of the mail after which no event about an earlier mail of the same inbox can arrive. */
+const LAST = 'verify the last mail';
+
+/**
+ * Opens a stream with the key of each tier, in two workspaces and in both tenants, and creates a webhook for each
+ * workspace. Sends a mail within each workspace. Returns the subjects that each stream and each webhook was told of.
+ */
+export async function observeEvents(s: Session): Promise<Readonly<Record<string, unknown>>> {
+  const { key: tenantKey, secondKey } = s.target;
+  const parts: { name: string; from: OwnInbox; to: OwnInbox; key: string; subject: string }[] = [];
+  for (const [name, key] of [
+    ['workspace 1', tenantKey],
+    ['workspace 2', tenantKey],
+    ['the other tenant', secondKey],
+  ] as const) {
+    if (key === undefined) continue;
+    const workspace = await s.add('/v1/workspaces', { name: s.newName() }, { key });
+    const workspaceKey = await s.add(`/v1/workspaces/${workspace.id}/keys`, {}, { key });
+    const fields = { workspaceId: workspace.id };
+    const [from, to] = [await s.createInbox(fields, key), await s.createInbox(fields, key)];
+    parts.push({ name, from, to, key: workspaceKey.key, subject: `verify ${name}` });
+  }
+  const observed: Record<string, unknown> = {};
+  const streams: (readonly [string, Stream])[] = [];
+  const open = async (name: string, key: string) => {
+    const stream = await openStream(s, '/v1/ws', { 'X-API-Key': key });
+    const code = stream.closeCode();
+    if (code === undefined) await stream.subscribe();
+    else observed[name] = `closed with ${code}`;
+    if (code === undefined) streams.push([name, stream]);
+  };
+  const subjectsOf = (stream: Stream) =>
+    stream.frames
+      .flatMap(({ message }) => (message?.subject?.startsWith('verify') ? [message.subject] : []))
+      .toSorted();
+  try {
+    await open('the tenant key', tenantKey);
+    for (const { name, key, to, from } of parts) {
+      await open(`the key of ${name}`, key);
+      await open(`the key of the recipient in ${name}`, to.key);
+      await open(`the key of the sender in ${name}`, from.key);
+    }
+    for (const { from, to, subject } of parts) await s.send(from, to, { subject });
+    // Each stream gets one more mail, after which no earlier event can arrive.
+    for (const { from, to } of parts) {
+      await s.send(from, to, { subject: LAST });
+      await s.send(to, from, { subject: LAST });
+    }
+    for (const [name, stream] of streams) {
+      await stream.waitForMessage(LAST).catch((error: unknown) => {
+        // A stream that has opened and is not told of a mail that was sent is broken, so that is what was observed.
+        if (!(error instanceof VerifyError) || error.endsRun) throw error;
+      });
+      const subjects = subjectsOf(stream);
+      observed[name] = subjects.length > 0 ? subjects.filter((subject) => subject !== LAST) : 'nothing within the time';
+    }
+  } finally {
+    for (const [, stream] of streams) stream.close();
+  }
+  return observed;
+}
+
+/** A webhook with the inboxes whose mail it must be told of. */
+interface Told {
+  readonly name: string;
+  readonly inboxes: readonly OwnInbox[];
+  readonly receiver: Awaited<ReturnType<Session['createReceiver']>>;
+}
+
+/**
+ * Creates a webhook for each of two workspaces, for a whole tenant, and for the other tenant. Returns of whose mail each
+ * of these was told, and whether its signatures are made with its secret.
+ */
+export async function observeDeliveries(s: Session): Promise<Readonly<Record<string, unknown>>> {
+  const { key: tenantKey, secondKey } = s.target;
+  const parts: Told[] = [];
+  for (const [name, key] of [
+    ['workspace 1', tenantKey],
+    ['workspace 2', tenantKey],
+    ['the other tenant', secondKey],
+  ] as const) {
+    if (key === undefined) continue;
+    const { id: workspaceId } = await s.add('/v1/workspaces', { name: s.newName() }, { key });
+    const inboxes = [await s.createInbox({ workspaceId }, key), await s.createInbox({ workspaceId }, key)];
+    parts.push({ name, inboxes, receiver: await s.createReceiver(['message.received'], { workspaceId }, key) });
+  }
+  const ofTenant = parts.filter(({ name }) => name !== 'the other tenant').flatMap(({ inboxes }) => inboxes);
+  const wide = await s.createReceiver(['message.received'], { workspaceId: undefined });
+  const webhooks: Told[] = [...parts, { name: 'the tenant', inboxes: ofTenant, receiver: wide }];
+  // When the second mail was delivered, wrong deliveries of the first one have had time to arrive too.
+  for (let count = 1; count <= 2; count += 1) {
+    for (const { inboxes } of parts) {
+      const [from, to] = inboxes as [OwnInbox, OwnInbox];
+      await s.send(from, to, { subject: LAST });
+    }
+    for (const { inboxes, receiver } of webhooks) await waitForOwnCalls(s, receiver, inboxes, count);
+  }
+  return Object.fromEntries(
+    webhooks.map(({ name, receiver }) => {
+      const nameOf = (id: string | undefined) => parts.find((part) => isAbout(part.inboxes, id))?.name ?? 'others';
+      const names = new Set(receiver.calls.map((call) => nameOf(inboxIdOf(call))));
+      // The tenant may have other mail, but a workspace of this run has none.
+      if (name === 'the tenant') names.delete('others');
+      const told = names.size === 0 ? ['nothing within the time'] : [...names].toSorted();
+      return [`the webhook of ${name}`, { told, signatures: signaturesOf(receiver) }];
+    }),
+  );
+}
+
+const inboxIdOf = ({ body }: ReceivedCall) => (JSON.parse(body) as { inboxId?: string }).inboxId;
+
+const isAbout = (inboxes: readonly OwnInbox[], id: string | undefined) => inboxes.some((inbox) => inbox.id === id);
+
+/**
+ * Waits until a webhook was told of `count` mails of its inboxes. Deliveries to a receiver on loopback must arrive; a
+ * public URL may not lead to the receiver, so nothing is known about a webhook whose deliveries do not arrive there.
+ */
+async function waitForOwnCalls(s: Session, receiver: HookReceiver, inboxes: readonly OwnInbox[], count: number) {
+  const own = () => receiver.calls.filter((call) => isAbout(inboxes, inboxIdOf(call))).length;
+  await s
+    .waitOnce('delivery', `${count} deliveries`, () => own() >= count || undefined)
+    .catch((error: unknown) => {
+      const mayBeUnreachable = !isLoopbackHost(new URL(receiver.url).hostname);
+      if (mayBeUnreachable || !(error instanceof VerifyError) || error.endsRun) throw error;
+    });
+}
+
+/** Which signatures of the calls of a webhook are made with its secret. */
+function signaturesOf({ calls, webhook }: Told['receiver']): Readonly<Record<string, string>> {
+  const secret = String(webhook.secret);
+  const secretBytes = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const judge = (find: (call: ReceivedCall) => string | undefined, sign: (call: ReceivedCall) => string) => {
+    const signed = calls.filter((call) => find(call) !== undefined);
+    if (signed.length === 0) return 'none';
+    return signed.every((call) => find(call)?.includes(sign(call))) ? 'right' : 'made with another secret or text';
+  };
+  const header = ({ headers }: ReceivedCall, name: string) => headers[name]?.toString();
+  const standard = (call: ReceivedCall) => {
+    const signedText = [header(call, 'webhook-id'), header(call, 'webhook-timestamp'), call.body].join('.');
+    return createHmac('sha256', secretBytes).update(signedText).digest('base64');
+  };
+  return {
+    standard: judge((call) => header(call, 'webhook-signature'), standard),
+    hex: judge(findHexSignature, ({ body }) => createHmac('sha256', secret).update(body).digest('hex')),
+  };
+}
+
+/** Returns the value of the header that has an HMAC-SHA256 in hex. */
+function findHexSignature({ headers }: ReceivedCall): string | undefined {
+  const value = Object.values(headers).find((each) => /[0-9a-f]{64}/.test(String(each)));
+  return value === undefined ? undefined : String(value);
+}
