@@ -8,7 +8,7 @@ const LAST = 'verify the last mail';
 
 /**
  * Opens a stream with the key of each tier, in two workspaces and in both tenants, and creates a webhook for each
- * workspace. Sends a mail within each workspace. Returns the subjects that each stream and each webhook was told of.
+ * workspace. Sends a mail within each workspace. Returns the events that each stream was told of.
  */
 export async function observeEvents(s: Session): Promise<Readonly<Record<string, unknown>>> {
   const { key: tenantKey, secondKey } = s.target;
@@ -26,44 +26,69 @@ export async function observeEvents(s: Session): Promise<Readonly<Record<string,
     parts.push({ name, from, to, key: workspaceKey.key, subject: `verify ${name}` });
   }
   const observed: Record<string, unknown> = {};
-  const streams: (readonly [string, Stream])[] = [];
-  const open = async (name: string, key: string) => {
+  const streams: { readonly name: string; readonly stream: Stream; readonly told: readonly string[] }[] = [];
+  /** `told` are the parts of whose mail the stream must be told. */
+  const open = async (name: string, key: string, told: readonly string[]) => {
     const stream = await openStream(s, '/v1/ws', { 'X-API-Key': key });
     const code = stream.closeCode();
     if (code === undefined) await stream.subscribe();
     else observed[name] = `closed with ${code}`;
-    if (code === undefined) streams.push([name, stream]);
+    if (code === undefined) streams.push({ name, stream, told });
   };
-  const subjectsOf = (stream: Stream) =>
-    stream.frames
-      .flatMap(({ message }) => (message?.subject?.startsWith('verify') ? [message.subject] : []))
-      .toSorted();
   try {
-    await open('the tenant key', tenantKey);
+    const ofTenant = parts.filter(({ name }) => name !== 'the other tenant').map(({ name }) => name);
+    await open('the tenant key', tenantKey, ofTenant);
     for (const { name, key, to, from } of parts) {
-      await open(`the key of ${name}`, key);
-      await open(`the key of the recipient in ${name}`, to.key);
-      await open(`the key of the sender in ${name}`, from.key);
+      await open(`the key of ${name}`, key, [name]);
+      await open(`the key of the recipient in ${name}`, to.key, [name]);
+      await open(`the key of the sender in ${name}`, from.key, [name]);
     }
     for (const { from, to, subject } of parts) await s.send(from, to, { subject });
     // Each stream gets one more mail, after which no earlier event can arrive.
-    for (const { from, to } of parts) {
-      await s.send(from, to, { subject: LAST });
-      await s.send(to, from, { subject: LAST });
+    for (const { name, from, to } of parts) {
+      await s.send(from, to, { subject: `${LAST} of ${name}` });
+      await s.send(to, from, { subject: `${LAST} of ${name}` });
     }
-    for (const [name, stream] of streams) {
-      await stream.waitForMessage(LAST).catch((error: unknown) => {
-        // A stream that has opened and is not told of a mail that was sent is broken, so that is what was observed.
-        if (!(error instanceof VerifyError) || error.endsRun) throw error;
-      });
-      const subjects = subjectsOf(stream);
-      observed[name] = subjects.length > 0 ? subjects.filter((subject) => subject !== LAST) : 'nothing within the time';
+    for (const { name, stream, told } of streams) {
+      for (const part of told) await waitUntilTold(stream, `${LAST} of ${part}`);
+      const events = stream.frames.filter(({ message }) => message?.subject?.startsWith('verify'));
+      observed[name] = events.length > 0 ? describeEvents(events) : 'nothing within the time';
     }
   } finally {
-    for (const [, stream] of streams) stream.close();
+    for (const { stream } of streams) stream.close();
   }
   return observed;
 }
+
+/**
+ * Waits for an event about a mail that was sent. If none comes, that is what was observed: a stream that has opened and
+ * is not told of it is broken.
+ */
+async function waitUntilTold(stream: Stream, subject: string): Promise<void> {
+  await stream.waitForMessage(subject).catch((error: unknown) => {
+    if (!(error instanceof VerifyError) || error.endsRun) throw error;
+  });
+}
+
+/** The events about the mails before the last one, by what they are about. */
+function describeEvents(frames: Stream['frames']): Readonly<Record<string, unknown>> {
+  const described: Record<string, unknown[]> = {};
+  for (const frame of frames.filter(({ message }) => !message.subject.startsWith(LAST))) {
+    const name = `${frame.event_type} ${frame.message.subject}`;
+    described[name] = [...(described[name] ?? []), withoutOwnValues(frame)];
+  }
+  return Object.fromEntries(Object.entries(described).toSorted(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/** Replaces the id and the times of an event, which each service chooses for itself, by whether they have the form. */
+function withoutOwnValues(value: unknown, field = ''): unknown {
+  if (typeof value === 'string' && /^evt_[\w-]+$/.test(value)) return 'an event id';
+  if (typeof value === 'string' && /^(?:timestamp|receivedAt)$/.test(field)) return TIME.test(value) ? 'a time' : value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutOwnValues(each, name)]));
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/;
 
 /** A webhook with the inboxes whose mail it must be told of. */
 interface Told {
@@ -74,7 +99,7 @@ interface Told {
 
 /**
  * Creates a webhook for each of two workspaces, for a whole tenant, and for the other tenant. Returns of whose mail each
- * of these was told, and whether its signatures are made with its secret.
+ * of these was told, what it was told of the first mail, and whether the signatures are made with its secret.
  */
 export async function observeDeliveries(s: Session): Promise<Readonly<Record<string, unknown>>> {
   const { key: tenantKey, secondKey } = s.target;
@@ -101,13 +126,16 @@ export async function observeDeliveries(s: Session): Promise<Readonly<Record<str
     for (const { inboxes, receiver } of webhooks) await waitForOwnCalls(s, receiver, inboxes, count);
   }
   return Object.fromEntries(
-    webhooks.map(({ name, receiver }) => {
+    webhooks.map(({ name, inboxes, receiver }) => {
+      const ofFirst = inboxes[1]?.id;
       const nameOf = (id: string | undefined) => parts.find((part) => isAbout(part.inboxes, id))?.name ?? 'others';
       const names = new Set(receiver.calls.map((call) => nameOf(inboxIdOf(call))));
       // The tenant may have other mail, but a workspace of this run has none.
       if (name === 'the tenant') names.delete('others');
       const told = names.size === 0 ? ['nothing within the time'] : [...names].toSorted();
-      return [`the webhook of ${name}`, { told, signatures: signaturesOf(receiver) }];
+      const first = receiver.calls.find((call) => inboxIdOf(call) === ofFirst);
+      const payload = first && withoutOwnValues(JSON.parse(first.body));
+      return [`the webhook of ${name}`, { told, payload, signatures: signaturesOf(receiver) }];
     }),
   );
 }

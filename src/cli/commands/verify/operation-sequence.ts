@@ -132,7 +132,7 @@ export class OperationSequence {
     await this.#change(sibling, place, others.find(({ tenant }) => tenant.text !== place.tenant.text)?.tenant);
     this.#begin('mail', 'mail between inboxes');
     await this.#mail();
-    await this.#events();
+    await this.events();
     this.#begin('counts', 'what each tenant counts');
     await this.#counts();
     this.#begin('rotate', 'rotated keys');
@@ -493,7 +493,7 @@ export class OperationSequence {
   }
 
   /** Observes what each stream and each webhook is told of. */
-  async #events(): Promise<void> {
+  async events(): Promise<void> {
     this.#begin('events', 'what each stream and each webhook is told of');
     this.#s.begin('events');
     await this.#recording.note('streams: what each key is told of', 'sendMessage', () => observeEvents(this.#s));

@@ -21,6 +21,9 @@ export type Break = (
   keys: Keys,
 ) => Promise<Reply>;
 
+/** A server that is not broken. */
+export const INTACT: Break = async (_, send) => await send();
+
 /** The keys of the two tenants of the default fixture. */
 type Keys = { readonly tenant: string; readonly otherTenant: string };
 

@@ -8,10 +8,7 @@ import { Session } from '../../../../src/cli/commands/verify/verify-session.ts';
 import { createSilentReader, parseBehaviours } from '../../../../src/contract/behaviours.ts';
 import type { OperationDefinition } from '../../../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../../../src/contract/operations.ts';
-import { BROKEN_SERVERS, type Break, OLD_LEAK, sendThrough } from './broken-servers.ts';
-
-/** A server that is not broken. */
-const INTACT: Break = async (_, send) => await send();
+import { BROKEN_SERVERS, type Break, INTACT, OLD_LEAK, sendThrough } from './broken-servers.ts';
 
 /** Runs the sequence of operations on an emulator whose replies are changed. */
 async function record(broken: Break): Promise<Recording> {
