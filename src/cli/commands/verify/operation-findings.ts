@@ -397,7 +397,8 @@ function compareNotes(
     const [difference] = compareValues(found?.value, value, { roles, origin: label });
     if (!difference) return { ...row, verdict: 'agrees' as const, found: 'as stated' };
     const { at, found: shown, emulator: expected } = difference;
-    const creators = creatorsOf(operation);
+    // Each of these observations is about mail that the run has sent.
+    const creators: readonly OperationId[] = [...creatorsOf(operation), ...SENDING];
     const isCause = (other: OperationFinding) =>
       other.operation === operation || (creators.includes(other.operation) && other.id.endsWith(': effect'));
     const cause = others.find((other) => other.verdict === 'differs' && isCause(other));
