@@ -164,7 +164,6 @@ export const resourceExperiments: Experiments = {
   'requests.selectors': async ({ get, workspace: { id, key } }) =>
     status(await get(`/v1/messages?workspace=${id}`, { key })),
 
-  'tenants.create.reply': async (s) => replyShape((await createTenant(s)).reply, s),
   'tenants.create.required': async (s) => status(await s.post('/v1/tenants', {}, { key: s.target.operatorKey ?? '' })),
   'tenants.create.workspace': async (s) => {
     const { workspaces } = await s.read('/v1/workspaces', { key: (await createTenant(s)).apiKey });
@@ -178,7 +177,6 @@ export const resourceExperiments: Experiments = {
   },
 
   'webhooks.tiers': async (s) => status(await s.get('/v1/webhooks', { key: s.workspace.key })),
-  'webhooks.other-tiers': async (s) => status(await s.get('/v1/webhooks', { key: (await s.createInbox()).key })) >= 400,
   'webhooks.create.is-active': async (s) => (await s.createWebhook()).isActive,
   'webhooks.create.secret': async (s) => /^whsec_[\w+/]{43}=$/.test((await s.createWebhook()).secret),
   'webhooks.create.required': async (s) =>
@@ -193,8 +191,6 @@ export const resourceExperiments: Experiments = {
     const second = await s.createWebhook({ url, events });
     return [second.id === first.id, second.secret === first.secret];
   },
-  'webhooks.create.workspace': async (s) => isListed(s, await s.createWebhook()),
-  'webhooks.list.pages': async (s) => fieldNames(await s.read('/v1/webhooks')),
   'webhooks.list.order': orderOf(createWebhook, webhooksOf),
   'webhooks.list.secret': resultOf(createWebhook, async ({ id }, s) => {
     return 'secret' in (await webhooksOf(s)).find((listed: Item) => listed.id === id);
@@ -206,10 +202,7 @@ export const resourceExperiments: Experiments = {
     'events' in (await s.mustSucceed(s.patch((await s.createWebhook()).path, { isActive: false }))),
 
   'workspaces.keys.tiers': statusOf(createWorkspace, ({ path, key }, s) => s.get(`${path}/keys`, { key })),
-  'workspaces.keys.create.reply': replyOf(createWorkspace, ({ path }, s) => s.post(`${path}/keys`, { name: 'verify' })),
-  'workspaces.keys.list.reply': replyOf(createWorkspace, ({ path }, s) => s.get(`${path}/keys`)),
   'workspaces.keys.delete.body': replyOf(createWorkspace, ({ path, keyId }, s) => s.delete(`${path}/keys/${keyId}`)),
-  'workspaces.shape': async (s) => replyShape(await s.post('/v1/workspaces', { name: s.newName() }), s),
   'workspaces.read.tiers': async (s) => status(await s.get('/v1/workspaces', { key: s.workspace.key })),
   'workspaces.delete.tiers': statusOf(createWorkspace, ({ path, key }, s) => s.delete(path, { key })),
   'workspaces.create.slug': async (s) => (await s.add('/v1/workspaces', { name: `Verify ÄÖ ${s.newName()}` })).slug,
@@ -218,7 +211,6 @@ export const resourceExperiments: Experiments = {
     await s.add('/v1/workspaces', body);
     return status(await s.post('/v1/workspaces', body));
   },
-  'workspaces.list.order': orderOf(createWorkspace, async (s) => (await s.read('/v1/workspaces')).workspaces),
   'workspaces.delete.default': statusOf(createTenant, ({ defaultWorkspaceId, apiKey }, s) =>
     s.delete(`/v1/workspaces/${defaultWorkspaceId}`, { key: apiKey }),
   ),
@@ -244,9 +236,5 @@ export const resourceExperiments: Experiments = {
   ),
   'domains.delete.body': replyOf(createDomain, ({ path }, s) => s.delete(path)),
   'health.body': async (s) => replyShape(await s.get('/health', { key: '' }), s),
-  'me.reply': replyOf(createInbox, ({ key }, s) => s.get('/v1/me', { key })),
-  'metrics.reply': replyOf(createInbox, ({ key }, s) => s.get('/v1/metrics', { key })),
   'metrics.window': (s) => statuses(s.get('/v1/metrics?from=2026-01-05'), s.get('/v1/metrics?from=1767603600')),
-  'verify.reply': replyOf(createInbox, ({ email }, s) => s.post('/v1/verify-email', { email })),
-  'verify.tiers': statusOf(createInbox, ({ key }, s) => s.post('/v1/verify-email', {}, { key })),
 };

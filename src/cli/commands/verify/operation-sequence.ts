@@ -439,6 +439,8 @@ export class OperationSequence {
     if (answered) await step('replyAllToMessage', sender, recipient, { messageId: answered.id });
     const draft = await this.#create('createDraft', tenant, sender.values.inboxes ?? {}, { email: recipient.email });
     await step('sendDraft', sender, recipient, { draftId: draft.id });
+    const sentDraft = { ...sender.values.inboxes, draftId: draft.id };
+    await this.#recording.ask('sendDraft', { aspect: 'reply', key: tenant, values: sentDraft, note: 'once more' });
     await step('forwardMessage', recipient, sender, { messageId: first.id }, { email: sender.email });
     await this.#changeMail(recipient, first);
   }
@@ -453,17 +455,21 @@ export class OperationSequence {
       'getThread',
       'listThreads',
       'countFolders',
+      'getMetrics',
     ] as const;
     const readBack = async (operation: OperationId, step: number) => {
       const of = { operation, object: 'message', step };
       for (const id of readers) {
-        const pick = /^list(?:All)?Messages$/.test(id)
+        // The window of the metrics is another one at each request.
+        const pick: Partial<Asked> = /^list(?:All)?Messages$/.test(id)
           ? { pick: (body: Reply['body']) => ({ listed: findItems(body, messageId) }) }
-          : {};
+          : id === 'getMetrics'
+            ? { pick: ({ counts }: Reply['body']) => ({ counts }) }
+            : {};
         const ignored = ['plainBody', 'htmlBody', 'snippet'];
         const asked = { aspect: 'effect', values, of, ignored, note: `${step}`, ...pick } as const;
         for (const key of [at.inbox, at.tenant]) {
-          if (id === 'countFolders' && key === at.tenant) continue;
+          if ((id === 'countFolders' || id === 'getMetrics') && key === at.tenant) continue;
           await this.#recording.ask(id, { ...asked, key, query: id === 'listAllMessages' ? `?${ALL}` : '' });
         }
       }

@@ -11,6 +11,7 @@ import { findInOperations } from './operation-findings.ts';
 import { OperationSequence } from './operation-sequence.ts';
 import { Recording } from './recording.ts';
 import { startEmulator, type startReceiver } from './targets.ts';
+import { TOLD_BY_OPERATIONS } from './told-by-operations.ts';
 import { MeasuredValue, type Need, Session, type Target, VerifyError } from './verify-session.ts';
 
 /** Every experiment, by the id of the behaviour whose value it finds. */
@@ -133,7 +134,9 @@ export class Verifier {
       this.#report(id);
       const entry: BehaviourDefinition = BEHAVIOURS[id];
       const row = { id, stated: entry.question, emulator: 'assumption' in entry ? entry.assumption : '' };
-      this.#add(await this.#compare(emulator, row, entry.told, EXPERIMENTS[id]));
+      const statements = TOLD_BY_OPERATIONS[id];
+      if (statements) this.#add(this.#conclude(row, entry.told, statements));
+      else this.#add(await this.#compare(emulator, row, entry.told, EXPERIMENTS[id]));
     }
   }
 
@@ -168,12 +171,32 @@ export class Verifier {
     }
   }
 
+  /** Returns what is missing for a check; `undefined` if nothing is. */
+  #findMissing(needs: string): string | undefined {
+    if (needs.startsWith('not from outside')) return needs;
+    if (this.#stopReason !== undefined) return this.#stopReason;
+    const [field, reason] = NEEDS[needs as Need] ?? [];
+    return field && this.#server.target[field] === undefined ? reason : undefined;
+  }
+
+  /** Concludes from the statements about operations whether an assumption is right. */
+  #conclude(row: Row, needs: string, ids: readonly string[]): Finding {
+    const found = ids.map((id) => this.#results.find(({ finding }) => finding.id === id)?.finding);
+    const wrong = found.find((finding) => finding && (finding.verdict === 'differs' || finding.followsFrom));
+    if (wrong) {
+      const followsFrom = wrong.followsFrom ?? wrong.id;
+      return { ...row, verdict: 'not compared', found: `it follows from ${followsFrom}`, followsFrom };
+    }
+    const missing = this.#findMissing(needs) ?? found.find((finding) => finding?.verdict !== 'agrees')?.found;
+    if (missing !== undefined) return { ...row, verdict: 'not compared', found: missing };
+    if (found.includes(undefined)) return { ...row, verdict: 'not compared', found: 'the run did not come to it' };
+    return { ...row, verdict: 'agrees', found: row.emulator || 'as stated' };
+  }
+
   /** Runs an experiment on the server, if the needs of the experiment are met. */
   async #observeServer(id: string, needs: string, experiment: Experiment): Promise<Observation> {
-    if (needs.startsWith('not from outside')) return { reason: needs };
-    if (this.#stopReason !== undefined) return { reason: this.#stopReason };
-    const [field, reason] = NEEDS[needs as Need] ?? [];
-    if (field && reason && this.#server.target[field] === undefined) return { reason };
+    const reason = this.#findMissing(needs);
+    if (reason !== undefined) return { reason };
     const observation = await observe(this.#server, id, experiment);
     if ('endsRun' in observation) this.#stopReason ??= observation.reason;
     await this.#server.end();

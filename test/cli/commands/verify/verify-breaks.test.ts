@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { findInOperations, type OperationFinding } from '../../../../src/cli/commands/verify/operation-findings.ts';
 import { OperationSequence } from '../../../../src/cli/commands/verify/operation-sequence.ts';
 import { Recording } from '../../../../src/cli/commands/verify/recording.ts';
+import { TOLD_BY_OPERATIONS } from '../../../../src/cli/commands/verify/told-by-operations.ts';
 import { Session } from '../../../../src/cli/commands/verify/verify-session.ts';
 import { createSilentReader, parseBehaviours } from '../../../../src/contract/behaviours.ts';
 import type { OperationDefinition } from '../../../../src/contract/operation.ts';
@@ -114,6 +115,16 @@ describe('the comparison of operations', () => {
         `^items: \\d+ ids? that the list of the tenant key shows too, of objects of others than this run \\(${request}\\)$`,
       ),
     );
+  });
+
+  test('each statement that tells an assumption is made', () => {
+    const made = findInOperations(emulator, emulator).map(({ id }) => id);
+    expect(Object.values(TOLD_BY_OPERATIONS).flat()).not.toEqual([]);
+    expect(
+      Object.values(TOLD_BY_OPERATIONS)
+        .flat()
+        .filter((id) => !made.includes(id)),
+    ).toEqual([]);
   });
 
   test('each operation is in a comparison of a success', () => {

@@ -3,6 +3,7 @@ import { BEHAVIOURS } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import { EXPERIMENTS } from '../../../../src/cli/commands/verify/run-verify.ts';
 import { startEmulator, startReceiver } from '../../../../src/cli/commands/verify/targets.ts';
+import { TOLD_BY_OPERATIONS } from '../../../../src/cli/commands/verify/told-by-operations.ts';
 import { MeasuredValue, Session } from '../../../../src/cli/commands/verify/verify-session.ts';
 import { BEHAVIOUR_IDS, CHANGEABLE_IDS, changeableDefinition } from '../../../../src/contract/behaviours.ts';
 
@@ -37,9 +38,11 @@ async function tellApart(id: (typeof told)[number]): Promise<void> {
 }
 
 describe('the experiments of verify', () => {
-  test('each entry of the ledger is told by an experiment, or says why it cannot be', () => {
+  test('each entry of the ledger is told by one experiment or by statements about operations, or says why it cannot be', () => {
     const without = BEHAVIOUR_IDS.filter((id) => BEHAVIOURS[id].told.startsWith('not from outside'));
-    expect(Object.keys(EXPERIMENTS).toSorted()).toEqual(BEHAVIOUR_IDS.filter((id) => !without.includes(id)).toSorted());
+    expect([...Object.keys(EXPERIMENTS), ...Object.keys(TOLD_BY_OPERATIONS)].toSorted()).toEqual(
+      BEHAVIOUR_IDS.filter((id) => !without.includes(id)).toSorted(),
+    );
     for (const id of without) expect(BEHAVIOURS[id].told).toMatch(/^not from outside: [a-z].{20,}[^.]$/);
   });
 
