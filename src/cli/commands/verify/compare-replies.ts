@@ -142,6 +142,16 @@ export function compareValues(found: unknown, emulator: unknown, comparing: Comp
   return new ValueComparison(comparing).compare(found, emulator, [], undefined);
 }
 
+/** Compares what an experiment observed of the server and of an emulator, each with the domain of its inboxes. */
+export function compareObservations(
+  [found, foundDomain]: readonly [unknown, string],
+  [emulator, emulatorDomain]: readonly [unknown, string],
+): Difference[] {
+  const roles = new Roles();
+  roles.bindWord(foundDomain, emulatorDomain);
+  return compareValues(found, emulator, { roles, origin: 'the experiment' });
+}
+
 class ValueComparison {
   readonly #comparing: Comparing;
 

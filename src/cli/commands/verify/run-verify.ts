@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { BehaviourDefinition, BehaviourId, BehaviourOptions } from '../../../contract/behaviours.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../../../contract/behaviours.ts';
 import { OPERATION_ROWS, type OperationId } from '../../../contract/operations.ts';
+import { compareObservations, type Difference } from './compare-replies.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, resourceExperiments } from './experiments.ts';
 import { type Finding, maskFinding, type Verification } from './finding.ts';
@@ -45,7 +45,13 @@ const NO_EXPERIMENT: Experiment = async () => {
   throw new VerifyError('there is no experiment for this behaviour');
 };
 
-const show = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
+/** Shows an observation that is a word, a number, or a list of these. Of another one, shows what differs in it. */
+function show(observed: unknown, [difference]: readonly Difference[], side: 'found' | 'emulator'): string {
+  const items = Array.isArray(observed) ? observed : [observed];
+  const isShort = items.every((item) => typeof item !== 'object' || item === null);
+  if (!isShort && difference) return `${difference.at}: ${difference[side]}`;
+  return typeof observed === 'string' ? observed : (JSON.stringify(observed) ?? 'nothing');
+}
 
 /** Starts an emulator, and opens a session with it that has keys of the same tiers as the session with the server. */
 async function openEmulator({ runId, target: { operatorKey, secondKey } }: Session, createReceiver: CreateReceiver) {
@@ -219,24 +225,32 @@ export class Verifier {
     const experiment = EXPERIMENTS[id] ?? NO_EXPERIMENT;
     const onServer = await this.#observeServer(id, told, experiment);
     if ('reason' in onServer) return { ...row, verdict: 'not compared', found: onServer.reason };
-    const matches = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
+    const { matches, found } = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
     const [value] = matches;
     if (matches.length > 1)
       return { ...row, verdict: 'not compared', found: `the result is the same with ${matches.join(' and ')}` };
-    if (value === undefined) return { ...row, verdict: 'differs', found: show(onServer.observed) };
+    if (value === undefined) return { ...row, verdict: 'differs', found };
     this.#behaviours[id] = value;
     return { ...row, verdict: value === emulator ? 'agrees' : 'differs', found: value };
   }
 
-  /** Returns the values with which an emulator gives the same observation as the server. */
+  /**
+   * Returns the values with which an emulator gives the same observation as the server, and how the observation differs
+   * from that of the first value.
+   */
   async #findMatches(id: string, values: readonly string[], experiment: Experiment, observed: unknown) {
-    if (observed instanceof MeasuredValue) return observed.value === undefined ? [] : [observed.value];
-    const isSame = async (value: string, index: number) => {
-      const onEmulator = await observe(await this.#useEmulator(index, { [id]: value }), id, experiment);
-      return 'observed' in onEmulator && isDeepStrictEqual(onEmulator.observed, observed);
+    if (observed instanceof MeasuredValue) {
+      return { matches: observed.value === undefined ? [] : [observed.value], found: 'none of the values' };
+    }
+    const compare = async (value: string, index: number) => {
+      const session = await this.#useEmulator(index, { [id]: value });
+      const onEmulator = await observe(session, id, experiment);
+      if (!('observed' in onEmulator)) return undefined;
+      return compareObservations([observed, this.#server.domain], [onEmulator.observed, session.domain]);
     };
-    const areSame = await Promise.all(values.map(isSame));
-    return values.filter((_, index) => areSame[index]);
+    const differences = await Promise.all(values.map(compare));
+    const matches = values.filter((_, index) => differences[index]?.length === 0);
+    return { matches, found: show(observed, differences.find((each) => each !== undefined) ?? [], 'found') };
   }
 
   async #compare(session: Session, row: Row, needs: string, experiment = NO_EXPERIMENT): Promise<Finding> {
@@ -246,9 +260,17 @@ export class Verifier {
     const onEmulator = await observe(session, id, experiment);
     await session.end();
     if ('reason' in onEmulator) return { ...row, verdict: 'not compared', found: `the emulator: ${onEmulator.reason}` };
-    if (isDeepStrictEqual(onServer.observed, onEmulator.observed))
-      return { ...row, verdict: 'agrees', found: emulator || 'as stated' };
-    return { ...row, emulator: show(onEmulator.observed), verdict: 'differs', found: show(onServer.observed) };
+    const differences = compareObservations(
+      [onServer.observed, this.#server.domain],
+      [onEmulator.observed, session.domain],
+    );
+    if (differences.length === 0) return { ...row, verdict: 'agrees', found: emulator || 'as stated' };
+    return {
+      ...row,
+      verdict: 'differs',
+      found: show(onServer.observed, differences, 'found'),
+      emulator: show(onEmulator.observed, differences, 'emulator'),
+    };
   }
 }
 
