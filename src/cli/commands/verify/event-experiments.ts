@@ -46,7 +46,10 @@ async function withInboxStream(s: Session, use: (stream: Stream, to: OwnInbox, f
   return await withStream(s, '/v1/ws', to.key, (stream) => use(stream, to, from));
 }
 
-/** The experiments on deliveries and event streams. */
+/**
+ * The experiments on deliveries and event streams. No reply to a request shows these: a delivery comes to a receiver, an
+ * event to a stream, and a retry or a ping after some time.
+ */
 export const eventExperiments: Experiments = {
   'deliveries.payload': async (s) => fieldNames(JSON.parse((await triggerDelivery(s)).body)),
   'deliveries.signature': resultOf(triggerDelivery, (call) => [
