@@ -512,11 +512,13 @@ export class OperationSequence {
   /** Observes what the counts of a whole tenant do. These count also what was there before, so only changes are compared. */
   async #counts(): Promise<void> {
     this.#s.begin('counts');
-    const observed = observeCounts(this.#s);
-    // The first of the notes waits for it, and keeps the reason if it fails.
-    observed.catch(() => {});
+    let observed: ReturnType<typeof observeCounts> | undefined;
+    const observeOnce = async () => {
+      observed ??= observeCounts(this.#s);
+      return await observed;
+    };
     for (const id of COUNTING) {
-      await this.#recording.note(`${id}: the counts of a whole tenant`, id, async () => (await observed)[id]);
+      await this.#recording.note(`${id}: the counts of a whole tenant`, id, async () => (await observeOnce())[id]);
     }
   }
 
