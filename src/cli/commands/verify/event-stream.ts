@@ -16,6 +16,19 @@ export interface Stream {
   close(): void;
 }
 
+/** A stream that sends more frames than these is closed. */
+const MAX_FRAMES = 10_000;
+
+/** Parses a frame. One that is not a JSON object gets a type that no frame of the service has. */
+function parseFrame(text: string): unknown {
+  try {
+    const frame: unknown = JSON.parse(text);
+    return typeof frame === 'object' && frame !== null ? frame : { type: 'no object' };
+  } catch {
+    return { type: 'no JSON' };
+  }
+}
+
 /** Opens an event stream. If the server refuses the stream, its close code is the status of the refusal. */
 export async function openStream(
   s: Session,
@@ -30,7 +43,10 @@ export async function openStream(
   const end = (code: number) => {
     closeCode ??= code;
   };
-  socket.on('message', (data) => frames.push(JSON.parse(String(data))));
+  socket.on('message', (data) => {
+    if (frames.length < MAX_FRAMES) frames.push(parseFrame(String(data)));
+    else socket.terminate();
+  });
   socket.on('unexpected-response', (_, { statusCode = 0 }) => {
     end(statusCode);
     socket.terminate();

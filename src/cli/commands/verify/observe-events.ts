@@ -51,8 +51,8 @@ export async function observeEvents(s: Session): Promise<Readonly<Record<string,
     }
     for (const { name, stream, told } of streams) {
       for (const part of told) await waitUntilTold(stream, `${LAST} of ${part}`);
-      const events = stream.frames.filter(({ message }) => message?.subject?.startsWith('verify'));
-      observed[name] = events.length > 0 ? describeEvents(events) : 'nothing within the time';
+      const events = stream.frames.filter(({ message }) => String(message?.subject).startsWith('verify'));
+      observed[name] = events.length > 0 ? describeEvents(events) : 'no event in time';
     }
   } finally {
     for (const { stream } of streams) stream.close();
@@ -73,7 +73,7 @@ async function waitUntilTold(stream: Stream, subject: string): Promise<void> {
 /** The events about the mails before the last one, by what they are about. */
 function describeEvents(frames: Stream['frames']): Readonly<Record<string, unknown>> {
   const described: Record<string, unknown[]> = {};
-  for (const frame of frames.filter(({ message }) => !message.subject.startsWith(LAST))) {
+  for (const frame of frames.filter(({ message }) => !String(message.subject).startsWith(LAST))) {
     const name = `${frame.event_type} ${frame.message.subject}`;
     described[name] = [...(described[name] ?? []), withoutOwnValues(frame)];
   }
@@ -132,7 +132,7 @@ export async function observeDeliveries(s: Session): Promise<Readonly<Record<str
       const names = new Set(receiver.calls.map((call) => nameOf(inboxIdOf(call))));
       // The tenant may have other mail, but a workspace of this run has none.
       if (name === 'the tenant') names.delete('others');
-      const told = names.size === 0 ? ['nothing within the time'] : [...names].toSorted();
+      const told = names.size === 0 ? ['no delivery in time'] : [...names].toSorted();
       const first = receiver.calls.find((call) => inboxIdOf(call) === ofFirst);
       const payload = first && withoutOwnValues(JSON.parse(first.body));
       return [`the webhook of ${name}`, { told, payload, signatures: signaturesOf(receiver) }];

@@ -124,7 +124,7 @@ function sharedIdentities({ exchanges }: Recording, first: string, second: strin
 /** Of an object that was there before the run, nothing is printed. */
 const describeShared = (count: number): Difference => ({
   at: 'items',
-  found: `${count} ${count === 1 ? 'id' : 'ids'} that the list of ${TENANT} shows too, of objects of others than this run`,
+  found: `${count} ${count === 1 ? 'id' : 'ids'} that the list of ${TENANT} shows too, of objects that this run did not create`,
   emulator: 'the lists of the two tenants have no id in common',
   isAboutItems: true,
 });

@@ -112,7 +112,7 @@ describe('the comparison of operations', () => {
     expect(finding?.id).toBe(`${named[0]}: items`);
     expect(finding?.found).toMatch(
       new RegExp(
-        `^items: \\d+ ids? that the list of the tenant key shows too, of objects of others than this run \\(${request}\\)$`,
+        `^items: \\d+ ids? that the list of the tenant key shows too, of objects that this run did not create \\(${request}\\)$`,
       ),
     );
   });

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
+import { startReceiver } from '../../../../src/cli/commands/verify/targets.ts';
 import { verifyServer } from '../../../../src/cli/commands/verify/verify-server.ts';
 import { type Fault, isService, keysOf, startProxy } from './proxy.ts';
 
@@ -95,4 +96,19 @@ test.for<[string, (socket: Socket) => void]>([
   expect(findings.filter(({ verdict }) => verdict === 'differs')).toEqual([]);
   const ofStreams = findings.filter(({ id }) => id.startsWith('stream'));
   expect(new Set(ofStreams.map(({ verdict }) => verdict))).toEqual(new Set(['not compared']));
+});
+
+test('a delivery that is too large is not read to its end, and too many deliveries are refused', async (context) => {
+  const receiver = await startReceiver(0);
+  context.onTestFinished(receiver.close);
+  const { url, calls } = receiver.forServer('webhook');
+  const deliver = async (body: string) => {
+    const response = await fetch(url, { method: 'POST', body }).catch(() => undefined);
+    return response?.status;
+  };
+  expect(await deliver('x'.repeat(5 * 1024 * 1024))).toBeUndefined();
+  expect(calls).toEqual([]);
+  const statuses = await Promise.all(Array.from({ length: 1001 }, () => deliver('{}')));
+  expect(statuses.filter((status) => status !== 200)).toEqual([429]);
+  expect(calls.length).toBe(1000);
 });

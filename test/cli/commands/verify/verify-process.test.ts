@@ -26,7 +26,7 @@ const ROWS: readonly (readonly [
     'lists what the other tenant had before the run',
     brokenServer(`${OLD_LEAK}: listWebhooks`),
     ['listWebhooks: items'],
-    /1 id that the list of the tenant key shows too, of objects of others than this run \(listWebhooks by the key of the other tenant\)/,
+    /1 id that the list of the tenant key shows too, of objects that this run did not create \(listWebhooks by the key of the other tenant\)/,
   ],
   [
     'masks secrets in a list',
