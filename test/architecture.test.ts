@@ -26,7 +26,7 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
     allowed: ['src/fixture/defaults.ts', 'src/service/delivery/request.ts', 'src/inspector/'],
   },
   { packages: /^ipaddr\.js$/, allowed: ['src/server/'] },
-  { packages: /^ws$/, allowed: ['src/server/', 'src/cli/commands/verify/event-experiments.ts'] },
+  { packages: /^ws$/, allowed: ['src/server/', 'src/cli/commands/verify/event-stream.ts'] },
   { packages: /^standardwebhooks$/, allowed: ['src/testing/receiver/receiver.ts'] },
   { packages: new RegExp(`^${COMPUTED}$`), allowed: ['src/cli/load-handlers.ts'] },
   { packages: /^ms$/, allowed: ['src/basics/duration.ts'] },

@@ -4,6 +4,7 @@ import { readRegularFile } from '../../server/regular-file.ts';
 import { replaceFile } from '../../server/replace-file.ts';
 import { CannotRunError, type RunCommand, readText, type Terminal } from '../command.ts';
 import { explainWriteError } from '../files.ts';
+import { toPrintable } from '../layout.ts';
 
 /**
  * Prints what happened to each mail of a trace, and the requests that were refused. With `--open` or `--html`, makes a
@@ -83,11 +84,6 @@ function describeHeader({ writtenAt, sandbox, losses }: TraceHeader, entries: re
 
 function plural(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
-}
-
-/** Replaces characters that could move the cursor of a terminal or imitate another line. */
-function toPrintable(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }
 
 /** Reads a trace: its header, and its other lines. @throws {CannotRunError} if the file is no trace of this format. */

@@ -41,7 +41,7 @@ function kindOf(text: string, field: string): string | undefined {
 }
 
 /** What identifies an object in a list. */
-function identityOf(item: unknown): string | undefined {
+export function identityOf(item: unknown): string | undefined {
   if (typeof item !== 'object' || item === null) return undefined;
   const { id, threadId, domain, address, email } = item as Record<string, unknown>;
   const identity = [id, threadId, domain, address, email].find((value) => typeof value === 'string');
@@ -140,6 +140,16 @@ function compareMails(found: string, emulator: string, roles: Roles): Difference
 /** Compares any two values, such as the bodies of two replies. */
 export function compareValues(found: unknown, emulator: unknown, comparing: Comparing): Difference[] {
   return new ValueComparison(comparing).compare(found, emulator, [], undefined);
+}
+
+/** Compares what an experiment observed of the server and of an emulator, each with the domain of its inboxes. */
+export function compareObservations(
+  [found, foundDomain]: readonly [unknown, string],
+  [emulator, emulatorDomain]: readonly [unknown, string],
+): Difference[] {
+  const roles = new Roles();
+  roles.bindWord(foundDomain, emulatorDomain);
+  return compareValues(found, emulator, { roles, origin: 'the experiment' });
 }
 
 class ValueComparison {

@@ -1,4 +1,4 @@
-import WebSocket from 'ws';
+import { openStream, type Stream, withStream } from './event-stream.ts';
 import { type Experiments, fieldNames, LAST_MAIL, resultOf } from './experiments.ts';
 import { type HookReceiver, MeasuredValue, type OwnInbox, type Session, VerifyError } from './verify-session.ts';
 
@@ -38,72 +38,6 @@ async function countCalls(s: Session, answer: HookReceiver['answers'][number], m
   return { receiver, count: receiver.calls.length };
 }
 
-/** A client of an event stream. */
-interface Stream {
-  // biome-ignore lint/suspicious/noExplicitAny: an experiment reads what another server sends.
-  readonly frames: any[];
-  /** Returns the code with which the stream was closed, or the status with which the server refused it. */
-  closeCode(): number | undefined;
-  send(frame: object): void;
-  /** Waits until `count` frames of a type have arrived, by default one, or until the stream has ended. */
-  waitForFrames(type: string, count?: number): Promise<unknown>;
-  /** Waits for an event about a mail with this subject, by default with any subject, and returns its frame. */
-  waitForMessage(subject?: string): Promise<Stream['frames'][number]>;
-  subscribe(fields?: object): Promise<void>;
-  close(): void;
-}
-
-/** Opens an event stream. If the server refuses the stream, its close code is the status of the refusal. */
-async function openStream(s: Session, path: string, headers: Readonly<Record<string, string>> = {}): Promise<Stream> {
-  s.checkNotMissing('handshake');
-  const url = s.target.baseUrl.replace(/^http/, 'ws') + path;
-  const socket = new WebSocket(url, { headers, maxPayload: 2 ** 20 });
-  const frames: unknown[] = [];
-  let closeCode: number | undefined;
-  const end = (code: number) => {
-    closeCode ??= code;
-  };
-  socket.on('message', (data) => frames.push(JSON.parse(String(data))));
-  socket.on('unexpected-response', (_, { statusCode = 0 }) => {
-    end(statusCode);
-    socket.terminate();
-  });
-  socket.on('close', end).on('error', () => end(0));
-  // A connection that fails is no answer, so that nothing is known about the stream.
-  const isDone = () => (closeCode !== undefined && closeCode > 0) || socket.readyState === WebSocket.OPEN || undefined;
-  const hasFailed = () => closeCode === 0;
-  await s.waitOnce('handshake', 'the handshake of a stream', isDone, hasFailed).catch((error: unknown) => {
-    socket.terminate();
-    throw error;
-  });
-  const waitForFrames = (type: string, count = 1) =>
-    s.waitFor(`a frame of type ${type}`, () => {
-      const found = frames.filter((frame) => (frame as { type?: string }).type === type);
-      return found.length >= count ? found : closeCode;
-    });
-  const subscribe = async (fields: object = {}) => {
-    socket.send(JSON.stringify({ type: 'subscribe', ...fields }));
-    await waitForFrames('subscribed');
-  };
-  const waitForMessage = (subject?: string) =>
-    s.waitOnce('event', 'an event of a stream', () =>
-      (frames as Stream['frames']).find(({ message }) => message && (subject ?? message.subject) === message.subject),
-    );
-  const send = (frame: object) => socket.send(JSON.stringify(frame));
-  const close = () => socket.terminate();
-  return { frames, closeCode: () => closeCode, send, waitForFrames, waitForMessage, subscribe, close };
-}
-
-/** Opens a stream, calls `use` with it, and closes it. */
-async function withStream<T>(s: Session, path: string, key: string, use: (stream: Stream) => Promise<T>): Promise<T> {
-  const stream = await openStream(s, path, { 'X-API-Key': key });
-  try {
-    return await use(stream);
-  } finally {
-    stream.close();
-  }
-}
-
 const typesOf = ({ frames }: Stream) => frames.map((frame) => frame.type);
 
 /** Creates two inboxes, opens a stream of the second inbox, and calls `use` with the stream and both inboxes. */
@@ -112,92 +46,10 @@ async function withInboxStream(s: Session, use: (stream: Stream, to: OwnInbox, f
   return await withStream(s, '/v1/ws', to.key, (stream) => use(stream, to, from));
 }
 
-/** The subject of the mail after which no event about an earlier mail of the same inbox can arrive. */
-const LAST = 'verify the last mail';
-
 /**
- * Opens a stream with the key of each tier, in two workspaces and in both tenants, and creates a webhook for each
- * workspace. Sends a mail within each workspace. Returns the subjects that each stream and each webhook was told of.
+ * The experiments on deliveries and event streams. No reply to a request shows these: a delivery comes to a receiver, an
+ * event to a stream, and a retry or a ping after some time.
  */
-export async function observeEvents(s: Session): Promise<Readonly<Record<string, unknown>>> {
-  const { key: tenantKey, secondKey } = s.target;
-  const parts: { name: string; from: OwnInbox; to: OwnInbox; key: string; subject: string }[] = [];
-  for (const [name, key] of [
-    ['workspace 1', tenantKey],
-    ['workspace 2', tenantKey],
-    ['the other tenant', secondKey],
-  ] as const) {
-    if (key === undefined) continue;
-    const workspace = await s.add('/v1/workspaces', { name: s.newName() }, { key });
-    const workspaceKey = await s.add(`/v1/workspaces/${workspace.id}/keys`, {}, { key });
-    const fields = { workspaceId: workspace.id };
-    const [from, to] = [await s.createInbox(fields, key), await s.createInbox(fields, key)];
-    parts.push({ name, from, to, key: workspaceKey.key, subject: `verify ${name}` });
-  }
-  const observed: Record<string, unknown> = {};
-  const streams: (readonly [string, Stream])[] = [];
-  const open = async (name: string, key: string) => {
-    const stream = await openStream(s, '/v1/ws', { 'X-API-Key': key });
-    const code = stream.closeCode();
-    if (code === undefined) await stream.subscribe();
-    else observed[name] = `closed with ${code}`;
-    if (code === undefined) streams.push([name, stream]);
-  };
-  const subjectsOf = (stream: Stream) =>
-    stream.frames
-      .flatMap(({ message }) => (message?.subject?.startsWith('verify') ? [message.subject] : []))
-      .toSorted();
-  try {
-    await open('the tenant key', tenantKey);
-    for (const { name, key, to, from } of parts) {
-      await open(`the key of ${name}`, key);
-      await open(`the key of the recipient in ${name}`, to.key);
-      await open(`the key of the sender in ${name}`, from.key);
-    }
-    for (const { from, to, subject } of parts) await s.send(from, to, { subject });
-    // Each stream gets one more mail, after which no earlier event can arrive.
-    for (const { from, to } of parts) {
-      await s.send(from, to, { subject: LAST });
-      await s.send(to, from, { subject: LAST });
-    }
-    for (const [name, stream] of streams) {
-      await stream.waitForMessage(LAST);
-      observed[name] = subjectsOf(stream).filter((subject) => subject !== LAST);
-    }
-  } finally {
-    for (const [, stream] of streams) stream.close();
-  }
-  return observed;
-}
-
-/** Creates a webhook for each of two workspaces, and returns the subjects that each of these and a third was told of. */
-export async function observeDeliveries(s: Session): Promise<Readonly<Record<string, unknown>>> {
-  const receivers: Awaited<ReturnType<Session['createReceiver']>>[] = [];
-  const parts: { name: string; inboxes: readonly [OwnInbox, OwnInbox]; receiver: { calls: HookReceiver['calls'] } }[] =
-    [];
-  for (const name of ['workspace 1', 'workspace 2']) {
-    const { id } = await s.add('/v1/workspaces', { name: s.newName() });
-    const inboxes = [await s.createInbox({ workspaceId: id }), await s.createInbox({ workspaceId: id })] as const;
-    const receiver = await s.createReceiver(['message.received'], { workspaceId: id });
-    receivers.push(receiver);
-    parts.push({ name, inboxes, receiver });
-  }
-  for (const {
-    inboxes: [from, to],
-  } of parts)
-    await s.send(from, to, { subject: LAST });
-  for (const { waitForCalls } of receivers) await waitForCalls(1);
-  return Object.fromEntries(
-    parts.map(({ name, receiver }) => {
-      const told = receiver.calls.map(({ body }) => (JSON.parse(body) as { inboxId?: string }).inboxId);
-      const nameOf = (id: unknown) =>
-        parts.find((part) => part.inboxes.some((inbox) => inbox.id === id))?.name ?? 'another';
-      return [`the webhook of ${name}`, [...new Set(told.map(nameOf))].toSorted()];
-    }),
-  );
-}
-
-/** The experiments on deliveries and event streams. */
 export const eventExperiments: Experiments = {
   'deliveries.payload': async (s) => fieldNames(JSON.parse((await triggerDelivery(s)).body)),
   'deliveries.signature': resultOf(triggerDelivery, (call) => [

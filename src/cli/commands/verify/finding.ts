@@ -1,4 +1,6 @@
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
+import { maskText } from '../../../contract/mask.ts';
+import { toPrintable } from '../../layout.ts';
 
 /** The result of the comparison for one behaviour or one statement. */
 export interface Finding {
@@ -26,4 +28,9 @@ export interface Verification {
   readonly behaviours: BehaviourOptions;
   /** The paths of the things that `verify` has created and could not delete. */
   readonly left: readonly string[];
+}
+
+/** Returns a finding without keys, secrets and control characters, which a reply of the server may have contained. */
+export function maskFinding(finding: Finding): Finding {
+  return { ...finding, found: toPrintable(maskText(finding.found)) };
 }

@@ -1,4 +1,3 @@
-import { maskText } from '../../../contract/mask.ts';
 import { indent, WIDTH } from '../../layout.ts';
 import type { Finding, Verification } from './finding.ts';
 
@@ -8,23 +7,26 @@ const MARKS = { agrees: '✓', differs: '✗', 'not compared': '·' } as const;
 export function findingLines({ id, verdict, stated, found, emulator }: Finding): string[] {
   const head = `${MARKS[verdict]} ${id}`;
   if (verdict === 'agrees') return [`${head}: agrees`.length > WIDTH ? head : `${head}: agrees`];
-  if (verdict === 'not compared') return [`${head}: not compared`, ...indent(maskText(found), 4)];
-  const facts = [`stated: ${stated}`, `found: ${maskText(found)}`, `emulator: ${emulator}`];
+  if (verdict === 'not compared') return [`${head}: not compared`, ...indent(found, 4)];
+  const facts = [`stated: ${stated}`, `found: ${found}`, `emulator: ${emulator}`];
   return [`${head}: differs`, ...facts.flatMap((fact) => indent(fact, 4))];
 }
 
-/** Returns the number of findings of each verdict in one line, and what could not be deleted in a second line. */
+/** Returns why the run ended early, the number of findings of each verdict, and the paths of what could not be deleted. */
 export function summaryLines({ findings, left, stopped }: Verification): string[] {
   const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
   const total = `${count('agrees')} agree, ${count('differs')} differ, ${count('not compared')} not compared`;
   const end = stopped === undefined ? [] : indent(`The run ended early: ${stopped}.`, 0);
-  return [...end, total, ...(left.length > 0 ? [`What could not be deleted: ${left.join(', ')}`] : [])];
+  const paths = left.map((path) => `    ${path}`);
+  return [...end, total, ...(left.length > 0 ? [`${NOT_DELETED}:`, ...paths] : [])];
 }
 
-const toXml = (text: string) => maskText(text).replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
+const NOT_DELETED = 'What could not be deleted';
 
-/** Returns the findings as JUnit XML, which CI systems read. */
-export function junitOf({ findings }: Verification): string {
+const toXml = (text: string) => text.replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
+
+/** Returns what the terminal says as JUnit XML, which CI systems read. A run that ended early is an error. */
+export function junitOf({ findings, left, stopped }: Verification): string {
   const cases = findings.map(({ id, verdict, found, emulator }) => {
     const content = {
       agrees: '',
@@ -34,7 +36,17 @@ export function junitOf({ findings }: Verification): string {
     return `  <testcase classname="verify" name="${toXml(id)}">${content}</testcase>`;
   });
   const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
-  const counts = `tests="${findings.length}" failures="${count('differs')}" skipped="${count('not compared')}"`;
-  const head = ['<?xml version="1.0" encoding="UTF-8"?>', `<testsuite name="verify" ${counts}>`];
+  if (stopped !== undefined) {
+    const error = `<error message="${toXml(`The run ended early: ${stopped}.`)}"/>`;
+    cases.push(`  <testcase classname="verify" name="the run">${error}</testcase>`);
+  }
+  if (left.length > 0) cases.push(`  <system-err>${toXml(`${NOT_DELETED}: ${left.join(' ')}`)}</system-err>`);
+  const counts = [
+    `tests="${findings.length + (stopped === undefined ? 0 : 1)}"`,
+    `failures="${count('differs')}"`,
+    `errors="${stopped === undefined ? 0 : 1}"`,
+    `skipped="${count('not compared')}"`,
+  ];
+  const head = ['<?xml version="1.0" encoding="UTF-8"?>', `<testsuite name="verify" ${counts.join(' ')}>`];
   return [...head, ...cases, '</testsuite>', ''].join('\n');
 }

@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import {
   createInbox,
   type Experiments,
-  fieldNames,
   fieldsOf,
   isBefore,
-  orderOf,
   replyOf,
   resultOf,
   status,
@@ -54,7 +52,6 @@ export const inboxExperiments: Experiments = {
     return rotated.map((status) => status === 201);
   },
   'inboxes.rotate.reply': replyOf(createInbox, ({ path }, s) => s.post(`${path}/keys`)),
-  'inboxes.rotate.status': statusOf(createInbox, ({ path }, s) => s.post(`${path}/keys`)),
   'inboxes.shape': async (s) => 'metadata' in (await s.read((await s.createInbox()).path)),
   'inboxes.display-name.unset': async (s) => {
     const { displayName = 'absent' } = await s.read((await s.createInbox()).path);
@@ -63,7 +60,6 @@ export const inboxExperiments: Experiments = {
   'inboxes.read.tiers': statusOf(createInbox, ({ path, key }, s) => s.get(path, { key })),
   'inboxes.change.tiers': statusOf(createInbox, ({ path, key }, s) => s.patch(path, { displayName: 'A' }, { key })),
   'inboxes.list.credentials': resultOf(createInbox, async (_, s) => 'imapPassword' in (await inboxesOf(s))[0]),
-  'inboxes.list.order': orderOf(createInbox, inboxesOf),
   'inboxes.create.username': (s) =>
     statuses(
       s.post('/v1/inboxes', { username: 'Verify Upper!' }, { key: s.workspace.key }),
@@ -97,7 +93,6 @@ export const inboxExperiments: Experiments = {
   'inboxes.create.again': statusOf(createInboxTwice, ({ username }, s) =>
     s.post('/v1/inboxes', { username, workspaceId: s.workspace.id }),
   ),
-  'inboxes.update.reply': replyOf(createInbox, ({ path }, s) => s.patch(path, { displayName: 'A' })),
   'inboxes.delete.kept': async (s) => {
     const { from, to } = await s.createMail();
     await s.delete(to.path);
@@ -106,9 +101,6 @@ export const inboxExperiments: Experiments = {
   'inboxes.delete.body': replyOf(createInbox, ({ path }, s) => s.delete(path)),
   'inboxes.addresses.create.domain': statusOf(createInbox, ({ path }, s) =>
     s.post(`${path}/addresses`, { email: `a@${s.newName()}.example` }),
-  ),
-  'inboxes.addresses.create.reply': replyOf(createInbox, ({ path }, s) =>
-    s.post(`${path}/addresses`, { email: `${s.newName()}@${s.domain}` }),
   ),
   'inboxes.addresses.delete.canonical': statusOf(createInbox, ({ path, email }, s) =>
     s.delete(`${path}/addresses/${email}`),
@@ -120,7 +112,6 @@ export const inboxExperiments: Experiments = {
     return (await s.read(inbox.path)).email === inbox.email;
   },
 
-  'drafts.shape': async (s) => fieldNames((await postDraft(s)).reply.body),
   'drafts.list.reply': fieldsOf(createInbox, ({ path }, s) => s.get(`${path}/drafts`)),
   'drafts.list.order': async (s) => {
     const { inbox, reply } = await postDraft(s);
@@ -131,20 +122,9 @@ export const inboxExperiments: Experiments = {
   'drafts.unknown-message': async (s) => status((await postDraft(s, { replyToMessageId: randomUUID() })).reply),
   'drafts.delete.body': replyOf(postDraft, ({ path }, s) => s.delete(path)),
   'drafts.send.incomplete': async (s) => status(await s.post(`${(await postDraft(s, { to: null })).path}/send`)),
-  'drafts.send.reply': async (s) => {
-    const { from, to } = await s.createMail();
-    const { id } = await s.add(`${to.path}/drafts`, { to: from.email, subject: 'Draft', plainBody: 'x' });
-    const path = `${to.path}/drafts/${id}`;
-    return [fieldNames(await s.add(`${path}/send`)), status(await s.post(`${path}/send`))];
-  },
-  'lists.shape': resultOf(createList, async ({ path, entry }, s) => [await s.read(path), entry].map(fieldNames)),
   'lists.list.entries': resultOf(createList, async ({ inbox: { path } }, s) => {
     return 'entries' in (await s.read(`${path}/lists`)).lists[0];
   }),
-  'lists.list.reply': async (s) => {
-    const { inbox, path } = await createList(s);
-    return [fieldNames(await s.read(`${inbox.path}/lists`)), fieldNames(await s.read(`${path}/entries`))];
-  },
   'lists.delete.body': replyOf(createList, ({ path }, s) => s.delete(path)),
   'lists.entries.delete.body': replyOf(createList, ({ path, entry }, s) => s.delete(`${path}/entries/${entry.id}`)),
   'lists.entries.taken': statusOf(createList, ({ path }, s) => s.post(`${path}/entries`, DANA)),

@@ -2,12 +2,10 @@ import {
   createInbox,
   type Experiments,
   fieldNames,
-  fieldsOf,
   isBefore,
   LAST_MAIL,
   replyOf,
   resultOf,
-  shapeOf,
   status,
   statusOf,
 } from './experiments.ts';
@@ -53,14 +51,6 @@ async function deleteMail(s: Session) {
   const mail = await s.createMail();
   await s.mustSucceed(s.delete(mail.path));
   return mail;
-}
-
-/** Sends a mail and a reply to it. `reply` is the reply in the inbox that has sent the mail. */
-async function createReply(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
-  const mail = await s.createMail(fields);
-  await s.add(`${mail.to.path}/reply/${mail.message.id}`, { plainBody: 'Hi' });
-  const messages = await s.waitForMessages(mail.from);
-  return { ...mail, messages, reply: messages[0] };
 }
 
 /** Sends a mail, and returns what `GET /v1/messages` lists for the key of the inbox that received it. */
@@ -125,28 +115,15 @@ export const mailExperiments: Experiments = {
     const { headers } = await s.get(`${path}/attachments/${message.attachments[0].id}`);
     return headers.get('content-disposition')?.split(';')[0];
   },
-  'messages.attachments.shape': replyOf(receiveWithAttachment, ({ path }, s) => s.get(`${path}/attachments`)),
   'messages.all.shape': async (s) => fieldNames((await listAllMessages(s))[0]),
   'messages.all.snippet': async (s) =>
     (await listAllMessages(s, { plainBody: `One \n two ${'x'.repeat(300)}` }))[0].snippet ?? 'none',
-  'messages.all.thread-counts': async (s) => {
-    const [{ threadCount = 'none', threadUnreadCount = 'none' }] = await listAllMessages(s);
-    return [threadCount, threadUnreadCount];
-  },
   'messages.all.folder': resultOf(
     createMail,
     async ({ from: { key } }, s) => (await s.read('/v1/messages', { key })).messages.length,
   ),
-  'messages.folders': async (s) => {
-    const { to, path } = await s.createMail();
-    await s.mustSucceed(s.patch(path, { isStarred: true, isArchived: true }));
-    const counts = await s.read('/v1/messages/folders/counts', { key: to.key });
-    return Object.entries(counts).map(([name, count]) => [name, (count as { total?: number }).total ?? count]);
-  },
   'messages.folders.counts': async (s) =>
-    shapeOf(await s.read('/v1/messages/folders/counts', { key: (await s.createInbox()).key }), s),
-
-  'metrics.counts': async (s) => (await s.read('/v1/metrics', { key: (await deleteMail(s)).to.key })).counts,
+    await s.read('/v1/messages/folders/counts', { key: (await s.createInbox()).key }),
 
   'sending.required': async (s) => {
     const { path, email } = await s.createInbox();
@@ -172,11 +149,8 @@ export const mailExperiments: Experiments = {
     const copy = await s.post(`${to.path}/reply/${message.id}`, { plainBody: 'Hi', cc: email });
     return [status(forward), status(copy)];
   },
-  'sending.local': async (s) => (await s.createMail()).message.plainBody,
   'sending.unknown-user': async (s) => (await countBounces(s)).calls,
   'sending.bounce.report': async (s) => (await countBounces(s)).reports,
-  'sending.reply.recipients': async (s) => (await createReply(s)).messages.length,
-  'sending.reply.subject': async (s) => (await createReply(s, { subject: 'Verify' })).reply.subject,
   'sending.forward.body': async (s) => {
     const { to, message } = await s.createMail({ plainBody: 'The original text' });
     const other = await s.createInbox();
@@ -202,19 +176,6 @@ export const mailExperiments: Experiments = {
   'sending.addresses': statusOf(createInbox, ({ path }, s) =>
     s.post(`${path}/send`, { to: 'no address', subject: 'x', plainBody: 'x', verified: true }),
   ),
-
-  'threads.shape': fieldsOf(createMail, ({ to, message }, s) => s.get(`${to.path}/threads/${message.threadId}`)),
-  'threads.list': async (s) => {
-    const { threads, pagination } = await s.read(`${(await s.createMail()).to.path}/threads`);
-    return [fieldNames(threads[0]), fieldNames(pagination)];
-  },
-  'threads.inbound': resultOf(createReply, ({ reply, sent }) => reply.threadId === sent.threadId),
-  'threads.outbound': async (s) => {
-    const { from, to, message } = await s.createMail();
-    const reply = await s.add(`${to.path}/reply/${message.id}`, { plainBody: 'Hi' });
-    const forward = await s.add(`${to.path}/forward/${message.id}`, { to: from.email });
-    return [reply.threadId, forward.threadId].map((id) => id === message.threadId);
-  },
 };
 
 /**

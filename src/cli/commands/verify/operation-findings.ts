@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { OPERATION_ROWS, OPERATIONS, type OperationId } from '../../../contract/operations.ts';
-import { compareReplies, compareValues, type Difference, Roles } from './compare-replies.ts';
+import { compareReplies, compareValues, type Difference, identityOf, Roles } from './compare-replies.ts';
 import type { Finding } from './finding.ts';
-import { ITEM_PATHS } from './operation-sequence.ts';
+import { ITEM_PATHS, OTHER_TENANT, TENANT } from './operation-sequence.ts';
 import type { Aspect, Exchange, Recording } from './recording.ts';
 
 /** What the requests of each aspect check. */
@@ -62,6 +62,7 @@ function createRoles(server: Recording, emulator: Recording): Roles {
 function compareExchanges(server: Recording, emulator: Recording, stopReason?: string): Compared[] {
   const roles = createRoles(server, emulator);
   const previous = new Map<string, Exchange>();
+  const shared = findSharedObjects(server, emulator, roles);
   return [...emulator.exchanges.values()].map((exchange) => {
     const found = server.exchanges.get(exchange.label);
     const isInformative = isChanged(exchange, previous.get(readKey(exchange)));
@@ -74,9 +75,59 @@ function compareExchanges(server: Recording, emulator: Recording, stopReason?: s
     const origin = `the reply of ${exchange.operation}`;
     const { hasOthersItems = false, ignored = [] } = exchange;
     const differences = compareReplies(found.reply, exchange.reply, { roles, origin, hasOthersItems, ignored });
+    const sharedCount = shared.get(exchange.label) ?? 0;
+    if (sharedCount > 0) differences.push(describeShared(sharedCount));
     return { exchange, differences, isInformative };
   });
 }
+
+/**
+ * Finds the lists that show an object to the keys of both tenants. What this run has created is compared with the
+ * emulator, so only the other objects are counted, and these only if the emulator does not show them to both too.
+ * Returns the number of these objects, by the label of the request of the other tenant.
+ */
+function findSharedObjects(server: Recording, emulator: Recording, roles: Roles): Map<string, number> {
+  const ofRun = new Set(server.roles.values());
+  const counts = new Map<string, number>();
+  for (const [first, second] of listsOfBothTenants(emulator)) {
+    const shared = sharedIdentities(server, first, second).filter((identity) => !ofRun.has(identity));
+    const allowed = new Set(sharedIdentities(emulator, first, second));
+    const isAllowed = (identity: string) => allowed.has(roles.emulatorValueOf(identity) ?? roles.translate(identity));
+    counts.set(second, shared.filter((identity) => !isAllowed(identity)).length);
+  }
+  return counts;
+}
+
+/** The labels of the requests that list everything that the key of a tenant reaches, in pairs of both tenants. */
+function listsOfBothTenants({ exchanges }: Recording): (readonly [first: string, second: string])[] {
+  const all = [...exchanges.values()].filter(({ aspect, operation }) => {
+    return aspect === 'items' && !OPERATIONS[operation].path.includes('{');
+  });
+  return all.flatMap((first) => {
+    const isOfBoth = (other: Exchange) => other.operation === first.operation && other.query === first.query;
+    const second = all.find((other) => other.key.role === OTHER_TENANT && isOfBoth(other));
+    return first.key.role === TENANT && second ? [[first.label, second.label] as const] : [];
+  });
+}
+
+/** What identifies the objects that two replies of one recording both list. */
+function sharedIdentities({ exchanges }: Recording, first: string, second: string): string[] {
+  const identities = (label: string) => {
+    const { body } = exchanges.get(label)?.reply ?? {};
+    const list = Object.values(body ?? {}).find(Array.isArray) ?? [];
+    return list.flatMap((item) => identityOf(item) ?? []);
+  };
+  const ofSecond = new Set(identities(second));
+  return [...new Set(identities(first))].filter((identity) => ofSecond.has(identity));
+}
+
+/** Of an object that was there before the run, nothing is printed. */
+const describeShared = (count: number): Difference => ({
+  at: 'items',
+  found: `${count} ${count === 1 ? 'id' : 'ids'} that the list of ${TENANT} shows too, of objects that this run did not create`,
+  emulator: 'the lists of the two tenants have no id in common',
+  isAboutItems: true,
+});
 
 /** Tells apart the requests that read one object again and again. */
 const readKey = ({ operation, key, query, of }: Exchange) => [operation, key.role, query, of?.object].join(' ');
@@ -346,7 +397,11 @@ function compareNotes(
     const [difference] = compareValues(found?.value, value, { roles, origin: label });
     if (!difference) return { ...row, verdict: 'agrees' as const, found: 'as stated' };
     const { at, found: shown, emulator: expected } = difference;
-    const cause = others.find((other) => other.operation === operation && other.verdict === 'differs');
+    // Each of these observations is about mail that the run has sent.
+    const creators: readonly OperationId[] = [...creatorsOf(operation), ...SENDING];
+    const isCause = (other: OperationFinding) =>
+      other.operation === operation || (creators.includes(other.operation) && other.id.endsWith(': effect'));
+    const cause = others.find((other) => other.verdict === 'differs' && isCause(other));
     if (cause) {
       const follows = { found: `it follows from ${cause.id}`, followsFrom: cause.id };
       return { ...row, verdict: 'not compared' as const, ...follows };

@@ -1,12 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OPERATION_ROWS, OPERATIONS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
 import { FOLDERS } from '../../../contract/query.ts';
-import { observeDeliveries, observeEvents } from './event-experiments.ts';
+import { COUNTING, observeCounts } from './observe-counts.ts';
+import { observeDeliveries, observeEvents } from './observe-events.ts';
 import type { Asked, PathValues, Recording, RoleKey } from './recording.ts';
 import type { Reply, Session } from './verify-session.ts';
 
 /** How long after a rotation the old key is tried again, in milliseconds. */
 const OLD_KEY_PAUSE_MS = 5000;
+
+/** The roles of the keys of the two tenants. */
+export const TENANT = 'the tenant key';
+export const OTHER_TENANT = 'the key of the other tenant';
 
 /** The number of recipients of this run is small, so one page has all of its items. */
 const ALL = 'limit=200';
@@ -112,8 +117,8 @@ export class OperationSequence {
     const places: Place[] = [];
     const { key, secondKey } = this.#s.target;
     for (const [role, text] of [
-      ['the tenant key', key],
-      ['the key of the other tenant', secondKey],
+      [TENANT, key],
+      [OTHER_TENANT, secondKey],
     ] as const) {
       if (text === undefined) continue;
       this.#begin(`setup${places.length}`, `creating workspaces and inboxes with ${role}`);
@@ -127,7 +132,9 @@ export class OperationSequence {
     await this.#change(sibling, place, others.find(({ tenant }) => tenant.text !== place.tenant.text)?.tenant);
     this.#begin('mail', 'mail between inboxes');
     await this.#mail();
-    await this.#events();
+    await this.events();
+    this.#begin('counts', 'what each tenant counts');
+    await this.#counts();
     this.#begin('rotate', 'rotated keys');
     const rotated = await this.#rotate(sibling);
     this.#begin('refuse', 'who is refused');
@@ -163,7 +170,7 @@ export class OperationSequence {
   /** Creates two workspaces with two inboxes each, and something of each kind in them. */
   async #createPlaces(tenant: RoleKey): Promise<Place[]> {
     const places: Place[] = [];
-    const ofTenant = tenant.role === 'the tenant key' ? '' : ' of the other tenant';
+    const ofTenant = tenant.role === TENANT ? '' : ' of the other tenant';
     const name = (value: unknown, role: string) => this.#recording.name(value as string | undefined, role);
     await this.#create('createWebhook', tenant, {}).then(({ id }) => name(id, `the tenant-wide webhook${ofTenant}`));
     for (const workspaceNumber of [1, 2]) {
@@ -396,7 +403,7 @@ export class OperationSequence {
 
   /** Sends mail in each way between two new inboxes, and reads both inboxes after each mail. */
   async #mail(): Promise<void> {
-    const tenant: RoleKey = { role: 'the tenant key', text: this.#s.target.key };
+    const tenant: RoleKey = { role: TENANT, text: this.#s.target.key };
     const workspaceId = this.#s.workspace.id;
     const inboxes: Place[] = [];
     for (const name of ['the sender', 'the recipient']) {
@@ -432,6 +439,8 @@ export class OperationSequence {
     if (answered) await step('replyAllToMessage', sender, recipient, { messageId: answered.id });
     const draft = await this.#create('createDraft', tenant, sender.values.inboxes ?? {}, { email: recipient.email });
     await step('sendDraft', sender, recipient, { draftId: draft.id });
+    const sentDraft = { ...sender.values.inboxes, draftId: draft.id };
+    await this.#recording.ask('sendDraft', { aspect: 'reply', key: tenant, values: sentDraft, note: 'once more' });
     await step('forwardMessage', recipient, sender, { messageId: first.id }, { email: sender.email });
     await this.#changeMail(recipient, first);
   }
@@ -446,17 +455,21 @@ export class OperationSequence {
       'getThread',
       'listThreads',
       'countFolders',
+      'getMetrics',
     ] as const;
     const readBack = async (operation: OperationId, step: number) => {
       const of = { operation, object: 'message', step };
       for (const id of readers) {
-        const pick = /^list(?:All)?Messages$/.test(id)
+        // The window of the metrics is another one at each request.
+        const pick: Partial<Asked> = /^list(?:All)?Messages$/.test(id)
           ? { pick: (body: Reply['body']) => ({ listed: findItems(body, messageId) }) }
-          : {};
+          : id === 'getMetrics'
+            ? { pick: ({ counts }: Reply['body']) => ({ counts }) }
+            : {};
         const ignored = ['plainBody', 'htmlBody', 'snippet'];
         const asked = { aspect: 'effect', values, of, ignored, note: `${step}`, ...pick } as const;
         for (const key of [at.inbox, at.tenant]) {
-          if (id === 'countFolders' && key === at.tenant) continue;
+          if ((id === 'countFolders' || id === 'getMetrics') && key === at.tenant) continue;
           await this.#recording.ask(id, { ...asked, key, query: id === 'listAllMessages' ? `?${ALL}` : '' });
         }
       }
@@ -486,7 +499,7 @@ export class OperationSequence {
   }
 
   /** Observes what each stream and each webhook is told of. */
-  async #events(): Promise<void> {
+  async events(): Promise<void> {
     this.#begin('events', 'what each stream and each webhook is told of');
     this.#s.begin('events');
     await this.#recording.note('streams: what each key is told of', 'sendMessage', () => observeEvents(this.#s));
@@ -494,6 +507,19 @@ export class OperationSequence {
     await this.#recording.note('deliveries: what each webhook is told of', 'createWebhook', () =>
       observeDeliveries(this.#s),
     );
+  }
+
+  /** Observes what the counts of a whole tenant do. These count also what was there before, so only changes are compared. */
+  async #counts(): Promise<void> {
+    this.#s.begin('counts');
+    let observed: ReturnType<typeof observeCounts> | undefined;
+    const observeOnce = async () => {
+      observed ??= observeCounts(this.#s);
+      return await observed;
+    };
+    for (const id of COUNTING) {
+      await this.#recording.note(`${id}: the counts of a whole tenant`, id, async () => (await observeOnce())[id]);
+    }
   }
 
   /** Rotates the keys of a new inbox and of a new workspace, and tries the old keys on every operation. */

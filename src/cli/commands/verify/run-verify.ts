@@ -1,16 +1,17 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { BehaviourDefinition, BehaviourId, BehaviourOptions } from '../../../contract/behaviours.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../../../contract/behaviours.ts';
 import { OPERATION_ROWS, type OperationId } from '../../../contract/operations.ts';
+import { compareObservations, type Difference } from './compare-replies.ts';
 import { eventExperiments } from './event-experiments.ts';
 import { type Experiment, resourceExperiments } from './experiments.ts';
-import type { Finding, Verification } from './finding.ts';
+import { type Finding, maskFinding, type Verification } from './finding.ts';
 import { inboxExperiments } from './inbox-experiments.ts';
 import { mailExperiments } from './mail-experiments.ts';
 import { findInOperations } from './operation-findings.ts';
 import { OperationSequence } from './operation-sequence.ts';
 import { Recording } from './recording.ts';
 import { startEmulator, type startReceiver } from './targets.ts';
+import { TOLD_BY_OPERATIONS } from './told-by-operations.ts';
 import { MeasuredValue, type Need, Session, type Target, VerifyError } from './verify-session.ts';
 
 /** Every experiment, by the id of the behaviour whose value it finds. */
@@ -44,7 +45,13 @@ const NO_EXPERIMENT: Experiment = async () => {
   throw new VerifyError('there is no experiment for this behaviour');
 };
 
-const show = (value: unknown) => (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing'));
+/** Shows an observation that is a word, a number, or a list of these. Of another one, shows what differs in it. */
+function show(observed: unknown, [difference]: readonly Difference[], side: 'found' | 'emulator'): string {
+  const items = Array.isArray(observed) ? observed : [observed];
+  const isShort = items.every((item) => typeof item !== 'object' || item === null);
+  if (!isShort && difference) return `${difference.at}: ${difference[side]}`;
+  return typeof observed === 'string' ? observed : (JSON.stringify(observed) ?? 'nothing');
+}
 
 /** Starts an emulator, and opens a session with it that has keys of the same tiers as the session with the server. */
 async function openEmulator({ runId, target: { operatorKey, secondKey } }: Session, createReceiver: CreateReceiver) {
@@ -115,7 +122,8 @@ export class Verifier {
     this.#report('deleting what the run has created');
     const left = await this.#server.close();
     const stopped = this.#stopReason === undefined ? {} : { stopped: this.#stopReason };
-    return { ...stopped, findings: addCauses(this.#results), behaviours: this.#behaviours as BehaviourOptions, left };
+    const findings = addCauses(this.#results).map(maskFinding);
+    return { ...stopped, findings, behaviours: this.#behaviours as BehaviourOptions, left };
   }
 
   async #compareAll(): Promise<void> {
@@ -132,7 +140,9 @@ export class Verifier {
       this.#report(id);
       const entry: BehaviourDefinition = BEHAVIOURS[id];
       const row = { id, stated: entry.question, emulator: 'assumption' in entry ? entry.assumption : '' };
-      this.#add(await this.#compare(emulator, row, entry.told, EXPERIMENTS[id]));
+      const statements = TOLD_BY_OPERATIONS[id];
+      if (statements) this.#add(this.#conclude(row, entry.told, statements));
+      else this.#add(await this.#compare(emulator, row, entry.told, EXPERIMENTS[id]));
     }
   }
 
@@ -167,12 +177,32 @@ export class Verifier {
     }
   }
 
+  /** Returns what is missing for a check; `undefined` if nothing is. */
+  #findMissing(needs: string): string | undefined {
+    if (needs.startsWith('not from outside')) return needs;
+    if (this.#stopReason !== undefined) return this.#stopReason;
+    const [field, reason] = NEEDS[needs as Need] ?? [];
+    return field && this.#server.target[field] === undefined ? reason : undefined;
+  }
+
+  /** Concludes from the statements about operations whether an assumption is right. */
+  #conclude(row: Row, needs: string, ids: readonly string[]): Finding {
+    const found = ids.map((id) => this.#results.find(({ finding }) => finding.id === id)?.finding);
+    const wrong = found.find((finding) => finding && (finding.verdict === 'differs' || finding.followsFrom));
+    if (wrong) {
+      const followsFrom = wrong.followsFrom ?? wrong.id;
+      return { ...row, verdict: 'not compared', found: `it follows from ${followsFrom}`, followsFrom };
+    }
+    const missing = this.#findMissing(needs) ?? found.find((finding) => finding?.verdict !== 'agrees')?.found;
+    if (missing !== undefined) return { ...row, verdict: 'not compared', found: missing };
+    if (found.includes(undefined)) return { ...row, verdict: 'not compared', found: 'the run did not come to it' };
+    return { ...row, verdict: 'agrees', found: row.emulator || 'as stated' };
+  }
+
   /** Runs an experiment on the server, if the needs of the experiment are met. */
   async #observeServer(id: string, needs: string, experiment: Experiment): Promise<Observation> {
-    if (needs.startsWith('not from outside')) return { reason: needs };
-    if (this.#stopReason !== undefined) return { reason: this.#stopReason };
-    const [field, reason] = NEEDS[needs as Need] ?? [];
-    if (field && reason && this.#server.target[field] === undefined) return { reason };
+    const reason = this.#findMissing(needs);
+    if (reason !== undefined) return { reason };
     const observation = await observe(this.#server, id, experiment);
     if ('endsRun' in observation) this.#stopReason ??= observation.reason;
     await this.#server.end();
@@ -195,24 +225,32 @@ export class Verifier {
     const experiment = EXPERIMENTS[id] ?? NO_EXPERIMENT;
     const onServer = await this.#observeServer(id, told, experiment);
     if ('reason' in onServer) return { ...row, verdict: 'not compared', found: onServer.reason };
-    const matches = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
+    const { matches, found } = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
     const [value] = matches;
     if (matches.length > 1)
       return { ...row, verdict: 'not compared', found: `the result is the same with ${matches.join(' and ')}` };
-    if (value === undefined) return { ...row, verdict: 'differs', found: show(onServer.observed) };
+    if (value === undefined) return { ...row, verdict: 'differs', found };
     this.#behaviours[id] = value;
     return { ...row, verdict: value === emulator ? 'agrees' : 'differs', found: value };
   }
 
-  /** Returns the values with which an emulator gives the same observation as the server. */
+  /**
+   * Returns the values with which an emulator gives the same observation as the server, and how the observation differs
+   * from that of the first value.
+   */
   async #findMatches(id: string, values: readonly string[], experiment: Experiment, observed: unknown) {
-    if (observed instanceof MeasuredValue) return observed.value === undefined ? [] : [observed.value];
-    const isSame = async (value: string, index: number) => {
-      const onEmulator = await observe(await this.#useEmulator(index, { [id]: value }), id, experiment);
-      return 'observed' in onEmulator && isDeepStrictEqual(onEmulator.observed, observed);
+    if (observed instanceof MeasuredValue) {
+      return { matches: observed.value === undefined ? [] : [observed.value], found: 'none of the values' };
+    }
+    const compare = async (value: string, index: number) => {
+      const session = await this.#useEmulator(index, { [id]: value });
+      const onEmulator = await observe(session, id, experiment);
+      if (!('observed' in onEmulator)) return undefined;
+      return compareObservations([observed, this.#server.domain], [onEmulator.observed, session.domain]);
     };
-    const areSame = await Promise.all(values.map(isSame));
-    return values.filter((_, index) => areSame[index]);
+    const differences = await Promise.all(values.map(compare));
+    const matches = values.filter((_, index) => differences[index]?.length === 0);
+    return { matches, found: show(observed, differences.find((each) => each !== undefined) ?? [], 'found') };
   }
 
   async #compare(session: Session, row: Row, needs: string, experiment = NO_EXPERIMENT): Promise<Finding> {
@@ -222,9 +260,17 @@ export class Verifier {
     const onEmulator = await observe(session, id, experiment);
     await session.end();
     if ('reason' in onEmulator) return { ...row, verdict: 'not compared', found: `the emulator: ${onEmulator.reason}` };
-    if (isDeepStrictEqual(onServer.observed, onEmulator.observed))
-      return { ...row, verdict: 'agrees', found: emulator || 'as stated' };
-    return { ...row, emulator: show(onEmulator.observed), verdict: 'differs', found: show(onServer.observed) };
+    const differences = compareObservations(
+      [onServer.observed, this.#server.domain],
+      [onEmulator.observed, session.domain],
+    );
+    if (differences.length === 0) return { ...row, verdict: 'agrees', found: emulator || 'as stated' };
+    return {
+      ...row,
+      verdict: 'differs',
+      found: show(onServer.observed, differences, 'found'),
+      emulator: show(onEmulator.observed, differences, 'emulator'),
+    };
   }
 }
 

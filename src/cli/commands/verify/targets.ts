@@ -1,6 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { buffer } from 'node:stream/consumers';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { type ControlClient, createControlClient } from '../../../control/table/client.ts';
@@ -15,8 +14,14 @@ import {
   VerifyError,
 } from './verify-session.ts';
 
-/** The limits for the requests of a run, for the time of one request, and for the size of a reply. */
-const LIMITS = { requests: 5000, timeoutMs: 10_000, replyBytes: 4 * 1024 * 1024 };
+/** The limits for the requests of a run, for the time of one request, and for what the server sends. */
+const LIMITS = {
+  requests: 5000,
+  timeoutMs: 10_000,
+  replyBytes: 4 * 1024 * 1024,
+  deliveryBytes: 4 * 1024 * 1024,
+  deliveriesOfWebhook: 1000,
+};
 
 /**
  * Starts a receiver of deliveries on loopback. Each webhook calls its own path. `publicUrl` is the URL at which the
@@ -26,11 +31,13 @@ export async function startReceiver(port: number, publicUrl?: string) {
   const receivers = new Map<string, { calls: ReceivedCall[]; answers: HookReceiver['answers'] }>();
   const server = createServer(async (request, response) => {
     const startMs = performance.now();
-    const body = await buffer(request.on('error', () => {})).catch(() => undefined);
     const receiver = receivers.get(request.url?.split('/').at(-1) ?? '');
-    if (body === undefined || !receiver) return void response.writeHead(404).end();
+    if (!receiver) return void response.writeHead(404).end();
+    const body = await readDelivery(request).catch(() => undefined);
+    if (body === undefined) return void response.destroy();
+    if (receiver.calls.length >= LIMITS.deliveriesOfWebhook) return void response.writeHead(429).end();
     const release = () => void response.end();
-    const call: ReceivedCall = { headers: request.headers, body: body.toString(), startMs, release };
+    const call: ReceivedCall = { headers: request.headers, body, startMs, release };
     response.on('close', () => {
       call.endMs = performance.now();
     });
@@ -52,6 +59,18 @@ export async function startReceiver(port: number, publicUrl?: string) {
   };
   const forEmulator = (prefix: string) => createFactory(url, prefix);
   return { forEmulator, forServer: createFactory(publicUrl ?? url, 'server'), close };
+}
+
+/** Reads the body of a delivery. @throws {VerifyError} if it is too large. */
+async function readDelivery(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > LIMITS.deliveryBytes) throw new VerifyError(`a delivery was larger than ${LIMITS.deliveryBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 function answerCall(response: ServerResponse, answer: HookReceiver['answers'][number]): void {
@@ -127,13 +146,13 @@ export interface ServerOptions extends Omit<Target, 'send' | 'advance' | 'delive
 
 /**
  * Returns a function that waits until the next request may be sent. After the last allowed request of a run, it allows
- * only DELETE, because the run must still delete what it has created.
+ * only those that clean up, because the run must still delete what it has created.
  */
 function limitRequests(rate = Number.POSITIVE_INFINITY) {
   let [count, nextMs] = [0, 0];
-  return async (method: string | undefined) => {
+  return async (isCleanup: boolean) => {
     count += 1;
-    if (count > LIMITS.requests && method !== 'DELETE')
+    if (count > LIMITS.requests && !isCleanup)
       throw new VerifyError(`a run sends at most ${LIMITS.requests} requests`, { endsRun: true });
     const now = performance.now();
     const waitMs = nextMs - now;
@@ -146,9 +165,9 @@ function limitRequests(rate = Number.POSITIVE_INFINITY) {
 export async function createServerTarget(options: ServerOptions): Promise<Target> {
   const { baseUrl, rate, signal } = options;
   const waitForTurn = limitRequests(rate);
-  const sendInTurn: Target['send'] = async (url, init) => {
-    const isCleanup = signal.aborted && init.method === 'DELETE';
-    await waitForTurn(init.method);
+  const sendInTurn: Target['send'] = async (url, init, purpose) => {
+    const isCleanup = purpose === 'clean up';
+    await waitForTurn(isCleanup);
     return await send(url, init, { timeoutMs: options.patienceMs, signal: isCleanup ? undefined : signal });
   };
   const client = await findControlClient(baseUrl);

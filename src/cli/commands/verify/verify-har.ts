@@ -4,7 +4,7 @@ import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../../co
 import { isKeyOfTier, TIERS, type Tier } from '../../../contract/tiers.ts';
 import { createRouter, splitPath } from '../../../service/pipeline/router.ts';
 import { compareReplies, Roles } from './compare-replies.ts';
-import type { Verification } from './finding.ts';
+import { maskFinding, type Verification } from './finding.ts';
 import { type Compared, findingsOf } from './operation-findings.ts';
 import { startEmulator } from './targets.ts';
 import { type Reply, type Target, VerifyError } from './verify-session.ts';
@@ -71,7 +71,7 @@ export async function verifyHar(text: string, options: HarOptions = {}): Promise
       if (result) compared.push(result);
     }
     if (compared.length === 0) throw new VerifyError('The recording has no request to an operation of the service.');
-    const findings = findingsOf(compared).map(({ operation: _, ...finding }) => finding);
+    const findings = findingsOf(compared).map(({ operation: _, ...finding }) => maskFinding(finding));
     return { findings, behaviours: options.profile ?? {}, left: [] };
   } finally {
     await close();

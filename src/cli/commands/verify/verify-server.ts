@@ -1,5 +1,7 @@
+import { isUrlWithScheme } from '../../../basics/text.ts';
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { isLoopbackHost } from '../../../server/loopback.ts';
+import { quote } from '../../command.ts';
 import type { Verification } from './finding.ts';
 import { Verifier } from './run-verify.ts';
 import { createRunTimeout, createServerTarget, startReceiver } from './targets.ts';
@@ -57,8 +59,9 @@ export interface VerifyOptions {
  * @throws {VerifyError} if the run cannot begin, because the server cannot be reached or refuses to create anything.
  */
 export async function verifyServer(options: VerifyOptions): Promise<Verification> {
-  const { keys, receiverUrl, receiverPort = 0, slow = false, profile, signal, onProgress } = options;
-  const baseUrl = options.baseUrl.replace(/\/$/, '');
+  const { keys, receiverPort = 0, slow = false, profile, signal, onProgress } = options;
+  const baseUrl = parseBaseUrl('baseUrl', options.baseUrl);
+  const receiverUrl = options.receiverUrl === undefined ? undefined : parseBaseUrl('receiverUrl', options.receiverUrl);
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
   const timeoutMs = options.timeoutMs ?? (slow ? RUN_TIMEOUTS_MS.slow : RUN_TIMEOUTS_MS.usual);
   const timeout = createRunTimeout(timeoutMs);
@@ -82,4 +85,10 @@ export async function verifyServer(options: VerifyOptions): Promise<Verification
     timeout.clear();
     receiver.close();
   }
+}
+
+/** Returns a URL without the slash at its end, because the paths of requests begin with one. */
+function parseBaseUrl(option: string, url: string): string {
+  if (isUrlWithScheme(url, /^https?$/)) return url.replace(/\/$/, '');
+  throw new VerifyError(`The option ${option} must be a URL that begins with http: or https:, not ${quote(url)}.`);
 }

@@ -32,8 +32,11 @@ export interface Target {
   readonly key: string;
   readonly secondKey?: string | undefined;
   readonly operatorKey?: string | undefined;
-  /** Sends a request, and returns the complete reply. */
-  send(url: string, init: RequestInit): Promise<Reply>;
+  /**
+   * Sends a request, and returns the complete reply. A request to delete what the run has created, or to see whether
+   * that is deleted, is sent also after the end of the run.
+   */
+  send(url: string, init: RequestInit, purpose?: 'clean up'): Promise<Reply>;
   /** Creates a receiver with its own URL; missing if deliveries of this target cannot arrive. */
   readonly createReceiver?: ((name: string) => HookReceiver) | undefined;
   /** The longest wait for a reply, a mail, a delivery or a handshake, in milliseconds. Default: 10 s. */
@@ -109,8 +112,8 @@ export class Session {
   domain = '';
   /** The paths of created things, each with the key that may delete the thing and the name of the experiment. */
   readonly #created = new Map<string, { readonly key: string; readonly experimentName: string }>();
-  /** What `createOnce` has created, by the function that created it. */
-  readonly #createdOnce = new Map<unknown, unknown>();
+  /** The paths of what the server has deleted, by its replies. */
+  readonly #deleted = new Set<string>();
   /** The requests of the current experiment, as `METHOD /path`. */
   readonly calls = new Set<string>();
   /** Whether a reply to the current experiment was HTML, which something else than the service must have sent. */
@@ -132,6 +135,7 @@ export class Session {
   /** Creates the workspace of this run. */
   async open(): Promise<void> {
     this.begin('setup');
+    await this.#checkSecondKey();
     const workspace = await this.add('/v1/workspaces', { name: `verify ${this.runId}` });
     const key = await this.add(`/v1/workspaces/${workspace.id}/keys`, { name: 'verify' });
     this.workspace = { id: workspace.id, key: key.key };
@@ -142,26 +146,22 @@ export class Session {
     this.domain = email.slice(email.lastIndexOf('@') + 1);
   }
 
+  /** With two keys of one tenant, everything would look like a leak. */
+  async #checkSecondKey(): Promise<void> {
+    const { key, secondKey } = this.target;
+    if (secondKey === undefined) return;
+    const { tenantId } = (await this.get('/v1/me')).body;
+    const other = (await this.get('/v1/me', { key: secondKey })).body;
+    const isSame = key === secondKey || (typeof tenantId === 'string' && tenantId === other.tenantId);
+    if (isSame) throw new VerifyError('the second key must be a key of another tenant, and GET /v1/me names the same');
+  }
+
   /** Begins an experiment. */
   begin(name: string): void {
     this.experimentName = name;
     this.#nameCount = 0;
     this.hasForeignReply = false;
     this.calls.clear();
-  }
-
-  /**
-   * Calls `create` once in this session, and returns the result to every caller. Names of new resources are derived
-   * from the name of `create`, so that they do not depend on the experiment that calls first.
-   */
-  async createOnce<T>(create: (s: Session) => Promise<T>): Promise<T> {
-    if (!this.#createdOnce.has(create)) {
-      const { experimentName } = this;
-      this.begin(create.name);
-      this.#createdOnce.set(create, await create(this));
-      this.experimentName = experimentName;
-    }
-    return this.#createdOnce.get(create) as T;
   }
 
   /** Returns a new name, which is the same on the server and on the emulators. */
@@ -222,9 +222,9 @@ export class Session {
 
   /** Remembers what a request has created, also if its status is not the documented one, so that it is deleted. */
   #remember(method: string, path: string, key: string, { status, body }: Reply): void {
-    if (method === 'DELETE' && status < 300) this.#created.delete(path);
+    if (method === 'DELETE' && status < 300 && this.#created.delete(path)) this.#deleted.add(path);
     const isCreated = method === 'POST' && status < 300 && COLLECTIONS.test(path) && body.existed !== true;
-    const name = path.endsWith('domains') ? (body.domain?.domain ?? body.domain) : body.id;
+    const name = nameInPath(path, body);
     if (!isCreated || typeof name !== 'string') return;
     this.#created.set(`${path}/${name}`, { key, experimentName: this.experimentName });
   }
@@ -244,14 +244,14 @@ export class Session {
   }
 
   /** Sends the request that creates a webhook, and returns the reply, which may be a refusal. */
-  postWebhook(fields: Readonly<Record<string, unknown>> = {}) {
+  postWebhook(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key) {
     const webhook = { url: 'https://verify.invalid/', events: ['message.received'], workspaceId: this.workspace.id };
-    return this.post('/v1/webhooks', { ...webhook, ...fields });
+    return this.post('/v1/webhooks', { ...webhook, ...fields }, { key });
   }
 
   /** Creates a webhook in the workspace of this run, and returns the body of the reply. */
-  async createWebhook(fields: Readonly<Record<string, unknown>> = {}) {
-    const body = await this.mustSucceed(this.postWebhook(fields));
+  async createWebhook(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key) {
+    const body = await this.mustSucceed(this.postWebhook(fields, key));
     return { ...body, path: `/v1/webhooks/${body.id}` };
   }
 
@@ -323,11 +323,15 @@ export class Session {
    * ended without calls, the next wait throws at once. Otherwise, a server that cannot reach the receiver would delay
    * every experiment.
    */
-  async createReceiver(events = ['message.received'], fields: Readonly<Record<string, unknown>> = {}) {
+  async createReceiver(
+    events = ['message.received'],
+    fields: Readonly<Record<string, unknown>> = {},
+    key = this.target.key,
+  ) {
     const receiver = this.target.createReceiver?.(this.newName());
     if (!receiver) throw new VerifyError('there is no receiver');
-    const webhook = await this.createWebhook({ url: receiver.url, events, ...fields });
-    if (!webhook.isActive) await this.mustSucceed(this.patch(webhook.path, { isActive: true }));
+    const webhook = await this.createWebhook({ url: receiver.url, events, ...fields }, key);
+    if (!webhook.isActive) await this.mustSucceed(this.patch(webhook.path, { isActive: true }, { key }));
     const waitForCalls = async (count: number) => {
       await this.waitOnce('delivery', `${count} deliveries`, () => receiver.calls.length >= count || undefined);
       return receiver.calls;
@@ -343,19 +347,68 @@ export class Session {
   /** Deletes everything that is left, and returns the paths of what could not be deleted. */
   async close(): Promise<string[]> {
     await this.#deleteCreated(() => true);
-    return [...this.#created.keys()];
+    return [...this.#created.keys(), ...(await this.#findUndeleted())];
   }
 
   /** Deletes what was created, the newest first. What cannot be deleted stays in the list. */
   async #deleteCreated(isSelected: (experimentName: string) => boolean): Promise<void> {
     for (const [path, { key, experimentName }] of [...this.#created].reverse()) {
       if (!isSelected(experimentName)) continue;
-      const init = { method: 'DELETE', headers: { 'X-API-Key': key } };
-      const reply = await this.target.send(this.target.baseUrl + path, init).catch((error: unknown) => error);
+      const reply = await this.#cleanUp('DELETE', path, key);
       // A server that does not answer would delay the end for each thing.
-      if (reply instanceof NoReplyError) return;
-      const { status = 0 } = reply instanceof Error ? {} : (reply as Reply);
-      if (status === 404 || (status >= 200 && status < 300)) this.#created.delete(path);
+      if (reply === 'no reply') return;
+      if (reply?.status === 404 || isSuccess(reply)) {
+        this.#created.delete(path);
+        this.#deleted.add(path);
+      }
     }
   }
+
+  /** Returns the paths of what a list and its own path still show, although the server has answered that it is deleted. */
+  async #findUndeleted(): Promise<string[]> {
+    const undeleted: string[] = [];
+    for (const collection of new Set([...this.#deleted].map(collectionOf))) {
+      for (const key of [this.target.key, this.target.secondKey]) {
+        if (key === undefined || collection === '/v1/tenants') continue;
+        const list = await this.#cleanUp('GET', collection, key);
+        if (list === 'no reply') return undeleted;
+        for (const path of pathsIn(collection, list?.body)) {
+          if (!this.#deleted.has(path) || undeleted.includes(path)) continue;
+          const reply = await this.#cleanUp('GET', path, key);
+          if (reply === 'no reply') return undeleted;
+          if (isSuccess(reply)) undeleted.push(path);
+        }
+      }
+    }
+    return undeleted;
+  }
+
+  /** Sends a request of the end of a run, in which one that fails does not matter to the others. */
+  async #cleanUp(method: 'GET' | 'DELETE', path: string, key: string): Promise<Reply | 'no reply' | undefined> {
+    const init = { method, redirect: 'manual', headers: { 'X-API-Key': key } } as const;
+    try {
+      return await this.target.send(this.target.baseUrl + path, init, 'clean up');
+    } catch (error) {
+      if (!(error instanceof VerifyError)) throw error;
+      return error instanceof NoReplyError ? 'no reply' : undefined;
+    }
+  }
+}
+
+const isSuccess = (reply: Reply | undefined) => reply !== undefined && reply.status >= 200 && reply.status < 300;
+
+const collectionOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
+
+/** The paths of the items that a list shows. */
+function pathsIn(collection: string, body: Reply['body']): string[] {
+  const list: unknown[] = Object.values(body ?? {}).find(Array.isArray) ?? [];
+  return list.flatMap((item) => {
+    const name = nameInPath(collection, item);
+    return typeof name === 'string' ? [`${collection}/${name}`] : [];
+  });
+}
+
+/** What names an object in its path: the id, or the name of a domain. */
+function nameInPath(collection: string, object: Reply['body']): unknown {
+  return collection.endsWith('domains') ? (object?.domain?.domain ?? object?.domain) : object?.id;
 }

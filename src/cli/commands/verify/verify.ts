@@ -69,7 +69,7 @@ function exitCodeOf({ findings, stopped }: Verification): number {
 }
 
 function parseSettings(flags: GivenFlags) {
-  const baseUrl = textOfFlag(flags['base-url'])?.replace(/\/$/, '') ?? '';
+  const baseUrl = textOfFlag(flags['base-url']) ?? '';
   if (!isUrlWithScheme(baseUrl, /^https?$/)) {
     throw new UsageError(
       'The command verify needs --base-url, the URL of the server, such as https://api.example.com, or --har, ' +
@@ -80,6 +80,12 @@ function parseSettings(flags: GivenFlags) {
   if (key === undefined) {
     throw new UsageError('The command verify needs --api-key, a tk_ key of a tenant in which verify may create data.');
   }
+  const otherTenant = readKey(flags, 'second-key', 'tenant');
+  if (otherTenant === key) throw new UsageError('--second-key must be a key of another tenant than --api-key.');
+  const receiverUrl = textOfFlag(flags['receiver-url']);
+  if (receiverUrl !== undefined && !isUrlWithScheme(receiverUrl, /^https?$/)) {
+    throw new UsageError(`--receiver-url must be a URL such as https://hooks.example.com, not ${quote(receiverUrl)}.`);
+  }
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
   const timeoutS = parseOne(VERIFY_FLAGS.timeout, flags.timeout);
   return {
@@ -87,10 +93,10 @@ function parseSettings(flags: GivenFlags) {
     isLocal,
     keys: {
       tenant: key,
-      otherTenant: readKey(flags, 'second-key', 'tenant'),
+      otherTenant,
       operator: readKey(flags, 'operator-key', 'operator'),
     },
-    receiverUrl: textOfFlag(flags['receiver-url'])?.replace(/\/$/, ''),
+    receiverUrl,
     receiverPort: parseOne(VERIFY_FLAGS['receiver-port'], flags['receiver-port']) ?? 0,
     rate: parseOne(VERIFY_FLAGS.rate, flags.rate),
     timeoutMs: timeoutS === undefined ? undefined : timeoutS * 1000,

@@ -21,6 +21,9 @@ export type Break = (
   keys: Keys,
 ) => Promise<Reply>;
 
+/** A server that is not broken. */
+export const INTACT: Break = async (_, send) => await send();
+
 /** The keys of the two tenants of the default fixture. */
 type Keys = { readonly tenant: string; readonly otherTenant: string };
 
@@ -357,16 +360,35 @@ const notCreated: BrokenServer[] = (
   },
 }));
 
+/** The begin of the names of the servers that show what was there before the run. */
+export const OLD_LEAK = 'leak of what the other tenant had before the run';
+
+const TENANT_LISTS = [
+  ['listWebhooks', 'webhooks'],
+  ['listWorkspaces', 'workspaces'],
+  ['listInboxes', 'inboxes'],
+  ['listDomains', 'domains'],
+  ['listAllMessages', 'messages'],
+] as const;
+
+/** Lists that show what belonged to the other tenant before the run, and nothing that the run has created. */
+const oldLeaks: BrokenServer[] = TENANT_LISTS.map(([operation, list]) => ({
+  name: `${OLD_LEAK}: ${operation}`,
+  named: [operation],
+  create: () => {
+    let old: unknown[] | undefined;
+    return async (call, send, { tenant, otherTenant }) => {
+      old ??= (await send({ key: otherTenant, path: `/v1/${list}`, method: 'GET' })).body[list] as unknown[];
+      const reply = await send();
+      const isFiltered = ['workspace', 'inboxId'].some((name) => call.query.has(name));
+      if (call.operation !== operation || call.key !== tenant || isFiltered || !isSuccess(reply)) return reply;
+      return withBody(reply, { ...reply.body, [list]: [...reply.body[list], ...old] });
+    };
+  },
+}));
+
 /** Lists that show what belongs to the other tenant. */
-const tenantLeaks: BrokenServer[] = (
-  [
-    ['listWebhooks', 'webhooks'],
-    ['listWorkspaces', 'workspaces'],
-    ['listInboxes', 'inboxes'],
-    ['listDomains', 'domains'],
-    ['listAllMessages', 'messages'],
-  ] as const
-).map(([operation, list]) => ({
+const tenantLeaks: BrokenServer[] = TENANT_LISTS.map(([operation, list]) => ({
   name: `leak of the other tenant: ${operation}`,
   named: [operation],
   create:
@@ -381,6 +403,28 @@ const tenantLeaks: BrokenServer[] = (
       return withBody(reply, { ...reply.body, [list]: [...reply.body[list], ...other.body[list]] });
     },
 }));
+
+/** Counts of a tenant in which the other tenant is counted too. */
+const countLeaks: BrokenServer[] = (['countFolders', 'getMetrics'] as const).map((operation) => ({
+  name: `leak of the other tenant by count: ${operation}`,
+  named: [operation],
+  create:
+    () =>
+    async (call, send, { tenant, otherTenant }) => {
+      const reply = await send();
+      if (call.operation !== operation || call.key !== tenant || call.query.size > 0) return reply;
+      return withBody(reply, addNumbers(reply.body, (await send({ key: otherTenant })).body));
+    },
+}));
+
+/** Adds the numbers that two values of the same form have at the same places. */
+function addNumbers(one: unknown, other: unknown): unknown {
+  if (typeof one === 'number') return one + Number(other);
+  if (typeof one !== 'object' || one === null) return one;
+  return Object.fromEntries(
+    Object.entries(one).map(([name, value]) => [name, addNumbers(value, (other as Record<string, unknown>)[name])]),
+  );
+}
 
 /** Lists and counts that ignore the workspace or the inbox of the key, or a filter. */
 const scopeLeaks: BrokenServer[] = (
@@ -494,6 +538,24 @@ const furtherBreaks: BrokenServer[] = [
     },
   },
   {
+    name: 'the old key of an inbox stays valid for 2 s',
+    named: ['rotateInboxKey'],
+    create: () => {
+      const replaced = new Map<string, { readonly key: string; readonly untilMs: number }>();
+      const keys = new Map<string, string>();
+      return async (call, send) => {
+        const { key, untilMs = 0 } = replaced.get(call.key) ?? {};
+        const reply = await send(key !== undefined && performance.now() < untilMs ? { key } : {});
+        if (call.operation === 'createInbox' && reply.body.apiKey) keys.set(reply.body.id, reply.body.apiKey);
+        if (call.operation === 'rotateInboxKey' && isSuccess(reply)) {
+          const old = keys.get(call.path.split('/')[3] ?? '') ?? '';
+          replaced.set(old, { key: reply.body.key, untilMs: performance.now() + 2000 });
+        }
+        return reply;
+      };
+    },
+  },
+  {
     name: 'the IMAP password changes with the rotation',
     named: ['rotateInboxKey'],
     create: () => {
@@ -554,7 +616,9 @@ export const BROKEN_SERVERS: readonly BrokenServer[] = [
   ...notDeleted,
   ...notUpdated,
   ...notCreated,
+  ...oldLeaks,
   ...tenantLeaks,
+  ...countLeaks,
   ...scopeLeaks,
   ...idLeaks,
   ...openOperations,

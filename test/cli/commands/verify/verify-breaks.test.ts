@@ -4,14 +4,12 @@ import { z } from 'zod';
 import { findInOperations, type OperationFinding } from '../../../../src/cli/commands/verify/operation-findings.ts';
 import { OperationSequence } from '../../../../src/cli/commands/verify/operation-sequence.ts';
 import { Recording } from '../../../../src/cli/commands/verify/recording.ts';
+import { TOLD_BY_OPERATIONS } from '../../../../src/cli/commands/verify/told-by-operations.ts';
 import { Session } from '../../../../src/cli/commands/verify/verify-session.ts';
 import { createSilentReader, parseBehaviours } from '../../../../src/contract/behaviours.ts';
 import type { OperationDefinition } from '../../../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../../../src/contract/operations.ts';
-import { BROKEN_SERVERS, type Break, sendThrough } from './broken-servers.ts';
-
-/** A server that is not broken. */
-const INTACT: Break = async (_, send) => await send();
+import { BROKEN_SERVERS, type Break, INTACT, OLD_LEAK, sendThrough } from './broken-servers.ts';
 
 /** Runs the sequence of operations on an emulator whose replies are changed. */
 async function record(broken: Break): Promise<Recording> {
@@ -104,6 +102,29 @@ describe('the comparison of operations', () => {
     const text = JSON.stringify(findInOperations(server, emulator));
     expect(text).toContain('of the other tenant, which this key must not see');
     expect(text).not.toMatch(/whsec_[\w+/]{8}|(?:sa|tk|wk|ak)_[\w-]{10,}/);
+  });
+
+  test.for(
+    BROKEN_SERVERS.filter(({ name }) => name.startsWith(OLD_LEAK)).map((server) => [server.name, server] as const),
+  )('of objects that were there before, only their number is printed: %s', async ([, { named, create }]) => {
+    const [finding] = differing(findInOperations(await record(create()), emulator));
+    const request = `${named[0]}(?: with limit=200)? by the key of the other tenant`;
+    expect(finding?.id).toBe(`${named[0]}: items`);
+    expect(finding?.found).toMatch(
+      new RegExp(
+        `^items: \\d+ ids? that the list of the tenant key shows too, of objects that this run did not create \\(${request}\\)$`,
+      ),
+    );
+  });
+
+  test('each statement that tells an assumption is made', () => {
+    const made = findInOperations(emulator, emulator).map(({ id }) => id);
+    expect(Object.values(TOLD_BY_OPERATIONS).flat()).not.toEqual([]);
+    expect(
+      Object.values(TOLD_BY_OPERATIONS)
+        .flat()
+        .filter((id) => !made.includes(id)),
+    ).toEqual([]);
   });
 
   test('each operation is in a comparison of a success', () => {

@@ -5,9 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import { expect, type TestContext, test } from 'vitest';
-import type { Verification } from '../../../../src/cli/commands/verify/finding.ts';
+import { maskFinding, type Verification } from '../../../../src/cli/commands/verify/finding.ts';
+import { findingLines, junitOf, summaryLines } from '../../../../src/cli/commands/verify/findings-report.ts';
+import { verifyServer } from '../../../../src/cli/commands/verify/verify-server.ts';
 import { type Target, VerifyError } from '../../../../src/cli/commands/verify/verify-session.ts';
 import { NEVER, runHere } from '../../../support/command.ts';
+import { BROKEN_SERVERS, sendThrough } from './broken-servers.ts';
 import { compareServer } from './compare-server.ts';
 
 const KEYS = ['--api-key', 'tk_acme_tenant_key'];
@@ -23,6 +26,16 @@ async function listAll({ url, mailbox }: MailboxServer): Promise<unknown[]> {
     paths.map(async (path) => (await fetch(`${url}/v1/${path}`, { headers: { 'X-API-Key': key } })).json()),
   );
   return await Promise.all(calls);
+}
+
+/** The paths of the webhooks of both tenants. */
+async function webhookPaths({ mailbox }: MailboxServer): Promise<string[]> {
+  const lists = [mailbox.keys.acme.tenant, mailbox.keys.globex.tenant].map(async (key) => {
+    const response = await mailbox.fetch('https://mailbox.test/v1/webhooks', { headers: { 'X-API-Key': key } });
+    const { webhooks } = (await response.json()) as { webhooks: { id: string }[] };
+    return webhooks.map(({ id }) => `/v1/webhooks/${id}`);
+  });
+  return (await Promise.all(lists)).flat();
 }
 
 /** Starts a server that is none of ours. */
@@ -114,6 +127,50 @@ test('what could not be deleted is named', async () => {
   expect(left).toContainEqual(expect.stringMatching(/^\/v1\/workspaces\//));
 });
 
+test('what is not deleted, although the server says so, is named in each report', async () => {
+  await using server = await startServer({ port: 0 });
+  const { acme, globex } = server.mailbox.keys;
+  const lying = BROKEN_SERVERS.find(({ name }) => name === 'not deleted: deleteWebhook')?.create();
+  if (!lying) throw new Error('There is no such broken server.');
+  const keys = { tenant: acme.tenant, otherTenant: globex.tenant };
+  const before = await webhookPaths(server);
+  const result = await compareServer(server, { send: sendThrough(server.mailbox, lying, keys) }, { profile: {} });
+  const undeleted = (await webhookPaths(server)).filter((path) => !before.includes(path));
+  expect(undeleted.length).toBeGreaterThan(0);
+  expect(result.left.toSorted()).toEqual(undeleted.toSorted());
+  expect(summaryLines(result)).toEqual(
+    expect.arrayContaining(['What could not be deleted:', ...undeleted.map((path) => `    ${path}`)]),
+  );
+  for (const path of undeleted) expect(junitOf(result)).toContain(path);
+  expect(JSON.parse(JSON.stringify(result)).left).toEqual(result.left);
+});
+
+test('each report says why a run ended early, and shows no key and no control character of the server', () => {
+  const result: Verification = {
+    stopped: 'the run was stopped',
+    findings: [
+      maskFinding({
+        id: 'getMe: reply',
+        stated: 'the reply',
+        verdict: 'differs',
+        found: 'tk_secret_key_of_mine \u001b[2J\nx',
+        emulator: 'a key',
+      }),
+    ],
+    behaviours: {},
+    left: [],
+  };
+  const junit = junitOf(result);
+  expect(junit).toContain('tests="2" failures="1" errors="1" skipped="0"');
+  expect(junit).toContain('<error message="The run ended early: the run was stopped."/>');
+  const lines = [...result.findings.flatMap(findingLines), ...summaryLines(result)];
+  expect(lines).toContain('The run ended early: the run was stopped.');
+  for (const text of [junit, lines.join(''), JSON.stringify(result)]) {
+    expect(text).not.toContain('secret_key');
+    expect(text.replaceAll('\n', '')).not.toMatch(/\p{Cc}|\\u001b/u);
+  }
+});
+
 test.for<[string, RequestListener, RegExp]>([
   [
     'answers HTML',
@@ -141,6 +198,33 @@ function endless(response: ServerResponse): void {
   write();
 }
 
+test('two keys of one tenant are refused, because everything would look like a leak', async () => {
+  await using server = await startServer({ port: 0 });
+  const key = server.mailbox.keys.acme.tenant;
+  await expect(verifyServer({ baseUrl: server.url, keys: { tenant: key, otherTenant: key } })).rejects.toThrow(
+    'the second key must be a key of another tenant, and GET /v1/me names the same',
+  );
+});
+
+test('a slash at the end of the URL is no part of the paths', async (context) => {
+  const paths: (string | undefined)[] = [];
+  const url = await listen(context, ({ url }, response) => {
+    paths.push(url);
+    response.writeHead(500).end();
+  });
+  const { err } = await verify(`${url}/`, KEYS);
+  expect(err).toContain('answered with 500');
+  expect(paths.length).toBeGreaterThan(0);
+  expect(paths.filter((path) => path?.startsWith('//'))).toEqual([]);
+});
+
+test.for(['api.example.com', 'ftp://api.example.com'])('verifyServer says what its URLs must be: %s', async (url) => {
+  const keys = { tenant: 'tk_acme_tenant_key' };
+  const sentence = /^The option \w+ must be a URL that begins with http: or https:, not .*example\.com.\.$/;
+  await expect(verifyServer({ baseUrl: url, keys })).rejects.toThrow(sentence);
+  await expect(verifyServer({ baseUrl: 'http://127.0.0.1:9', receiverUrl: url, keys })).rejects.toThrow(sentence);
+});
+
 test.for<[string[], string]>([
   [['--api-key', 'tk_acme_tenant_key'], 'needs --base-url'],
   [['--base-url', 'http://127.0.0.1:9'], 'needs --api-key'],
@@ -149,6 +233,14 @@ test.for<[string[], string]>([
     '--api-key must be a key that begins with tk_.',
   ],
   [['--base-url', 'https://api.example.com', ...KEYS], 'allow it with --yes'],
+  [
+    ['--base-url', 'http://127.0.0.1:9', '--second-key', KEYS[1] ?? '', ...KEYS],
+    '--second-key must be a key of another tenant than --api-key.',
+  ],
+  [
+    ['--base-url', 'http://127.0.0.1:9', '--receiver-url', 'hooks.example.com', ...KEYS],
+    '--receiver-url must be a URL such as https://hooks.example.com, not "hooks.example.com".',
+  ],
 ])('wrong usage is told: %j', async ([args, sentence]) => {
   const { code, err } = await runHere(['verify', ...args], {}, { interrupted: NEVER });
   expect(code).toBe(2);

@@ -1,57 +1,9 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
-import { connect } from 'node:net';
-import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
-import { expect, type TestContext, test } from 'vitest';
+import type { Socket } from 'node:net';
+import { startServer } from 'agent-mailbox-mock/server';
+import { expect, test } from 'vitest';
+import { startReceiver } from '../../../../src/cli/commands/verify/targets.ts';
 import { verifyServer } from '../../../../src/cli/commands/verify/verify-server.ts';
-
-/** What a proxy does with a request in place of sending it on. */
-type Fault = (request: IncomingMessage, response: ServerResponse) => boolean;
-
-/** Starts a proxy before a server. `onUpgrade` gets the handshakes of streams; by default these are sent on. */
-async function startProxy(
-  context: TestContext,
-  server: MailboxServer,
-  fault: Fault = () => false,
-  onUpgrade?: (socket: Socket) => void,
-): Promise<string> {
-  const target = new URL(server.url);
-  const proxy = createServer((incoming, response) => {
-    if (fault(incoming, response)) return;
-    const { url = '/', method, headers } = incoming;
-    const outgoing = request({ host: target.hostname, port: target.port, path: url, method, headers }, (reply) => {
-      response.writeHead(reply.statusCode ?? 502, reply.headers);
-      reply.pipe(response);
-    });
-    outgoing.on('error', () => response.destroy());
-    incoming.pipe(outgoing);
-  });
-  proxy.on('upgrade', (incoming: IncomingMessage, socket: Socket) => {
-    socket.on('error', () => {});
-    if (onUpgrade) {
-      onUpgrade(socket);
-      return;
-    }
-    const upstream = connect(Number(target.port), target.hostname);
-    upstream.on('error', () => socket.destroy());
-    const lines = incoming.rawHeaders.map((text, index) => text + (index % 2 === 0 ? ': ' : '\r\n'));
-    upstream.write(`GET ${incoming.url} HTTP/1.1\r\n${lines.join('')}\r\n`);
-    socket.pipe(upstream).pipe(socket);
-  });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  context.onTestFinished(() => {
-    proxy.close();
-    proxy.closeAllConnections();
-  });
-  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-}
-
-const keysOf = ({ mailbox }: MailboxServer) => {
-  const { acme, globex } = mailbox.keys as unknown as Record<'acme' | 'globex', { tenant: string }>;
-  return { tenant: acme.tenant, otherTenant: globex.tenant, operator: mailbox.keys.operator };
-};
-
-const isService = ({ url = '' }: IncomingMessage) => /^\/(?:v1\/|health$)/.test(url);
+import { type Fault, isService, keysOf, startProxy } from './proxy.ts';
 
 /** Lets the first requests of the run pass, so that the run can begin. */
 function after(count: number, fault: Fault): Fault {
@@ -144,4 +96,19 @@ test.for<[string, (socket: Socket) => void]>([
   expect(findings.filter(({ verdict }) => verdict === 'differs')).toEqual([]);
   const ofStreams = findings.filter(({ id }) => id.startsWith('stream'));
   expect(new Set(ofStreams.map(({ verdict }) => verdict))).toEqual(new Set(['not compared']));
+});
+
+test('a delivery that is too large is not read to its end, and too many deliveries are refused', async (context) => {
+  const receiver = await startReceiver(0);
+  context.onTestFinished(receiver.close);
+  const { url, calls } = receiver.forServer('webhook');
+  const deliver = async (body: string) => {
+    const response = await fetch(url, { method: 'POST', body }).catch(() => undefined);
+    return response?.status;
+  };
+  expect(await deliver('x'.repeat(5 * 1024 * 1024))).toBeUndefined();
+  expect(calls).toEqual([]);
+  const statuses = await Promise.all(Array.from({ length: 1001 }, () => deliver('{}')));
+  expect(statuses.filter((status) => status !== 200)).toEqual([429]);
+  expect(calls.length).toBe(1000);
 });

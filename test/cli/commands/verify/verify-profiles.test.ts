@@ -13,7 +13,12 @@ const profiles = fc.record(
   ),
 ) as fc.Arbitrary<BehaviourOptions>;
 
-test('the found profile is the set one, for what could be told, and no statement differs', async () => {
+// Each profile is a whole run, and the machine may be busy.
+const TIMEOUT_MS = RUNS * 120_000;
+
+test('the found profile is the set one, for what could be told, and no statement differs', {
+  timeout: TIMEOUT_MS,
+}, async () => {
   await fc.assert(
     fc.asyncProperty(profiles, async (behaviours) => {
       const { findings, behaviours: found, left } = await compareEmulator(behaviours);
