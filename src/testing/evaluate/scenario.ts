@@ -69,7 +69,7 @@ export interface StepValues {
   /** Changes behaviours. The scenario then runs in an emulator of its own. */
   readonly behaviours: BehaviourChanges;
   /** Waits for a mail. If it does not come in time, the trial fails. */
-  readonly wait: Omit<WaitOptions, 'sandbox' | 'tenant'>;
+  readonly wait: Omit<WaitOptions, 'sandbox' | 'tenant' | 'since'>;
   /** Runs a command of the shell. */
   readonly run: string;
   /** Waits until the agent is quiet. */

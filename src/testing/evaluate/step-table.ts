@@ -118,7 +118,7 @@ export const STEPS = {
   wait: {
     help: 'Waits for a mail; if it does not come in time, the trial fails.',
     call: 'waitForMessage',
-    schema: lazy(() => waitOptions().omit({ sandbox: true, tenant: true })),
+    schema: lazy(() => waitOptions().omit({ sandbox: true, tenant: true, since: true })),
   },
   run: {
     help: 'Runs a command of the shell.',
