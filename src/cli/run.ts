@@ -23,7 +23,8 @@ async function runCommand(terminal: Terminal, line: CommandLine): Promise<unknow
   checkNodeVersion();
   if (line.action === 'help') return void terminal.out((line.topic ? commandHelp(line.topic) : overview()).join('\n'));
   const command: Command = COMMANDS[line.action];
-  return await (await command.load())(terminal, line.flags, line.argument, line.otherCommand ?? []);
+  const { flags, argument, otherCommand = [], others } = line;
+  return await (await command.load())(terminal, flags, argument, otherCommand, others);
 }
 
 /** The commands whose examples the overview shows. */
@@ -78,7 +79,8 @@ function commandHelp(name: CommandName): string[] {
 
 /** Returns how to write a command: name, argument, `flags`, and `-- <command>` if the command runs another command. */
 export function usageOf(name: string, { argument, runsOtherCommand }: Command, flags = ''): string {
-  return `${name}${argument ? ` ${argument}` : ''}${flags}${runsOtherCommand ? ' -- <command>' : ''}`;
+  const otherCommand = { none: '', true: ' -- <command>', may: ' [-- <command>]' }[`${runsOtherCommand ?? 'none'}`];
+  return `${name}${argument ? ` ${argument}` : ''}${flags}${otherCommand}`;
 }
 
 /** Lists the examples of commands, followed by an empty line. */
@@ -109,6 +111,8 @@ export type CommandLine =
       readonly argument: string | undefined;
       /** The command line after `--`, for a command that runs another command. */
       readonly otherCommand: readonly string[] | undefined;
+      /** The arguments after the first, for a command that takes several. */
+      readonly others: readonly string[];
     };
 
 type Flags = Readonly<Record<string, Flag>>;
@@ -133,13 +137,19 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   const unsupported = Object.keys(values).find((flag) => !Object.hasOwn(flags, flag));
   if (unsupported) throw new UsageError(`The command ${name} does not take --${unsupported}; see --help.`);
 
-  const otherCommand = command.runsOtherCommand && parseOtherCommand(name, rest, positionals);
-  const argument = otherCommand ? undefined : parseArgument(name, command, rest);
+  const isOptional = command.runsOtherCommand === 'may';
+  const otherCommand = isOptional
+    ? args.slice(end + 1)
+    : command.runsOtherCommand && parseOtherCommand(name, rest, positionals);
+  const takesArgument = isOptional || !otherCommand;
+  const { argument, others } = takesArgument
+    ? parseArguments(name, command, isOptional ? positionals.slice(1) : rest)
+    : { argument: undefined, others: [] };
   const typedFlags = Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }] as const);
   const givenFlags: GivenFlags = { ...readEnvironment(env, flags), ...Object.fromEntries(typedFlags) };
   if (givenFlags.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
   if (givenFlags.version?.value) return { action: 'version' };
-  return { action: name, flags: givenFlags, argument, otherCommand };
+  return { action: name, flags: givenFlags, argument, otherCommand, others };
 }
 
 /** The command that shows the usage of other commands. */
@@ -206,17 +216,20 @@ function hintForDash(name: string, flag: Flag | undefined, args: readonly string
   return `${rule}a value that begins with - follows an =, as in ${label}=${flag?.value ?? '<value>'}; `;
 }
 
-function parseArgument(name: string, { argument }: Command, [first, ...more]: readonly string[]): string | undefined {
+function parseArguments(name: string, { argument }: Command, [first, ...more]: readonly string[]) {
+  const takesSeveral = argument?.endsWith('…') === true;
   if (argument === undefined && first !== undefined) {
     throw new UsageError(`The command ${name} takes no argument, but got ${quote(first)}.`);
   }
   if (argument?.startsWith('<') && first === undefined) {
     throw new UsageError(`The command ${name} needs ${argument}; see --help.`);
   }
-  const noun = argument?.slice(1, -1);
+  const noun = argument?.replace(/[<>[\]…]/g, '');
   if (first === '') throw new UsageError(`The ${noun} of ${name} must not be empty.`);
-  if (more.length > 0) throw new UsageError(`The command ${name} takes one ${noun}, but got ${quote(more[0])} too.`);
-  return first;
+  if (more.length > 0 && !takesSeveral) {
+    throw new UsageError(`The command ${name} takes one ${noun}, but got ${quote(more[0])} too.`);
+  }
+  return { argument: first, others: more };
 }
 
 /** Returns the command line of the other command. It follows `--`, because both commands may have the same flag. */

@@ -22,9 +22,9 @@ export interface AgentPlace {
 
 /** An agent in one trial. */
 export interface TrialAgent {
-  /** The URL at which it gets deliveries; undefined if it is not told by a webhook. */
-  readonly webhookUrl: string | undefined;
-  /** Starts the agent, and resolves when it is ready. @throws {Error} if it does not become ready. */
+  /** Returns the URL at which it gets deliveries; undefined if no webhook is to be added for it. */
+  webhookUrl(place: AgentPlace): string | undefined;
+  /** Starts the agent, and resolves when it is ready. @throws {AgentError} if it does not become ready. */
   start(place: AgentPlace): Promise<void>;
   /** Returns whether the agent is known to be at work, although nothing comes from it. */
   isBusy(): boolean;
@@ -37,6 +37,9 @@ export interface TrialAgent {
   /** Ends the agent and everything that it has started. */
   stop(): Promise<void>;
 }
+
+/** Thrown if an agent does not become ready, with the reason. The trial then fails. Other errors end the run. */
+export class AgentError extends Error {}
 
 /** Creates the agent of a trial, before it is started. */
 export type CreateAgent = (scenario: ParsedScenario, number: number) => Promise<TrialAgent>;

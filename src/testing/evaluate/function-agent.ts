@@ -42,13 +42,13 @@ export function createFunctionAgent(agent: EvaluatedAgent): CreateAgent {
 }
 
 class FunctionAgent implements TrialAgent {
-  webhookUrl: string | undefined;
   readonly #agent: EvaluatedAgent;
   readonly #scenario: ParsedScenario;
   readonly #number: number;
   readonly #controller = new AbortController();
   readonly #output = new OutputTail();
   #server: Server | undefined;
+  #url: string | undefined;
   #place: AgentPlace | undefined;
   #running = 0;
   #problem: string | undefined;
@@ -80,7 +80,11 @@ class FunctionAgent implements TrialAgent {
       response.writeHead(status).end();
     });
     await once(this.#server.listen(0, '127.0.0.1'), 'listening');
-    this.webhookUrl = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
+    this.#url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}${path}`;
+  }
+
+  webhookUrl(): string | undefined {
+    return this.#url;
   }
 
   async start(place: AgentPlace): Promise<void> {

@@ -11,7 +11,7 @@ import type { ControlCallId } from '../../control/table/calls.ts';
 import { CONTROL_ROWS } from '../../control/table/table.ts';
 import type { TenantIds, TenantKeys } from '../../fixture/keys-and-ids.ts';
 import type { Mailbox } from '../../mailbox/without-msw.ts';
-import type { AgentPlace, TrialAgent } from './agent-driver.ts';
+import { AgentError, type AgentPlace, type TrialAgent } from './agent-driver.ts';
 import { EXPECTATIONS, isCheckFunction, type JudgedScene } from './expectation-table.ts';
 import { createMatcherContext } from './matcher-calls.ts';
 import type { ParsedExpectation, ParsedScenario, ParsedStep } from './parse-scenarios.ts';
@@ -249,7 +249,6 @@ class Trial implements JudgedScene {
   async #startAgent(): Promise<void> {
     const { mailbox } = this;
     const { keys, ids, logins, ports, url, sandbox } = this.#scope;
-    const { webhookUrl } = this.#agent;
     const wanted = this.#scenario.agent.inbox;
     const address = wanted === undefined ? undefined : toSandbox(wanted, this.#scope.domain).toLowerCase();
     const inboxes = mailbox.tenants().flatMap(({ workspaces }) => workspaces.flatMap((each) => each.inboxes));
@@ -259,9 +258,7 @@ class Trial implements JudgedScene {
       throw new TrialEnd('cannot tell', `There is no inbox ${wanted}; the inboxes are ${known}`);
     }
     const handle = Object.entries(ids.inboxes).find(([, id]) => id === inbox.id)?.[0] ?? '';
-    const webhook =
-      webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: inbox.address });
-    this.#place = {
+    const place: AgentPlace = {
       baseUrl: url,
       keys: {
         tenant: keys.tenant,
@@ -273,8 +270,12 @@ class Trial implements JudgedScene {
       login: logins[handle],
       ports,
       sandbox,
-      webhookSecret: webhook?.secret,
+      webhookSecret: undefined,
     };
+    const webhookUrl = this.#agent.webhookUrl(place);
+    const webhook =
+      webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: inbox.id });
+    this.#place = { ...place, webhookSecret: webhook?.secret };
     this.#agent.onProblem(() => {
       const problem = this.#agent.problem();
       if (problem !== undefined) this.#stopWith(new TrialEnd('failed', problem));
@@ -282,6 +283,7 @@ class Trial implements JudgedScene {
     try {
       await this.#agent.start(this.#place);
     } catch (error) {
+      if (!(error instanceof AgentError)) throw error;
       throw new TrialEnd('failed', messageOf(error));
     }
   }
