@@ -23,7 +23,7 @@ async function runCommand(terminal: Terminal, line: CommandLine): Promise<unknow
   checkNodeVersion();
   if (line.action === 'help') return void terminal.out((line.topic ? commandHelp(line.topic) : overview()).join('\n'));
   const command: Command = COMMANDS[line.action];
-  const { flags, argument, otherCommand = [], others } = line;
+  const { flags, argument, otherCommand = [], others = [] } = line;
   return await (await command.load())(terminal, flags, argument, otherCommand, others);
 }
 
@@ -111,8 +111,8 @@ export type CommandLine =
       readonly argument: string | undefined;
       /** The command line after `--`, for a command that runs another command. */
       readonly otherCommand: readonly string[] | undefined;
-      /** The arguments after the first, for a command that takes several. */
-      readonly others: readonly string[];
+      /** The arguments after the first; `undefined` if there are none. */
+      readonly others: readonly string[] | undefined;
     };
 
 type Flags = Readonly<Record<string, Flag>>;
@@ -144,7 +144,7 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   const takesArgument = isOptional || !otherCommand;
   const { argument, others } = takesArgument
     ? parseArguments(name, command, isOptional ? positionals.slice(1) : rest)
-    : { argument: undefined, others: [] };
+    : { argument: undefined, others: undefined };
   const typedFlags = Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }] as const);
   const givenFlags: GivenFlags = { ...readEnvironment(env, flags), ...Object.fromEntries(typedFlags) };
   if (givenFlags.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
@@ -229,7 +229,7 @@ function parseArguments(name: string, { argument }: Command, [first, ...more]: r
   if (more.length > 0 && !takesSeveral) {
     throw new UsageError(`The command ${name} takes one ${noun}, but got ${quote(more[0])} too.`);
   }
-  return { argument: first, others: more };
+  return { argument: first, others: more.length > 0 ? more : undefined };
 }
 
 /** Returns the command line of the other command. It follows `--`, because both commands may have the same flag. */

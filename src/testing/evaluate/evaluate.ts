@@ -42,13 +42,34 @@ export async function evaluate(
   scenarios: ScenarioInput,
   options: EvaluateOptions = {},
 ): Promise<EvaluateResult> {
-  if (typeof agent !== 'function') {
-    throw new TypeError(`The function evaluate takes an agent, which is a function, not ${describeValue(agent)}.`);
-  }
-  checkOptions('evaluate', options, OPTION_NAMES);
-  checkNumbers(options);
+  checkInput('evaluate', agent, options);
+  return runAll(agent, await loadScenarios(scenarios), options);
+}
+
+/** A scenario that was read and checked, with a function that runs it. */
+export interface PreparedScenario {
+  /** Its name. */
+  readonly name: string;
+  /** Runs it, and its twin, as `evaluate` does. */
+  run(): Promise<EvaluateResult>;
+}
+
+/** Reads and checks scenarios as `evaluate` does, for a test runner that runs each of them as a test. */
+export async function prepareScenarios(
+  agent: EvaluatedAgent,
+  scenarios: ScenarioInput,
+  options: EvaluateOptions = {},
+): Promise<PreparedScenario[]> {
+  checkInput('prepareScenarios', agent, options);
   const parsed = await loadScenarios(scenarios);
-  const { onTrial, ...run } = options;
+  return parsed.map((scenario) => ({ name: scenario.name, run: () => runAll(agent, [scenario], options) }));
+}
+
+async function runAll(
+  agent: EvaluatedAgent,
+  parsed: readonly ParsedScenario[],
+  { onTrial, ...run }: EvaluateOptions,
+): Promise<EvaluateResult> {
   const evaluation = await runEvaluation(parsed, {
     ...run,
     createAgent: createFunctionAgent(agent),
@@ -69,6 +90,14 @@ export async function loadScenarios(scenarios: ScenarioInput): Promise<ParsedSce
   const values = items.filter((item) => typeof item !== 'string');
   const sources = await readScenarios(paths);
   return parseScenarios(values.length > 0 ? [...sources, { value: values }] : sources);
+}
+
+function checkInput(name: string, agent: unknown, options: EvaluateOptions): void {
+  if (typeof agent !== 'function') {
+    throw new TypeError(`The function ${name} takes an agent, which is a function, not ${describeValue(agent)}.`);
+  }
+  checkOptions(name, options, OPTION_NAMES);
+  checkNumbers(options);
 }
 
 function checkNumbers({ repeat, concurrency, seed, timeoutMs, quietMs }: EvaluateOptions): void {

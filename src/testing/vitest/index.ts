@@ -7,6 +7,7 @@ import type { DefaultIds, DefaultKeys, FixtureIds, FixtureKeys, NamedFixture } f
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
 import { type MailboxOptions, SHARED_OPTION_NAMES } from '../../mailbox/mailbox.ts';
 import type { FixtureInput, Sandbox } from '../../mailbox/without-msw.ts';
+import type { EvaluatedAgent, EvaluateOptions, ScenarioInput } from '../evaluate/index.ts';
 import { matchers } from '../matchers/matchers.ts';
 import { readEmulatorAddress, SandboxClient } from '../playwright/mailbox-client.ts';
 import { Interceptor, MailboxRouter } from './mailbox-router.ts';
@@ -111,3 +112,31 @@ export const sandboxTest: TestAPI<{ readonly sandbox: SandboxClient }> = base.ex
     await sandbox.close();
   },
 });
+
+/** How long the test of a scenario may take besides its trials, in milliseconds. */
+const EXTRA_MS = 30_000;
+
+/**
+ * Defines a test for each scenario, which fails unless every trial of the scenario and of its twin passes. Await it at
+ * the top of the test file.
+ *
+ * @throws {ScenarioError} for a mistake in a scenario, with its path and line; {@link TypeError} for an invalid option.
+ * @example
+ * await testScenarios(agent, 'scenarios/', { repeat: 3 });
+ */
+export async function testScenarios(
+  agent: EvaluatedAgent,
+  scenarios: ScenarioInput,
+  options: EvaluateOptions = {},
+): Promise<void> {
+  // The server and the code of scenarios are loaded only here, because most tests need neither.
+  const { prepareScenarios } = await import('../evaluate/index.ts');
+  const { repeat = 1, timeoutMs = 60_000 } = options;
+  for (const { name, run } of await prepareScenarios(agent, scenarios, options)) {
+    const longestMs = 2 * repeat * timeoutMs + EXTRA_MS;
+    base(name, { timeout: longestMs }, async () => {
+      const result = await run();
+      if (result.failed + result.cannotTell > 0) throw new Error(String(result));
+    });
+  }
+}
