@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { performance, RealDate } from '../../basics/real-timers.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
@@ -71,6 +72,8 @@ export class IdleError extends Error {
 export async function runEvaluation(scenarios: readonly ParsedScenario[], details: RunDetails): Promise<Evaluation> {
   const { repeat = RUN_DEFAULTS.repeat, seed = RUN_DEFAULTS.seed, only, isShared = false } = details;
   const chosen = chooseScenarios(scenarios, only);
+  // Each trial that runs listens to the signal.
+  if (details.signal) setMaxListeners(0, details.signal);
   const settings: TrialSettings = {
     seed,
     quietMs: details.quietMs ?? RUN_DEFAULTS.quietMs,
