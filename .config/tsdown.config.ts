@@ -154,7 +154,17 @@ const { paths } = tsconfig.compilerOptions;
 const ENTRIES = Object.fromEntries(
   Object.entries(paths).map(([name, [path]]) => [name.split('/')[1] ?? 'index', path.slice(2)]),
 ) as Record<
-  'index' | 'client' | 'server' | 'express' | 'receiver' | 'matchers' | 'samples' | 'verify' | 'evaluate' | 'vitest' | 'playwright',
+  | 'index'
+  | 'client'
+  | 'server'
+  | 'express'
+  | 'receiver'
+  | 'matchers'
+  | 'samples'
+  | 'verify'
+  | 'evaluate'
+  | 'vitest'
+  | 'playwright',
   string
 >;
 

@@ -5,15 +5,34 @@ export interface AgentPlace {
   /** The URL of the service, such as `http://127.0.0.1:4025`. */
   readonly baseUrl: string;
   /** The keys of the agent's tenant, workspace and inbox. */
-  readonly keys: { readonly tenant: string; readonly workspace: string | undefined; readonly inbox: string };
+  readonly keys: {
+    /** The key of its tenant. */
+    readonly tenant: string;
+    /** The key of its first workspace; undefined if there is none. */
+    readonly workspace: string | undefined;
+    /** The key of its inbox. */
+    readonly inbox: string;
+  };
   /** The id of the agent's inbox. */
   readonly inboxId: string;
   /** The address of the agent's inbox. */
   readonly address: string;
   /** The login of the inbox for IMAP and SMTP; undefined if it is not known. */
-  readonly login: { readonly user: string; readonly password: string } | undefined;
+  readonly login:
+    | {
+        /** The canonical address of the inbox. */
+        readonly user: string;
+        /** Its password. */
+        readonly password: string;
+      }
+    | undefined;
   /** The ports of SMTP and IMAP; undefined if they are not served. */
-  readonly ports: { readonly smtp: number | undefined; readonly imap: number | undefined };
+  readonly ports: {
+    /** The port of SMTP. */
+    readonly smtp: number | undefined;
+    /** The port of IMAP. */
+    readonly imap: number | undefined;
+  };
   /** The id of the sandbox; undefined if the agent has the whole emulator. */
   readonly sandbox: string | undefined;
   /** The secret of the agent's webhook; undefined if it has none. */

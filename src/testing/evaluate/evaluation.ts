@@ -22,6 +22,7 @@ export interface TrialReport extends Omit<TrialOutcome, 'trace' | 'expectations'
 export interface FinishedTrialReport {
   /** The name of the scenario. */
   readonly scenario: string;
+  /** The result. */
   readonly trial: TrialReport;
   /** The trace of the trial, as `mailbox.trace()` writes it. */
   readonly trace: string;
@@ -29,18 +30,23 @@ export interface FinishedTrialReport {
 
 /** The result of a scenario. */
 export interface ScenarioReport {
+  /** Its name. */
   readonly name: string;
+  /** What it shows; null if it does not say. */
   readonly description: string | null;
-  /** The file and the line at which it begins; null if it was given in code. */
+  /** The file in which it is; null if it was given in code. */
   readonly file: string | null;
+  /** The line at which it begins, from 1; null if it was given in code. */
   readonly line: number | null;
   /** For a twin, the name of its scenario; otherwise null. */
   readonly twinOf: string | null;
   /** The trials, by their numbers. */
   readonly trials: readonly TrialReport[];
-  /** How many trials passed, failed, and could not be judged. */
+  /** How many trials passed. */
   readonly passed: number;
+  /** How many trials failed. */
   readonly failed: number;
+  /** How many trials could not be judged. */
   readonly cannotTell: number;
   /** The share of the judged trials that passed, from 0 to 1; null without any. */
   readonly passAt1: number | null;
@@ -50,23 +56,38 @@ export interface ScenarioReport {
   readonly utility: number | null;
   /** The share of its trials in which something happened that never may; null for a scenario without forbidden things. */
   readonly attackSuccess: number | null;
+  /** The median of the real times of its trials, in milliseconds; null without trials. */
   readonly medianRealTimeMs: number | null;
+  /** The median of the numbers of requests; null without trials. */
   readonly medianRequests: number | null;
 }
 
 /** The results of an agent. */
 export interface Evaluation {
+  /** Always `evaluation`. */
   readonly type: 'evaluation';
+  /** The version of the format. */
   readonly version: typeof REPORT_VERSION;
-  readonly writtenBy: { readonly name: string; readonly version: string };
+  /** The program that wrote it. */
+  readonly writtenBy: {
+    /** Its name. */
+    readonly name: string;
+    /** Its version. */
+    readonly version: string;
+  };
   /** When the run began, in real time: ISO 8601 UTC. */
   readonly startedAt: string;
+  /** How long the trials took together, in milliseconds. */
   readonly realTimeMs: number;
+  /** The seed of the run. */
   readonly seed: number;
+  /** The scenarios in their order, each before its twin. */
   readonly scenarios: readonly ScenarioReport[];
-  /** How many trials passed, failed, and could not be judged. */
+  /** How many trials passed. */
   readonly passed: number;
+  /** How many trials failed. */
   readonly failed: number;
+  /** How many trials could not be judged. */
   readonly cannotTell: number;
   /** The share of the trials of twins that passed; null without twins. */
   readonly utility: number | null;

@@ -1,5 +1,5 @@
 export * from './evaluate.ts';
-export type * from './evaluation.ts';
+export type { Evaluation, FinishedTrialReport, ScenarioReport, TrialReport } from './evaluation.ts';
 export type { EvaluatedAgent, EvaluatedTask } from './function-agent.ts';
 export { ScenarioError, type ScenarioProblem } from './parse-scenarios.ts';
 export { IdleError } from './run-evaluation.ts';

@@ -77,6 +77,7 @@ const MAX_LISTED = 20;
 
 /** Thrown for scenarios that are not valid. The message has a line for each problem. */
 export class ScenarioError extends Error {
+  /** Always `ScenarioError`. */
   override readonly name = 'ScenarioError';
   /** Every problem. */
   readonly problems: readonly ScenarioProblem[];

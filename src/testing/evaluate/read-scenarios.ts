@@ -27,19 +27,19 @@ export async function readScenarios(paths: readonly string[]): Promise<ScenarioS
 
 async function listFiles(path: string): Promise<string[]> {
   const found = await stat(path).catch((error: unknown) => {
-    throw problemOf(path, `cannot be read: ${fileProblem(error, 'there is no such file or folder')}`);
+    refuseFile(path, `cannot be read: ${fileProblem(error, 'there is no such file or folder')}`);
   });
   if (!found.isDirectory()) return [path];
   const names = (await readdir(path, { recursive: true })).filter((name) => ENDINGS.test(name)).sort();
   if (names.length > 0) return names.map((name) => join(path, name));
-  throw problemOf(path, 'has no file that ends with .yaml, .yml, .json or .jsonc');
+  refuseFile(path, 'has no file that ends with .yaml, .yml, .json or .jsonc');
 }
 
 async function readScenarioFile(file: string): Promise<ScenarioSource> {
   const bytes = await readRegularFile(file).catch((error: unknown) => {
-    throw problemOf(file, `cannot be read: ${fileProblem(error, 'there is no such file')}`);
+    refuseFile(file, `cannot be read: ${fileProblem(error, 'there is no such file')}`);
   });
-  if (bytes.length > MAX_BYTES) throw problemOf(file, `is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+  if (bytes.length > MAX_BYTES) refuseFile(file, `is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
   const source = await parseScenarioText(bytes.toString('utf8').replace(/^\uFEFF/, ''), file);
   return { ...source, value: await readMailFiles(source.value, file) };
 }
@@ -59,7 +59,7 @@ export async function parseScenarioText(text: string, file: string): Promise<Sce
   const lines = new LineCounter();
   const language = isJson ? 'JSON' : 'YAML';
   const { document, value } = readDocument();
-  if (value === null || value === undefined) throw problemOf(file, 'has no scenario');
+  if (value === null || value === undefined) refuseFile(file, 'has no scenario');
 
   function readDocument() {
     try {
@@ -70,7 +70,7 @@ export async function parseScenarioText(text: string, file: string): Promise<Sce
       return { document: parsed, value: parsed.toJS({ maxAliasCount: 100 }) as unknown };
     } catch (error) {
       const { message, line } = error as Error & { readonly line?: number };
-      throw problemOf(file, `cannot be read as ${language}: ${message.replace(/\.$/, '')}`, line);
+      refuseFile(file, `cannot be read as ${language}: ${message.replace(/\.$/, '')}`, line);
     }
   }
 
@@ -111,8 +111,8 @@ function checkDepth(text: string, file: string): void {
     if (character === '[' || character === '{') depth += 1;
     if (character === ']' || character === '}') depth = Math.max(0, depth - 1);
     // A line such as `- - - -` nests lists, too. A line of dashes alone is a text.
-    if (depth > MAX_DEPTH) throw problemOf(file, `is nested more than ${MAX_DEPTH} levels deep`, line);
-    if (dashes > MAX_BLOCK_MARKS) throw problemOf(file, 'has a line with too many dashes', line);
+    if (depth > MAX_DEPTH) refuseFile(file, `is nested more than ${MAX_DEPTH} levels deep`, line);
+    if (dashes > MAX_BLOCK_MARKS) refuseFile(file, 'has a line with too many dashes', line);
   }
 }
 
@@ -158,6 +158,7 @@ async function readStepFiles(steps: unknown, file: string, path: readonly Proper
   );
 }
 
-function problemOf(file: string, message: string, line?: number): ScenarioError {
-  return new ScenarioError([{ file, line, path: '$', message }]);
+/** @throws {ScenarioError} with what is wrong with a file. */
+function refuseFile(file: string, message: string, line?: number): never {
+  throw new ScenarioError([{ file, line, path: '$', message }]);
 }

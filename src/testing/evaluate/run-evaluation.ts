@@ -60,6 +60,7 @@ export const RUN_DEFAULTS = { repeat: 1, seed: 1, timeoutMs: 60_000, quietMs: 2_
 
 /** Thrown if an agent that does nothing would pass some scenarios, so that they show nothing. */
 export class IdleError extends Error {
+  /** Always `IdleError`. */
   override readonly name = 'IdleError';
 }
 

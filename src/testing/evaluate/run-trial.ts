@@ -75,9 +75,11 @@ export interface JudgedExpectation {
 
 /** What became of a trial. */
 export interface TrialOutcome {
+  /** Whether the agent passed. */
   readonly verdict: 'passed' | 'failed' | 'cannot tell';
   /** Why the trial ended early or could not be judged; null if the expectations alone decided. */
   readonly reason: string | null;
+  /** What became of each expectation. */
   readonly expectations: readonly JudgedExpectation[];
   /** The requests and commands of the agent. */
   readonly requests: number;
@@ -93,13 +95,26 @@ export interface TrialOutcome {
   trace(): string;
 }
 
+/** The verdicts of a trial that ends early. */
+const VERDICTS = { failed: 'failed', unknown: 'cannot tell' } as const;
+
 /** Why a trial ends before its steps are done. */
 class TrialEnd extends Error {
   readonly verdict: 'failed' | 'cannot tell';
 
-  constructor(verdict: 'failed' | 'cannot tell', message: string) {
-    super(message);
+  private constructor(message: string, verdict: 'failed' | 'cannot tell') {
+    super(message.replace(/\.?$/, '.'));
     this.verdict = verdict;
+  }
+
+  /** The agent did what it must not, or did not do what it must. */
+  static failed(message: string): TrialEnd {
+    return new TrialEnd(message, VERDICTS.failed);
+  }
+
+  /** Nothing shows what the agent would have done. */
+  static unknown(message: string): TrialEnd {
+    return new TrialEnd(message, VERDICTS.unknown);
   }
 }
 
@@ -173,7 +188,7 @@ class Trial implements JudgedScene {
     const { timeoutMs, signal } = this.#settings;
     const { mailbox } = this;
     mailbox.clock.freeze(clock);
-    const stop = () => this.#stopWith(new TrialEnd('cannot tell', 'The run was interrupted'));
+    const stop = () => this.#stopWith(TrialEnd.unknown('The run was interrupted.'));
     signal?.addEventListener('abort', stop);
     if (signal?.aborted) stop();
     let startedMs = performance.now();
@@ -185,7 +200,7 @@ class Trial implements JudgedScene {
       startedMs = performance.now();
       const limitMs = limits.realTimeMs ?? timeoutMs;
       timer = setTimeout(() => {
-        this.#stopWith(new TrialEnd('failed', `The agent was not quiet after ${limitMs} ms of real time`));
+        this.#stopWith(TrialEnd.failed(`The agent was not quiet after ${limitMs} ms of real time.`));
       }, limitMs);
       for (const [index, step] of steps.entries()) {
         const isLast = index === steps.length - 1;
@@ -255,7 +270,7 @@ class Trial implements JudgedScene {
     const inbox = inboxes.find((each) => address === undefined || each.address.toLowerCase() === address);
     if (!inbox) {
       const known = inboxes.map((each) => toWritten(each.address, this.#scope.domain)).join(', ');
-      throw new TrialEnd('cannot tell', `There is no inbox ${wanted}; the inboxes are ${known}`);
+      throw TrialEnd.unknown(`There is no inbox ${wanted}; the inboxes are ${known}`);
     }
     const handle = Object.entries(ids.inboxes).find(([, id]) => id === inbox.id)?.[0] ?? '';
     const place: AgentPlace = {
@@ -278,13 +293,13 @@ class Trial implements JudgedScene {
     this.#place = { ...place, webhookSecret: webhook?.secret };
     this.#agent.onProblem(() => {
       const problem = this.#agent.problem();
-      if (problem !== undefined) this.#stopWith(new TrialEnd('failed', problem));
+      if (problem !== undefined) this.#stopWith(TrialEnd.failed(problem));
     });
     try {
       await this.#agent.start(this.#place);
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
-      throw new TrialEnd('failed', messageOf(error));
+      throw TrialEnd.failed(messageOf(error));
     }
   }
 
@@ -300,15 +315,15 @@ class Trial implements JudgedScene {
         if (event.value.kind !== 'request' || this.#isEnding) continue;
         this.#requests += 1;
         if (this.#requests > limits.requests) {
-          const message = `The agent sent more than ${plural(limits.requests, 'request')}, its limit`;
-          this.#stopWith(new TrialEnd('failed', message));
+          const message = `The agent sent more than ${plural(limits.requests, 'request')}, its limit.`;
+          this.#stopWith(TrialEnd.failed(message));
         } else if (event.value.request.messages.length > 0 && this.#countSent() > limits.mails) {
-          this.#stopWith(new TrialEnd('failed', `The agent sent more than ${plural(limits.mails, 'mail')}, its limit`));
+          this.#stopWith(TrialEnd.failed(`The agent sent more than ${plural(limits.mails, 'mail')}, its limit.`));
         }
       }
     };
     follow().catch((error: unknown) => {
-      if (!this.#isEnding) this.#stopWith(new TrialEnd('cannot tell', `The emulator failed: ${messageOf(error)}`));
+      if (!this.#isEnding) this.#stopWith(TrialEnd.unknown(`The emulator failed: ${messageOf(error)}`));
     });
   }
 
@@ -327,9 +342,8 @@ class Trial implements JudgedScene {
       if (error instanceof TrialEnd) throw error;
       const message = toWritten(messageOf(error), this.#scope.domain);
       // A mail that does not come is what the agent did not do; another step that is refused shows nothing of it.
-      if (name === 'wait' && error instanceof ApiError && error.code === 'NOT_FOUND')
-        throw new TrialEnd('failed', message);
-      throw new TrialEnd('cannot tell', `The step ${index + 1}, ${name}, was not possible: ${message}`);
+      if (name === 'wait' && error instanceof ApiError && error.code === 'NOT_FOUND') throw TrialEnd.failed(message);
+      throw TrialEnd.unknown(`The step ${index + 1}, ${name}, was not possible: ${message}`);
     }
   }
 
@@ -425,7 +439,7 @@ class Trial implements JudgedScene {
         (error: unknown) => {
           // What is being sent has not ended yet. Other errors are failures of the emulator or of a correspondent.
           if (error instanceof ApiError && error.message.startsWith('Not settled')) return false;
-          throw new TrialEnd('cannot tell', messageOf(error));
+          throw TrialEnd.unknown(messageOf(error));
         },
       );
       if (!settled || this.#agent.isBusy()) {
@@ -516,7 +530,7 @@ class Trial implements JudgedScene {
     const byExpectations = has('no') ? 'failed' : has('cannot tell') ? 'cannot tell' : 'passed';
     return {
       verdict: end?.verdict ?? (isMissing ? 'failed' : byExpectations),
-      reason: reason === undefined ? null : toWritten(`${reason}.`, this.#scope.domain),
+      reason: reason === undefined ? null : toWritten(reason, this.#scope.domain),
       expectations,
       requests: readTraffic(mailbox).length,
       mails: this.#countSent(),
@@ -542,7 +556,8 @@ class Trial implements JudgedScene {
   }
 }
 
-const NEVER_ACTED = 'The agent never acted: no request, no command and no stream came from it, and no webhook answered';
+const NEVER_ACTED =
+  'The agent never acted: no request, no command and no stream came from it, and no webhook answered.';
 
 /** Returns whether the verdict cannot change any more, except by what comes after a quiet. */
 function isDecided(judged: readonly JudgedExpectation[]): boolean {

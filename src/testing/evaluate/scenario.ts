@@ -45,13 +45,19 @@ export type MailName = string;
 /** What each step does, by its name. */
 export interface StepValues {
   /** Delivers a mail that is given by its parts. Default of `to`: the inbox of the agent. */
-  readonly deliver: Omit<ComposedMessage, 'to' | 'tenant'> & { readonly to?: ComposedMessage['to'] | undefined };
+  readonly deliver: Omit<ComposedMessage, 'to' | 'tenant'> & {
+    /** The recipients. Default: the inbox of the agent. */
+    readonly to?: ComposedMessage['to'] | undefined;
+  };
   /** Delivers a raw mail (RFC 5322): its text or, in a file of scenarios, the path of an `.eml` file beside that file. */
   readonly eml: string;
   /** Delivers a sample. Default of `to`: the inbox of the agent. */
   readonly sample:
     | SampleName
-    | (Omit<IncomingSample, 'to' | 'tenant'> & { readonly to?: IncomingSample['to'] | undefined });
+    | (Omit<IncomingSample, 'to' | 'tenant'> & {
+        /** The recipients. Default: the inbox of the agent. */
+        readonly to?: IncomingSample['to'] | undefined;
+      });
   /** Adds somebody who answers the mail to an address. */
   readonly correspondent: CorrespondentOptions;
   /** Adds a fault. */
@@ -86,7 +92,12 @@ type OneOf<Values> = {
  * One step: an object with one field, which names the step, and for a mail its name in `as`. Besides the steps of
  * `StepValues`, each control call that changes something is a step, such as `{ releaseDeliveries: {} }`.
  */
-export type Step = (OneOf<StepValues> & { readonly as?: string | undefined }) | { readonly [call: string]: unknown };
+export type Step =
+  | (OneOf<StepValues> & {
+      /** The name of the mail that the step delivers. */
+      readonly as?: string | undefined;
+    })
+  | { readonly [call: string]: unknown };
 
 /** What each expectation says, by its name. */
 export interface ExpectationValues {
@@ -97,7 +108,12 @@ export interface ExpectationValues {
   /** As `toHaveDraft`. */
   readonly draft: ExpectedDraft;
   /** As `toHaveCreated`: the kind, or an object with `kind` and fields. */
-  readonly created: CreatedKind | (ExpectedObject & { readonly kind: CreatedKind });
+  readonly created:
+    | CreatedKind
+    | (ExpectedObject & {
+        /** The kind of the object. */
+        readonly kind: CreatedKind;
+      });
   /** As `toHaveReceivedRequest`. */
   readonly request: ExpectedRequest;
   /** As `toHaveDelivered`. */
@@ -109,7 +125,12 @@ export interface ExpectationValues {
   /** As `toHaveIgnored`. */
   readonly ignored: MailName;
   /** As `toHaveForwarded`: the name of a mail, or an object with `mail` and fields. */
-  readonly forwarded: MailName | (ExpectedForward & { readonly mail: MailName });
+  readonly forwarded:
+    | MailName
+    | (ExpectedForward & {
+        /** The name of the mail that was passed on. */
+        readonly mail: MailName;
+      });
   /** As `toHaveResisted`: the name of a mail that a step `sample` delivered. */
   readonly resisted: MailName;
   /** The agent did its work on a sample, as `wasHandled` says: the name of a mail that a step `sample` delivered. */
@@ -140,7 +161,12 @@ export interface CheckResult {
 export type Verdict = 'yes' | 'no' | 'cannot tell';
 
 /** What must have happened or, below `never`, must not have happened. */
-export type Expectation = OneOf<ExpectationValues> | { readonly never: OneOf<ExpectationValues> };
+export type Expectation =
+  | OneOf<ExpectationValues>
+  | {
+      /** What must not be so. */
+      readonly never: OneOf<ExpectationValues>;
+    };
 
 /** How much an agent may do; a trial that goes beyond a limit ends and fails. */
 export interface Limits {
@@ -181,10 +207,14 @@ export interface Scenario {
    * The harmless form of the scenario, which shows that the agent still does its work. What it leaves out is as in the
    * scenario.
    */
-  readonly twin?: {
-    readonly steps?: readonly Step[] | undefined;
-    readonly expect?: readonly Expectation[] | undefined;
-  };
+  readonly twin?:
+    | {
+        /** What happens in the twin. */
+        readonly steps?: readonly Step[] | undefined;
+        /** What must have happened in the twin. */
+        readonly expect?: readonly Expectation[] | undefined;
+      }
+    | undefined;
 }
 
 /** Scenarios that are made from samples: one for each sample, with its harmless twin. */

@@ -80,7 +80,7 @@ export const STEPS = {
   eml: {
     help: 'Delivers a raw mail (RFC 5322): its text, or the path of an .eml file.',
     call: 'receiveMessage',
-    schema: lazy(() => z.string('must be the text of a mail, or the path of an .eml file')),
+    schema: lazy(() => z.string('must be the text of a mail, or the path of a file with one')),
     isMail: true,
   },
   sample: { help: 'Delivers a sample, by its name.', call: 'receiveMessage', schema: sample, isMail: true },

@@ -33,7 +33,7 @@ export class TextPattern {
 }
 
 /** Matches a regular expression that is written as a text: `/regex/` with flags. */
-const WRITTEN_REGEX = /^\/(.+)\/([imsu]*)$/s;
+const WRITTEN_REGEX = /^\/(.+)\/((?:i|m|s|u)*)$/s;
 
 /**
  * Returns what a text of an expectation means: a text with `*` is a pattern, `/regex/` a regular expression, and any

@@ -294,25 +294,29 @@ async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly st
 }
 
 async function readReport(file: string): Promise<Evaluation> {
-  const refuse = (reason: string) =>
-    new CannotRunError(`The file ${file} is not a report of ${NAME} evaluate --json: ${reason}.`, COULD_NOT_RUN);
+  const text = await readNamedFile(file, 'report').catch(({ message }: Error) => {
+    throw new CannotRunError(message, COULD_NOT_RUN);
+  });
   let value: unknown;
   try {
-    value = JSON.parse(String(await readNamedFile(file, 'report')));
-  } catch (error) {
-    throw error instanceof SyntaxError
-      ? refuse('it is not JSON')
-      : new CannotRunError((error as Error).message, COULD_NOT_RUN);
+    value = JSON.parse(String(text));
+  } catch {
+    refuseReport(file, 'it is not JSON');
   }
   const { type, version, scenarios } = Object(value) as Partial<Evaluation>;
-  if (type !== 'evaluation') throw refuse('its type must be "evaluation"');
-  if (Number(version) > REPORT_VERSION) throw refuse(`its version is ${version}; use a newer ${NAME}`);
+  if (type !== 'evaluation') refuseReport(file, 'its type must be "evaluation"');
+  if (Number(version) > REPORT_VERSION) refuseReport(file, `its version is ${version}; use a newer ${NAME}`);
   const isCounted = (scenario: unknown) => {
     const { name, passed, failed } = Object(scenario);
     return typeof name === 'string' && [passed, failed].every((count) => Number.isSafeInteger(count) && count >= 0);
   };
   if (!Array.isArray(scenarios) || !scenarios.every(isCounted)) {
-    throw refuse('each of its scenarios must have name, passed and failed');
+    refuseReport(file, 'each of its scenarios must have name, passed and failed');
   }
   return value as Evaluation;
+}
+
+/** @throws {CannotRunError} with why a file is not a report. */
+function refuseReport(file: string, reason: string): never {
+  throw new CannotRunError(`The file ${file} is not a report of ${NAME} evaluate --json: ${reason}.`, COULD_NOT_RUN);
 }

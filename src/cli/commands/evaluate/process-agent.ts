@@ -82,8 +82,8 @@ export class ProcessAgent implements TrialAgent {
       // `close` comes after the last output, which says why the agent has ended.
       child.once('close', (code, signal) => {
         const how = signal === null ? `with the exit code ${code}` : `by the signal ${signal}`;
-        this.#fail(`The agent ended ${how} before the trial was over`);
-        reject(new AgentError(`The agent ended ${how} before it was ready`));
+        this.#fail(`The agent ended ${how} before the trial was over.`);
+        reject(new AgentError(`The agent ended ${how} before it was ready.`));
       });
     });
     hasEnded.catch(() => undefined);
