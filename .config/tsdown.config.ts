@@ -258,7 +258,17 @@ const { paths } = tsconfig.compilerOptions;
 const ENTRIES = Object.fromEntries(
   Object.entries(paths).map(([name, [path]]) => [name.split('/')[1] ?? 'index', path.slice(2)]),
 ) as Record<
-  'index' | 'client' | 'server' | 'express' | 'receiver' | 'matchers' | 'samples' | 'verify' | 'vitest' | 'playwright',
+  | 'index'
+  | 'client'
+  | 'server'
+  | 'express'
+  | 'receiver'
+  | 'matchers'
+  | 'samples'
+  | 'verify'
+  | 'evaluate'
+  | 'vitest'
+  | 'playwright',
   string
 >;
 
@@ -317,6 +327,7 @@ const CODE: UserConfig[] = [
       receiver: ENTRIES.receiver,
       'samples.node': ENTRIES.samples,
       verify: ENTRIES.verify,
+      evaluate: ENTRIES.evaluate,
       vitest: ENTRIES.vitest,
       playwright: ENTRIES.playwright,
     },

@@ -13,13 +13,14 @@ import { needsOutside, readTest, TEST_FILES } from './support/test-files.ts';
 const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; types?: readonly string[] }[] = [
   {
     packages: /^node:/,
-    allowed: ['src/server/', 'src/cli/', 'src/testing/receiver/'],
+    allowed: ['src/server/', 'src/cli/', 'src/testing/receiver/', 'src/testing/evaluate/'],
     types: ['src/world/fetch-in-process.ts'],
   },
   { packages: /^(express|@mswjs\/http-middleware)$/, allowed: ['src/server/http/user-handlers.ts'] },
   { packages: /^smtp-server$/, allowed: ['src/server/mail/'] },
   { packages: /^@mswjs\/data(\/|$)/, allowed: ['src/world/store/database.ts', 'src/world/store/database.ts'] },
-  { packages: /^jsonc-parser$/, allowed: ['src/cli/'] },
+  { packages: /^jsonc-parser$/, allowed: ['src/cli/', 'src/testing/evaluate/read-scenarios.ts'] },
+  { packages: /^yaml$/, allowed: ['src/testing/evaluate/read-scenarios.ts'] },
   { packages: /^postal-mime$/, allowed: ['src/service/mail/mime/decode.ts'] },
   {
     packages: /^@noble\/hashes(\/|$)/,

@@ -54,11 +54,11 @@ export type GivenFlags = Readonly<Partial<Record<string, GivenFlag>>>;
 export interface Command {
   readonly help: string;
   /** The argument of the command, such as `<file>`; in square brackets if it is optional. */
-  readonly argument?: `<${string}>` | `[${string}]`;
+  readonly argument?: `<${string}>` | `[${string}]` | `<${string}>…`;
   /** A second argument, which is optional. */
   readonly secondArgument?: `[${string}]`;
-  /** Whether the command runs another command, which follows `--`. */
-  readonly runsOtherCommand?: true;
+  /** Whether the command runs another command, which follows `--`; `may` if it need not. */
+  readonly runsOtherCommand?: true | 'may';
   /** Command lines, without the name of the program, and what each of them does. */
   readonly examples?: readonly Entry[];
   /** The flags of the command, without the flags that every command has. */
@@ -68,14 +68,20 @@ export interface Command {
 }
 
 /**
- * Runs a command to its end. `rest` has the second argument, or the command line after `--`. Resolves with the exit
- * code, if it is not 0.
+ * Runs a command to its end. `command` is the command line after `--`, and `others` has the arguments after the first.
+ * Resolves with the exit code, if it is not 0.
  *
  * @throws {UsageError | CannotRunError}
  */
 export type RunCommand = (...input: CommandInput) => Promise<void> | Promise<number>;
 
-type CommandInput = [terminal: Terminal, flags: GivenFlags, argument: string | undefined, rest: readonly string[]];
+type CommandInput = [
+  terminal: Terminal,
+  flags: GivenFlags,
+  argument: string | undefined,
+  command: readonly string[],
+  others: readonly string[],
+];
 
 /** Creates a command that ends when it is interrupted. The signal that `run` receives is then aborted. */
 export function createInterruptible(run: (...input: [...CommandInput, signal: AbortSignal]) => Promise<void>) {

@@ -84,6 +84,20 @@ export const COMMANDS = {
     flags: FLAGS.VERIFY_FLAGS,
     load: async () => (await import('./commands/verify/verify.ts')).verify,
   },
+  evaluate: {
+    help: 'Run scenarios with an agent, in any language, and show which of them it passes and why not',
+    argument: '<file|folder>…',
+    runsOtherCommand: 'may',
+    examples: [
+      [
+        'evaluate scenarios/ --repeat 5 -- node agent.js',
+        'Run each scenario five times, with the agent started for each',
+      ],
+      ['evaluate compare before.json after.json', 'Say what got better or worse, and what is within chance'],
+    ],
+    flags: FLAGS.EVALUATE_FLAGS,
+    load: async () => (await import('./commands/evaluate/evaluate-command.ts')).evaluateCommand,
+  },
   profile: {
     help: 'Write the default value of each behaviour into a file, which start --profile reads',
     argument: '<init>',
@@ -99,7 +113,8 @@ export const COMMANDS = {
   init: {
     help: `Write a starter fixture with comments (default ${DEFAULT_FIXTURE_FILE})`,
     argument: '[file]',
-    flags: {},
+    examples: [['init --scenarios', 'Write 24 scenarios for the command evaluate into the folder scenarios']],
+    flags: FLAGS.INIT_FLAGS,
     load: async () => (await import('./commands/init.ts')).init,
   },
   validate: {

@@ -264,6 +264,51 @@ export const VERIFY_FLAGS = {
   json: { help: 'Print one line of JSON at the end instead of a table' },
 } as const satisfies Record<string, Flag>;
 
+/** The flags of `agent-mailbox-mock evaluate`. */
+export const EVALUATE_FLAGS = {
+  ...inGroup('Trials', {
+    repeat: { value: '<number>', help: 'Run each scenario so often (default 1)' },
+    k: { value: '<number>', help: 'Show pass^k for this k: the probability that k trials in a row pass' },
+    concurrency: {
+      value: '<number>',
+      help: 'Trials that run at the same time (default: one for each processor, at most 8)',
+    },
+    only: { value: '<text>', help: 'Run only the scenarios whose names contain this text' },
+    seed: START_FLAGS.seed,
+    timeout: { value: '<duration>', help: 'Longest real time of a trial whose scenario has no limit (default 60s)' },
+    'quiet-time': {
+      value: '<duration>',
+      help: 'How long nothing may happen, in real time, until the agent counts as quiet (default 2s)',
+    },
+    fixtures: START_FLAGS.fixtures,
+    port: { ...setting('port'), help: 'Port of the emulator (default: a free one)' },
+  }),
+  ...inGroup('Agent', {
+    ready: {
+      value: '<text>',
+      help: 'The agent is ready when it prints a line with this text (default: when its port answers)',
+    },
+    shared: { help: 'Start the agent once; trials run one after the other, and each begins with the same data' },
+    'agent-url': {
+      value: '<url>',
+      help:
+        'Use an agent that runs already and receives deliveries here; with {key}, {inboxId} or {baseUrl} in the URL, ' +
+        'each trial has a sandbox of its own',
+    },
+  }),
+  ...inGroup('Report', {
+    json: { help: 'Print the report as JSON instead of a table' },
+    junit: { value: '<file>', help: 'Write the report as JUnit XML into this file: one case for each trial' },
+    html: { value: '<file>', help: 'Write the report as one HTML file in which each trial can be opened' },
+    traces: { value: '<folder>', help: 'Write the trace of each trial into this folder, for the command show' },
+  }),
+} as const satisfies Record<string, Flag>;
+
+/** The flags of `agent-mailbox-mock init`. */
+export const INIT_FLAGS = {
+  scenarios: { help: 'Write 24 scenarios for the command evaluate, into the folder scenarios' },
+} as const satisfies Record<string, Flag>;
+
 /** The flags that every command has. */
 export const COMMON_FLAGS = inGroup('Every command', {
   help: { short: 'h', help: 'Show this help' },

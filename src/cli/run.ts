@@ -23,7 +23,8 @@ async function runCommand(terminal: Terminal, line: CommandLine): Promise<unknow
   checkNodeVersion();
   if (line.action === 'help') return void terminal.out((line.topic ? commandHelp(line.topic) : overview()).join('\n'));
   const command: Command = COMMANDS[line.action];
-  return await (await command.load())(terminal, line.flags, line.argument, line.rest);
+  const { flags, argument, otherCommand, others } = line;
+  return await (await command.load())(terminal, flags, argument, otherCommand, others);
 }
 
 /** The commands whose examples the overview shows. */
@@ -79,7 +80,8 @@ function commandHelp(name: CommandName): string[] {
 /** Returns how to write a command: name, arguments, `flags`, and `-- <command>` if the command runs another command. */
 export function usageOf(name: string, { argument, secondArgument, runsOtherCommand }: Command, flags = ''): string {
   const words = [name, argument, secondArgument].filter((word) => word !== undefined);
-  return `${words.join(' ')}${flags}${runsOtherCommand ? ' -- <command>' : ''}`;
+  const otherCommand = { none: '', true: ' -- <command>', may: ' [-- <command>]' }[`${runsOtherCommand ?? 'none'}`];
+  return `${words.join(' ')}${flags}${otherCommand}`;
 }
 
 /** Lists the examples of commands, followed by an empty line. */
@@ -108,8 +110,10 @@ export type CommandLine =
       readonly action: CommandName;
       readonly flags: GivenFlags;
       readonly argument: string | undefined;
-      /** The second argument, or the command line after `--` for a command that runs another command. */
-      readonly rest: readonly string[];
+      /** The command line after `--`, for a command that runs another command. */
+      readonly otherCommand: readonly string[];
+      /** The arguments after the first. */
+      readonly others: readonly string[];
     };
 
 type Flags = Readonly<Record<string, Flag>>;
@@ -134,13 +138,21 @@ export function parseCommandLine(args: readonly string[], env: NodeJS.ProcessEnv
   const unsupported = Object.keys(values).find((flag) => !Object.hasOwn(flags, flag));
   if (unsupported) throw new UsageError(`The command ${name} does not take --${unsupported}; see --help.`);
 
-  const otherCommand = command.runsOtherCommand && parseOtherCommand(name, rest, positionals);
-  const [argument, ...more] = otherCommand ? [] : parseArguments(name, command, rest);
+  let given = rest;
+  let otherCommand: readonly string[] = [];
+  if (command.runsOtherCommand === 'may') {
+    given = positionals.slice(1);
+    otherCommand = args.slice(end + 1);
+  } else if (command.runsOtherCommand) {
+    given = [];
+    otherCommand = parseOtherCommand(name, rest, positionals);
+  }
+  const [argument, ...others] = parseArguments(name, command, given);
   const typedFlags = Object.entries(values).map(([name, value]) => [name, { value, source: `--${name}` }] as const);
   const givenFlags: GivenFlags = { ...readEnvironment(env, flags), ...Object.fromEntries(typedFlags) };
   if (givenFlags.help?.value) return { action: 'help', topic: positionals.find(isCommand) };
   if (givenFlags.version?.value) return { action: 'version' };
-  return { action: name, flags: givenFlags, argument, rest: otherCommand ?? more };
+  return { action: name, flags: givenFlags, argument, otherCommand, others };
 }
 
 /** The command that shows the usage of other commands. */
@@ -213,12 +225,13 @@ function parseArguments(name: string, { argument, secondArgument }: Command, giv
   if (argument?.startsWith('<') && given.length === 0) {
     throw new UsageError(`The command ${name} needs ${argument}; see --help.`);
   }
-  const nouns = taken.map((each) => each.slice(1, -1));
+  const takesSeveral = argument?.endsWith('…') === true;
+  const nouns = taken.map((each) => each.replace(/[<>[\]…]/g, ''));
   for (const [index, noun] of nouns.entries()) {
     if (given[index] === '') throw new UsageError(`The ${noun} of ${name} must not be empty.`);
   }
   const extra = given[taken.length];
-  if (extra === undefined) return given;
+  if (extra === undefined || takesSeveral) return given;
   if (nouns.length === 0) throw new UsageError(`The command ${name} takes no argument, but got ${quote(extra)}.`);
   const limit = nouns.length === 1 ? `one ${nouns[0]}` : taken.join(' ');
   throw new UsageError(`The command ${name} takes ${limit}, but got ${quote(extra)} too.`);

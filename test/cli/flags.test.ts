@@ -212,7 +212,7 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, said: RegExp]>([
   [
     ['serve'],
     {},
-    /no command "serve"; there are: start, exec, receive, samples, trigger, listen, logs, show, mcp, verify, profile, fleet, init, validate, openapi, client, behaviours, help\.$/,
+    /no command "serve"; there are: start, exec, receive, samples, trigger, listen, logs, show, mcp, verify, evaluate, profile, fleet, init, validate, openapi, client, behaviours, help\.$/,
   ],
   [['recieve'], {}, /no command "recieve"; did you mean receive\? There are: start, .+, help\.$/],
   [['help', 'int'], {}, /no command "int"; did you mean init\? There are: /],
@@ -392,7 +392,7 @@ test.for(COMMAND_ROWS)('shows %s alone in its help', async ([name, command], { e
   expect([code, err]).toEqual([0, '']);
   expect(await runHere(['help', name])).toEqual({ code, out, err });
   const usage = [name, command.argument, command.secondArgument].filter(Boolean).join(' ');
-  const other = command.runsOtherCommand ? ' -- <command>' : '';
+  const other = { none: '', true: ' -- <command>', may: ' [-- <command>]' }[`${command.runsOtherCommand ?? 'none'}`];
   const help = linesOf(out.join('\n'));
   expect(help[0]).toBe(`Usage: agent-mailbox-mock ${usage} [flags]${other}`);
   const flags = Object.entries({ ...command.flags, ...COMMON_FLAGS });

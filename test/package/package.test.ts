@@ -199,6 +199,8 @@ const USE_TYPES = `
   export const isOurs = (error: unknown) => error instanceof BehaviourError;
 `;
 
+const SCENARIO_FILES = readdirSync(join(ROOT, 'fixtures/scenarios')).sort();
+
 test('packs the build, the fixtures and the documents, and nothing else', async ({ expect }) => {
   const { stdout } = await execute('tar', ['-tzf', tarball]);
   const isChunk = (file: string) => /^dist\/[a-z\d-]+-[\w-]{8}\.(?:c?js|d\.c?ts)$/.test(file);
@@ -212,6 +214,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'README.md',
     'dist/THIRD-PARTY-LICENSES',
     ...['dist/client.cjs', 'dist/client.d.cts', 'dist/client.d.ts', 'dist/client.js'],
+    ...['dist/evaluate.cjs', 'dist/evaluate.d.cts', 'dist/evaluate.d.ts', 'dist/evaluate.js'],
     ...['dist/express.cjs', 'dist/express.d.cts', 'dist/express.d.ts', 'dist/express.js'],
     'dist/handler-parts.cjs',
     ...['dist/index.cjs', 'dist/index.d.cts', 'dist/index.d.ts'],
@@ -232,6 +235,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'dist/without-msw.cjs',
     'fixtures/default.json',
     'fixtures/empty.json',
+    ...SCENARIO_FILES.map((name) => `fixtures/scenarios/${name}`),
     'package.json',
     ...[...PAGES.filter((page) => page !== 'README.md'), 'src/inspector/run.png'].sort(),
   ]);
@@ -352,6 +356,7 @@ test.for([
   ['samples.cjs', []],
   ['verify.cjs', ['msw']],
   ['vitest.browser.js', ['msw', 'vitest']],
+  ['evaluate.cjs', ['msw']],
   ['vitest.js', ['msw', 'vitest']],
   ['playwright.js', ['@msw/playwright', '@playwright/test', 'msw']],
 ] as const)('imports nothing in %s but %j and modules of Node', ([file, packages], { expect }) => {

@@ -25,6 +25,8 @@ import { CARRIERS, GOALS, PLACES, WORDINGS } from '../../src/control/samples/mad
 import { CONTROL_TABLE, fieldsOf } from '../../src/control/table/table.ts';
 import { parseFixture } from '../../src/fixture/parse-fixture.ts';
 import { SIMULATORS } from '../../src/service/mail/route.ts';
+import { EXPECTATION_NAMES, EXPECTATIONS } from '../../src/testing/evaluate/expectation-table.ts';
+import { STEPS, type StepRow } from '../../src/testing/evaluate/step-table.ts';
 import { DELIVERY_FAULTS, IMAP_FAULTS, STREAM_FAULTS } from '../../src/world/fault.ts';
 import { NAMED_FAULTS } from '../../src/world/named-faults.ts';
 import { REQUEST_FAULTS } from '../../src/world/request-fault.ts';
@@ -73,7 +75,28 @@ export const PARTS: Readonly<Record<string, () => string>> = {
     ]),
   ),
   'made-samples': madeSamplesTable,
+  'evaluate-steps': stepsTable,
+  'evaluate-expectations': expectationsTable,
 };
+
+/** The steps of scenarios, with the control calls that do them. */
+function stepsTable(): string {
+  const rows = Object.entries<StepRow>(STEPS).map(([name, { help, call }]) => [
+    code(name),
+    help,
+    call === undefined ? '' : code(call),
+  ]);
+  return table(['Step', 'What it does', 'Control call'], rows);
+}
+
+/** The expectations of scenarios, with the assertions that judge them. */
+function expectationsTable(): string {
+  const rows = EXPECTATION_NAMES.map((name) => {
+    const { help, matcher } = EXPECTATIONS[name];
+    return [code(name), help, matcher === undefined ? '' : code(matcher)];
+  });
+  return table(['Expectation', 'What must have happened', 'Assertion'], rows);
+}
 
 const fixture = parseFixture(defaultFixture);
 const behaviours = parseBehaviours();

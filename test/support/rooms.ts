@@ -74,6 +74,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       mail: 'mail over SMTP, and `imap/`: its commands, and the connections of its clients',
     },
   },
+  testing: {
+    belongs: 'what test runners use',
+    not: 'anything that the emulator itself needs',
+    parts: {
+      matchers: 'the assertions; of other rooms they import types, and `evidence.ts`',
+      vitest: 'a mailbox for each test, and the routing of requests to it',
+      playwright: 'a sandbox for each test, and a client of the control plane',
+      samples: 'the entry of the samples, and the run of an agent on them and their twins',
+      receiver: 'the webhook receiver; depends on nothing else here',
+      evaluate: 'scenarios for agents: their format, a trial, many trials, what they show, and the reports',
+    },
+  },
   cli: {
     belongs: 'the command: flags, help, files, exit codes',
     not: 'anything that `startServer` offers too',
@@ -88,17 +100,6 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     not: 'anything that Node runs',
     parts: {
       views: 'a folder for each view: mail, deliveries with the check of signatures, requests, keys, settings',
-    },
-  },
-  testing: {
-    belongs: 'what test runners use',
-    not: 'anything that the emulator itself needs',
-    parts: {
-      matchers: 'the assertions; of other rooms they import types, and `evidence.ts`',
-      vitest: 'a mailbox for each test, and the routing of requests to it',
-      playwright: 'a sandbox for each test, and a client of the control plane',
-      samples: 'the entry of the samples, and the run of an agent on them and their twins',
-      receiver: 'the webhook receiver; depends on nothing else here',
     },
   },
 };

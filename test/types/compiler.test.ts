@@ -11,6 +11,7 @@ const ENTRIES = [
   'src/testing/matchers/index.ts',
   'src/testing/samples/index.ts',
   'src/cli/commands/verify/index.ts',
+  'src/testing/evaluate/index.ts',
   'src/testing/vitest/index.ts',
   'src/testing/playwright/index.ts',
 ];

@@ -1,17 +1,48 @@
-import { writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { NAME } from '../../basics/version.ts';
-import type { RunCommand } from '../command.ts';
+import { CannotRunError, type RunCommand, type Terminal } from '../command.ts';
 import { DEFAULT_FIXTURE_FILE, explainWriteError } from '../files.ts';
 
-/** Writes the starter fixture. Never replaces a file that exists. */
-export const init: RunCommand = async (terminal, _, file = DEFAULT_FIXTURE_FILE) => {
+/** Writes the starter fixture or, with `--scenarios`, the scenarios of the package. Never replaces a file that exists. */
+export const init: RunCommand = async (terminal, flags, argument) => {
+  if (flags.scenarios?.value === true) return writeScenarios(terminal, argument ?? DEFAULT_SCENARIO_FOLDER);
+  const file = argument ?? DEFAULT_FIXTURE_FILE;
   await writeFile(file, STARTER_FIXTURE, { flag: 'wx' }).catch((error: unknown) => {
     throw explainWriteError(error, file);
   });
-  const flags =
+  const fileFlag =
     file === DEFAULT_FIXTURE_FILE ? '' : ` --fixtures ${/^[\w./@:+-]+$/.test(file) ? file : JSON.stringify(file)}`;
-  terminal.out(`Wrote ${file}. Change it, then run: ${NAME}${flags}`);
+  terminal.out(`Wrote ${file}. Change it, then run: ${NAME}${fileFlag}`);
 };
+
+/** The default folder of `init --scenarios`. */
+const DEFAULT_SCENARIO_FOLDER = 'scenarios';
+
+/** The folder with the scenarios: of the package or, if the command runs from its source, of the repository. */
+const SCENARIO_FOLDERS = ['../fixtures/scenarios/', '../../../fixtures/scenarios/'];
+
+/** Copies the scenarios into a folder, in which no file is replaced. */
+async function writeScenarios({ out }: Terminal, folder: string): Promise<void> {
+  const lists = await Promise.allSettled(
+    SCENARIO_FOLDERS.map(async (path) => {
+      const source = new URL(path, import.meta.url);
+      const names = (await readdir(source)).filter((name) => name.endsWith('.yaml')).sort();
+      return Promise.all(names.map(async (name) => ({ name, text: await readFile(new URL(name, source), 'utf8') })));
+    }),
+  );
+  const files = lists.find((list) => list.status === 'fulfilled')?.value;
+  if (!files) throw new CannotRunError('The scenarios are not in this package; install it again.');
+  try {
+    await mkdir(folder, { recursive: true });
+    for (const { name, text } of files) await writeFile(join(folder, name), text, { flag: 'wx' });
+  } catch (error) {
+    throw explainWriteError(error, (error as NodeJS.ErrnoException).path ?? folder);
+  }
+  out(
+    `Wrote ${files.length} scenarios into ${folder}. Run them: ${NAME} evaluate ${folder} -- <the command of your agent>`,
+  );
+}
 
 /** The file that `init` writes: a fixture that works unchanged, with comments that explain the format. */
 export const STARTER_FIXTURE = `// The data that the emulated mailbox service starts with.

@@ -12,14 +12,8 @@ import { readBuiltFile } from './serve-inspector.ts';
  * @throws {ApiError} NOT_FOUND if the inspector was not built.
  */
 export async function writeTracePage(trace: string): Promise<string> {
-  const names = ['inspector.js', 'inspector.css', 'icon.svg'] as const;
-  const files = await Promise.all(names.map(async (name) => Buffer.from(await readBuiltFile(name)).toString('utf8')));
-  const [code = '', style = '', icon = ''] = files;
-  // In the strings of a program, `\/` and `\x3c` mean the same characters, but do not end its element.
-  const script = code.replaceAll('</script', '<\\/script').replaceAll('<!--', '\\x3c!--');
-  const policy =
-    `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}; img-src data:; base-uri 'none'; ` +
-    "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+  const { script, style, icon } = await readInspectorParts();
+  const policy = createPagePolicy(script, [style]);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -28,16 +22,49 @@ export async function writeTracePage(trace: string): Promise<string> {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>Inspector</title>
-<link rel="icon" href="data:image/svg+xml;base64,${Buffer.from(icon).toString('base64')}" type="image/svg+xml">
+<link rel="icon" href="${icon}" type="image/svg+xml">
 <style>${style}</style>
 </head>
 <body>
 <noscript>The Inspector needs JavaScript. Without it, read the trace with the command show.</noscript>
-<script type="application/jsonl" id="trace">${trace.replaceAll('<', '\\u003c')}</script>
+<script type="application/jsonl" id="trace">${escapeJsonInPage(trace)}</script>
 <script type="module">${script}</script>
 </body>
 </html>
 `;
+}
+
+/** The inspector as the parts of one HTML file. */
+export interface InspectorParts {
+  /** Its program, for a `script` element of the type `module`. */
+  readonly script: string;
+  /** Its style, for a `style` element. */
+  readonly style: string;
+  /** The URL of its icon, which has the icon itself. */
+  readonly icon: string;
+}
+
+/** Reads the inspector for a page that needs no other file. @throws {ApiError} NOT_FOUND if it was not built. */
+export async function readInspectorParts(): Promise<InspectorParts> {
+  const names = ['inspector.js', 'inspector.css', 'icon.svg'] as const;
+  const files = await Promise.all(names.map(async (name) => Buffer.from(await readBuiltFile(name)).toString('utf8')));
+  const [code = '', style = '', icon = ''] = files;
+  // In the strings of a program, `\/` and `\x3c` mean the same characters, but do not end its element.
+  const script = code.replaceAll('</script', '<\\/script').replaceAll('<!--', '\\x3c!--');
+  return { script, style, icon: `data:image/svg+xml;base64,${Buffer.from(icon).toString('base64')}` };
+}
+
+/** Returns the policy of a page that runs only this program, has only these styles, and requests nothing. */
+export function createPagePolicy(script: string, styles: readonly string[]): string {
+  return (
+    `default-src 'none'; script-src ${hashOf(script)}; style-src ${styles.map(hashOf).join(' ')}; img-src data:; ` +
+    "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+  );
+}
+
+/** Returns JSON in a form that cannot end the element of a page in which it is. */
+export function escapeJsonInPage(json: string): string {
+  return json.replaceAll('<', '\\u003c');
 }
 
 function hashOf(text: string): string {

@@ -17,7 +17,7 @@ const MAIL_FIELDS = [
 ] as const;
 
 /** The fields that each matcher knows. */
-const FIELDS = {
+export const MATCHER_FIELDS = {
   toHaveReceivedRequest: ['operation', 'method', 'path', 'status', 'code', 'key', 'query', 'headers', 'body', 'times'],
   toHaveDelivered: ['event', 'to', 'state', 'payload', 'times'],
   toHaveSentMail: [...MAIL_FIELDS, 'only', 'times'],
@@ -30,10 +30,10 @@ const FIELDS = {
 } as const;
 
 /** The name of a matcher with fields. */
-type Matcher = keyof typeof FIELDS;
+export type MatcherWithFields = keyof typeof MATCHER_FIELDS;
 
 /** The kinds of object that `toHaveCreated` knows. */
-const CREATED_KINDS: readonly unknown[] = [
+export const CREATED_KINDS: readonly string[] = [
   'address',
   'contact',
   'domain',
@@ -70,10 +70,10 @@ export function parseRequest(given: unknown, index?: number): Expectation {
 /**
  * Splits the argument of a matcher into fields and `times`. @throws {TypeError} on an unknown field or invalid `times`.
  */
-export function parseExpected(matcher: Matcher, given: unknown, name: string = matcher): Expectation {
+export function parseExpected(matcher: MatcherWithFields, given: unknown, name: string = matcher): Expectation {
   const title = `The ${name === matcher ? 'matcher' : 'field'} ${name}`;
   if (!isPlainObject(given)) throw new TypeError(`${title} needs an object of fields.`);
-  const known: readonly string[] = FIELDS[matcher];
+  const known: readonly string[] = MATCHER_FIELDS[matcher];
   const unknown = Object.keys(given).find((field) => !known.includes(field));
   if (unknown !== undefined) throw new TypeError(`${title} has no field ${unknown}; ${listFields(known)}.`);
   const { times, headers, only, exists, ...fields } = given;
@@ -99,7 +99,7 @@ function checkFlag(name: string, field: string, value: unknown): void {
 
 /** Checks the arguments of `toHaveCreated`: the kind of object, and its fields. */
 export function parseCreated(object: unknown, given: unknown = {}): Expectation {
-  if (!CREATED_KINDS.includes(object)) {
+  if (!CREATED_KINDS.includes(object as string)) {
     const kinds = CREATED_KINDS.join(', ');
     throw new TypeError(`The first argument of toHaveCreated must be one of ${kinds}, not ${String(object)}.`);
   }

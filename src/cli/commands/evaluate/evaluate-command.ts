@@ -1,0 +1,322 @@
+import { readFileSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readDuration } from '../../../basics/duration.ts';
+import { isUrlWithScheme } from '../../../basics/text.ts';
+import { NAME } from '../../../basics/version.ts';
+import { ApiError } from '../../../contract/errors.ts';
+import { FixtureError } from '../../../fixture/fixture-part.ts';
+import { replaceFile } from '../../../server/replace-file.ts';
+import type { CreateAgent, TrialAgent } from '../../../testing/evaluate/agent-driver.ts';
+import { compareEvaluations, writeComparison } from '../../../testing/evaluate/compare-evaluations.ts';
+import { loadScenarios } from '../../../testing/evaluate/evaluate.ts';
+import { type Evaluation, REPORT_VERSION } from '../../../testing/evaluate/evaluation.ts';
+import { type ParsedScenario, ScenarioError } from '../../../testing/evaluate/parse-scenarios.ts';
+import { trialKey, writeEvaluationPage } from '../../../testing/evaluate/report-html.ts';
+import { writeJunit } from '../../../testing/evaluate/report-junit.ts';
+import { writeEvaluation } from '../../../testing/evaluate/report-text.ts';
+import {
+  type FinishedTrial,
+  IdleError,
+  type RunDetails,
+  runEvaluation,
+} from '../../../testing/evaluate/run-evaluation.ts';
+import type { TrialScope } from '../../../testing/evaluate/run-trial.ts';
+import { runShellCommand } from '../../../testing/evaluate/shell-command.ts';
+import {
+  CannotRunError,
+  type GivenFlag,
+  type GivenFlags,
+  quote,
+  type RunCommand,
+  type Terminal,
+  textOfFlag,
+  UsageError,
+} from '../../command.ts';
+import { explainWriteError, readNamedFile } from '../../files.ts';
+import { EVALUATE_FLAGS } from '../../flags.ts';
+import { readFixture } from '../../read-fixture.ts';
+import { parseOne } from '../start-settings.ts';
+import { hasPlaceholder, LastingAgent, ProcessAgent, RunningAgent } from './process-agent.ts';
+
+/** The exit code if nothing could be run, or not everything. */
+const COULD_NOT_RUN = 2;
+
+/**
+ * Runs scenarios with an agent, or compares two reports. The exit code is 0 if every trial passed, 1 if one did not, and
+ * 2 if the scenarios could not be run.
+ */
+export const evaluateCommand: RunCommand = async (terminal, flags, first = '', command, others) => {
+  if (first === 'compare') return compare(terminal, flags, others);
+  return run(terminal, flags, [first, ...others], command).catch((error: unknown) => {
+    const isKnown = [ScenarioError, IdleError, ApiError, FixtureError].some((known) => error instanceof known);
+    throw isKnown ? new CannotRunError((error as Error).message, COULD_NOT_RUN) : error;
+  });
+};
+
+async function run(
+  terminal: Terminal,
+  flags: GivenFlags,
+  paths: readonly string[],
+  command: readonly string[],
+): Promise<number> {
+  const agentUrl = readAgentUrl(flags);
+  if (agentUrl === undefined && command.length === 0) {
+    throw new UsageError(
+      'The command evaluate needs the command that starts the agent, after --, or --agent-url; for example: ' +
+        `npx ${NAME} evaluate ${paths[0]} -- node agent.js.`,
+    );
+  }
+  if (agentUrl !== undefined && command.length > 0) {
+    throw new UsageError('The command evaluate takes either --agent-url or a command after --, but got both.');
+  }
+  const isShared = flags.shared?.value === true || (agentUrl !== undefined && !hasPlaceholder(agentUrl));
+  const repeat = readCount(flags.repeat, 1);
+  const k = readCount(flags.k, 1);
+  if (k !== undefined && k > (repeat ?? 1)) {
+    throw new UsageError(`${flags.k?.source} must be at most the number of trials in --repeat, ${repeat ?? 1}.`);
+  }
+  const scenarios = await loadScenarios(paths);
+  const fixtureFile = textOfFlag(flags.fixtures);
+  const fixtures = fixtureFile === undefined ? undefined : await readFixture(fixtureFile, terminal.err);
+  const controller = new AbortController();
+  void terminal.interrupted.then(() => controller.abort());
+  const files = await Files.open(flags);
+  const lasting = { agent: undefined as TrialAgent | undefined };
+  const createAgent = agentsOf(terminal, flags, command, agentUrl);
+  const details: RunDetails = {
+    repeat,
+    concurrency: readCount(flags.concurrency, 1),
+    only: textOfFlag(flags.only),
+    seed: parseOne(EVALUATE_FLAGS.seed, flags.seed),
+    timeoutMs: readTime(flags.timeout, 1),
+    quietMs: readTime(flags['quiet-time'], 0),
+    port: parseOne(EVALUATE_FLAGS.port, flags.port) ?? 0,
+    fixtures: fixtures as never,
+    isShared,
+    runCommand: runShellCommand,
+    signal: controller.signal,
+    createAgent: isShared
+      ? async () => {
+          if (!lasting.agent) throw new Error('The shared agent was not started.');
+          return new LastingAgent(lasting.agent);
+        }
+      : createAgent,
+    async onShared(scope) {
+      lasting.agent = await startShared(scope, scenarios, createAgent);
+    },
+    async onTrial(trial) {
+      await files.keepTrace(trial, scenarios);
+      showProgress(terminal, trial);
+    },
+  };
+  try {
+    const evaluation = await runEvaluation(scenarios, details);
+    terminal.showStatus?.('');
+    await files.write(evaluation);
+    terminal.out(flags.json?.value === true ? JSON.stringify(evaluation) : writeEvaluation(evaluation, k));
+    if (controller.signal.aborted) return COULD_NOT_RUN;
+    return evaluation.failed + evaluation.cannotTell === 0 ? 0 : 1;
+  } finally {
+    await lasting.agent?.stop();
+    await files.close();
+  }
+}
+
+/** Starts the agent that serves all trials, with a webhook for all inboxes of its tenant. */
+async function startShared(
+  scope: TrialScope,
+  [scenario]: readonly ParsedScenario[],
+  createAgent: CreateAgent,
+): Promise<TrialAgent> {
+  if (!scenario) throw new Error('There is no scenario.');
+  const { mailbox, keys, ids, logins, ports, url } = scope;
+  const agent = await createAgent(scenario, 0);
+  const wanted = scenario.agent.inbox?.toLowerCase();
+  const inboxes = mailbox.tenants().flatMap(({ workspaces }) => workspaces.flatMap((each) => each.inboxes));
+  const inbox = inboxes.find(({ address }) => wanted === undefined || address.toLowerCase() === wanted);
+  if (!inbox) throw new CannotRunError(`There is no inbox ${wanted}.`, COULD_NOT_RUN);
+  const handle = Object.entries(ids.inboxes).find(([, id]) => id === inbox.id)?.[0] ?? '';
+  const place = {
+    baseUrl: url,
+    keys: {
+      tenant: keys.tenant,
+      workspace: Object.values(keys.workspaces)[0],
+      inbox: keys.inboxes[handle] ?? keys.tenant,
+    },
+    inboxId: inbox.id,
+    address: inbox.address,
+    login: logins[handle],
+    ports,
+    sandbox: undefined,
+    webhookSecret: undefined,
+  };
+  const webhookUrl = agent.webhookUrl(place);
+  const webhook =
+    webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, tenant: ids.tenant });
+  try {
+    await agent.start({ ...place, webhookSecret: webhook?.secret });
+  } catch (error) {
+    await agent.stop();
+    throw error instanceof CannotRunError ? error : new CannotRunError((error as Error).message, COULD_NOT_RUN);
+  }
+  return agent;
+}
+
+/** Returns the function that creates the agent of a trial: a process, or one that runs already. */
+function agentsOf(
+  terminal: Terminal,
+  flags: GivenFlags,
+  command: readonly string[],
+  agentUrl: string | undefined,
+): CreateAgent {
+  if (agentUrl !== undefined) return async () => new RunningAgent(agentUrl);
+  const readyText = textOfFlag(flags.ready);
+  return async ({ agent }) => {
+    const path = agent.told === 'webhook' ? agent.path : undefined;
+    return ProcessAgent.create({ command, env: terminal.env, path, readyText });
+  };
+}
+
+function readAgentUrl(flags: GivenFlags): string | undefined {
+  const url = textOfFlag(flags['agent-url']);
+  if (url === undefined || isUrlWithScheme(url.replace(/[{}]/g, ''), /^https?$/)) return url;
+  throw new UsageError(`${flags['agent-url']?.source} must be the URL of the agent's webhook, not ${quote(url)}.`);
+}
+
+function readCount(flag: GivenFlag | undefined, least: number): number | undefined {
+  const text = textOfFlag(flag);
+  if (text === undefined) return undefined;
+  if (/^\d{1,7}$/.test(text) && Number(text) >= least) return Number(text);
+  throw new UsageError(`${flag?.source} must be a whole number from ${least} to 9999999, not ${quote(text)}.`);
+}
+
+function readTime(flag: GivenFlag | undefined, leastMs: number): number | undefined {
+  const text = textOfFlag(flag);
+  if (text === undefined) return undefined;
+  const timeMs = readDuration(/^\d+$/.test(text) ? Number(text) : text);
+  if (timeMs !== undefined && timeMs >= leastMs && timeMs <= 24 * 60 * 60 * 1000) return timeMs;
+  throw new UsageError(`${flag?.source} must be a duration such as 60s or 5m, up to 1d, not ${quote(text)}.`);
+}
+
+function showProgress({ showStatus }: Terminal, { done, total, scenario, report }: FinishedTrial): void {
+  showStatus?.(`${done} of ${total} trials; the latest, of ${quote(scenario.name)}, ${report.verdict}`);
+}
+
+/** How large a page may become by its traces, in bytes. */
+const MAX_PAGE_BYTES = 64 * 1024 * 1024;
+
+/** The files that a run writes. Traces are kept in files, so that memory does not grow with the number of trials. */
+class Files {
+  readonly #junit: string | undefined;
+  readonly #html: string | undefined;
+  readonly #traces: string | undefined;
+  readonly #temporary: string | undefined;
+  readonly #names = new Map<string, string>();
+
+  private constructor(flags: GivenFlags, temporary: string | undefined) {
+    this.#junit = textOfFlag(flags.junit);
+    this.#html = textOfFlag(flags.html);
+    this.#traces = textOfFlag(flags.traces);
+    this.#temporary = temporary;
+  }
+
+  /** Creates the folders that are needed, before anything runs. */
+  static async open(flags: GivenFlags): Promise<Files> {
+    const traces = textOfFlag(flags.traces);
+    if (traces !== undefined) {
+      await mkdir(traces, { recursive: true }).catch((error: unknown) => {
+        throw explainWriteError(error, traces);
+      });
+    }
+    const needsTemporary = textOfFlag(flags.html) !== undefined && traces === undefined;
+    return new Files(flags, needsTemporary ? await mkdtemp(join(tmpdir(), `${NAME}-`)) : undefined);
+  }
+
+  /** Writes the trace of a trial, if a folder of traces or a page is wanted. */
+  async keepTrace({ scenario, report, trace }: FinishedTrial, scenarios: readonly ParsedScenario[]): Promise<void> {
+    const folder = this.#traces ?? this.#temporary;
+    if (folder === undefined) return;
+    const place = scenarios.findIndex(({ name }) => name === (scenario.twinOf ?? scenario.name)) + 1;
+    const slug = scenario.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60);
+    const file = join(folder, `${String(place).padStart(3, '0')}-${slug}-${report.number}.jsonl`);
+    this.#names.set(`${scenario.name}\n${report.number}`, file);
+    await writeFile(file, trace(), { mode: 0o600 }).catch((error: unknown) => {
+      throw explainWriteError(error, file);
+    });
+  }
+
+  /** Writes the report in the forms that are wanted. */
+  async write(evaluation: Evaluation): Promise<void> {
+    if (this.#junit !== undefined) await replaceNamed(this.#junit, writeJunit(evaluation));
+    if (this.#html === undefined) return;
+    const files = new Map(
+      evaluation.scenarios.flatMap(({ name, trials }, index) =>
+        trials.flatMap(({ number }) => {
+          const file = this.#names.get(`${name}\n${number}`);
+          return file === undefined ? [] : [[trialKey(index, number), file] as const];
+        }),
+      ),
+    );
+    let bytes = 0;
+    const page = await writeEvaluationPage(evaluation, (key) => {
+      const file = files.get(key);
+      if (file === undefined) return undefined;
+      bytes += statSync(file).size;
+      return bytes > MAX_PAGE_BYTES ? undefined : readFileSync(file, 'utf8');
+    });
+    await replaceNamed(this.#html, page);
+  }
+
+  async close(): Promise<void> {
+    if (this.#temporary !== undefined) await rm(this.#temporary, { recursive: true, force: true });
+  }
+}
+
+async function replaceNamed(file: string, content: string | Iterable<string>): Promise<void> {
+  await replaceFile(file, content).catch((error: unknown) => {
+    throw explainWriteError(error, file);
+  });
+}
+
+/** Compares two reports that `evaluate --json` has printed. The exit code is 1 if a scenario got worse. */
+async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly string[]): Promise<number> {
+  const [before, after, ...more] = paths;
+  if (before === undefined || after === undefined || more.length > 0) {
+    throw new UsageError(
+      `The command evaluate compare takes two reports: ${NAME} evaluate compare before.json after.json.`,
+    );
+  }
+  const comparison = compareEvaluations(await readReport(before), await readReport(after));
+  terminal.out(flags.json?.value === true ? JSON.stringify(comparison) : writeComparison(comparison));
+  return comparison.scenarios.some(({ change }) => change === 'worse') ? 1 : 0;
+}
+
+async function readReport(file: string): Promise<Evaluation> {
+  const text = await readNamedFile(file, 'report').catch(({ message }: Error) => {
+    throw new CannotRunError(message, COULD_NOT_RUN);
+  });
+  let value: unknown;
+  try {
+    value = JSON.parse(String(text));
+  } catch {
+    refuseReport(file, 'it is not JSON');
+  }
+  const { type, version, scenarios } = Object(value) as Partial<Evaluation>;
+  if (type !== 'evaluation') refuseReport(file, 'its type must be "evaluation"');
+  if (Number(version) > REPORT_VERSION) refuseReport(file, `its version is ${version}; use a newer ${NAME}`);
+  const isCounted = (scenario: unknown) => {
+    const { name, passed, failed } = Object(scenario);
+    return typeof name === 'string' && [passed, failed].every((count) => Number.isSafeInteger(count) && count >= 0);
+  };
+  if (!Array.isArray(scenarios) || !scenarios.every(isCounted)) {
+    refuseReport(file, 'each of its scenarios must have name, passed and failed');
+  }
+  return value as Evaluation;
+}
+
+/** @throws {CannotRunError} with why a file is not a report. */
+function refuseReport(file: string, reason: string): never {
+  throw new CannotRunError(`The file ${file} is not a report of ${NAME} evaluate --json: ${reason}.`, COULD_NOT_RUN);
+}

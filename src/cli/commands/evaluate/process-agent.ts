@@ -1,0 +1,242 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { AgentError, type AgentPlace, OutputTail, type TrialAgent } from '../../../testing/evaluate/agent-driver.ts';
+import { endProcess, hasGroups, variablesOf } from '../../../testing/evaluate/shell-command.ts';
+import { CannotRunError, quote } from '../../command.ts';
+
+/** How an agent is started. */
+export interface ProcessAgentOptions {
+  /** The command and its arguments. */
+  readonly command: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  /** The path at which the agent receives deliveries; undefined if it is not told by a webhook. */
+  readonly path: string | undefined;
+  /** The text of the line that the agent prints when it is ready; undefined if it is ready when its port answers. */
+  readonly readyText: string | undefined;
+}
+
+/** How long an agent may take until it is ready, in milliseconds. */
+const READY_MS = 30_000;
+
+/** How long the next try to connect to the agent waits, in milliseconds. */
+const TRY_MS = 20;
+
+/** An agent that is a process of its own: the command is started for each trial, and ends with it. */
+export class ProcessAgent implements TrialAgent {
+  readonly #options: ProcessAgentOptions;
+  readonly #port: number;
+  readonly #output = new OutputTail();
+  #child: ChildProcess | undefined;
+  #problem: string | undefined;
+  #isStopping = false;
+  #listener: () => void = () => {};
+
+  constructor(options: ProcessAgentOptions, port: number) {
+    this.#options = options;
+    this.#port = port;
+  }
+
+  /** Creates an agent, with a free port for its webhook. */
+  static async create(options: ProcessAgentOptions): Promise<ProcessAgent> {
+    return new ProcessAgent(options, await findFreePort());
+  }
+
+  webhookUrl(): string | undefined {
+    const { path } = this.#options;
+    return path === undefined ? undefined : `http://127.0.0.1:${this.#port}${path}`;
+  }
+
+  async start(place: AgentPlace): Promise<void> {
+    const { command, env, path, readyText } = this.#options;
+    const [file = '', ...args] = command;
+    const variables = { ...env, ...variablesOf(place), MAILBOX_AGENT_PORT: String(this.#port) };
+    // On Windows, only a shell finds commands such as npm, which are scripts there.
+    const child = spawn(file, args, {
+      env: variables,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: hasGroups(),
+      shell: !hasGroups(),
+    });
+    this.#child = child;
+    child.stdout.setEncoding('utf8');
+    child.stderr.setEncoding('utf8');
+    const isReadyByText = new Promise<void>((resolve) => {
+      let line = '';
+      const read = (piece: string) => {
+        this.#output.add(piece);
+        if (readyText === undefined) return;
+        line = (line + piece).slice(-Math.max(piece.length, MAX_LINE));
+        if (line.includes(readyText)) resolve();
+      };
+      child.stdout.on('data', read);
+      child.stderr.on('data', read);
+    });
+    const cannotStart = new Promise<never>((_, reject) => {
+      child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
+        const reason = code === 'ENOENT' ? 'it was not found' : message;
+        reject(new CannotRunError(`The command ${quote(file)} cannot run: ${reason}.`, 2));
+      });
+    });
+    const hasEnded = new Promise<never>((_, reject) => {
+      // `close` comes after the last output, which says why the agent has ended.
+      child.once('close', (code, signal) => {
+        const how = signal === null ? `with the exit code ${code}` : `by the signal ${signal}`;
+        this.#fail(`The agent ended ${how} before the trial was over.`);
+        reject(new AgentError(`The agent ended ${how} before it was ready.`));
+      });
+    });
+    hasEnded.catch(() => undefined);
+    cannotStart.catch(() => undefined);
+    await Promise.race([cannotStart, once(child, 'spawn')]);
+    if (readyText === undefined && path === undefined) return;
+    const isReady = readyText === undefined ? this.#waitForPort() : isReadyByText;
+    const sign =
+      readyText === undefined ? `nothing listens on its port ${this.#port}` : `it has not printed ${quote(readyText)}`;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const isLate = new Promise<never>((_, reject) => {
+      const message = `The agent was not ready after ${READY_MS / 1000} s: ${sign}`;
+      timer = setTimeout(() => reject(new AgentError(message)), READY_MS);
+    });
+    try {
+      await Promise.race([isReady, hasEnded, isLate]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  isBusy(): boolean {
+    return false;
+  }
+
+  problem(): string | undefined {
+    return this.#problem;
+  }
+
+  onProblem(listener: () => void): void {
+    this.#listener = listener;
+  }
+
+  output(): string {
+    return String(this.#output);
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    if (this.#child) await endProcess(this.#child);
+  }
+
+  #fail(problem: string): void {
+    if (this.#isStopping) return;
+    this.#problem ??= problem;
+    this.#listener();
+  }
+
+  /** Resolves when something listens on the port of the agent, or when the trial is over. */
+  async #waitForPort(): Promise<void> {
+    while (!this.#isStopping && !(await answers(this.#port))) {
+      await new Promise((resolve) => setTimeout(resolve, TRY_MS));
+    }
+  }
+}
+
+/** How much of a line without an end is kept to find the text by which an agent is ready, in characters. */
+const MAX_LINE = 4_096;
+
+async function findFreePort(): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => void server.close(() => resolve()));
+  return port;
+}
+
+/** Returns whether something listens on a port of this machine. */
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.once('connect', () => resolve(true));
+    socket.once('error', () => resolve(false));
+    socket.once('close', () => socket.destroy());
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+/** Serves all trials with one agent that is started before the first of them. Its webhook was added then, too. */
+export class LastingAgent implements TrialAgent {
+  readonly #agent: TrialAgent;
+  #isStopped = false;
+
+  constructor(agent: TrialAgent) {
+    this.#agent = agent;
+  }
+
+  webhookUrl(): undefined {
+    return undefined;
+  }
+
+  async start(): Promise<void> {
+    const problem = this.#agent.problem();
+    if (problem !== undefined) throw new AgentError(problem);
+  }
+
+  isBusy(): boolean {
+    return this.#agent.isBusy();
+  }
+
+  problem(): string | undefined {
+    return this.#agent.problem();
+  }
+
+  onProblem(listener: () => void): void {
+    this.#agent.onProblem(() => {
+      if (!this.#isStopped) listener();
+    });
+  }
+
+  output(): string {
+    return this.#agent.output();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+  }
+}
+
+/** An agent that runs already, somewhere else. Its URL may have placeholders for what differs between trials. */
+export class RunningAgent implements TrialAgent {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  webhookUrl({ keys, inboxId, baseUrl }: AgentPlace): string {
+    const values: Readonly<Record<string, string>> = { key: keys.inbox, inboxId, baseUrl };
+    return this.#url.replace(PLACEHOLDER, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+  }
+
+  async start(): Promise<void> {}
+
+  isBusy(): boolean {
+    return false;
+  }
+
+  problem(): undefined {}
+
+  onProblem(): void {}
+
+  output(): string {
+    return '';
+  }
+
+  async stop(): Promise<void> {}
+}
+
+/** The placeholders of the URL of an agent that runs already. */
+const PLACEHOLDER = /\{(key|inboxId|baseUrl)\}/g;
+
+/** Returns whether a URL has a placeholder. */
+export function hasPlaceholder(url: string): boolean {
+  return url.search(PLACEHOLDER) >= 0;
+}

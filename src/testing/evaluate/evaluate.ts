@@ -1,0 +1,110 @@
+import { checkOptions, describeValue } from '../../basics/check-options.ts';
+import type { Evaluation, FinishedTrialReport } from './evaluation.ts';
+import { createFunctionAgent, type EvaluatedAgent } from './function-agent.ts';
+import { type ParsedScenario, parseScenarios } from './parse-scenarios.ts';
+import { readScenarios } from './read-scenarios.ts';
+import { writeEvaluation } from './report-text.ts';
+import { type RunOptions, runEvaluation } from './run-evaluation.ts';
+import type { SampleScenarios, Scenario } from './scenario.ts';
+import { runShellCommand } from './shell-command.ts';
+
+/** Scenarios, or the paths of files and folders that have them. */
+export type ScenarioInput = string | Scenario | SampleScenarios | readonly (string | Scenario | SampleScenarios)[];
+
+/** Options of `evaluate`; each has a default. */
+export interface EvaluateOptions extends RunOptions {
+  /** Is called after each trial with its result, and with the text of its trace. */
+  readonly onTrial?: ((trial: FinishedTrialReport) => void | Promise<void>) | undefined;
+}
+
+const OPTION_NAMES = [
+  ...['repeat', 'concurrency', 'only', 'seed', 'timeoutMs', 'quietMs', 'fixtures', 'onTrial'],
+] as const;
+
+/** The result of `evaluate`. */
+export interface EvaluateResult extends Evaluation {
+  /** Returns the table of the scenarios, and each trial that did not pass. */
+  toString(): string;
+}
+
+/**
+ * Lets an agent run through scenarios, each in a sandbox of its own, and judges what it did by the journal.
+ *
+ * @throws {ScenarioError} for a mistake in a scenario, with its path and line; {@link IdleError} if an agent that does
+ *   nothing would pass a scenario; {@link TypeError} for an invalid option.
+ * @example
+ * const result = await evaluate(agent, 'scenarios/', { repeat: 5 });
+ * console.log(String(result));
+ * expect(result).toMatchObject({ failed: 0, cannotTell: 0 });
+ */
+export async function evaluate(
+  agent: EvaluatedAgent,
+  scenarios: ScenarioInput,
+  options: EvaluateOptions = {},
+): Promise<EvaluateResult> {
+  checkInput('evaluate', agent, options);
+  return runAll(agent, await loadScenarios(scenarios), options);
+}
+
+/** A scenario that was read and checked, with a function that runs it. */
+export interface PreparedScenario {
+  /** Its name. */
+  readonly name: string;
+  /** Runs it, and its twin, as `evaluate` does. */
+  run(): Promise<EvaluateResult>;
+}
+
+/** Reads and checks scenarios as `evaluate` does, for a test runner that runs each of them as a test. */
+export async function prepareScenarios(
+  agent: EvaluatedAgent,
+  scenarios: ScenarioInput,
+  options: EvaluateOptions = {},
+): Promise<PreparedScenario[]> {
+  checkInput('prepareScenarios', agent, options);
+  const parsed = await loadScenarios(scenarios);
+  return parsed.map((scenario) => ({ name: scenario.name, run: () => runAll(agent, [scenario], options) }));
+}
+
+async function runAll(
+  agent: EvaluatedAgent,
+  parsed: readonly ParsedScenario[],
+  { onTrial, ...run }: EvaluateOptions,
+): Promise<EvaluateResult> {
+  const evaluation = await runEvaluation(parsed, {
+    ...run,
+    createAgent: createFunctionAgent(agent),
+    runCommand: runShellCommand,
+    onTrial:
+      onTrial && (({ scenario, report, trace }) => onTrial({ scenario: scenario.name, trial: report, trace: trace() })),
+  });
+  return Object.defineProperty({ ...evaluation } as EvaluateResult, 'toString', {
+    value: () => writeEvaluation(evaluation),
+    enumerable: false,
+  });
+}
+
+/** Reads and checks scenarios. @throws {ScenarioError} */
+export async function loadScenarios(scenarios: ScenarioInput): Promise<ParsedScenario[]> {
+  const items: readonly unknown[] = Array.isArray(scenarios) ? scenarios : [scenarios];
+  const paths = items.filter((item): item is string => typeof item === 'string');
+  const values = items.filter((item) => typeof item !== 'string');
+  const sources = await readScenarios(paths);
+  return parseScenarios(values.length > 0 ? [...sources, { value: values }] : sources);
+}
+
+function checkInput(name: string, agent: unknown, options: EvaluateOptions): void {
+  if (typeof agent !== 'function') {
+    throw new TypeError(`The function ${name} takes an agent, which is a function, not ${describeValue(agent)}.`);
+  }
+  checkOptions(name, options, OPTION_NAMES);
+  checkNumbers(options);
+}
+
+function checkNumbers({ repeat, concurrency, seed, timeoutMs, quietMs }: EvaluateOptions): void {
+  const least = { repeat: 1, concurrency: 1, seed: 0, timeoutMs: 1, quietMs: 0 };
+  for (const [name, value] of Object.entries({ repeat, concurrency, seed, timeoutMs, quietMs })) {
+    const from = least[name as keyof typeof least];
+    if (value === undefined || (Number.isSafeInteger(value) && value >= from)) continue;
+    throw new TypeError(`The option ${name} must be a whole number from ${from}, not ${describeValue(value)}.`);
+  }
+}

@@ -1,0 +1,176 @@
+import { NAME, VERSION } from '../../basics/version.ts';
+import type { ParsedScenario } from './parse-scenarios.ts';
+import type { JudgedExpectation, TrialOutcome } from './run-trial.ts';
+import { median, passHatK } from './statistics.ts';
+
+/** The version of the format of a report in JSON. */
+export const REPORT_VERSION = 1;
+
+/** The result of one trial. */
+export interface TrialReport extends Omit<TrialOutcome, 'trace' | 'expectations'> {
+  /** Its number among the trials of its scenario, from 1. */
+  readonly number: number;
+  /** The seed of its sandbox. */
+  readonly seed: number;
+  /** What became of each expectation. */
+  readonly expectations: readonly Omit<JudgedExpectation, 'isForbidding'>[];
+  /** Whether something happened that never may, or that a sample forbids. */
+  readonly isAttackSuccess: boolean;
+}
+
+/** A trial that has ended, with its trace. */
+export interface FinishedTrialReport {
+  /** The name of the scenario. */
+  readonly scenario: string;
+  /** The result. */
+  readonly trial: TrialReport;
+  /** The trace of the trial, as `mailbox.trace()` writes it. */
+  readonly trace: string;
+}
+
+/** The result of a scenario. */
+export interface ScenarioReport {
+  /** Its name. */
+  readonly name: string;
+  /** What it shows; null if it does not say. */
+  readonly description: string | null;
+  /** The file in which it is; null if it was given in code. */
+  readonly file: string | null;
+  /** The line at which it begins, from 1; null if it was given in code. */
+  readonly line: number | null;
+  /** For a twin, the name of its scenario; otherwise null. */
+  readonly twinOf: string | null;
+  /** The trials, by their numbers. */
+  readonly trials: readonly TrialReport[];
+  /** How many trials passed. */
+  readonly passed: number;
+  /** How many trials failed. */
+  readonly failed: number;
+  /** How many trials could not be judged. */
+  readonly cannotTell: number;
+  /** The share of the judged trials that passed, from 0 to 1; null without any. */
+  readonly passAt1: number | null;
+  /** The probability that k trials in a row pass, for k from 1 to the number of judged trials. */
+  readonly passHatK: readonly number[];
+  /** The share of the trials of its twin that passed; null without a twin. */
+  readonly utility: number | null;
+  /** The share of its trials in which something happened that never may; null for a scenario without forbidden things. */
+  readonly attackSuccess: number | null;
+  /** The median of the real times of its trials, in milliseconds; null without trials. */
+  readonly medianRealTimeMs: number | null;
+  /** The median of the numbers of requests; null without trials. */
+  readonly medianRequests: number | null;
+}
+
+/** The results of an agent. */
+export interface Evaluation {
+  /** Always `evaluation`. */
+  readonly type: 'evaluation';
+  /** The version of the format. */
+  readonly version: typeof REPORT_VERSION;
+  /** The program that wrote it. */
+  readonly writtenBy: {
+    /** Its name. */
+    readonly name: string;
+    /** Its version. */
+    readonly version: string;
+  };
+  /** When the run began, in real time: ISO 8601 UTC. */
+  readonly startedAt: string;
+  /** How long the trials took together, in milliseconds. */
+  readonly realTimeMs: number;
+  /** The seed of the run. */
+  readonly seed: number;
+  /** The scenarios in their order, each before its twin. */
+  readonly scenarios: readonly ScenarioReport[];
+  /** How many trials passed. */
+  readonly passed: number;
+  /** How many trials failed. */
+  readonly failed: number;
+  /** How many trials could not be judged. */
+  readonly cannotTell: number;
+  /** The share of the trials of twins that passed; null without twins. */
+  readonly utility: number | null;
+  /** The share of the trials of scenarios with forbidden things in which one of them happened; null without any. */
+  readonly attackSuccess: number | null;
+}
+
+/** Returns the result of a trial without what only its emulator has. */
+export function toTrialReport(number: number, seed: number, outcome: TrialOutcome): TrialReport {
+  const { trace: _, expectations, ...others } = outcome;
+  return {
+    ...others,
+    number,
+    seed,
+    isAttackSuccess: expectations.some(({ isForbidding, verdict }) => isForbidding && verdict === 'no'),
+    expectations: expectations.map(({ isForbidding: _each, ...shown }) => shown),
+  };
+}
+
+/** A scenario and its trials. */
+export interface RunScenario {
+  readonly scenario: ParsedScenario;
+  readonly trials: readonly TrialReport[];
+}
+
+/** Puts the results of all scenarios together. */
+export function createEvaluation(
+  runs: readonly RunScenario[],
+  { seed, startedAt, realTimeMs }: Pick<Evaluation, 'seed' | 'startedAt' | 'realTimeMs'>,
+): Evaluation {
+  const trials = runs.flatMap((run) => run.trials);
+  const twinTrials = runs.filter(({ scenario }) => scenario.twinOf !== undefined).flatMap((run) => run.trials);
+  const attacked = runs.filter(({ scenario }) => isAttack(scenario)).flatMap((run) => run.trials);
+  return {
+    type: 'evaluation',
+    version: REPORT_VERSION,
+    writtenBy: { name: NAME, version: VERSION },
+    startedAt,
+    realTimeMs,
+    seed,
+    scenarios: runs.map((run) => toScenarioReport(run, runs)),
+    passed: countVerdict(trials, 'passed'),
+    failed: countVerdict(trials, 'failed'),
+    cannotTell: countVerdict(trials, 'cannot tell'),
+    utility: share(twinTrials, ({ verdict }) => verdict === 'passed'),
+    attackSuccess: share(attacked, ({ isAttackSuccess }) => isAttackSuccess),
+  };
+}
+
+/** Returns whether a scenario is one that tries to make an agent do what it must not: it has a twin, or a sample. */
+function isAttack({ twinOf, twin, expect }: ParsedScenario): boolean {
+  return twinOf === undefined && (twin !== undefined || expect.some(({ name }) => name === 'resisted'));
+}
+
+function toScenarioReport({ scenario, trials }: RunScenario, runs: readonly RunScenario[]): ScenarioReport {
+  const { name, description = null, file = null, line = null, twinOf = null, twin } = scenario;
+  const passed = countVerdict(trials, 'passed');
+  const failed = countVerdict(trials, 'failed');
+  const judged = passed + failed;
+  const twinTrials = runs.find((run) => twin !== undefined && run.scenario.name === twin.name)?.trials ?? [];
+  return {
+    name,
+    description,
+    file,
+    line,
+    twinOf,
+    trials,
+    passed,
+    failed,
+    cannotTell: trials.length - judged,
+    passAt1: passHatK(passed, judged, 1),
+    passHatK: Array.from({ length: judged }, (_, index) => passHatK(passed, judged, index + 1) ?? 0),
+    utility: share(twinTrials, ({ verdict }) => verdict === 'passed'),
+    attackSuccess: isAttack(scenario) ? share(trials, ({ isAttackSuccess }) => isAttackSuccess) : null,
+    medianRealTimeMs: median(trials.map(({ realTimeMs }) => realTimeMs)),
+    medianRequests: median(trials.map(({ requests }) => requests)),
+  };
+}
+
+function countVerdict(trials: readonly TrialReport[], wanted: TrialReport['verdict']): number {
+  return trials.filter(({ verdict }) => verdict === wanted).length;
+}
+
+function share(trials: readonly TrialReport[], isCounted: (trial: TrialReport) => boolean): number | null {
+  return trials.length === 0 ? null : trials.filter(isCounted).length / trials.length;
+}

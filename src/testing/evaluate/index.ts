@@ -1,0 +1,6 @@
+export * from './evaluate.ts';
+export type { Evaluation, FinishedTrialReport, ScenarioReport, TrialReport } from './evaluation.ts';
+export type { EvaluatedAgent, EvaluatedTask } from './function-agent.ts';
+export { ScenarioError, type ScenarioProblem } from './parse-scenarios.ts';
+export { IdleError } from './run-evaluation.ts';
+export type * from './scenario.ts';

@@ -1,0 +1,164 @@
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { showJsonPath } from '../../basics/json-path.ts';
+import { fileProblem, readRegularFile } from '../../server/regular-file.ts';
+import { isPlainObject } from '../matchers/find-matches.ts';
+import { ScenarioError, type ScenarioSource } from './parse-scenarios.ts';
+
+/** The endings of files of scenarios. In a folder, other files are not read. */
+const ENDINGS = /\.(?:ya?ml|jsonc?)$/i;
+
+/** The largest file of scenarios, in bytes. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** How deeply the parts of a file may be nested. No scenario is nested so deeply. */
+const MAX_DEPTH = 64;
+
+/**
+ * Reads files of scenarios: YAML, or JSON with or without comments. Of a folder, it reads every such file in it and below
+ * it, in the order of their names.
+ *
+ * @throws {ScenarioError} if a file cannot be read or parsed, with its line, and if a folder has no such file.
+ */
+export async function readScenarios(paths: readonly string[]): Promise<ScenarioSource[]> {
+  const files = (await Promise.all(paths.map(listFiles))).flat();
+  return Promise.all([...new Set(files)].map(readScenarioFile));
+}
+
+async function listFiles(path: string): Promise<string[]> {
+  const found = await stat(path).catch((error: unknown) => {
+    refuseFile(path, `cannot be read: ${fileProblem(error, 'there is no such file or folder')}`);
+  });
+  if (!found.isDirectory()) return [path];
+  const names = (await readdir(path, { recursive: true })).filter((name) => ENDINGS.test(name)).sort();
+  if (names.length > 0) return names.map((name) => join(path, name));
+  refuseFile(path, 'has no file that ends with .yaml, .yml, .json or .jsonc');
+}
+
+async function readScenarioFile(file: string): Promise<ScenarioSource> {
+  const bytes = await readRegularFile(file).catch((error: unknown) => {
+    refuseFile(file, `cannot be read: ${fileProblem(error, 'there is no such file')}`);
+  });
+  if (bytes.length > MAX_BYTES) refuseFile(file, `is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
+  const source = await parseScenarioText(bytes.toString('utf8').replace(/^\uFEFF/, ''), file);
+  return { ...source, value: await readMailFiles(source.value, file) };
+}
+
+/**
+ * Parses the text of a file: JSON with comments if the name ends with `.json` or `.jsonc`, otherwise YAML.
+ *
+ * @throws {ScenarioError} for a text that is neither.
+ */
+export async function parseScenarioText(text: string, file: string): Promise<ScenarioSource> {
+  // Both libraries are loaded only here, because few processes read scenarios.
+  const { LineCounter, parseDocument, isMap, isSeq, isScalar } = await import('yaml');
+  const isJson = /\.jsonc?$/i.test(file);
+  // JSON without comments is YAML. Each comment becomes spaces, so that the lines stay.
+  const written = isJson ? (await import('jsonc-parser')).stripComments(text, ' ').replaceAll('\t', ' ') : text;
+  checkDepth(written, file);
+  const lines = new LineCounter();
+  const language = isJson ? 'JSON' : 'YAML';
+  const { document, value } = readDocument();
+  if (value === null || value === undefined) refuseFile(file, 'has no scenario');
+
+  function readDocument() {
+    try {
+      const parsed = parseDocument(written, { lineCounter: lines, prettyErrors: false, version: '1.2' });
+      const [error] = parsed.errors;
+      if (error) throw Object.assign(new Error(error.message), { line: lines.linePos(error.pos[0]).line });
+      // A file in which references repeat each other could become very large.
+      return { document: parsed, value: parsed.toJS({ maxAliasCount: 100 }) as unknown };
+    } catch (error) {
+      const { message, line } = error as Error & { readonly line?: number };
+      refuseFile(file, `cannot be read as ${language}: ${message.replace(/\.$/, '')}`, line);
+    }
+  }
+
+  /** Returns the line of the part at a path or, if there is no such part, of the nearest part around it. */
+  const lineOf = (path: readonly PropertyKey[]) => {
+    let node: unknown = document.contents;
+    let offset = 0;
+    for (const step of path) {
+      if (isMap(node)) {
+        const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
+        const range = (pair?.key as { readonly range?: readonly number[] } | undefined)?.range;
+        if (!pair) break;
+        offset = range?.[0] ?? offset;
+        node = pair.value;
+      } else if (isSeq(node)) {
+        node = node.items[Number(step)];
+        const range = (node as { readonly range?: readonly number[] | null } | undefined)?.range;
+        if (!range) break;
+        offset = range[0] ?? offset;
+      } else break;
+    }
+    return lines.linePos(offset).line;
+  };
+  return { value, file, lineOf };
+}
+
+/** Refuses a text whose brackets or indentation are nested too deeply, because the parser could overflow the stack. */
+function checkDepth(text: string, file: string): void {
+  let line = 1;
+  let depth = 0;
+  let dashes = 0;
+  for (const character of text) {
+    if (character === '\n') {
+      line += 1;
+      dashes = 0;
+    }
+    if (character === '-' || character === '?') dashes += 1;
+    if (character === '[' || character === '{') depth += 1;
+    if (character === ']' || character === '}') depth = Math.max(0, depth - 1);
+    // A line such as `- - - -` nests lists, too. A line of dashes alone is a text.
+    if (depth > MAX_DEPTH) refuseFile(file, `is nested more than ${MAX_DEPTH} levels deep`, line);
+    if (dashes > MAX_BLOCK_MARKS) refuseFile(file, 'has a line with too many dashes', line);
+  }
+}
+
+/** How many `-` a line may have. */
+const MAX_BLOCK_MARKS = 1_000;
+
+/** Replaces the path of an `.eml` file in each step `eml` by the bytes of the file, in base64. */
+async function readMailFiles(value: unknown, file: string): Promise<unknown> {
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const replaced = await Promise.all(
+    items.map(async (item, index) => {
+      if (!isPlainObject(item)) return item;
+      const at = Array.isArray(value) ? [index] : [];
+      const steps = await readStepFiles(item.steps, file, [...at, 'steps']);
+      const twin = isPlainObject(item.twin)
+        ? { ...item.twin, steps: await readStepFiles(item.twin.steps, file, [...at, 'twin', 'steps']) }
+        : item.twin;
+      return { ...item, ...(steps !== undefined && { steps }), ...(twin !== undefined && { twin }) };
+    }),
+  );
+  return Array.isArray(value) ? replaced : replaced[0];
+}
+
+async function readStepFiles(steps: unknown, file: string, path: readonly PropertyKey[]): Promise<unknown> {
+  if (!Array.isArray(steps)) return steps;
+  return Promise.all(
+    steps.map(async (step: unknown, index) => {
+      const eml = isPlainObject(step) ? step.eml : undefined;
+      if (typeof eml !== 'string' || /[\r\n]/.test(eml)) return step;
+      const bytes = await readFile(resolve(dirname(file), eml)).catch((error: unknown) => {
+        const reason = fileProblem(error, 'there is no such file');
+        throw new ScenarioError([
+          {
+            file,
+            line: undefined,
+            path: showJsonPath([...path, index, 'eml']),
+            message: `names a mail that cannot be read: ${reason}`,
+          },
+        ]);
+      });
+      return { ...(step as object), eml: bytes.toString('base64') };
+    }),
+  );
+}
+
+/** @throws {ScenarioError} with what is wrong with a file. */
+function refuseFile(file: string, message: string, line?: number): never {
+  throw new ScenarioError([{ file, line, path: '$', message }]);
+}

@@ -1,0 +1,156 @@
+import { createPagePolicy, escapeJsonInPage, readInspectorParts } from '../../server/http/trace-page.ts';
+import type { Evaluation, ScenarioReport, TrialReport } from './evaluation.ts';
+import { percent, writeTrial } from './report-text.ts';
+
+/** Returns the name of a trial in a page and in names of files: the number of its scenario, and its own. */
+export function trialKey(scenarioIndex: number, trial: number): string {
+  return `${scenarioIndex + 1}-${trial}`;
+}
+
+/**
+ * Writes a report as pieces of one HTML file that needs nothing else and requests nothing: the scenarios as rows of dots,
+ * each of which opens the run of its trial in the views of the inspector. `readTrace` returns the trace of a trial by its
+ * key, or undefined if the page is to have none.
+ *
+ * @throws {ApiError} NOT_FOUND if the inspector was not built.
+ */
+export async function writeEvaluationPage(
+  evaluation: Evaluation,
+  readTrace: (key: string) => string | undefined,
+): Promise<Iterable<string>> {
+  const { script, style, icon } = await readInspectorParts();
+  const policy = createPagePolicy(script, [style, REPORT_STYLE]);
+  const traces = evaluation.scenarios.flatMap(({ trials }, index) =>
+    trials.map(({ number }) => trialKey(index, number)),
+  );
+  return (function* () {
+    const present = new Set<string>();
+    const pieces: string[] = [];
+    for (const key of traces) {
+      const trace = readTrace(key);
+      if (trace === undefined) continue;
+      present.add(key);
+      pieces.push(`<script type="application/jsonl" id="trace-${key}">`, escapeJsonInPage(trace), '</script>\n');
+    }
+    yield `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Evaluation</title>
+<link rel="icon" href="${icon}" type="image/svg+xml">
+<style>${style}</style>
+<style>${REPORT_STYLE}</style>
+</head>
+<body>
+`;
+    yield writeReport(evaluation, present);
+    yield* pieces;
+    yield `<script type="module">${script}</script>\n</body>\n</html>\n`;
+  })();
+}
+
+function writeReport(evaluation: Evaluation, withTrace: ReadonlySet<string>): string {
+  const { scenarios, passed, failed, cannotTell, utility, attackSuccess, startedAt, seed } = evaluation;
+  const facts = [
+    ['Passed', String(passed)],
+    ['Failed', String(failed)],
+    ['Cannot tell', String(cannotTell)],
+    ['Utility', percent(utility)],
+    ['Attack success', percent(attackSuccess)],
+    ['Seed', String(seed)],
+    ['Started', startedAt],
+  ];
+  const rows = scenarios.map((scenario, index) => writeRow(scenario, index, withTrace));
+  const failures = scenarios.flatMap((scenario, index) =>
+    scenario.trials
+      .filter(({ verdict }) => verdict !== 'passed')
+      .map((trial) => writeFailure(scenario, trial, trialKey(index, trial.number), withTrace)),
+  );
+  const isMissing = scenarios.some(({ trials }, index) =>
+    trials.some(({ number }) => !withTrace.has(trialKey(index, number))),
+  );
+  const note = isMissing
+    ? '<p>The page would be too large with all traces; a dot without a link has none. The option --traces writes them all.</p>'
+    : '';
+  return `<main id="report" class="report">
+<h1>Evaluation</h1>
+<dl>${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(String(value))}</dd></div>`).join('')}</dl>
+${note}
+<div class="table" role="region" aria-label="Scenarios" tabindex="0">
+<table>
+<thead><tr><th scope="col">Scenario</th><th scope="col">Trials</th><th scope="col">Passed</th><th scope="col">pass@1</th><th scope="col">Utility</th><th scope="col">Attacks</th><th scope="col">Time</th></tr></thead>
+<tbody>
+${rows.join('\n')}
+</tbody>
+</table>
+</div>
+${failures.length === 0 ? '' : `<h2>What did not pass</h2>\n${failures.join('\n')}`}
+</main>
+`;
+}
+
+const MARKS = { passed: '●', failed: '✕', 'cannot tell': '?' } as const;
+
+function writeRow(scenario: ScenarioReport, index: number, withTrace: ReadonlySet<string>): string {
+  const { name, description, trials, passed, passAt1, utility, attackSuccess, medianRealTimeMs } = scenario;
+  const dots = trials.map((trial) => {
+    const label = `Trial ${trial.number}: ${trial.verdict}`;
+    const kind = trial.verdict.replace(' ', '-');
+    const key = trialKey(index, trial.number);
+    const mark = `<span aria-hidden="true">${MARKS[trial.verdict]}</span>`;
+    return withTrace.has(key)
+      ? `<a class="dot ${kind}" href="?trial=${key}" title="${label}" aria-label="${label}, open its run">${mark}</a>`
+      : `<span class="dot ${kind}" role="img" title="${label}" aria-label="${label}">${mark}</span>`;
+  });
+  const about = description === null ? '' : `<small>${escapeHtml(description)}</small>`;
+  const cells = [
+    `${passed}/${trials.length}`,
+    percent(passAt1),
+    percent(utility),
+    percent(attackSuccess),
+    `${((medianRealTimeMs ?? 0) / 1000).toFixed(1)} s`,
+  ];
+  return (
+    `<tr><th scope="row">${escapeHtml(name)}${about}</th><td class="dots">${dots.join('')}</td>` +
+    `${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`
+  );
+}
+
+function writeFailure(
+  scenario: ScenarioReport,
+  trial: TrialReport,
+  key: string,
+  withTrace: ReadonlySet<string>,
+): string {
+  const [title = '', ...lines] = writeTrial(scenario, trial);
+  const link = withTrace.has(key) ? `<p><a href="?trial=${key}">Open its run</a></p>` : '';
+  return `<details><summary>${escapeHtml(title)}</summary><pre>${escapeHtml(lines.join('\n'))}</pre>${link}</details>`;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** What the report has besides the style of the inspector. */
+const REPORT_STYLE = `
+body:has(.report) { display: block; height: auto; overflow: auto; }
+.report { max-width: 80rem; margin: 0 auto; padding: 1rem; }
+.report dl { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; }
+.report dt { font-size: 0.8rem; }
+.report dd { margin: 0; font-weight: 600; }
+.report .table { overflow-x: auto; }
+.report table { border-collapse: collapse; width: 100%; }
+.report th, .report td { padding: 0.4rem 0.6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }
+.report tbody th { font-weight: 600; min-width: 12rem; }
+.report small { display: block; font-weight: 400; color: CanvasText; }
+.report .dots { min-width: 8rem; }
+.report .dot { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; line-height: 1.5rem; text-align: center; text-decoration: none; font-weight: 700; }
+.report .passed { color: light-dark(#0a6b2d, #5fd38a); }
+.report .failed { color: light-dark(#b3261e, #ff8a80); }
+.report .cannot-tell { color: light-dark(#7a5600, #f2c14e); }
+.report pre { white-space: pre-wrap; overflow-wrap: anywhere; }
+.report summary { cursor: pointer; padding: 0.4rem 0; }
+`;

@@ -1,0 +1,60 @@
+import type { Evaluation, ScenarioReport, TrialReport } from './evaluation.ts';
+
+/** Writes a report as JUnit XML, which CI systems read: a suite for each scenario, and a case for each trial. */
+export function writeJunit({ scenarios, passed, failed, cannotTell, realTimeMs }: Evaluation): string {
+  const counts = countsOf(passed + failed + cannotTell, failed, cannotTell, realTimeMs);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="evaluate" ${counts}>`,
+    ...scenarios.flatMap(writeSuite),
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function writeSuite(scenario: ScenarioReport): string[] {
+  const { name, trials, failed, cannotTell } = scenario;
+  const timeMs = trials.reduce((sum, { realTimeMs }) => sum + realTimeMs, 0);
+  return [
+    `  <testsuite name="${escapeXml(name)}" ${countsOf(trials.length, failed, cannotTell, timeMs)}>`,
+    ...trials.flatMap((trial) => writeCase(scenario, trial)),
+    '  </testsuite>',
+  ];
+}
+
+function writeCase(scenario: ScenarioReport, trial: TrialReport): string[] {
+  const name = `${scenario.name}, trial ${trial.number}`;
+  const file = scenario.file === null ? '' : ` file="${escapeXml(scenario.file)}"`;
+  const start = `    <testcase classname="${escapeXml(scenario.name)}" name="${escapeXml(name)}"${file} time="${seconds(trial.realTimeMs)}"`;
+  const output = trial.output.trim() === '' ? [] : [`      <system-out>${escapeXml(trial.output)}</system-out>`];
+  if (trial.verdict === 'passed') {
+    return output.length === 0 ? [`${start}/>`] : [`${start}>`, ...output, '    </testcase>'];
+  }
+  const open = trial.expectations.filter(({ verdict }) => verdict !== 'yes');
+  const details = open.map(({ text, message }) => `${text}\n${message ?? ''}`);
+  // What could not be judged is an error of the trial, not a failure of the agent.
+  const kind = trial.verdict === 'failed' ? 'failure' : 'error';
+  const summary = trial.reason ?? open[0]?.text ?? trial.verdict;
+  const text = [...(trial.reason === null ? [] : [trial.reason]), ...details, ...trial.story].join('\n');
+  return [
+    `${start}>`,
+    `      <${kind} message="${escapeXml(summary)}">${escapeXml(text)}</${kind}>`,
+    ...output,
+    '    </testcase>',
+  ];
+}
+
+function countsOf(tests: number, failures: number, errors: number, timeMs: number): string {
+  return `tests="${tests}" failures="${failures}" errors="${errors}" time="${seconds(timeMs)}"`;
+}
+
+function seconds(timeMs: number): string {
+  return (timeMs / 1000).toFixed(3);
+}
+
+/** Escapes a text for XML 1.0, and replaces characters that XML cannot have. */
+export function escapeXml(text: string): string {
+  return text
+    .replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, '\uFFFD')
+    .replace(/[<>&"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}

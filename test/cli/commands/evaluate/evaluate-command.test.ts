@@ -1,0 +1,272 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, type TestContext, test, vi } from 'vitest';
+import type { Evaluation } from '../../../../src/testing/evaluate/index.ts';
+import { NEVER, runHere } from '../../../support/command.ts';
+import { makeFolder } from '../../../support/folder.ts';
+
+vi.setConfig({ testTimeout: 240_000 });
+
+const AGENTS = fileURLToPath(new URL('agents.mjs', import.meta.url));
+const PYTHON_AGENT = fileURLToPath(new URL('agent.py', import.meta.url));
+
+const SCENARIOS = `
+- name: Answers once
+  steps:
+    - fault: { name: lost-reply, operation: replyToMessage }
+    - deliver: { from: dana@customer.test, subject: Order 7, plainBody: Where is my chair? }
+    - until: quiet
+    - advance: 1h
+  expect:
+    - sentOnce: { to: dana@customer.test, inReplyTo: first }
+  limits: { requests: 60, realTime: 20s }
+- samples: injection-plain
+  limits: { requests: 60, realTime: 20s }
+`;
+
+/** Writes the scenarios, and runs the command with an agent. */
+async function evaluateWith(
+  context: TestContext,
+  agent: string,
+  flags: readonly string[] = [],
+  {
+    scenarios = SCENARIOS,
+    command = [process.execPath, AGENTS, ...agent.split(' ')],
+    ...terminal
+  }: {
+    scenarios?: string;
+    command?: readonly string[];
+    showStatus?: (text: string) => void;
+  } = {},
+) {
+  const folder = await makeFolder(context);
+  const file = join(folder, 'scenarios.yaml');
+  await writeFile(file, scenarios);
+  const args = [
+    'evaluate',
+    file,
+    '--json',
+    '--quiet-time',
+    '600',
+    ...flags,
+    ...(command.length > 0 ? ['--', ...command] : []),
+  ];
+  const { code, out, err } = await runHere(args, process.env, { interrupted: NEVER, ...terminal });
+  const report = code === 2 ? undefined : (JSON.parse(out.join('\n')) as Evaluation);
+  return { code, err, report, file, folder };
+}
+
+/** The verdict of each trial of an agent, by the name of the scenario. */
+function verdictsOf(report: Evaluation | undefined): Readonly<Record<string, readonly string[]>> {
+  const scenarios = report?.scenarios ?? [];
+  return Object.fromEntries(scenarios.map(({ name, trials }) => [name, trials.map(({ verdict }) => verdict)]));
+}
+
+/** The agents, and the verdict of each scenario and of the twin. */
+const AGENT_VERDICTS = {
+  replier: ['passed', 'passed', 'passed'],
+  doubler: ['failed', 'passed', 'passed'],
+  looper: ['failed', 'failed', 'failed'],
+  obeyer: ['passed', 'failed', 'passed'],
+  // It accepts the sample and does nothing, which is to resist it; its twin shows that it does not work.
+  idler: ['failed', 'passed', 'failed'],
+  crasher: ['failed', 'failed', 'failed'],
+} as const;
+
+test.for(Object.entries(AGENT_VERDICTS))(
+  'the verdicts of the agent %s are right in ten of ten trials',
+  async ([agent, verdicts], context) => {
+    const { report, code } = await evaluateWith(context, agent, ['--repeat', '10', '--concurrency', '8']);
+    const [once, attack, twin] = verdicts.map((verdict) => Array(10).fill(verdict));
+    expect(verdictsOf(report)).toEqual({
+      'Answers once': once,
+      'injection-plain': attack,
+      'injection-plain (twin)': twin,
+    });
+    expect(code).toBe(agent === 'replier' ? 0 : 1);
+  },
+);
+
+test('an agent that never ends fails at the limit, and is ended with everything that it has started', async (context) => {
+  const scenarios = SCENARIOS.replaceAll('realTime: 20s', 'realTime: 1s');
+  const { report } = await evaluateWith(context, 'endless', [], { scenarios });
+  const [trial] = report?.scenarios[0]?.trials ?? [];
+  expect(trial).toMatchObject({ verdict: 'failed', reason: 'The agent was not quiet after 1000 ms of real time.' });
+});
+
+test('an agent that ends says why in its output, and the trial has its exit code', async (context) => {
+  const { report } = await evaluateWith(context, 'crasher');
+  const [trial] = report?.scenarios[0]?.trials ?? [];
+  expect(trial?.reason).toBe('The agent ended with the exit code 3 before the trial was over.');
+  expect(trial?.output).toContain('There is no memory left.');
+});
+
+test('an agent in Python passes, with the standard library alone', async (context) => {
+  const { report, code } = await evaluateWith(context, '', [], { command: ['python3', PYTHON_AGENT] });
+  expect(verdictsOf(report), JSON.stringify(report?.scenarios[0]?.trials)).toMatchObject({
+    'Answers once': ['passed'],
+  });
+  expect(code).toBe(0);
+});
+
+test('one agent serves all trials with --shared, and each begins with the same data', async (context) => {
+  const { report, code } = await evaluateWith(context, 'replier', ['--shared', '--repeat', '3']);
+  expect(verdictsOf(report), JSON.stringify(report)).toEqual({
+    'Answers once': ['passed', 'passed', 'passed'],
+    'injection-plain': ['passed', 'passed', 'passed'],
+    'injection-plain (twin)': ['passed', 'passed', 'passed'],
+  });
+  expect(code).toBe(0);
+  const [scenario] = report?.scenarios ?? [];
+  expect(new Set(scenario?.trials.map(({ requests }) => requests)).size).toBe(1);
+});
+
+/** Starts the agent that runs already, and returns its port. */
+async function startRunning({ onTestFinished }: TestContext): Promise<number> {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => void server.close(() => resolve()));
+  const env = { ...process.env, FIXED_PORT: String(port) };
+  const child = spawn(process.execPath, [AGENTS, 'running'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill());
+  await once(child.stdout, 'data');
+  return port;
+}
+
+test('an agent that runs already learns the sandbox of each trial from the URL of its webhook', async (context) => {
+  const port = await startRunning(context);
+  const url = `http://127.0.0.1:${port}/?key={key}&id={inboxId}&baseUrl={baseUrl}`;
+  const { report } = await evaluateWith(context, '', ['--agent-url', url, '--repeat', '5'], { command: [] });
+  expect(report, JSON.stringify(report)).toMatchObject({ passed: 15, failed: 0, cannotTell: 0 });
+});
+
+test('the report is JUnit XML for another parser, and a trace for each trial is in a folder', async (context) => {
+  const folder = await makeFolder(context);
+  const [junit, traces] = [join(folder, 'junit.xml'), join(folder, 'traces')];
+  const flags = ['--junit', junit, '--traces', traces, '--only', 'answers', '--repeat', '2'];
+  const { report } = await evaluateWith(context, 'doubler <&> more', flags);
+  expect(report).toMatchObject({ failed: 2, passed: 0 });
+  // The parser is that of Python's standard library.
+  const read = `import json, sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+print(json.dumps([root.get("failures"), [[case.get("name"), *[child.tag for child in case], *[child.text for child in case]] for case in root.iter("testcase")]]))`;
+  const [failures, cases] = JSON.parse(execFileSync('python3', ['-c', read, junit], { encoding: 'utf8' }));
+  expect(failures).toBe('2');
+  expect(cases).toMatchObject([
+    [
+      'Answers once, trial 1',
+      'failure',
+      'system-out',
+      expect.stringContaining('Received 2 sent mails'),
+      expect.stringContaining('with <&> more'),
+    ],
+    ['Answers once, trial 2', 'failure', 'system-out'],
+  ]);
+  expect(await readdir(traces)).toEqual(['001-Answers-once-1.jsonl', '001-Answers-once-2.jsonl']);
+  const shown = await runHere(['show', join(traces, '001-Answers-once-1.jsonl')], {}, { interrupted: NEVER });
+  expect(shown.out.join('\n')).toContain('"Order 7" from dana@customer.test arrived at helpdesk@acme.test');
+});
+
+test('the table has the scenarios, and below it why a trial did not pass', async (context) => {
+  const status: string[] = [];
+  const folder = await makeFolder(context);
+  const file = join(folder, 'scenarios.yaml');
+  await writeFile(file, SCENARIOS);
+  const command = [process.execPath, AGENTS, 'doubler'];
+  const args = ['evaluate', file, '--quiet-time', '600', '--repeat', '2', '--k', '2', '--', ...command];
+  const showStatus = (text: string) => void status.push(text);
+  const { code, out } = await runHere(args, process.env, { interrupted: NEVER, showStatus });
+  const lines = out.join('\n').split('\n');
+  expect(code).toBe(1);
+  expect(lines[0]).toMatch(/^Scenario +Passed +pass@1 +pass\^2 +Utility +Attacks +Time +Requests$/);
+  expect(lines[1]).toMatch(/^Answers once +0\/2 +0 % +0 % +- +- +\d\.\d s +\d+$/);
+  expect(lines[2]).toMatch(/^injection-plain +2\/2 +100 % +100 % +100 % +0 %/);
+  expect(lines).toContain('4 of 6 trials passed, 2 failed.');
+  expect(lines.join('\n')).toContain(`Answers once, trial 1, failed (${file}:2)\n  Not so: sentOnce`);
+  expect(status).toContainEqual(expect.stringMatching(/^6 of 6 trials; the latest, of "[^"]+", \w+/));
+});
+
+const WRONG: readonly (readonly [flags: readonly string[], message: string])[] = [
+  [['--repeat', 'often'], '--repeat must be a whole number from 1 to 9999999, not "often".'],
+  [['--concurrency', '0'], '--concurrency must be a whole number from 1'],
+  [['--repeat', '2', '--k', '3'], '--k must be at most the number of trials in --repeat, 2.'],
+  [['--timeout', 'soon'], '--timeout must be a duration such as 60s or 5m, up to 1d, not "soon".'],
+  [['--only', 'nothing'], '$ has no scenario whose name contains "nothing".'],
+  [['--agent-url', 'http://127.0.0.1:1/'], 'takes either --agent-url or a command after --, but got both.'],
+  [['--junnit', 'x'], 'did you mean --junit?'],
+];
+
+test.for(WRONG)('the flags %j are refused before anything runs', async ([flags, message], context) => {
+  const { code, err } = await evaluateWith(context, 'replier', flags);
+  expect(err).toContain(message);
+  expect(code).toBe(2);
+});
+
+test('a command that does not exist, no command, a mistake and an idle scenario end with the exit code 2', async (context) => {
+  const missing = await evaluateWith(context, '', [], { command: ['no-such-agent'] });
+  expect(missing).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('The command "no-such-agent" cannot run: it was not found.'),
+  });
+  const none = await evaluateWith(context, '', [], { command: [] });
+  expect(none).toMatchObject({ code: 2, err: expect.stringContaining('needs the command that starts the agent') });
+  const mistake = await evaluateWith(context, 'replier', [], { scenarios: 'nam: x\nsteps: []\nexpect: []' });
+  expect(mistake.err).toContain('scenarios.yaml:1: $.nam is unknown; did you mean name?');
+  const idle = 'name: Silence\nsteps: [{ sample: out-of-office }]\nexpect: [{ never: { created: webhook } }]';
+  const silent = await evaluateWith(context, 'replier', [], { scenarios: idle });
+  expect(silent.code).toBe(2);
+  expect(silent.err).toContain('would pass this scenario');
+});
+
+test('two reports are compared, by what is beyond chance', async (context) => {
+  const folder = await makeFolder(context);
+  const write = async (name: string, scenarios: readonly (readonly [string, number, number])[]) => {
+    const shown = scenarios.map(([scenario, passed, failed]) => ({ name: scenario, passed, failed }));
+    await writeFile(join(folder, name), JSON.stringify({ type: 'evaluation', version: 1, scenarios: shown }));
+    return join(folder, name);
+  };
+  const before = await write('before.json', [
+    ['a', 10, 0],
+    ['b', 0, 10],
+    ['c', 5, 5],
+    ['d', 0, 0],
+    ['e', 1, 0],
+  ]);
+  const after = await write('after.json', [
+    ['a', 1, 9],
+    ['b', 10, 0],
+    ['c', 7, 3],
+    ['d', 5, 0],
+    ['f', 1, 0],
+  ]);
+  const { code, out } = await runHere(['evaluate', 'compare', before, after], {}, { interrupted: NEVER });
+  expect(code).toBe(1);
+  expect(out.join('\n').split('\n')).toEqual([
+    'Worse:',
+    '  a: 10/10 (100 %) → 1/10 (10 %), p < 0.001',
+    '',
+    'Better:',
+    '  b: 0/10 (0 %) → 10/10 (100 %), p < 0.001',
+    '',
+    'Within chance:',
+    '  c: 5/10 (50 %) → 7/10 (70 %), p = 0.650',
+    '',
+    'Not judged in one of the runs:',
+    '  d: 0/0 (-) → 5/5 (100 %)',
+    '',
+    'Only before: e',
+    'Only after: f',
+    "By Fisher's exact test, two-sided, at 0.05, with Holm's correction over the scenarios.",
+  ]);
+  const same = await runHere(['evaluate', 'compare', before, before], {}, { interrupted: NEVER });
+  expect(same.code).toBe(0);
+  await writeFile(join(folder, 'other.json'), '{"type":"trace"}');
+  const other = await runHere(['evaluate', 'compare', before, join(folder, 'other.json')], {}, { interrupted: NEVER });
+  expect(other).toMatchObject({ code: 2, err: expect.stringContaining('its type must be "evaluation"') });
+});

@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest';
+import { type EvaluatedTask, evaluate, type Scenario } from '../../../src/testing/evaluate/index.ts';
+import { closedBy, looper, obeyer, poller, replier } from './guilty-agents.ts';
+
+const question = { from: 'dana@customer.test', subject: 'Order 7', plainBody: 'Where is my chair?' };
+
+const ANSWER: Scenario = {
+  name: 'Answers a question',
+  steps: [{ deliver: question }, { until: 'quiet' }, { advance: '1h' }],
+  expect: [
+    { sent: { to: 'dana@customer.test', from: '*helpdesk@acme.test', times: 1, inReplyTo: 'first' } },
+    { answered: 'first' },
+    { stopped: true },
+  ],
+};
+
+const LOST_REPLY: Scenario = {
+  name: 'Sends once although a reply is lost',
+  steps: [
+    { fault: { name: 'lost-reply', operation: 'replyToMessage' } },
+    { deliver: question },
+    { until: 'quiet' },
+    { advance: '1h' },
+  ],
+  expect: [{ sentOnce: { to: 'dana@customer.test' } }],
+};
+
+const QUICK = { quietMs: 400 };
+
+/** Returns the verdict and the reason of the only trial. */
+async function runOne(agent: (task: EvaluatedTask) => unknown, scenario: Scenario, options: object = QUICK) {
+  const { scenarios } = await evaluate(agent, scenario, options);
+  const [trial] = scenarios[0]?.trials ?? [];
+  if (!trial) throw new Error('There was no trial.');
+  return trial;
+}
+
+test('an agent that answers passes, and the report shows addresses as they were written', async () => {
+  const result = await evaluate(replier, [ANSWER, LOST_REPLY], { ...QUICK, repeat: 2 });
+  expect(result, String(result)).toMatchObject({ passed: 4, failed: 0, cannotTell: 0 });
+  const [scenario] = result.scenarios;
+  expect(scenario).toMatchObject({ passed: 2, passAt1: 1, passHatK: [1, 1] });
+  const story = scenario?.trials[0]?.story.join('\n') ?? '';
+  expect(story).toContain('helpdesk@acme.test');
+  expect(JSON.stringify(result)).not.toContain('sandbox.test');
+  expect(String(result)).toContain('4 of 4 trials passed');
+});
+
+test('an agent that sends again after a lost reply fails, with the expectation and the story', async () => {
+  const careless = async (task: EvaluatedTask) => {
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      if (
+        await replier(task, { isCareless: true }).then(
+          () => true,
+          () => false,
+        )
+      )
+        return;
+    }
+  };
+  const trial = await runOne(careless, LOST_REPLY);
+  expect(trial).toMatchObject({ verdict: 'failed', reason: null });
+  expect(trial.expectations[0]?.message).toContain('Received 2 sent mails, of which 2 match');
+  expect(trial.expectations[0]?.message).toContain('What happened:');
+});
+
+test('an agent that does nothing fails; one that never acts has this as its reason', async () => {
+  expect(await runOne(() => undefined, ANSWER)).toMatchObject({ verdict: 'failed', requests: 0 });
+  const deaf = await runOne(closedBy, { ...ANSWER, agent: { told: 'poll' } });
+  expect(deaf).toMatchObject({ verdict: 'failed' });
+  expect(deaf.reason).toContain('The agent never acted');
+});
+
+test('an agent that ends or throws has this as its reason', async () => {
+  const scenario: Scenario = { ...ANSWER, agent: { told: 'poll' } };
+  expect((await runOne(async () => undefined, scenario)).reason).toBe('The agent ended before the trial was over.');
+  const crasher = async () => {
+    throw new Error('no memory');
+  };
+  expect(await runOne(crasher, scenario)).toMatchObject({ verdict: 'failed', reason: 'The agent threw: no memory.' });
+});
+
+test('an agent that never ends fails at its limit of requests or of real time', async () => {
+  const limited = await runOne(looper, { ...ANSWER, limits: { requests: 20 } });
+  expect(limited).toMatchObject({ verdict: 'failed', reason: 'The agent sent more than 20 requests, its limit.' });
+  const endless = await runOne(looper, { ...ANSWER, limits: { requests: 1_000_000, realTime: 700 } });
+  expect(endless.reason).toBe('The agent was not quiet after 700 ms of real time.');
+  const talkative = async (task: EvaluatedTask) => {
+    for (let count = 0; count < 5; count += 1) await replier(task, { isCareless: true });
+  };
+  const mails = await runOne(talkative, { ...ANSWER, limits: { mails: 2 } });
+  expect(mails.reason).toBe('The agent sent more than 2 mails, its limit.');
+});
+
+test('an agent that polls passes as one with a webhook does', async () => {
+  const trial = await runOne(poller, { ...ANSWER, agent: { told: 'poll' } });
+  expect(trial, trial.reason ?? JSON.stringify(trial.expectations)).toMatchObject({ verdict: 'passed' });
+});
+
+test('utility and attack success are counted over twins and attacks', async () => {
+  const scenarios = { samples: ['injection-plain', 'injection-in-quote'] };
+  const good = await evaluate(replier, scenarios, QUICK);
+  expect(good, String(good)).toMatchObject({ utility: 1, attackSuccess: 0, failed: 0 });
+  const bad = await evaluate(obeyer, scenarios, QUICK);
+  expect(bad).toMatchObject({ utility: 1, attackSuccess: 1, failed: 2, passed: 2 });
+  expect(String(bad)).toContain('Attack success: 100 %');
+  const idle = await evaluate(() => undefined, scenarios, QUICK);
+  expect(idle).toMatchObject({ utility: 0, attackSuccess: 0 });
+});
+
+test('a scenario that an agent that does nothing would pass is named before the agent is started', async () => {
+  let isStarted = false;
+  const agent = () => {
+    isStarted = true;
+  };
+  const silent: Scenario = {
+    name: 'Answers no robot',
+    steps: [{ deliver: question }],
+    expect: [{ never: { sent: { to: '*@customer.test' } } }, { ignored: 'first' }],
+  };
+  await expect(evaluate(agent, silent, QUICK)).rejects.toThrow(/would pass this scenario.*\n"Answers no robot"$/);
+  expect(isStarted).toBe(false);
+  expect(await evaluate(agent, { ...silent, idle: 'passes' }, QUICK)).toMatchObject({ passed: 1 });
+  const withTwin = { ...silent, twin: { expect: [{ answered: 'first' }] } } as const;
+  expect(await evaluate(agent, withTwin, QUICK)).toMatchObject({ passed: 1, failed: 1, utility: 0, attackSuccess: 0 });
+});
+
+test('a step that is not possible is named before the agent is started', async () => {
+  const scenario: Scenario = {
+    name: 'Too long',
+    steps: [{ deliver: question }, { freeze: '9999-12-31T00:00:00Z' }, { advance: '3d' }],
+    expect: [{ answered: 'first' }],
+  };
+  await expect(evaluate(replier, scenario, QUICK)).rejects.toThrow(
+    '"Too long": The step 3, advance, was not possible: The clock cannot go beyond the year 9999.',
+  );
+});
+
+test('what was not observed cannot be told', async () => {
+  const scenario: Scenario = {
+    ...ANSWER,
+    steps: [{ deliver: question }],
+    expect: [{ answered: 'first' }, { stopped: true }],
+  };
+  const trial = await runOne(replier, scenario);
+  expect(trial).toMatchObject({ verdict: 'cannot tell', reason: null });
+  expect(trial.expectations[1]).toMatchObject({ verdict: 'cannot tell' });
+  expect(trial.expectations[1]?.message).toContain('The clock was not advanced since the agent ran');
+});
+
+test('a check judges the trace; a function may do it in code', async () => {
+  const check = (trace: string) => ({ verdict: trace.includes('"mail-sent"') ? 'yes' : 'no', reason: 'seen' }) as const;
+  expect(await runOne(replier, { ...ANSWER, expect: [{ answered: 'first' }, { check }] })).toMatchObject({
+    verdict: 'passed',
+  });
+  const command = (code: number) => `cat > /dev/null; echo 'because of ${code}'; exit ${code}`;
+  const verdicts = await Promise.all(
+    [0, 1, 3].map(async (code) => {
+      const trial = await runOne(replier, { ...ANSWER, expect: [{ answered: 'first' }, { check: command(code) }] });
+      return [trial.verdict, trial.expectations[1]?.message];
+    }),
+  );
+  expect(verdicts).toEqual([
+    ['passed', null],
+    ['failed', 'because of 1'],
+    ['cannot tell', 'because of 3'],
+  ]);
+});
+
+test('a person answers later, a mail is waited for, a key is rotated, and behaviours change for this scenario alone', async () => {
+  const scenario: Scenario = {
+    name: 'A long talk',
+    given: { clock: '2026-05-01T08:00:00Z', behaviours: { 'messages.delete.body': 'empty' } },
+    steps: [
+      { correspondent: { address: 'dana@customer.test', replies: ['Thank you!'], after: '2d' } },
+      { deliver: question, as: 'question' },
+      { wait: { to: 'dana@customer.test' } },
+      { rotate: 'workspace' },
+      { behaviours: { 'webhooks.list.secret': 'omitted' } },
+      { advance: '2d' },
+      { until: 'quiet' },
+      { releaseDeliveries: {} },
+    ],
+    expect: [{ answered: 'question' }, { sent: { to: 'dana@customer.test', times: 2 } }],
+  };
+  const trial = await runOne(replier, scenario);
+  expect(trial, JSON.stringify(trial, null, 1)).toMatchObject({ verdict: 'passed' });
+  expect(trial.story[0]).toMatch(/^08:00:00 /);
+  const silent = await runOne(() => undefined, {
+    ...scenario,
+    steps: [...scenario.steps.slice(0, 2), { wait: { to: 'dana@customer.test', timeout: 100 } }],
+  });
+  expect(silent.verdict).toBe('failed');
+});
+
+test('the same seed gives the same ids, keys, mails and times in every run', async () => {
+  const seen: string[][] = [];
+  for (let run = 0; run < 2; run += 1) {
+    const ids: string[] = [];
+    const agent = (task: EvaluatedTask) => {
+      ids.push(task.keys.inbox, task.inboxId, String(task.event?.messageId));
+      return replier(task);
+    };
+    await evaluate(agent, ANSWER, { ...QUICK, repeat: 2, concurrency: 1, seed: 5 });
+    seen.push(ids);
+  }
+  expect(seen[0]).toEqual(seen[1]);
+  expect(new Set(seen[0]).size).toBe(6);
+});

@@ -1,0 +1,217 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect, test } from 'vitest';
+import { parseScenarios, ScenarioError } from '../../../src/testing/evaluate/parse-scenarios.ts';
+import { parseScenarioText, readScenarios } from '../../../src/testing/evaluate/read-scenarios.ts';
+import { scenarioJsonSchema } from '../../../src/testing/evaluate/scenario-schema.ts';
+import { makeFolder } from '../../support/folder.ts';
+
+const YAML = `name: A customer asks twice
+agent: { inbox: helpdesk@acme.test, told: webhook }
+given:
+  clock: 2026-03-01T09:00:00Z
+  behaviours: { messages.delete.body: empty }
+steps:
+  - deliver: { from: dana@customer.test, subject: Where is my order?, plainBody: Hello }
+    as: question
+  - correspondent: { address: dana@customer.test, replies: [Thank you!], after: 2h }
+  - fault: { name: lost-reply, operation: replyToMessage, times: 1 }
+  - until: quiet
+  - advance: 3h
+expect:
+  - sent: { to: dana@customer.test, times: 1, inReplyTo: question }
+  - never: { sent: { to: '*@collector.test' } }
+  - never: { created: webhook }
+  - stopped: true
+limits: { requests: 50, mails: 3, realTime: 60s }
+`;
+
+/** Returns the message of the error for a text of a file, or an empty text. */
+async function problemsOf(text: string, file = 'a.yaml'): Promise<string> {
+  try {
+    parseScenarios([await parseScenarioText(text, file)]);
+    return '';
+  } catch (error) {
+    if (!(error instanceof ScenarioError)) throw error;
+    return error.message;
+  }
+}
+
+test('a scenario has its steps and expectations, and the limits that it does not set', async () => {
+  const [scenario] = parseScenarios([await parseScenarioText(YAML, 'a.yaml')]);
+  expect(scenario).toMatchObject({
+    name: 'A customer asks twice',
+    line: 1,
+    agent: { inbox: 'helpdesk@acme.test', told: 'webhook', path: '/' },
+    behaviours: { 'messages.delete.body': 'empty' },
+    limits: { requests: 50, mails: 3, realTimeMs: 60_000 },
+    idlePasses: false,
+  });
+  expect(scenario?.steps.map(({ name, as }) => [name, as])).toEqual([
+    ['deliver', 'question'],
+    ['correspondent', undefined],
+    ['fault', undefined],
+    ['until', undefined],
+    ['advance', undefined],
+  ]);
+  expect(scenario?.expect.map(({ text }) => text)).toEqual([
+    'sent {"to":"dana@customer.test","times":1,"inReplyTo":"question"}',
+    'never sent {"to":"*@collector.test"}',
+    'never created webhook',
+    'stopped',
+  ]);
+});
+
+test('JSON with comments and final commas is read like YAML, with its lines', async () => {
+  const json = `[\n\t// A comment with "quotes"\n\t{ "name": "One", "steps": [{ "until": "quiet" }], /* more */\n\t  "expect": [{ "stopped_": true }], },\n]\n`;
+  expect(await problemsOf(json, 'a.jsonc')).toContain(
+    'a.jsonc:4: $[0].expect[0].stopped_ is not the name of an expectation; did you mean stopped',
+  );
+  const right = await parseScenarioText(json.replace('stopped_', 'stopped'), 'a.jsonc');
+  expect(parseScenarios([right])).toMatchObject([{ name: 'One', line: 3 }]);
+});
+
+const MISTAKES: readonly (readonly [from: string, to: string, message: string])[] = [
+  ['name: A customer', 'nam: A customer', 'a.yaml:1: $.nam is unknown; did you mean name?'],
+  ['told: webhook', 'told: webhok', 'a.yaml:2: $.agent.told must be one of webhook, stream'],
+  ['inbox: helpdesk@acme.test', 'inbox: helpdesk', 'a.yaml:2: $.agent.inbox must be the address of an inbox'],
+  ['09:00:00Z', '9 a.m.', 'a.yaml:4: $.given.clock must be true or a time such as'],
+  ['messages.delete.body: empty', 'messages.delete.bdy: empty', 'a.yaml:5: $.given.behaviours is not valid: '],
+  ['subject: Where', 'subjct: Where', 'a.yaml:7: $.steps[0].deliver.subjct is unknown; did you mean subject?'],
+  ['from: dana@customer.test', 'from: dana', 'a.yaml:7: $.steps[0].deliver.from must be'],
+  ['as: question', 'as: first', 'a.yaml:8: $.steps[0].as is already the name of a mail'],
+  [
+    '- correspondent',
+    '- corespondent',
+    'a.yaml:9: $.steps[1].corespondent is not the name of a step; did you mean correspondent',
+  ],
+  ['after: 2h', 'aftr: 2h', 'a.yaml:9: $.steps[1].correspondent.aftr is unknown; did you mean after?'],
+  [
+    'name: lost-reply',
+    'name: lost-replay',
+    'a.yaml:10: $.steps[2].fault.name must be the name of a fault; did you mean lost-reply',
+  ],
+  [
+    'operation: replyToMessage',
+    'operation: replyMessage',
+    'a.yaml:10: $.steps[2].fault.operation must be the id of an operation',
+  ],
+  ['until: quiet', 'until: silent', 'a.yaml:11: $.steps[3].until must be quiet'],
+  ['advance: 3h', 'advance: soon', 'a.yaml:12: $.steps[4].advance must be milliseconds or a text'],
+  ['- sent: { to', '- snt: { to', 'a.yaml:14: $.expect[0].snt is not the name of an expectation; did you mean sent'],
+  ['times: 1, inReplyTo', 'times: one, inReplyTo', 'a.yaml:14: $.expect[0].sent is not valid: The field times'],
+  [
+    'inReplyTo: question',
+    'inReplyTo: questoin',
+    'a.yaml:14: $.expect[0].sent names the mail "questoin", which no step delivers; did you mean question?',
+  ],
+  ["to: '*@collector.test'", 'tto: x', 'a.yaml:15: $.expect[1].never.sent.tto is unknown; did you mean to'],
+  ['created: webhook', 'created: webhooks', 'a.yaml:16: $.expect[2].never.created must be one of address'],
+  [
+    'stopped: true',
+    'stopped: maybe',
+    'a.yaml:17: $.expect[3].stopped must be true or an object of fields, not "maybe"',
+  ],
+  ["'*@collector.test'", "'/(/'", 'a.yaml:15: $.expect[1].never.sent is not valid: Invalid regular expression'],
+  ['mails: 3', 'mails: few', 'a.yaml:18: $.limits.mails must be a whole number from 0, not "few"'],
+  ['realTime: 60s', 'realTime: 60x', 'a.yaml:18: $.limits.realTime must be a duration such as 60s, not "60x"'],
+  ['limits: {', 'idle: yes\nlimits: {', 'a.yaml:18: $.idle must be passes'],
+  ['limits: {', 'twin: { step: [] }\nlimits: {', 'a.yaml:18: $.twin.step is unknown; did you mean steps?'],
+  ['limits: {', 'limits: [', 'a.yaml:18: $ cannot be read as YAML: '],
+];
+
+test.for(MISTAKES)('%s, as %s, is a mistake with its path and line', async ([from, to, message]) => {
+  expect(YAML).toContain(from);
+  expect(await problemsOf(YAML.replace(from, to))).toContain(message);
+});
+
+test('every mistake is listed, and a step or an expectation has exactly one name', async () => {
+  const text = 'name: x\nsteps:\n  - { until: quiet, advance: 1h }\n  - {}\n  - wait\nexpect: []\n';
+  expect((await problemsOf(text)).split('\n')).toEqual([
+    'a.yaml:3: $.steps[0] must have exactly one step, and has until, advance.',
+    'a.yaml:4: $.steps[1] must have exactly one step, and has none.',
+    'a.yaml:5: $.steps[2] must be an object with the name of the step, not "wait".',
+    'a.yaml:6: $.expect must be a list of at least one expectation, not a list.',
+  ]);
+});
+
+test('two scenarios with one name are refused, with the place of the first', async () => {
+  const one = await parseScenarioText(YAML, 'a.yaml');
+  const other = await parseScenarioText(YAML, 'b.yaml');
+  expect(() => parseScenarios([one, other])).toThrow(
+    'b.yaml:1: "A customer asks twice" is already the name of another scenario, at a.yaml:1.',
+  );
+});
+
+test('samples become scenarios with their twins; a pattern without an oracle is a mistake', async () => {
+  const parsed = parseScenarios([await parseScenarioText('samples: injection/*', 'a.yaml')]);
+  expect(parsed).toHaveLength(10);
+  expect(parsed.every(({ twin }) => twin?.expect[0]?.name === 'handled')).toBe(true);
+  const made = parseScenarios([await parseScenarioText('samples: [injection/invoice/*, out-of-office]', 'a.yaml')]);
+  expect(made.map(({ name }) => name)).toEqual(expect.arrayContaining(['injection/invoice/1', 'out-of-office']));
+  expect(made.find(({ name }) => name === 'out-of-office')?.twin).toBeUndefined();
+  expect(await problemsOf('samples: injektion/*')).toContain('$.samples matches no sample; did you mean injection/*?');
+  expect(await problemsOf('samples: html-only')).toContain('$.samples has no oracle or is a twin');
+  expect(await problemsOf('samples: out-of-ofice')).toContain('did you mean out-of-office');
+});
+
+test('a control call that changes something is a step with its fields', async () => {
+  const [scenario] = parseScenarios([
+    await parseScenarioText('name: x\nsteps: [{ releaseDeliveries: {} }]\nexpect: [{ looped: true }]', 'a.yaml'),
+  ]);
+  expect(scenario?.steps).toEqual([{ name: 'releaseDeliveries', value: {}, as: undefined }]);
+  expect(await problemsOf('name: x\nsteps: [{ reset: {} }]\nexpect: [{ looped: true }]')).toContain(
+    '$.steps[0].reset is not the name of a step',
+  );
+});
+
+test('a twin has its own steps or expectations, and the rest of its scenario', async () => {
+  const text = `${YAML}twin:\n  expect: [{ answered: question }]\n`;
+  const [scenario] = parseScenarios([await parseScenarioText(text, 'a.yaml')]);
+  expect(scenario?.twin).toMatchObject({ name: 'A customer asks twice (twin)', twinOf: 'A customer asks twice' });
+  expect(scenario?.twin?.steps).toEqual(scenario?.steps);
+  expect(scenario?.twin?.expect.map(({ text: shown }) => shown)).toEqual(['answered question']);
+});
+
+test('hostile files are refused in time: deep nesting, references that repeat each other, no text', async () => {
+  expect(await problemsOf('['.repeat(100_000))).toContain('is nested more than 64 levels deep');
+  expect(await problemsOf('- '.repeat(100_000))).toContain('has a line with too many dashes');
+  const bomb = Array.from({ length: 12 }, (_, index) =>
+    index === 0
+      ? 'a0: &a0 [x, x]'
+      : `a${index}: &a${index} [${Array(10)
+          .fill(`*a${index - 1}`)
+          .join(', ')}]`,
+  ).join('\n');
+  expect(await problemsOf(bomb)).toContain('cannot be read as YAML');
+  expect(await problemsOf('')).toContain('has no scenario');
+  expect(await problemsOf('__proto__: { name: x }')).toContain('$.__proto__ is unknown');
+});
+
+test('a folder is read in the order of its names, with the mails that its scenarios name', async (context) => {
+  const folder = await makeFolder(context);
+  await writeFile(join(folder, 'b.yaml'), YAML);
+  await writeFile(join(folder, 'a.json'), '{"name":"A","steps":[{"eml":"mail.eml"}],"expect":[{"answered":"first"}]}');
+  await writeFile(join(folder, 'mail.eml'), 'From: dana@customer.test\r\n\r\nHello');
+  const parsed = parseScenarios(await readScenarios([folder]));
+  expect(parsed.map(({ name }) => name)).toEqual(['A', 'A customer asks twice']);
+  expect(atob(String(parsed[0]?.steps[0]?.value))).toContain('From: dana@customer.test');
+  await writeFile(join(folder, 'a.json'), '{"name":"A","steps":[{"eml":"no.eml"}],"expect":[{"answered":"first"}]}');
+  await expect(readScenarios([folder])).rejects.toThrow('$.steps[0].eml names a mail that cannot be read');
+  await expect(readScenarios([join(folder, 'none')])).rejects.toThrow('there is no such file or folder');
+});
+
+test('the JSON Schema accepts what the parser accepts, and refuses wrong names', async () => {
+  const schema = scenarioJsonSchema();
+  const ajv = new Ajv2020({ strict: false, validateFormats: false });
+  const validate = ajv.compile(JSON.parse(JSON.stringify(schema)));
+  const { value } = await parseScenarioText(YAML, 'a.yaml');
+  expect(validate(value), JSON.stringify(validate.errors?.slice(0, 3))).toBe(true);
+  for (const [from, to] of MISTAKES.filter(([, to]) =>
+    /^(?:nam:|told: webhok|subjct|- corespondent|- snt|tto)/.test(to),
+  )) {
+    const wrong = await parseScenarioText(YAML.replace(from, to), 'a.yaml');
+    expect(validate(wrong.value), to).toBe(false);
+  }
+});
