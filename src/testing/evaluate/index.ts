@@ -1,4 +1,11 @@
-export * from './evaluate.ts';
+export {
+  type EvaluateOptions,
+  type EvaluateResult,
+  evaluate,
+  type PreparedScenario,
+  prepareScenarios,
+  type ScenarioInput,
+} from './evaluate.ts';
 export type { Evaluation, FinishedTrialReport, ScenarioReport, TrialReport } from './evaluation.ts';
 export type { EvaluatedAgent, EvaluatedTask } from './function-agent.ts';
 export { ScenarioError, type ScenarioProblem } from './parse-scenarios.ts';
