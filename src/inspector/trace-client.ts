@@ -94,6 +94,7 @@ export function createTraceClient(text: string): ControlClient {
     listDeliveries: async () => ({ deliveries: [...deliveries.values()] }),
     getDelivery: async ({ id }: { readonly id: string }) => find(deliveries, id),
     listWebhookSettings: async () => ({ webhooks: webhooksOf(trace) }),
+    readJournal: async () => ({ entries: [], dropped: header.losses }),
     listRequests: async () => ({ requests: [...requests.values()], dropped: header.losses.request }),
     getRequest: async ({ id }: { readonly id: string }) => find(requests, id),
   };
@@ -126,6 +127,9 @@ function isRequest(entry: JournalEntry): entry is JournalEntry<'request' | 'mail
   return entry.kind === 'request' || entry.kind === 'mail-command';
 }
 
+/** How many characters of the text of a mail the feed has. */
+const EXCERPT_LENGTH = 240;
+
 /** The kinds of entries that the feed has as they are. */
 const PLAIN_KINDS: ReadonlySet<string> = new Set<FeedEvent['kind']>([
   ...(['mail-held', 'delivery-created', 'attempt', 'delivery-ended', 'stream-opened', 'stream-closed'] as const),
@@ -133,20 +137,21 @@ const PLAIN_KINDS: ReadonlySet<string> = new Set<FeedEvent['kind']>([
   ...(['reset', 'failure'] as const),
 ]);
 
-/** Returns the events that the feed of the emulator had. A gap stands for what the journal had dropped. */
-function eventsOf({ header, entries }: Trace): FeedEvent[] {
-  const missed = Object.values(header.losses).reduce((sum, loss) => sum + (loss?.count ?? 0), 0);
-  const gap = { id: 'gap', realTime: entries[0]?.realTime ?? header.writtenAt, kind: 'gap' as const, missed };
-  const events = entries.flatMap((entry, index): FeedEvent[] => {
+/** Returns the events that the feed of the emulator had. */
+function eventsOf({ entries }: Trace): FeedEvent[] {
+  return entries.flatMap((entry, index): FeedEvent[] => {
     const common = { id: `trace-${index}`, realTime: entry.realTime };
     if (isRequest(entry)) return [{ ...common, kind: 'request', request: entry.data }];
-    if (entry.kind === 'mail-received') {
-      const { inbox, mail } = entry.data;
-      return [{ ...common, kind: 'mail', ...mail, messageId: mail.id, inbox, id: common.id }];
+    if (isMail(entry)) {
+      const kind = entry.kind === 'mail-received' ? 'mail' : entry.kind;
+      const { inbox, source } = entry.data;
+      const { id: messageId, tenantId, inboxId, threadId, from, to, subject, plainBody } = entry.data.mail;
+      const excerpt = plainBody.trim().slice(0, EXCERPT_LENGTH);
+      const mail = { messageId, tenantId, inboxId, threadId, from, to, subject, excerpt };
+      return [{ ...common, kind, ...mail, inbox, source }];
     }
     return PLAIN_KINDS.has(entry.kind) ? [{ ...entry.data, ...common, kind: entry.kind } as unknown as FeedEvent] : [];
   });
-  return missed > 0 ? [gap, ...events] : events;
 }
 
 /** Sends events. A feed that is followed does not end. */
