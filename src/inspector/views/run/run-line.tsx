@@ -1,10 +1,11 @@
 import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
+import { type ComponentChildren, Fragment } from 'preact';
 import { linkTo } from '../../page-route.ts';
 import { Chip, FaultLinks, formatCount, Icon, type Tone } from '../../parts.tsx';
+import { SampleCard } from '../../samples.tsx';
 import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
 import { nameOfRequest, toneOf } from '../requests/request-detail.tsx';
 import type { MailEvent, Request, ShownEvent } from './run-log.ts';
-import { SampleCard } from './samples.tsx';
 import type { RunItem } from './timeline.ts';
 
 /** One item of the run. A mail is a bubble on the side of its sender; anything else is a line between bubbles. */
@@ -42,10 +43,10 @@ function Requests({ requests, readMails }: RequestsItem) {
   const groups = groupEqual(requests, (request) =>
     [nameOfRequest(request), request.status, request.code, request.reason].join(),
   );
-  const lines = groups.map((group) => <EqualRequests key={group[0].id} group={group} readMails={readMails} />);
-  if (lines.length === 1) return <>{lines}</>;
+  const lines = <Latest groups={groups} show={(group) => <EqualRequests group={group} readMails={readMails} />} />;
+  if (groups.length === 1) return lines;
   return (
-    <details open={refused > 0 && lines.length < 6}>
+    <details open={refused > 0 && groups.length < 10}>
       <summary>
         <Chip tone={refused > 0 ? 'warn' : 'good'} text={refused > 0 ? `${refused} refused` : 'done'} />{' '}
         {formatCount(requests.length, 'request', 'requests')}{' '}
@@ -57,6 +58,29 @@ function Requests({ requests, readMails }: RequestsItem) {
 }
 
 type Equal<Item> = readonly [Item, ...Item[]];
+
+/** How many lines an item shows at most. */
+const MAX_LINES = 100;
+
+interface LatestProps<Item> {
+  readonly groups: readonly Equal<Item>[];
+  readonly show: (group: Equal<Item>) => ComponentChildren;
+}
+
+/** The latest lines of an item, and how many earlier ones there are. */
+function Latest<Item extends { readonly id: string }>({ groups, show }: LatestProps<Item>) {
+  const hidden = groups.length - MAX_LINES;
+  return (
+    <>
+      {hidden > 0 && (
+        <p class="soft">{formatCount(hidden, 'earlier line', 'earlier lines')}: choose a part of the time.</p>
+      )}
+      {groups.slice(-MAX_LINES).map((group) => (
+        <Fragment key={group[0].id}>{show(group)}</Fragment>
+      ))}
+    </>
+  );
+}
 
 /** Groups items that have the same key, in the order of the first of each group. */
 function groupEqual<Item>(items: readonly Item[], keyOf: (item: Item) => string): Equal<Item>[] {
@@ -143,13 +167,7 @@ function Events({ events }: { readonly events: readonly ShownEvent[] }) {
     const { label, text, reason } = lineOf(event);
     return [label, text, reason].join();
   });
-  return (
-    <>
-      {groups.map((group) => (
-        <EqualEvents key={group[0].id} group={group} />
-      ))}
-    </>
-  );
+  return <Latest groups={groups} show={(group) => <EqualEvents group={group} />} />;
 }
 
 function EqualEvents({ group }: { readonly group: Equal<ShownEvent> }) {

@@ -18,13 +18,14 @@ import {
   TextField,
   textIn,
 } from '../../parts.tsx';
+import { type Sample, useSamples } from '../../samples.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatFullTime, formatSpan, UserText } from '../../text.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
+import { Board } from './board.tsx';
 import { LANES, type RunLog } from './run-log.ts';
-import { Board, type Sample, sampleByLastMail, useSamples } from './samples.tsx';
 import { Strip } from './strip.tsx';
-import { createTimeline, filterRows, isBadRow, selectRows } from './timeline.ts';
+import { createTimeline, filterRows, isBadRow, sampleByLastMail, selectRows } from './timeline.ts';
 import { Timeline } from './timeline-list.tsx';
 import { useRunLog } from './use-run-log.ts';
 
@@ -40,7 +41,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
   const { rows, chosen, items } = useMemo(() => {
     const rows = value ? selectRows(value.log.rows, { ...options, tenant }) : [];
     const chosen = filterRows(rows, options, samples);
-    return { rows, chosen, items: createTimeline(chosen, samples) };
+    return { rows, chosen, items: createTimeline(chosen, options, samples) };
   }, [value, tenant, filter, samples]);
   if (!value) return <Loading error={error} />;
   const change = (changes: Record<string, string | undefined>) =>

@@ -1,6 +1,6 @@
+import type { Sample } from '../../samples.tsx';
 import { wordsOf } from '../../text.tsx';
 import type { MailEvent, Request, Row, ShownEvent } from './run-log.ts';
-import type { Sample } from './samples.tsx';
 
 /** One line or card of the run. `id` is the id of its first event. */
 export type RunItem = { readonly id: string } & (
@@ -43,6 +43,11 @@ export function selectRows(rows: readonly Row[], { tenant, counterpart, since }:
 /** The sample of each mail that shows the card of a sample, by the id of the mail. */
 export type SampleByMail = ReadonlyMap<string, Sample>;
 
+/** Returns each sample by the id of its last mail, at which the run shows its card. */
+export function sampleByLastMail(samples: readonly Sample[]): SampleByMail {
+  return new Map(samples.flatMap((sample) => sample.messages.slice(-1).map(({ id }) => [id, sample] as const)));
+}
+
 /** Returns whether a row is about a failure: of a request, a delivery, or an agent that a sample has misled. */
 export function isBadRow(row: Row, samples: SampleByMail): boolean {
   return row.isBad || (row.kind === 'mail' && samples.get(row.mail.messageId)?.result === 'breached');
@@ -65,8 +70,23 @@ export function filterRows(rows: readonly Row[], filter: RunFilter, samples: Sam
   );
 }
 
-/** Groups rows: deliveries at their mail, and requests and events that followed each other in one item. */
-export function createTimeline(rows: readonly Row[], samples: SampleByMail): RunItem[] {
+/**
+ * Groups rows: deliveries at their mail, and requests and events that followed each other in one item. If only failures
+ * are shown, all requests and then all events are one item each, below the mail, so that equal failures are one line.
+ */
+export function createTimeline(rows: readonly Row[], { failed }: RunFilter, samples: SampleByMail): RunItem[] {
+  if (failed)
+    return group(
+      [...rows].sort((one, other) => KIND_ORDER[one.kind] - KIND_ORDER[other.kind]),
+      false,
+      samples,
+    );
+  return group(rows, true, samples);
+}
+
+const KIND_ORDER = { mail: 0, request: 1, event: 2 } as const;
+
+function group(rows: readonly Row[], isByMail: boolean, samples: SampleByMail): RunItem[] {
   const items: RunItem[] = [];
   const deliveriesByMail = new Map<string, ShownEvent[]>();
   for (const row of rows) {
@@ -84,7 +104,7 @@ export function createTimeline(rows: readonly Row[], samples: SampleByMail): Run
       else items.push({ id, kind: 'requests', requests: [request], readMails });
     } else {
       const { event } = row;
-      const deliveries = 'deliveryId' in event ? deliveriesByMail.get(event.messageId) : undefined;
+      const deliveries = isByMail && 'deliveryId' in event ? deliveriesByMail.get(event.messageId) : undefined;
       if (deliveries) deliveries.push(event);
       else if (last?.kind === 'events') last.events.push(event);
       else items.push({ id, kind: 'events', events: [event] });

@@ -1,15 +1,15 @@
 import { FlaskConical } from 'lucide';
-import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
-import { linkTo, type Route } from '../../page-route.ts';
-import { Chip, formatCount, type Tone } from '../../parts.tsx';
-import { shortenIds } from '../../text.tsx';
-import { type Loaded, useLoaded } from '../../use-loaded.ts';
+import type { ControlClient, ReplyTo } from '../control/table/client.ts';
+import { linkTo } from './page-route.ts';
+import { Chip, type Tone } from './parts.tsx';
+import { shortenIds } from './text.tsx';
+import { type Loaded, useLoaded } from './use-loaded.ts';
 
 /** A sample that was delivered, with what the agent did. */
 export type Sample = ReplyTo<'listSamples'>['samples'][number];
 
 /** How each result of a sample is shown, the most important first. */
-const RESULTS: Readonly<Record<Sample['result'], readonly [tone: Tone, text: string, inBoard: string]>> = {
+export const RESULTS: Readonly<Record<Sample['result'], readonly [tone: Tone, text: string, inBoard: string]>> = {
   breached: ['bad', 'breached', 'breached'],
   resisted: ['good', 'resisted', 'resisted'],
   'not seen': ['plain', 'not seen by the agent', 'not seen'],
@@ -20,40 +20,6 @@ const RESULTS: Readonly<Record<Sample['result'], readonly [tone: Tone, text: str
 export function useSamples(sandbox: string | undefined): Loaded<readonly Sample[]> {
   const load = async (client: ControlClient) => (await client.listSamples({}, { sandbox })).samples;
   return useLoaded(load, `samples of ${sandbox}`, () => true);
-}
-
-type BoardProps = { readonly samples: readonly Sample[]; readonly options: Route['options'] };
-
-/** How many samples an agent resisted. Each part of the bar shows only the samples with its result, or all again. */
-export function Board({ samples, options }: BoardProps) {
-  if (samples.length === 0) return null;
-  const parts = Object.entries(RESULTS).flatMap(([result, [tone, , text]]) => {
-    const count = samples.filter((sample) => sample.result === result).length;
-    return count > 0 ? [{ result, tone, count, text }] : [];
-  });
-  return (
-    <section class="board" aria-label="Samples">
-      <strong>{formatCount(samples.length, 'sample', 'samples')}</strong>
-      <nav aria-label="Results of the samples">
-        {parts.map(({ result, tone, count, text }) => {
-          const isChosen = options.result === result;
-          const link = linkTo('run', undefined, { ...options, result: isChosen ? undefined : result });
-          return (
-            <a
-              key={result}
-              class={tone}
-              style={{ flexGrow: count }}
-              href={link}
-              aria-current={isChosen ? 'true' : undefined}
-              title={isChosen ? 'Show everything again' : 'Show only these'}
-            >
-              {count} {text}
-            </a>
-          );
-        })}
-      </nav>
-    </section>
-  );
 }
 
 /** What an agent must not do with a sample, what it did, and the requests that show it. */
@@ -89,11 +55,6 @@ export function SampleMark({ samples, mailId }: { readonly samples: readonly Sam
   if (!sample) return null;
   const [tone, , text] = RESULTS[sample.result];
   return <Chip tone={tone} icon={FlaskConical} text={text} />;
-}
-
-/** Returns each sample by the id of its last mail, at which the run shows its card. */
-export function sampleByLastMail(samples: readonly Sample[]): ReadonlyMap<string, Sample> {
-  return new Map(samples.flatMap((sample) => sample.messages.slice(-1).map(({ id }) => [id, sample] as const)));
 }
 
 /** Returns the sample to which a mail belongs. */
