@@ -5,11 +5,10 @@ import { Shell } from './shell.tsx';
 import { createTraceClient } from './trace-client.ts';
 
 const refusals = new EventTarget();
-/** The text of the trace that the page carries; undefined if the page shows an emulator. */
-const trace = document.querySelector('#trace')?.textContent;
-const isTrace = trace !== undefined && trace !== null;
+/** Whether the page carries a trace. Otherwise it shows an emulator. */
+const isTrace = document.querySelector('#trace') !== null;
 const client = isTrace
-  ? createTraceClient(trace)
+  ? createTraceClient({ readRun: () => unpack('trace-run'), readWhole: () => unpack('trace') })
   : createInspectorClient(() => void refusals.dispatchEvent(new Event('refused')));
 const feed = new LiveFeed(client);
 
@@ -20,3 +19,10 @@ render(
   document.body,
 );
 void feed.follow();
+
+/** Reads a text that the page carries in an element, as base64 of gzip. */
+function unpack(id: string): Promise<string> {
+  const packed = atob(document.querySelector(`#${id}`)?.textContent ?? '');
+  const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+}

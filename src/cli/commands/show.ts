@@ -51,7 +51,7 @@ async function showPage(
   { target, isOpened }: PageOptions,
 ): Promise<void> {
   const { servePage, writeTracePage } = await import('../../server/http/trace-page.ts');
-  const page = await writeTracePage(lines.map((line) => JSON.stringify(line)).join('\n'));
+  const page = await writeTracePage(lines);
   if (target !== undefined) {
     await replaceFile(target, page).catch((error) => {
       throw explainWriteError(error, target);

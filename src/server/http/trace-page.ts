@@ -2,19 +2,26 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { JournalEntry } from '../../control/journal/journal-entry.ts';
+import type { TraceLine } from '../../control/journal/trace.ts';
+import { FEED_KINDS } from '../../world/journal/journal.ts';
 import { DEFAULT_HOST, hostnameOf, isLoopbackHost } from '../loopback.ts';
 import { readBuiltFile } from './serve-inspector.ts';
 
 /**
  * Writes the inspector and a trace as one HTML file. It needs no server and no other file, and its policy forbids every
- * request.
+ * request. The file has the trace twice: without details for the first view, which a long trace would delay, and whole
+ * for the others. Both are base64 of gzip.
  *
  * @throws {ApiError} NOT_FOUND if the inspector was not built.
  */
-export async function writeTracePage(trace: string): Promise<string> {
+export async function writeTracePage(trace: readonly TraceLine[]): Promise<string> {
   const names = ['inspector.js', 'inspector.css', 'icon.svg'] as const;
   const files = await Promise.all(names.map(async (name) => Buffer.from(await readBuiltFile(name)).toString('utf8')));
   const [code = '', style = '', icon = ''] = files;
+  const [run, whole] = await Promise.all([pack(trace.flatMap(withoutDetails)), pack(trace)]);
   // In the strings of a program, `\/` and `\x3c` mean the same characters, but do not end its element.
   const script = code.replaceAll('</script', '<\\/script').replaceAll('<!--', '\\x3c!--');
   const policy =
@@ -33,11 +40,55 @@ export async function writeTracePage(trace: string): Promise<string> {
 </head>
 <body>
 <noscript>The Inspector needs JavaScript. Without it, read the trace with the command show.</noscript>
-<script type="application/jsonl" id="trace">${trace.replaceAll('<', '\\u003c')}</script>
+<script type="application/gzip" id="trace-run">${run}</script>
+<script type="application/gzip" id="trace">${whole}</script>
 <script type="module">${script}</script>
 </body>
 </html>
 `;
+}
+
+/** Returns lines as JSON Lines, in base64 of gzip. */
+async function pack(lines: readonly object[]): Promise<string> {
+  // Lines of a trace are so alike that a higher level takes longer and saves little.
+  const packed = await promisify(gzip)(lines.map((line) => JSON.stringify(line)).join('\n'), { level: 1 });
+  return packed.toString('base64');
+}
+
+/** How much of the text of a mail the first view gets. It shows less. */
+const TEXT_LENGTH = 1_000;
+
+/** Returns what the first view of the page shows of a line; an empty list if it does not show the line. */
+function withoutDetails(line: TraceLine): object[] {
+  if (line.type === 'story') return [];
+  if (line.type === 'trace') return [line];
+  const { type, kind, realTime, at } = line;
+  if (!FEED_KINDS.includes(kind)) return [];
+  return [{ type, kind, realTime, at, data: shorten(line as unknown as JournalEntry) }];
+}
+
+/** Returns the details of an entry without headers, bodies and files. */
+function shorten(entry: JournalEntry): object {
+  switch (entry.kind) {
+    case 'mail-received':
+    case 'mail-sent': {
+      const { mail, inbox, source } = entry.data;
+      const { id, tenantId, inboxId, threadId, from, to, subject, plainBody } = mail;
+      const text = plainBody.trim().slice(0, TEXT_LENGTH);
+      return { inbox, source, mail: { id, tenantId, inboxId, threadId, from, to, subject, plainBody: text } };
+    }
+    case 'request':
+    case 'mail-command': {
+      const { request, reply, ...data } = entry.data;
+      return data;
+    }
+    case 'attempt': {
+      const { responseHeaders, responseBody, thrown, ...data } = entry.data;
+      return data;
+    }
+    default:
+      return entry.data;
+  }
 }
 
 function hashOf(text: string): string {
