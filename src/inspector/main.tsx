@@ -23,6 +23,7 @@ void feed.follow();
 /** Reads a text that the page carries in an element, as base64 of gzip. */
 function unpack(id: string): Promise<string> {
   const packed = atob(document.querySelector(`#${id}`)?.textContent ?? '');
-  const bytes = Uint8Array.from(packed, (character) => character.charCodeAt(0));
+  const bytes = new Uint8Array(packed.length);
+  for (let index = 0; index < packed.length; index += 1) bytes[index] = packed.charCodeAt(index);
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
 }

@@ -143,7 +143,7 @@ type TraceMail = JournalMail['mail'] & Pick<JournalMail, 'inbox'>;
 
 /** Parses the lines. The program that wrote them into the page has checked them. */
 function parseTrace(text: string): Trace {
-  const lines = text.split('\n').map((line): TraceLine => JSON.parse(line));
+  const lines = text.split('\n').flatMap((line): TraceLine[] => (line.trim() === '' ? [] : [JSON.parse(line)]));
   return {
     header: lines[0] as TraceHeader,
     entries: lines.flatMap((line) => (line.type === 'entry' ? [line as unknown as JournalEntry] : [])),

@@ -13,15 +13,19 @@ import { readBuiltFile } from './serve-inspector.ts';
 /**
  * Writes the inspector and a trace as one HTML file. It needs no server and no other file, and its policy forbids every
  * request. The file has the trace twice: without details for the first view, which a long trace would delay, and whole
- * for the others. Both are base64 of gzip.
+ * for the others. Both are base64 of gzip. `trace` has the bytes of the trace, and `lines` what they contain.
  *
  * @throws {ApiError} NOT_FOUND if the inspector was not built.
  */
-export async function writeTracePage(trace: readonly TraceLine[]): Promise<string> {
+export async function writeTracePage(trace: Uint8Array, lines: Iterable<TraceLine>): Promise<string> {
   const names = ['inspector.js', 'inspector.css', 'icon.svg'] as const;
   const files = await Promise.all(names.map(async (name) => Buffer.from(await readBuiltFile(name)).toString('utf8')));
   const [code = '', style = '', icon = ''] = files;
-  const [run, whole] = await Promise.all([pack(trace.flatMap(withoutDetails)), pack(trace)]);
+  // While the lines are parsed, the whole trace is packed in another thread.
+  const packing = pack(trace);
+  const shown: string[] = [];
+  for (const line of lines) shown.push(...withoutDetails(line).map((each) => JSON.stringify(each)));
+  const [run, whole] = [await pack(shown.join('\n')), await packing];
   // In the strings of a program, `\/` and `\x3c` mean the same characters, but do not end its element.
   const script = code.replaceAll('</script', '<\\/script').replaceAll('<!--', '\\x3c!--');
   const policy =
@@ -48,11 +52,10 @@ export async function writeTracePage(trace: readonly TraceLine[]): Promise<strin
 `;
 }
 
-/** Returns lines as JSON Lines, in base64 of gzip. */
-async function pack(lines: readonly object[]): Promise<string> {
+/** Returns base64 of gzip. */
+async function pack(content: Uint8Array | string): Promise<string> {
   // Lines of a trace are so alike that a higher level takes longer and saves little.
-  const packed = await promisify(gzip)(lines.map((line) => JSON.stringify(line)).join('\n'), { level: 1 });
-  return packed.toString('base64');
+  return (await promisify(gzip)(content, { level: 1 })).toString('base64');
 }
 
 /** How much of the text of a mail the first view gets. It shows less. */
@@ -63,8 +66,9 @@ function withoutDetails(line: TraceLine): object[] {
   if (line.type === 'story') return [];
   if (line.type === 'trace') return [line];
   const { type, kind, realTime, at } = line;
-  if (!FEED_KINDS.includes(kind)) return [];
-  return [{ type, kind, realTime, at, data: shorten(line as unknown as JournalEntry) }];
+  const entry = line as unknown as JournalEntry;
+  if (!FEED_KINDS.includes(kind) || (entry.kind === 'delivery-created' && entry.data.state !== 'held')) return [];
+  return [{ type, kind, realTime, at, data: shorten(entry) }];
 }
 
 /** Returns the details of an entry without headers, bodies and files. */
