@@ -157,7 +157,7 @@ function Deliveries({ events }: { readonly events: readonly ShownEvent[] }) {
 function stateAfter(event: ShownEvent): string {
   if (event.kind === 'delivery-ended' || event.kind === 'delivery-created') return event.state;
   if (event.kind !== 'attempt' || event.error === null) return 'delivered';
-  return event.retryInMs === null ? 'failed' : 'failing';
+  return event.state === 'pending' ? 'failing' : event.state;
 }
 
 /** Events that followed each other. Equal ones are one line, such as the attempts of a webhook that fail alike. */

@@ -115,7 +115,7 @@ function group(rows: readonly Row[], isByMail: boolean, samples: SampleByMail): 
 
 function matches(row: Row, words: readonly string[]): boolean {
   const shown = row.kind === 'mail' ? row.mail : row.kind === 'request' ? row.request : row.event;
-  row.searchText ??= JSON.stringify(shown).toLowerCase();
+  row.searchText ??= JSON.stringify(Object.values(shown)).toLowerCase();
   const text = row.searchText;
   return words.every((word) => text.includes(word));
 }
