@@ -478,7 +478,7 @@ export const WALKS: readonly Walk[] = [
       await receiver.received(1_350, 60_000);
       expectThat(server.mailbox.deliveries().length === 1_500, 'Some deliveries are missing.');
       await open('#/run');
-      await click(page.getByRole('link', { name: /^\d+ failures$/ }));
+      await click(page.getByRole('link', { name: /^[\d,]+ failures$/ }));
       const lines = page.getByRole('list', { name: 'What happened' }).getByRole('link');
       await page.getByText(/^×\d+ in /).waitFor();
       const names = await lines.allInnerTexts();

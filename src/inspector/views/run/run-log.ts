@@ -1,4 +1,4 @@
-import type { FeedEvent } from '../../../control/journal/feed-event.ts';
+import type { ChangeFeedItem, FeedEvent } from '../../../control/journal/feed-event.ts';
 import { bareAddress } from '../mail/mail-types.ts';
 
 type EventOf<Kind extends FeedEvent['kind']> = Extract<FeedEvent, { readonly kind: Kind }>;
@@ -68,24 +68,19 @@ export class RunLog {
   rows: Row[] = [];
   /** How many rows were dropped because there were too many. */
   droppedCount = 0;
-  /** The checkpoints that were added, by the id of the event. */
-  readonly checkpoints = new Map<string, string>();
+  /** The events that added a checkpoint. */
+  checkpoints: Extract<FeedEvent, ChangeFeedItem>[] = [];
   /** The id of the event that was applied last. */
   lastEventId: string | undefined;
   readonly #mails = new Map<string, MailEvent>();
   /** The counterpart of each mail, by the id of the mail and by the id of its thread. */
   readonly #counterparts = new Map<string, string>();
 
-  /** The bare addresses of all counterparts. */
-  counterparts(): Set<string> {
-    return new Set(this.#counterparts.values());
-  }
-
   /** Applies an event. */
   add(event: FeedEvent): void {
     this.lastEventId = event.id;
     if (event.kind === 'reset') this.#reset(event.tenantId);
-    if (event.kind === 'checkpoint' && event.action === 'added') this.checkpoints.set(event.id, event.name ?? '');
+    if (event.kind === 'checkpoint' && event.action === 'added') this.checkpoints.push(event);
     if (event.kind === 'request') this.#addRequest(event);
     else if (event.kind === 'mail' || event.kind === 'mail-sent') this.#addMail(event);
     else if (isShown(event)) this.#addEvent(event);
@@ -95,7 +90,9 @@ export class RunLog {
   #reset(tenant: string | null): void {
     this.rows = tenant === null ? [] : this.rows.filter((row) => row.tenant !== tenant);
     if (tenant !== null) return;
-    for (const known of [this.#mails, this.#counterparts, this.checkpoints]) known.clear();
+    this.checkpoints = [];
+    this.#mails.clear();
+    this.#counterparts.clear();
   }
 
   #addMail(mail: MailEvent): void {

@@ -25,7 +25,7 @@ import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { Board } from './board.tsx';
 import { LANES, type RunLog } from './run-log.ts';
 import { Strip } from './strip.tsx';
-import { createTimeline, filterRows, isBadRow, sampleByLastMail, selectRows } from './timeline.ts';
+import { counterpartsOf, createTimeline, filterRows, isBadRow, sampleByLastMail, selectRows } from './timeline.ts';
 import { Timeline } from './timeline-list.tsx';
 import { useRunLog } from './use-run-log.ts';
 
@@ -38,10 +38,16 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
   const samples = useMemo(() => sampleByLastMail(allSamples), [allSamples]);
   const filter = JSON.stringify(options);
   // A run may be long, so its rows are chosen again only if something has changed.
-  const { rows, chosen, items } = useMemo(() => {
-    const rows = value ? selectRows(value.log.rows, { ...options, tenant }) : [];
+  const { counterparts, rows, chosen, items } = useMemo(() => {
+    const ofTenant = value ? selectRows(value.log.rows, { tenant }) : [];
+    const rows = selectRows(ofTenant, { counterpart: options.counterpart, since: options.since });
     const chosen = filterRows(rows, options, samples);
-    return { rows, chosen, items: createTimeline(chosen, options, samples) };
+    return {
+      counterparts: counterpartsOf(ofTenant),
+      rows,
+      chosen,
+      items: createTimeline(chosen, options, samples),
+    };
   }, [value, tenant, filter, samples]);
   if (!value) return <Loading error={error} />;
   const change = (changes: Record<string, string | undefined>) =>
@@ -52,7 +58,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
       <header>
         <div class="head">
           <h1>Run</h1>
-          <RunFilters log={value.log} options={options} change={change} />
+          <RunFilters log={value.log} counterparts={counterparts} options={options} change={change} />
         </div>
         <Failure error={error ?? samplesError} />
         <Losses sandbox={sandbox} droppedCount={value.log.droppedCount} />
@@ -92,15 +98,20 @@ const NO_SAMPLES: readonly Sample[] = [];
 
 interface FiltersProps {
   readonly log: RunLog;
+  /** The bare addresses among which a person can choose. */
+  readonly counterparts: ReadonlySet<string>;
   readonly options: Route['options'];
   readonly change: (changes: Record<string, string | undefined>) => void;
 }
 
 /** The filters of the timeline: a search, a kind, a counterpart, and the moment at which it starts. */
-function RunFilters({ log, options, change }: FiltersProps) {
+function RunFilters({ log, counterparts, options, change }: FiltersProps) {
+  const { sandbox } = useScope();
   const { counterpart = '', since = '', lane = '', search = '' } = options;
-  const checkpoints = [...log.checkpoints].map(([id, name]) => [id, `Since ${name}`] as const);
-  const isKnown = since === '' || log.checkpoints.has(since);
+  const checkpoints = log.checkpoints
+    .filter(({ tenantId }) => sandbox === undefined || tenantId === sandbox)
+    .map(({ id, name }) => [id, `Since ${name}`] as const);
+  const isKnown = since === '' || checkpoints.some(([id]) => id === since);
   const chosenMoment = isKnown ? [] : [[since, 'Since a chosen moment'] as const];
   const moments = [['', 'Since the start'] as const, ...checkpoints, ...chosenMoment];
   return (
@@ -115,7 +126,7 @@ function RunFilters({ log, options, change }: FiltersProps) {
       <Select
         label="Counterpart"
         value={counterpart}
-        options={[['', 'All contacts'], ...log.counterparts()]}
+        options={[['', 'All contacts'], ...counterparts]}
         choose={(counterpart) => change({ counterpart })}
       />
       <Select label="Since" value={since} options={moments} choose={(since) => change({ since })} />
@@ -137,7 +148,7 @@ function Failures({ count, options }: FailuresProps) {
       aria-current={isChosen ? 'true' : undefined}
       title={isChosen ? 'Show everything again' : 'Show only what failed'}
     >
-      <Icon icon={X} /> {formatCount(count, 'failure', 'failures')}
+      <Icon icon={X} /> {count.toLocaleString('en')} {count === 1 ? 'failure' : 'failures'}
     </a>
   );
 }
@@ -159,7 +170,7 @@ function Losses({ sandbox, droppedCount }: LossesProps) {
   const { value: losses = {} } = useLoaded(load, `losses of ${sandbox}`, () => true);
   const lost = Object.entries(LOST_NAMES).flatMap(([kind, [one, many]]) => {
     const loss = losses[kind as keyof typeof LOST_NAMES];
-    return loss ? [{ ...loss, text: formatCount(loss.count, one, many) }] : [];
+    return loss ? [{ ...loss, text: `${loss.count.toLocaleString('en')} ${loss.count === 1 ? one : many}` }] : [];
   });
   const count = lost.reduce((sum, loss) => sum + loss.count, 0);
   const until = lost.map((loss) => loss.until).sort();
@@ -168,15 +179,15 @@ function Losses({ sandbox, droppedCount }: LossesProps) {
     <>
       {count > 0 && (
         <p class="reason warn-edge" role="status">
-          {formatCount(count, 'earlier event is', 'earlier events are')} no longer kept (
+          {count.toLocaleString('en')} earlier {isOne ? 'event is' : 'events are'} no longer kept (
           {lost.map(({ text }) => text).join(', ')}; the last {isOne ? '' : 'of them '}at{' '}
           {formatFullTime(until.at(-1) ?? '').slice(11)}), so this run is not complete.
         </p>
       )}
       {droppedCount > 0 && (
         <p class="reason warn-edge" role="status">
-          This page shows no more than the latest events; it has dropped {droppedCount}. Load it again to see what the
-          emulator has kept.
+          This page shows no more than the latest events; it has dropped {droppedCount.toLocaleString('en')}. Load it
+          again to see what the emulator has kept.
         </p>
       )}
     </>
@@ -188,8 +199,9 @@ type Correspondent = ReplyTo<'listCorrespondents'>['correspondents'][number];
 /** The correspondents, each with its next reply. A correspondent can be added and removed. */
 function Correspondents() {
   const action = useAction();
-  const load = async (client: ControlClient) => (await client.listCorrespondents()).correspondents;
-  const { value: correspondents = [], error } = useLoaded(load, 'correspondents', () => true);
+  const { sandbox } = useScope();
+  const load = async (client: ControlClient) => (await client.listCorrespondents({}, { sandbox })).correspondents;
+  const { value: correspondents = [], error } = useLoaded(load, `correspondents of ${sandbox}`, () => true);
   return (
     <details class="card">
       <summary>{formatCount(correspondents.length, 'correspondent', 'correspondents')}</summary>
@@ -202,7 +214,7 @@ function Correspondents() {
               <button
                 type="button"
                 class="quiet danger"
-                onClick={() => action.run((client) => client.removeCorrespondent({ id: one.id }))}
+                onClick={() => action.run((client) => client.removeCorrespondent({ id: one.id }, { sandbox }))}
               >
                 <Icon icon={Trash2} /> Remove <span class="hidden">{one.address}</span>
               </button>
@@ -217,8 +229,10 @@ function Correspondents() {
 }
 
 function CorrespondentForm({ action }: { readonly action: Action }) {
+  const { sandbox } = useScope();
   const add = async (client: ControlClient, data: FormData, form: HTMLFormElement) => {
-    await client.addCorrespondent({ address: textIn(data, 'address'), replies: [textIn(data, 'reply')] });
+    const person = { address: textIn(data, 'address'), replies: [textIn(data, 'reply')] };
+    await client.addCorrespondent(person, { sandbox });
     form.reset();
   };
   return (

@@ -40,6 +40,11 @@ export function selectRows(rows: readonly Row[], { tenant, counterpart, since }:
     );
 }
 
+/** Returns the bare addresses of those who sent mail to the inboxes or got mail from them. */
+export function counterpartsOf(rows: readonly Row[]): Set<string> {
+  return new Set(rows.flatMap(({ kind, counterparts = [] }) => (kind === 'mail' ? counterparts : [])));
+}
+
 /** The sample of each mail that shows the card of a sample, by the id of the mail. */
 export type SampleByMail = ReadonlyMap<string, Sample>;
 
