@@ -43,7 +43,7 @@ export function Timeline({ items, rowCount, children }: TimelineProps) {
   const stopAt = (start: number) =>
     setStopped({ firstId: items[start]?.id, length: end - start, rowCount: stopped?.rowCount ?? rowCount });
   useLayoutEffect(() => {
-    if (!stopped) box.current?.scrollTo(0, box.current.scrollHeight);
+    if (!stopped && items.length > 0) box.current?.scrollTo(0, box.current.scrollHeight);
   });
   const update = useRef(() => {});
   update.current = () => {

@@ -252,6 +252,28 @@ describe('the view Run', () => {
     expect(await findViolations(page)).toEqual([]);
   });
 
+  test('of a sandbox, offers only its own counterparts, checkpoints and correspondents', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/run' });
+    const { mailbox } = server;
+    const sandbox = mailbox.createSandbox({ name: 'lion' });
+    mailbox.addCorrespondent({ address: 'outer@customer.test', replies: ['Hello.'] });
+    sandbox.addCorrespondent({ address: 'inner@customer.test', replies: ['Hello.'] });
+    await deliver(server, 'Outside');
+    mailbox.checkpoint('all');
+    sandbox.checkpoint('own');
+    await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'lee@customer.test', subject: 'Inside' });
+    await page.getByText('Outside', { exact: true }).waitFor();
+    await page.getByLabel('Tenant').selectOption({ label: 'Sandbox lion' });
+    await page.getByText('Outside', { exact: true }).waitFor({ state: 'hidden' });
+    const optionsOf = (label: string) => page.getByLabel(label).locator('option').allInnerTexts();
+    expect(await optionsOf('Counterpart')).toEqual(['All contacts', 'lee@customer.test']);
+    expect(await optionsOf('Since')).toEqual(['Since the start', 'Since own']);
+    await page.getByText('1 correspondent').click();
+    await page.getByText('inner@customer.test', { exact: true }).waitFor();
+    expect(await page.getByText('outer@customer.test').count()).toBe(0);
+  });
+
   test('says at the top what the journal no longer has', async (context) => {
     const { page, server } = await open(context, { hash: '#/mail', options: { journalSize: 3 } });
     const { mailbox, url } = server;
