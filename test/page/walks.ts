@@ -480,7 +480,7 @@ export const WALKS: readonly Walk[] = [
       await open('#/run');
       await click(page.getByRole('link', { name: /^[\d,]+ failures$/ }));
       const lines = page.getByRole('list', { name: 'What happened' }).getByRole('link');
-      await page.getByText(/^×\d+ in /).waitFor();
+      await page.getByText(/^×\d{3} in /).waitFor();
       const names = await lines.allInnerTexts();
       expectThat(names.join() === `message.received to ${fails}`, `The page shows ${names.join(', ')}.`);
     },
