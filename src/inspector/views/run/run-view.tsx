@@ -38,14 +38,13 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
   const samples = useMemo(() => sampleByLastMail(allSamples), [allSamples]);
   const filter = JSON.stringify(options);
   // A run may be long, so its rows are chosen again only if something has changed.
-  const { counterparts, rows, chosen, items } = useMemo(() => {
+  const { counterparts, rows, items } = useMemo(() => {
     const ofTenant = value ? selectRows(value.log.rows, { tenant }) : [];
     const rows = selectRows(ofTenant, { counterpart: options.counterpart, since: options.since });
     const chosen = filterRows(rows, options, samples);
     return {
       counterparts: counterpartsOf(ofTenant),
       rows,
-      chosen,
       items: createTimeline(chosen, options, samples),
     };
   }, [value, tenant, filter, samples]);
@@ -76,7 +75,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
           <Failures count={failureCount} options={options} />
         </div>
       </header>
-      <Timeline key={`${tenant} ${filter}`} items={items} rowCount={chosen.length}>
+      <Timeline key={`${tenant} ${filter}`} items={items}>
         {items.length > 0 ? null : rows.length > 0 ? (
           <p class="hint">Nothing matches the search and the filters.</p>
         ) : options.since || options.counterpart ? (

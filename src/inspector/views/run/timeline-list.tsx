@@ -17,14 +17,12 @@ interface Stopped {
   readonly firstId: string | undefined;
   /** How many items are shown. */
   readonly length: number;
-  /** How many rows there were when the list stopped to follow. */
-  readonly rowCount: number;
+  /** How many items there were when the list stopped to follow. */
+  readonly itemCount: number;
 }
 
 interface TimelineProps {
   readonly items: readonly RunItem[];
-  /** How many rows the items have. */
-  readonly rowCount: number;
   /** What is shown below the items. */
   readonly children: ComponentChildren;
 }
@@ -33,15 +31,15 @@ interface TimelineProps {
  * The items of the run. The list opens at the newest item and follows it. While somebody has scrolled to earlier items,
  * the list stays as it is, and a button says how much is new.
  */
-export function Timeline({ items, rowCount, children }: TimelineProps) {
+export function Timeline({ items, children }: TimelineProps) {
   const box = useRef<HTMLElement>(null);
   const [stopped, setStopped] = useState<Stopped>();
   const first = stopped ? items.findIndex(({ id }) => id === stopped.firstId) : items.length - MAX_ITEMS;
   const start = Math.max(0, first);
   const end = stopped ? Math.min(items.length, start + stopped.length) : items.length;
-  const newCount = stopped ? rowCount - stopped.rowCount : 0;
+  const newCount = stopped ? items.length - stopped.itemCount : 0;
   const stopAt = (start: number) =>
-    setStopped({ firstId: items[start]?.id, length: end - start, rowCount: stopped?.rowCount ?? rowCount });
+    setStopped({ firstId: items[start]?.id, length: end - start, itemCount: stopped?.itemCount ?? items.length });
   useLayoutEffect(() => {
     if (!stopped && items.length > 0) box.current?.scrollTo(0, box.current.scrollHeight);
   });
