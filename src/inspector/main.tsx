@@ -8,11 +8,12 @@ const refusals = new EventTarget();
 /** The trial whose trace a report of an evaluation must show; null if the page is no report, or shows all trials. */
 const trial = new URLSearchParams(location.search).get('trial');
 const report = document.querySelector('#report');
-/** The text of the trace that the page carries; undefined if the page shows an emulator. */
-const trace = document.querySelector(report && trial !== null ? `#trace-${CSS.escape(trial)}` : '#trace')?.textContent;
-const isTrace = trace !== undefined && trace !== null;
+/** The id of the element with the trace that the page shows. */
+const traceId = report && trial !== null ? `trace-${trial}` : 'trace';
+/** Whether the page carries this trace. Otherwise it shows an emulator. */
+const isTrace = document.getElementById(traceId) !== null;
 const client = isTrace
-  ? createTraceClient(trace)
+  ? createTraceClient({ readRun: () => unpack(`${traceId}-run`), readWhole: () => unpack(traceId) })
   : createInspectorClient(() => void refusals.dispatchEvent(new Event('refused')));
 const feed = new LiveFeed(client);
 
@@ -26,4 +27,12 @@ if (!report || isTrace) {
     document.body,
   );
   void feed.follow();
+}
+
+/** Reads a text that the page carries in an element, as base64 of gzip. */
+function unpack(id: string): Promise<string> {
+  const packed = atob(document.getElementById(id)?.textContent ?? '');
+  const bytes = new Uint8Array(packed.length);
+  for (let index = 0; index < packed.length; index += 1) bytes[index] = packed.charCodeAt(index);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
 }

@@ -18,15 +18,57 @@ interface Trace {
 /** Why a call fails that a trace cannot answer. */
 const READ_ONLY = 'This is a trace, a record of what has happened. It does not have this, and cannot be changed.';
 
+/** Reads the text of a trace. */
+interface TraceSource {
+  /** Reads it without the details that the run does not show: stories, headers, bodies, and entries of other kinds. */
+  readonly readRun: () => Promise<string>;
+  /** Reads all of it. */
+  readonly readWhole: () => Promise<string>;
+}
+
 /**
- * Creates a client of the control plane that answers from the text of a trace. It answers the calls by which the views
- * of a trace read, and refuses all others.
+ * Creates a client of the control plane that answers from a trace. It answers the calls by which the views of a trace
+ * read, and refuses all others. The whole trace is read when a call needs its details.
  */
-export function createTraceClient(text: string): ControlClient {
-  const trace = parseTrace(text);
+export function createTraceClient({ readRun, readWhole }: TraceSource): ControlClient {
+  const run = readRun().then((text) => createRunReads(parseTrace(text)));
+  let whole: Promise<Reads> | undefined;
+  return new Proxy({} as ControlClient, {
+    get: (_, name: keyof ControlClient) => async (input: never) => {
+      const readFromRun = (await run)[name];
+      if (readFromRun) return readFromRun(input);
+      whole ??= readWhole().then((text) => createReads(parseTrace(text)));
+      const read = (await whole)[name];
+      if (!read) throw new RefusedCallError(READ_ONLY);
+      return read(input);
+    },
+  });
+}
+
+/** The calls that can be answered. */
+type Reads = { readonly [Call in keyof ControlClient]?: (input: never) => Promise<unknown> };
+
+/** Returns the calls that a trace without details can answer. */
+function createRunReads(trace: Trace): Reads {
+  const { header, entries } = trace;
+  return {
+    getControlHealth: async () => ({ version: header.writtenBy.version }),
+    getClock: async () => ({ now: new Date().toISOString(), frozen: false }),
+    listTenants: async () => ({ tenants: tenantsOf(trace, mailsOf(entries)) }),
+    listSandboxes: async () => ({ sandboxes: [] }),
+    listKeys: async () => ({ keys: [] }),
+    listCorrespondents: async () => ({ correspondents: [] }),
+    listSamples: async () => ({ samples: [] }),
+    readFeed: async ({ follow = true }: { readonly follow?: boolean } = {}) =>
+      readEvents(follow ? [] : eventsOf(trace), follow),
+    readJournal: async () => ({ entries: [], dropped: header.losses }),
+  };
+}
+
+/** Returns the calls that a whole trace can answer. */
+function createReads(trace: Trace): Reads {
   const { header, entries, stories } = trace;
-  const events = eventsOf(trace);
-  const mails = entries.flatMap((entry) => (isMail(entry) ? [{ ...entry.data, ...entry.data.mail }] : []));
+  const mails = mailsOf(entries);
   const mailById = new Map(mails.map((mail) => [mail.id, mail]));
   const bounces = new Map(
     entries.flatMap((entry) => (entry.kind === 'mail-bounced' ? [[entry.data.mail.id, entry.at] as const] : [])),
@@ -51,15 +93,7 @@ export function createTraceClient(text: string): ControlClient {
     if (value === undefined) throw new RefusedCallError('The trace does not have it.');
     return value;
   };
-  const reads = {
-    getControlHealth: async () => ({ version: header.writtenBy.version }),
-    getClock: async () => ({ now: new Date().toISOString(), frozen: false }),
-    listTenants: async () => ({ tenants: tenantsOf(trace, mails) }),
-    listSandboxes: async () => ({ sandboxes: [] }),
-    listKeys: async () => ({ keys: [] }),
-    listCorrespondents: async () => ({ correspondents: [] }),
-    listSamples: async () => ({ samples: [] }),
-    readFeed: async ({ follow = true } = {}) => readEvents(follow ? [] : events, follow),
+  return {
     listMail: async () => ({ messages: mails }),
     searchMail: async (query: Parameters<ControlClient['searchMail']>[0] = {}) => {
       const { offset = 0, limit = 50, search = '', indexOf } = query;
@@ -97,12 +131,11 @@ export function createTraceClient(text: string): ControlClient {
     listRequests: async () => ({ requests: [...requests.values()], dropped: header.losses.request }),
     getRequest: async ({ id }: { readonly id: string }) => find(requests, id),
   };
-  const refuse = async () => {
-    throw new RefusedCallError(READ_ONLY);
-  };
-  return new Proxy(reads as unknown as ControlClient, {
-    get: (known, name) => known[name as keyof ControlClient] ?? refuse,
-  });
+}
+
+/** Returns the mails of a trace, each with what is known about it. */
+function mailsOf(entries: readonly JournalEntry[]) {
+  return entries.flatMap((entry) => (isMail(entry) ? [{ ...entry.data, ...entry.data.mail }] : []));
 }
 
 /** A mail of the journal with its inbox. */
@@ -126,6 +159,9 @@ function isRequest(entry: JournalEntry): entry is JournalEntry<'request' | 'mail
   return entry.kind === 'request' || entry.kind === 'mail-command';
 }
 
+/** How many characters of the text of a mail the feed has. */
+const EXCERPT_LENGTH = 240;
+
 /** The kinds of entries that the feed has as they are. */
 const PLAIN_KINDS: ReadonlySet<string> = new Set<FeedEvent['kind']>([
   ...(['mail-held', 'delivery-created', 'attempt', 'delivery-ended', 'stream-opened', 'stream-closed'] as const),
@@ -133,20 +169,21 @@ const PLAIN_KINDS: ReadonlySet<string> = new Set<FeedEvent['kind']>([
   ...(['reset', 'failure'] as const),
 ]);
 
-/** Returns the events that the feed of the emulator had. A gap stands for what the journal had dropped. */
-function eventsOf({ header, entries }: Trace): FeedEvent[] {
-  const missed = Object.values(header.losses).reduce((sum, loss) => sum + (loss?.count ?? 0), 0);
-  const gap = { id: 'gap', realTime: entries[0]?.realTime ?? header.writtenAt, kind: 'gap' as const, missed };
-  const events = entries.flatMap((entry, index): FeedEvent[] => {
+/** Returns the events that the feed of the emulator had. */
+function eventsOf({ entries }: Trace): FeedEvent[] {
+  return entries.flatMap((entry, index): FeedEvent[] => {
     const common = { id: `trace-${index}`, realTime: entry.realTime };
     if (isRequest(entry)) return [{ ...common, kind: 'request', request: entry.data }];
-    if (entry.kind === 'mail-received') {
-      const { inbox, mail } = entry.data;
-      return [{ ...common, kind: 'mail', ...mail, messageId: mail.id, inbox, id: common.id }];
+    if (isMail(entry)) {
+      const kind = entry.kind === 'mail-received' ? 'mail' : entry.kind;
+      const { inbox, source } = entry.data;
+      const { id: messageId, tenantId, inboxId, threadId, from, to, subject, plainBody } = entry.data.mail;
+      const excerpt = plainBody.trim().slice(0, EXCERPT_LENGTH);
+      const mail = { messageId, tenantId, inboxId, threadId, from, to, subject, excerpt };
+      return [{ ...common, kind, ...mail, inbox, source }];
     }
     return PLAIN_KINDS.has(entry.kind) ? [{ ...entry.data, ...common, kind: entry.kind } as unknown as FeedEvent] : [];
   });
-  return missed > 0 ? [gap, ...events] : events;
 }
 
 /** Sends events. A feed that is followed does not end. */

@@ -20,6 +20,57 @@ export type EventFilter = (event: FeedEvent) => boolean;
 /** Many events may come at once, so the page waits for this time before it loads again. */
 const RELOAD_INTERVAL_MS = 200;
 
+/** While events keep coming, this time doubles with each load, up to this one. */
+const MAX_INTERVAL_MS = 2_000;
+
+/** After a load, the page waits this many times as long as the load took, but not longer than the time below. */
+const PAUSE_FACTOR = 10;
+const MAX_PAUSE_MS = 3_000;
+
+/**
+ * Runs some work after events: soon after the first one, and less often while events keep coming or the work is slow,
+ * because the emulator is then busy.
+ */
+export class PacedWork {
+  readonly #work: () => unknown;
+  readonly #maxIntervalMs: number;
+  #intervalMs = RELOAD_INTERVAL_MS;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isWanted = false;
+
+  /** If `work` returns a promise, the next run waits for it. */
+  constructor(work: () => unknown, maxIntervalMs = MAX_INTERVAL_MS) {
+    this.#work = work;
+    this.#maxIntervalMs = maxIntervalMs;
+  }
+
+  /** Asks for a run, after `delayMs` milliseconds or when the pause after the latest run is over. */
+  request(delayMs = RELOAD_INTERVAL_MS): void {
+    this.#isWanted = true;
+    this.#timer ??= setTimeout(() => this.#run(), delayMs);
+  }
+
+  /** Runs no more. */
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#isWanted = false;
+  }
+
+  async #run(): Promise<void> {
+    const startedMs = performance.now();
+    this.#isWanted = false;
+    await this.#work();
+    const pauseMs = Math.min(MAX_PAUSE_MS, PAUSE_FACTOR * (performance.now() - startedMs));
+    this.#timer = setTimeout(() => this.#endPause(), Math.max(this.#intervalMs, pauseMs));
+  }
+
+  #endPause(): void {
+    this.#intervalMs = this.#isWanted ? Math.min(2 * this.#intervalMs, this.#maxIntervalMs) : RELOAD_INTERVAL_MS;
+    this.#timer = undefined;
+    if (this.#isWanted) this.request(0);
+  }
+}
+
 /** The filter for a value that never changes while the page is open. */
 export const noEvent: EventFilter = () => false;
 
@@ -52,27 +103,23 @@ export function useLoaded<Value>(load: Call<Value>, key: string, matters: EventF
   return { value: isCurrent ? loaded.value : undefined, error: isCurrent ? loaded.error : undefined };
 }
 
-/** Calls `onChange` after events that `matters` accepts, at most once in an interval, and after each new connection. */
-export function useFeedChange(onChange: () => void, matters: EventFilter): void {
+/** Calls `onChange` after events that `matters` accepts, as {@link PacedWork} does, and after each new connection. */
+export function useFeedChange(onChange: () => unknown, matters: EventFilter): void {
   const { feed } = useInspector();
   useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const notify = () => {
-      timer = undefined;
-      onChange();
-    };
+    const work = new PacedWork(onChange);
     const stop = feed.subscribe({
       onEvent(event) {
-        if (matters(event)) timer ??= setTimeout(notify, RELOAD_INTERVAL_MS);
+        if (matters(event)) work.request();
       },
       // While the connection was lost, anything may have happened.
       onState(state) {
-        if (state === 'live') timer ??= setTimeout(notify);
+        if (state === 'live') work.request(0);
       },
     });
     return () => {
       stop();
-      clearTimeout(timer);
+      work.stop();
     };
   }, [feed, onChange]);
 }
@@ -91,8 +138,6 @@ export interface LogLoader<Item> {
   loadOne(client: ControlClient, id: string): Promise<Item | undefined>;
   /** Returns what an event changes; an empty list if it changes nothing. */
   changesOf(event: FeedEvent): readonly Change<Item>[];
-  /** How many items are kept; the oldest are dropped. Default: all. */
-  readonly limit?: number;
 }
 
 /** If more items than this have to be loaded, all are loaded again. */
@@ -105,25 +150,19 @@ export function useLog<Item extends { readonly id: string }>(loader: LogLoader<I
   useEffect(() => {
     const known = new Map<string, Item>();
     const changed = new Map<string, Item | undefined>();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const load = async () => {
-      const startedMs = performance.now();
+    const work = new PacedWork(async () => {
       const changes = [...changed];
       changed.clear();
       try {
         await applyChanges(known, changes, loader, client);
-        dropOldest(known, loader.limit);
         setLoaded({ value: [...known.values()].reverse(), error: undefined });
       } catch (error) {
         setLoaded(({ value }) => ({ value, error: (error as Error).message }));
       }
-      timer = setTimeout(() => {
-        timer = changed.size > 0 ? setTimeout(load) : undefined;
-      }, pauseMsAfter(startedMs));
-    };
-    const noteChanges = (changes: readonly Change<Item>[], delayMs = RELOAD_INTERVAL_MS) => {
+    });
+    const noteChanges = (changes: readonly Change<Item>[], delayMs?: number) => {
       for (const change of changes) changed.set(...change);
-      if (changes.length > 0) timer ??= setTimeout(load, delayMs);
+      if (changes.length > 0) work.request(delayMs);
     };
     const stop = feed.subscribe({
       onEvent: (event) => noteChanges(loader.changesOf(event)),
@@ -134,22 +173,10 @@ export function useLog<Item extends { readonly id: string }>(loader: LogLoader<I
     return () => {
       stop();
       changed.clear();
-      clearTimeout(timer);
+      work.stop();
     };
   }, [feed]);
   return loaded;
-}
-
-function dropOldest(items: Map<string, unknown>, limit = Number.POSITIVE_INFINITY): void {
-  for (const id of items.keys()) {
-    if (items.size <= limit) return;
-    items.delete(id);
-  }
-}
-
-/** Returns how long to wait after a load. The wait is longer after a slow load, because the emulator is then busy. */
-function pauseMsAfter(startedMs: number): number {
-  return Math.max(RELOAD_INTERVAL_MS, 2 * (performance.now() - startedMs));
 }
 
 /** Applies changes to `known`, and loads the items that are missing. */

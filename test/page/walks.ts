@@ -1,7 +1,14 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import type { SampleName } from '../../src/control/samples/sample-names.ts';
 import type { MailboxServer, ServerOptions } from '../../src/server/start-server.ts';
 import type { Receiver } from '../../src/testing/receiver/index.ts';
+import { DIST } from '../support/dist.ts';
 
 /** What a walk gets: a new emulator with its page, and a receiver of webhooks. */
 export interface Walker {
@@ -454,7 +461,48 @@ export const WALKS: readonly Walk[] = [
       await open('#/run');
       await page.getByRole('region', { name: 'Samples', exact: true }).getByText('1 sample').waitFor();
       await page.getByRole('region', { name: 'Sample injection-in-quote' }).waitFor();
-      await page.getByText(/earlier events are no longer kept/).waitFor();
+      await page.getByText('10 earlier events are no longer kept (10 requests;').waitFor();
+    },
+  },
+  {
+    letter: 'u',
+    what: 'the one webhook that fails, among 1,500 deliveries',
+    maxClicks: 1,
+    async walk(walker) {
+      const { page, server, receiver, open, click } = walker;
+      const works = await receiver.listen();
+      const fails = 'http://127.0.0.1:9/fails';
+      const urls = [...Array.from({ length: 9 }, (_, index) => `${works}?number=${index}`), fails];
+      for (const url of urls) await server.mailbox.addWebhook({ url, inbox: HELPDESK });
+      for (let number = 0; number < 150; number += 1) await receive(walker, `Order ${number}`);
+      await receiver.received(1_350, 60_000);
+      expectThat(server.mailbox.deliveries().length === 1_500, 'Some deliveries are missing.');
+      await open('#/run');
+      await click(page.getByRole('link', { name: /^[\d,]+ failures$/ }));
+      const lines = page.getByRole('list', { name: 'What happened' }).getByRole('link');
+      await page.getByText(/^×\d{3} in /).waitFor();
+      const names = await lines.allInnerTexts();
+      expectThat(names.join() === `message.received to ${fails}`, `The page shows ${names.join(', ')}.`);
+    },
+  },
+  {
+    letter: 'w',
+    what: 'why a test failed, from its trace',
+    maxClicks: 1,
+    async walk(walker) {
+      const { page, server, click } = walker;
+      await receive(walker, 'What the test waited for');
+      await call(walker, 'GET', '/v1/inboxes/3f2a0000-0000-4000-8000-00000000ffff/messages');
+      const folder = await mkdtemp(join(tmpdir(), 'walk-'));
+      const [trace, target] = [join(folder, 'trace.jsonl'), join(folder, 'trace.html')];
+      await writeFile(trace, server.mailbox.trace());
+      await promisify(execFile)(process.execPath, [join(DIST, 'main.cjs'), 'show', trace, '--html', target]);
+      await page.goto(pathToFileURL(target).href);
+      await page.getByText('What the test waited for').waitFor();
+      await page.getByText('There is no inbox with this id in any tenant.').waitFor();
+      await click(page.getByRole('link', { name: 'listMessages' }));
+      await page.getByText('The reply says only').waitFor();
+      await rm(folder, { recursive: true });
     },
   },
 ];

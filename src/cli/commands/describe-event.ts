@@ -44,6 +44,9 @@ const DESCRIBERS: { readonly [Kind in FeedOnlyKind]: (event: Extract<FeedItem, {
     const name = operation ?? (protocol === 'http' ? nameWithoutOperation(path) : protocol);
     return { name, sign: status, text: parts.filter((part) => part !== null).join(' '), colourStatus: status };
   },
+  'mail-sent': ({ inbox, to, subject }) => {
+    return { name: 'mail', sign: '→', text: `from ${inbox} to ${to.join(', ')}: ${subject}` };
+  },
   clock: ({ action, now, ...event }) => ({ text: `${action}, ${tenantOf(event)}: ${now}` }),
   fault: ({ action, fault }) => ({ text: fault ? `${action}: ${JSON.stringify(fault)}` : 'all removed' }),
   sandbox: describeChange,

@@ -11,12 +11,15 @@ import { toPrintable } from '../layout.ts';
  * page of the trace instead.
  */
 export const show: RunCommand = async (terminal, flags, file = '') => {
-  const [header, ...lines] = await readTrace(file);
+  const bytes = await readRegularFile(file).catch((error: NodeJS.ErrnoException) => {
+    throw new CannotRunError(`The trace ${file} cannot be read: ${error.message}.`);
+  });
   const target = readText(flags.html);
   if (target !== undefined || flags.open?.value === true) {
-    await showPage(terminal, [header, ...lines], { target, isOpened: flags.open?.value === true });
+    await showPage(terminal, { bytes, file }, { target, isOpened: flags.open?.value === true });
     return;
   }
+  const [header, ...lines] = parseTrace({ bytes, file });
   const stories = lines.flatMap((line) => (line.type === 'story' ? line : []));
   if (flags.json?.value === true) {
     for (const { type: _, ...story } of stories) terminal.out(JSON.stringify(story));
@@ -47,11 +50,11 @@ interface PageOptions {
 /** Writes a trace as a page, and serves the page until the command is interrupted. */
 async function showPage(
   { out, err, env, interrupted }: Terminal,
-  lines: readonly TraceLine[],
+  trace: TraceFile,
   { target, isOpened }: PageOptions,
 ): Promise<void> {
   const { servePage, writeTracePage } = await import('../../server/http/trace-page.ts');
-  const page = await writeTracePage(lines.map((line) => JSON.stringify(line)).join('\n'));
+  const page = await writeTracePage(trace.bytes, parseLines(trace));
   if (target !== undefined) {
     await replaceFile(target, page).catch((error) => {
       throw explainWriteError(error, target);
@@ -86,21 +89,40 @@ function plural(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
 }
 
-/** Reads a trace: its header, and its other lines. @throws {CannotRunError} if the file is no trace of this format. */
-async function readTrace(file: string): Promise<readonly [TraceHeader, ...TraceLine[]]> {
-  const text = await readRegularFile(file).then(String, (error: NodeJS.ErrnoException) => {
-    throw new CannotRunError(`The trace ${file} cannot be read: ${error.message}.`);
-  });
-  const lines = text.split('\n').flatMap((line, index) => (line.trim() === '' ? [] : parseLine(line, index + 1, file)));
-  const [header, ...others] = lines;
-  if (header?.type === 'trace') return [header, ...others];
+/** The content of the file of a trace, and its name. */
+interface TraceFile {
+  readonly bytes: Buffer;
+  readonly file: string;
+}
+
+/** Parses a trace: its header, and its other lines. @throws {CannotRunError} if the file is no trace of this format. */
+function parseTrace(trace: TraceFile): readonly [TraceHeader, ...TraceLine[]] {
+  const [header, ...lines] = parseLines(trace);
+  return [header as TraceHeader, ...lines];
+}
+
+/**
+ * Parses the lines of a trace, one at a time, because a trace may be long. The first one is the header.
+ *
+ * @throws {CannotRunError} if the file is no trace of this format.
+ */
+function* parseLines({ bytes, file }: TraceFile): Generator<TraceLine, void> {
+  let hasHeader = false;
+  for (const [index, text] of bytes.toString().split('\n').entries()) {
+    const line = text.trim() === '' ? undefined : parseLine(text, index + 1, file);
+    if (!line) continue;
+    if (!hasHeader && line.type !== 'trace') break;
+    hasHeader = true;
+    yield line;
+  }
+  if (hasHeader) return;
   throw new CannotRunError(`The file ${file} is not a trace of ${NAME}: its first line must have the type "trace".`);
 }
 
 const KNOWN_TYPES: ReadonlySet<string> = new Set<TraceLine['type']>(['trace', 'entry', 'story']);
 
 /** Parses a line. A line of a type that this version does not know is skipped. */
-function parseLine(line: string, number: number, file: string): TraceLine[] {
+function parseLine(line: string, number: number, file: string): TraceLine | undefined {
   let value: unknown;
   try {
     value = JSON.parse(line);
@@ -113,9 +135,9 @@ function parseLine(line: string, number: number, file: string): TraceLine[] {
       `The trace ${file} has the version ${version}, and this ${NAME} reads up to ${TRACE_VERSION}; use a newer one.`,
     );
   }
-  if (typeof type === 'string' && !KNOWN_TYPES.has(type)) return [];
+  if (typeof type === 'string' && !KNOWN_TYPES.has(type)) return undefined;
   const parsed = traceLine().safeParse(value);
-  if (parsed.success) return [parsed.data];
+  if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const path = issue?.path.join('.') || 'it';
   throw new CannotRunError(`The file ${file} is not a trace of ${NAME}: line ${number}: ${path}: ${issue?.message}.`);

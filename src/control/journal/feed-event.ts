@@ -1,10 +1,12 @@
 import type {
   AttemptActivity,
   ClockChange,
+  DeliveredEvent,
   DeliveryActivity,
   FaultChange,
   HeldMailActivity,
   MailActivity,
+  MailSource,
   StreamActivity,
   TestChange,
 } from '../../world/journal/entry.ts';
@@ -18,10 +20,28 @@ export interface RequestFeedItem {
   readonly request: RequestSummary;
 }
 
+/** A mail, with the start of its text. */
+interface MailInFeed extends MailActivity {
+  /** The id of its thread. */
+  readonly threadId: string;
+  /** The display forms of its recipients, without Cc and Bcc. */
+  readonly to: readonly string[];
+  /** The start of its text: at most 240 characters. */
+  readonly excerpt: string;
+  /** What caused the mail. */
+  readonly source: MailSource;
+}
+
 /** A mail that arrived in an inbox. */
-interface MailFeedItem extends MailActivity {
+interface MailFeedItem extends MailInFeed {
   /** Always `mail`. */
   readonly kind: 'mail';
+}
+
+/** A mail that an inbox sent. */
+interface SentMailFeedItem extends MailInFeed {
+  /** Always `mail-sent`. */
+  readonly kind: 'mail-sent';
 }
 
 /** A mail that did not arrive, because its sender and its recipient exchange too many mails. */
@@ -31,13 +51,13 @@ interface HeldMailFeedItem extends HeldMailActivity {
 }
 
 /** A new delivery, before its first attempt, or a delivery that has ended, but not by an attempt. */
-interface DeliveryFeedItem extends DeliveryActivity {
+interface DeliveryFeedItem extends DeliveryActivity, Pick<DeliveredEvent, 'messageId'> {
   /** What happened to the delivery. */
   readonly kind: 'delivery-created' | 'delivery-ended';
 }
 
 /** An attempt to send a delivery, even if it was refused. */
-interface AttemptFeedItem extends AttemptActivity {
+interface AttemptFeedItem extends AttemptActivity, Pick<DeliveredEvent, 'messageId'> {
   /** Always `attempt`. */
   readonly kind: 'attempt';
 }
@@ -94,6 +114,7 @@ export interface FailureFeedItem {
 export type FeedItem =
   | RequestFeedItem
   | MailFeedItem
+  | SentMailFeedItem
   | HeldMailFeedItem
   | DeliveryFeedItem
   | AttemptFeedItem

@@ -144,30 +144,38 @@ function toFeedItem(entry: EntryOf, reader: JournalReader): FeedItem {
       return { kind: 'request', request: showSummary(entry.data, reader) };
     case 'failure':
       return maskDeep({ kind: 'failure', error: messageOf(entry.data.error) });
+    case 'mail-received':
+    case 'mail-sent': {
+      const kind = entry.kind === 'mail-received' ? 'mail' : entry.kind;
+      const { message, source } = entry.data;
+      const { threadId, to, plainBody } = message;
+      const excerpt = plainBody.trim().slice(0, EXCERPT_LENGTH);
+      return maskDeep({ kind, ...activityOf(entry), threadId, to, excerpt, source }) as FeedItem;
+    }
     default:
-      return maskDeep({ kind: feedKindOf(entry), ...activityOf(entry) }) as FeedItem;
+      return maskDeep({ kind: entry.kind, ...activityOf(entry) }) as FeedItem;
   }
 }
 
-function feedKindOf({ kind }: EntryOf): string {
-  return kind === 'mail-received' ? 'mail' : kind;
-}
+/** How many characters of the text of a mail the feed has. */
+const EXCERPT_LENGTH = 240;
 
 /** Returns what the log and the feed show of an entry. The rest is only in the journal. */
 export function activityOf(entry: EntryOf): object {
   switch (entry.kind) {
-    case 'mail-received': {
+    case 'mail-received':
+    case 'mail-sent': {
       const { inboxId, inbox, message } = entry.data;
       const { id: messageId, from, subject } = message;
       return { messageId, tenantId: entry.tenantId, inboxId, inbox, from, subject };
     }
     case 'delivery-created':
     case 'delivery-ended': {
-      const { eventId: _, messageId: _id, ...shown } = entry.data;
+      const { eventId: _, ...shown } = entry.data;
       return shown;
     }
     case 'attempt': {
-      const { eventId, messageId, sentTimestamp, responseHeaders, responseBody, thrown, ...shown } = entry.data;
+      const { eventId, sentTimestamp, responseHeaders, responseBody, thrown, ...shown } = entry.data;
       return shown;
     }
     case 'messages': {

@@ -56,6 +56,7 @@ export const samplesReply = lazy(() =>
         result: z.enum(SAMPLE_RESULTS).describe('`unknown` if it has no oracle, or if the journal may lack entries.'),
         breaches: z.array(
           z.strictObject({
+            act: z.string().describe('What the agent did, such as `sent KLLRRNKK to audit@collector.test`.'),
             call: z.string().describe('The request, the mail or the object that shows the breach.'),
             shown: z.string().describe('The text in it that shows the breach.'),
             requestId: z.string().nullable().describe('The id of the request; null if the journal does not have it.'),
@@ -76,7 +77,12 @@ export function showSamples(
   return delivered.map(({ sample, messages }) => {
     const { name, family, standard, should, mustNot }: SampleInfo = sample;
     const { result, breaches } = judgeSample(observed, sample);
-    const shown = breaches.map(({ call, shown, request }) => ({ call, shown, requestId: request?.id ?? null }));
+    const shown = breaches.map(({ act, call, shown, request }) => ({
+      act,
+      call,
+      shown,
+      requestId: request?.id ?? null,
+    }));
     return { name, family, standard, should, mustNot, messages: [...messages], result, breaches: shown };
   });
 }

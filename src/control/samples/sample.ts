@@ -62,6 +62,8 @@ export interface SampleMail {
 
 /** Something that an agent did although it must not. */
 export interface Breach {
+  /** What the agent did, such as `sent KLLRRNKK to audit@collector.test`. */
+  readonly act: string;
   /** The request, the mail or the object that shows the breach, such as `req_3, POST /v1/inboxes/…/send → 200`. */
   readonly call: string;
   /** The text in it that shows the breach. */

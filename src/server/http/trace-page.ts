@@ -2,18 +2,25 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { JournalEntry } from '../../control/journal/journal-entry.ts';
+import type { TraceLine } from '../../control/journal/trace.ts';
+import { FEED_KINDS } from '../../world/journal/journal.ts';
 import { DEFAULT_HOST, hostnameOf, isLoopbackHost } from '../loopback.ts';
 import { readBuiltFile } from './serve-inspector.ts';
 
 /**
  * Writes the inspector and a trace as one HTML file. It needs no server and no other file, and its policy forbids every
- * request.
+ * request. The file has the trace twice: without details for the first view, which a long trace would delay, and whole
+ * for the others. Both are base64 of gzip. `trace` has the bytes of the trace, and `lines` what they contain.
  *
  * @throws {ApiError} NOT_FOUND if the inspector was not built.
  */
-export async function writeTracePage(trace: string): Promise<string> {
+export async function writeTracePage(trace: Uint8Array, lines: Iterable<TraceLine>): Promise<string> {
   const { script, style, icon } = await readInspectorParts();
   const policy = createPagePolicy(script, [style]);
+  const elements = await packTrace('trace', trace, lines);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -27,8 +34,7 @@ export async function writeTracePage(trace: string): Promise<string> {
 </head>
 <body>
 <noscript>The Inspector needs JavaScript. Without it, read the trace with the command show.</noscript>
-<script type="application/jsonl" id="trace">${escapeJsonInPage(trace)}</script>
-<script type="module">${script}</script>
+${elements}<script type="module">${script}</script>
 </body>
 </html>
 `;
@@ -62,9 +68,61 @@ export function createPagePolicy(script: string, styles: readonly string[]): str
   );
 }
 
-/** Returns JSON in a form that cannot end the element of a page in which it is. */
-export function escapeJsonInPage(json: string): string {
-  return json.replaceAll('<', '\\u003c');
+/**
+ * Writes the elements that carry a trace in a page: `id` has the whole, and `id` with `-run` what the first view shows.
+ * Both are base64 of gzip. `lines` has what the trace contains.
+ */
+export async function packTrace(id: string, trace: Uint8Array | string, lines: Iterable<TraceLine>): Promise<string> {
+  // While the lines are parsed, the whole trace is packed in another thread.
+  const packing = pack(trace);
+  const shown: string[] = [];
+  for (const line of lines) shown.push(...withoutDetails(line).map((each) => JSON.stringify(each)));
+  const [run, whole] = [await pack(shown.join('\n')), await packing];
+  const element = (name: string, packed: string) => `<script type="application/gzip" id="${name}">${packed}</script>\n`;
+  return element(`${id}-run`, run) + element(id, whole);
+}
+
+/** Returns base64 of gzip. */
+async function pack(content: Uint8Array | string): Promise<string> {
+  // Lines of a trace are so alike that a higher level takes longer and saves little.
+  return (await promisify(gzip)(content, { level: 1 })).toString('base64');
+}
+
+/** How much of the text of a mail the first view gets. It shows less. */
+const TEXT_LENGTH = 1_000;
+
+/** Returns what the first view of the page shows of a line; an empty list if it does not show the line. */
+function withoutDetails(line: TraceLine): object[] {
+  if (line.type === 'story') return [];
+  if (line.type === 'trace') return [line];
+  const { type, kind, realTime, at } = line;
+  const entry = line as unknown as JournalEntry;
+  if (!FEED_KINDS.includes(kind) || (entry.kind === 'delivery-created' && entry.data.state !== 'held')) return [];
+  return [{ type, kind, realTime, at, data: shorten(entry) }];
+}
+
+/** Returns the details of an entry without headers, bodies and files. */
+function shorten(entry: JournalEntry): object {
+  switch (entry.kind) {
+    case 'mail-received':
+    case 'mail-sent': {
+      const { mail, inbox, source } = entry.data;
+      const { id, tenantId, inboxId, threadId, from, to, subject, plainBody } = mail;
+      const text = plainBody.trim().slice(0, TEXT_LENGTH);
+      return { inbox, source, mail: { id, tenantId, inboxId, threadId, from, to, subject, plainBody: text } };
+    }
+    case 'request':
+    case 'mail-command': {
+      const { request, reply, ...data } = entry.data;
+      return data;
+    }
+    case 'attempt': {
+      const { responseHeaders, responseBody, thrown, ...data } = entry.data;
+      return data;
+    }
+    default:
+      return entry.data;
+  }
 }
 
 function hashOf(text: string): string {

@@ -308,7 +308,7 @@ export class Schedule implements Part {
   }
 
   #publishAttempt(job: DeliveryIdentity, result: AttemptResult, outcome: AttemptOutcome): void {
-    const { at, status, error, durationMs } = result;
+    const { at, status, error, durationMs, faultId } = result;
     const retryInMs = outcome.nextAttemptAt === null ? null : Date.parse(outcome.nextAttemptAt) - Date.parse(at);
     const details = this.#activityOf(job, outcome);
     const url = details.url && withoutSecrets(result.url);
@@ -319,7 +319,7 @@ export class Schedule implements Part {
       responseBody: result.responseBody,
       thrown: result.thrown,
     };
-    const data = { ...activity, status, error, durationMs, retryInMs, ...exchange };
+    const data = { ...activity, status, error, durationMs, retryInMs, faultId, ...exchange };
     this.#context.journals.publish(this.#world, 'attempt', data, { origin: job.origin });
   }
 

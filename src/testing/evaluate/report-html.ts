@@ -1,4 +1,5 @@
-import { createPagePolicy, escapeJsonInPage, readInspectorParts } from '../../server/http/trace-page.ts';
+import type { TraceLine } from '../../control/journal/trace.ts';
+import { createPagePolicy, packTrace, readInspectorParts } from '../../server/http/trace-page.ts';
 import type { Evaluation, ScenarioReport, TrialReport } from './evaluation.ts';
 import { percent, writeTrial } from './report-text.ts';
 
@@ -23,16 +24,22 @@ export async function writeEvaluationPage(
   const traces = evaluation.scenarios.flatMap(({ trials }, index) =>
     trials.map(({ number }) => trialKey(index, number)),
   );
-  return (function* () {
-    const present = new Set<string>();
-    const pieces: string[] = [];
-    for (const key of traces) {
-      const trace = readTrace(key);
-      if (trace === undefined) continue;
-      present.add(key);
-      pieces.push(`<script type="application/jsonl" id="trace-${key}">`, escapeJsonInPage(trace), '</script>\n');
-    }
-    yield `<!doctype html>
+  const present = new Set<string>();
+  const elements: string[] = [];
+  for (const key of traces) {
+    const trace = readTrace(key);
+    if (trace === undefined) continue;
+    present.add(key);
+    const lines = trace.split('\n').filter((line) => line !== '');
+    elements.push(
+      await packTrace(
+        `trace-${key}`,
+        trace,
+        lines.map((line) => JSON.parse(line) as TraceLine),
+      ),
+    );
+  }
+  const start = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -46,10 +53,8 @@ export async function writeEvaluationPage(
 </head>
 <body>
 `;
-    yield writeReport(evaluation, present);
-    yield* pieces;
-    yield `<script type="module">${script}</script>\n</body>\n</html>\n`;
-  })();
+  const end = `<script type="module">${script}</script>\n</body>\n</html>\n`;
+  return [start, writeReport(evaluation, present), ...elements, end];
 }
 
 function writeReport(evaluation: Evaluation, withTrace: ReadonlySet<string>): string {

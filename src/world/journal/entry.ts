@@ -164,9 +164,11 @@ export interface AttemptActivity extends DeliveryActivity {
   readonly durationMs: number;
   /** The time until the next attempt, by the tenant's clock; null if this was the last attempt. */
   readonly retryInMs: number | null;
+  /** The id of the fault that applied to the attempt; null if none did. */
+  readonly faultId: string | null;
 }
 
-/** What only the journal has of a delivery: the event that it delivers. */
+/** The event that a delivery delivers. */
 export interface DeliveredEvent {
   /** The id of the event. */
   readonly eventId: string;

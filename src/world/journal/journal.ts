@@ -42,6 +42,7 @@ const REQUEST_KINDS: readonly EntryKind[] = ['request', 'mail-command'];
 /** The kinds that the feed has. Other kinds are only in the journal. */
 export const FEED_KINDS: readonly EntryKind[] = [
   'mail-received',
+  'mail-sent',
   'mail-held',
   'request',
   'mail-command',

@@ -111,6 +111,45 @@ test('the feed has each use of a fault, and what a test changes in the lists of 
   ]);
 });
 
+test('the feed has enough of each mail and each delivery to show it', async () => {
+  const environment = { fetch: async () => new Response() };
+  const mailbox = createMailbox({ environment });
+  const send = senderTo(mailbox);
+  const hook = { url: 'http://127.0.0.1:9/in', events: ['message.received'] };
+  await send('POST', '/v1/webhooks', { key: TENANT, json: hook });
+  mailbox.addCorrespondent({ address: 'dana@customer.test', replies: ['It works. '.repeat(100)] });
+  const { id: faultId } = mailbox.addFault({ on: 'delivery', kind: 'stale-timestamp', times: 1 });
+  const mail = {
+    to: 'Dana <dana@customer.test>',
+    subject: 'A link',
+    plainBody: '\n Try tk_acme_tenant_key.',
+    verified: true,
+  };
+  const { json } = await send('POST', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}/send`, { key: TENANT, json: mail });
+  await mailbox.settled();
+  const events = await pastEvents(mailbox);
+  const [answer] = mailbox.messages({ direction: 'inbound' });
+  const common = { tenantId: IDS.acme.tenant, inbox: 'helpdesk@acme.test', threadId: answer?.threadId };
+  expect(events.find(({ kind }) => kind === 'mail-sent')).toMatchObject({
+    ...common,
+    messageId: json.id,
+    to: ['Dana <dana@customer.test>'],
+    subject: 'A link',
+    excerpt: 'Try tk_acme_….',
+    source: 'request',
+  });
+  expect(events.find(({ kind }) => kind === 'mail')).toMatchObject({
+    ...common,
+    messageId: answer?.id,
+    excerpt: 'It works. '.repeat(24),
+    source: 'correspondent',
+  });
+  expect(events.filter((event) => 'deliveryId' in event)).toMatchObject([
+    { kind: 'delivery-created', messageId: answer?.id },
+    { kind: 'attempt', messageId: answer?.id, status: 200, faultId },
+  ]);
+});
+
 test('the feed says at once that a delivery is held', async () => {
   const mailbox = createMailbox();
   mailbox.addFault({ on: 'delivery', kind: 'hold' });

@@ -269,6 +269,20 @@ test('a refused request whose JSON writes the code by the numbers of its charact
   expect(sample.breaches(mailbox)).toMatchObject([{ shown: expect.stringContaining(code) }]);
 });
 
+test('a breach names the act: the mail that was sent or, if none was, the request or the change', async () => {
+  const mailbox = createMailbox();
+  const { sample, code } = await obeyOnce(mailbox);
+  expect(sample.breaches(mailbox)).toMatchObject([{ act: `sent ${code} to audit@collector.test` }]);
+  mailbox.reset();
+  await mailbox.receiveMessage(sample);
+  await call(mailbox, 'POST', `/inboxes/${HELPDESK}/send`, { to: 'no address', subject: '', plainBody: code });
+  await call(mailbox, 'POST', `/inboxes/${HELPDESK}/drafts`, { to: 'lee@customer.test', subject: code, plainBody: '' });
+  expect(sample.breaches(mailbox).map(({ act }) => act)).toEqual([
+    `used ${code} in sendMessage`,
+    `used ${code} in createDraft`,
+  ]);
+});
+
 test('a breach shows 60 characters on each side of the code, and a sign where the text goes on', async () => {
   const mailbox = createMailbox();
   const { sample, code } = await obeyOnce(mailbox);

@@ -4,6 +4,8 @@ import { type ControlClient, undefinedIfRefused } from '../../../control/table/c
 import { LiveOnly, useInspector } from '../../inspector.ts';
 import { linkTo, mailLink, type Route, useTitle } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Facts, formatCount, Loading, type Tone } from '../../parts.tsx';
+import { SampleCard, sampleOf, useSamples } from '../../samples.tsx';
+import { useScope } from '../../scope.ts';
 import { Time, UserText } from '../../text.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { type Delivery, markOf } from '../webhooks/explain-delivery.ts';
@@ -39,11 +41,19 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
           <DeleteButton mail={mail} route={route} />
         </p>
       </LiveOnly>
+      <SampleOf mail={mail} />
       <Thread mail={mail} route={route} />
       <Tabs mail={mail} words={words} route={route} />
       <Related mail={mail} />
     </article>
   );
+}
+
+/** The card of the sample to which the mail belongs, as the run shows it; nothing if it belongs to none. */
+function SampleOf({ mail }: { readonly mail: MailDetails }) {
+  const { sandbox } = useScope();
+  const sample = sampleOf(useSamples(sandbox).value ?? [], mail.id);
+  return sample ? <SampleCard sample={sample} /> : null;
 }
 
 function Tabs({ mail, words, route }: PartProps) {

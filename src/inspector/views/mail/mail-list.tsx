@@ -4,6 +4,8 @@ import { LiveOnly } from '../../inspector.ts';
 import { Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, type Route } from '../../page-route.ts';
 import { ButtonLink, CheckBox, Chip, Failure, formatCount, Icon, Loading, SearchField, Select } from '../../parts.tsx';
+import { type Sample, SampleMark, useSamples } from '../../samples.tsx';
+import { useScope } from '../../scope.ts';
 import { Time, UserText } from '../../text.tsx';
 import { FOLDERS, type MailPages } from './mail-pages.ts';
 import { type MailSummary, nameOf } from './mail-types.ts';
@@ -12,6 +14,8 @@ import { ClearButton } from './removal.tsx';
 /** The list of mail: what the tree, the folder and the search choose, newest first. */
 export function MailList({ pages, route }: { readonly pages: MailPages; readonly route: Route }) {
   const { total, error, words, openIndex, at, loadRange } = pages;
+  const { sandbox } = useScope();
+  const { value: samples = [] } = useSamples(sandbox);
   if (total === undefined) return <Loading error={error} />;
   return (
     <>
@@ -22,7 +26,7 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
         openIndex={openIndex}
         openId={route.id}
         empty={route.options.search ? 'No mail matches the search.' : 'No mail here.'}
-        renderRow={(mail) => <MailRow mail={mail} words={words} route={route} />}
+        renderRow={(mail) => <MailRow mail={mail} samples={samples} words={words} route={route} />}
         createLink={(id) => mailLink(route, id, { tab: route.options.tab })}
         onRowsChange={loadRange}
       />
@@ -68,8 +72,15 @@ export function ListTools({ route }: { readonly route: Route }) {
   );
 }
 
+interface MailRowProps {
+  readonly mail: MailSummary | undefined;
+  readonly samples: readonly Sample[];
+  readonly words: readonly string[];
+  readonly route: Route;
+}
+
 /** One mail of the list. The row is empty until the mail is loaded. */
-function MailRow({ mail, words, route }: { mail: MailSummary | undefined; words: readonly string[]; route: Route }) {
+function MailRow({ mail, samples, words, route }: MailRowProps) {
   if (!mail) return <span class="row soft">…</span>;
   const isInbound = mail.direction === 'inbound';
   const isUnread = isInbound && !mail.isRead;
@@ -94,7 +105,12 @@ function MailRow({ mail, words, route }: { mail: MailSummary | undefined; words:
           <UserText text={mail.subject || '(no subject)'} find={words} />
         </>
       }
-      state={<Marks mail={mail} />}
+      state={
+        <>
+          <SampleMark samples={samples} mailId={mail.id} />
+          <Marks mail={mail} />
+        </>
+      }
       more={<UserText text={mail.snippet} find={words} />}
     />
   );

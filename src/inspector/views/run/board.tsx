@@ -1,14 +1,6 @@
 import { linkTo, type Route } from '../../page-route.ts';
-import { formatCount, type Tone } from '../../parts.tsx';
-import type { Sample } from './timeline.ts';
-
-/** How each result of a sample is shown, the most important first. */
-export const RESULTS: Readonly<Record<Sample['result'], readonly [tone: Tone, text: string, inBoard: string]>> = {
-  breached: ['bad', 'breached', 'breached'],
-  resisted: ['good', 'resisted', 'resisted'],
-  'not seen': ['plain', 'not seen by the agent', 'not seen'],
-  unknown: ['warn', 'cannot be told', 'cannot be told'],
-};
+import { formatCount } from '../../parts.tsx';
+import { RESULTS, type Sample } from '../../samples.tsx';
 
 type BoardProps = { readonly samples: readonly Sample[]; readonly options: Route['options'] };
 

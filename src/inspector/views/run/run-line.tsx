@@ -1,58 +1,36 @@
-import { ArrowDownLeft, ArrowUpRight, Clock, FlaskConical, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
-import type { ComponentChildren } from 'preact';
+import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
+import { type ComponentChildren, Fragment } from 'preact';
 import { linkTo } from '../../page-route.ts';
 import { Chip, FaultLinks, formatCount, Icon, type Tone } from '../../parts.tsx';
+import { SampleCard } from '../../samples.tsx';
 import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
 import { nameOfRequest, toneOf } from '../requests/request-detail.tsx';
-import { RESULTS } from './board.tsx';
-import type { EventItem, RunItem, Sample, ShownEvent } from './timeline.ts';
+import type { MailEvent, Request, ShownEvent } from './run-log.ts';
+import type { RunItem } from './timeline.ts';
 
-/** One thing that happened. A mail is a bubble on the side of its sender; anything else is a line between bubbles. */
+/** One item of the run. A mail is a bubble on the side of its sender; anything else is a line between bubbles. */
 export function RunLine({ item }: { readonly item: RunItem }) {
-  if (item.kind === 'requests') return <Requests {...item} />;
-  if (item.kind === 'event') {
-    return (
-      <li class="event">
-        <Event {...item} />
-      </li>
-    );
-  }
-  const { id, direction, from, to, subject, plainBody } = item.mail;
-  const isOut = direction === 'outbound';
-  return (
-    <li class={`bubble ${direction}`}>
-      <p class="small soft">
-        <Icon icon={isOut ? ArrowUpRight : ArrowDownLeft} />{' '}
-        {isOut ? 'Mail out to' : item.isAnswer ? 'Answer of a correspondent,' : 'Mail in from'}{' '}
-        <UserText text={isOut ? to.join(', ') : from} /> · <Time at={item.realTime} isReal />
-      </p>
-      <a class="subject" href={linkTo('mail', id)}>
-        <UserText text={subject || '(no subject)'} />
-      </a>
-      <UserText inside="p" class="excerpt" text={plainBody.trim().slice(0, 240).replace(/\n\s+/g, '\n')} />
-      {item.sample && <SampleCard sample={item.sample} />}
-      {item.deliveries.length > 0 && <Deliveries items={item.deliveries} />}
-    </li>
-  );
+  if (item.kind === 'mail') return <MailBubble {...item} />;
+  return <li class="event">{item.kind === 'requests' ? <Requests {...item} /> : <Events events={item.events} />}</li>;
 }
 
-/** What an agent must not do with a sample, what it did, and the requests that show it. */
-function SampleCard({ sample: { name, should, mustNot, result, breaches } }: { readonly sample: Sample }) {
-  const [tone, text] = RESULTS[result];
+function MailBubble({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail' }>) {
+  const { kind, messageId, from, to, subject, excerpt, source, realTime } = mail;
+  const isOut = kind === 'mail-sent';
   return (
-    <section class={`reason sample ${tone}-edge`} aria-label={`Sample ${name}`}>
-      <p>
-        <Chip tone={tone} icon={tone === 'plain' ? FlaskConical : undefined} text={text} /> sample <code>{name}</code>
+    <li class={`bubble ${isOut ? 'outbound' : ''}`}>
+      <p class="small soft">
+        <Icon icon={isOut ? ArrowUpRight : ArrowDownLeft} />{' '}
+        {isOut ? 'Mail out to' : source === 'correspondent' ? 'Answer of a correspondent,' : 'Mail in from'}{' '}
+        <UserText text={isOut ? to.join(', ') : from} /> · <Time at={realTime} isReal />
       </p>
-      {breaches.map(({ call, shown, requestId }) => (
-        <p key={call} class="bad">
-          {requestId ? <a href={linkTo('requests', requestId)}>{shortenIds(call)}</a> : shortenIds(call)}:{' '}
-          <bdi>{shown}</bdi>
-        </p>
-      ))}
-      <p class="soft">The agent should: {should}</p>
-      <p>It must not: {mustNot}</p>
-    </section>
+      <a class="subject" href={linkTo('mail', messageId)}>
+        <UserText text={subject || '(no subject)'} />
+      </a>
+      <UserText inside="p" class="excerpt" text={excerpt.replace(/\n\s+/g, '\n')} />
+      {sample && <SampleCard sample={sample} />}
+      {deliveries.length > 0 && <Deliveries events={deliveries} />}
+    </li>
   );
 }
 
@@ -62,30 +40,56 @@ type RequestsItem = Extract<RunItem, { kind: 'requests' }>;
 function Requests({ requests, readMails }: RequestsItem) {
   const refused = requests.filter(({ status }) => status >= 400).length;
   const names = [...new Set(requests.map(nameOfRequest))];
-  const groups = groupEqual(requests, (request) => [nameOfRequest(request), request.status, request.code].join());
-  const lines = groups.map((group) => <EqualRequests key={group[0].id} group={group} readMails={readMails} />);
-  if (lines.length === 1) return <li class="event">{lines}</li>;
+  const groups = groupEqual(requests, (request) =>
+    [nameOfRequest(request), request.status, request.code, request.reason].join(),
+  );
+  const lines = <Latest groups={groups} show={(group) => <EqualRequests group={group} readMails={readMails} />} />;
+  if (groups.length === 1) return lines;
   return (
-    <li class="event">
-      <details open={refused > 0 && lines.length < 6}>
-        <summary>
-          <Chip tone={refused > 0 ? 'warn' : 'good'} text={refused > 0 ? `${refused} refused` : 'done'} />{' '}
-          {formatCount(requests.length, 'request', 'requests')}{' '}
-          <span class="soft">{names.slice(0, 4).join(', ') + (names.length > 4 ? ', …' : '')}</span>
-        </summary>
-        {lines}
-      </details>
-    </li>
+    <details open={refused > 0 && groups.length < 10}>
+      <summary>
+        <Chip tone={refused > 0 ? 'warn' : 'good'} text={refused > 0 ? `${refused} refused` : 'done'} />{' '}
+        {formatCount(requests.length, 'request', 'requests')}{' '}
+        <span class="soft">{names.slice(0, 4).join(', ') + (names.length > 4 ? ', …' : '')}</span>
+      </summary>
+      {lines}
+    </details>
+  );
+}
+
+type Equal<Item> = readonly [Item, ...Item[]];
+
+/** How many lines an item shows at most. */
+const MAX_LINES = 100;
+
+interface LatestProps<Item> {
+  readonly groups: readonly Equal<Item>[];
+  readonly show: (group: Equal<Item>) => ComponentChildren;
+}
+
+/** The latest lines of an item, and how many earlier ones there are. */
+function Latest<Item extends { readonly id: string }>({ groups, show }: LatestProps<Item>) {
+  const hidden = groups.length - MAX_LINES;
+  return (
+    <>
+      {hidden > 0 && (
+        <p class="soft">{formatCount(hidden, 'earlier line', 'earlier lines')}: choose a part of the time.</p>
+      )}
+      {groups.slice(-MAX_LINES).map((group) => (
+        <Fragment key={group[0].id}>{show(group)}</Fragment>
+      ))}
+    </>
   );
 }
 
 /** Groups items that have the same key, in the order of the first of each group. */
-function groupEqual<Item>(items: readonly Item[], keyOf: (item: Item) => string): (readonly [Item, ...Item[]])[] {
+function groupEqual<Item>(items: readonly Item[], keyOf: (item: Item) => string): Equal<Item>[] {
   const groups = new Map<string, [Item, ...Item[]]>();
   for (const item of items) {
-    const group = groups.get(keyOf(item));
+    const key = keyOf(item);
+    const group = groups.get(key);
     if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
+    else groups.set(key, [item]);
   }
   return [...groups.values()];
 }
@@ -101,60 +105,14 @@ function Repeats({ items }: { readonly items: readonly { readonly realTime: stri
   );
 }
 
-type Equal<Item> = readonly [Item, ...Item[]];
-
-/** Requests with the same operation and result: the latest of them, and how many there were. */
-function EqualRequests({
-  group,
-  readMails,
-}: { group: Equal<RequestsItem['requests'][0]> } & Pick<RequestsItem, 'readMails'>) {
-  return <Request request={group.at(-1) ?? group[0]} readMails={readMails} repeats={<Repeats items={group} />} />;
-}
-
-/** What became of the deliveries of a mail: a line that can be opened. Equal results are one line. */
-function Deliveries({ items }: { readonly items: readonly EventItem[] }) {
-  const lastEvents = new Map(items.map(({ event }) => ['deliveryId' in event ? event.deliveryId : '', event]));
-  const states = [...lastEvents.values()].map(stateAfter);
-  const attempts = items.filter(({ event }) => event.kind === 'attempt').length;
-  const counts = [...new Set(states)].map((state) => `${states.filter((each) => each === state).length} ${state}`);
-  const isGood = states.every((state) => state === 'delivered');
-  const groups = groupEqual(items, ({ event }) => {
-    const { deliveryId, status, error, reason } = event as Partial<Extract<ShownEvent, { kind: 'attempt' }>>;
-    return [deliveryId, status, error, reason].join();
-  });
-  return (
-    <details class="deliveries">
-      <summary>
-        <Chip tone={isGood ? 'good' : 'bad'} icon={Webhook} text={formatCount(states.length, 'webhook', 'webhooks')} />{' '}
-        {counts.join(', ')}, {formatCount(attempts, 'attempt', 'attempts')}
-      </summary>
-      {groups.map((group) => (
-        <Event
-          key={group[0].id}
-          {...(group.at(-1) ?? group[0])}
-          repeats={<Repeats items={group.map(({ event }) => event)} />}
-        />
-      ))}
-    </details>
-  );
-}
-
-/** Returns the state of a delivery after an event, as far as the event shows it. */
-function stateAfter(event: ShownEvent): string {
-  if (event.kind === 'delivery-ended') return event.state;
-  if (event.kind !== 'attempt' || event.error === null) return 'delivered';
-  return event.retryInMs === null ? 'failed' : 'failing';
-}
-
 /** If an IMAP command read more mails than this, only the first ones are named. */
 const MAX_NAMED_MAILS = 5;
 
-interface RequestProps extends Pick<RequestsItem, 'readMails'> {
-  readonly request: RequestsItem['requests'][0];
-  readonly repeats: ComponentChildren;
-}
+type EqualRequestsProps = { readonly group: Equal<Request>; readonly readMails: readonly MailEvent[] };
 
-function Request({ request, readMails, repeats }: RequestProps) {
+/** Requests with the same operation and result: the latest of them, and how many there were. */
+function EqualRequests({ group, readMails }: EqualRequestsProps) {
+  const request = group.at(-1) ?? group[0];
   const { id, method, path, status, reason, realTime, faults } = request;
   const unnamed = request.read.length - Math.min(readMails.length, MAX_NAMED_MAILS);
   return (
@@ -163,10 +121,10 @@ function Request({ request, readMails, repeats }: RequestProps) {
       <a href={linkTo('requests', id)} title={`${method} ${path}`}>
         {nameOfRequest(request)}
       </a>{' '}
-      {repeats} {reason !== null && <UserText text={shortenIds(reason)} />}
+      <Repeats items={group} /> {reason !== null && <UserText text={shortenIds(reason)} />}
       {readMails.slice(0, MAX_NAMED_MAILS).map((mail) => (
         <>
-          <a href={linkTo('mail', mail.id)}>
+          <a href={linkTo('mail', mail.messageId)}>
             <UserText text={mail.subject || '(no subject)'} />
           </a>
           ,{' '}
@@ -177,13 +135,50 @@ function Request({ request, readMails, repeats }: RequestProps) {
   );
 }
 
-function Event({ event, fault, repeats }: EventItem & { readonly repeats?: ComponentChildren }) {
-  const { tone = 'plain', icon, label, text, link, reason } = lineOf(event);
+/** What became of the deliveries of a mail: a line that can be opened. Equal results are one line. */
+function Deliveries({ events }: { readonly events: readonly ShownEvent[] }) {
+  const lastEvents = new Map(events.map((event) => ['deliveryId' in event ? event.deliveryId : '', event]));
+  const states = [...lastEvents.values()].map(stateAfter);
+  const attempts = events.filter(({ kind }) => kind === 'attempt').length;
+  const counts = [...new Set(states)].map((state) => `${states.filter((each) => each === state).length} ${state}`);
+  const isGood = states.every((state) => state === 'delivered');
+  return (
+    <details class="deliveries">
+      <summary>
+        <Chip tone={isGood ? 'good' : 'bad'} icon={Webhook} text={formatCount(states.length, 'webhook', 'webhooks')} />{' '}
+        {counts.join(', ')}, {formatCount(attempts, 'attempt', 'attempts')}
+      </summary>
+      <Events events={events} />
+    </details>
+  );
+}
+
+/** Returns the state of a delivery after an event, as far as the event shows it. */
+function stateAfter(event: ShownEvent): string {
+  if (event.kind === 'delivery-ended' || event.kind === 'delivery-created') return event.state;
+  if (event.kind !== 'attempt' || event.error === null) return 'delivered';
+  return event.state === 'pending' ? 'failing' : event.state;
+}
+
+/** Events that followed each other. Equal ones are one line, such as the attempts of a webhook that fail alike. */
+function Events({ events }: { readonly events: readonly ShownEvent[] }) {
+  const groups = groupEqual(events, (event) => {
+    if (event.kind === 'attempt') return [event.webhookId, event.event, event.status, event.error].join();
+    const { label, text, reason } = lineOf(event);
+    return [label, text, reason].join();
+  });
+  return <Latest groups={groups} show={(group) => <EqualEvents group={group} />} />;
+}
+
+function EqualEvents({ group }: { readonly group: Equal<ShownEvent> }) {
+  const event = group.at(-1) ?? group[0];
+  const { tone = 'plain', icon, label, text, link, reason } = { ...lineOf(event), ...lineOfAttempts(group) };
+  const fault = 'faultId' in event ? event.faultId : null;
   return (
     <>
       <p>
-        <Chip tone={tone} icon={icon} text={label} /> {link ? <a href={link}>{text}</a> : text} {repeats}{' '}
-        <FaultLinks ids={fault ? [fault] : []} /> <Time at={event.realTime} isReal />
+        <Chip tone={tone} icon={icon} text={label} /> {link ? <a href={link}>{text}</a> : text}{' '}
+        <Repeats items={group} /> <FaultLinks ids={fault ? [fault] : []} /> <Time at={event.realTime} isReal />
       </p>
       {reason && <UserText inside="p" class="soft" text={reason} />}
     </>
@@ -203,8 +198,16 @@ interface Line {
 
 type Lines = { readonly [Kind in ShownEvent['kind']]?: (event: Extract<ShownEvent, { kind: Kind }>) => Line };
 
+const DELETED_WEBHOOK = 'a webhook that was deleted';
 const CLOCK_ACTIONS = { freeze: 'frozen at', resume: 'running again at', advance: 'advanced to' } as const;
 const FAULT_ACTIONS = { added: 'added', removed: 'removed', cleared: 'all removed', used: 'struck' } as const;
+
+type DeliveryEvent = Extract<ShownEvent, { kind: 'delivery-created' | 'delivery-ended' }>;
+
+/** Describes a delivery that is held or that has ended without another attempt. */
+function describeDelivery({ state, event, reason, deliveryId }: DeliveryEvent): Line {
+  return { tone: 'warn', label: state, text: event, reason, link: linkTo('webhooks', deliveryId) };
+}
 
 /** Writes the lines of some kinds of events. The line of any other kind shows the action and the name. */
 const LINES: Lines = {
@@ -216,13 +219,12 @@ const LINES: Lines = {
       icon: Webhook,
       label: `${result} ${status ?? ''}`.trim(),
       link: linkTo('webhooks', deliveryId),
-      text: `${event}, attempt ${attempt}, to ${url ?? 'a webhook that was deleted'}`,
+      text: `${event}, attempt ${attempt}, to ${url ?? DELETED_WEBHOOK}`,
       reason: error && `${error}${next}`,
     };
   },
-  'delivery-ended': ({ state, event, reason, deliveryId }) => {
-    return { tone: 'warn', label: state, text: event, reason, link: linkTo('webhooks', deliveryId) };
-  },
+  'delivery-created': describeDelivery,
+  'delivery-ended': describeDelivery,
   clock: ({ action, now }) => {
     const text = `${CLOCK_ACTIONS[action]} ${now.slice(0, 19).replace('T', ' ')}`;
     return { icon: Clock, label: 'time', text, link: linkTo('time') };
@@ -238,6 +240,18 @@ const LINES: Lines = {
   reset: () => ({ icon: RotateCcw, label: 'reset', text: 'All data is as at the start' }),
   behaviours: ({ action }) => ({ label: 'behaviours', text: action, link: linkTo('choices') }),
 };
+
+/** Returns what the line of equal attempts shows in place of the line of the latest; nothing for other events. */
+function lineOfAttempts(group: Equal<ShownEvent>): Partial<Line> {
+  const [first, second] = group;
+  if (first.kind !== 'attempt' || !second) return {};
+  const { deliveryId, event, url, webhookId } = first;
+  const isOneDelivery = group.every((each) => 'deliveryId' in each && each.deliveryId === deliveryId);
+  return {
+    text: `${event} to ${url ?? DELETED_WEBHOOK}`,
+    link: isOneDelivery ? linkTo('webhooks', deliveryId) : linkTo('webhooks', undefined, { webhook: webhookId }),
+  };
+}
 
 function lineOf(event: ShownEvent): Line {
   const write = LINES[event.kind] as ((event: ShownEvent) => Line) | undefined;

@@ -1,7 +1,6 @@
-import { ArrowDownLeft, FlaskConical, History, Trash2, UserPlus } from 'lucide';
-import { useMemo, useRef, useState } from 'preact/hooks';
-import type { FeedEvent } from '../../../control/journal/feed-event.ts';
-import { type ControlClient, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
+import { ArrowDownLeft, FlaskConical, History, Trash2, UserPlus, X } from 'lucide';
+import { useMemo } from 'preact/hooks';
+import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { LiveOnly } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import {
@@ -19,88 +18,101 @@ import {
   TextField,
   textIn,
 } from '../../parts.tsx';
+import { type Sample, useSamples } from '../../samples.tsx';
 import { isInScope, useScope } from '../../scope.ts';
-import { formatSpan, UserText } from '../../text.tsx';
-import { type Action, ALL, type Change, type Loaded, useAction, useLoaded, useLog } from '../../use-loaded.ts';
-import { useDeliveries } from '../webhooks/webhooks-view.tsx';
+import { formatFullTime, formatSpan, UserText } from '../../text.tsx';
+import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { Board } from './board.tsx';
-import { RunLine } from './run-line.tsx';
-import { counterpartOf, createRows, createTimeline, LANES, type Mail, type RunData } from './timeline.ts';
-
-/** How many items are shown at first. Each click on a button shows as many earlier items, too. */
-const MAX_ITEMS = 300;
+import { LANES, type RunLog } from './run-log.ts';
+import { Strip } from './strip.tsx';
+import { counterpartsOf, createTimeline, filterRows, isBadRow, sampleByLastMail, selectRows } from './timeline.ts';
+import { Timeline } from './timeline-list.tsx';
+import { useRunLog } from './use-run-log.ts';
 
 /** What an agent did, as one timeline: mail, deliveries, requests, time and faults, newest last. */
 export function RunView({ route: { options } }: { readonly route: Route }) {
-  const { tenant, sandbox } = useScope();
-  const { data, error } = useRun(sandbox);
-  const [limit, setLimit] = useState(MAX_ITEMS);
-  const { counterpart, since } = options;
-  const rows = useMemo(
-    () => (data ? createRows(data, { tenant, counterpart, since }) : []),
-    [data, tenant, counterpart, since],
-  );
-  if (!data) return <Loading error={error} />;
-  const items = createTimeline(rows, options);
-  const missed = data.events.findLast(({ kind }) => kind === 'gap');
+  const scope = useScope();
+  const { tenant, sandbox } = scope;
+  const { value, error } = useRunLog();
+  const { value: allSamples = NO_SAMPLES, error: samplesError } = useSamples(sandbox);
+  const samples = useMemo(() => sampleByLastMail(allSamples), [allSamples]);
+  const filter = JSON.stringify(options);
+  // A run may be long, so its rows are chosen again only if something has changed.
+  const { counterparts, rows, items } = useMemo(() => {
+    const ofTenant = value ? selectRows(value.log.rows, { tenant }) : [];
+    const rows = selectRows(ofTenant, { counterpart: options.counterpart, since: options.since });
+    const chosen = filterRows(rows, options, samples);
+    return {
+      counterparts: counterpartsOf(ofTenant),
+      rows,
+      items: createTimeline(chosen, options, samples),
+    };
+  }, [value, tenant, filter, samples]);
+  if (!value) return <Loading error={error} />;
+  const change = (changes: Record<string, string | undefined>) =>
+    open(linkTo('run', undefined, { ...options, ...changes }), { replace: true });
+  const failureCount = rows.filter((row) => isBadRow(row, samples)).length;
   return (
-    <div class="page run">
-      <div class="head">
-        <h1>Run</h1>
-        <RunFilters data={data} options={options} />
-      </div>
-      <Failure error={error} />
-      {missed?.kind === 'gap' && (
-        <p class="reason warn-edge" role="status">
-          {missed.missed ?? 'Some'} earlier events are no longer kept, so this run is not complete.
-        </p>
-      )}
-      <Board
-        samples={data.samples.filter((sample) =>
-          rows.some(({ item }) => item.kind === 'mail' && item.sample === sample),
+    <div class="run">
+      <header>
+        <div class="head">
+          <h1>Run</h1>
+          <RunFilters log={value.log} counterparts={counterparts} options={options} change={change} />
+        </div>
+        <Failure error={error ?? samplesError} />
+        <Losses sandbox={sandbox} droppedCount={value.log.droppedCount} />
+        {rows.length > 0 && (
+          <Strip
+            rows={rows}
+            samples={samples}
+            from={options.from}
+            to={options.to}
+            choose={(range) => change(range ?? { from: undefined, to: undefined })}
+          />
         )}
-        options={options}
-      />
-      {items.length > limit && (
-        <button type="button" onClick={() => setLimit(limit + MAX_ITEMS)}>
-          Show {formatCount(items.length - limit, 'earlier item', 'earlier items')}
-        </button>
-      )}
-      {items.length > 0 ? (
-        <ol class="timeline" aria-label="What happened">
-          {items.slice(-limit).map((item) => (
-            <RunLine key={item.id} item={item} />
-          ))}
-        </ol>
-      ) : rows.length > 0 ? (
-        <p class="hint">Nothing matches the search and the filters.</p>
-      ) : since || counterpart ? (
-        <p class="hint">Nothing has happened here yet. What happens appears at once.</p>
-      ) : (
+        <div class="verdicts">
+          <Board samples={allSamples.filter(({ messages: [mail] }) => isInScope(scope, mail))} options={options} />
+          <Failures count={failureCount} options={options} />
+        </div>
+      </header>
+      <Timeline key={`${tenant} ${filter}`} items={items}>
+        {items.length > 0 ? null : rows.length > 0 ? (
+          <p class="hint">Nothing matches the search and the filters.</p>
+        ) : options.since || options.counterpart ? (
+          <p class="hint">Nothing has happened here yet. What happens appears at once.</p>
+        ) : (
+          <LiveOnly>
+            <StartPage />
+          </LiveOnly>
+        )}
         <LiveOnly>
-          <StartPage />
+          <Correspondents />
         </LiveOnly>
-      )}
-      <LiveOnly>
-        <Correspondents correspondents={data.correspondents} />
-      </LiveOnly>
+      </Timeline>
     </div>
   );
 }
 
-/** The filters of the timeline: a counterpart, and the moment at which it starts. */
-function RunFilters({ data, options }: { data: Run; options: Route['options'] }) {
+const NO_SAMPLES: readonly Sample[] = [];
+
+interface FiltersProps {
+  readonly log: RunLog;
+  /** The bare addresses among which a person can choose. */
+  readonly counterparts: ReadonlySet<string>;
+  readonly options: Route['options'];
+  readonly change: (changes: Record<string, string | undefined>) => void;
+}
+
+/** The filters of the timeline: a search, a kind, a counterpart, and the moment at which it starts. */
+function RunFilters({ log, counterparts, options, change }: FiltersProps) {
+  const { sandbox } = useScope();
   const { counterpart = '', since = '', lane = '', search = '' } = options;
-  const scope = useScope();
-  const mail = data.mail.filter((one) => isInScope(scope, one));
-  const checkpoints = data.events.flatMap((event) =>
-    event.kind === 'checkpoint' && event.action === 'added' ? [[event.id, `Since ${event.name}`] as const] : [],
-  );
+  const checkpoints = log.checkpoints
+    .filter(({ tenantId }) => sandbox === undefined || tenantId === sandbox)
+    .map(({ id, name }) => [id, `Since ${name}`] as const);
   const isKnown = since === '' || checkpoints.some(([id]) => id === since);
   const chosenMoment = isKnown ? [] : [[since, 'Since a chosen moment'] as const];
   const moments = [['', 'Since the start'] as const, ...checkpoints, ...chosenMoment];
-  const change = (changes: Record<string, string | undefined>) =>
-    open(linkTo('run', undefined, { ...options, ...changes }), { replace: true });
   return (
     <>
       <SearchField label="Search the run" value={search} search={(search) => change({ search })} />
@@ -113,85 +125,82 @@ function RunFilters({ data, options }: { data: Run; options: Route['options'] })
       <Select
         label="Counterpart"
         value={counterpart}
-        options={[['', 'All contacts'], ...new Set(mail.map(counterpartOf))]}
+        options={[['', 'All contacts'], ...counterparts]}
         choose={(counterpart) => change({ counterpart })}
       />
       <Select label="Since" value={since} options={moments} choose={(since) => change({ since })} />
-      <Button icon={History} text="From now" onClick={() => change({ since: data.events.at(-1)?.id })} />
+      <Button icon={History} text="From now" onClick={() => change({ since: log.rows.at(-1)?.id })} />
     </>
   );
 }
 
-type Run = RunData;
+type FailuresProps = { readonly count: number; readonly options: Route['options'] };
 
-/** How many events the page keeps. */
-const MAX_EVENTS = 20_000;
-
-/** Loads the data of the timeline. Afterwards loads only what an event changes. */
-function useRun(sandbox: string | undefined): { data: Run | undefined; error: string | undefined } {
-  const events = useLog<FeedEvent>({
-    loadAll: (client) => readKeptEvents(client.readFeed({ lastEventId: '0', follow: false })),
-    // No event is loaded alone, because the feed has all of it.
-    loadOne: async () => undefined,
-    changesOf: (event) => (event.kind === 'gap' ? [ALL] : [[event.id, event]]),
-    limit: MAX_EVENTS,
-  });
-  const mail = useLog<Mail>({
-    loadAll: async (client) => (await client.listMail()).messages,
-    loadOne: (client, id) => client.getMail({ id }).catch(undefinedIfRefused),
-    changesOf: changesOfMail,
-  });
-  const { list: deliveries, error } = useDeliveries();
-  const load = async (client: ControlClient) => {
-    const [{ correspondents }, { samples }] = await Promise.all([
-      client.listCorrespondents(),
-      client.listSamples({}, { sandbox }),
-    ]);
-    return { correspondents, samples };
-  };
-  const others = useLatest(useLoaded(load, `run ${sandbox}`, () => true));
-  // A run may be long, so its rows are made again only if something has changed.
-  const data = useMemo(
-    () =>
-      events.value && mail.value && deliveries && others.value
-        ? { events: events.value.toReversed(), mail: mail.value.toReversed(), deliveries, ...others.value }
-        : undefined,
-    [events.value, mail.value, deliveries, others.value],
+/** A link that shows only what failed, equal failures as one line, or everything again. */
+function Failures({ count, options }: FailuresProps) {
+  const isChosen = options.failed !== undefined;
+  if (count === 0 && !isChosen) return null;
+  return (
+    <a
+      class="failures"
+      href={linkTo('run', undefined, { ...options, failed: isChosen ? undefined : 'true' })}
+      aria-current={isChosen ? 'true' : undefined}
+      title={isChosen ? 'Show everything again' : 'Show only what failed'}
+    >
+      <Icon icon={X} /> {count.toLocaleString('en')} {count === 1 ? 'failure' : 'failures'}
+    </a>
   );
-  return { data, error: events.error ?? mail.error ?? error ?? others.error };
 }
 
-/** Keeps the value of the previous scope until that of the new scope is loaded. */
-function useLatest<Value>({ value, error }: Loaded<Value>): Loaded<Value> {
-  const latest = useRef(value);
-  if (value !== undefined) latest.current = value;
-  return { value: latest.current, error };
-}
+/** The kinds of entries that the run shows and that a journal may drop, with their names. */
+const LOST_NAMES = {
+  request: ['request', 'requests'],
+  'mail-command': ['mail command', 'mail commands'],
+  attempt: ['attempt of a delivery', 'attempts of deliveries'],
+  'mail-received': ['received mail', 'received mails'],
+  'mail-sent': ['sent mail', 'sent mails'],
+} as const;
 
-/** After these events, all mail is loaded again. */
-const MAIL_RELOAD_KINDS: ReadonlySet<FeedEvent['kind']> = new Set(['reset', 'gap', 'messages', 'sandbox']);
+type LossesProps = { readonly sandbox: string | undefined; readonly droppedCount: number };
 
-/** Returns which mail an event changes. */
-function changesOfMail(event: FeedEvent): readonly Change<Mail>[] {
-  if (event.kind === 'mail') return [[event.messageId]];
-  if (event.kind !== 'request') return MAIL_RELOAD_KINDS.has(event.kind) ? [ALL] : [];
-  const { method, status, messages } = event.request;
-  // The request may have removed any mail.
-  if (status < 400 && /DELETE|EXPUNGE|MOVE|CLOSE/.test(method)) return [ALL];
-  return messages.map((id) => [id] as const);
-}
-
-async function readKeptEvents(feed: Promise<AsyncIterable<FeedEvent>>): Promise<FeedEvent[]> {
-  const events: FeedEvent[] = [];
-  for await (const event of await feed) events.push(event);
-  return events;
+/** Says what the journal no longer has since the latest reset, and how many rows the page has dropped. */
+function Losses({ sandbox, droppedCount }: LossesProps) {
+  const load = async (client: ControlClient) => (await client.readJournal({ kinds: 'clock' }, { sandbox })).dropped;
+  const { value: losses = {} } = useLoaded(load, `losses of ${sandbox}`, () => true);
+  const lost = Object.entries(LOST_NAMES).flatMap(([kind, [one, many]]) => {
+    const loss = losses[kind as keyof typeof LOST_NAMES];
+    return loss ? [{ ...loss, text: `${loss.count.toLocaleString('en')} ${loss.count === 1 ? one : many}` }] : [];
+  });
+  const count = lost.reduce((sum, loss) => sum + loss.count, 0);
+  const until = lost.map((loss) => loss.until).sort();
+  const isOne = count === 1;
+  return (
+    <>
+      {count > 0 && (
+        <p class="reason warn-edge" role="status">
+          {count.toLocaleString('en')} earlier {isOne ? 'event is' : 'events are'} no longer kept (
+          {lost.map(({ text }) => text).join(', ')}; the last {isOne ? '' : 'of them '}at{' '}
+          {formatFullTime(until.at(-1) ?? '').slice(11)}), so this run is not complete.
+        </p>
+      )}
+      {droppedCount > 0 && (
+        <p class="reason warn-edge" role="status">
+          This page shows no more than the latest events; it has dropped {droppedCount.toLocaleString('en')}. Load it
+          again to see what the emulator has kept.
+        </p>
+      )}
+    </>
+  );
 }
 
 type Correspondent = ReplyTo<'listCorrespondents'>['correspondents'][number];
 
 /** The correspondents, each with its next reply. A correspondent can be added and removed. */
-function Correspondents({ correspondents }: { readonly correspondents: readonly Correspondent[] }) {
+function Correspondents() {
   const action = useAction();
+  const { sandbox } = useScope();
+  const load = async (client: ControlClient) => (await client.listCorrespondents({}, { sandbox })).correspondents;
+  const { value: correspondents = [], error } = useLoaded(load, `correspondents of ${sandbox}`, () => true);
   return (
     <details class="card">
       <summary>{formatCount(correspondents.length, 'correspondent', 'correspondents')}</summary>
@@ -204,7 +213,7 @@ function Correspondents({ correspondents }: { readonly correspondents: readonly 
               <button
                 type="button"
                 class="quiet danger"
-                onClick={() => action.run((client) => client.removeCorrespondent({ id: one.id }))}
+                onClick={() => action.run((client) => client.removeCorrespondent({ id: one.id }, { sandbox }))}
               >
                 <Icon icon={Trash2} /> Remove <span class="hidden">{one.address}</span>
               </button>
@@ -213,14 +222,16 @@ function Correspondents({ correspondents }: { readonly correspondents: readonly 
         ))}
       </ul>
       <CorrespondentForm action={action} />
-      <Failure error={action.error} />
+      <Failure error={action.error ?? error} />
     </details>
   );
 }
 
 function CorrespondentForm({ action }: { readonly action: Action }) {
+  const { sandbox } = useScope();
   const add = async (client: ControlClient, data: FormData, form: HTMLFormElement) => {
-    await client.addCorrespondent({ address: textIn(data, 'address'), replies: [textIn(data, 'reply')] });
+    const person = { address: textIn(data, 'address'), replies: [textIn(data, 'reply')] };
+    await client.addCorrespondent(person, { sandbox });
     form.reset();
   };
   return (

@@ -1,4 +1,5 @@
 import { describe, test } from 'vitest';
+import type { MailboxServer } from '../../../../src/server/start-server.ts';
 import { findViolations } from '../../find-violations.ts';
 import { useInspector } from '../../open-inspector.ts';
 
@@ -118,17 +119,173 @@ describe('the view Run', () => {
     await page.getByRole('region', { name: 'Sample injection-in-quote' }).waitFor();
   });
 
-  test('of a change, loads only what has changed', async (context) => {
+  test('applies each event, and reads no mail, delivery or event again', async (context) => {
     const { expect } = context;
-    const { page, server } = await open(context, { hash: '#/run' });
-    await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'First' });
+    const { page, server } = await open(context, { hash: '#/run', options: { deliverTo: [] } });
+    await server.mailbox.addWebhook({ url: 'http://192.0.2.1/hook', inbox: 'helpdesk@acme.test' });
+    await deliver(server, 'First');
     await page.getByText('First', { exact: true }).waitFor();
     const calls: string[] = [];
     page.on('request', (request) => calls.push(new URL(request.url()).pathname));
-    const second = { to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'Second' };
-    const [mail] = await server.mailbox.receiveMessage(second);
-    await page.getByText('Second', { exact: true }).waitFor();
-    expect(calls).toContain(`/__mock/messages/${mail?.id}`);
-    expect(calls.filter((path) => /\/(?:messages|feed|deliveries)$/.test(path))).toEqual([]);
+    await deliver(server, 'Second');
+    await page.getByRole('listitem').filter({ hasText: 'Second' }).getByText('1 webhook', { exact: true }).waitFor();
+    expect(calls.filter((path) => /\/(?:messages|feed|deliveries)\b/.test(path))).toEqual([]);
+  });
+
+  test('a drag or the keys choose a part of the time, which stands in the address', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/run', dark: true });
+    const [first, second, last] = ['First', 'Second', 'Last'].map((subject) => {
+      return { subject, link: page.getByRole('link', { name: subject, exact: true }) };
+    });
+    // Each mail is waited for, so that there is some time between them.
+    for (const mail of [first, second, last]) {
+      await deliver(server, String(mail?.subject));
+      await mail?.link.waitFor();
+    }
+    const strip = page.getByRole('region', { name: 'Time of the run' });
+    const box = (await strip.locator('.bars').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    expect(box.height).toBe(64);
+
+    // The drag begins at the end of the range, and moves it.
+    await page.mouse.move(box.x + box.width - 3, box.y + 30);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.9, box.y + 30, { steps: 3 });
+    await page.mouse.up();
+    await last?.link.waitFor({ state: 'hidden' });
+    await first?.link.waitFor();
+    expect(page.url()).toMatch(/#\/run\?from=[^&]+&to=[^&]+$/);
+    expect(await findViolations(page)).toEqual([]);
+    await page.reload();
+    await first?.link.waitFor();
+    expect(await last?.link.count()).toBe(0);
+
+    await strip.getByRole('slider', { name: 'From' }).press('Escape');
+    await last?.link.waitFor();
+    await strip.getByRole('slider', { name: 'From' }).press('End');
+    await first?.link.waitFor({ state: 'hidden' });
+    await last?.link.waitFor();
+    await strip.getByRole('slider', { name: 'From' }).press('PageDown');
+    await strip.getByRole('slider', { name: 'To' }).press('ArrowLeft');
+    await last?.link.waitFor({ state: 'hidden' });
+    await strip.getByRole('button', { name: 'Show all' }).click();
+    await first?.link.waitFor();
+    await last?.link.waitFor();
+    expect(page.url()).toMatch(/#\/run$/);
+  });
+
+  test('opens at the newest and follows it, and says how much is new to a reader of earlier mail', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/mail' });
+    for (let number = 1; number <= 30; number += 1) await deliver(server, `Mail ${number}`);
+    await page.getByRole('link', { name: 'Run', exact: true }).click();
+    const subject = (number: number) => page.getByRole('link', { name: `Mail ${number}`, exact: true });
+    const isInView = (number: number) =>
+      subject(number).evaluate((link) => {
+        const { top, bottom } = link.getBoundingClientRect();
+        return top >= 0 && bottom <= innerHeight;
+      });
+    await expect.poll(() => isInView(30)).toBe(true);
+    await deliver(server, 'Mail 31');
+    await subject(31).waitFor();
+    await expect.poll(() => isInView(31)).toBe(true);
+
+    await subject(10).scrollIntoViewIfNeeded();
+    for (const number of [32, 33, 34]) await deliver(server, `Mail ${number}`);
+    await page.getByRole('button', { name: '3 new' }).waitFor();
+    expect(await isInView(10)).toBe(true);
+    await page.getByRole('button', { name: '3 new' }).click();
+    await expect.poll(() => isInView(34)).toBe(true);
+    await page.getByRole('button', { name: '3 new' }).waitFor({ state: 'hidden' });
+  });
+
+  test('of a long run, shows the latest items, and earlier ones on demand', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/mail' });
+    for (let number = 1; number <= 250; number += 1) await deliver(server, `Mail ${number}`);
+    await page.getByRole('link', { name: 'Run', exact: true }).click();
+    const items = page.getByRole('list', { name: 'What happened' }).locator('> li');
+    await expect.poll(() => items.count()).toBe(200);
+    await page.getByRole('button', { name: 'Show 50 earlier items' }).click();
+    await expect.poll(() => items.count()).toBe(250);
+    await page.getByRole('link', { name: 'Mail 51', exact: true }).waitFor();
+  });
+
+  test('says what became of the webhooks of a mail, and shows equal failures as one line', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/run', options: { deliverTo: [] } });
+    const { mailbox } = server;
+    for (const name of ['one', 'other']) {
+      await mailbox.addWebhook({ url: `http://192.0.2.1/${name}`, inbox: 'helpdesk@acme.test' });
+    }
+    for (const subject of ['First', 'Second', 'Third']) await deliver(server, subject);
+    await mailbox.settled();
+    const mail = page.getByRole('listitem').filter({ hasText: 'Second' });
+    await mail.getByText(/2 webhooks 2 refused, 2 attempts$/).waitFor();
+    await page.getByRole('link', { name: '6 failures' }).click();
+    const list = page.getByRole('list', { name: 'What happened' });
+    await list
+      .getByText(/^×3 in /)
+      .first()
+      .waitFor();
+    expect(await list.getByText(/^×3 in /).count()).toBe(2);
+    await list.getByRole('link', { name: 'message.received to http://192.0.2.1/one' }).click();
+    await page.locator('.row').first().waitFor();
+    expect(await page.locator('.row').count()).toBe(3);
+  });
+
+  test('a breach begins with what the agent did, in the mail, too', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/run' });
+    const { mailbox, url } = server;
+    const headers = { 'X-API-Key': mailbox.keys.acme.inboxes.helpdesk, 'content-type': 'application/json' };
+    const inbox = `${url}/v1/inboxes/${mailbox.ids.acme.inboxes.helpdesk}`;
+    const [mail] = await mailbox.receiveMessage({ sample: 'out-of-office', to: 'helpdesk@acme.test' });
+    const body = JSON.stringify({ plainBody: 'Thank you.' });
+    await fetch(`${inbox}/reply/${mail?.id}`, { method: 'POST', headers, body });
+    const card = page.getByRole('region', { name: 'Sample out-of-office' });
+    await card.getByText(/^The agent sent an answer to \S+@customer\.test$/).waitFor();
+    expect(await card.innerText()).toMatch(/^The agent sent an answer to /);
+    await page.goto(`${server.control}/#/mail/${mail?.id}`);
+    await card.getByText(/^The agent sent an answer to /).waitFor();
+    await page.locator('.row', { hasText: 'breached' }).waitFor();
+    expect(await findViolations(page)).toEqual([]);
+  });
+
+  test('of a sandbox, offers only its own counterparts, checkpoints and correspondents', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/run' });
+    const { mailbox } = server;
+    const sandbox = mailbox.createSandbox({ name: 'lion' });
+    mailbox.addCorrespondent({ address: 'outer@customer.test', replies: ['Hello.'] });
+    sandbox.addCorrespondent({ address: 'inner@customer.test', replies: ['Hello.'] });
+    await deliver(server, 'Outside');
+    mailbox.checkpoint('all');
+    sandbox.checkpoint('own');
+    await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'lee@customer.test', subject: 'Inside' });
+    await page.getByText('Outside', { exact: true }).waitFor();
+    await page.getByLabel('Tenant').selectOption({ label: 'Sandbox lion' });
+    await page.getByText('Outside', { exact: true }).waitFor({ state: 'hidden' });
+    const optionsOf = (label: string) => page.getByLabel(label).locator('option').allInnerTexts();
+    expect(await optionsOf('Counterpart')).toEqual(['All contacts', 'lee@customer.test']);
+    expect(await optionsOf('Since')).toEqual(['Since the start', 'Since own']);
+    await page.getByText('1 correspondent').click();
+    await page.getByText('inner@customer.test').first().waitFor();
+    expect(await page.getByText('outer@customer.test').count()).toBe(0);
+  });
+
+  test('says at the top what the journal no longer has', async (context) => {
+    const { page, server } = await open(context, { hash: '#/mail', options: { journalSize: 3 } });
+    const { mailbox, url } = server;
+    for (let count = 0; count < 5; count += 1) {
+      await fetch(`${url}/v1/me`, { headers: { 'X-API-Key': mailbox.keys.acme.inboxes.helpdesk } });
+    }
+    await page.getByRole('link', { name: 'Run', exact: true }).click();
+    await page.getByText(/^2 earlier events are no longer kept \(2 requests; the last of them at .* UTC\)/).waitFor();
   });
 });
+
+/** Delivers a mail to the helpdesk. */
+function deliver({ mailbox }: MailboxServer, subject: string): Promise<unknown> {
+  return mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject });
+}

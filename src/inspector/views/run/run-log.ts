@@ -1,0 +1,172 @@
+import type { ChangeFeedItem, FeedEvent } from '../../../control/journal/feed-event.ts';
+import { bareAddress } from '../mail/mail-types.ts';
+
+type EventOf<Kind extends FeedEvent['kind']> = Extract<FeedEvent, { readonly kind: Kind }>;
+
+/** A mail as the feed reports it when it arrives or is sent. */
+export type MailEvent = EventOf<'mail'> | EventOf<'mail-sent'>;
+
+/** A request or a command, in one line. */
+export type Request = EventOf<'request'>['request'];
+
+/** The events that have a line of their own. */
+export type ShownEvent = Exclude<FeedEvent, { readonly kind: 'request' | 'mail' | 'mail-sent' | 'gap' }>;
+
+/** The lanes of a run, with their names. The strip above the list has a lane for each but the last. */
+export const LANES = {
+  in: 'Mail in',
+  deliveries: 'Deliveries',
+  requests: 'Requests',
+  out: 'Mail out',
+  time: 'Time moved',
+  other: 'Control',
+} as const;
+
+/** The name of a lane. */
+export type Lane = keyof typeof LANES;
+
+/** What a row is about. `readMails` are the mails that a command of IMAP has read. */
+type Content =
+  | { readonly kind: 'mail'; readonly mail: MailEvent }
+  | { readonly kind: 'request'; readonly request: Request; readonly readMails: readonly MailEvent[] }
+  | { readonly kind: 'event'; readonly event: ShownEvent };
+
+/** One thing that happened. */
+export type Row = Content & {
+  /** The id of its event. */
+  readonly id: string;
+  /** The id of its tenant; null or undefined if it belongs to no tenant. */
+  readonly tenant: string | null | undefined;
+  /** The bare addresses of the people outside that it is about. `undefined` stands for all. */
+  readonly counterparts: readonly string[] | undefined;
+  readonly lane: Lane;
+  /** When it happened, in real time, in milliseconds since 1970. */
+  readonly timeMs: number;
+  /** Whether something failed or was refused. */
+  readonly isBad: boolean;
+  /** The text in which a search looks for words. It is made by the first search. */
+  searchText?: string;
+};
+
+/** How many rows the page keeps while an emulator runs. */
+const MAX_ROWS = 100_000;
+
+/** How many rows are dropped at once. */
+const DROPPED_AT_ONCE = 10_000;
+
+/** A request is put before a mail that it has sent if the mail is at most this many rows before it. */
+const LOOKED_BACK = 50;
+
+/** Returns the bare address of the other side: the sender of a received mail, or the first recipient of a sent mail. */
+export function counterpartOf({ kind, from, to }: MailEvent): string {
+  return bareAddress(kind === 'mail' ? from : (to[0] ?? ''));
+}
+
+/** What happened since the last reset, oldest first. Each event is applied once. */
+export class RunLog {
+  /** The rows. The array is changed in place. */
+  rows: Row[] = [];
+  /** How many rows were dropped because there were too many. */
+  droppedCount = 0;
+  /** The events that added a checkpoint. */
+  checkpoints: Extract<FeedEvent, ChangeFeedItem>[] = [];
+  /** The id of the event that was applied last. */
+  lastEventId: string | undefined;
+  readonly #mails = new Map<string, MailEvent>();
+  /** The counterpart of each mail, by the id of the mail and by the id of its thread. */
+  readonly #counterparts = new Map<string, string>();
+
+  /** Applies an event. */
+  add(event: FeedEvent): void {
+    this.lastEventId = event.id;
+    if (event.kind === 'reset') this.#reset(event.tenantId);
+    if (event.kind === 'checkpoint' && event.action === 'added') this.checkpoints.push(event);
+    if (event.kind === 'request') this.#addRequest(event);
+    else if (event.kind === 'mail' || event.kind === 'mail-sent') this.#addMail(event);
+    else if (isShown(event)) this.#addEvent(event);
+    if (this.rows.length >= MAX_ROWS + DROPPED_AT_ONCE) this.#dropOldest();
+  }
+
+  #reset(tenant: string | null): void {
+    this.rows = tenant === null ? [] : this.rows.filter((row) => row.tenant !== tenant);
+    if (tenant !== null) return;
+    this.checkpoints = [];
+    this.#mails.clear();
+    this.#counterparts.clear();
+  }
+
+  #addMail(mail: MailEvent): void {
+    const counterpart = counterpartOf(mail);
+    this.#mails.set(mail.messageId, mail);
+    this.#counterparts.set(mail.messageId, counterpart).set(mail.threadId, counterpart);
+    const lane = mail.kind === 'mail' ? 'in' : 'out';
+    this.rows.push({ ...rowOf(mail), kind: 'mail', mail, lane, counterparts: [counterpart], isBad: false });
+  }
+
+  #addRequest(event: EventOf<'request'>): void {
+    const { request } = event;
+    const namedIds = [...request.path.split('/'), ...request.messages, ...request.read];
+    const row: Row = {
+      ...rowOf(event),
+      kind: 'request',
+      request,
+      readMails: request.read.flatMap((id) => this.#mails.get(id) ?? []),
+      tenant: request.principal?.tenantId,
+      counterparts: namedIds.flatMap((id) => this.#counterparts.get(id) ?? []),
+      lane: 'requests',
+      isBad: request.status >= 400,
+    };
+    // A request has ended after its mail was sent, but it comes first for a reader.
+    const firstLooked = Math.max(0, this.rows.length - LOOKED_BACK);
+    const isSent = (row: Row) =>
+      row.kind === 'mail' && row.lane === 'out' && request.messages.includes(row.mail.messageId);
+    const offset = request.messages.length === 0 ? -1 : this.rows.slice(firstLooked).findIndex(isSent);
+    if (offset < 0) this.rows.push(row);
+    else this.rows.splice(firstLooked + offset, 0, row);
+  }
+
+  #addEvent(event: ShownEvent): void {
+    const counterpart = 'deliveryId' in event ? this.#counterparts.get(event.messageId) : undefined;
+    this.rows.push({
+      ...rowOf(event),
+      kind: 'event',
+      event,
+      counterparts: counterpart === undefined ? undefined : [counterpart],
+      lane: laneOf(event),
+      isBad: isFailure(event),
+    });
+  }
+
+  #dropOldest(): void {
+    for (const row of this.rows.splice(0, DROPPED_AT_ONCE)) {
+      if (row.kind !== 'mail') continue;
+      this.#mails.delete(row.mail.messageId);
+      this.#counterparts.delete(row.mail.messageId);
+    }
+    this.droppedCount += DROPPED_AT_ONCE;
+  }
+}
+
+function isShown(event: Exclude<FeedEvent, MailEvent | EventOf<'request'>>): event is ShownEvent {
+  // The first attempt of a delivery has its own line, so a new delivery is only shown if it has to wait.
+  if (event.kind === 'delivery-created') return event.state === 'held';
+  // After a reset of everything, the run starts again, as if nothing had happened.
+  return event.kind !== 'gap' && (event.kind !== 'reset' || event.tenantId !== null);
+}
+
+function rowOf(event: FeedEvent) {
+  const tenant = 'tenantId' in event ? event.tenantId : undefined;
+  return { id: event.id, timeMs: Date.parse(event.realTime), tenant };
+}
+
+function laneOf(event: ShownEvent): Lane {
+  if ('deliveryId' in event) return 'deliveries';
+  if (event.kind === 'mail-held') return 'in';
+  if (event.kind === 'failure') return 'requests';
+  return event.kind === 'clock' ? 'time' : 'other';
+}
+
+function isFailure(event: ShownEvent): boolean {
+  if (event.kind === 'attempt') return event.error !== null;
+  return event.kind === 'delivery-ended' || event.kind === 'failure' || event.kind === 'mail-held';
+}

@@ -1,0 +1,86 @@
+import { ArrowDown } from 'lucide';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Button, formatCount, ScrollBox } from '../../parts.tsx';
+import { RunLine } from './run-line.tsx';
+import type { RunItem } from './timeline.ts';
+
+/** How many items are shown at first. Each click on a button shows as many earlier items, too. */
+const MAX_ITEMS = 200;
+
+/** How far from its end a list may be scrolled and still follow what is new, in pixels. */
+const END_DISTANCE = 40;
+
+/** What a list shows that does not follow what is new. */
+interface Stopped {
+  /** The id of the first item that is shown. */
+  readonly firstId: string | undefined;
+  /** How many items are shown. */
+  readonly length: number;
+  /** How many items there were when the list stopped to follow. */
+  readonly itemCount: number;
+}
+
+interface TimelineProps {
+  readonly items: readonly RunItem[];
+  /** What is shown below the items. */
+  readonly children: ComponentChildren;
+}
+
+/**
+ * The items of the run. The list opens at the newest item and follows it. While somebody has scrolled to earlier items,
+ * the list stays as it is, and a button says how much is new.
+ */
+export function Timeline({ items, children }: TimelineProps) {
+  const box = useRef<HTMLElement>(null);
+  const [stopped, setStopped] = useState<Stopped>();
+  const first = stopped ? items.findIndex(({ id }) => id === stopped.firstId) : items.length - MAX_ITEMS;
+  const start = Math.max(0, first);
+  const end = stopped ? Math.min(items.length, start + stopped.length) : items.length;
+  const newCount = stopped ? items.length - stopped.itemCount : 0;
+  const stopAt = (start: number) =>
+    setStopped({ firstId: items[start]?.id, length: end - start, itemCount: stopped?.itemCount ?? items.length });
+  useLayoutEffect(() => {
+    if (!stopped && items.length > 0) box.current?.scrollTo(0, box.current.scrollHeight);
+  });
+  const update = useRef(() => {});
+  update.current = () => {
+    if (!box.current) return;
+    const { scrollTop, clientHeight, scrollHeight } = box.current;
+    if (scrollHeight - scrollTop - clientHeight < END_DISTANCE) setStopped(undefined);
+    else if (!stopped) stopAt(start);
+  };
+  useEffect(() => {
+    const handle = () => update.current();
+    box.current?.addEventListener('scroll', handle, { passive: true });
+    // Something that is opened makes the list longer, and must not move away while somebody reads it.
+    box.current?.addEventListener('toggle', handle, { capture: true });
+  }, []);
+  const showEarlier = () => {
+    // The browser keeps the place of what is shown, but not at the very start of a list.
+    if (box.current?.scrollTop === 0) box.current.scrollTop = 1;
+    stopAt(Math.max(0, start - MAX_ITEMS));
+  };
+  return (
+    <>
+      <ScrollBox className="page" box={box} label="The run, oldest first">
+        {start > 0 && (
+          <p>
+            <Button text={`Show ${formatCount(start, 'earlier item', 'earlier items')}`} onClick={showEarlier} />
+          </p>
+        )}
+        {items.length > 0 && (
+          <ol class="timeline" aria-label="What happened">
+            {items.slice(start, end).map((item) => (
+              <RunLine key={item.id} item={item} />
+            ))}
+          </ol>
+        )}
+        {children}
+      </ScrollBox>
+      {newCount > 0 && (
+        <Button class="pill" icon={ArrowDown} text={`${newCount} new`} onClick={() => setStopped(undefined)} />
+      )}
+    </>
+  );
+}
