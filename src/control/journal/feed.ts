@@ -162,6 +162,7 @@ export function activityOf(entry: EntryOf): object {
       return { messageId, tenantId: entry.tenantId, inboxId, inbox, from, subject };
     }
     case 'delivery-created':
+    case 'delivery-released':
     case 'delivery-ended': {
       const { eventId: _, messageId: _id, ...shown } = entry.data;
       return shown;

@@ -54,7 +54,10 @@ type Request = RequestEvent['request'];
 type RequestEvent = Extract<FeedEvent, { kind: 'request' }>;
 
 /** The events that have a line of their own. */
-export type ShownEvent = Exclude<FeedEvent, { kind: 'request' | 'mail' | 'delivery-created' | 'gap' }>;
+export type ShownEvent = Exclude<
+  FeedEvent,
+  { kind: 'request' | 'mail' | 'delivery-created' | 'delivery-released' | 'gap' }
+>;
 
 /** What a timeline is made of. */
 export interface RunData {
@@ -198,7 +201,7 @@ function createRowFunction({ mail, deliveries, correspondents, samples }: RunDat
     };
   };
   return (event) => {
-    if (event.kind === 'delivery-created' || event.kind === 'gap') return [];
+    if (event.kind === 'delivery-created' || event.kind === 'delivery-released' || event.kind === 'gap') return [];
     if (event.kind === 'request') return rowsOfRequest(event);
     if (event.kind !== 'mail') return [rowOfEvent(event)];
     return mailsOf([event.messageId]).map((one) => rowOf(one, event.realTime));
