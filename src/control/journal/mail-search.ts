@@ -200,12 +200,13 @@ function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'wor
 export function findMail(scope: SearchScope, search: ParsedSearch): Found[] {
   const terms = parseTerms(search.search);
   const context = createContext(scope);
-  const found = findWorlds(scope.worlds, { tenant: search.tenant }).flatMap((world) =>
-    listMail(world, search).flatMap((message): Found[] => {
+  const found: Found[] = [];
+  for (const world of findWorlds(scope.worlds, { tenant: search.tenant })) {
+    for (const message of listMail(world, search)) {
       const each = { world, message };
-      return matchesAll(each, terms, context) ? [each] : [];
-    }),
-  );
+      if (matchesAll(each, terms, context)) found.push(each);
+    }
+  }
   // All times are UTC texts in the same format, so the order of the texts is the order of the times.
   return found.reverse().sort((a, b) => compareTexts(b.message.receivedAt, a.message.receivedAt));
 }
@@ -259,8 +260,9 @@ function createContext({ worlds, service }: SearchScope): SearchContext {
   };
 }
 
-const isInAny = (text: string, ...parts: readonly (string | null)[]) =>
-  parts.some((part) => part?.toLowerCase().includes(text));
+const isIn = (text: string, whole: string | null) => whole?.toLowerCase().includes(text) ?? false;
+
+const isInAny = (text: string, ...wholes: readonly (string | null)[]) => wholes.some((whole) => isIn(text, whole));
 
 /** For each field of a search, whether a mail matches it. The field `text` is a word, or a text in quotation marks. */
 const FIELDS = {
@@ -273,8 +275,14 @@ const FIELDS = {
   'has:attachment': ({ world, message }: Found) => world.attachments.by('messageId', message.id).length > 0,
   'is:unread': ({ message }: Found) => !message.isRead,
   'is:sample': ({ message }: Found, _text: string, context: SearchContext) => context.isSample(message.id),
+  // There is one for each word of a search, so it makes no list of the texts.
   text: ({ message: { from, to, cc, subject, plainBody, htmlBody } }: Found, text: string) =>
-    isInAny(text, from, ...to, ...cc, subject, plainBody, htmlBody),
+    isIn(text, subject) ||
+    isIn(text, plainBody) ||
+    isIn(text, from) ||
+    to.some((each) => isIn(text, each)) ||
+    cc.some((each) => isIn(text, each)) ||
+    isIn(text, htmlBody),
 };
 
 /** The fields whose text is marked where a mail contains it. */

@@ -1,4 +1,4 @@
-import { ArrowDownLeft, FlaskConical, History, Trash2, UserPlus } from 'lucide';
+import { ArrowDownLeft, History, Trash2, UserPlus } from 'lucide';
 import { useMemo, useRef, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { type ControlClient, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
@@ -22,6 +22,7 @@ import {
 import { isInScope, useScope } from '../../scope.ts';
 import { formatSpan, UserText } from '../../text.tsx';
 import { type Action, ALL, type Change, type Loaded, useAction, useLoaded, useLog } from '../../use-loaded.ts';
+import { SamplesButton } from '../mail/samples-dialog.tsx';
 import { useDeliveries } from '../webhooks/webhooks-view.tsx';
 import { Board } from './board.tsx';
 import { RunLine } from './run-line.tsx';
@@ -46,7 +47,12 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
   return (
     <div class="page run">
       <div class="head">
-        <h1>Run</h1>
+        <span class="buttons">
+          <h1>Run</h1>
+          <LiveOnly>
+            <SamplesButton text="Samples" />
+          </LiveOnly>
+        </span>
         <RunFilters data={data} options={options} />
       </div>
       <Failure error={error} />
@@ -269,32 +275,13 @@ function StartPage() {
       />
       <p class="buttons">
         <ButtonLink icon={ArrowDownLeft} text="Deliver a first mail" isPrimary href={compose} />
+        <SamplesButton text="Deliver a sample" />
       </p>
-      <SampleForm />
       <p class="small">
         <a href="/__mock/openapi.json">OpenAPI document of the API</a> ·{' '}
         <a href="/__mock/control.json">OpenAPI document of the control calls</a> ·{' '}
         <a href="https://www.npmjs.com/package/agent-mailbox-mock">README</a>
       </p>
     </section>
-  );
-}
-
-/** A form that delivers a sample: a mail that agents often handle wrongly. */
-function SampleForm() {
-  const { tenants, tenant, sandbox } = useScope();
-  const action = useAction();
-  const [inbox] = tenants
-    .filter(({ id }) => tenant === undefined || id === tenant)
-    .flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes));
-  if (!inbox) return null;
-  const deliver = (data: FormData) =>
-    action.run((client) => client.receiveMessage({ sample: textIn(data, 'sample'), to: inbox.address }, { sandbox }));
-  return (
-    <Form className="inline" submit={deliver}>
-      <TextField label={`Sample, to ${inbox.address}`} name="sample" required defaultValue="out-of-office" />
-      <Button icon={FlaskConical} text="Deliver a sample" type="submit" disabled={action.isRunning} />
-      <Failure error={action.error} />
-    </Form>
   );
 }
