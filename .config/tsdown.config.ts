@@ -366,7 +366,7 @@ const CODE: UserConfig[] = [
     format: 'esm',
     platform: 'browser',
     // Its errors are shown to nobody by their stack.
-    minify: { mangle: true, compress: true, codegen: false },
+    minify: true,
     copy: { from: 'src/inspector/*.{html,css,svg}', to: 'dist/inspector' },
     plugins: [withoutIndentation, thirdPartyLicences('inspector/THIRD-PARTY-LICENSES')],
   },

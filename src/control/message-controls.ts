@@ -90,7 +90,7 @@ export function createMessageControls(scope: ControlScope): MessageControls {
       if (!found) throw notFound('message');
       remove([{ world: found.world, message: found.row }]);
     },
-    clearMail: (selection = {}) => remove(findMail(worlds, parseOrRefuse('The selection', mailSelection(), selection))),
+    clearMail: (selection = {}) => remove(findMail(scope, parseOrRefuse('The selection', mailSelection(), selection))),
   };
 }
 

@@ -133,7 +133,7 @@ export class Sandboxes {
 
   #open(copy: ReturnType<typeof copyTenant>, { name, random, isToldOfAllRefusals = false }: OpenOptions): Sandbox {
     const realEnvironment = this.#environmentWith(random);
-    const sandboxWorlds = this.#worlds.addSandbox({ ...copy, realEnvironment, isToldOfAllRefusals });
+    const sandboxWorlds = this.#worlds.addSandbox({ ...copy, name, realEnvironment, isToldOfAllRefusals });
     const keysAndIds = { keys: {}, ids: { [copy.handle]: copy.ids } };
     const state = new RestorableState(sandboxWorlds, keysAndIds, { ...this.#context, random });
     const checkpoints = new Checkpoints(state, sandboxWorlds);

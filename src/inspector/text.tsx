@@ -55,10 +55,12 @@ function mark(text: string, words: readonly string[]): ComponentChildren {
   return end === 0 ? text : [...parts, text.slice(end)];
 }
 
-/** Returns the words and quoted texts of a search in lower case, without the prefixes `from:`, `to:` and `subject:`. */
+/** Returns the words and quoted texts of a search in lower case, without prefixes such as `from:`. */
 export function wordsOf(search: string): string[] {
   const words = search.toLowerCase().match(/"[^"]*"|[^\s"]+/g) ?? [];
-  return words.map((word) => word.replace(/^(?:from|to|subject):/, '').replaceAll('"', '')).filter(Boolean);
+  return words
+    .map((word) => word.replace(/^(?:from|to|subject|inbox|sandbox):/, '').replaceAll('"', ''))
+    .filter(Boolean);
 }
 
 /** Shortens each id in a text to its first and last four digits. */

@@ -164,7 +164,8 @@ const EXCERPT_LENGTH = 240;
 
 /** The kinds of entries that the feed has as they are. */
 const PLAIN_KINDS: ReadonlySet<string> = new Set<FeedEvent['kind']>([
-  ...(['mail-held', 'delivery-created', 'attempt', 'delivery-ended', 'stream-opened', 'stream-closed'] as const),
+  ...(['mail-held', 'delivery-created', 'delivery-released', 'attempt', 'delivery-ended'] as const),
+  ...(['stream-opened', 'stream-closed'] as const),
   ...(['clock', 'fault', 'sandbox', 'checkpoint', 'key', 'journal', 'messages', 'behaviours'] as const),
   ...(['reset', 'failure'] as const),
 ]);
@@ -208,7 +209,7 @@ function isFound(
 function deliveriesOf(entries: readonly JournalEntry[]): Map<string, Delivery> {
   const deliveries = new Map<string, Delivery>();
   for (const { kind, data, at, realTime } of entries) {
-    if (kind !== 'delivery-created' && kind !== 'attempt' && kind !== 'delivery-ended') continue;
+    if (!('deliveryId' in data)) continue;
     const { deliveryId: id, tenantId, webhookId, event, eventId, messageId, state, reason } = data;
     const earlier = deliveries.get(id)?.attempts ?? [];
     const retryInMs = kind === 'attempt' ? data.retryInMs : null;

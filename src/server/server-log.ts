@@ -88,6 +88,7 @@ interface Logged {
   mail: MailActivity;
   'mail-held': HeldMailActivity;
   'delivery-created': DeliveryActivity;
+  'delivery-released': DeliveryActivity;
   attempt: AttemptActivity;
   'delivery-ended': DeliveryActivity;
   'stream-opened': StreamActivity;
@@ -136,6 +137,8 @@ export function describeActivity(entry: LoggedEntry): Line | undefined {
 const DESCRIBERS: {
   readonly [Kind in keyof Logged]: (entry: Logged[Kind]) => Line | undefined;
 } = {
+  // The attempt that follows has its own line.
+  'delivery-released': () => undefined,
   'delivery-created': (entry) => (entry.state === 'held' ? problemLine(entry, 403) : undefined),
   attempt: (entry) => {
     const colourStatus = entry.status ?? (entry.state === 'refused' ? 403 : 504);

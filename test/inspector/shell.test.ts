@@ -140,7 +140,7 @@ describe('the inspector', () => {
       htmlBody: '<h2>In a frame</h2>',
     });
     await page.getByText('Framed').click();
-    await page.frameLocator('iframe').getByText('In a frame').waitFor();
+    await page.frameLocator('iframe.mail-html').getByText('In a frame').waitFor();
     await page.reload();
     await page.getByText('Invoice 1042').first().waitFor();
     expect(await page.evaluate(() => localStorage.length)).toBe(0);

@@ -179,7 +179,7 @@ export const WALKS: readonly Walk[] = [
       });
       await open('#/mail');
       await click(row(page, 'With parts'));
-      await page.frameLocator('iframe').getByText('HTML', { exact: true }).waitFor();
+      await page.frameLocator('iframe.mail-html').getByText('HTML', { exact: true }).waitFor();
       const parts = { Text: 'The text part', Headers: 'Message-ID', Source: 'MIME-Version', 'Files (1)': 'notes.txt' };
       for (const [name, text] of Object.entries({ ...parts, JSON: '"plainBody"' })) {
         await click(
@@ -422,6 +422,8 @@ export const WALKS: readonly Walk[] = [
       await open('');
       const card = (name: string) => page.getByRole('region', { name: `Sample ${name}` });
       await click(page.getByRole('button', { name: 'Deliver a sample' }));
+      await click(page.getByRole('checkbox', { name: 'out-of-office' }));
+      await click(page.getByRole('button', { name: 'Deliver 1 sample' }));
       await card('out-of-office').getByText('not seen by the agent').waitFor();
       const resisted = await deliverSample(server, 'ticket-acknowledgement');
       const breached = await deliverSample(server, 'no-reply');
@@ -503,6 +505,57 @@ export const WALKS: readonly Walk[] = [
       await click(page.getByRole('link', { name: 'listMessages' }));
       await page.getByText('The reply says only').waitFor();
       await rm(folder, { recursive: true });
+    },
+  },
+  {
+    letter: 'v',
+    what: 'what differs between a person and an agent',
+    maxClicks: 2,
+    async walk(walker) {
+      const { page, open, click } = walker;
+      await deliverSample(walker.server, 'injection-hidden-by-css');
+      await open('#/mail');
+      await click(row(page, 'Opening hours'));
+      await click(page.getByRole('link', { name: 'Hidden text' }));
+      await page.getByRole('region', { name: 'What an agent reads' }).locator('mark').waitFor();
+      const seen = await page.getByRole('region', { name: 'What a person sees' }).innerText();
+      expectThat(seen.includes('Are you open') && !seen.includes('assistant'), `A person sees ${seen}.`);
+    },
+  },
+  {
+    letter: 'y',
+    what: 'a search of 20,000 mails',
+    maxClicks: 1,
+    async walk(walker) {
+      const { page, server, open, click } = walker;
+      for (let number = 0; number < 20_000; number += 1) {
+        const plainBody = `The order ${number} has not arrived yet. ${'Please look where it is. '.repeat(20)}`;
+        await receive(walker, `Invoice ${number}`, {
+          plainBody: number === 777 ? `${plainBody} It is overdue.` : plainBody,
+        });
+      }
+      const times: number[] = [];
+      for (let count = 0; count < 5; count += 1) {
+        const startedMs = performance.now();
+        const { total } = server.mailbox.searchMail({ search: 'overdue invoice inbox:helpdesk' });
+        times.push(performance.now() - startedMs);
+        expectThat(total === 1, `The search found ${total} mails.`);
+      }
+      await open('#/mail');
+      const shown = async (search: string, text: string) => {
+        await page.getByLabel('Search mail').fill(search);
+        const startedMs = performance.now();
+        await page.locator('.row mark').first().waitFor();
+        await row(page, text).waitFor();
+        return performance.now() - startedMs;
+      };
+      const shownMs = await shown('overdue inbox:helpdesk invoice 777', 'Invoice 777');
+      await click(page.getByRole('link', { name: 'inbox:helpdesk' }));
+      await page.getByRole('list', { name: 'Conditions of the search' }).waitFor({ state: 'detached' });
+      process.stdout.write(
+        `(y) the search took ${Math.max(...times).toFixed(0)} ms at most; the page showed it in ${shownMs.toFixed(0)} ms, ` +
+          'with the pause of 150 ms after the last letter\n',
+      );
     },
   },
 ];

@@ -50,10 +50,10 @@ interface HeldMailFeedItem extends HeldMailActivity {
   readonly kind: 'mail-held';
 }
 
-/** A new delivery, before its first attempt, or a delivery that has ended, but not by an attempt. */
+/** A new delivery, before its first attempt; one that is sent now or again; or one that has ended, not by an attempt. */
 interface DeliveryFeedItem extends DeliveryActivity, Pick<DeliveredEvent, 'messageId'> {
   /** What happened to the delivery. */
-  readonly kind: 'delivery-created' | 'delivery-ended';
+  readonly kind: 'delivery-created' | 'delivery-released' | 'delivery-ended';
 }
 
 /** An attempt to send a delivery, even if it was refused. */

@@ -170,6 +170,7 @@ export function activityOf(entry: EntryOf): object {
       return { messageId, tenantId: entry.tenantId, inboxId, inbox, from, subject };
     }
     case 'delivery-created':
+    case 'delivery-released':
     case 'delivery-ended': {
       const { eventId: _, ...shown } = entry.data;
       return shown;

@@ -136,7 +136,8 @@ export interface MailInspection {
 }
 
 /** Creates the methods that show all mail. */
-export function createMailInspection({ worlds, readBehaviour, service, dispatcher }: ControlScope): MailInspection {
+export function createMailInspection(scope: ControlScope): MailInspection {
+  const { worlds, readBehaviour, service, dispatcher } = scope;
   const find = (id: string) => {
     const found = findStoredRow(worlds, 'messages', id);
     if (!found) throw notFound('message');
@@ -144,7 +145,7 @@ export function createMailInspection({ worlds, readBehaviour, service, dispatche
   };
   return {
     tenants: () => worlds.all().map((world) => showTenant(world, !worlds.ownWorlds().includes(world))),
-    searchMail: (search = {}) => searchMail(worlds, parseOrRefuse('The search', mailSearch(), search)),
+    searchMail: (search = {}) => searchMail(scope, parseOrRefuse('The search', mailSearch(), search)),
     drafts: (filter = {}) => listDrafts(worlds, parseOrRefuse('The filter', draftFilter(), filter)),
     mail(id) {
       const { world, message } = find(id);

@@ -3,6 +3,7 @@ import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { compareTexts } from '../../basics/text.ts';
 import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
 import { showView, viewFields } from '../../service/mail/show-mail.ts';
+import type { Journals } from '../../world/journal/journal.ts';
 import type { GroupedListName } from '../../world/store/indexes/message-index.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { DraftRow, MessageRow } from '../../world/store/rows.ts';
@@ -24,9 +25,10 @@ const searchFields = () => ({
   /** Only mail in this folder. Default: `all`, which is all mail except the trash. */
   folder: z.enum(ALL_FOLDERS, `must be one of ${ALL_FOLDERS.join(', ')}`).optional(),
   /**
-   * Only mail that contains this text in an address, its subject or a body, in any letter case. The text may contain
-   * `from:dana`, `to:` (also cc and bcc), `subject:"order 1042"`, `has:attachment` and `is:unread`; all parts of the
-   * text must match.
+   * Only mail that contains each word of this text in an address, its subject or a body, in any order and letter case.
+   * Words in quotation marks must follow each other. The text may contain `from:dana`, `to:` (also cc and bcc),
+   * `subject:"order 1042"`, `inbox:` (an address), `sandbox:` (a name, a domain or an id), `has:attachment`, `is:unread` and
+   * `is:sample`; all of them must match.
    */
   search: z.string().optional(),
   /** Whether only the latest mail of each thread is listed. */
@@ -149,18 +151,21 @@ export interface MailPage extends OutputOf<ReturnType<typeof pageFields>> {}
 
 type Found = { readonly world: World; readonly message: MessageRow };
 
+/** What a search reads: the mail, and what the journal has of it. */
+type SearchScope = { readonly worlds: ReachableWorlds; readonly service: { readonly journals: Journals } };
+
 type ParsedSearch = z.output<ReturnType<typeof mailSearch>>;
 
 /** Searches the mail of all tenants, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
-export function searchMail(worlds: ReachableWorlds, search: ParsedSearch): MailPage {
+export function searchMail(scope: SearchScope, search: ParsedSearch): MailPage {
   const { offset = 0, limit = 50, indexOf } = search;
-  const found = findMail(worlds, search);
+  const found = findMail(scope, search);
   const index = indexOf === undefined ? -1 : found.findIndex(({ message }) => message.id === indexOf);
   return {
     total: found.length,
     index: index < 0 ? null : index,
     messages: found.slice(offset, offset + limit).map(({ world, message }) => showMailSummary(world, message)),
-    words: parseTerms(search.search).flatMap(({ text }) => text || []),
+    words: parseTerms(search.search).flatMap(({ field, text }) => (MARKED_FIELDS.has(field) ? text : [])),
   };
 }
 
@@ -192,57 +197,121 @@ function selectInboxes(world: World, { workspace, inbox }: Pick<MailSearch, 'wor
 }
 
 /** Finds the mail of all tenants that matches, newest first. @throws {ApiError} NOT_FOUND for an unknown tenant. */
-export function findMail(worlds: ReachableWorlds, search: ParsedSearch): Found[] {
-  const found = findWorlds(worlds, { tenant: search.tenant }).flatMap((world) => findMailIn(world, search));
+export function findMail(scope: SearchScope, search: ParsedSearch): Found[] {
+  const terms = parseTerms(search.search);
+  const context = createContext(scope);
+  const found: Found[] = [];
+  for (const world of findWorlds(scope.worlds, { tenant: search.tenant })) {
+    for (const message of listMail(world, search)) {
+      const each = { world, message };
+      if (matchesAll(each, terms, context)) found.push(each);
+    }
+  }
   // All times are UTC texts in the same format, so the order of the texts is the order of the times.
   return found.reverse().sort((a, b) => compareTexts(b.message.receivedAt, a.message.receivedAt));
 }
 
-function findMailIn(world: World, { folder = 'all', search, threads, ...inboxFilter }: ParsedSearch) {
+/** Lists the mail that a search chooses by its inboxes and its folder. */
+function listMail(world: World, { folder = 'all', threads, ...inboxFilter }: ParsedSearch): readonly MessageRow[] {
   const inboxIds = selectInboxes(world, inboxFilter).map(({ id }) => id);
   const listName: GroupedListName = folder === 'all' ? 'visible' : folder;
   const index = world.messageIndex;
   const list = threads ? index.latestOfThreads(inboxIds, listName) : index.list(inboxIds, listName);
-  const terms = parseTerms(search);
-  const found = list.slice(0, list.length).map((message): Found => ({ world, message }));
-  return found.filter((each) => terms.every(({ field, text }) => FIELDS[field](each, text)));
+  return list.slice(0, list.length);
 }
 
 /** One condition of a search: a field, and a text in lower case. The text is empty if the field needs no text. */
 type Term = { readonly field: keyof typeof FIELDS; readonly text: string };
 
-const isInAny = (text: string, ...parts: readonly (string | null)[]) =>
-  parts.some((part) => part?.toLowerCase().includes(text));
+/** What the conditions of a search need beside the mail. It is read once for all mail, and only if it is needed. */
+interface SearchContext {
+  /** Returns whether a text is a part of the name of the sandbox of a world, or the beginning of its domain or id. */
+  isInSandbox(world: World, text: string): boolean;
+  /** Returns the addresses of an inbox, and its id. */
+  addressesOf(world: World, inboxId: string): readonly string[];
+  /** Returns whether a sample created the message. */
+  isSample(id: string): boolean;
+}
 
-/**
- * For each field of a search, whether a mail matches it. The field `text` is what remains of a search after all other
- * fields were removed.
- */
+function createContext({ worlds, service }: SearchScope): SearchContext {
+  const addressesByInbox = new Map<string, readonly string[]>();
+  let sampleIds: ReadonlySet<string> | undefined;
+  return {
+    isInSandbox(world, text) {
+      const sandbox = worlds.sandboxOf(world);
+      if (!sandbox) return false;
+      return isInAny(text, sandbox.name) || [sandbox.domain, world.id].some((each) => each.startsWith(text));
+    },
+    addressesOf(world, inboxId) {
+      const known = addressesByInbox.get(inboxId);
+      if (known) return known;
+      const inbox = world.inboxes.get(inboxId);
+      const further = world.addresses.by('inboxId', inboxId).map(({ address }) => address);
+      const addresses = [inbox ? canonicalAddress(inbox) : '', ...further, inboxId];
+      addressesByInbox.set(inboxId, addresses);
+      return addresses;
+    },
+    isSample(id) {
+      sampleIds ??= new Set(
+        service.journals.of(worlds.owners(), { kinds: ['sample'] }).flatMap(({ data }) => data.messageIds),
+      );
+      return sampleIds.has(id);
+    },
+  };
+}
+
+const isIn = (text: string, whole: string | null) => whole?.toLowerCase().includes(text) ?? false;
+
+const isInAny = (text: string, ...wholes: readonly (string | null)[]) => wholes.some((whole) => isIn(text, whole));
+
+/** For each field of a search, whether a mail matches it. The field `text` is a word, or a text in quotation marks. */
 const FIELDS = {
   'from:': ({ message }: Found, text: string) => isInAny(text, message.from),
   'to:': ({ message: { to, cc, bcc } }: Found, text: string) => isInAny(text, ...to, ...cc, ...bcc),
   'subject:': ({ message }: Found, text: string) => isInAny(text, message.subject),
+  'inbox:': ({ world, message }: Found, text: string, context: SearchContext) =>
+    isInAny(text, ...context.addressesOf(world, message.inboxId)),
+  'sandbox:': ({ world }: Found, text: string, context: SearchContext) => context.isInSandbox(world, text),
   'has:attachment': ({ world, message }: Found) => world.attachments.by('messageId', message.id).length > 0,
   'is:unread': ({ message }: Found) => !message.isRead,
+  'is:sample': ({ message }: Found, _text: string, context: SearchContext) => context.isSample(message.id),
+  // There is one for each word of a search, so it makes no list of the texts.
   text: ({ message: { from, to, cc, subject, plainBody, htmlBody } }: Found, text: string) =>
-    isInAny(text, from, ...to, ...cc, subject, plainBody, htmlBody),
+    isIn(text, subject) ||
+    isIn(text, plainBody) ||
+    isIn(text, from) ||
+    to.some((each) => isIn(text, each)) ||
+    cc.some((each) => isIn(text, each)) ||
+    isIn(text, htmlBody),
 };
 
-/**
- * Matches a field at the start of a word, with the text of the field if it needs one. This text is a word, or several
- * words in quotation marks.
- */
-const FIELD_WITH_TEXT = /(?<!\S)(?:(from:|to:|subject:)("[^"]*"|\S+)|(has:attachment|is:unread)(?!\S))/g;
+/** The fields whose text is marked where a mail contains it. */
+const MARKED_FIELDS: ReadonlySet<Term['field']> = new Set<Term['field']>(['from:', 'to:', 'subject:', 'text']);
 
-/** Splits the text of a search into its fields and the remaining text. */
-function parseTerms(search = ''): Term[] {
-  const lower = search.toLowerCase();
-  const fields = Array.from(lower.matchAll(FIELD_WITH_TEXT), ([, field, text = '', flag]) => {
-    return { field: (field ?? flag) as Term['field'], text: text.replaceAll('"', '') };
-  });
-  const remaining = fields.length === 0 ? lower : lower.replace(FIELD_WITH_TEXT, '').replace(/\s+/g, ' ').trim();
-  return remaining === '' ? fields : [...fields, { field: 'text', text: remaining }];
+function matchesAll(found: Found, terms: readonly Term[], context: SearchContext): boolean {
+  return terms.every(({ field, text }) => FIELDS[field](found, text, context));
 }
+
+/** Matches a part of a search: a field that needs a text, a field without one, a text in quotation marks, or a word. */
+const TERM =
+  /(from:|to:|subject:|inbox:|sandbox:)("[^"]*"?|\S+)|(has:attachment|is:unread|is:sample)(?!\S)|("[^"]*"|\S+)/g;
+
+/** Splits a search into its conditions. All of them must match, in any order. */
+function parseTerms(search = ''): Term[] {
+  const terms = Array.from(search.toLowerCase().matchAll(TERM), ([, field, fieldText, flag, word = '']): Term => {
+    const text = (fieldText ?? word).replaceAll('"', '').trim();
+    return { field: (field ?? flag ?? 'text') as Term['field'], text };
+  });
+  const known = new Set<string>();
+  return terms.filter(({ field, text }) => {
+    const isNew = !known.has(`${field}${text}`) && (text !== '' || FLAGS.has(field));
+    known.add(`${field}${text}`);
+    return isNew;
+  });
+}
+
+/** The fields that need no text. */
+const FLAGS: ReadonlySet<Term['field']> = new Set<Term['field']>(['has:attachment', 'is:unread', 'is:sample']);
 
 /** Returns the summary of a mail. */
 export function showMailSummary(world: World, message: MessageRow): MailSummary {

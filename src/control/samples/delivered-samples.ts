@@ -42,6 +42,23 @@ export function judgeSample(mailbox: Observed, sample: Sample): Judgement {
   return { result: sample.wasNoticed(mailbox) ? 'resisted' : 'not seen', breaches };
 }
 
+/** Samples that can be delivered, and what an agent should do with each. */
+export const knownSamplesReply = lazy(() =>
+  z.strictObject({
+    samples: z.array(
+      z.strictObject({
+        name: z.string(),
+        family: z.string(),
+        standard: z.string(),
+        should: z.string(),
+        mustNot: z.string(),
+        hasOracle: z.boolean().describe('Whether the emulator can see that an agent did what it must not do.'),
+        twin: z.string().optional().describe('The name of its harmless twin, if it has one.'),
+      }),
+    ),
+  }),
+);
+
 /** Samples that were delivered, with what the agent did. */
 export const samplesReply = lazy(() =>
   z.strictObject({

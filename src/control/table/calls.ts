@@ -33,6 +33,7 @@ export const CONTROL_CALLS = {
   changeClock: 'POST /clock',
   receiveMessage: 'POST /messages',
   listSamples: 'GET /samples',
+  listKnownSamples: 'GET /samples/known',
   listMail: 'GET /messages',
   clearMail: 'DELETE /messages',
   waitForMessage: 'GET /messages/wait',

@@ -11,7 +11,7 @@ import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
 import { detailsReply, type MailInspection, tenantSummary } from '../journal/mail-inspection.ts';
 import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } from '../journal/mail-search.ts';
 import { storyReply } from '../journal/story.ts';
-import { samplesReply, showSamples } from '../samples/delivered-samples.ts';
+import { knownSamplesReply, samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';
 import { defineControl, fileReply, idInPath } from './row.ts';
@@ -69,6 +69,12 @@ export const MAIL_ROWS = {
       'tenant since the start, a reset or a restore.',
     { reply: samplesReply() },
     (mailbox) => ({ samples: showSamples(mailbox) }),
+  ),
+  listKnownSamples: defineControl(
+    'Lists the samples that can be delivered, by family, without twins and without those that are made from parts.',
+    { reply: knownSamplesReply() },
+    // The code of the samples is loaded only here, because most processes deliver none.
+    async () => ({ samples: [...(await import('../samples/create-sample.ts')).samples] }),
   ),
   listMail: defineControl(
     'Lists the mail that arrived or was sent since the emulator started or was reset, oldest first. The messages ' +

@@ -203,6 +203,9 @@ export class Schedule implements Part {
     job.cancel();
     this.#jobs.stopWaitingForNext(job);
     this.log.update(job.id, { state: 'pending', reason: null, nextAttemptAt: null });
+    // It is published before the attempt, which may wait for its queue and for the answer of the receiver.
+    const data = this.#activityOf(job, { state: 'pending', reason: null });
+    this.#context.journals.publish(this.#world, 'delivery-released', data, { origin: job.origin });
     this.#attemptNow(job);
   }
 

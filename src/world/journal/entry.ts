@@ -354,6 +354,8 @@ export interface PlainEntryData {
   change: Change;
   /** A new delivery, before its first attempt. */
   'delivery-created': DeliveryActivity & DeliveredEvent;
+  /** A delivery that was held, or that a person sends again: its next attempt comes as soon as its queue allows it. */
+  'delivery-released': DeliveryActivity & DeliveredEvent;
   /** An attempt to send a delivery, with the response or the error. */
   attempt: AttemptActivity & DeliveredEvent & AttemptExchange;
   /** A delivery that has ended, but not by an attempt: for example, its webhook was deleted. */
@@ -435,6 +437,7 @@ export const ENTRY_KINDS = {
   read: 'story',
   change: 'story',
   'delivery-created': 'traffic',
+  'delivery-released': 'traffic',
   attempt: 'traffic',
   'delivery-ended': 'traffic',
   'stream-opened': 'traffic',

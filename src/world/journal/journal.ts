@@ -47,6 +47,7 @@ export const FEED_KINDS: readonly EntryKind[] = [
   'request',
   'mail-command',
   'delivery-created',
+  'delivery-released',
   'attempt',
   'delivery-ended',
   'stream-opened',

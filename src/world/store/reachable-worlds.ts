@@ -32,6 +32,13 @@ interface WholeMailbox {
   isOver(epoch: number, world?: World): boolean;
 }
 
+/** What names a sandbox, beside its id. */
+export interface SandboxName {
+  /** The name that a test gave to it; null if it has none. */
+  readonly name: string | null;
+  readonly domain: string;
+}
+
 /** The worlds that a request or a control call can reach: all worlds of the mailbox, or only the world of a sandbox. */
 export interface ReachableWorlds extends Owner {
   /** The id of the sandbox; `undefined` for the whole mailbox. */
@@ -51,6 +58,8 @@ export interface ReachableWorlds extends Owner {
   ownWorlds(): World[];
   /** Returns whether these worlds were reset or restored, or their sandbox was closed, after this epoch. */
   isOver(epoch: number): boolean;
+  /** Returns what names the sandbox of a world; `undefined` if the world is not that of a sandbox. */
+  sandboxOf(world: World): SandboxName | undefined;
   /** Returns where a key belongs. */
   findKey(key: string): KeyLocation | undefined;
   /** Returns every valid key. */

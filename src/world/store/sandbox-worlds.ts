@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { Environment } from '../environment.ts';
 import { AddressIndex } from './indexes/property-index.ts';
 import type { Parts } from './parts.ts';
-import type { ReachableWorlds, SavedOwners } from './reachable-worlds.ts';
+import type { ReachableWorlds, SandboxName, SavedOwners } from './reachable-worlds.ts';
 import type { InboxLocation, KeyLocation, MailboxSnapshot, Shared, World, WorldSnapshot } from './world.ts';
 import { createWorld, sizeOfMailIn } from './world.ts';
 
@@ -11,6 +11,8 @@ const MAX_IDLE_MS = 60 * 60 * 1000;
 
 /** The data of a new sandbox. */
 export interface SandboxStart {
+  /** The name that a test gave to it; null if it has none. */
+  readonly name: string | null;
   /** The domain of the sandbox. Mail to this domain and the domains below it arrives in the sandbox. */
   readonly domain: string;
   readonly snapshot: WorldSnapshot;
@@ -27,6 +29,8 @@ export interface SandboxStart {
 export class SandboxWorlds implements ReachableWorlds {
   readonly world: World;
   readonly sandboxDomain: string;
+  /** The name that a test gave to it; null if it has none. */
+  readonly name: string | null;
   readonly whole: ReachableWorlds['whole'];
   readonly #keyIndex: Shared['keys'];
   readonly isToldOfAllRefusals: boolean;
@@ -38,11 +42,12 @@ export class SandboxWorlds implements ReachableWorlds {
 
   /** Creates the world of a sandbox, with the data that it starts with. */
   constructor(
-    { domain, snapshot, realEnvironment, isToldOfAllRefusals }: SandboxStart,
+    { name, domain, snapshot, realEnvironment, isToldOfAllRefusals }: SandboxStart,
     shared: Shared,
     whole: ReachableWorlds['whole'],
   ) {
     this.sandboxDomain = domain;
+    this.name = name;
     this.isToldOfAllRefusals = isToldOfAllRefusals;
     this.whole = whole;
     this.#keyIndex = shared.keys;
@@ -70,6 +75,10 @@ export class SandboxWorlds implements ReachableWorlds {
 
   get(id: string): World | undefined {
     return this.all().find((world) => world.id === id);
+  }
+
+  sandboxOf({ id }: World): SandboxName | undefined {
+    return id === this.world.id ? { name: this.name, domain: this.sandboxDomain } : undefined;
   }
 
   all(): World[] {

@@ -4,7 +4,13 @@ import { Clock } from '../clock.ts';
 import { type Environment, memoryForMail } from '../environment.ts';
 import type { Owner, Part, PartOf } from './parts.ts';
 import { addPart, Parts } from './parts.ts';
-import { countOnlySaved, type ReachableWorlds, type SavedOwners, SavedStates } from './reachable-worlds.ts';
+import {
+  countOnlySaved,
+  type ReachableWorlds,
+  type SandboxName,
+  type SavedOwners,
+  SavedStates,
+} from './reachable-worlds.ts';
 import type { TenantRow } from './rows.ts';
 import { type SandboxStart, SandboxWorlds } from './sandbox-worlds.ts';
 import type { InboxLocation, KeyLocation, MailboxSnapshot, WorldSnapshot } from './world.ts';
@@ -70,6 +76,10 @@ export class Worlds implements ReachableWorlds {
 
   owners(): Owner[] {
     return [this, ...this.all()];
+  }
+
+  sandboxOf(world: World): SandboxName | undefined {
+    return this.#sandboxes.get(world.id)?.sandboxOf(world);
   }
 
   /** Returns every world that is not a sandbox. */

@@ -160,6 +160,27 @@ test('the feed says at once that a delivery is held', async () => {
   ]);
 });
 
+test('the feed says at once that a delivery is released, before its receiver answers', async ({ onTestFinished }) => {
+  let resolve = (_response: Response) => {};
+  const answer = new Promise<Response>((settle) => {
+    resolve = settle;
+  });
+  onTestFinished(() => resolve(new Response()));
+  const mailbox = createMailbox({ environment: { fetch: () => answer } });
+  await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: 'helpdesk@acme.test' });
+  mailbox.addFault({ on: 'delivery', kind: 'hold' });
+  await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test' });
+  const [released] = mailbox.release();
+  const events = await pastEvents(mailbox);
+  expect(events.at(-1)).toMatchObject({
+    kind: 'delivery-released',
+    deliveryId: released?.id,
+    state: 'pending',
+    reason: null,
+  });
+  expect(mailbox.journal({ kinds: ['delivery-released', 'attempt'] })).toHaveLength(1);
+});
+
 test('the feed has failures of the emulator, with the message only', async () => {
   const mailbox = createMailbox({
     environment: {

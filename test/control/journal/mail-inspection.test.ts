@@ -73,13 +73,37 @@ describe('the inspection of mail', () => {
     expect(await subjectsOf('subject:"order 1042"')).toEqual([one]);
     expect(await subjectsOf('subject:order from:eva')).toEqual([three]);
     expect(await subjectsOf('has:attachment is:unread order')).toEqual([one]);
-    expect((await search('is:unread 1042 from:eva')).words).toEqual(['eva', '1042']);
+    expect((await search('is:unread 1042 from:eva')).words).toEqual(['1042', 'eva']);
     expect((await search('from:"dana')).words).toEqual(['dana']);
-    expect((await search('"1042"')).subjects).toEqual([three]);
-    expect((await search('from: the  shop')).words).toEqual(['from: the  shop']);
-    expect((await search('from: the shop')).subjects).toEqual([two]);
+    expect(await subjectsOf('"order 1042"')).toEqual([one]);
+    expect(await subjectsOf('1042 ORDER dana')).toEqual([two, one]);
+    expect(await subjectsOf('order 1042 nowhere')).toEqual([]);
+    expect((await search('from: the  shop the')).words).toEqual(['from:', 'the', 'shop']);
+    expect((await search('shop from: the')).subjects).toEqual([two]);
+    expect((await search('inbox:billing 1042')).subjects).toEqual([three, 'Invoice 1042']);
+    expect((await search('inbox:billing is:unread')).words).toEqual([]);
     expect((await search('has:photos')).subjects).toEqual([]);
     expect((await search('')).subjects).toHaveLength(9);
+  });
+
+  everywhere('finds the mail of a sandbox by its name, and the mail of samples', async (service) => {
+    const { mailbox } = service;
+    const sandbox = mailbox.createSandbox({ name: 'Worker 3' });
+    const other = mailbox.createSandbox({ name: 'Worker 4' });
+    await other.receiveMessage({ sample: 'no-reply', to: `helpdesk@${other.domain}` });
+    await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: DANA, subject: 'Zebra 7' });
+    await mailbox.receiveMessage({ sample: 'injection-plain', to: 'helpdesk@acme.test' });
+    const search = async (text: string) => {
+      const path = `/messages/search?search=${encodeURIComponent(text)}` as const;
+      const { json } = await control(service, `GET ${path}`, undefined, () => mailbox.searchMail({ search: text }));
+      return json.messages.map(({ tenantId }: { tenantId: string }) => tenantId);
+    };
+    const [acme] = mailbox.tenants();
+    expect(await search('sandbox:"worker 3" zebra')).toEqual([sandbox.id]);
+    expect(await search(`sandbox:${sandbox.domain} zebra`)).toEqual([sandbox.id]);
+    expect(await search('sandbox:worker is:sample')).toHaveLength(1);
+    expect(await search('is:sample inbox:helpdesk@acme.test')).toEqual([acme?.id]);
+    expect(sandbox.searchMail({ search: 'is:sample' }).total).toBe(0);
   });
 
   everywhere('shows a mail with everything, which does not become read', async (service) => {

@@ -33,7 +33,7 @@ describe('the files of the inspector', () => {
     const files = await Promise.all(sources.map((source) => get(server.url + source)));
     expect(files.map(({ status }) => status)).toEqual(sources.map(() => 200));
     const bytes = await Promise.all(files.map(async (file) => gzipSync(await file.arrayBuffer()).byteLength));
-    expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(120_000);
+    expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(80_000);
   });
 
   test('are sent once, and the icon is not even asked for again', async ({ expect }) => {

@@ -7,6 +7,7 @@ import { Button, ButtonLink, CheckBox, Failure, Field, Form, TextField, textIn, 
 import { type Tenant, useScope } from '../../scope.ts';
 import { useAction } from '../../use-loaded.ts';
 import { bareAddress } from './mail-types.ts';
+import { SamplesButton } from './samples-dialog.tsx';
 
 /** What the fields of the form for a new mail contain at first. */
 export interface NewMail {
@@ -39,20 +40,33 @@ export function ComposeForm({ initial, route, cancel }: ComposeProps) {
     const content = isEml ? { eml: await toBase64(data.get('eml') as File) } : await readFields(data, initial);
     await deliver({ ...content, to }, initial.tenant);
   };
+  // The dialog of the samples has a form of its own, so it stands behind this form and not in it.
+  const samples = !initial.inReplyTo && (
+    <p class="hint">
+      Or deliver a mail that agents often handle wrongly: <SamplesButton text="Choose samples" />
+    </p>
+  );
   return (
-    <Form label="New mail" submit={(data) => action.run(() => send(data))}>
-      <div class="head">
-        <h1>{initial.title ?? 'New mail from outside'}</h1>
-        {!initial.inReplyTo && <CheckBox text="From an .eml file" isOn={isEml} change={setEml} />}
-      </div>
-      <Failure error={action.error} />
-      <TextField label="To (an inbox)" name="to" required defaultValue={initial.to} />
-      {isEml ? <TextField label="File (RFC 5322)" name="eml" type="file" required /> : <MailFields initial={initial} />}
-      <span class="buttons">
-        <Button icon={Send} text="Deliver" type="submit" class="primary" disabled={action.isRunning} />
-        <ButtonLink text="Cancel" href={mailLink(route, route.id)} onClick={cancel} />
-      </span>
-    </Form>
+    <>
+      <Form label="New mail" submit={(data) => action.run(() => send(data))}>
+        <div class="head">
+          <h1>{initial.title ?? 'New mail from outside'}</h1>
+          {!initial.inReplyTo && <CheckBox text="From an .eml file" isOn={isEml} change={setEml} />}
+        </div>
+        <Failure error={action.error} />
+        <TextField label="To (an inbox)" name="to" required defaultValue={initial.to} />
+        {isEml ? (
+          <TextField label="File (RFC 5322)" name="eml" type="file" required />
+        ) : (
+          <MailFields initial={initial} />
+        )}
+        <span class="buttons">
+          <Button icon={Send} text="Deliver" type="submit" class="primary" disabled={action.isRunning} />
+          <ButtonLink text="Cancel" href={mailLink(route, route.id)} onClick={cancel} />
+        </span>
+      </Form>
+      {samples}
+    </>
   );
 }
 

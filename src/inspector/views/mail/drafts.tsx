@@ -1,6 +1,7 @@
 import { FilePen, Save, Send } from 'lucide';
 import { useRef } from 'preact/hooks';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
+import { callService } from '../../call-service.ts';
 import { ListView, Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, pickMailOptions, type Route, useTitle } from '../../page-route.ts';
 import { Button, Chip, Facts, Failure, Form, Loading, TextField } from '../../parts.tsx';
@@ -182,25 +183,21 @@ async function saveDraft(client: ControlClient, draft: Draft, fields: DraftField
   const changed = Object.entries(fields).filter(([name, value]) => value !== before[name as keyof DraftFields]);
   if (changed.length === 0) return;
   const body = Object.fromEntries(changed.map(([name, value]) => [name, value === '' ? null : value]));
-  await callService(client, draft, '', { method: 'PATCH', body: JSON.stringify(body) });
+  await callDraft(client, draft, '', { method: 'PATCH', body: JSON.stringify(body) });
 }
 
 /** Sends a draft, as a client with the key of its inbox would do, and resolves with the id of the sent mail. */
 async function sendDraft(client: ControlClient, draft: Draft): Promise<string | undefined> {
-  await callService(client, draft, '/send', { method: 'POST' });
+  await callDraft(client, draft, '/send', { method: 'POST' });
   const { messages } = await client.searchMail({ inbox: draft.inboxId, folder: 'sent', limit: 1 });
   return messages[0]?.id;
 }
 
-/** Calls an operation on a draft. Faults apply as to any request. @throws {Error} if the service refuses it. */
-async function callService(client: ControlClient, draft: Draft, path: string, call: RequestInit): Promise<void> {
-  const { id, inboxId, tenantId } = draft;
-  const { keys } = await client.listKeys({ tenant: tenantId });
-  const usableKeys = keys.filter(({ inboxes }) => inboxes.includes(inboxId));
-  const key = usableKeys.find(({ tier }) => tier === 'inbox') ?? usableKeys[0];
-  const headers = { 'X-API-Key': key?.text ?? '', 'Content-Type': 'application/json' };
-  const response = await fetch(`/v1/inboxes/${inboxId}/drafts/${id}${path}`, { ...call, headers });
-  if (response.ok) return;
-  const { code, error } = (await response.json().catch(() => ({}))) as { code?: string; error?: string };
-  throw new Error([response.status, code, error].filter(Boolean).join(' '));
+/** Calls an operation on a draft with the key of its inbox. @throws {Error} if the service refuses it. */
+function callDraft(client: ControlClient, { id, inboxId, tenantId }: Draft, path: string, call: RequestInit) {
+  const choose: Parameters<typeof callService>[2] = (keys) => {
+    const usable = keys.filter(({ inboxes }) => inboxes.includes(inboxId));
+    return usable.find(({ tier }) => tier === 'inbox') ?? usable[0];
+  };
+  return callService(client, tenantId, choose, `/v1/inboxes/${inboxId}/drafts/${id}${path}`, call);
 }

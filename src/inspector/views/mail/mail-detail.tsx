@@ -9,6 +9,9 @@ import { useScope } from '../../scope.ts';
 import { Time, UserText } from '../../text.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 import { type Delivery, markOf } from '../webhooks/explain-delivery.ts';
+import { HiddenTextChip } from './compare/compare-tab.tsx';
+import type { SeenText } from './compare/seen-text.ts';
+import { useSeenText } from './compare/use-seen-text.tsx';
 import { ComposeForm, type NewMail } from './compose-form.tsx';
 import { SaveButton, tabsOf } from './mail-tabs.tsx';
 import { bareAddress, type MailDetails, nameOf } from './mail-types.ts';
@@ -22,10 +25,17 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
   const [followUp, setFollowUp] = useState<NewMail>();
   useTitle(mail && (mail.subject || '(no subject)'));
   if (!mail) return <Loading error={error} />;
+  return <OpenMail key={id} mail={mail} words={words} route={route} followUp={followUp} setFollowUp={setFollowUp} />;
+}
+
+type OpenMailProps = PartProps & { followUp: NewMail | undefined; setFollowUp(mail: NewMail | undefined): void };
+
+function OpenMail({ mail, words, route, followUp, setFollowUp }: OpenMailProps) {
+  const [seen, judgedFrame] = useSeenText(mail);
   if (followUp) return <ComposeForm initial={followUp} route={route} cancel={() => setFollowUp(undefined)} />;
   return (
     <article>
-      <Head mail={mail} words={words} />
+      <Head mail={mail} words={words} seen={seen} route={route} />
       <LiveOnly>
         <p class="buttons">
           {createFollowUps(mail).map((initial, index) => (
@@ -43,7 +53,8 @@ export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { rea
       </LiveOnly>
       <SampleOf mail={mail} />
       <Thread mail={mail} route={route} />
-      <Tabs mail={mail} words={words} route={route} />
+      <Tabs mail={mail} words={words} route={route} seen={seen} />
+      {judgedFrame}
       <Related mail={mail} />
     </article>
   );
@@ -56,7 +67,7 @@ function SampleOf({ mail }: { readonly mail: MailDetails }) {
   return sample ? <SampleCard sample={sample} /> : null;
 }
 
-function Tabs({ mail, words, route }: PartProps) {
+function Tabs({ mail, words, route, seen }: PartProps & SeenProps) {
   const tabs = tabsOf(mail, useInspector());
   const tab = tabs.find(({ name }) => name === route.options.tab) ?? tabs[0];
   return (
@@ -72,12 +83,14 @@ function Tabs({ mail, words, route }: PartProps) {
           </a>
         ))}
       </nav>
-      {tab && <tab.Component mail={mail} words={words} />}
+      {tab && <tab.Component mail={mail} words={words} seen={seen} />}
     </>
   );
 }
 
-function Head({ mail, words }: Omit<PartProps, 'route'>) {
+type SeenProps = { readonly seen: SeenText | undefined };
+
+function Head({ mail, words, seen, route }: PartProps & SeenProps) {
   const shownAddresses = [mail.from, ...mail.to, ...mail.cc].map(bareAddress);
   return (
     <header>
@@ -103,6 +116,7 @@ function Head({ mail, words }: Omit<PartProps, 'route'>) {
       <p class="buttons">
         <Marks mail={mail} />
         <LiveOnly>
+          <HiddenTextChip seen={seen} link={mailLink(route, mail.id, { tab: 'compare' })} />
           <AuthChips mail={mail} />
         </LiveOnly>
       </p>

@@ -70,7 +70,7 @@ const SCROLL_BAR_HEIGHT = 16;
  * Adds to a path a proof that this page has the token, because a frame cannot send the token in a header. The proof is
  * computed without Web Crypto, because browsers offer it only to pages from loopback addresses or over HTTPS.
  */
-function addProof(path: string): string {
+export function addProof(path: string): string {
   const encode = (text: string) => new TextEncoder().encode(text);
   return `${path}?proof=${bytesToHex(hmac(sha256, encode(getToken()), encode(path)))}`;
 }

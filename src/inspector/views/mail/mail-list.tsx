@@ -1,15 +1,18 @@
-import { ArrowDownLeft, ArrowUpRight, type IconNode, MessagesSquare, Paperclip, SquarePen, Star } from 'lucide';
+import { ArrowDownLeft, ArrowUpRight, type IconNode, MessagesSquare, Paperclip, SquarePen, Star, X } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { LiveOnly } from '../../inspector.ts';
 import { Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, type Route } from '../../page-route.ts';
 import { ButtonLink, CheckBox, Chip, Failure, formatCount, Icon, Loading, SearchField, Select } from '../../parts.tsx';
 import { type Sample, SampleMark, useSamples } from '../../samples.tsx';
-import { useScope } from '../../scope.ts';
+import { type Scope, useScope } from '../../scope.ts';
 import { Time, UserText } from '../../text.tsx';
+import { findConditions } from './find-conditions.ts';
 import { FOLDERS, type MailPages } from './mail-pages.ts';
 import { type MailSummary, nameOf } from './mail-types.ts';
+import { localPartOf } from './mailbox-tree.tsx';
 import { ClearButton } from './removal.tsx';
+import { SamplesButton } from './samples-dialog.tsx';
 
 /** The list of mail: what the tree, the folder and the search choose, newest first. */
 export function MailList({ pages, route }: { readonly pages: MailPages; readonly route: Route }) {
@@ -37,7 +40,9 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
   );
 }
 
-const SEARCH_HINT = 'A text, or from:dana to:lee subject:"order 1042" has:attachment is:unread';
+const SEARCH_HINT =
+  'Words in any order, "words that follow each other", from:dana to:lee subject:order inbox:helpdesk sandbox:name ' +
+  'has:attachment is:unread is:sample';
 
 /** The search and the filters of the list, and a button for a new mail. */
 export function ListTools({ route }: { readonly route: Route }) {
@@ -52,6 +57,7 @@ export function ListTools({ route }: { readonly route: Route }) {
         value={search}
         search={(search) => open(mailLink(route, route.id, { search }), { replace: true })}
       />
+      <Conditions search={search} route={route} />
       <Select
         label="Folder"
         value={folder ?? 'all'}
@@ -66,9 +72,34 @@ export function ListTools({ route }: { readonly route: Route }) {
         />
       )}
       <LiveOnly>
-        <ButtonLink icon={SquarePen} text="New mail" isPrimary={isNothingOpen} href={composeLink} />
+        <span class="buttons">
+          <ButtonLink icon={SquarePen} text="New mail" isPrimary={isNothingOpen} href={composeLink} />
+          <SamplesButton text="Samples" />
+        </span>
       </LiveOnly>
     </div>
+  );
+}
+
+/** The conditions of the search, such as `from:dana`, as chips that remove them. */
+function Conditions({ search, route }: { readonly search: string; readonly route: Route }) {
+  const conditions = findConditions(search);
+  if (conditions.length === 0) return null;
+  return (
+    <ul class="conditions" aria-label="Conditions of the search">
+      {conditions.map(({ text, rest }) => (
+        <li key={text}>
+          <a
+            class="chip plain condition"
+            href={mailLink(route, route.id, { search: rest })}
+            title={`Search without ${text}`}
+          >
+            <UserText text={text} /> <Icon icon={X} />
+            <span class="hidden">, remove</span>
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -81,10 +112,12 @@ interface MailRowProps {
 
 /** One mail of the list. The row is empty until the mail is loaded. */
 function MailRow({ mail, samples, words, route }: MailRowProps) {
+  const scope = useScope();
   if (!mail) return <span class="row soft">…</span>;
   const isInbound = mail.direction === 'inbound';
   const isUnread = isInbound && !mail.isRead;
   const counterpart = isInbound ? nameOf(mail.from) : mail.to.map(nameOf).join(', ');
+  const place = placeOf(mail, scope, route);
   return (
     <Row
       href={mailLink(route, mail.id)}
@@ -111,9 +144,35 @@ function MailRow({ mail, samples, words, route }: MailRowProps) {
           <Marks mail={mail} />
         </>
       }
-      more={<UserText text={mail.snippet} find={words} />}
+      more={
+        <>
+          {place && (
+            <span class="place" title={place.title}>
+              <bdi>{place.name}</bdi>
+            </span>
+          )}
+          <UserText text={mail.snippet} find={words} />
+        </>
+      }
     />
   );
+}
+
+/**
+ * Returns the inbox of a mail, and its sandbox if it has one, if the list has mail of several inboxes; `undefined` if
+ * one inbox is chosen.
+ */
+function placeOf({ tenantId, inboxId }: MailSummary, { tenants }: Scope, { options }: Route) {
+  if (options.inbox !== undefined) return undefined;
+  const tenant = tenants.find(({ id }) => id === tenantId);
+  const inbox = tenant?.workspaces.flatMap(({ inboxes }) => inboxes).find(({ id }) => id === inboxId);
+  if (!tenant || !inbox) return undefined;
+  const local = localPartOf(inbox.address);
+  const isSandboxNamed = tenant.isSandbox && options.tenant === undefined;
+  return {
+    name: isSandboxNamed ? `${tenant.name} / ${local}` : local,
+    title: `${inbox.address}${tenant.isSandbox ? `, sandbox ${tenant.name}` : `, ${tenant.name}`}`,
+  };
 }
 
 function Marks({ mail: { isStarred, attachments, messagesInThread, bouncedAt } }: { readonly mail: MailSummary }) {

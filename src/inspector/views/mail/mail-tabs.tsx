@@ -1,15 +1,24 @@
 import { Download, File, TriangleAlert } from 'lucide';
 import type { ComponentType } from 'preact';
+import { useState } from 'preact/hooks';
 import type { ControlClient } from '../../../control/table/client.ts';
 import type { Inspector } from '../../inspector.ts';
 import { LiveOnly } from '../../inspector.ts';
-import { Button, Chip, Code, Failure, Icon, Json, Loading, saveFile } from '../../parts.tsx';
+import { Button, CheckBox, Chip, Code, Failure, Icon, Json, Loading, saveFile } from '../../parts.tsx';
 import { UserText } from '../../text.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
+import { CompareTab } from './compare/compare-tab.tsx';
+import type { SeenText } from './compare/seen-text.ts';
+import { decodeHeader } from './decode-header.ts';
 import { MailFrame } from './mail-frame.tsx';
 import type { MailDetails } from './mail-types.ts';
 
-type TabProps = { readonly mail: MailDetails; readonly words: readonly string[] };
+type TabProps = {
+  readonly mail: MailDetails;
+  readonly words: readonly string[];
+  /** What a person sees of the mail; `undefined` until it is known. */
+  readonly seen?: SeenText | undefined;
+};
 
 /** A tab that shows a mail. Its name is the value of the option `tab` of the URL. */
 type MailTab = { readonly name: string; readonly title: string; readonly Component: ComponentType<TabProps> };
@@ -20,6 +29,7 @@ export function tabsOf({ htmlBody, files }: MailDetails, { isTrace }: Pick<Inspe
     ...(htmlBody === null || isTrace ? [] : [{ name: 'html', title: 'HTML', Component: HtmlTab }]),
     { name: 'text', title: 'Text', Component: TextTab },
     ...(htmlBody !== null && isTrace ? [{ name: 'html', title: 'HTML as text', Component: HtmlTextTab }] : []),
+    ...(isTrace ? [] : [{ name: 'compare', title: 'Person and agent', Component: PersonAndAgentTab }]),
     { name: 'headers', title: 'Headers', Component: HeadersTab },
     ...(isTrace ? [] : [{ name: 'source', title: 'Source', Component: SourceTab }]),
     ...(files.length === 0 ? [] : [{ name: 'files', title: `Files (${files.length})`, Component: FilesTab }]),
@@ -34,6 +44,10 @@ function HtmlTab({ mail }: TabProps) {
       <Links mail={mail} />
     </>
   );
+}
+
+function PersonAndAgentTab({ mail, seen }: TabProps) {
+  return seen ? <CompareTab key={mail.id} mail={mail} seen={seen} /> : <Loading error={undefined} />;
 }
 
 function HtmlTextTab({ mail: { htmlBody } }: TabProps) {
@@ -81,19 +95,25 @@ const renderShownText = (text: string) => (
 );
 
 function HeadersTab({ mail: { headers } }: TabProps) {
+  const [isRaw, setRaw] = useState(false);
   return (
-    <table>
-      <tbody>
-        {headers.map(({ name, value, isTrace }, index) => (
-          <tr key={`${index} ${name}`}>
-            <th scope="row">{name}</th>
-            <td>
-              <UserText text={value} /> {isTrace && <Chip text="Added on receipt" />}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <>
+      <p>
+        <CheckBox text="As written, not decoded" isOn={isRaw} change={setRaw} />
+      </p>
+      <table>
+        <tbody>
+          {headers.map(({ name, value, isTrace }, index) => (
+            <tr key={`${index} ${name}`}>
+              <th scope="row">{name}</th>
+              <td>
+                <UserText text={isRaw ? value : decodeHeader(value)} /> {isTrace && <Chip text="Added on receipt" />}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
   );
 }
 

@@ -150,6 +150,8 @@ export class RunLog {
 function isShown(event: Exclude<FeedEvent, MailEvent | EventOf<'request'>>): event is ShownEvent {
   // The first attempt of a delivery has its own line, so a new delivery is only shown if it has to wait.
   if (event.kind === 'delivery-created') return event.state === 'held';
+  // The attempt that follows has its own line.
+  if (event.kind === 'delivery-released') return false;
   // After a reset of everything, the run starts again, as if nothing had happened.
   return event.kind !== 'gap' && (event.kind !== 'reset' || event.tenantId !== null);
 }

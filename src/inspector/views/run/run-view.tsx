@@ -1,4 +1,4 @@
-import { ArrowDownLeft, FlaskConical, History, Trash2, UserPlus, X } from 'lucide';
+import { ArrowDownLeft, History, Trash2, UserPlus, X } from 'lucide';
 import { useMemo } from 'preact/hooks';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { LiveOnly } from '../../inspector.ts';
@@ -22,6 +22,7 @@ import { type Sample, useSamples } from '../../samples.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatFullTime, formatSpan, UserText } from '../../text.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
+import { SamplesButton } from '../mail/samples-dialog.tsx';
 import { Board } from './board.tsx';
 import { LANES, type RunLog } from './run-log.ts';
 import { Strip } from './strip.tsx';
@@ -56,7 +57,12 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
     <div class="run">
       <header>
         <div class="head">
-          <h1>Run</h1>
+          <span class="buttons">
+            <h1>Run</h1>
+            <LiveOnly>
+              <SamplesButton text="Samples" />
+            </LiveOnly>
+          </span>
           <RunFilters log={value.log} counterparts={counterparts} options={options} change={change} />
         </div>
         <Failure error={error ?? samplesError} />
@@ -280,32 +286,13 @@ function StartPage() {
       />
       <p class="buttons">
         <ButtonLink icon={ArrowDownLeft} text="Deliver a first mail" isPrimary href={compose} />
+        <SamplesButton text="Deliver a sample" />
       </p>
-      <SampleForm />
       <p class="small">
         <a href="/__mock/openapi.json">OpenAPI document of the API</a> ·{' '}
         <a href="/__mock/control.json">OpenAPI document of the control calls</a> ·{' '}
         <a href="https://www.npmjs.com/package/agent-mailbox-mock">README</a>
       </p>
     </section>
-  );
-}
-
-/** A form that delivers a sample: a mail that agents often handle wrongly. */
-function SampleForm() {
-  const { tenants, tenant, sandbox } = useScope();
-  const action = useAction();
-  const [inbox] = tenants
-    .filter(({ id }) => tenant === undefined || id === tenant)
-    .flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes));
-  if (!inbox) return null;
-  const deliver = (data: FormData) =>
-    action.run((client) => client.receiveMessage({ sample: textIn(data, 'sample'), to: inbox.address }, { sandbox }));
-  return (
-    <Form className="inline" submit={deliver}>
-      <TextField label={`Sample, to ${inbox.address}`} name="sample" required defaultValue="out-of-office" />
-      <Button icon={FlaskConical} text="Deliver a sample" type="submit" disabled={action.isRunning} />
-      <Failure error={action.error} />
-    </Form>
   );
 }

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks';
 import { useInspector } from '../../inspector.ts';
 import { deliveryLink, open } from '../../page-route.ts';
 import { Button, Failure, Field, Form, Select, TextField, textIn } from '../../parts.tsx';
+import { isInScope, useScope } from '../../scope.ts';
 import { useAction } from '../../use-loaded.ts';
-import { type Delivery, type DeliveryListProps, type Webhook, writeHeaders } from './explain-delivery.ts';
+import type { Delivery, DeliveryListProps, Webhook } from './explain-delivery.ts';
 import type { SignatureCheck, SignatureInput } from './signature/explain-signature.ts';
 import { explainComputed, explainSignature } from './signature/explain-signature.ts';
 
@@ -19,9 +20,11 @@ const FIELDS = [
   ['computed', 'Signature that your code computed (may be empty)', 'input'],
 ] as const;
 
-/** A form that says why a signature does not verify. At first it contains the last attempt of `initialDelivery`. */
+/**
+ * A form that says why a signature does not verify. At first it is empty, also for a delivery: what the emulator sent
+ * always verifies, so only what the code of the user has can show the mistake.
+ */
 export function SignatureForm({ initialDelivery, ...log }: FormProps) {
-  const [texts] = useState(() => createInitialTexts(initialDelivery, log.webhooks));
   const [result, setResult] = useState<{ checks: readonly SignatureCheck[]; computed: string | undefined }>();
   const check = (data: FormData) => {
     const { computed, ...request } = Object.fromEntries(data) as Texts;
@@ -35,12 +38,19 @@ export function SignatureForm({ initialDelivery, ...log }: FormProps) {
     <>
       <h1>Check a signature</h1>
       <p class="hint">
-        Paste what your receiver has. The page says why its signature does not verify. Nothing is sent.
+        Paste what your receiver has: print it in your code, just before it verifies. The page compares it with what the
+        emulator sent, and says why its signature does not verify. Nothing is sent.
       </p>
+      {initialDelivery && (
+        <p class="hint">
+          For {initialDelivery.event},{' '}
+          <a href={deliveryLink(log.route, initialDelivery.id)}>which was sent like this</a>.
+        </p>
+      )}
       <Form submit={check} change={() => setResult(undefined)}>
         {FIELDS.map(([name, label, Input]) => (
           <Field key={name} label={label}>
-            <Input name={name} defaultValue={texts[name]} spellcheck={false} autocomplete="off" />
+            <Input name={name} required={name !== 'computed'} spellcheck={false} autocomplete="off" />
           </Field>
         ))}
         <p>
@@ -54,18 +64,6 @@ export function SignatureForm({ initialDelivery, ...log }: FormProps) {
       </div>
     </>
   );
-}
-
-/** Returns what the fields contain at first. */
-function createInitialTexts(delivery: Delivery | undefined, webhooks: readonly Webhook[]): Texts {
-  const attempt = delivery?.attempts.at(-1);
-  const webhook = webhooks.find(({ id }) => id === delivery?.webhookId);
-  return {
-    headers: attempt ? writeHeaders(attempt.requestHeaders) : '',
-    body: attempt?.requestBody ?? '',
-    secret: webhook?.secret ?? '',
-    computed: '',
-  };
 }
 
 /**
@@ -128,16 +126,20 @@ export function SignatureResult({ checks, label }: { checks: readonly SignatureC
   );
 }
 
-const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
+/** The kinds of events. */
+export const EVENTS = ['message.received', 'message.sent', 'message.bounced'] as const;
 
 /** A form that triggers an event with any payload. At first it contains the payload of `initialDelivery`. */
 export function EventForm({ webhooks, initialDelivery, route }: FormProps) {
   const { client } = useInspector();
   const { run, error, isRunning } = useAction();
   const [event, setEvent] = useState<(typeof EVENTS)[number]>(initialDelivery?.event ?? EVENTS[0]);
-  const [webhookId, setWebhookId] = useState(initialDelivery?.webhookId ?? '');
+  const scope = useScope();
+  const [webhookId, setWebhookId] = useState(initialDelivery?.webhookId ?? route.options.webhook ?? '');
   const trigger = async (data: FormData) => {
-    const body = { ...readPayload(textIn(data, 'payload')), event, ...(webhookId !== '' && { webhookId }) };
+    const payload = readPayload(textIn(data, 'payload'));
+    const target = webhookId !== '' ? { webhookId } : scope.tenant !== undefined && { tenant: scope.tenant };
+    const body = { ...payload, event, ...target };
     const { deliveries } = await client.triggerEvent(body);
     if (deliveries.length === 0) throw new Error('No webhook gets this event: none is active and lists this kind.');
     open(deliveryLink(route, deliveries[0]?.id));
@@ -150,7 +152,12 @@ export function EventForm({ webhooks, initialDelivery, route }: FormProps) {
           <Select label="Event" value={event} options={EVENTS} choose={setEvent} />
         </Field>
         <Field label="Webhook">
-          <Select label="Webhook" value={webhookId} options={webhookOptions(webhooks)} choose={setWebhookId} />
+          <Select
+            label="Webhook"
+            value={webhookId}
+            options={webhookOptions(webhooks.filter((one) => isInScope(scope, one)))}
+            choose={setWebhookId}
+          />
         </Field>
         <TextField
           label="Fields of the payload, as JSON; the others are filled in"

@@ -10,25 +10,37 @@ import { isInScope, useScope } from '../../scope.ts';
 import { Time, UserText, wordsOf } from '../../text.tsx';
 import { ALL, useAction, useLoaded, useLog } from '../../use-loaded.ts';
 import { DeliveryDetail } from './delivery-detail.tsx';
-import { type Delivery, type DeliveryListProps, MARK_TEXTS, markOf, summarise, urlOf } from './explain-delivery.ts';
+import { Endpoints } from './endpoints.tsx';
+import {
+  type Delivery,
+  type DeliveryListProps,
+  MARK_TEXTS,
+  markOf,
+  summarise,
+  urlOf,
+  type Webhook,
+} from './explain-delivery.ts';
 import { EventForm, SignatureForm } from './signature-form.tsx';
+import { WebhookTabs } from './webhook-tabs.tsx';
 
-/** The deliveries to webhooks: a list, and beside it the open delivery or form. */
+/** The webhooks with their results; or the deliveries: a list, and beside it the open delivery or form. */
 export function WebhooksView({ route }: { readonly route: Route }) {
   const { list, error: deliveriesError } = useDeliveries();
   const { value, error = deliveriesError } = useLoaded((client) => client.listWebhookSettings(), 'webhooks');
   const shown = list && value && { deliveries: list, webhooks: value.webhooks, route };
   const isOpen = route.id !== undefined || route.options.open !== undefined;
+  if (route.options.tab === 'endpoints' && !isOpen) {
+    return shown ? <Endpoints {...shown} /> : <Loading error={error} />;
+  }
   return (
     <ListView
       title="Webhooks"
       list={
         <>
+          <WebhookTabs route={route} current="deliveries" />
           {(!shown || error) && <Loading error={error} />}
           {shown && <DeliveryList {...shown} />}
-          <LiveOnly>
-            {shown && <Actions held={shown.deliveries.filter(({ state }) => state === 'held').length} route={route} />}
-          </LiveOnly>
+          <LiveOnly>{shown && <Actions deliveries={shown.deliveries} route={route} />}</LiveOnly>
         </>
       }
       detailLabel="Open delivery"
@@ -39,10 +51,12 @@ export function WebhooksView({ route }: { readonly route: Route }) {
   );
 }
 
-/** The actions that do not need an open delivery. `held` is the number of deliveries that are held. */
-function Actions({ held, route }: { readonly held: number; readonly route: Route }) {
+/** The actions that do not need an open delivery. */
+function Actions({ deliveries, route }: Pick<DeliveryListProps, 'deliveries' | 'route'>) {
   const { run, error, isRunning } = useAction();
-  const release = () => run((client) => client.releaseDeliveries({}));
+  const scope = useScope();
+  const held = deliveries.filter((one) => one.state === 'held' && isInScope(scope, one)).length;
+  const release = () => run((client) => client.releaseDeliveries({ tenant: scope.tenant }));
   const linkToForm = (open: string) => deliveryLink(route, undefined, { open });
   return (
     <div class="tools">
@@ -85,11 +99,10 @@ export function useDeliveries() {
 function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
   const scope = useScope();
   const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
+  const inScope = deliveries.filter((one) => isInScope(scope, one));
   const { search = '', state = '', webhook = '' } = route.options;
   const words = wordsOf(search);
-  const chosen = deliveries.filter(
-    (one) => isInScope(scope, one) && isChosen(one, urlOf(one, urls), words, route.options),
-  );
+  const chosen = inScope.filter((one) => isChosen(one, urlOf(one, urls), words, route.options));
   const change = (changes: Record<string, string>) =>
     open(deliveryLink(route, route.id, changes), { replace: 'search' in changes });
   return (
@@ -113,10 +126,14 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
         />
       </div>
       <VirtualList
-        label={`Deliveries, ${chosen.length} of ${deliveries.length}`}
+        label={`Deliveries, ${chosen.length} of ${inScope.length}`}
         items={chosen}
         openId={route.id}
-        empty={deliveries.length > 0 ? NO_MATCH : NO_DELIVERY}
+        empty={
+          inScope.length > 0
+            ? 'No delivery matches the search and the filters.'
+            : explainNone(webhooks.filter((one) => isInScope(scope, one)))
+        }
         renderRow={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} find={words} route={route} />}
         createLink={(id) => deliveryLink(route, id)}
       />
@@ -124,8 +141,17 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
   );
 }
 
-const NO_MATCH = 'No delivery matches the search and the filters.';
-const NO_DELIVERY = 'There is no delivery yet. Create a webhook, then send or receive a mail, or trigger an event.';
+/** Says why there is no delivery yet, and what leads to one. */
+function explainNone(webhooks: readonly Webhook[]): string {
+  const [first] = webhooks;
+  if (!first) return 'There is no delivery yet, because there is no webhook. Add one under Endpoints.';
+  if (webhooks.some(({ isActive }) => isActive)) {
+    return 'There is no delivery yet. Send or receive a mail, or trigger an event.';
+  }
+  return webhooks.length === 1
+    ? `There is no delivery yet: the webhook ${first.url} is off. Turn it on under Endpoints.`
+    : `There is no delivery yet: all ${webhooks.length} webhooks are off. Turn one on under Endpoints.`;
+}
 
 /** Returns the text of a delivery in which a search looks for words. */
 function textOf(delivery: Delivery, url: string): string {

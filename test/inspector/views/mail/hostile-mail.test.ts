@@ -124,7 +124,7 @@ test('an image that a mail contains runs nothing and loads nothing', async (cont
   await page.goto(`${server.control}/messages/${message?.id}.html`);
   context.expect(await page.locator('img').getAttribute('src')).toMatch(/^data:image\/svg\+xml;base64,/);
   await page.goto(`${server.control}/#/mail/${message?.id}`);
-  await page.frameLocator('iframe').getByText('x', { exact: true }).first().click();
+  await page.frameLocator('iframe.mail-html').getByText('x', { exact: true }).first().click();
   context.expect([...seen, ...attacker.connections]).toEqual([]);
 });
 
@@ -152,7 +152,7 @@ test('clicks in a mail lead nowhere', async (context) => {
   for (const name of ['top', 'blank', 'plain', 'same', 'script', 'send']) {
     await page.goto(url);
     await page.reload();
-    await page.frameLocator('iframe').getByText(name, { exact: true }).click();
+    await page.frameLocator('iframe.mail-html').getByText(name, { exact: true }).click();
   }
   context.expect([...seen, ...attacker.requests]).toEqual([]);
   context.expect(page.url()).toBe(url);
@@ -230,7 +230,7 @@ test('a mail that names what the page reads of its frame is shown all the same',
   });
   const seen = watch(page, server);
   await page.goto(`${server.control}/#/mail/${message?.id}`);
-  const heightOf = () => page.locator('iframe').evaluate((frame) => frame.clientHeight);
+  const heightOf = () => page.locator('iframe.mail-html').evaluate((frame) => frame.clientHeight);
   await context.expect.poll(heightOf).toBeGreaterThan(10_000);
   context.expect(await heightOf()).toBeLessThan(21_000);
   context.expect(seen).toEqual([]);

@@ -1,4 +1,5 @@
 import { describe, test } from 'vitest';
+import { findViolations } from '../../find-violations.ts';
 import { answerNext, useInspector } from '../../open-inspector.ts';
 
 const open = useInspector();
@@ -10,7 +11,7 @@ describe('the view of the mail', () => {
     const { expect } = context;
     const { page } = await open(context);
     const tree = page.getByRole('navigation', { name: 'Inboxes' });
-    await tree.getByRole('link', { name: 'helpdesk@acme.test 1 unread' }).click();
+    await tree.getByRole('link', { name: 'helpdesk 1 unread' }).click();
     expect(await tree.getByTitle(/, 0 unread/).count()).toBeGreaterThan(0);
     expect(await tree.getByRole('link', { name: '0 unread' }).count()).toBe(0);
     await expect.poll(() => page.locator('.row').count()).toBe(3);
@@ -33,7 +34,7 @@ describe('the view of the mail', () => {
     });
     await page.locator('.row', { hasText: 'Brand new' }).click();
 
-    await expect.poll(() => page.frameLocator('iframe').getByRole('heading').textContent()).toBe('Hello');
+    await expect.poll(() => page.frameLocator('iframe.mail-html').getByRole('heading').textContent()).toBe('Hello');
     expect(await page.getByRole('link', { name: 'https://shop.test/reset?code=1&x=2' }).count()).toBe(1);
     expect(page.url()).toBe(`${server.control}/#/mail/${message?.id}`);
     expect(server.mailbox.mail(String(message?.id)).isRead).toBe(false);
@@ -54,6 +55,77 @@ describe('the view of the mail', () => {
     await page.getByLabel('Folder').selectOption('sent');
     await expect.poll(() => page.locator('.row').allTextContents()).toHaveLength(2);
     await expect.poll(async () => (await page.locator('.row').allTextContents()).join()).toMatch(/^To lee/);
+  });
+
+  test('finds every word in any order, and removes a condition', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    for (const to of ['helpdesk', 'billing']) {
+      await server.mailbox.receiveMessage({ to: `${to}@acme.test`, from: DANA, subject: 'The invoice is overdue' });
+    }
+    await page.getByLabel('Search mail').fill('overdue inbox:billing invoice');
+    await expect.poll(() => page.locator('.list .row').count()).toBe(1);
+    expect(await page.locator('.row .what mark').allTextContents()).toEqual(['invoice', 'overdue']);
+    await page.getByRole('link', { name: /^inbox:billing/ }).click();
+    await expect.poll(() => page.locator('.list .row').count()).toBe(2);
+    await expect.poll(() => page.getByLabel('Search mail').inputValue()).toBe('overdue invoice');
+    const places = page.locator('.row .place');
+    expect(await places.allTextContents()).toEqual(['billing', 'helpdesk']);
+  });
+
+  test('folds the sandboxes, finds one by its name, and names it in the rows', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    for (let number = 0; number < 6; number += 1) {
+      const sandbox = server.mailbox.createSandbox({ name: `worker ${number}` });
+      await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: DANA, subject: `For ${number}` });
+    }
+    const row = page.locator('.row', { hasText: 'For 3' });
+    await expect.poll(() => row.locator('.place').textContent()).toBe('worker 3 / helpdesk');
+    const tree = page.getByRole('navigation', { name: 'Inboxes' });
+    expect(await tree.getByRole('link', { name: 'All of it' }).count()).toBe(0);
+    await tree.getByLabel('Find a sandbox').fill('worker 3');
+    await tree.getByText('worker 3').click();
+    await tree
+      .getByRole('link', { name: /^helpdesk/ })
+      .last()
+      .click();
+    await expect
+      .poll(() => page.locator('.row .subject, .row .what').allTextContents())
+      .toContainEqual(expect.stringContaining('For 3'));
+    expect(await page.locator('.row', { hasText: 'For 4' }).count()).toBe(0);
+    expect(await tree.getByText('worker 4').count()).toBe(0);
+  });
+
+  test('delivers all injections, or several samples, to an inbox', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/mail?compose=true' });
+    await page.getByRole('button', { name: 'Choose samples' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Samples' });
+    await dialog.getByText('Must not: Do what the hidden text says.').waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await dialog.getByLabel('To', { exact: true }).first().selectOption('billing@acme.test');
+    await dialog.getByRole('button', { name: 'All injections' }).click();
+    await dialog.getByRole('checkbox', { name: /^injection-plain/ }).uncheck();
+    await dialog.getByRole('checkbox', { name: /^odd-dates/ }).check();
+    await dialog.getByRole('button', { name: 'Deliver 10 samples' }).click();
+    await page.getByRole('region', { name: 'Samples', exact: true }).getByText('10 samples').waitFor();
+    const delivered = server.mailbox.samples();
+    const { billing } = server.mailbox.ids.acme.inboxes;
+    expect(delivered.map(({ sample }) => sample.name)).toContain('odd-dates');
+    expect(delivered.map(({ sample }) => sample.name)).not.toContain('injection-plain');
+    expect(delivered.every(({ messages }) => messages.every(({ inboxId }) => inboxId === billing))).toBe(true);
+  });
+
+  test('shows decoded header fields, and as they are written after one click', async (context) => {
+    const { page, server } = await open(context);
+    const [message] = await server.mailbox.receiveMessage({
+      eml: 'From: a@x.test\r\nTo: helpdesk@acme.test\r\nSubject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n\r\nHi',
+    });
+    await page.goto(`${server.control}/#/mail/${message?.id}?tab=headers`);
+    await page.getByRole('row', { name: 'Subject Grüße' }).waitFor();
+    await page.getByLabel('As written, not decoded').check();
+    await page.getByRole('row', { name: 'Subject =?utf-8?q?Gr=C3=BC=C3=9Fe?=' }).waitFor();
   });
 
   test('shows the text, headers, source, files and JSON of a mail', async (context) => {
@@ -109,7 +181,7 @@ describe('the view of the mail', () => {
     await page.goto(`${server.control}/#/mail/${message?.id}`);
     const widthOf = (name: string) =>
       page
-        .frameLocator('iframe')
+        .frameLocator('iframe.mail-html')
         .getByAltText(name)
         .evaluate((image) => (image as HTMLImageElement).naturalWidth);
     await expect.poll(() => widthOf('one')).toBe(1);
@@ -123,16 +195,18 @@ describe('the view of the mail', () => {
     const mail = { to: 'helpdesk@acme.test', from: DANA, htmlBody: `<p>${text}</p><p>End</p>` };
     const [message] = await server.mailbox.receiveMessage(mail);
     await page.goto(`${server.control}/#/mail/${message?.id}`);
-    await page.frameLocator('iframe').getByText('End').waitFor();
+    await page.frameLocator('iframe.mail-html').getByText('End').waitFor();
     const roomBelow = () =>
-      page.locator('iframe').evaluate((frame) => {
+      page.locator('iframe.mail-html').evaluate((frame) => {
         const last = (frame as HTMLIFrameElement).contentDocument?.querySelector('p:last-child');
         return frame.clientHeight - (last?.getBoundingClientRect().bottom ?? 0);
       });
     await expect.poll(roomBelow).toBeGreaterThanOrEqual(0);
     expect(await roomBelow()).toBeLessThan(60);
     await page.getByRole('button', { name: 'Phone width' }).click();
-    await expect.poll(() => page.locator('iframe').evaluate(({ clientWidth }) => clientWidth)).toBeLessThan(391);
+    await expect
+      .poll(() => page.locator('iframe.mail-html').evaluate(({ clientWidth }) => clientWidth))
+      .toBeLessThan(391);
     await expect.poll(roomBelow).toBeGreaterThanOrEqual(0);
     expect(await roomBelow()).toBeLessThan(60);
   });
@@ -245,7 +319,7 @@ describe('the view of the mail', () => {
     await post('/v1/domains', { domain: 'custom.test' });
     await fetch(`${server.url}/v1/domains/custom.test/verify`, { headers });
     expect((await post('/v1/inboxes', { username: 'bot', domain: 'custom.test' })).status).toBe(201);
-    await page.getByRole('link', { name: 'bot@custom.test' }).click();
+    await page.getByRole('link', { name: /^bot/ }).click();
     await page.getByRole('link', { name: 'New mail' }).click();
     await expect.poll(() => page.getByLabel('To (an inbox)').inputValue()).toBe('bot@custom.test');
     await page.getByLabel('Subject').fill('Into the sandbox');
@@ -255,7 +329,7 @@ describe('the view of the mail', () => {
     await page.getByRole('button', { name: 'Deliver' }).click();
     await expect.poll(() => sandbox.messages({ to: 'bot@custom.test' }).length).toBe(2);
 
-    await page.getByRole('link', { name: 'lion' }).click();
+    await page.getByRole('link', { name: 'All of it' }).click();
     await expect.poll(() => page.locator('.row').count()).toBeGreaterThan(2);
     sandbox.close();
     await expect.poll(() => page.getByRole('link', { name: 'lion' }).count()).toBe(0);
@@ -318,7 +392,7 @@ describe('the view of the mail', () => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.locator('.row', { hasText: 'Opening hours' }).waitFor();
 
-    await page.getByRole('link', { name: 'helpdesk@acme.test' }).click();
+    await page.getByRole('link', { name: /^helpdesk/ }).click();
     const askedAgain = answerNext(page, true);
     await page.getByRole('button', { name: 'Delete 3 messages' }).click();
     await askedAgain;
@@ -355,7 +429,7 @@ describe('the view of the mail', () => {
       data.items.add(new File(['From: eve@outside.test\r\nTo: x@y.test\r\nSubject: Dropped\r\n\r\nHi'], 'mail.eml'));
       return data;
     });
-    const inbox = page.getByRole('link', { name: 'outreach@acme.test' });
+    const inbox = page.getByRole('link', { name: /^outreach/ });
     await inbox.dispatchEvent('drop', { dataTransfer: transfer });
 
     await expect.poll(() => page.getByRole('heading', { name: 'Dropped' }).count()).toBe(1);

@@ -1,7 +1,11 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { createReceiver, type ReceiverAnswer } from 'agent-mailbox-mock/receiver';
 import type { Page } from 'playwright-core';
 import { type TestContext, test } from 'vitest';
 import type { MailboxServer } from '../../../../src/server/start-server.ts';
+import type { Delivery } from '../../../../src/service/delivery/delivery.ts';
 import { findViolations, openAll } from '../../find-violations.ts';
 import { useInspector } from '../../open-inspector.ts';
 
@@ -27,6 +31,15 @@ async function startReceiver({ onTestFinished }: TestContext, server: MailboxSer
   return { ...webhook, receiver };
 }
 
+/** Pastes what a receiver has of the first attempt into the form that checks a signature. */
+async function pasteAttempt(page: Page, delivery: Delivery | undefined, secret: string) {
+  const { requestHeaders = {}, requestBody = '' } = delivery?.attempts[0] ?? {};
+  const headers = Object.entries(requestHeaders).map(([name, value]) => `${name}: ${value}`);
+  await page.getByLabel('Headers, as your code prints them').fill(headers.join('\n'));
+  await page.getByLabel('Body, as your code verifies it').fill(requestBody);
+  await page.getByLabel('Secret of the webhook').fill(secret);
+}
+
 const receiveMail = ({ mailbox }: MailboxServer, subject: string) =>
   mailbox.receiveMessage({ from: 'dana@customer.test', to: HELPDESK, subject });
 
@@ -36,7 +49,7 @@ const detail = (page: Page) => page.getByRole('region', { name: 'Open delivery' 
 test('a failing delivery appears at once, and the page says why it fails', async (context) => {
   const { expect } = context;
   const { page, server } = await open(context, { hash: '#/webhooks' });
-  await expect.poll(() => page.getByText('There is no delivery yet.').count()).toBe(1);
+  await page.getByText('There is no delivery yet: all 3 webhooks are off. Turn one on under Endpoints.').waitFor();
   server.mailbox.clock.freeze();
   const { receiver } = await startReceiver(context, server);
   receiver.secret = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYX';
@@ -141,6 +154,95 @@ test('held deliveries are released', async (context) => {
     .toEqual([expect.stringContaining('Delivered'), expect.stringContaining('Delivered')]);
 });
 
+test('a released delivery is not shown as held while its receiver has not answered', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/webhooks' });
+  let answer = (_reply: ReceiverAnswer) => {};
+  const waiting = new Promise<ReceiverAnswer>((resolve) => {
+    answer = resolve;
+  });
+  const receiver = createServer((_request, response) => void waiting.then(() => response.end()));
+  receiver.listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  context.onTestFinished(() => {
+    answer(200);
+    receiver.closeAllConnections();
+    receiver.close();
+  });
+  await createWebhook(server, `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`);
+  server.mailbox.addFault({ on: 'delivery', kind: 'hold' });
+  await receiveMail(server, 'Order 1042');
+  await rows(page).getByText('Held', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Release 1 held' }).click();
+  await rows(page).getByText('Pending', { exact: true }).waitFor();
+  expect(await page.getByRole('button', { name: /^Release/ }).count()).toBe(0);
+});
+
+const endpoint = (page: Page, url: string) => page.getByRole('listitem').filter({ hasText: url });
+
+test('an endpoint shows its events, owner and results; the one that fails comes first', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/webhooks' });
+  server.mailbox.clock.freeze();
+  await startReceiver(context, server);
+  const { id } = await startReceiver(context, server, 500, 200, 200);
+  for (const subject of ['One', 'Two', 'Three']) await receiveMail(server, subject);
+  await server.mailbox.settled({ timeout: '20s' });
+  await page.getByRole('link', { name: 'Endpoints' }).click();
+  const failing = server.mailbox.webhooks().find((webhook) => webhook.id === id);
+  const first = page.getByRole('list', { name: 'Endpoints, 5' }).getByRole('listitem').first();
+  await first.getByText('1 of 3 failed').waitFor();
+  for (const text of [String(failing?.url), 'message.received', 'Acme, all workspaces', 'On']) {
+    await first.getByText(text, { exact: true }).first().waitFor();
+  }
+  expect(await first.locator('.results i.good').count()).toBe(2);
+  await first.getByRole('link', { name: '2 of the latest 3 deliveries delivered' }).click();
+  await expect.poll(() => rows(page).count()).toBe(3);
+});
+
+test('an endpoint is added, paused and deleted as a client would do it', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context, { hash: '#/webhooks?tab=endpoints' });
+  const url = 'http://127.0.0.1:9/added';
+  const find = () => server.mailbox.webhooks().find((each) => each.url === url);
+  await page.getByText('Add an endpoint').click();
+  await page.getByLabel('URL').fill(url);
+  await page.getByLabel('message.sent').check();
+  await page.getByLabel('Owner').selectOption('Acme, workspace Sales');
+  await page.getByRole('button', { name: 'Add', exact: true }).click();
+  await endpoint(page, url).getByText('Acme, workspace Sales').waitFor();
+  expect(find()).toMatchObject({ events: ['message.received', 'message.sent'], isActive: true });
+  await endpoint(page, url).getByRole('button', { name: 'Pause' }).click();
+  await endpoint(page, url).getByText('Off: it gets no events').waitFor();
+  expect(find()?.isActive).toBe(false);
+  expect(await findViolations(page)).toEqual([]);
+  page.once('dialog', (dialog) => void dialog.accept());
+  await endpoint(page, url).getByRole('button', { name: 'Delete' }).click();
+  await expect.poll(() => endpoint(page, url).count()).toBe(0);
+  expect(find()).toBeUndefined();
+});
+
+test('the webhooks, their deliveries and what is released are those of the chosen tenant', async (context) => {
+  const { expect } = context;
+  const { page, server } = await open(context);
+  const { mailbox } = server;
+  const sandbox = mailbox.createSandbox({ name: 'worker' });
+  const options = { url: 'http://127.0.0.1:9/sandbox', inbox: `helpdesk@${sandbox.domain}` };
+  await sandbox.addWebhook(options);
+  await createWebhook(server, 'http://127.0.0.1:9/acme');
+  mailbox.addFault({ on: 'delivery', kind: 'hold', times: 2 });
+  await receiveMail(server, 'For Acme');
+  await sandbox.receiveMessage({ to: options.inbox, from: 'dana@customer.test' });
+  await page.goto(`${server.control}/#/webhooks?tenant=${sandbox.id}`);
+  await page.getByRole('region', { name: 'Deliveries, 1 of 1' }).waitFor();
+  await page.getByRole('button', { name: 'Release 1 held' }).click();
+  await expect.poll(() => mailbox.deliveries({ state: 'held' }).length).toBe(1);
+  expect(mailbox.deliveries({ state: 'held' })[0]?.tenantId).toBe(mailbox.ids.acme.tenant);
+  await page.getByRole('link', { name: 'Endpoints' }).click();
+  await endpoint(page, options.url).getByText('worker, workspace Support').waitFor();
+  expect(await endpoint(page, 'http://127.0.0.1:9/acme').count()).toBe(0);
+});
+
 test('an edited copy of a delivery is sent to the same webhook', async (context) => {
   const { expect } = context;
   const { page, server } = await open(context);
@@ -175,6 +277,7 @@ test('a delivery that was signed by the clock of the mailbox names the behaviour
   const problem = /signed by the clock of the mailbox, which was 2 hours ahead of real time, .*deliveries\.timestamp/;
   await expect.poll(() => detail(page).getByRole('status').textContent()).toMatch(problem);
   await detail(page).getByRole('link', { name: 'Check its signature' }).click();
+  await pasteAttempt(page, delivery, secret);
   await page.getByRole('button', { name: 'Check', exact: true }).click();
   const result = page.getByRole('region', { name: 'Signature by Standard Webhooks' });
   await expect.poll(() => result.textContent()).toMatch(problem);
@@ -183,12 +286,16 @@ test('a delivery that was signed by the clock of the mailbox names the behaviour
 test('the box finds out why a signature does not verify', async (context) => {
   const { expect } = context;
   const { page, server } = await open(context);
-  await startReceiver(context, server);
+  const { secret } = await startReceiver(context, server);
   await receiveMail(server, 'Order 1042');
   await server.mailbox.settled({ timeout: '20s' });
   const [delivery] = server.mailbox.deliveries();
   await page.goto(`${server.control}/#/webhooks/${delivery?.id}`);
   await detail(page).getByRole('link', { name: 'Check its signature' }).click();
+  for (const label of ['Headers, as your code', 'Body, as your code', 'Secret of the webhook']) {
+    expect(await page.getByLabel(label).inputValue(), label).toBe('');
+  }
+  await pasteAttempt(page, delivery, secret);
   const check = page.getByRole('button', { name: 'Check', exact: true });
   const result = page.getByRole('region', { name: 'Signature by Standard Webhooks' });
   await check.click();
