@@ -18,6 +18,15 @@ export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
     return findBreaches(observed as never, wanted as never);
   },
   'src/server/server-log.ts': () => import('../../src/server/server-log.ts'),
+  'src/testing/evaluate/sandbox-addresses.ts': async () => {
+    const { toSandbox } = await import('../../src/testing/evaluate/sandbox-addresses.ts');
+    return toSandbox('helpdesk@acme.test', { written: 'acme.test', actual: '3f9c2a71b04d.sandbox.test' });
+  },
+  // The expression is the one that the author of a scenario has written.
+  'src/testing/evaluate/text-pattern.ts': async () => {
+    const { readTextPattern } = await import('../../src/testing/evaluate/text-pattern.ts');
+    return readTextPattern('/order/', false);
+  },
 };
 
 /** What loads all schemas, so that the expressions that zod builds for them are known. */

@@ -81,10 +81,13 @@ function parseSettings(flags: GivenFlags) {
     throw new UsageError('The command verify needs --api-key, a tk_ key of a tenant in which verify may create data.');
   }
   const otherTenant = readKey(flags, 'second-key', 'tenant');
-  if (otherTenant === key) throw new UsageError('--second-key must be a key of another tenant than --api-key.');
+  if (otherTenant === key)
+    throw new UsageError('The flag --second-key must be a key of another tenant than --api-key.');
   const receiverUrl = textOfFlag(flags['receiver-url']);
   if (receiverUrl !== undefined && !isUrlWithScheme(receiverUrl, /^https?$/)) {
-    throw new UsageError(`--receiver-url must be a URL such as https://hooks.example.com, not ${quote(receiverUrl)}.`);
+    throw new UsageError(
+      `The flag --receiver-url must be a URL such as https://hooks.example.com, not ${quote(receiverUrl)}.`,
+    );
   }
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
   const timeoutS = parseOne(VERIFY_FLAGS.timeout, flags.timeout);

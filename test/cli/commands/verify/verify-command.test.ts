@@ -235,11 +235,11 @@ test.for<[string[], string]>([
   [['--base-url', 'https://api.example.com', ...KEYS], 'allow it with --yes'],
   [
     ['--base-url', 'http://127.0.0.1:9', '--second-key', KEYS[1] ?? '', ...KEYS],
-    '--second-key must be a key of another tenant than --api-key.',
+    'The flag --second-key must be a key of another tenant than --api-key.',
   ],
   [
     ['--base-url', 'http://127.0.0.1:9', '--receiver-url', 'hooks.example.com', ...KEYS],
-    '--receiver-url must be a URL such as https://hooks.example.com, not "hooks.example.com".',
+    'The flag --receiver-url must be a URL such as https://hooks.example.com, not "hooks.example.com".',
   ],
 ])('wrong usage is told: %j', async ([args, sentence]) => {
   const { code, err } = await runHere(['verify', ...args], {}, { interrupted: NEVER });
