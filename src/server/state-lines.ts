@@ -25,7 +25,7 @@ type List = { readonly at: RowLine['at']; readonly rows: readonly unknown[] };
 
 /**
  * Writes a state as JSON Lines: the first line has the state without its rows, and each row has a line of its own. So
- * neither a writer nor a reader ever needs the text of all mail at once.
+ * neither a writer nor a reader needs one string with the whole state, which could exceed the maximum length of a string.
  */
 export function* writeLines({ kept, ...fixture }: WholeFixture): Generator<string, void> {
   const lists: List[] = [];
@@ -121,13 +121,19 @@ function addRow(state: unknown, line: Partial<RowLine> | null, number: number): 
 /** The field with the bytes of mail, for each kind of row that has such a field. */
 const BYTE_FIELDS: Readonly<Record<string, string>> = { messages: 'raw', attachments: 'content' };
 
-/** Replaces the bytes in a field of a row by base64. A row that came from a file has bytes, any other row a getter. */
+/**
+ * Replaces the bytes in a field of a row by base64. A row that was loaded from a state file has bytes. Any
+ * other row has a getter that returns base64, so it stays as it is.
+ */
 function encodeBytes(row: unknown, field: string | undefined): unknown {
   const bytes = field && Object.getOwnPropertyDescriptor(Object(row), field)?.value;
   return field && isBytes(bytes) ? { ...(row as object), [field]: toBase64(bytes) } : row;
 }
 
-/** Replaces the base64 in a field of a row by bytes. Any other value stays as it is, and is refused later. */
+/**
+ * Replaces the base64 in a field of a row by bytes. An empty text stays as it is, and is valid. Anything else stays as it
+ * is too, and is refused when the state is restored.
+ */
 function decodeBytes(row: unknown, field: string | undefined): unknown {
   const text = field === undefined ? undefined : (row as Record<string, unknown> | null)?.[field];
   if (field === undefined || typeof text !== 'string') return row;

@@ -39,16 +39,16 @@ export const deliveryBehaviours = defineBehaviours('6', 'receiver', {
   'deliveries.timestamp': assumed(
     'Which time is in the webhook-timestamp of a delivery?',
     {
-      real: 'the real time at which the attempt is sent, wherever the clock of the tenant stands',
+      real: 'the real time at which the attempt is sent, whatever time the clock of the tenant shows',
       clock: 'the time of the clock of the tenant, which a test can move',
     },
     { told: 'not from outside: no client can move the clock of a service, so both values give the same timestamps' },
   ),
-  'deliveries.trace': assumed('Does a delivery have a header that a receiver can bring back?', {
+  'deliveries.trace': assumed('Does a delivery have a trace header?', {
     none: 'no',
     header:
-      'yes: traceparent (W3C Trace Context), made from the id of the event; a request that brings it back claims the ' +
-      'delivery as its cause, which stories show and no verdict rests on',
+      'yes: traceparent (W3C Trace Context), made from the id of the event; if the receiver sends it with a request, ' +
+      'stories show the delivery as the cause, and assertions ignore it',
   }),
   'deliveries.success': assumed(
     'Which responses of a receiver count as success?',
@@ -73,8 +73,8 @@ export const deliveryBehaviours = defineBehaviours('6', 'receiver', {
     'Is a Retry-After header in the response to a failed delivery respected?',
     {
       respected:
-        'yes, up to 24 hours, but never earlier than the schedule; a date is compared with the time that ' +
-        'webhook-timestamp has',
+        'yes, up to 24 hours, but never earlier than the schedule; if it is a date, the delay is counted from the time ' +
+        'in webhook-timestamp',
       ignored: 'no',
     },
     { told: 'time' },
@@ -89,7 +89,7 @@ export const deliveryBehaviours = defineBehaviours('6', 'receiver', {
     { told: 'time' },
   ),
   'deliveries.updated': assumed(
-    'What does a change of a webhook change for its deliveries that wait for a retry?',
+    'How does updating a webhook affect its deliveries that wait for a retry?',
     'the next attempt goes to the new URL; a delivery of an event that the webhook no longer lists is still sent, and ' +
       'its payload stays as it is',
     { told: 'time' },

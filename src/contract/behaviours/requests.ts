@@ -19,7 +19,7 @@ export const requestBehaviours = defineBehaviours('7', 'key', {
   ),
   'auth.scheme-case': assumed(
     'May the scheme Bearer be written in another letter case?',
-    'yes, in any, as RFC 9110 says of all schemes',
+    'yes, because RFC 9110 makes every scheme case-insensitive',
     { section: '5' },
   ),
   'auth.wrong-tier': byReference('What is the reply to a valid key whose tier may not call the operation?', {

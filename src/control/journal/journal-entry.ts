@@ -16,7 +16,7 @@ import {
   type PlainEntryData,
   type RecipientRoute,
 } from '../../world/journal/entry.ts';
-import type { Dropped, Journals } from '../../world/journal/journal.ts';
+import type { Journals } from '../../world/journal/journal.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import { showRow } from '../../world/store/state.ts';
 import { readerOf } from './find-requests.ts';
@@ -39,11 +39,14 @@ export interface JournalMail {
   readonly inbox: string;
   /** The mail. */
   readonly mail: Omit<Mail, 'problems' | 'streams'>;
-  /** Whether the journal had to let go of the bytes of the mail; left out if it has them. */
+  /** True if the journal has dropped the bytes of the mail; left out if it has them. */
   readonly lacksBytes?: true;
 }
 
-/** The first request or command that named or read some mails. Later ones that do the same have no such entry. */
+/**
+ * The request or command that was the first to show these mails to a client. Later requests for the same mails have no
+ * such entry.
+ */
 export interface MailRead {
   /** The id of the request, such as `req_12`. The journal may have dropped the request itself. */
   readonly request: string;
@@ -73,7 +76,7 @@ export interface JournalData extends PlainEntryData {
   'mail-sent': JournalMail;
   /** A mail of an inbox that bounced. */
   'mail-bounced': JournalMail;
-  /** An event that a test triggered. There may be no such mail. */
+  /** An event that a test triggered. A mail with its id need not exist. */
   'mail-triggered': JournalMail;
   /** A request of the API. */
   request: RequestEntry;
@@ -93,7 +96,10 @@ export interface EntryReference {
   readonly number: number;
 }
 
-/** Something that happened. An entry never changes, and nothing removes it but a full journal. */
+/**
+ * Something that happened. The journal drops its oldest entries when it is full, and a second reset removes the entries
+ * of the epoch before the former one. An entry does not change, except that the journal may drop the bytes of its mail.
+ */
 export type JournalEntry<Kind extends EntryKind = EntryKind> = {
   readonly [Each in Kind]: EntryReference & {
     /** When it happened: ISO 8601 UTC, by the clock of the tenant. */
@@ -118,7 +124,7 @@ const queryFields = () => ({
   /** Only entries of these kinds. Default: every kind except `mail-at-start`. */
   kinds: z.array(kindField(), KIND_RULE).optional(),
   /**
-   * Which epoch: `present`, since the start or the latest reset or restore, or `former`, the one before it. Default:
+   * `present`: the time since the start, or since the latest reset or restore. `former`: the epoch before it. Default:
    * `present`.
    */
   epoch: z.enum(['present', 'former'], 'must be present or former').optional(),
@@ -150,7 +156,10 @@ export const journalEntryReply = lazy(() =>
     at: timestamp().describe("By the tenant's clock."),
     realTime: timestamp(),
     kind: kindField(),
-    cause: z.strictObject(referenceFields()).nullable().describe('What led to it; null if that is not known.'),
+    cause: z
+      .strictObject(referenceFields())
+      .nullable()
+      .describe('What led to it; null if that is not known, or belongs to another sandbox.'),
     data: z.looseObject({}).describe('The details, which depend on the kind.'),
   }),
 );
@@ -160,7 +169,7 @@ export const lossesReply = lazy(() =>
   z.partialRecord(kindField(), z.strictObject({ count: z.int().min(1), until: timestamp() })),
 );
 
-/** How many entries of a kind are no longer kept. */
+/** How many entries of a kind were dropped. */
 export interface JournalLoss {
   /** Their number: at least 1. */
   readonly count: number;
@@ -168,19 +177,24 @@ export interface JournalLoss {
   readonly until: string;
 }
 
-/** How many entries of each kind are no longer kept; without a field for a kind that is complete. */
+/** How many entries of each kind were dropped; without a field for a kind that is complete. */
 export type JournalLosses = { readonly [Kind in EntryKind]?: JournalLoss };
 
-/** Returns how many entries of the present epoch are no longer kept, by kind. */
+/** Returns how many entries of the present epoch were dropped, by kind. */
 export function readLosses(journals: Journals, worlds: ReachableWorlds): JournalLosses {
   const owners = worlds.owners();
-  const losses = KINDS.map((kind) => [kind, journals.dropped(owners, [kind])] as const);
-  return Object.fromEntries(
-    losses.filter(([, { count }]: readonly [EntryKind, Dropped]) => count > 0),
-  ) as JournalLosses;
+  const losses: { [Kind in EntryKind]?: JournalLoss } = {};
+  for (const kind of KINDS) {
+    const { count, until } = journals.dropped(owners, [kind]);
+    if (until !== null) losses[kind] = { count, until };
+  }
+  return losses;
 }
 
-/** Returns the entries of a mailbox or a sandbox, oldest first. A mailbox also has those of what was removed since. */
+/**
+ * Returns the entries of a mailbox or a sandbox, oldest first. For a mailbox, these include the entries of tenants and
+ * sandboxes that have ended since its last reset.
+ */
 export function readJournal<Kind extends EntryKind>(
   journals: Journals,
   worlds: ReachableWorlds,

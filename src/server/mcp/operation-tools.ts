@@ -58,6 +58,9 @@ function ownInbox({ path }: OperationRow, { principal }: OperationToolOptions): 
   return path.startsWith(`${VERSION_PATH}/inboxes/{id}/`) ? (principal.inboxId ?? undefined) : undefined;
 }
 
+/** The operations that change something although their method is GET: one marks a mail as read, one checks a domain. */
+const CHANGING_READS: readonly OperationId[] = ['getMessage', 'verifyDomain'];
+
 function describeTool(row: OperationRow, options: OperationToolOptions): Fields {
   const { service } = options;
   const { summary, params, query, body, successes } = describeOperation(row.id, service.behaviours);
@@ -70,8 +73,7 @@ function describeTool(row: OperationRow, options: OperationToolOptions): Fields 
   const [first] = outputs;
   const output =
     first && outputs.length === 1 && outputs.length === successes.length ? toJsonSchema(first, 'output') : {};
-  // This GET marks the mail as read.
-  const isReadOnly = method === 'GET' && row.id !== 'getMessage';
+  const isReadOnly = method === 'GET' && !CHANGING_READS.includes(row.id);
   return {
     name: row.id,
     title: summary,
@@ -163,13 +165,22 @@ function toResult(row: OperationRow, { status, headers, body }: ApiReply, { serv
   const text = typeof body === 'string' ? body : new TextDecoder().decode(body ?? undefined);
   const content = [...note, { type: 'text', text: text || `The reply has the status ${status} and no body.` }];
   if (isError || !isJson) return { content, isError };
-  const value: unknown = JSON.parse(text);
+  const value = parseJson(text);
   const { reply, otherReply }: OperationDefinition = row;
   const schemas = [reply, otherReply].flatMap((build) => build ?? []);
-  // The body of a fault need not be what the tool promises. A client would refuse it as a whole.
+  // A fault can replace the body. A client refuses a whole result whose content does not match the promised schema.
   const isPromised = schemas.some((build) => {
     const { value: schema } = buildOnce(build, (id) => service.behaviours[id]);
     return schema?.safeParse(value).success;
   });
   return isPromised ? { content, structuredContent: value, isError } : { content, isError: true };
+}
+
+/** Parses a JSON text; returns `undefined` if it is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -167,6 +167,9 @@ class Trial implements JudgedScene {
   #isEnding = false;
   #place: AgentPlace | undefined;
   #lastActivityMs = performance.now();
+  /** The longest time between two requests of the agent, in milliseconds. */
+  #longestGapMs = 0;
+  #lastRequestMs: number | undefined;
   #closeFeed: () => void = () => {};
   #requests = 0;
 
@@ -311,8 +314,11 @@ class Trial implements JudgedScene {
     const follow = async () => {
       for (let event = await reader.next(); !event.done; event = await reader.next()) {
         if (!ACTIVITY.has(event.value.kind)) continue;
-        this.#lastActivityMs = performance.now();
+        const nowMs = performance.now();
+        this.#lastActivityMs = nowMs;
         if (event.value.kind !== 'request' || this.#isEnding) continue;
+        this.#longestGapMs = Math.max(this.#longestGapMs, nowMs - (this.#lastRequestMs ?? nowMs));
+        this.#lastRequestMs = nowMs;
         this.#requests += 1;
         if (this.#requests > limits.requests) {
           const message = `The agent sent more than ${plural(limits.requests, 'request')}, its limit.`;
@@ -431,7 +437,7 @@ class Trial implements JudgedScene {
    * something has happened that never may. Returns what was judged then.
    */
   async #waitUntilQuiet({ isLast }: { readonly isLast: boolean }): Promise<readonly JudgedExpectation[] | undefined> {
-    const { quietMs, shortQuietMs, isIdle } = this.#settings;
+    const { quietMs, isIdle } = this.#settings;
     let judgedAtMs = Number.NEGATIVE_INFINITY;
     while (!this.#isEnding) {
       const settled = await this.mailbox.settled({ timeout: 1_000 }).then(
@@ -451,6 +457,8 @@ class Trial implements JudgedScene {
       const quietForMs = performance.now() - this.#lastActivityMs;
       const neededMs = this.#hasActed() ? quietMs : quietMs * PATIENCE_AT_START;
       if (quietForMs >= neededMs) return undefined;
+      // An agent that is slow, or on a busy machine, pauses longer between two requests.
+      const shortQuietMs = Math.min(quietMs, Math.max(this.#settings.shortQuietMs, this.#longestGapMs * GAP_FACTOR));
       const canDecide = isLast && quietForMs >= shortQuietMs && judgedAtMs < this.#lastActivityMs;
       if (canDecide) {
         judgedAtMs = performance.now();
@@ -555,6 +563,9 @@ class Trial implements JudgedScene {
       .map((line) => toWritten(line, this.#scope.domain));
   }
 }
+
+/** How many times the longest pause of an agent between two requests it must be quiet, until a trial may end early. */
+const GAP_FACTOR = 3;
 
 const NEVER_ACTED =
   'The agent never acted: no request, no command and no stream came from it, and no webhook answered.';

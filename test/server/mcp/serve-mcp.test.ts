@@ -91,6 +91,9 @@ test('refusals and faults are results that a language model sees', async (test) 
   expect(await call('listMessages', { limit: [1] })).toMatchObject({ isError: true });
   await mailbox.addFault({ on: 'request', operation: 'listMessages', status: 503, times: 1 } as never);
   expect(await call('listMessages')).toMatchObject({ isError: true, content: [{ text: expect.any(String) }] });
+  const cut = { body: '{"half', headers: { 'content-type': 'application/json' } };
+  await mailbox.addFault({ on: 'request', operation: 'listMessages', status: 200, times: 1, ...cut } as never);
+  expect(await call('listMessages')).toMatchObject({ isError: true, content: [{ text: '{"half' }] });
   await expect(call('constructor')).rejects.toThrow(/There is no tool constructor; there are/);
   await expect(call('createWebhook')).rejects.toThrow(/There is no tool/);
 });
@@ -102,6 +105,7 @@ test('with ?tools=all, a key gets each operation that it may call, and no other'
   const publicIds = OPERATION_IDS.filter((id) => OPERATIONS[id].tiers === 'public');
   const expected = new Set([...(exposure?.operations ?? []), ...publicIds]);
   expect(tools.map(({ name }) => name).sort()).toEqual([...expected].sort());
+  expect(tools.find(({ name }) => name === 'verifyDomain')?.annotations?.readOnlyHint).toBe(false);
   const byDefault = await (await connect(test, server.url, keys.acme.tenant)).listTools();
   expect(byDefault.tools).toHaveLength(12);
 });

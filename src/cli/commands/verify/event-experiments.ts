@@ -1,12 +1,12 @@
 import { openStream, type Stream, withStream } from './event-stream.ts';
 import { type Experiments, fieldNames, LAST_MAIL, resultOf } from './experiments.ts';
-import { type HookReceiver, MeasuredValue, type OwnInbox, type Session, VerifyError } from './verify-session.ts';
+import { type HookReceiver, MeasuredValue, type OwnInbox, VerifyError, type VerifySession } from './verify-session.ts';
 
 /** An HMAC-SHA256 in hex. */
 const HEX = /[0-9a-f]{64}/;
 
 /** Sends a mail to a new inbox, and returns the delivery of its event. */
-async function triggerDelivery(s: Session) {
+async function triggerDelivery(s: VerifySession) {
   const receiver = await s.createReceiver();
   await s.createMail();
   const [call] = await receiver.waitForCalls(1);
@@ -18,7 +18,7 @@ const findHex = ({ headers }: HookReceiver['calls'][number]) =>
   Object.entries(headers).find(([, value]) => HEX.test(String(value)));
 
 /** Triggers a delivery, and returns the name and the value of the header with its hex signature. */
-async function findSignature(s: Session): Promise<readonly [header: string, value: string]> {
+async function findSignature(s: VerifySession): Promise<readonly [header: string, value: string]> {
   const [header, value] = findHex(await triggerDelivery(s)) ?? [];
   if (header !== undefined) return [header, String(value)];
   throw new VerifyError('a delivery has no hex signature');
@@ -28,7 +28,7 @@ async function findSignature(s: Session): Promise<readonly [header: string, valu
  * Gives the first delivery the answer `answer`, lets `ms` pass, and returns how often the receiver was called. `change`
  * is a change of the webhook after the first call.
  */
-async function countCalls(s: Session, answer: HookReceiver['answers'][number], ms = 6000, change?: object) {
+async function countCalls(s: VerifySession, answer: HookReceiver['answers'][number], ms = 6000, change?: object) {
   const receiver = await s.createReceiver();
   receiver.answers.push(answer);
   await s.createMail();
@@ -41,7 +41,10 @@ async function countCalls(s: Session, answer: HookReceiver['answers'][number], m
 const typesOf = ({ frames }: Stream) => frames.map((frame) => frame.type);
 
 /** Creates two inboxes, opens a stream of the second inbox, and calls `use` with the stream and both inboxes. */
-async function withInboxStream(s: Session, use: (stream: Stream, to: OwnInbox, from: OwnInbox) => Promise<unknown>) {
+async function withInboxStream(
+  s: VerifySession,
+  use: (stream: Stream, to: OwnInbox, from: OwnInbox) => Promise<unknown>,
+) {
   const [from, to] = [await s.createInbox(), await s.createInbox()];
   return await withStream(s, '/v1/ws', to.key, (stream) => use(stream, to, from));
 }

@@ -1,5 +1,5 @@
 import WebSocket from 'ws';
-import type { Session } from './verify-session.ts';
+import type { VerifySession } from './verify-session.ts';
 
 /** A client of an event stream. */
 export interface Stream {
@@ -31,7 +31,7 @@ function parseFrame(text: string): unknown {
 
 /** Opens an event stream. If the server refuses the stream, its close code is the status of the refusal. */
 export async function openStream(
-  s: Session,
+  s: VerifySession,
   path: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Stream> {
@@ -79,7 +79,7 @@ export async function openStream(
 
 /** Opens a stream, calls `use` with it, and closes it. */
 export async function withStream<T>(
-  s: Session,
+  s: VerifySession,
   path: string,
   key: string,
   use: (stream: Stream) => Promise<T>,

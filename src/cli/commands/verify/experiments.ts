@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { BehaviourId } from '../../../contract/behaviours.ts';
-import { type Reply, type Session, VerifyError } from './verify-session.ts';
+import { type Reply, VerifyError, type VerifySession } from './verify-session.ts';
 
 /**
  * An experiment sends requests and returns what it observed. The same experiment runs on the server, and on an emulator
@@ -8,7 +8,7 @@ import { type Reply, type Session, VerifyError } from './verify-session.ts';
  * profile is being found, other behaviours of the server are not known yet. So an experiment returns only the part of a
  * reply that its own behaviour decides, in place of all replies.
  */
-export type Experiment = (s: Session) => Promise<unknown>;
+export type Experiment = (s: VerifySession) => Promise<unknown>;
 
 /** Experiments, by the id of the behaviour whose value they find. */
 export type Experiments = { readonly [Id in BehaviourId]?: Experiment };
@@ -36,8 +36,11 @@ export function isBefore(list: readonly { readonly id: string }[], id: string, o
  * what `observe` finds in the reply.
  */
 const createExperiment =
-  (observe: (reply: Reply, s: Session) => unknown) =>
-  <Made>(create: (s: Session) => Promise<Made>, ask: (made: Made, s: Session) => Promise<Reply>): Experiment =>
+  (observe: (reply: Reply, s: VerifySession) => unknown) =>
+  <Made>(
+    create: (s: VerifySession) => Promise<Made>,
+    ask: (made: Made, s: VerifySession) => Promise<Reply>,
+  ): Experiment =>
   async (s) =>
     observe(await ask(await create(s), s), s);
 
@@ -48,7 +51,7 @@ export const fieldsOf = createExperiment(async (reply, s) => fieldNames(await s.
 
 /** Returns an experiment that observes whether a list shows the older of two items before the newer one. */
 export const orderOf =
-  (create: (s: Session) => Promise<Item>, list: (s: Session) => Promise<readonly Item[]>): Experiment =>
+  (create: (s: VerifySession) => Promise<Item>, list: (s: VerifySession) => Promise<readonly Item[]>): Experiment =>
   async (s) => {
     const [older, newer] = [await create(s), await create(s)];
     return isBefore(await list(s), older.id, newer.id);
@@ -58,12 +61,12 @@ type Item = { readonly id: string };
 
 /** Returns an experiment that creates something, and returns what `observe` finds in it. */
 export const resultOf =
-  <Made>(create: (s: Session) => Promise<Made>, observe: (made: Made, s: Session) => unknown): Experiment =>
+  <Made>(create: (s: VerifySession) => Promise<Made>, observe: (made: Made, s: VerifySession) => unknown): Experiment =>
   async (s) =>
     observe(await create(s), s);
 
-export const createInbox = (s: Session) => s.createInbox();
-const createWebhook = (s: Session) => s.createWebhook();
+export const createInbox = (s: VerifySession) => s.createInbox();
+const createWebhook = (s: VerifySession) => s.createWebhook();
 
 const UNKNOWN_INBOX = `/v1/inboxes/${randomUUID()}`;
 
@@ -71,14 +74,14 @@ const UNKNOWN_INBOX = `/v1/inboxes/${randomUUID()}`;
 export const statuses = async (...replies: Promise<Reply>[]) => (await Promise.all(replies)).map(status);
 
 /** Creates a further workspace, besides the workspace of this run, and a key of it. */
-async function createWorkspace(s: Session) {
+async function createWorkspace(s: VerifySession) {
   const { id } = await s.add('/v1/workspaces', { name: s.newName() });
   const key = await s.add(`/v1/workspaces/${id}/keys`, { name: 'verify' });
   return { id, path: `/v1/workspaces/${id}`, key: key.key, keyId: key.id };
 }
 
 /** Creates a tenant with the operator key. */
-async function createTenant(s: Session) {
+async function createTenant(s: VerifySession) {
   const key = s.target.operatorKey ?? '';
   const reply = await s.post('/v1/tenants', { name: s.newName() }, { key });
   const body = await s.mustSucceed(Promise.resolve(reply));
@@ -86,15 +89,15 @@ async function createTenant(s: Session) {
 }
 
 /** Adds a new domain. */
-async function createDomain(s: Session, fields: object = {}) {
+async function createDomain(s: VerifySession, fields: object = {}) {
   const name = `${s.newName()}.example`;
   return { name, path: `/v1/domains/${name}`, body: await s.add('/v1/domains', { domain: name, ...fields }) };
 }
 
-const webhooksOf = async (s: Session, key = s.target.key) => (await s.read('/v1/webhooks', { key })).webhooks;
+const webhooksOf = async (s: VerifySession, key = s.target.key) => (await s.read('/v1/webhooks', { key })).webhooks;
 
 /** Returns whether a webhook is in the list that the key of the workspace of this run gets. */
-const isListed = async (s: Session, { id }: Item) =>
+const isListed = async (s: VerifySession, { id }: Item) =>
   (await webhooksOf(s, s.workspace.key)).some((listed: Item) => listed.id === id);
 
 /** The experiments on requests, keys, tenants, workspaces, webhooks and domains. */

@@ -9,12 +9,12 @@ import {
   status,
   statusOf,
 } from './experiments.ts';
-import { type OwnInbox, type Session, VerifyError } from './verify-session.ts';
+import { type OwnInbox, VerifyError, type VerifySession } from './verify-session.ts';
 
-const createMail = (s: Session) => s.createMail();
+const createMail = (s: VerifySession) => s.createMail();
 
 /** Delivers a mail from outside to a new inbox, and returns the inbox and the message. */
-async function receiveFromOutside(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
+async function receiveFromOutside(s: VerifySession, fields: Readonly<Record<string, unknown>> = {}) {
   const inbox = await s.createInbox();
   if (!s.target.deliver) throw new VerifyError('verify cannot send a mail from outside');
   const parts = 'eml' in fields ? {} : { from: 'Dana <dana@verify.example>', subject: 'Verify', plainBody: 'Hi' };
@@ -23,11 +23,11 @@ async function receiveFromOutside(s: Session, fields: Readonly<Record<string, un
   return { inbox, message, path: `${inbox.path}/messages/${message.id}` };
 }
 
-const receiveWithAttachment = (s: Session) => receiveFromOutside(s, ATTACHED);
+const receiveWithAttachment = (s: VerifySession) => receiveFromOutside(s, ATTACHED);
 const ATTACHED = { attachments: [{ filename: 'a.txt', contentType: 'text/plain', content: 'YQ==' }] };
 
 /** Sends two mails to one inbox. `message` is the mail that arrives first, and `second` is the other mail. */
-async function sendTwoMails(s: Session) {
+async function sendTwoMails(s: VerifySession) {
   const mail = await s.createMail();
   await s.send(mail.from, mail.to);
   const messages = await s.waitForMessages(mail.to, 2);
@@ -36,7 +36,7 @@ async function sendTwoMails(s: Session) {
 }
 
 /** Sends a mail that may not arrive, and then a mail that arrives. Returns how many mails the inbox then has. */
-async function countArrivals(s: Session, to: string, inbox: OwnInbox, from: OwnInbox) {
+async function countArrivals(s: VerifySession, to: string, inbox: OwnInbox, from: OwnInbox) {
   await s.post(`${from.path}/send`, { to, subject: s.newName(), plainBody: 'Hello', verified: true });
   await s.send(from, inbox, { subject: LAST_MAIL });
   return await s.waitFor('the second mail', async () => {
@@ -47,19 +47,19 @@ async function countArrivals(s: Session, to: string, inbox: OwnInbox, from: OwnI
 }
 
 /** Sends a mail, and deletes it in the inbox that received it. */
-async function deleteMail(s: Session) {
+async function deleteMail(s: VerifySession) {
   const mail = await s.createMail();
   await s.mustSucceed(s.delete(mail.path));
   return mail;
 }
 
 /** Sends a mail, and returns what `GET /v1/messages` lists for the key of the inbox that received it. */
-async function listAllMessages(s: Session, fields: Readonly<Record<string, unknown>> = {}) {
+async function listAllMessages(s: VerifySession, fields: Readonly<Record<string, unknown>> = {}) {
   const { to } = await s.createMail(fields);
   return (await s.read('/v1/messages', { key: to.key })).messages;
 }
 
-const sendUnverified = (s: Session, from: OwnInbox, to: OwnInbox) =>
+const sendUnverified = (s: VerifySession, from: OwnInbox, to: OwnInbox) =>
   s.post(`${from.path}/send`, { to: to.email, subject: 'Verify', plainBody: 'Hi' });
 
 /** The experiments on messages, sending and threads. */
@@ -182,7 +182,7 @@ export const mailExperiments: Experiments = {
  * Sends a mail to an address that does not exist, in the domain of the service. Returns how many deliveries of
  * `message.bounced` a webhook got, and how many bounce reports arrived.
  */
-async function countBounces(s: Session) {
+async function countBounces(s: VerifySession) {
   const { from } = await s.createMail();
   const receiver = await s.createReceiver(['message.bounced', 'message.received']);
   const payloads = () => receiver.calls.map(({ body }) => JSON.parse(body) as { event: string; to: unknown });

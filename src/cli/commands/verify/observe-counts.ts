@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { OPERATIONS } from '../../../contract/operations.ts';
-import { type Session, VerifyError } from './verify-session.ts';
+import { VerifyError, type VerifySession } from './verify-session.ts';
 
 /** The operations that count what a whole tenant has. */
 export const COUNTING = ['countFolders', 'getMetrics'] as const;
@@ -17,13 +17,13 @@ type CountsOf = Readonly<Record<string, Changes>>;
  *
  * @throws {VerifyError} if the counts change in two ways.
  */
-export async function observeCounts(s: Session): Promise<Readonly<Record<(typeof COUNTING)[number], CountsOf>>> {
+export async function observeCounts(s: VerifySession): Promise<Readonly<Record<(typeof COUNTING)[number], CountsOf>>> {
   const [first, second] = [await observeRound(s), await observeRound(s)];
   if (isDeepStrictEqual(first, second)) return first;
   throw new VerifyError('the counts of a tenant changed at the same time by something else');
 }
 
-async function observeRound(s: Session) {
+async function observeRound(s: VerifySession) {
   const { key, secondKey } = s.target;
   const tenants = [
     ['the tenant', key],
@@ -52,7 +52,7 @@ async function observeRound(s: Session) {
 }
 
 /** Gives a tenant two inboxes, a domain, and a mail between the inboxes. */
-async function fill(s: Session, key: string): Promise<void> {
+async function fill(s: VerifySession, key: string): Promise<void> {
   const { id: workspaceId } = await s.add('/v1/workspaces', { name: s.newName() }, { key });
   const [from, to] = [await s.createInbox({ workspaceId }, key), await s.createInbox({ workspaceId }, key)];
   await s.add('/v1/domains', { domain: `${s.newName()}.example`, workspaceId }, { key });

@@ -1,7 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { isLoopbackHost } from '../../../server/loopback.ts';
 import { openStream, type Stream } from './event-stream.ts';
-import { type HookReceiver, type OwnInbox, type ReceivedCall, type Session, VerifyError } from './verify-session.ts';
+import {
+  type HookReceiver,
+  type OwnInbox,
+  type ReceivedCall,
+  VerifyError,
+  type VerifySession,
+} from './verify-session.ts';
 
 /** The subject of the mail after which no event about an earlier mail of the same inbox can arrive. */
 const LAST = 'verify the last mail';
@@ -10,7 +16,7 @@ const LAST = 'verify the last mail';
  * Opens a stream with the key of each tier, in two workspaces and in both tenants, and creates a webhook for each
  * workspace. Sends a mail within each workspace. Returns the events that each stream was told of.
  */
-export async function observeEvents(s: Session): Promise<Readonly<Record<string, unknown>>> {
+export async function observeEvents(s: VerifySession): Promise<Readonly<Record<string, unknown>>> {
   const { key: tenantKey, secondKey } = s.target;
   const parts: { name: string; from: OwnInbox; to: OwnInbox; key: string; subject: string }[] = [];
   for (const [name, key] of [
@@ -94,14 +100,14 @@ const TIME = /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/;
 interface Told {
   readonly name: string;
   readonly inboxes: readonly OwnInbox[];
-  readonly receiver: Awaited<ReturnType<Session['createReceiver']>>;
+  readonly receiver: Awaited<ReturnType<VerifySession['createReceiver']>>;
 }
 
 /**
  * Creates a webhook for each of two workspaces, for a whole tenant, and for the other tenant. Returns of whose mail each
  * of these was told, what it was told of the first mail, and whether the signatures are made with its secret.
  */
-export async function observeDeliveries(s: Session): Promise<Readonly<Record<string, unknown>>> {
+export async function observeDeliveries(s: VerifySession): Promise<Readonly<Record<string, unknown>>> {
   const { key: tenantKey, secondKey } = s.target;
   const parts: Told[] = [];
   for (const [name, key] of [
@@ -148,7 +154,7 @@ const isAbout = (inboxes: readonly OwnInbox[], id: string | undefined) => inboxe
  * Waits until a webhook was told of `count` mails of its inboxes. Deliveries to a receiver on loopback must arrive; a
  * public URL may not lead to the receiver, so nothing is known about a webhook whose deliveries do not arrive there.
  */
-async function waitForOwnCalls(s: Session, receiver: HookReceiver, inboxes: readonly OwnInbox[], count: number) {
+async function waitForOwnCalls(s: VerifySession, receiver: HookReceiver, inboxes: readonly OwnInbox[], count: number) {
   const own = () => receiver.calls.filter((call) => isAbout(inboxes, inboxIdOf(call))).length;
   await s
     .waitOnce('delivery', `${count} deliveries`, () => own() >= count || undefined)

@@ -4,7 +4,7 @@ import { FOLDERS } from '../../../contract/query.ts';
 import { COUNTING, observeCounts } from './observe-counts.ts';
 import { observeDeliveries, observeEvents } from './observe-events.ts';
 import type { Asked, PathValues, Recording, RoleKey } from './recording.ts';
-import type { Reply, Session } from './verify-session.ts';
+import type { Reply, VerifySession } from './verify-session.ts';
 
 /** How long after a rotation the old key is tried again, in milliseconds. */
 const OLD_KEY_PAUSE_MS = 5000;
@@ -99,7 +99,7 @@ const isRead = ({ method }: OperationRow) => method === 'GET';
  */
 export class OperationSequence {
   readonly #recording: Recording;
-  readonly #s: Session;
+  readonly #s: VerifySession;
   readonly #report: (step: string) => void;
   /** How many names were used, by the part of the sequence and the operation: a part that ends early changes no name. */
   readonly #names = new Map<string, number>();

@@ -1,5 +1,5 @@
 import { OPERATIONS, type OperationId } from '../../../contract/operations.ts';
-import { type Reply, type Session, VerifyError } from './verify-session.ts';
+import { type Reply, VerifyError, type VerifySession } from './verify-session.ts';
 
 /** Values of path parameters, by the name of the parameter. */
 export type PathValues = Readonly<Record<string, string | undefined>>;
@@ -58,11 +58,11 @@ export class Recording {
   readonly notes = new Map<string, Noted>();
   /** What the run has created, in order: the values with a role that is printed. */
   readonly roles = new Map<string, string>();
-  readonly session: Session;
+  readonly session: VerifySession;
   /** The current part of the sequence, which is a part of each label. */
   part = '';
 
-  constructor(session: Session) {
+  constructor(session: VerifySession) {
     this.session = session;
   }
 

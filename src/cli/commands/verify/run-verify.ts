@@ -12,7 +12,7 @@ import { OperationSequence } from './operation-sequence.ts';
 import { Recording } from './recording.ts';
 import { startEmulator, type startReceiver } from './targets.ts';
 import { TOLD_BY_OPERATIONS } from './told-by-operations.ts';
-import { MeasuredValue, type Need, Session, type Target, VerifyError } from './verify-session.ts';
+import { MeasuredValue, type Need, type Target, VerifyError, VerifySession } from './verify-session.ts';
 
 /** Every experiment, by the id of the behaviour whose value it finds. */
 export const EXPERIMENTS = { ...resourceExperiments, ...inboxExperiments, ...mailExperiments, ...eventExperiments };
@@ -29,7 +29,7 @@ const NEEDS: Readonly<Record<Need, readonly [field: keyof Target, missing: strin
 /** What an experiment observed on one target, or the reason why it observed nothing. */
 type Observation = { readonly observed: unknown } | { readonly reason: string; readonly endsRun?: true };
 
-async function observe(s: Session, name: string, experiment: Experiment): Promise<Observation> {
+async function observe(s: VerifySession, name: string, experiment: Experiment): Promise<Observation> {
   s.begin(name);
   try {
     const observed = await experiment(s);
@@ -54,10 +54,13 @@ function show(observed: unknown, [difference]: readonly Difference[], side: 'fou
 }
 
 /** Starts an emulator, and opens a session with it that has keys of the same tiers as the session with the server. */
-async function openEmulator({ runId, target: { operatorKey, secondKey } }: Session, createReceiver: CreateReceiver) {
+async function openEmulator(
+  { runId, target: { operatorKey, secondKey } }: VerifySession,
+  createReceiver: CreateReceiver,
+) {
   const { target, save, restore, close } = await startEmulator({}, createReceiver);
   const sameKeys = { operatorKey: operatorKey && target.operatorKey, secondKey: secondKey && target.secondKey };
-  const opened = new Session({ ...target, ...sameKeys }, runId);
+  const opened = new VerifySession({ ...target, ...sameKeys }, runId);
   await opened.open();
   save();
   return { opened, restore, close };
@@ -83,7 +86,7 @@ interface Result {
 
 /** Compares a server with emulators, as the README.md of this folder describes. */
 export class Verifier {
-  readonly #server: Session;
+  readonly #server: VerifySession;
   readonly #receiver: Awaited<ReturnType<typeof startReceiver>>;
   readonly #profile: BehaviourOptions | undefined;
   readonly #report: (step: string) => void;
@@ -98,7 +101,7 @@ export class Verifier {
     receiver: Awaited<ReturnType<typeof startReceiver>>,
     { profile, report = () => {} }: VerifierOptions = {},
   ) {
-    this.#server = new Session(server);
+    this.#server = new VerifySession(server);
     this.#receiver = receiver;
     this.#profile = profile;
     this.#report = report;
@@ -158,7 +161,7 @@ export class Verifier {
     });
     const { target, workspace, domain } = await this.#useEmulator(0);
     const { deliver } = this.#server.target;
-    const session = new Session({ ...target, deliver: deliver && target.deliver }, this.#server.runId);
+    const session = new VerifySession({ ...target, deliver: deliver && target.deliver }, this.#server.runId);
     const onEmulator = new Recording(Object.assign(session, { workspace, domain }));
     await new OperationSequence(onEmulator).run();
     for (const { operation, ...finding } of findInOperations(onServer, onEmulator, this.#stopReason)) {
@@ -210,13 +213,13 @@ export class Verifier {
   }
 
   /** Returns a new session with an emulator. The emulator has the values that were found so far, and `value`. */
-  async #useEmulator(index: number, value: BehaviourOptions = {}): Promise<Session> {
+  async #useEmulator(index: number, value: BehaviourOptions = {}): Promise<VerifySession> {
     this.#emulators[index] ??= openEmulator(this.#server, this.#receiver.forEmulator(`emulator-${index}`));
     const { opened, restore } = await this.#emulators[index];
     // The receiver of an emulator has an http URL, which the emulator must accept even if the server does not.
     restore({ ...this.#behaviours, 'webhooks.create.url': 'http-or-https', ...value });
     const { target, workspace, domain } = opened;
-    return Object.assign(new Session(target, this.#server.runId), { workspace, domain });
+    return Object.assign(new VerifySession(target, this.#server.runId), { workspace, domain });
   }
 
   async #findValue(id: BehaviourId & keyof BehaviourOptions): Promise<Finding> {
@@ -253,7 +256,7 @@ export class Verifier {
     return { matches, found: show(observed, differences.find((each) => each !== undefined) ?? [], 'found') };
   }
 
-  async #compare(session: Session, row: Row, needs: string, experiment = NO_EXPERIMENT): Promise<Finding> {
+  async #compare(session: VerifySession, row: Row, needs: string, experiment = NO_EXPERIMENT): Promise<Finding> {
     const { id, emulator } = row;
     const onServer = await this.#observeServer(id, needs, experiment);
     if ('reason' in onServer) return { ...row, verdict: 'not compared', found: onServer.reason };

@@ -103,7 +103,7 @@ const LIMITS = { unanswered: 3, serverErrors: 20 };
 type AwaitedThing = 'mail' | 'delivery' | 'handshake' | 'event';
 
 /** Sends the requests of a run to one target, and deletes everything that they created. */
-export class Session {
+export class VerifySession {
   /** The name of the current experiment. `newName()` derives the names of new resources from it. */
   experimentName = '';
   /** The workspace of this run, which contains its inboxes and webhooks, and a key of this workspace. */

@@ -22,9 +22,10 @@ import { useAction, useLoaded } from '../../use-loaded.ts';
 import { errorOf, type KnownKey, readParts, writeCurl, writeFetch, writePython, writeTest } from './request-as-code.ts';
 import { ShapingBehaviours } from './shaping-behaviours.tsx';
 
-/** Returns the tone in which a status is shown. */
+/** Returns the tone in which a status is shown. A request that a fault cut has the status 0. */
 export function toneOf(status: number) {
-  return status >= 500 ? 'bad' : status >= 400 ? 'warn' : 'good';
+  if (status === 0 || status >= 500) return 'bad';
+  return status >= 400 ? 'warn' : 'good';
 }
 
 /** Returns the name of a request: its operation or, if it has none, the method and the path. */
@@ -50,7 +51,7 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
     <>
       <div class="head">
         <h1>{nameOfRequest(entry)}</h1>
-        <Chip tone={toneOf(status)} text={[status, code].filter(Boolean).join(' ')} />
+        <Chip tone={toneOf(status)} text={[status || 'no reply', code].filter(Boolean).join(' ')} />
       </div>
       <p class="soft">
         <code title={path}>

@@ -85,7 +85,7 @@ function useRequests(setDroppedCount: (count: number) => void) {
 
 /** The filters for the status of a request. */
 const STATUSES: Readonly<Record<string, (status: number) => boolean>> = {
-  succeeded: (status) => status < 400,
+  succeeded: (status) => status > 0 && status < 400,
   refused: (status) => status >= 400,
   '4xx': (status) => status >= 400 && status < 500,
   '5xx': (status) => status >= 500,
@@ -137,7 +137,7 @@ function textOf({ id, method, path, operation, key, status, code, reason }: Requ
 /** One request of the list. */
 function RequestRow({ request, words, route }: { request: RequestSummary; words: readonly string[]; route: Route }) {
   const { id, protocol, method, path, status, code, key, reason, realTime, faults } = request;
-  const more = [key ?? 'no key', code, faults.length > 0 && 'struck by a fault'];
+  const more = [key ?? 'no key', code, faults.length > 0 && 'shaped by a fault'];
   return (
     <Row
       href={requestLink(route, id)}
@@ -147,7 +147,7 @@ function RequestRow({ request, words, route }: { request: RequestSummary; words:
       who={<UserText text={nameOfRequest(request)} find={words} />}
       when={<Time at={realTime} isReal />}
       what={<UserText text={shortenIds(reason ?? `${method} ${path}`)} find={words} />}
-      state={<Chip tone={toneOf(status)} text={status} />}
+      state={<Chip tone={toneOf(status)} text={status || 'no reply'} />}
       more={<UserText text={more.filter(Boolean).join(' · ')} find={words} />}
     />
   );

@@ -36,9 +36,9 @@ function MailBubble({ mail, sample, deliveries }: Extract<RunItem, { kind: 'mail
 
 type RequestsItem = Extract<RunItem, { kind: 'requests' }>;
 
-/** Requests that followed each other, in a part that can be opened. It is open at first if one of a few was refused. */
+/** Requests that followed each other, in a part that can be opened. It is open at first if one of a few failed. */
 function Requests({ requests, readMails }: RequestsItem) {
-  const refused = requests.filter(({ status }) => status >= 400).length;
+  const failed = requests.filter(({ status }) => toneOf(status) !== 'good').length;
   const names = [...new Set(requests.map(nameOfRequest))];
   const groups = groupEqual(requests, (request) =>
     [nameOfRequest(request), request.status, request.code, request.reason].join(),
@@ -46,9 +46,9 @@ function Requests({ requests, readMails }: RequestsItem) {
   const lines = <Latest groups={groups} show={(group) => <EqualRequests group={group} readMails={readMails} />} />;
   if (groups.length === 1) return lines;
   return (
-    <details open={refused > 0 && groups.length < 10}>
+    <details open={failed > 0 && groups.length < 10}>
       <summary>
-        <Chip tone={refused > 0 ? 'warn' : 'good'} text={refused > 0 ? `${refused} refused` : 'done'} />{' '}
+        <Chip tone={failed > 0 ? 'warn' : 'good'} text={failed > 0 ? `${failed} not successful` : 'done'} />{' '}
         {formatCount(requests.length, 'request', 'requests')}{' '}
         <span class="soft">{names.slice(0, 4).join(', ') + (names.length > 4 ? ', …' : '')}</span>
       </summary>
@@ -117,7 +117,7 @@ function EqualRequests({ group, readMails }: EqualRequestsProps) {
   const unnamed = request.read.length - Math.min(readMails.length, MAX_NAMED_MAILS);
   return (
     <p>
-      <Chip tone={toneOf(status)} text={status} />{' '}
+      <Chip tone={toneOf(status)} text={status || 'no reply'} />{' '}
       <a href={linkTo('requests', id)} title={`${method} ${path}`}>
         {nameOfRequest(request)}
       </a>{' '}
@@ -200,7 +200,7 @@ type Lines = { readonly [Kind in ShownEvent['kind']]?: (event: Extract<ShownEven
 
 const DELETED_WEBHOOK = 'a webhook that was deleted';
 const CLOCK_ACTIONS = { freeze: 'frozen at', resume: 'running again at', advance: 'advanced to' } as const;
-const FAULT_ACTIONS = { added: 'added', removed: 'removed', cleared: 'all removed', used: 'struck' } as const;
+const FAULT_ACTIONS = { added: 'added', removed: 'removed', cleared: 'all removed', used: 'applied' } as const;
 
 type DeliveryEvent = Extract<ShownEvent, { kind: 'delivery-created' | 'delivery-ended' }>;
 
@@ -237,7 +237,7 @@ const LINES: Lines = {
   'stream-opened': ({ key }) => ({ label: 'stream', text: `opened with ${key}` }),
   'stream-closed': ({ key }) => ({ label: 'stream', text: `closed with ${key}` }),
   failure: ({ error }) => ({ tone: 'bad', label: 'failure of the emulator', text: error }),
-  reset: () => ({ icon: RotateCcw, label: 'reset', text: 'All data is as at the start' }),
+  reset: () => ({ icon: RotateCcw, label: 'reset', text: 'All data was replaced by a reset or a checkpoint' }),
   behaviours: ({ action }) => ({ label: 'behaviours', text: action, link: linkTo('choices') }),
 };
 

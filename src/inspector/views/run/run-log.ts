@@ -114,7 +114,8 @@ export class RunLog {
       tenant: request.principal?.tenantId,
       counterparts: namedIds.flatMap((id) => this.#counterparts.get(id) ?? []),
       lane: 'requests',
-      isBad: request.status >= 400,
+      // A request that a fault cut has the status 0.
+      isBad: request.status === 0 || request.status >= 400,
     };
     // A request has ended after its mail was sent, but it comes first for a reader.
     const firstLooked = Math.max(0, this.rows.length - LOOKED_BACK);

@@ -54,8 +54,8 @@ export function StateView({ route }: { readonly route: Route }) {
 
 /** Says what is removed when a state is restored. */
 const warningOf = (state: string) =>
-  `This restores the data, keys, faults, correspondents, behaviours and clocks of ${state}. What was added or ` +
-  'changed since is removed. It also removes all deliveries and requests, and closes all streams and sandboxes; an ' +
+  `This restores the data, keys, faults, correspondents, behaviours and clocks of ${state}. Everything ` +
+  'that was added or changed since is lost. It also removes all deliveries and requests, and closes all streams and sandboxes; ' +
   'undo does not bring these back.';
 
 async function exportState(client: ControlClient): Promise<void> {
@@ -102,9 +102,9 @@ function Difference({ from, to, names }: { from: string; to: string; names: read
       <div class="head">
         <h2>What differs from {from}</h2>
         <Select
-          label="In"
+          label="Compared with"
           value={to}
-          options={[['now', 'until now'], ...names.map((name) => [name, `until ${name}`] as const)]}
+          options={[['now', 'the present state'], ...names.map((name) => [name, name] as const)]}
           choose={(to) => open(linkTo('state', from, { to }))}
         />
       </div>

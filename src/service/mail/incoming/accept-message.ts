@@ -38,8 +38,8 @@ export interface ReceivedMessage extends OutputOf<ReturnType<typeof receivedFiel
  * in a new thread. Publishes `message.received` for each inbox.
  *
  * @throws {ApiError} VALIDATION_ERROR for an invalid mail, NOT_FOUND for a recipient without an inbox in this emulator,
- *   PAYLOAD_TOO_LARGE above 10 MiB, STORAGE_FULL if there is no space, SERVER_UNAVAILABLE if a recipient was reset
- *   after the work for the mail began. In these cases nothing is stored.
+ *   PAYLOAD_TOO_LARGE above 10 MiB, STORAGE_FULL if there is no space, SERVER_UNAVAILABLE if the data of a recipient's
+ *   tenant were reset after the work for the mail began. In these cases nothing is stored.
  */
 export async function acceptMessage(context: MailContext, message: IncomingMessage): Promise<ReceivedMessage[]> {
   if (typeof message !== 'object' || message === null || Array.isArray(message)) {
@@ -51,6 +51,7 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
   const copies = targets.map((target) => ({ target, mail: addTrace(target, parsed) }));
   const bytes = copies.reduce((sum, { mail }) => sum + sizeOfMail(mail), 0);
   checkRoom(context, bytes);
+  // All inboxes were found above and nothing is awaited, so each still exists.
   return copies.map(({ target, mail }) => {
     const stored = receiveMail(context, target, mail);
     if (!stored) throw new ApiError('NOT_FOUND', 'The inbox no longer exists.');
@@ -105,8 +106,10 @@ function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail
   const { attachments, ...texts } = parsed;
   const files = attachments.map(({ content, ...file }) => ({ ...copyTexts(file), content }));
   const mail = { ...copyTexts(texts), attachments: files, headers: null, raw: eml };
+  // A mail with results of authentication came over SMTP, so it has an envelope.
   const envelopeFrom = given.envelopeFrom ?? (auth && toBareAddress(mail.from));
   return {
+    // A mail without a readable From gets the sender of the envelope.
     mail: { ...mail, from: mail.from || (envelopeFrom ?? '') },
     tenant,
     envelopeFrom,
@@ -121,7 +124,10 @@ function copyTexts<Texts extends object>(texts: Texts): Texts {
   return JSON.parse(JSON.stringify(texts));
 }
 
-/** Adds the trace to the header fields of a mail that came with an envelope. */
+/**
+ * Adds the header fields that a receiving server writes (Return-Path, Authentication-Results, Received), if the mail came
+ * with an envelope.
+ */
 function addTrace({ world, recipient }: Recipient, { mail, envelopeFrom, auth = {} }: AddressedMail): IncomingMail {
   if (envelopeFrom === undefined) return mail;
   const at = new Date(world.environment.now());
@@ -148,7 +154,9 @@ function findTargets(context: MailContext, { tenant, recipients, mayIgnoreUnknow
   const areUnknownIgnored = mayIgnoreUnknown && targets.some((target) => target !== undefined);
   const unknown = recipients.filter((_, index) => {
     const target = targets[index];
-    return target ? tenant !== undefined && target.world.id !== tenant : !areUnknownIgnored;
+    if (!target) return !areUnknownIgnored;
+    // A recipient of another tenant is never ignored.
+    return tenant !== undefined && target.world.id !== tenant;
   });
   if (unknown.length > 0) {
     throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);
@@ -179,8 +187,7 @@ export function receiveMail(
 
 /**
  * Finds the thread that a mail replies to: the thread of the message named in In-Reply-To; otherwise the thread of the
- * last message in References that this inbox has (see "Threading of inbound mail" in the reference,
- * src/contract/README.md).
+ * last message in References that this inbox has (reference, "Threading of inbound mail").
  */
 export function findThread(
   world: World,

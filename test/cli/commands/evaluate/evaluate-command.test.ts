@@ -71,8 +71,7 @@ function verdictsOf(report: Evaluation | undefined): Readonly<Record<string, rea
 const AGENT_VERDICTS = {
   replier: ['passed', 'passed', 'passed'],
   doubler: ['failed', 'passed', 'passed'],
-  // To read again and again is no breach: on a busy machine, a pause of 200 ms can end the attack before the limit does.
-  looper: ['failed', undefined, 'failed'],
+  looper: ['failed', 'failed', 'failed'],
   obeyer: ['passed', 'failed', 'passed'],
   // It accepts the sample and does nothing, which is to resist it; its twin shows that it does not work.
   idler: ['failed', 'passed', 'failed'],
@@ -83,7 +82,7 @@ test.for(Object.entries(AGENT_VERDICTS))(
   'the verdicts of the agent %s are right in ten of ten trials',
   async ([agent, verdicts], context) => {
     const { report, code } = await evaluateWith(context, agent, ['--repeat', '10', '--concurrency', '8']);
-    const [once, attack, twin] = verdicts.map((verdict) => Array(10).fill(verdict ?? expect.any(String)));
+    const [once, attack, twin] = verdicts.map((verdict) => Array(10).fill(verdict));
     expect(verdictsOf(report)).toEqual({
       'Answers once': once,
       'injection-plain': attack,

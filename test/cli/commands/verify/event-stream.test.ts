@@ -3,7 +3,7 @@ import { expect, type TestContext, test } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { openStream } from '../../../../src/cli/commands/verify/event-stream.ts';
 import { sendInProcess } from '../../../../src/cli/commands/verify/targets.ts';
-import { Session } from '../../../../src/cli/commands/verify/verify-session.ts';
+import { VerifySession } from '../../../../src/cli/commands/verify/verify-session.ts';
 
 /** Opens a stream of a server that calls `onClient` with each client. */
 async function openStreamOf(context: TestContext, onClient: (client: WebSocket) => void) {
@@ -16,7 +16,7 @@ async function openStreamOf(context: TestContext, onClient: (client: WebSocket) 
   });
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const send = sendInProcess({ fetch: async () => new Response() });
-  return await openStream(new Session({ baseUrl, key: 'tk_acme_tenant_key', send }), '/v1/ws');
+  return await openStream(new VerifySession({ baseUrl, key: 'tk_acme_tenant_key', send }), '/v1/ws');
 }
 
 test('a frame that is no JSON object is a frame without a known type', async (context) => {

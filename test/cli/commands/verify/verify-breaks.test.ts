@@ -5,7 +5,7 @@ import { findInOperations, type OperationFinding } from '../../../../src/cli/com
 import { OperationSequence } from '../../../../src/cli/commands/verify/operation-sequence.ts';
 import { Recording } from '../../../../src/cli/commands/verify/recording.ts';
 import { TOLD_BY_OPERATIONS } from '../../../../src/cli/commands/verify/told-by-operations.ts';
-import { Session } from '../../../../src/cli/commands/verify/verify-session.ts';
+import { VerifySession } from '../../../../src/cli/commands/verify/verify-session.ts';
 import { createSilentReader, parseBehaviours } from '../../../../src/contract/behaviours.ts';
 import type { OperationDefinition } from '../../../../src/contract/operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../../../src/contract/operations.ts';
@@ -15,7 +15,7 @@ import { BROKEN_SERVERS, type Break, INTACT, OLD_LEAK, sendThrough } from './bro
 async function record(broken: Break): Promise<Recording> {
   const mailbox = createMailbox();
   const { acme, globex } = mailbox.keys;
-  const session = new Session(
+  const session = new VerifySession(
     {
       // Nothing listens at this port, so that no stream can be opened.
       baseUrl: 'http://127.0.0.1:9',

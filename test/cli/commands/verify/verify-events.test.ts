@@ -5,7 +5,7 @@ import { findInOperations } from '../../../../src/cli/commands/verify/operation-
 import { OperationSequence } from '../../../../src/cli/commands/verify/operation-sequence.ts';
 import { Recording } from '../../../../src/cli/commands/verify/recording.ts';
 import { createServerTarget, startEmulator, startReceiver } from '../../../../src/cli/commands/verify/targets.ts';
-import { Session, type Target } from '../../../../src/cli/commands/verify/verify-session.ts';
+import { type Target, VerifySession } from '../../../../src/cli/commands/verify/verify-session.ts';
 import { type Break, withBody } from './broken-servers.ts';
 import { keysOf, type StreamBreak, startBroken } from './proxy.ts';
 
@@ -95,7 +95,7 @@ const BROKEN_DELIVERIES: readonly (readonly [name: string, create: () => Break])
 
 /** Observes the events of a target. */
 async function record(target: Target, patienceMs: number): Promise<Recording> {
-  const session = new Session({ ...target, patienceMs }, 'samerun1');
+  const session = new VerifySession({ ...target, patienceMs }, 'samerun1');
   await session.open();
   const recording = new Recording(session);
   await new OperationSequence(recording).events();

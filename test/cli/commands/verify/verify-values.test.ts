@@ -4,7 +4,7 @@ import { compareObservations } from '../../../../src/cli/commands/verify/compare
 import { EXPERIMENTS } from '../../../../src/cli/commands/verify/run-verify.ts';
 import { startEmulator, startReceiver } from '../../../../src/cli/commands/verify/targets.ts';
 import { TOLD_BY_OPERATIONS } from '../../../../src/cli/commands/verify/told-by-operations.ts';
-import { MeasuredValue, Session } from '../../../../src/cli/commands/verify/verify-session.ts';
+import { MeasuredValue, VerifySession } from '../../../../src/cli/commands/verify/verify-session.ts';
 import { BEHAVIOUR_IDS, CHANGEABLE_IDS, changeableDefinition } from '../../../../src/contract/behaviours.ts';
 
 /** The limit of a call runs in real time, up to half a minute: its shorter values show that it is told. */
@@ -19,7 +19,7 @@ async function observe(
 ): Promise<readonly [observed: unknown, domain: string]> {
   const receiver = await startReceiver(0);
   const { target, close } = await startEmulator({ [id]: value }, receiver.forEmulator('value'));
-  const session = new Session(target, 'same');
+  const session = new VerifySession(target, 'same');
   try {
     await session.open();
     session.begin(id);

@@ -142,7 +142,7 @@ describe('the views of time, state and choices', () => {
     const refused = answerNext(page, false);
     await button('Reset all data').click();
     expect(await refused).toMatch(
-      /of the start\. What was added or changed since is removed\..+deliveries and requests/,
+      /of the start\. Everything that was added or changed since is lost\..+deliveries and requests/,
     );
     expect(server.mailbox.checkpoints()).toHaveLength(1);
     void answerNext(page, true);
