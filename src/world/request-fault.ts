@@ -176,12 +176,12 @@ export type RequestFault = OutputOf<ReturnType<typeof ownFields> & Omit<ReturnTy
 export const REQUEST = {
   options: lazy(() => z.strictObject({ ...ownOptions(), ...planFields() }).superRefine(checkCombination)),
   fault: lazy(() => z.strictObject({ ...faultFields(), ...ownFields() })),
-  create(options: ParsedOptions<typeof ownOptions>): Omit<RequestFault, keyof FaultIdentity> {
+  create(options: ParsedOptions<typeof ownOptions>): OwnFields {
     const { on, operation = null, key = null, tier = null, effect, after, times } = options;
     const { status, body, headers, latency, cut, rateLimit } = options;
     const kind = kindOf(options);
     const isReplyReplaced = kind === 'rate-limit' || cut !== undefined || status !== undefined;
-    return {
+    const fault: { -readonly [Field in keyof OwnFields]: OwnFields[Field] } = {
       on,
       kind,
       operation,
@@ -190,14 +190,18 @@ export const REQUEST = {
       after,
       times: kind === 'rate-limit' ? null : times,
       effect: effect ?? (isReplyReplaced ? 'none' : 'applied'),
-      ...(status !== undefined && { status }),
-      ...(body !== undefined && { body: JSON.parse(JSON.stringify(body)) }),
-      ...(headers && { headers }),
-      ...(latency && { latency }),
-      ...(rateLimit && { rateLimit: { limit: rateLimit.limit, perMs: parseDuration(rateLimit.per) } }),
     };
+    if (status !== undefined) fault.status = status;
+    if (body !== undefined) fault.body = JSON.parse(JSON.stringify(body));
+    if (headers) fault.headers = headers;
+    if (latency) fault.latency = latency;
+    if (rateLimit) fault.rateLimit = { limit: rateLimit.limit, perMs: parseDuration(rateLimit.per) };
+    return fault;
   },
 };
+
+/** The fields of a fault of requests without its identity. */
+type OwnFields = Omit<RequestFault, keyof FaultIdentity>;
 
 function kindOf(options: ParsedOptions<typeof ownOptions>): RequestFaultKind {
   const { rateLimit, cut, status, body, headers } = options;

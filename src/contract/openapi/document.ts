@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { compareTexts } from '../../basics/text.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { errorBody } from '../schemas.ts';
 
@@ -89,11 +90,14 @@ export function createDocument(parts: DocumentParts): OpenApiDocument {
     },
   } as const;
   const result = moveDefinitions(document, schemas) as typeof document;
-  const sorted = Object.fromEntries(Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  const sorted = Object.fromEntries(Object.entries(schemas).toSorted(([one], [other]) => compareTexts(one, other)));
   return { ...result, components: { ...result.components, schemas: { ...result.components.schemas, ...sorted } } };
 }
 
-/** Moves the named schemas from every `$defs` in a value to `schemas`. Returns the value without them. */
+/**
+ * Moves the named schemas from every `$defs` in a value to `schemas`, and changes the references to them. Returns the
+ * value without `$defs`.
+ */
 function moveDefinitions(value: unknown, schemas: Record<string, Json>): unknown {
   if (Array.isArray(value)) return value.map((item) => moveDefinitions(item, schemas));
   if (typeof value === 'string') return value.replace(/^#\/\$defs\//, '#/components/schemas/');
@@ -156,16 +160,14 @@ function describeRow(row: DescribedRow): Json {
     ...successes.map((success, index) => describeSuccess(success, index === 0 ? example.reply : undefined)),
     ...groupByStatus(errors).map(({ status, name }) => [status, { $ref: `#/components/responses/${name}` }] as const),
   ];
-  return {
-    operationId: id,
-    summary,
-    ...(description !== undefined && { description }),
-    tags: [tag],
-    security,
-    ...(parameters.length > 0 && { parameters }),
-    ...(row.body && { requestBody: describeBody(row.body, row.isBodyStrict, example.body) }),
-    responses: Object.fromEntries(responses),
-  };
+  const described: Record<string, unknown> = { operationId: id, summary };
+  if (description !== undefined) described.description = description;
+  described.tags = [tag];
+  described.security = security;
+  if (parameters.length > 0) described.parameters = parameters;
+  if (row.body) described.requestBody = describeBody(row.body, row.isBodyStrict, example.body);
+  described.responses = Object.fromEntries(responses);
+  return described;
 }
 
 function pathParameters({ params, example }: DescribedRow): Json[] {
@@ -179,8 +181,8 @@ function pathParameters({ params, example }: DescribedRow): Json[] {
 }
 
 /**
- * Describes the query. The output schema is used, because a number in a query is a text before it is parsed; if a
- * schema has no output, as that of a value that is only normalised, its input is described.
+ * Describes the parameters of a query by the output of their schemas: a number is sent as text, but is shown as a number.
+ * Some schemas cannot describe their output; then their input is described.
  */
 function queryParameters({ query }: DescribedRow): Json[] {
   return Object.entries(query?.shape ?? {}).map(([name, field]) => {
@@ -189,14 +191,12 @@ function queryParameters({ query }: DescribedRow): Json[] {
     const { type, anyOf, oneOf, enum: values } = output;
     const isKnown = [type, anyOf, oneOf, values].some((each) => each !== undefined);
     const { description, ...schema } = isKnown ? output : toJsonSchema(parameter, 'input');
-    return {
-      name,
-      in: 'query',
-      required: !parameter.safeParse(undefined).success,
-      ...(description !== undefined && { description }),
-      ...(schema.type === 'array' && { explode: false }),
-      schema,
-    };
+    const described: Record<string, unknown> = { name, in: 'query', required: !parameter.safeParse(undefined).success };
+    if (description !== undefined) described.description = description;
+    // A list is one parameter, with commas between its items.
+    if (schema.type === 'array') described.explode = false;
+    described.schema = schema;
+    return described;
   });
 }
 
@@ -212,17 +212,18 @@ const SUCCESS = { 200: 'OK', 201: 'Created' };
  * describes bytes without a schema.
  */
 function describeSuccess({ status, schema, content, headers }: DescribedSuccess, example: unknown) {
-  const described =
-    content === undefined ? schema && jsonContent(toJsonSchema(schema, 'output'), example) : { [content]: {} };
-  const body = schema && { content: described };
-  return [status, { description: SUCCESS[status], ...(headers && { headers }), ...body }] as const;
+  const reply: Record<string, unknown> = { description: SUCCESS[status] };
+  if (headers) reply.headers = headers;
+  if (schema && content !== undefined) reply.content = { [content]: {} };
+  else if (schema) reply.content = jsonContent(toJsonSchema(schema, 'output'), example);
+  return [status, reply] as const;
 }
 
 /** The form of the errors in a document. */
 interface ErrorForm {
   /** Whether an error contains its code. */
   readonly hasCode: boolean;
-  /** The headers that every error can have. */
+  /** The headers that every error can have. A document that has none does not describe `WWW-Authenticate` either. */
   readonly headers?: Json;
 }
 

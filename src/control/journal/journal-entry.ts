@@ -258,14 +258,15 @@ function showData(entry: EntryOf, reader: JournalReader): object {
 
 function showMailEvent(tenantId: string, event: MailEvent): JournalMail {
   const { id: eventId, message, attachments, inbox, source, routes, forwardOf, bounce, lacksBytes } = event;
-  return {
+  const shown: { -readonly [Field in keyof JournalMail]: JournalMail[Field] } = {
     eventId,
     inbox,
     source,
-    ...(routes && { routes }),
-    ...(forwardOf !== undefined && { forwardOf }),
-    ...(bounce && { bounce }),
     mail: showMailAsItWas(tenantId, message, attachments),
-    ...(lacksBytes && { lacksBytes }),
   };
+  if (routes) shown.routes = routes;
+  if (forwardOf !== undefined) shown.forwardOf = forwardOf;
+  if (bounce) shown.bounce = bounce;
+  if (lacksBytes) shown.lacksBytes = lacksBytes;
+  return shown;
 }
