@@ -149,12 +149,18 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, action: string, argument: stri
   [['validate', 'a.json'], { AGENT_MAILBOX_FIXTURES: 'b.json' }, 'validate', 'a.json'],
   [['validate', '--', '-h'], {}, 'validate', '-h'],
 ])('reads %j with %j in the environment as %s of %s', ([args, env, action, argument], { expect }) => {
-  expect(parseCommandLine(args, env)).toEqual({ action, argument, rest: [], flags: {} });
+  expect(parseCommandLine(args, env)).toEqual({ action, argument, otherCommand: [], others: [], flags: {} });
 });
 
 test('reads a second argument of a command that takes one', ({ expect }) => {
   const parsed = parseCommandLine(['client', 'python', 'mailbox_client.py'], {});
-  expect(parsed).toEqual({ action: 'client', argument: 'python', rest: ['mailbox_client.py'], flags: {} });
+  expect(parsed).toEqual({
+    action: 'client',
+    argument: 'python',
+    otherCommand: [],
+    others: ['mailbox_client.py'],
+    flags: {},
+  });
 });
 
 test.for<[args: string[], env: NodeJS.ProcessEnv, flags: object, otherCommand: string[]]>([
@@ -164,7 +170,13 @@ test.for<[args: string[], env: NodeJS.ProcessEnv, flags: object, otherCommand: s
   [['exec', '--', 'sh'], { AGENT_MAILBOX_PORT: '1' }, { port: { value: '1', source: 'AGENT_MAILBOX_PORT' } }, ['sh']],
 ])('reads %j with %j in the environment as exec with %j of %j', ([args, env, flags, otherCommand], { expect }) => {
   const parsed = parseCommandLine(args, env);
-  expect(parsed).toEqual({ action: 'exec', argument: undefined, rest: otherCommand, flags: expect.any(Object) });
+  expect(parsed).toEqual({
+    action: 'exec',
+    argument: undefined,
+    otherCommand,
+    others: [],
+    flags: expect.any(Object),
+  });
   const [given] = Object.values('flags' in parsed ? parsed.flags : {});
   const [wanted] = Object.values(flags);
   expect(given?.value).toEqual(wanted?.value);

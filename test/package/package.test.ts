@@ -392,7 +392,8 @@ test('adds at most 90 kB of code for the samples, without its indentation, and l
   ]);
 });
 
-test.for(['index.cjs', 'index.import.js', 'index.node.js', 'vitest.js', 'matchers.cjs', 'samples.cjs'])(
+// `vitest.js` runs in Node only, and `testScenarios` loads a server when it is called.
+test.for(['index.cjs', 'index.import.js', 'index.node.js', 'matchers.cjs', 'samples.cjs'])(
   'reaches no server or command from %s, which a bundler would then follow',
   (entry, { expect }) => {
     const reached = filesReachedFrom(join(consumer, 'node_modules', packageJson.name, 'dist'), entry);

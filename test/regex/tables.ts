@@ -78,6 +78,7 @@ export const OTHER_PACKAGES: Readonly<Record<string, string>> = {
     '@babel/runtime @noble/hashes bytes content-disposition cookie cookie-signature date-fns debug depd ' +
     'express get-intrinsic lodash-es mime mime-types object-inspect outvariant path-to-regexp supports-color ' +
     'toidentifier vary',
+  'Its expressions see only the scenario files of a user, which the user wrote.': 'yaml',
   'It parses what express parses only if it is asked, and express is not asked: queries, bodies, files, proxies.':
     'body-parser iconv-lite media-typer proxy-addr qs raw-body send',
 };

@@ -4,7 +4,13 @@ import { quote, type RunCommand, UsageError } from '../command.ts';
 import { DEFAULT_PYTHON_FILE, writeGeneratedFile } from '../files.ts';
 
 /** Writes the client for Python, the same that an emulator serves at `GET /__mock/client.py`. */
-export const writeClient: RunCommand = async (terminal, _, language = '', [file = DEFAULT_PYTHON_FILE]) => {
+export const writeClient: RunCommand = async (
+  terminal,
+  _flags,
+  language = '',
+  _otherCommand,
+  [file = DEFAULT_PYTHON_FILE],
+) => {
   if (language !== 'python') {
     throw new UsageError(
       `There is no client for ${quote(language)} to write; there is one for python. ` +

@@ -31,6 +31,7 @@ export async function observeEvents(s: VerifySession): Promise<Readonly<Record<s
     const [from, to] = [await s.createInbox(fields, key), await s.createInbox(fields, key)];
     parts.push({ name, from, to, key: workspaceKey.key, subject: `verify ${name}` });
   }
+  const names = nameAddresses(parts.map(({ name, from, to }) => ({ name, inboxes: [from, to] })));
   const observed: Record<string, unknown> = {};
   const streams: { readonly name: string; readonly stream: Stream; readonly told: readonly string[] }[] = [];
   /** `told` are the parts of whose mail the stream must be told. */
@@ -58,7 +59,7 @@ export async function observeEvents(s: VerifySession): Promise<Readonly<Record<s
     for (const { name, stream, told } of streams) {
       for (const part of told) await waitUntilTold(stream, `${LAST} of ${part}`);
       const events = stream.frames.filter(({ message }) => String(message?.subject).startsWith('verify'));
-      observed[name] = events.length > 0 ? describeEvents(events) : 'no event in time';
+      observed[name] = events.length > 0 ? describeEvents(events, names) : 'no event in time';
     }
   } finally {
     for (const { stream } of streams) stream.close();
@@ -77,21 +78,40 @@ async function waitUntilTold(stream: Stream, subject: string): Promise<void> {
 }
 
 /** The events about the mails before the last one, by what they are about. */
-function describeEvents(frames: Stream['frames']): Readonly<Record<string, unknown>> {
+function describeEvents(frames: Stream['frames'], names: AddressNames): Readonly<Record<string, unknown>> {
   const described: Record<string, unknown[]> = {};
   for (const frame of frames.filter(({ message }) => !String(message.subject).startsWith(LAST))) {
     const name = `${frame.event_type} ${frame.message.subject}`;
-    described[name] = [...(described[name] ?? []), withoutOwnValues(frame)];
+    described[name] = [...(described[name] ?? []), withoutOwnValues(frame, names)];
   }
   return Object.fromEntries(Object.entries(described).toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
-/** Replaces the id and the times of an event, which each service chooses for itself, by whether they have the form. */
-function withoutOwnValues(value: unknown, field = ''): unknown {
+/** The addresses of inboxes, each with a name for it. The names in the addresses depend on what was created before. */
+type AddressNames = ReadonlyMap<string, string>;
+
+function nameAddresses(
+  parts: readonly { readonly name: string; readonly inboxes: readonly OwnInbox[] }[],
+): AddressNames {
+  return new Map(
+    parts.flatMap(({ name, inboxes: [from, to] }) => [
+      [from?.email ?? '', `the sender of ${name}`],
+      [to?.email ?? '', `the recipient of ${name}`],
+    ]),
+  );
+}
+
+/**
+ * Replaces the id and the times of an event, which each service chooses for itself, by whether they have the form, and
+ * addresses by their names.
+ */
+function withoutOwnValues(value: unknown, names: AddressNames, field = ''): unknown {
+  if (typeof value === 'string' && names.has(value)) return names.get(value);
   if (typeof value === 'string' && /^evt_[\w-]+$/.test(value)) return 'an event id';
   if (typeof value === 'string' && /^(?:timestamp|receivedAt)$/.test(field)) return TIME.test(value) ? 'a time' : value;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutOwnValues(each, name)]));
+  if (Array.isArray(value)) return value.map((each) => withoutOwnValues(each, names, field));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withoutOwnValues(each, names, name)]));
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/;
@@ -140,7 +160,7 @@ export async function observeDeliveries(s: VerifySession): Promise<Readonly<Reco
       if (name === 'the tenant') names.delete('others');
       const told = names.size === 0 ? ['no delivery in time'] : [...names].toSorted();
       const first = receiver.calls.find((call) => inboxIdOf(call) === ofFirst);
-      const payload = first && withoutOwnValues(JSON.parse(first.body));
+      const payload = first && withoutOwnValues(JSON.parse(first.body), nameAddresses(parts));
       return [`the webhook of ${name}`, { told, payload, signatures: signaturesOf(receiver) }];
     }),
   );

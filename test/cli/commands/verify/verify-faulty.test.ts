@@ -50,7 +50,8 @@ test.for<[string, Fault]>([
     profile: {},
   });
   expect(stopped).toMatch(/were not answered|answered with 502/);
-  expect(count).toBeLessThanOrEqual(25);
+  // Some of these delete what was created, and look whether it is gone.
+  expect(count).toBeLessThanOrEqual(30);
   expect(findings.length).toBeGreaterThan(150);
   expect(findings.filter(({ verdict }) => verdict === 'agrees')).toEqual([]);
 });

@@ -10,7 +10,10 @@ describe('the view Run', () => {
     const { page, server } = await open(context, { hash: '' });
     await page.getByText(`curl ${server.url}/v1/messages -H 'X-API-Key: ak_acme_helpdesk_key'`).waitFor();
     await page.getByRole('button', { name: 'Deliver a sample' }).click();
-    await page.getByRole('list', { name: 'What happened' }).getByText('Mail in').waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Samples' });
+    await dialog.getByRole('button', { name: 'All injections' }).click();
+    await dialog.getByRole('button', { name: /^Deliver \d+ samples$/ }).click();
+    await page.getByRole('list', { name: 'What happened' }).getByText('Mail in').first().waitFor();
   });
 
   test('shows mail, the requests about it, the mail that was sent and its answer, in this order', async (context) => {
