@@ -13,7 +13,7 @@ type WithoutIdentity<Each> = Omit<Each, keyof FaultIdentity>;
 
 /** What happens to the delivery, for each kind. A fault that changes the request affects the first attempt only. */
 export const DELIVERY_FAULTS = {
-  duplicate: 'It is sent twice.',
+  duplicate: 'It is sent twice, with the same `webhook-id`.',
   reorder: 'It is sent after the next delivery to the same webhook, or after a minute without a next delivery.',
   hold: 'It waits until it is released.',
   drop: 'It is never sent.',

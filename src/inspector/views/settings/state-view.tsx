@@ -55,8 +55,8 @@ export function StateView({ route }: { readonly route: Route }) {
 /** Says what is removed when a state is restored. */
 const warningOf = (state: string) =>
   `This restores the data, keys, faults, correspondents, behaviours and clocks of ${state}. Everything ` +
-  'that was added or changed since is lost. It also removes all deliveries and requests, and closes all streams and sandboxes; ' +
-  'undo does not bring these back.';
+  'that was added or changed since is lost. It also removes all deliveries and requests, and closes all streams and ' +
+  'sandboxes; undo does not bring these back.';
 
 async function exportState(client: ControlClient): Promise<void> {
   const fixture = await client.exportState();

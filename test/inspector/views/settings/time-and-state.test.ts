@@ -157,7 +157,7 @@ describe('the views of time, state and choices', () => {
     const line = (name: string) => page.getByRole('listitem').filter({ has: page.getByText(name, { exact: true }) });
     const warning = answerNext(page, true);
     await line('with one').getByRole('button', { name: 'Restore' }).click();
-    expect(await warning).toContain('of “with one”. What was added');
+    expect(await warning).toContain('of “with one”. Everything that was added');
     await expect.poll(subjects).toEqual(['Mail number 1']);
     void answerNext(page, true);
     await line('Before restoring with one').getByRole('button', { name: 'Restore' }).click();
