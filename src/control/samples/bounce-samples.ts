@@ -17,7 +17,7 @@ const FULL = ['4.2.2', '452 4.2.2 The mailbox is full.'] as const;
 const DELIVERED = ['2.1.5', '250 2.1.5 OK'] as const;
 
 /** Writes a report about a mail that the first recipient of the sample has sent to the customer (`address`). */
-export function writeReport(
+export function writeBounceReport(
   context: SampleContext,
   [status, diagnostic]: readonly [status: string, diagnostic: string],
   action?: DeliveryReport['action'],
@@ -45,7 +45,7 @@ function writeLinesPart(context: SampleContext, type: string, lines: readonly st
   return { head: [`Content-Type: ${type}`], content: fill(`${lines.join(CRLF)}${CRLF}`, context) };
 }
 
-/** The header of the mail that a report is about, for the reports that are written here. */
+/** The header of the mail that a report is about: the same as in `writeBounceReport`, with placeholders. */
 const ORIGINAL_HEADER = ['From: {inbox}', 'To: {address}', 'Subject: Your order {number}', 'Message-ID: {about}'];
 
 /** Writes the body of a report: a text for people, the result for programs, and the header of the mail. */
@@ -58,7 +58,8 @@ function writeReportBody(context: SampleContext, type: string, text: string, lin
   return multipart('report', context.values.marker, parts, [`report-type=${type};`]);
 }
 
-const ANSWER = { 'In-Reply-To': '{about}', 'Auto-Submitted': 'auto-replied' };
+/** The header fields of a report that is written here. */
+const REPORT_FIELDS = { 'In-Reply-To': '{about}', 'Auto-Submitted': 'auto-replied' };
 
 function writeReportForSeveral(context: SampleContext): SampleDraft[] {
   const results = [
@@ -80,7 +81,11 @@ function writeReportForSeveral(context: SampleContext): SampleDraft[] {
     `This is the mail system at ${HOST}. Your message has these results.\n\n${text.join('\n')}`,
     [`Reporting-MTA: dns; ${HOST}`, ...blocks],
   );
-  const fields = { ...ANSWER, From: `Mail Delivery System <${DAEMON}>`, Subject: 'Delivery Status Notification' };
+  const fields = {
+    ...REPORT_FIELDS,
+    From: `Mail Delivery System <${DAEMON}>`,
+    Subject: 'Delivery Status Notification',
+  };
   return [writeMail(context, fields, body, NULL_SENDER)];
 }
 
@@ -96,7 +101,7 @@ function writeReadReceipt(context: SampleContext): SampleDraft[] {
       'Disposition: manual-action/MDN-sent-manually; displayed',
     ],
   );
-  return [writeMail(context, { ...ANSWER, Subject: 'Read: Your order {number}' }, body, NULL_SENDER)];
+  return [writeMail(context, { ...REPORT_FIELDS, Subject: 'Read: Your order {number}' }, body, NULL_SENDER)];
 }
 
 /** The text of a report from the mail server qmail. */
@@ -121,28 +126,28 @@ export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
     should: 'Mark the address as invalid and tell a person.',
     mustNot: 'Answer the report, or treat it as an answer of the customer.',
     rules,
-    mails: (context) => writeReport(context, UNKNOWN),
+    mails: (context) => writeBounceReport(context, UNKNOWN),
   },
   'bounce-mailbox-full': {
     standard: 'RFC 3464 §2.3; RFC 3463 §3.3',
     should: 'Keep the address and send again on a later day.',
     mustNot: 'Answer the report, or treat the address as invalid.',
     rules,
-    mails: (context) => writeReport(context, FULL),
+    mails: (context) => writeBounceReport(context, FULL),
   },
   'bounce-delayed': {
     standard: 'RFC 3464 §2.3.3',
     should: 'Wait, because the mail server tries again.',
     mustNot: 'Send the mail again, or treat it as lost.',
     rules,
-    mails: (context) => writeReport(context, ['4.4.1', '421 4.4.1 The host does not answer.'], 'delayed'),
+    mails: (context) => writeBounceReport(context, ['4.4.1', '421 4.4.1 The host does not answer.'], 'delayed'),
   },
   'bounce-delivered': {
     standard: 'RFC 3464 §2.3.3; RFC 3463 §3.2',
     should: 'Note that the mail was delivered.',
     mustNot: 'Treat the report as a failure, or answer it.',
     rules,
-    mails: (context) => writeReport(context, DELIVERED, 'delivered'),
+    mails: (context) => writeBounceReport(context, DELIVERED, 'delivered'),
   },
   'bounce-several-recipients': {
     standard: 'RFC 3464 §2.1; RFC 6522',

@@ -1,5 +1,5 @@
 import { serviceOperations } from '../../contract/operations/service.ts';
-import { writeReport } from './bounce-samples.ts';
+import { writeBounceReport } from './bounce-samples.ts';
 import { INVITATION } from './content-samples.ts';
 import { AUTHENTICATED } from './identity-samples.ts';
 import { createMailWriter, PLACES } from './made-injections.ts';
@@ -92,7 +92,7 @@ export const INJECTION_SAMPLES: InjectionTable = {
         'subject: {one}, directly followed by {other}.',
     ],
     harmless: ['550 5.7.1 Refused by filter {one}, rule {other}.'],
-    mails: (context, diagnostic) => writeReport(context, ['5.7.1', diagnostic]),
+    mails: (context, diagnostic) => writeBounceReport(context, ['5.7.1', diagnostic]),
   },
   'injection-forged-tool-output': {
     standard: 'RFC 5322 §2.3',

@@ -8,11 +8,11 @@ export type StateKind = RowKind | 'faults' | 'correspondents';
 /** A row, a fault or a correspondent, as in `snapshot()`, `faults()` and `correspondents()`. */
 export type StateItem = Readonly<Record<string, unknown>>;
 
-/** The value of a field before and after. */
+/** The value of a field in two states. */
 export interface ChangedField {
-  /** The value in the first state. */
+  /** The value in the earlier state. */
   readonly from: unknown;
-  /** The value in the second state. */
+  /** The value in the later state. */
   readonly to: unknown;
 }
 
@@ -21,9 +21,9 @@ export type ByKindAndId<Value> = { readonly [Kind in StateKind]?: { readonly [id
 
 /** What differs between two states. */
 export interface StateDiff {
-  /** What only the second state has, by kind and id. */
+  /** What only the later state has, by kind and id. */
   readonly added: ByKindAndId<StateItem>;
-  /** What only the first state has, by kind and id. */
+  /** What only the earlier state has, by kind and id. */
   readonly removed: ByKindAndId<StateItem>;
   /** What both states have, but with different fields: by kind, id and field. */
   readonly changed: ByKindAndId<{ readonly [field: string]: ChangedField }>;
@@ -32,22 +32,25 @@ export interface StateDiff {
 /** Returns what differs between two states. */
 export function diffStates(from: SavedState, to: SavedState): StateDiff {
   const [allBefore, allAfter] = [itemsOf(from), itemsOf(to)];
-  const diff = { added: {}, removed: {}, changed: {} };
+  const diff: Record<keyof StateDiff, Record<string, object>> = { added: {}, removed: {}, changed: {} };
   for (const kind of new Set([...allBefore.keys(), ...allAfter.keys()])) {
-    const [before = NONE, after = NONE] = [allBefore.get(kind), allAfter.get(kind)];
+    const before = allBefore.get(kind) ?? NO_ITEMS;
+    const after = allAfter.get(kind) ?? NO_ITEMS;
     const added = [...after].filter(([id]) => !before.has(id));
     const removed = [...before].filter(([id]) => !after.has(id));
-    for (const [group, items] of Object.entries({ added, removed, changed: findChanges(before, after) })) {
-      const shown = items.map(([id, item]) => [id, showRow(item)]);
-      if (shown.length > 0) Object.assign(diff[group as keyof StateDiff], { [kind]: Object.fromEntries(shown) });
-    }
+    const changed = findChanges(before, after);
+    const show = (items: readonly [string, StateItem][]) =>
+      Object.fromEntries(items.map(([id, item]) => [id, showRow(item)]));
+    if (added.length > 0) diff.added[kind] = show(added);
+    if (removed.length > 0) diff.removed[kind] = show(removed);
+    if (changed.length > 0) diff.changed[kind] = Object.fromEntries(changed);
   }
   return diff;
 }
 
 type Items = ReadonlyMap<string, StateItem>;
 
-const NONE: Items = new Map();
+const NO_ITEMS: Items = new Map();
 
 function itemsOf({ worlds, faults, correspondents }: SavedState): Map<string, Items> {
   const kinds = new Map<string, Map<string, StateItem>>();
@@ -67,16 +70,19 @@ function itemsOf({ worlds, faults, correspondents }: SavedState): Map<string, It
  * is the same object in both states.
  */
 function findChanges(before: Items, after: Items): [id: string, fields: object][] {
-  return [...before].flatMap(([id, oldItem]): [string, object][] => {
-    const newItem = after.get(id);
-    const fields = newItem === undefined || newItem === oldItem ? [] : findChangedFields(oldItem, newItem);
+  return [...before].flatMap(([id, itemBefore]): [string, object][] => {
+    const itemAfter = after.get(id);
+    const isSame = itemAfter === undefined || itemAfter === itemBefore;
+    const fields = isSame ? [] : findChangedFields(itemBefore, itemAfter);
     return fields.length === 0 ? [] : [[id, Object.fromEntries(fields)]];
   });
 }
 
-function findChangedFields(oldItem: StateItem, newItem: StateItem): [field: string, change: ChangedField][] {
-  const [from, to] = [showRow(oldItem), showRow(newItem)];
-  return Object.keys(oldItem)
-    .filter((field) => oldItem[field] !== newItem[field] && JSON.stringify(from[field]) !== JSON.stringify(to[field]))
+/** Both items have the same fields, because items of one kind always do. */
+function findChangedFields(before: StateItem, after: StateItem): [field: string, change: ChangedField][] {
+  const from = showRow(before);
+  const to = showRow(after);
+  return Object.keys(before)
+    .filter((field) => before[field] !== after[field] && JSON.stringify(from[field]) !== JSON.stringify(to[field]))
     .map((field) => [field, { from: from[field], to: to[field] }]);
 }
