@@ -93,7 +93,7 @@ test('refusals and faults are results that a language model sees', async (test) 
   expect(await call('listMessages')).toMatchObject({ isError: true, content: [{ text: expect.any(String) }] });
   const cut = { body: '{"half', headers: { 'content-type': 'application/json' } };
   await mailbox.addFault({ on: 'request', operation: 'listMessages', status: 200, times: 1, ...cut } as never);
-  expect(await call('listMessages')).toMatchObject({ isError: true, content: [{ text: '{"half' }] });
+  expect(await call('listMessages')).toMatchObject({ isError: true, content: [{ type: 'text' }, { text: '{"half' }] });
   await expect(call('constructor')).rejects.toThrow(/There is no tool constructor; there are/);
   await expect(call('createWebhook')).rejects.toThrow(/There is no tool/);
 });
