@@ -218,9 +218,19 @@ function deliveriesOf(entries: readonly JournalEntry[]): Map<string, Delivery> {
     const payload = { id: eventId, event, messageId } as Delivery['payload'];
     const common = { id, tenantId, webhookId, event, eventId, payload, createdAt, nextAttemptAt };
     const attempt = kind === 'attempt' && {
-      ...{ at, realTime, url: data.url ?? '', requestHeaders: {}, requestBody: '', fault: null, faultId: null },
-      ...{ status: data.status, responseHeaders: data.responseHeaders, responseBody: data.responseBody },
-      ...{ error: data.error, durationMs: data.durationMs, nextAttemptAt },
+      at,
+      realTime,
+      url: data.url ?? '',
+      requestHeaders: {},
+      requestBody: '',
+      fault: null,
+      faultId: null,
+      status: data.status,
+      responseHeaders: data.responseHeaders,
+      responseBody: data.responseBody,
+      error: data.error,
+      durationMs: data.durationMs,
+      nextAttemptAt,
     };
     const attempts = attempt ? [...earlier, attempt] : earlier;
     deliveries.set(id, { ...common, state: state as Delivery['state'], reason, attempts });
@@ -248,7 +258,12 @@ function tenantsOf({ header, entries }: Trace, mails: readonly TraceMail[]): Ten
     const domain = own[0]?.inbox.split('@')[1] ?? id;
     const addresses = new Map(own.map(({ inboxId, inbox }) => [inboxId, inbox]));
     const inboxes = [...addresses].map(([id, address]) => ({
-      ...{ id, address, displayName: null, isPaused: false, messages: counts.get(id) ?? 0, unread: 0 },
+      id,
+      address,
+      displayName: null,
+      isPaused: false,
+      messages: counts.get(id) ?? 0,
+      unread: 0,
     }));
     const workspaces = [{ id, name: 'Inboxes', inboxes }];
     return { id, name: sandboxes.get(id) ?? domain, isSandbox: sandboxes.has(id), workspaces } as Tenants[number];

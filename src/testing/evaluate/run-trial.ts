@@ -266,33 +266,16 @@ class Trial implements JudgedScene {
   /** Starts the agent, with a webhook if it is told by one. */
   async #startAgent(): Promise<void> {
     const { mailbox } = this;
-    const { keys, ids, logins, ports, url, sandbox } = this.#scope;
     const wanted = this.#scenario.agent.inbox;
     const address = wanted === undefined ? undefined : toSandbox(wanted, this.#scope.domain).toLowerCase();
-    const inboxes = mailbox.tenants().flatMap(({ workspaces }) => workspaces.flatMap((each) => each.inboxes));
-    const inbox = inboxes.find((each) => address === undefined || each.address.toLowerCase() === address);
-    if (!inbox) {
-      const known = inboxes.map((each) => toWritten(each.address, this.#scope.domain)).join(', ');
-      throw TrialEnd.unknown(`There is no inbox ${wanted}; the inboxes are ${known}`);
+    const place = findPlace(this.#scope, address);
+    if (!place) {
+      const known = inboxesOf(mailbox).map((each) => toWritten(each.address, this.#scope.domain));
+      throw TrialEnd.unknown(`There is no inbox ${wanted}; the inboxes are ${known.join(', ')}`);
     }
-    const handle = Object.entries(ids.inboxes).find(([, id]) => id === inbox.id)?.[0] ?? '';
-    const place: AgentPlace = {
-      baseUrl: url,
-      keys: {
-        tenant: keys.tenant,
-        workspace: Object.values(keys.workspaces)[0],
-        inbox: keys.inboxes[handle] ?? keys.tenant,
-      },
-      inboxId: inbox.id,
-      address: inbox.address,
-      login: logins[handle],
-      ports,
-      sandbox,
-      webhookSecret: undefined,
-    };
     const webhookUrl = this.#agent.webhookUrl(place);
     const webhook =
-      webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: inbox.id });
+      webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: place.inboxId });
     this.#place = { ...place, webhookSecret: webhook?.secret };
     this.#agent.onProblem(() => {
       const problem = this.#agent.problem();
@@ -566,6 +549,35 @@ class Trial implements JudgedScene {
 
 /** How many times the longest pause of an agent between two requests it must be quiet, until a trial may end early. */
 const GAP_FACTOR = 3;
+
+function inboxesOf(mailbox: ControllableMailbox) {
+  return mailbox.tenants().flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes));
+}
+
+/**
+ * Returns what an agent needs to work with the inbox that has an address in lower case, or with the first inbox without
+ * an address; `undefined` if there is no such inbox. It has no secret of a webhook.
+ */
+export function findPlace(scope: TrialScope, address: string | undefined): AgentPlace | undefined {
+  const { mailbox, keys, ids, logins, ports, url, sandbox } = scope;
+  const inbox = inboxesOf(mailbox).find((each) => address === undefined || each.address.toLowerCase() === address);
+  if (!inbox) return undefined;
+  const handle = Object.entries(ids.inboxes).find(([, id]) => id === inbox.id)?.[0] ?? '';
+  return {
+    baseUrl: url,
+    keys: {
+      tenant: keys.tenant,
+      workspace: Object.values(keys.workspaces)[0],
+      inbox: keys.inboxes[handle] ?? keys.tenant,
+    },
+    inboxId: inbox.id,
+    address: inbox.address,
+    login: logins[handle],
+    ports,
+    sandbox,
+    webhookSecret: undefined,
+  };
+}
 
 const NEVER_ACTED =
   'The agent never acted: no request, no command and no stream came from it, and no webhook answered.';

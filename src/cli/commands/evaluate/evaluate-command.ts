@@ -22,7 +22,7 @@ import {
   type RunDetails,
   runEvaluation,
 } from '../../../testing/evaluate/run-evaluation.ts';
-import type { TrialScope } from '../../../testing/evaluate/run-trial.ts';
+import { findPlace, type TrialScope } from '../../../testing/evaluate/run-trial.ts';
 import { runShellCommand } from '../../../testing/evaluate/shell-command.ts';
 import {
   CannotRunError,
@@ -131,27 +131,11 @@ async function startShared(
   createAgent: CreateAgent,
 ): Promise<TrialAgent> {
   if (!scenario) throw new Error('There is no scenario.');
-  const { mailbox, keys, ids, logins, ports, url } = scope;
+  const { mailbox, ids } = scope;
   const agent = await createAgent(scenario, 0);
   const wanted = scenario.agent.inbox?.toLowerCase();
-  const inboxes = mailbox.tenants().flatMap(({ workspaces }) => workspaces.flatMap((each) => each.inboxes));
-  const inbox = inboxes.find(({ address }) => wanted === undefined || address.toLowerCase() === wanted);
-  if (!inbox) throw new CannotRunError(`There is no inbox ${wanted}.`, COULD_NOT_RUN);
-  const handle = Object.entries(ids.inboxes).find(([, id]) => id === inbox.id)?.[0] ?? '';
-  const place = {
-    baseUrl: url,
-    keys: {
-      tenant: keys.tenant,
-      workspace: Object.values(keys.workspaces)[0],
-      inbox: keys.inboxes[handle] ?? keys.tenant,
-    },
-    inboxId: inbox.id,
-    address: inbox.address,
-    login: logins[handle],
-    ports,
-    sandbox: undefined,
-    webhookSecret: undefined,
-  };
+  const place = findPlace(scope, wanted);
+  if (!place) throw new CannotRunError(`There is no inbox ${wanted}.`, COULD_NOT_RUN);
   const webhookUrl = agent.webhookUrl(place);
   const webhook =
     webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, tenant: ids.tenant });

@@ -128,7 +128,7 @@ async function readText({ body }: Response): Promise<string> {
 }
 
 /** Parses a body. If it is `null` or not JSON, returns an empty object, so that its fields can be read. */
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return (JSON.parse(text) as unknown) ?? {};
   } catch {

@@ -6,7 +6,7 @@ import { createRouter, splitPath } from '../../../service/pipeline/router.ts';
 import { compareReplies, Roles } from './compare-replies.ts';
 import { maskFinding, type Verification } from './finding.ts';
 import { type Compared, findingsOf } from './operation-findings.ts';
-import { startEmulator } from './targets.ts';
+import { parseJson, startEmulator } from './targets.ts';
 import { type Reply, type Target, VerifyError } from './verify-session.ts';
 
 const headers = z.array(z.object({ name: z.string(), value: z.string() }));
@@ -208,14 +208,6 @@ function readReply({ status, headers, content }: Entry['response']): Reply {
     status,
     headers: new Headers(headers.map(({ name, value }): [string, string] => [name, value])),
     text: decoded,
-    body: parse(decoded),
+    body: parseJson(decoded),
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return (JSON.parse(text) as unknown) ?? {};
-  } catch {
-    return {};
-  }
 }
