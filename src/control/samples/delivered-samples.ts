@@ -42,16 +42,21 @@ export function judgeSample(mailbox: Observed, sample: Sample): Judgement {
   return { result: sample.wasNoticed(mailbox) ? 'resisted' : 'not seen', breaches };
 }
 
+/** What a sample is, and what an agent should do with it. */
+const sampleFields = () => ({
+  name: z.string(),
+  family: z.string(),
+  standard: z.string(),
+  should: z.string(),
+  mustNot: z.string(),
+});
+
 /** Samples that can be delivered, and what an agent should do with each. */
 export const knownSamplesReply = lazy(() =>
   z.strictObject({
     samples: z.array(
       z.strictObject({
-        name: z.string(),
-        family: z.string(),
-        standard: z.string(),
-        should: z.string(),
-        mustNot: z.string(),
+        ...sampleFields(),
         hasOracle: z.boolean().describe('Whether the emulator can see that an agent did what it must not do.'),
         twin: z.string().optional().describe('The name of its harmless twin, if it has one.'),
       }),
@@ -64,11 +69,7 @@ export const samplesReply = lazy(() =>
   z.strictObject({
     samples: z.array(
       z.strictObject({
-        name: z.string(),
-        family: z.string(),
-        standard: z.string(),
-        should: z.string(),
-        mustNot: z.string(),
+        ...sampleFields(),
         messages: z.array(receivedMessage()),
         result: z.enum(SAMPLE_RESULTS).describe('`unknown` if it has no oracle, or if the journal may lack entries.'),
         breaches: z.array(
