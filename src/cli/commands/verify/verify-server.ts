@@ -3,8 +3,8 @@ import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { isLoopbackHost } from '../../../server/loopback.ts';
 import { quote } from '../../command.ts';
 import type { Verification } from './finding.ts';
-import { Verifier } from './run-verify.ts';
 import { createRunTimeout, createServerTarget, startReceiver } from './targets.ts';
+import { Verifier } from './verifier.ts';
 import { VerifyError } from './verify-session.ts';
 
 /** The time in which a run must end, without and with the checks that wait, in milliseconds. */

@@ -27,17 +27,18 @@ const NEEDS: Readonly<Record<Need, readonly [field: keyof Target, missing: strin
 };
 
 /** What an experiment observed on one target, or the reason why it observed nothing. */
-type Observation = { readonly observed: unknown } | { readonly reason: string; readonly endsRun?: true };
+type Observation = { readonly observed: unknown } | { readonly reason: string; readonly endsRun: boolean };
 
-async function observe(s: VerifySession, name: string, experiment: Experiment): Promise<Observation> {
-  s.begin(name);
+async function observe(session: VerifySession, name: string, experiment: Experiment): Promise<Observation> {
+  session.begin(name);
   try {
-    const observed = await experiment(s);
-    return s.hasForeignReply ? { reason: 'a reply was HTML, and not from the service' } : { observed };
+    const observed = await experiment(session);
+    if (!session.hasForeignReply) return { observed };
+    return { reason: 'a reply was HTML, and not from the service', endsRun: false };
   } catch (error) {
     // Any other error comes from a reply that the experiment cannot read, such as HTML.
-    if (!(error instanceof VerifyError)) return { reason: 'a reply did not have the expected form' };
-    return { reason: error.message, ...(error.endsRun && { endsRun: true }) };
+    if (!(error instanceof VerifyError)) return { reason: 'a reply did not have the expected form', endsRun: false };
+    return { reason: error.message, endsRun: error.endsRun };
   }
 }
 
@@ -60,13 +61,13 @@ async function openEmulator(
 ) {
   const { target, save, restore, close } = await startEmulator({}, createReceiver);
   const sameKeys = { operatorKey: operatorKey && target.operatorKey, secondKey: secondKey && target.secondKey };
-  const opened = new VerifySession({ ...target, ...sameKeys }, runId);
-  await opened.open();
+  const session = new VerifySession({ ...target, ...sameKeys }, runId);
+  await session.open();
   save();
-  return { opened, restore, close };
+  return { session, restore, close };
 }
 
-type Emulator = Awaited<ReturnType<typeof openEmulator>>;
+type StartedEmulator = Awaited<ReturnType<typeof openEmulator>>;
 type CreateReceiver = Target['createReceiver'];
 
 /** What a run is asked to do besides a comparison with everything. */
@@ -76,6 +77,9 @@ export interface VerifierOptions {
   /** Is told what runs. */
   readonly report?: ((step: string) => void) | undefined;
 }
+
+/** The fields of a finding that are known before the comparison. */
+type FindingStart = Pick<Finding, 'id' | 'stated' | 'emulator'>;
 
 /** A finding, with the requests that led to it and the operation that it is about, if it is about one. */
 interface Result {
@@ -94,7 +98,7 @@ export class Verifier {
   readonly #results: Result[] = [];
   #stopReason: string | undefined;
   /** The emulators that were started: one for each value of the current behaviour. */
-  readonly #emulators: Promise<Emulator>[] = [];
+  readonly #emulators: Promise<StartedEmulator>[] = [];
 
   constructor(
     server: Target,
@@ -109,14 +113,16 @@ export class Verifier {
 
   /** Compares everything, and then deletes what it has created, also after an error. */
   async run(): Promise<Verification> {
+    let hasBegun = false;
     try {
       await this.#server.open();
+      hasBegun = true;
       await this.#compareAll();
     } catch (error) {
       const left = await this.#server.close();
       if (!(error instanceof VerifyError)) throw error;
       const hint = left.length > 0 ? ` What could not be deleted: ${left.join(', ')}.` : '';
-      throw new VerifyError(`The command verify cannot begin: ${error.message}.${hint}`);
+      throw new VerifyError(`The command verify cannot ${hasBegun ? 'continue' : 'begin'}: ${error.message}.${hint}`);
     } finally {
       // An emulator that could not start must not hide the error above. The other emulators must be closed.
       const started = await Promise.allSettled(this.#emulators);
@@ -138,14 +144,14 @@ export class Verifier {
       }
     }
     await this.#compareOperations();
-    const emulator = await this.#useEmulator(0);
+    const session = await this.#useEmulator(0);
     for (const id of BEHAVIOUR_IDS.filter((id) => !isChangeable(id))) {
       this.#report(id);
       const entry: BehaviourDefinition = BEHAVIOURS[id];
-      const row = { id, stated: entry.question, emulator: 'assumption' in entry ? entry.assumption : '' };
+      const start = { id, stated: entry.question, emulator: 'assumption' in entry ? entry.assumption : '' };
       const statements = TOLD_BY_OPERATIONS[id];
-      if (statements) this.#add(this.#conclude(row, entry.told, statements));
-      else this.#add(await this.#compare(emulator, row, entry.told, EXPERIMENTS[id]));
+      if (statements) this.#add(this.#conclude(start, entry.told, statements));
+      else this.#add(await this.#compare(session, start, entry.told, EXPERIMENTS[id]));
     }
   }
 
@@ -189,25 +195,25 @@ export class Verifier {
   }
 
   /** Concludes from the statements about operations whether an assumption is right. */
-  #conclude(row: Row, needs: string, ids: readonly string[]): Finding {
+  #conclude(start: FindingStart, needs: string, ids: readonly string[]): Finding {
     const found = ids.map((id) => this.#results.find(({ finding }) => finding.id === id)?.finding);
     const wrong = found.find((finding) => finding && (finding.verdict === 'differs' || finding.followsFrom));
     if (wrong) {
       const followsFrom = wrong.followsFrom ?? wrong.id;
-      return { ...row, verdict: 'not compared', found: `it follows from ${followsFrom}`, followsFrom };
+      return { ...start, verdict: 'not compared', found: `it follows from ${followsFrom}`, followsFrom };
     }
     const missing = this.#findMissing(needs) ?? found.find((finding) => finding?.verdict !== 'agrees')?.found;
-    if (missing !== undefined) return { ...row, verdict: 'not compared', found: missing };
-    if (found.includes(undefined)) return { ...row, verdict: 'not compared', found: 'the run did not come to it' };
-    return { ...row, verdict: 'agrees', found: row.emulator || 'as stated' };
+    if (missing !== undefined) return { ...start, verdict: 'not compared', found: missing };
+    if (found.includes(undefined)) return { ...start, verdict: 'not compared', found: 'the run did not come to it' };
+    return { ...start, verdict: 'agrees', found: start.emulator || 'as stated' };
   }
 
   /** Runs an experiment on the server, if the needs of the experiment are met. */
   async #observeServer(id: string, needs: string, experiment: Experiment): Promise<Observation> {
     const reason = this.#findMissing(needs);
-    if (reason !== undefined) return { reason };
+    if (reason !== undefined) return { reason, endsRun: false };
     const observation = await observe(this.#server, id, experiment);
-    if ('endsRun' in observation) this.#stopReason ??= observation.reason;
+    if ('reason' in observation && observation.endsRun) this.#stopReason ??= observation.reason;
     await this.#server.end();
     return observation;
   }
@@ -215,26 +221,26 @@ export class Verifier {
   /** Returns a new session with an emulator. The emulator has the values that were found so far, and `value`. */
   async #useEmulator(index: number, value: BehaviourOptions = {}): Promise<VerifySession> {
     this.#emulators[index] ??= openEmulator(this.#server, this.#receiver.forEmulator(`emulator-${index}`));
-    const { opened, restore } = await this.#emulators[index];
+    const { session, restore } = await this.#emulators[index];
     // The receiver of an emulator has an http URL, which the emulator must accept even if the server does not.
     restore({ ...this.#behaviours, 'webhooks.create.url': 'http-or-https', ...value });
-    const { target, workspace, domain } = opened;
+    const { target, workspace, domain } = session;
     return Object.assign(new VerifySession(target, this.#server.runId), { workspace, domain });
   }
 
   async #findValue(id: BehaviourId & keyof BehaviourOptions): Promise<Finding> {
-    const { question, choices, default: emulator, told } = BEHAVIOURS[id];
-    const row = { id, stated: question, emulator };
+    const { question, choices, default: defaultValue, told } = BEHAVIOURS[id];
+    const start = { id, stated: question, emulator: defaultValue };
     const experiment = EXPERIMENTS[id] ?? NO_EXPERIMENT;
     const onServer = await this.#observeServer(id, told, experiment);
-    if ('reason' in onServer) return { ...row, verdict: 'not compared', found: onServer.reason };
+    if ('reason' in onServer) return { ...start, verdict: 'not compared', found: onServer.reason };
     const { matches, found } = await this.#findMatches(id, Object.keys(choices), experiment, onServer.observed);
     const [value] = matches;
     if (matches.length > 1)
-      return { ...row, verdict: 'not compared', found: `the result is the same with ${matches.join(' and ')}` };
-    if (value === undefined) return { ...row, verdict: 'differs', found };
+      return { ...start, verdict: 'not compared', found: `the result is the same with ${matches.join(' and ')}` };
+    if (value === undefined) return { ...start, verdict: 'differs', found };
     this.#behaviours[id] = value;
-    return { ...row, verdict: value === emulator ? 'agrees' : 'differs', found: value };
+    return { ...start, verdict: value === defaultValue ? 'agrees' : 'differs', found: value };
   }
 
   /**
@@ -256,20 +262,26 @@ export class Verifier {
     return { matches, found: show(observed, differences.find((each) => each !== undefined) ?? [], 'found') };
   }
 
-  async #compare(session: VerifySession, row: Row, needs: string, experiment = NO_EXPERIMENT): Promise<Finding> {
-    const { id, emulator } = row;
+  async #compare(
+    session: VerifySession,
+    start: FindingStart,
+    needs: string,
+    experiment = NO_EXPERIMENT,
+  ): Promise<Finding> {
+    const { id } = start;
     const onServer = await this.#observeServer(id, needs, experiment);
-    if ('reason' in onServer) return { ...row, verdict: 'not compared', found: onServer.reason };
+    if ('reason' in onServer) return { ...start, verdict: 'not compared', found: onServer.reason };
     const onEmulator = await observe(session, id, experiment);
     await session.end();
-    if ('reason' in onEmulator) return { ...row, verdict: 'not compared', found: `the emulator: ${onEmulator.reason}` };
+    if ('reason' in onEmulator)
+      return { ...start, verdict: 'not compared', found: `the emulator: ${onEmulator.reason}` };
     const differences = compareObservations(
       [onServer.observed, this.#server.domain],
       [onEmulator.observed, session.domain],
     );
-    if (differences.length === 0) return { ...row, verdict: 'agrees', found: emulator || 'as stated' };
+    if (differences.length === 0) return { ...start, verdict: 'agrees', found: start.emulator || 'as stated' };
     return {
-      ...row,
+      ...start,
       verdict: 'differs',
       found: show(onServer.observed, differences, 'found'),
       emulator: show(onEmulator.observed, differences, 'emulator'),
@@ -282,36 +294,26 @@ export class Verifier {
  * may be the cause, so that what the experiment found is not compared.
  */
 function addCauses(results: readonly Result[]): Finding[] {
-  const causes = results.filter(({ finding, operation }) => operation !== undefined && finding.verdict === 'differs');
+  const differing = results.filter(({ finding, operation }) => operation && finding.verdict === 'differs');
   return results.map(({ finding, calls, operation }) => {
-    const isValue = 'default' in (BEHAVIOURS[finding.id as BehaviourId] ?? {}) && isValueOf(finding);
-    if (operation !== undefined || isValue || finding.verdict !== 'differs') return finding;
-    const cause = causes.find((each) => OPERATION_ROWS.some((row) => isCalled(row, each.operation, calls)));
+    if (finding.verdict !== 'differs' || operation || isValueOfBehaviour(finding)) return finding;
+    const cause = differing.find((result) => [...calls].some((call) => isCallOf(call, result.operation)));
     if (!cause) return finding;
     const { id } = cause.finding;
     return { ...finding, verdict: 'not compared' as const, found: `it follows from ${id}`, followsFrom: id };
   });
 }
 
-/** Whether the value of a behaviour was found. */
-function isValueOf({ id, found }: Finding): boolean {
-  const definition: BehaviourDefinition = BEHAVIOURS[id as BehaviourId];
-  return 'choices' in definition && found in definition.choices;
+/** Whether the finding is about a behaviour, and one of the values of this behaviour was found. */
+function isValueOfBehaviour({ id, found }: Finding): boolean {
+  const definition: BehaviourDefinition | undefined = BEHAVIOURS[id as BehaviourId];
+  return definition !== undefined && 'choices' in definition && found in definition.choices;
 }
 
-function isCalled(
-  { id, method, path }: (typeof OPERATION_ROWS)[number],
-  operation: OperationId | undefined,
-  calls: ReadonlySet<string>,
-): boolean {
-  return id === operation && [...calls].some((call) => isCallOf(call, method, path));
-}
-
-/** The fields of a finding that are known before the comparison. */
-type Row = Pick<Finding, 'id' | 'stated' | 'emulator'>;
-
-function isCallOf(call: string, method: string, path: string): boolean {
+/** Whether a call, such as `GET /v1/inboxes/ibx_1`, is a call of an operation. */
+function isCallOf(call: string, operation: OperationId | undefined): boolean {
+  const row = OPERATION_ROWS.find(({ id }) => id === operation);
+  const parts = `${row?.method} ${row?.path}`.split('/');
   const called = call.split('/');
-  const parts = `${method} ${path}`.split('/');
   return parts.length === called.length && parts.every((part, index) => part.startsWith('{') || part === called[index]);
 }
