@@ -4,7 +4,7 @@ import { type BehaviourReader, createSilentReader } from '../contract/behaviours
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import type { OpenApiDocument } from '../contract/openapi/document.ts';
 import type { Dispatcher } from '../service/delivery/dispatcher.ts';
-import { findInbox, type Recipient } from '../service/mail/route.ts';
+import { findInbox, type LocalRecipient } from '../service/mail/route.ts';
 import type { Service } from '../service/pipeline/service.ts';
 import type { TestChange } from '../world/journal/entry.ts';
 import type { Collections } from '../world/store/database.ts';
@@ -37,7 +37,7 @@ export interface ControlledParts {
 export interface ControlScope extends ControlledParts, BehaviourReader {
   readonly worlds: ReachableWorlds;
   /** Finds the inbox with an address. */
-  findInbox(address: string): Recipient | undefined;
+  findInbox(address: string): LocalRecipient | undefined;
   /** Adds an entry for a change by a test of the whole mailbox or, if the scope is a sandbox, of the sandbox. */
   publishChange(
     kind: 'checkpoint' | 'key' | 'journal' | 'behaviours',

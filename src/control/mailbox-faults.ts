@@ -1,6 +1,6 @@
 import { createOptionError } from '../basics/option-error.ts';
 import { ApiError, createValidationError, knownFields, parseOrRefuse } from '../contract/errors.ts';
-import type { Recipient } from '../service/mail/route.ts';
+import type { LocalRecipient } from '../service/mail/route.ts';
 import { newId } from '../world/environment.ts';
 import type { Fault, FaultOptions, NamedFault, NamedFaultOptions } from '../world/fault.ts';
 import { createFault, faultOptions, initialFaults } from '../world/fault.ts';
@@ -135,7 +135,7 @@ function findTenantId({ worlds, findInbox }: ControlScope, conditions: TenantCon
  * Returns the id of the tenant that has the key or the inbox of a condition. Throws if this key or inbox does not
  * exist, or if it belongs to another tenant than the fault.
  */
-function findOwnerId(boundId: string | null, keyOrInbox: KeyLocation | Recipient | undefined, problem: string) {
+function findOwnerId(boundId: string | null, keyOrInbox: KeyLocation | LocalRecipient | undefined, problem: string) {
   const ownerId = keyOrInbox && 'world' in keyOrInbox ? keyOrInbox.world.id : null;
   if (!keyOrInbox || (boundId !== null && ownerId !== boundId)) throw new ApiError('NOT_FOUND', problem);
   return ownerId;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { isIncomingAddress, toBareAddress } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
-import type { Recipient } from '../../service/mail/route.ts';
+import type { LocalRecipient } from '../../service/mail/route.ts';
 import { timeoutField } from '../../world/clock.ts';
 import { dateField, tenantField } from '../../world/target-fields.ts';
 import type { LoggedMail } from './mail-log.ts';
@@ -69,7 +69,7 @@ export type WaitOptions = InputOf<ReturnType<typeof waitFields>>;
 export type ParsedMailFilter = z.output<ReturnType<typeof mailFilter>>;
 
 /** Finds the inbox of an address in lower case. */
-export type FindInbox = (address: string) => Recipient | undefined;
+export type FindInbox = (address: string) => LocalRecipient | undefined;
 
 /** Selects the mail that matches a filter. @throws {ApiError} NOT_FOUND if `since` is an unknown message. */
 export function selectMail(logged: readonly LoggedMail[], filter: ParsedMailFilter, find: FindInbox): LoggedMail[] {

@@ -26,9 +26,10 @@ export function findSimulator(address: string, readBehaviour: ReadBehaviour): Si
   return isKnown ? (name as Simulator) : undefined;
 }
 
-/** A recipient that has an inbox: the bare address, the inbox, and the world of the inbox. */
-export interface Recipient {
-  readonly recipient: string;
+/** A recipient of a mail that has an inbox in this emulator. */
+export interface LocalRecipient {
+  /** The bare address to which the mail was sent: an address of the inbox, or one with a plus-tag. */
+  readonly address: string;
   readonly inbox: InboxRow;
   readonly world: World;
 }
@@ -38,39 +39,39 @@ export interface Recipient {
  * nothing is sent.
  */
 export type Route =
-  | ({ readonly kind: 'inbox' } & Recipient)
-  | { readonly kind: 'correspondent' | 'bounced' | 'external'; readonly recipient: string };
+  | ({ readonly kind: 'inbox' } & LocalRecipient)
+  | { readonly kind: 'correspondent' | 'bounced' | 'external'; readonly address: string };
 
 type InboxContext = Pick<MailContext, 'worlds' | 'readBehaviour'>;
 
 /** Finds the inbox of a bare address in lower case, with or without its plus-tag; `undefined` if there is none. */
-export function findInbox({ worlds, readBehaviour }: InboxContext, recipient: string): Recipient | undefined {
-  if (findSimulator(recipient, readBehaviour) === 'bounce') return undefined;
-  const exactMatch = worlds.findAddress(recipient);
-  const match = exactMatch ?? worlds.findAddress(withoutTag(recipient));
+export function findInbox({ worlds, readBehaviour }: InboxContext, address: string): LocalRecipient | undefined {
+  if (findSimulator(address, readBehaviour) === 'bounce') return undefined;
+  const exactMatch = worlds.findAddress(address);
+  const match = exactMatch ?? worlds.findAddress(withoutTag(address));
   const inbox = match?.world.inboxes.get(match.inboxId);
   if (!match || !inbox || (!exactMatch && readBehaviour('sending.plus-tags') !== 'delivered')) return undefined;
-  return { recipient, inbox, world: match.world };
+  return { address, inbox, world: match.world };
 }
 
 /** Finds the destination of mail from a tenant to a bare address in lower case. */
 export function findRoute(
   { worlds, readBehaviour, correspondents }: InboxContext & Pick<MailContext, 'correspondents'>,
-  recipient: string,
+  address: string,
   world: World,
 ): Route {
-  if (findSimulator(recipient, readBehaviour) === 'bounce') return { kind: 'bounced', recipient };
-  const found = findInbox({ worlds, readBehaviour }, recipient);
+  if (findSimulator(address, readBehaviour) === 'bounce') return { kind: 'bounced', address };
+  const found = findInbox({ worlds, readBehaviour }, address);
   if (found) return { kind: 'inbox', ...found };
-  if (correspondents.has(recipient, world)) return { kind: 'correspondent', recipient };
-  const domain = domainOf(recipient);
+  if (correspondents.has(address, world)) return { kind: 'correspondent', address };
+  const domain = domainOf(address);
   const isHosted = domain === DEFAULT_DOMAIN || worlds.ownWorlds().some((each) => hasVerifiedDomain(each, domain));
   const isBounced = isHosted && readBehaviour('sending.unknown-user') === 'bounced';
-  return { kind: isBounced ? 'bounced' : 'external', recipient };
+  return { kind: isBounced ? 'bounced' : 'external', address };
 }
 
 /** Keeps only the first recipient of each inbox, because a mail can name several addresses of one inbox. */
-export function uniqueInboxes<Each extends Recipient>(recipients: readonly Each[]): Each[] {
+export function uniqueInboxes<Each extends LocalRecipient>(recipients: readonly Each[]): Each[] {
   const byInbox = new Map<string, Each>();
   for (const recipient of recipients) {
     if (!byInbox.has(recipient.inbox.id)) byInbox.set(recipient.inbox.id, recipient);

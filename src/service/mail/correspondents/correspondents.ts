@@ -237,7 +237,7 @@ export class Correspondents implements OutsideAddresses {
     if (route.kind === 'inbox') {
       checkRoom(context, sizeOfMail(mail));
       receiveMail(context, route, mail);
-    } else this.#accept(world, toMail(original, mail, world), route.recipient);
+    } else this.#accept(world, toMail(original, mail, world), route.address);
   }
 }
 

@@ -11,7 +11,7 @@ import type { MessageRow } from '../../../world/store/rows.ts';
 import type { World } from '../../../world/store/world.ts';
 import { messagesWithId } from '../message-id.ts';
 import { createTrace } from '../mime/header.ts';
-import { findInbox, type Recipient, uniqueInboxes } from '../route.ts';
+import { findInbox, type LocalRecipient, uniqueInboxes } from '../route.ts';
 import { checkEpoch, checkRoom, type MailContext, publish, sizeOfMail, storeMessage } from '../store-message.ts';
 import { type IncomingMail, parseEml } from './parse-eml.ts';
 import { reportBounce } from './report-bounce.ts';
@@ -46,16 +46,16 @@ export async function acceptMessage(context: MailContext, message: IncomingMessa
     throw new ApiError('VALIDATION_ERROR', 'The message must be an object with to and from, or with eml.');
   }
   const parsed = 'eml' in message ? parseRaw(context, message) : parseComposed(context, message);
-  const targets = findTargets(context, parsed);
-  for (const { world } of targets) checkEpoch(context, world);
-  const copies = targets.map((target) => ({ target, mail: addTrace(target, parsed) }));
+  const recipients = findRecipients(context, parsed);
+  for (const { world } of recipients) checkEpoch(context, world);
+  const copies = recipients.map((recipient) => ({ recipient, mail: addTrace(recipient, parsed) }));
   const bytes = copies.reduce((sum, { mail }) => sum + sizeOfMail(mail), 0);
   checkRoom(context, bytes);
   // All inboxes were found above and nothing is awaited, so each still exists.
-  return copies.map(({ target, mail }) => {
-    const stored = receiveMail(context, target, mail);
+  return copies.map(({ recipient, mail }) => {
+    const stored = receiveMail(context, recipient, mail);
     if (!stored) throw new ApiError('NOT_FOUND', 'The inbox no longer exists.');
-    return showReceived(target.world, stored);
+    return showReceived(recipient.world, stored);
   });
 }
 
@@ -64,11 +64,11 @@ export function showReceived(world: World, { id, inboxId, threadId }: MessageRow
   return { id, inboxId, threadId, tenantId: world.id };
 }
 
-/** A parsed mail and its recipients. If `tenant` is set, only this tenant may receive the mail. */
+/** A parsed mail and the addresses of its recipients. If `tenant` is set, only this tenant may receive the mail. */
 interface AddressedMail {
   readonly tenant: string | undefined;
   readonly mail: IncomingMail;
-  readonly recipients: readonly string[];
+  readonly addresses: readonly string[];
   /** Whether recipients without an inbox in this emulator are ignored if another recipient has an inbox. */
   readonly mayIgnoreUnknown: boolean;
   /** The sender in the envelope; `undefined` if the mail came without an envelope. */
@@ -77,8 +77,11 @@ interface AddressedMail {
 }
 
 function parseComposed({ worlds }: MailContext, message: IncomingMessage): AddressedMail {
-  const parsed = parseOrRefuse('The message', composedMessage(), message);
-  const { tenant, htmlBody, messageId, envelopeFrom, auth, ...fields } = parsed;
+  const { tenant, htmlBody, messageId, envelopeFrom, auth, ...fields } = parseOrRefuse(
+    'The message',
+    composedMessage(),
+    message,
+  );
   checkSize(fields.attachments.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0));
   const sender = toBareAddress(fields.from);
   const inReplyTo = fields.inReplyTo ?? null;
@@ -91,7 +94,7 @@ function parseComposed({ worlds }: MailContext, message: IncomingMessage): Addre
     messageIdHeader: messageId ?? newMessageId(worlds, domainOf(sender)),
     references: fields.references ?? (inReplyTo === null ? [] : [inReplyTo]),
   };
-  return { tenant, mail, recipients: fields.to, mayIgnoreUnknown: false, envelopeFrom: envelopeFrom ?? sender, auth };
+  return { tenant, mail, addresses: fields.to, mayIgnoreUnknown: false, envelopeFrom: envelopeFrom ?? sender, auth };
 }
 
 function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail {
@@ -102,8 +105,8 @@ function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail
   context.assume('messages.inbound.limits');
   context.assume('messages.inbound.sender');
   context.assume('messages.inbound.unreadable');
-  const { mail: parsed, recipients } = parseEml(eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
-  const { attachments, ...texts } = parsed;
+  const { mail: inFile, recipients } = parseEml(eml, newMessageId(context.worlds, DEFAULT_DOMAIN));
+  const { attachments, ...texts } = inFile;
   const files = attachments.map(({ content, ...file }) => ({ ...copyTexts(file), content }));
   const mail = { ...copyTexts(texts), attachments: files, headers: null, raw: eml };
   // A mail with results of authentication came over SMTP, so it has an envelope.
@@ -114,7 +117,7 @@ function parseRaw(context: MailContext, message: IncomingMessage): AddressedMail
     tenant,
     envelopeFrom,
     auth,
-    recipients: to ?? recipients,
+    addresses: to ?? recipients,
     mayIgnoreUnknown: to === undefined,
   };
 }
@@ -128,10 +131,10 @@ function copyTexts<Texts extends object>(texts: Texts): Texts {
  * Adds the header fields that a receiving server writes (Return-Path, Authentication-Results, Received), if the mail came
  * with an envelope.
  */
-function addTrace({ world, recipient }: Recipient, { mail, envelopeFrom, auth = {} }: AddressedMail): IncomingMail {
+function addTrace({ world, address }: LocalRecipient, { mail, envelopeFrom, auth = {} }: AddressedMail): IncomingMail {
   if (envelopeFrom === undefined) return mail;
   const at = new Date(world.environment.now());
-  const trace = createTrace({ from: envelopeFrom, to: recipient, auth }, toBareAddress(mail.from), at);
+  const trace = createTrace({ from: envelopeFrom, to: address, auth }, toBareAddress(mail.from), at);
   return { ...mail, headers: { ...trace, ...mail.headers } };
 }
 
@@ -145,23 +148,23 @@ function checkSize(bytes: number): void {
 }
 
 /** Finds the inboxes of the recipients, each once. @throws {ApiError} NOT_FOUND for a recipient without an inbox. */
-function findTargets(context: MailContext, { tenant, recipients, mayIgnoreUnknown }: AddressedMail): Recipient[] {
+function findRecipients(context: MailContext, { tenant, addresses, mayIgnoreUnknown }: AddressedMail) {
   if (tenant !== undefined && !context.worlds.get(tenant)) {
     throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
   }
-  if (recipients.length === 0) throw new ApiError('VALIDATION_ERROR', 'The message has no recipient.');
-  const targets = recipients.map((recipient) => findInbox(context, toBareAddress(recipient)));
-  const areUnknownIgnored = mayIgnoreUnknown && targets.some((target) => target !== undefined);
-  const unknown = recipients.filter((_, index) => {
-    const target = targets[index];
-    if (!target) return !areUnknownIgnored;
+  if (addresses.length === 0) throw new ApiError('VALIDATION_ERROR', 'The message has no recipient.');
+  const found = addresses.map((address) => findInbox(context, toBareAddress(address)));
+  const isAnyFound = found.some((recipient) => recipient !== undefined);
+  const unknown = addresses.filter((_, index) => {
+    const recipient = found[index];
+    if (!recipient) return !(mayIgnoreUnknown && isAnyFound);
     // A recipient of another tenant is never ignored.
-    return tenant !== undefined && target.world.id !== tenant;
+    return tenant !== undefined && recipient.world.id !== tenant;
   });
   if (unknown.length > 0) {
     throw new ApiError('NOT_FOUND', `There is no inbox with the address ${unknown.slice(0, 5).join(', ')}.`);
   }
-  return uniqueInboxes(targets.filter((target) => target !== undefined));
+  return uniqueInboxes(found.filter((recipient) => recipient !== undefined));
 }
 
 /**
@@ -171,7 +174,7 @@ function findTargets(context: MailContext, { tenant, recipients, mayIgnoreUnknow
  */
 export function receiveMail(
   context: MailContext,
-  { world, inbox: { id: inboxId } }: Pick<Recipient, 'world' | 'inbox'>,
+  { world, inbox: { id: inboxId } }: Pick<LocalRecipient, 'world' | 'inbox'>,
   { attachments, ...mail }: IncomingMail,
 ): MessageRow | undefined {
   if (!world.inboxes.get(inboxId)) return undefined;

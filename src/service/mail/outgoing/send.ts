@@ -10,7 +10,7 @@ import { fileNameOf, type IncomingMail, parseEml } from '../incoming/parse-eml.t
 import { bytesOf, findHeaderEnd, splitHeader, toBinary } from '../mime/decode.ts';
 import { createDeliveryReport } from '../mime/delivery-report.ts';
 import { CRLF, createTrace, formatDate, repairLineEnds } from '../mime/header.ts';
-import { findRoute, findSimulator, type Recipient, type Route, uniqueInboxes } from '../route.ts';
+import { findRoute, findSimulator, type LocalRecipient, type Route, uniqueInboxes } from '../route.ts';
 import type { AttachedFile, MailContext } from '../store-message.ts';
 import { checkEpoch, checkRoom, markBounced, publish, sizeOfMail, storeMessage } from '../store-message.ts';
 
@@ -54,22 +54,22 @@ interface Submission extends SentFields {
  * Sends a mail: stores it as an outbound message, delivers it to the inboxes and correspondents that the tenant can
  * reach, and detects bounces. Publishes `message.sent`, then `message.received` for each inbox, then `message.bounced`.
  *
- * @throws {ApiError} as `checkSending` does, or STORAGE_FULL. In these cases nothing is stored.
+ * @throws {ApiError} as `applySendingRules` does, or STORAGE_FULL. In these cases nothing is stored.
  */
 export function sendMail(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
   const { originalMessage, forwarded, recipientCheck, submission, ...stored } = mail;
   const recipients = submission?.recipients ?? [...new Set([...mail.to, ...mail.cc, ...mail.bcc].map(toBareAddress))];
-  checkSending(context, world, inbox, recipients, recipientCheck);
+  applySendingRules(context, world, inbox, recipients, recipientCheck);
   if (!submission && recipients.length < mail.to.length + mail.cc.length + mail.bcc.length) {
     context.assume('sending.repeated-recipients');
   }
   const routes = recipients.map((recipient) => findRoute(context, recipient, world));
   const inboxes = uniqueInboxes(routes.filter((route) => route.kind === 'inbox'));
-  const bounced = routes.filter(({ kind }) => kind === 'bounced').map(({ recipient }) => recipient);
+  const bounced = routes.filter(({ kind }) => kind === 'bounced').map(({ address }) => address);
   checkRoom(context, (1 + inboxes.length) * sizeOfMail({ ...stored, ...(submission && { raw: submission.raw }) }));
   const message = storeSent(context, world, inbox, stored, submission ?? newFields(world, inbox, originalMessage));
   publish(context, world, 'message.sent', message, {
-    routes: routes.map(({ kind, recipient }) => ({ recipient, route: kind })),
+    routes: routes.map(({ kind, address }) => ({ recipient: address, route: kind })),
     ...(forwarded && { forwardOf: forwarded.messageIdHeader }),
   });
   if (bounced.length < routes.length) context.assume('sending.local');
@@ -93,7 +93,7 @@ function deliverAll(
     if (route.kind !== 'inbox' && route.kind !== 'correspondent') continue;
     if (holdIfLoop(context, world, sent, route)) continue;
     if (route.kind === 'inbox') receiveMail(context, route, message);
-    else context.correspondents.receive(world, message, route.recipient);
+    else context.correspondents.receive(world, message, route.address);
   }
 }
 
@@ -104,7 +104,7 @@ export function holdIfLoop(
   { from, subject, messageIdHeader }: Pick<MessageRow, 'from' | 'subject' | 'messageIdHeader'>,
   route: Route,
 ): boolean {
-  const to = route.kind === 'inbox' ? primaryAddress(route.world, route.inbox) : route.recipient;
+  const to = route.kind === 'inbox' ? primaryAddress(route.world, route.inbox) : route.address;
   if (loops.admit(worlds, world, { from, to, subject, messageIdHeader })) return false;
   assume('sending.loops');
   return true;
@@ -115,7 +115,7 @@ function storeSent(
   world: World,
   inbox: InboxRow,
   { attachments, ...content }: StoredMail,
-  { threadId, from, fromAddress, raw, messageIdHeader, inReplyTo, references }: Omit<Submission, 'recipients'>,
+  { threadId, from, fromAddress, raw, messageIdHeader, inReplyTo, references }: SentFields,
 ): MessageRow {
   const { environment } = world;
   context.assume('threads.outbound');
@@ -138,8 +138,8 @@ function storeSent(
   return storeMessage(world, row, attachments);
 }
 
-/** Creates the fields of {@link Submission} for a mail that was not submitted. */
-function newFields(world: World, inbox: InboxRow, originalMessage: MessageRow | null): Omit<Submission, 'recipients'> {
+/** Creates the fields for a mail that was not submitted. */
+function newFields(world: World, inbox: InboxRow, originalMessage: MessageRow | null): SentFields {
   const address = primaryAddress(world, inbox);
   return {
     threadId: originalMessage?.threadId,
@@ -164,13 +164,13 @@ export function referencesTo({
 }
 
 /**
- * Refuses a mail before it is stored: if its inbox is paused, if a recipient must have written to the inbox
- * before and has not, or if a simulator among the recipients refuses the mail. It also changes the pause: mail to
- * `pause@simulator.test` pauses the inbox, and mail to `resume@simulator.test` ends the pause.
+ * Applies the rules for sending before a mail is stored. Refuses the mail if its inbox is paused, if a recipient must
+ * have written to the inbox before and has not, or if a simulator among the recipients refuses it. Also changes the pause:
+ * mail to `pause@simulator.test` pauses the inbox, and mail to `resume@simulator.test` ends the pause.
  *
  * @throws {ApiError} INBOX_PAUSED, RELAY_FAILED, or UNVERIFIED_RECIPIENT (or VALIDATION_ERROR, by `sending.verified`).
  */
-function checkSending(
+function applySendingRules(
   context: MailContext,
   world: World,
   { id }: InboxRow,
@@ -223,7 +223,7 @@ const REFUSAL_CODES = { forbidden: 'UNVERIFIED_RECIPIENT', invalid: 'VALIDATION_
  */
 function deliverReports(
   context: MailContext,
-  sender: Pick<Recipient, 'world' | 'inbox'>,
+  sender: Pick<LocalRecipient, 'world' | 'inbox'>,
   original: MessageRow,
   bounced: readonly string[],
 ): void {
@@ -299,7 +299,16 @@ export function submitMail(
     bcc: recipients.filter((recipient) => !headerRecipients.has(recipient)),
     originalMessage: null,
     recipientCheck: { recipients: mustHaveWritten ? recipients : [] },
-    submission: { recipients, from, fromAddress: address || primaryAddress(world, inbox), raw, threadId, ...parsed },
+    submission: {
+      recipients,
+      from,
+      fromAddress: address || primaryAddress(world, inbox),
+      raw,
+      threadId,
+      messageIdHeader: parsed.messageIdHeader,
+      inReplyTo: parsed.inReplyTo,
+      references: parsed.references,
+    },
   });
 }
 
