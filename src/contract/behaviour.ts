@@ -138,18 +138,16 @@ type Completed<Section, Row> = {
 type CompletedRows<Section, Rows> = { readonly [Id in keyof Rows]: Completed<Section, Rows[Id]> };
 
 /**
- * Completes the behaviours of one area. A row without `section` or `told` gets the value of its table, which is a
- * parameter of this function. A row without `default` gets its first choice as the default.
+ * Completes the behaviours of one area. A row without `section` or `told` gets that of `common`. A row without `default`
+ * gets its first choice as the default.
  */
 export function defineBehaviours<const Section extends string, Rows extends Readonly<Record<string, WrittenRow>>>(
-  section: Section,
-  told: NeedOfClient,
+  common: { readonly section: Section; readonly told: NeedOfClient },
   rows: Rows,
 ): CompletedRows<Section, Rows> {
   const complete = ({ question, origin, ...row }: WrittenRow) => ({
     question,
-    section,
-    told,
+    ...common,
     ...row,
     ...('choices' in row && { default: row.default ?? Object.keys(row.choices)[0] }),
     origin,

@@ -45,34 +45,36 @@ export interface OperationDefinition {
 /** Returns the schema of the body of a successful reply; `undefined` for no body. */
 type BuildReply = (readBehaviour: ReadBehaviour) => z.ZodType | undefined;
 
-/** The fields that `defineOperations` sets. */
-type Added = Pick<OperationDefinition, 'method' | 'summary' | 'origin' | 'status' | 'params'>;
+/** The fields that `defineOperations` adds to a row. */
+type AddedFields = Pick<OperationDefinition, 'method' | 'summary' | 'origin' | 'status' | 'params'>;
 
-/** The fields that a row sets in a table. */
-type Written = Omit<OperationDefinition, keyof Added | 'path'> & Partial<Pick<Added, 'origin' | 'status'>>;
+/** The fields of a row as it is written in a table. */
+type WrittenRow = Omit<OperationDefinition, keyof AddedFields | 'path'> &
+  Partial<Pick<AddedFields, 'origin' | 'status'>>;
 
-/** The parameters of paths that are names. All other parameters are ids. */
-const NAMED = ['address', 'domain'];
+/** The path parameters whose value is a name, such as `{domain}`. The value of any other path parameter is an id. */
+const NAME_PARAMETERS = ['address', 'domain'];
 
 /**
- * Returns a function that creates a row of the operation table. The type of the row keeps its exact values. `call` is
- * the method and the path. The row gets each field of `common` that it does not set itself. Its default origin is
- * `assumed`, and its default status is 200.
+ * Returns a function that creates a row of the operation table from the method and the path (`call`, such as
+ * `GET /v1/webhooks/{id}`), the summary, and the fields of the row. The row gets each field of `common` that it does not
+ * set itself; without an origin it gets `assumed`, and without a status 200. The type of the row keeps its exact values.
  */
-export function defineOperations<const Common extends Partial<Written>>(common: Common) {
+export function defineOperations<const Common extends Partial<WrittenRow>>(common: Common) {
   return <
     const Path extends OperationDefinition['path'],
-    const Row extends Omit<Written, keyof Common> & Partial<Written>,
+    const Row extends Omit<WrittenRow, keyof Common> & Partial<WrittenRow>,
   >(
     call: `${Method} ${Path}`,
     summary: string,
     row: Row,
-  ): Row & Omit<Common, keyof Row> & Added & { readonly path: Path } => {
+  ): Row & Omit<Common, keyof Row> & AddedFields & { readonly path: Path } => {
     const [method, path] = call.split(' ') as [Method, Path];
     const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
     const defined = { origin: 'assumed' as const, status: 200, ...common, ...row, method, path, summary };
     if (names.length === 0) return defined;
-    const schemas = () => names.map((name) => [name, NAMED.includes(name) ? nameInRequest() : idInRequest()] as const);
+    const schemas = () =>
+      names.map((name) => [name, NAME_PARAMETERS.includes(name) ? nameInRequest() : idInRequest()] as const);
     return { ...defined, params: lazy(() => z.object(Object.fromEntries(schemas()))) };
   };
 }

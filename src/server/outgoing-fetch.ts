@@ -35,12 +35,12 @@ export function createOutgoingFetch(receiverRules: ReceiverRules) {
     async fetch(url: string, init: RequestInit): Promise<Response> {
       const target = new URL(url);
       const { protocol } = target;
-      const { Agent } = protocol === 'https:' ? await import('node:https') : http;
+      const { Agent: AgentClass } = protocol === 'https:' ? await import('node:https') : http;
       if (isClosed) throw new RefusedError('The emulator is shutting down.');
       const port = Number(target.port) || (protocol === 'https:' ? 443 : 80);
       // Another machine may use the same port number, so only the addresses of this machine are refused.
       const rules = port === ownPort ? addOwnAddressRule(receiverRules) : receiverRules;
-      const agent = agents.get(protocol) ?? new Agent({ keepAlive: true, timeout: IDLE_MS });
+      const agent = agents.get(protocol) ?? new AgentClass({ keepAlive: true, timeout: IDLE_MS });
       agents.set(protocol, agent);
       return toResponse(await send(target, init, agent, rules));
     },
@@ -65,16 +65,16 @@ function addOwnAddressRule(rules: ReceiverRules): ReceiverRules {
  */
 function send(url: URL, init: RequestInit, agent: Agent, rules: ReceiverRules): Promise<IncomingMessage> {
   const { protocol, port, pathname, search } = url;
-  const hostname = url.hostname.replace(/^\[|\]$/g, '');
+  const host = hostOf(url);
   const { method = 'GET', headers, body, signal } = init;
-  const reason = rules(hostname.replace(/\.$/, ''));
+  const reason = rules(host);
   if (reason !== undefined) throw new RefusedError(reason);
   return new Promise((resolve, reject) => {
     const outgoing = request({
       headers: headers as Record<string, string>,
       lookup: createLookup(rules),
       protocol,
-      hostname,
+      hostname: host,
       port,
       path: pathname + search,
       method,
@@ -95,8 +95,8 @@ function send(url: URL, init: RequestInit, agent: Agent, rules: ReceiverRules): 
 
 /** Creates a look-up function for Node that returns only addresses that may be called. */
 function createLookup(rules: ReceiverRules): LookupFunction {
-  return (hostname, options, done) => {
-    resolveAllowed(hostname.replace(/\.$/, ''), rules).then(
+  return (host, options, done) => {
+    resolveAllowed(host, rules).then(
       ([first, ...others]) => {
         if (options.all) done(null, [first, ...others]);
         else done(null, first.address, first.family);
@@ -184,7 +184,12 @@ export function createReceiverRules(deliverTo: readonly string[]): ReceiverRules
 
 /** Returns the reason why a URL may not be called, if the reason is known without a look-up. */
 export function findReasonToRefuse(rules: ReceiverRules, url: string): string | undefined {
-  return rules(new URL(url).hostname.replace(/^\[|\]$|\.$/g, ''));
+  return rules(hostOf(new URL(url)));
+}
+
+/** Returns the host of a URL: an IPv6 address without its brackets, a name without the full stop at its end. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$|\.$/g, '');
 }
 
 /** Returns whether a host is `localhost` or a loopback address. */

@@ -21,6 +21,7 @@ interface RowLine {
 
 const TYPE = `state of ${NAME}`;
 
+/** A list of rows, with its place in the state. */
 type List = { readonly at: RowLine['at']; readonly rows: readonly unknown[] };
 
 /**
@@ -40,8 +41,8 @@ export function* writeLines({ kept, ...fixture }: WholeFixture): Generator<strin
       })),
     },
   };
-  const rows = lists.reduce((sum, list) => sum + list.rows.length, 0);
-  yield toLine({ type: TYPE, rows, state } satisfies FirstLine);
+  const rowCount = lists.reduce((sum, list) => sum + list.rows.length, 0);
+  yield toLine({ type: TYPE, rows: rowCount, state } satisfies FirstLine);
   for (const { at, rows } of lists) {
     const field = BYTE_FIELDS[String(at.at(-1))];
     for (const row of rows) yield toLine({ at, row: encodeBytes(row, field) } satisfies RowLine);
@@ -51,11 +52,11 @@ export function* writeLines({ kept, ...fixture }: WholeFixture): Generator<strin
 const toLine = (value: object) => `${JSON.stringify(value)}\n`;
 
 /** Moves the rows of a fixture to `lists`. The fixture that is returned has an empty list in place of each list. */
-function takeRows(fixture: FixtureInput, place: RowLine['at'], lists: List[]): object {
+function takeRows(fixture: FixtureInput, at: RowLine['at'], lists: List[]): object {
   const tenants = Object.entries(fixture.tenants).map(([handle, tenant]) => {
     const rows = Object.entries({ ...tenant.rows } as Readonly<Record<string, readonly object[]>>).map(
       ([kind, list]) => {
-        lists.push({ at: [...place, 'tenants', handle, 'rows', kind], rows: list });
+        lists.push({ at: [...at, 'tenants', handle, 'rows', kind], rows: list });
         return [kind, []];
       },
     );
@@ -65,12 +66,12 @@ function takeRows(fixture: FixtureInput, place: RowLine['at'], lists: List[]): o
 }
 
 /** Moves the rows of checkpoints or sandboxes to `lists`. */
-function takeRowsOfAll<Kept extends Pick<KeptCheckpoint, 'fixture'>>(
-  all: readonly Kept[] | undefined,
-  place: RowLine['at'],
+function takeRowsOfAll<Each extends Pick<KeptCheckpoint, 'fixture'>>(
+  all: readonly Each[] | undefined,
+  at: RowLine['at'],
   lists: List[],
 ) {
-  return all?.map((kept, index) => ({ ...kept, fixture: takeRows(kept.fixture, [...place, index, 'fixture'], lists) }));
+  return all?.map((each, index) => ({ ...each, fixture: takeRows(each.fixture, [...at, index, 'fixture'], lists) }));
 }
 
 /**

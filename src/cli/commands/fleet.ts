@@ -23,16 +23,17 @@ export const fleet: RunCommand = async (terminal, flags, target = '') => {
   }
   const { publicUrl, host, base, port } = parsePublicUrl(flags['public-url'], target);
   const addresses = parseServers(flags.servers);
-  // A full stop of the path would match every character in an expression.
-  const urlValues = {
+  const commonValues = {
     publicUrl,
     host,
     base,
+    // In a regular expression, a full stop of the path would match every character.
     basePattern: base.replaceAll('.', '[.]'),
     gone: GONE_REPLY,
     version: VERSION,
+    count: addresses.length,
+    listen: port,
   };
-  const commonValues = { ...urlValues, count: addresses.length, listen: port };
   const podAddresses = addresses.map((_, index) => `mailbox-${index + 1}:${DEFAULT_PORT}`);
   const nginx = () => fill(templates.nginx, { ...commonValues, listen: '8080' }, podAddresses);
   const targetValues = target === 'kubernetes' ? { ...commonValues, nginx: nginx() } : commonValues;
@@ -71,6 +72,7 @@ function parsePublicUrl(flag: GivenFlag | undefined, target: string) {
   if (wrong) {
     throw new UsageError(`The ${wrong.part} of ${flag.source} must be ${wrong.rule}, not ${quote(wrong.value)}.`);
   }
+  // Without a port in the URL, the load balancer listens on 80. For an https URL, TLS must end before it.
   return { publicUrl, host, base: basePathOf(pathname), port: port || '80' };
 }
 
@@ -116,9 +118,9 @@ function parseServers(flag: GivenFlag | undefined): string[] {
     }
     return `${host.toLowerCase()}:${number}`;
   });
-  const twice = addresses.find((address, index) => addresses.indexOf(address) < index);
-  if (twice === undefined) return addresses;
-  throw new UsageError(`The URLs in ${source} must be different, but http://${twice} is there twice.`);
+  const duplicate = addresses.find((address, index) => addresses.indexOf(address) < index);
+  if (duplicate === undefined) return addresses;
+  throw new UsageError(`The URLs in ${source} must be different, but http://${duplicate} is there twice.`);
 }
 
 /** Fills in a template. The lines that belong to a process are repeated for each process. */

@@ -1,64 +1,67 @@
 import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
-export const domainBehaviours = defineBehaviours('4.4', 'key', {
-  'domains.shape': byReference('Which form does a domain have in the replies of create, get, verify and list?', {
-    reference:
-      '{ id, domain, status, workspaceId, dnsRecords: [{ type, name, value, priority, status }], inboundEnabled, ' +
-      'outboundEnabled, verifiedAt, createdAt, updatedAt }; status is pending, verified or failed',
-    wrapped:
-      '{ domain: { domain, status, inboundEnabled, outboundEnabled, verifiedAt, createdAt, records: [{ type, ' +
-      'host, value, priority? }] } }; in the list, each item is the inner object; ' +
-      'status can also be verifying or unknown; with the value reference, both are shown as pending',
-  }),
-  'domains.tiers': byReference('Which keys may call the domain operations?', {
-    'tenant-and-workspace': 'tk_, and wk_ for the domains of its workspace',
-    'tenant-only': 'tk_ only',
-  }),
-  'domains.create.workspace': assumed('Which workspace does a domain belong to if a tenant key names no workspace?', {
-    tenant: 'none: workspaceId is null, and every workspace of the tenant may use it',
-    'default-workspace': 'the default workspace',
-  }),
-  'domains.create.taken': assumed(
-    'What is the reply to registering a domain that the tenant already has, or that belongs to the emulator?',
-    '409; mailbox.test, simulator.test, sandbox.test and every domain below sandbox.test belong to the emulator, ' +
-      'except that a sandbox may register its own domain and the domains below it; ' +
-      'another tenant may register the same domain (see domains.verify.taken)',
-  ),
-  'domains.dns-records': byReference('Which DNS records does a domain require?', {
-    reference:
-      'MX, TXT for SPF, DKIM and DMARC, and a CNAME for the subdomain bounce; each has the status of the domain',
-    'mx-spf-dkim': 'MX, and TXT for SPF, DKIM and ownership; each has the status of the domain',
-  }),
-  'domains.verify.outcome': assumed(
-    'What is the result of verifying a domain, given that no DNS server is queried?',
-    'verified, except for domains with special names: fail.* and *.fail.test become failed, pending.* and ' +
-      '*.pending.test become pending; the names for verifying and unknown have the same form',
-    { told: 'not from outside: a real domain is verified by its DNS records' },
-  ),
-  'domains.verify.taken': assumed(
-    'What is the reply to verifying a domain that another tenant has verified?',
-    {
-      conflict: '409, and the domain is not changed; only the other tenant can have addresses in it',
-      verified: 'success: the domain is verified for both tenants',
-    },
-    { told: 'not from outside: a real domain is verified by its DNS records' },
-  ),
-  'domains.enabled': assumed(
-    'What are the values of inboundEnabled, outboundEnabled and verifiedAt of a domain?',
-    'inboundEnabled and outboundEnabled: true while it is verified; verifiedAt: when it was first verified, or null',
-    { told: 'not from outside: a real domain is verified by its DNS records' },
-  ),
-  'domains.verify.reply': assumed('What does verifying a domain return?', 'the domain', {
-    told: 'not from outside: a real domain is verified by its DNS records',
-  }),
-  'domains.delete.in-use': assumed(
-    'What happens to the inboxes of a deleted domain?',
-    'they stay and keep their addresses',
-    { told: 'not from outside: a real domain is verified by its DNS records' },
-  ),
-  'domains.delete.body': assumed('What does deleting a domain return?', {
-    'deleted-and-domain': '{ deleted: true, domain }',
-    'deleted-and-id': '{ deleted: true, id }',
-    empty: '{}',
-  }),
-});
+export const domainBehaviours = defineBehaviours(
+  { section: '4.4', told: 'key' },
+  {
+    'domains.shape': byReference('Which form does a domain have in the replies of create, get, verify and list?', {
+      reference:
+        '{ id, domain, status, workspaceId, dnsRecords: [{ type, name, value, priority, status }], inboundEnabled, ' +
+        'outboundEnabled, verifiedAt, createdAt, updatedAt }; status is pending, verified or failed',
+      wrapped:
+        '{ domain: { domain, status, inboundEnabled, outboundEnabled, verifiedAt, createdAt, records: [{ type, ' +
+        'host, value, priority? }] } }; in the list, each item is the inner object; ' +
+        'status can also be verifying or unknown; with the value reference, both are shown as pending',
+    }),
+    'domains.tiers': byReference('Which keys may call the domain operations?', {
+      'tenant-and-workspace': 'tk_, and wk_ for the domains of its workspace',
+      'tenant-only': 'tk_ only',
+    }),
+    'domains.create.workspace': assumed('Which workspace does a domain belong to if a tenant key names no workspace?', {
+      tenant: 'none: workspaceId is null, and every workspace of the tenant may use it',
+      'default-workspace': 'the default workspace',
+    }),
+    'domains.create.taken': assumed(
+      'What is the reply to registering a domain that the tenant already has, or that belongs to the emulator?',
+      '409; mailbox.test, simulator.test, sandbox.test and every domain below sandbox.test belong to the emulator, ' +
+        'except that a sandbox may register its own domain and the domains below it; ' +
+        'another tenant may register the same domain (see domains.verify.taken)',
+    ),
+    'domains.dns-records': byReference('Which DNS records does a domain require?', {
+      reference:
+        'MX, TXT for SPF, DKIM and DMARC, and a CNAME for the subdomain bounce; each has the status of the domain',
+      'mx-spf-dkim': 'MX, and TXT for SPF, DKIM and ownership; each has the status of the domain',
+    }),
+    'domains.verify.outcome': assumed(
+      'What is the result of verifying a domain, given that no DNS server is queried?',
+      'verified, except for domains with special names: fail.* and *.fail.test become failed, pending.* and ' +
+        '*.pending.test become pending; the names for verifying and unknown have the same form',
+      { told: 'not from outside: a real domain is verified by its DNS records' },
+    ),
+    'domains.verify.taken': assumed(
+      'What is the reply to verifying a domain that another tenant has verified?',
+      {
+        conflict: '409, and the domain is not changed; only the other tenant can have addresses in it',
+        verified: 'success: the domain is verified for both tenants',
+      },
+      { told: 'not from outside: a real domain is verified by its DNS records' },
+    ),
+    'domains.enabled': assumed(
+      'What are the values of inboundEnabled, outboundEnabled and verifiedAt of a domain?',
+      'inboundEnabled and outboundEnabled: true while it is verified; verifiedAt: when it was first verified, or null',
+      { told: 'not from outside: a real domain is verified by its DNS records' },
+    ),
+    'domains.verify.reply': assumed('What does verifying a domain return?', 'the domain', {
+      told: 'not from outside: a real domain is verified by its DNS records',
+    }),
+    'domains.delete.in-use': assumed(
+      'What happens to the inboxes of a deleted domain?',
+      'they stay and keep their addresses',
+      { told: 'not from outside: a real domain is verified by its DNS records' },
+    ),
+    'domains.delete.body': assumed('What does deleting a domain return?', {
+      'deleted-and-domain': '{ deleted: true, domain }',
+      'deleted-and-id': '{ deleted: true, id }',
+      empty: '{}',
+    }),
+  },
+);

@@ -1,35 +1,38 @@
 import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts';
 
-export const draftBehaviours = defineBehaviours('4.4', 'key', {
-  'drafts.shape': byReference(
-    'Which fields does a draft have in a reply?',
-    '{ id, inboxId, to, cc, bcc, subject, plainBody, htmlBody, replyToMessageId, createdAt, updatedAt }; ' +
-      'a field that was not set is null',
-  ),
-  'drafts.list.reply': byReference('What does listing drafts return?', {
-    drafts: '{ drafts }',
-    'with-pagination': '{ drafts, pagination }',
-  }),
-  'drafts.list.order': assumed('In which order are drafts listed?', {
-    'oldest-first': 'by creation, oldest first',
-    'newest-first': 'by creation, newest first',
-  }),
-  'drafts.recipients': byReference('May to, cc and bcc of a draft contain incomplete addresses?', {
-    kept: 'yes, they are kept as they are; sending a draft with an invalid address is 400, and the draft stays',
-    checked: 'no, they are refused with 400, as in a send',
-  }),
-  'drafts.unknown-message': assumed(
-    'What is the reply to setting replyToMessageId to a message that the inbox does not have?',
-    { 'not-found': '404', invalid: '400' },
-  ),
-  'drafts.delete.body': assumed('What does deleting a draft return?', DELETED),
-  'drafts.send.incomplete': assumed(
-    'What does a draft need before it can be sent?',
-    'a recipient: in to, cc or bcc, or the default recipients of a reply; without one, sending is 400; ' +
-      'the subject may be missing',
-  ),
-  'drafts.send.reply': byReference(
-    'What does sending a draft return, and what happens to the draft?',
-    'the reply of a send plus draftId; the draft is deleted, so sending it again is 404',
-  ),
-});
+export const draftBehaviours = defineBehaviours(
+  { section: '4.4', told: 'key' },
+  {
+    'drafts.shape': byReference(
+      'Which fields does a draft have in a reply?',
+      '{ id, inboxId, to, cc, bcc, subject, plainBody, htmlBody, replyToMessageId, createdAt, updatedAt }; ' +
+        'a field that was not set is null',
+    ),
+    'drafts.list.reply': byReference('What does listing drafts return?', {
+      drafts: '{ drafts }',
+      'with-pagination': '{ drafts, pagination }',
+    }),
+    'drafts.list.order': assumed('In which order are drafts listed?', {
+      'oldest-first': 'by creation, oldest first',
+      'newest-first': 'by creation, newest first',
+    }),
+    'drafts.recipients': byReference('May to, cc and bcc of a draft contain incomplete addresses?', {
+      kept: 'yes, they are kept as they are; sending a draft with an invalid address is 400, and the draft stays',
+      checked: 'no, they are refused with 400, as in a send',
+    }),
+    'drafts.unknown-message': assumed(
+      'What is the reply to setting replyToMessageId to a message that the inbox does not have?',
+      { 'not-found': '404', invalid: '400' },
+    ),
+    'drafts.delete.body': assumed('What does deleting a draft return?', DELETED),
+    'drafts.send.incomplete': assumed(
+      'What does a draft need before it can be sent?',
+      'a recipient: in to, cc or bcc, or the default recipients of a reply; without one, sending is 400; ' +
+        'the subject may be missing',
+    ),
+    'drafts.send.reply': byReference(
+      'What does sending a draft return, and what happens to the draft?',
+      'the reply of a send plus draftId; the draft is deleted, so sending it again is 404',
+    ),
+  },
+);

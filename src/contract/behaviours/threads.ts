@@ -1,24 +1,27 @@
 import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
-export const threadBehaviours = defineBehaviours('4.4', 'key', {
-  'threads.shape': byReference(
-    'What does reading a thread return?',
-    '{ threadId, messageCount, messages }; messages are oldest first and include deleted messages',
-  ),
-  'threads.list': assumed(
-    'Is there a list of threads, and what does it contain?',
-    '{ threads: [{ threadId, inboxId, subject, messageCount, unreadCount, lastMessageAt }], pagination }, ordered ' +
-      'by the latest message of each thread, or by the first message if messages.list.order is oldest-first; ' +
-      'threads with only deleted messages are omitted',
-  ),
-  'threads.inbound': byReference(
-    'Which thread does an inbound message belong to?',
-    'the thread of the message in In-Reply-To; without such a message, of a message in References; otherwise a new ' +
-      'thread; only messages of the same inbox count',
-  ),
-  'threads.outbound': byReference(
-    'Which thread does an outbound message belong to?',
-    'a plain send and a forward start a new thread; a reply stays in the thread of the message that it answers, ' +
-      'and names that message and up to 19 earlier messages in References',
-  ),
-});
+export const threadBehaviours = defineBehaviours(
+  { section: '4.4', told: 'key' },
+  {
+    'threads.shape': byReference(
+      'What does reading a thread return?',
+      '{ threadId, messageCount, messages }; messages are oldest first and include deleted messages',
+    ),
+    'threads.list': assumed(
+      'Is there a list of threads, and what does it contain?',
+      '{ threads: [{ threadId, inboxId, subject, messageCount, unreadCount, lastMessageAt }], pagination }, ordered ' +
+        'by the latest message of each thread, or by the first message if messages.list.order is oldest-first; ' +
+        'threads with only deleted messages are omitted',
+    ),
+    'threads.inbound': byReference(
+      'Which thread does an inbound message belong to?',
+      'the thread of the message in In-Reply-To; without such a message, of a message in References; otherwise a new ' +
+        'thread; only messages of the same inbox count',
+    ),
+    'threads.outbound': byReference(
+      'Which thread does an outbound message belong to?',
+      'a plain send and a forward start a new thread; a reply stays in the thread of the message that it answers, ' +
+        'and names that message and up to 19 earlier messages in References',
+    ),
+  },
+);

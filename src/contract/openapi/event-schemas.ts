@@ -6,9 +6,9 @@ import { fieldsOf, texts, timestamp, uuid } from '../schemas.ts';
 const kind = () => z.enum(EVENT_KINDS);
 
 /** The fields that only the event of a bounce has, and only if the inbox got a delivery report. */
-const bounceFields = (status: 'statusCode' | 'status_code') => ({
+const bounceFields = (statusField: 'statusCode' | 'status_code') => ({
   recipient: z.string().optional().describe('Who did not get the message: addresses, separated by commas.'),
-  [status]: z.string().optional().describe('Their status codes (RFC 3463), in the same order.'),
+  [statusField]: z.string().optional().describe('Their status codes (RFC 3463), in the same order.'),
 });
 
 const referencePayload = () =>

@@ -92,8 +92,8 @@ function describeTool(row: OperationRow, options: OperationToolOptions): Fields 
 }
 
 /** Returns whether the reply of an operation contains what somebody wrote in a mail. */
-function showsMail({ method, path }: Pick<OperationRow, 'method' | 'path'>): boolean {
-  return method === 'GET' && /\/(?:messages|threads)(?:\/|$)/.test(path);
+function showsMail({ id, method, path }: Pick<OperationRow, 'id' | 'method' | 'path'>): boolean {
+  return method === 'GET' && /\/(?:messages|threads)(?:\/|$)/.test(path) && id !== 'countFolders';
 }
 
 /** Calls an operation as a request of the key. A refused request is a result, so that a language model sees why. */
