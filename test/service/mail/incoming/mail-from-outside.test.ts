@@ -312,6 +312,24 @@ describe.each(WAYS)('a mail that is handed in (%s)', (_, open) => {
       'must be a Message-ID such as',
     ],
     [
+      'references that are no list',
+      () => ({ ...MAIL, references: '<a@b.test>' }),
+      'VALIDATION_ERROR',
+      'references must be an array of Message-IDs.',
+    ],
+    [
+      'files that are no list',
+      () => ({ ...MAIL, attachments: 'a.txt' }),
+      'VALIDATION_ERROR',
+      'attachments must be an array of files.',
+    ],
+    [
+      'headers that are a list',
+      () => ({ ...MAIL, headers: ['X-A: a'] }),
+      'VALIDATION_ERROR',
+      'headers must be an object of headers.',
+    ],
+    [
       'a file that is no base64',
       () => ({ ...MAIL, attachments: [{ filename: 'a', content: '%' }] }),
       'VALIDATION_ERROR',
