@@ -59,7 +59,14 @@ const failed = (recipient: string, status: string, action = 'failed') => [
 /** Writes the lines of a report about the mail with this Message-ID; `earlierId` is that of an earlier mail. */
 type LinesOf = (messageId: string, earlierId: string) => readonly string[];
 
-async function bouncesAfter(service: Service, linesOf: LinesOf, envelopeFrom = '') {
+/** The envelope of a report: its sender is empty (RFC 5321, section 4.5.5). */
+const NULL_SENDER = { envelopeFrom: '' };
+
+async function bouncesAfter(
+  service: Service,
+  linesOf: LinesOf,
+  envelope: { readonly envelopeFrom?: string } = NULL_SENDER,
+) {
   const { mailbox } = service;
   const { helpdesk } = openInboxClients(service);
   const earlier = await helpdesk.mail(LEE, { subject: 'Before' });
@@ -69,7 +76,7 @@ async function bouncesAfter(service: Service, linesOf: LinesOf, envelopeFrom = '
     json: { isActive: true, url: 'http://127.0.0.1:1/' },
   });
   const eml = linesOf(sent.messageId, earlier.messageId).join('\r\n');
-  await mailbox.receiveMessage({ eml, to: helpdesk.address, envelopeFrom });
+  await mailbox.receiveMessage({ eml, to: helpdesk.address, ...envelope });
   const bounces = mailbox.deliveries({ event: 'message.bounced' }).map(({ payload }) => payload);
   return { sent, bounces };
 }
@@ -351,10 +358,19 @@ describe('an inbound report', () => {
 
   for (const [title, linesOf] of NO_BOUNCES) {
     everywhere(`publishes no bounce: ${title}`, async (service) => {
-      const sender = title.includes('person') ? KIM : '';
-      expect((await bouncesAfter(service, linesOf, sender)).bounces).toEqual([]);
+      const envelope = title.includes('person') ? { envelopeFrom: KIM } : NULL_SENDER;
+      expect((await bouncesAfter(service, linesOf, envelope)).bounces).toEqual([]);
     });
   }
+
+  everywhere('that comes as a file without an envelope publishes the bounce too', async (service) => {
+    const { sent, bounces } = await bouncesAfter(
+      service,
+      (id) => report(failed(KIM, '5.1.1'), [`Message-ID: ${id}`]),
+      {},
+    );
+    expect(bounces).toEqual([expect.objectContaining({ messageId: sent.id, ...bounced(KIM, '5.1.1') })]);
+  });
 
   everywhere('of separate fields publishes the bounce too', async (service) => {
     const { helpdesk } = openInboxClients(service);
