@@ -1,7 +1,7 @@
 import { createMailbox, type FaultName, type InitialFault } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import { NAMED_FAULTS } from '../../src/world/named-faults.ts';
-import { everywhere, interceptRequests } from '../support/everywhere.ts';
+import { everywhere, interceptRequests, send } from '../support/everywhere.ts';
 import { askForFault, listFaults } from '../support/faults.ts';
 
 interceptRequests();
@@ -15,6 +15,25 @@ describe('a fault by its name', () => {
       expect([byName.status, name]).toEqual([200, name]);
       expect(withoutId(byName.json)).toEqual(withoutId((await askForFault(service, fault)).json));
     }
+  });
+
+  everywhere('does what its sentence says: the sixth request of a minute gets 429', async (service) => {
+    await askForFault(service, { name: 'rate-limit' });
+    const statuses = [];
+    for (let count = 0; count < 6; count += 1) {
+      const { status } = await send(`${service.url}/v1/me`, 'GET', { key: service.mailbox.keys.acme.tenant });
+      statuses.push(status);
+    }
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+  });
+
+  everywhere('does what its sentence says: replies come two seconds late, deliveries a minute', async (service) => {
+    for (const name of ['slow', 'late-delivery', 'lost-imap-connection']) await askForFault(service, { name });
+    expect(await listFaults(service)).toMatchObject([
+      { latency: { ms: 2_000 } },
+      { kind: 'delay', delayMs: 60_000 },
+      { kind: 'disconnect', delayMs: 2_000 },
+    ]);
   });
 
   everywhere('takes the conditions and the times of its target', async (service) => {
