@@ -188,12 +188,9 @@ export class Session {
 
   /** Handles a line of the client. The promise never rejects. */
   async handle(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
-    const waiting = this.#continuation;
-    this.#continuation = undefined;
-    const command = waiting?.command ?? parseCommand(line, literals);
-    // The further lines of a login contain its password, so the journal does not get them.
-    await this.#runAndReply(command, waiting ? `${command.tag} ${command.name}` : line, () => {
-      if (waiting) return waiting.continue(line);
+    const { command, continuation, recordedLine } = this.#findCommand(line, literals);
+    await this.#runAndReply(command, recordedLine, () => {
+      if (continuation) return continuation.continue(line);
       if (command.problem) throw command.problem;
       return this.#run(command);
     });
@@ -203,10 +200,22 @@ export class Session {
 
   /** Refuses a line that could not be read completely, such as one that is too long. The promise never rejects. */
   async refuse(line: string, reply: string): Promise<void> {
-    const waiting = this.#continuation;
+    const { command, recordedLine } = this.#findCommand(line, []);
+    await this.#sendAfter(() => this.#reply(command, recordedLine, reply));
+  }
+
+  /** Finds the command that a line continues or begins, and what the journal may show of the line. */
+  #findCommand(line: string, literals: readonly Uint8Array<ArrayBuffer>[]) {
+    const continuation = this.#continuation;
     this.#continuation = undefined;
-    const command = waiting?.command ?? parseCommand(line, []);
-    await this.#endWith(() => this.#reply(command, waiting ? `${command.tag} ${command.name}` : line, reply));
+    if (continuation) {
+      const { command } = continuation;
+      // The further lines of a login contain its password, so the journal does not get them.
+      return { command, continuation, recordedLine: `${command.tag} ${command.name}` };
+    }
+    const command = parseCommand(line, literals);
+    this.#caused = { origin: {}, entries: [], name: fullName(command) };
+    return { command, continuation, recordedLine: line };
   }
 
   /** Lets a command wait for the next line of the client. */
@@ -217,7 +226,7 @@ export class Session {
 
   /** Runs a command, or the rest of it, and replies to it. */
   async #runAndReply(command: Command, line: string, work: () => unknown): Promise<void> {
-    await this.#endWith(async () => {
+    await this.#sendAfter(async () => {
       try {
         const outcome = ((await work()) ?? {}) as Outcome;
         if (outcome === 'replied') return;
@@ -229,8 +238,8 @@ export class Session {
     });
   }
 
-  /** Does the work of a command and sends its output, until the connection ends. */
-  async #endWith(work: () => Promise<void>): Promise<void> {
+  /** Does some work, and then sends its output. If the connection ends, no more is done. */
+  async #sendAfter(work: () => Promise<void>): Promise<void> {
     try {
       await work();
       await this.connection.flush();
@@ -240,7 +249,6 @@ export class Session {
   }
 
   async #run(command: Command): Promise<unknown> {
-    this.#caused = { origin: {}, entries: [], name: fullName(command) };
     const run = this.#prepare(command);
     await this.#applyFaults();
     return run();
