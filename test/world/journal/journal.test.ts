@@ -232,14 +232,14 @@ test('a request reads the messages that its reply shows, and not the other messa
     return mailbox.mail(received?.id ?? '').api;
   };
   const first = await receive();
-  const second = await receive(first.messageIdHeader ?? '');
+  const second = await receive(String(first.messageIdHeader));
   expect(second.threadId).toBe(first.threadId);
   const readSoFar = () => mailbox.journal({ kinds: ['read'] }).flatMap(({ data }) => data.messageIds);
   await get('/messages?limit=1');
   expect(readSoFar()).toEqual([second.id]);
   await get(`/messages/${first.id}`);
   expect(readSoFar()).toEqual([second.id, first.id]);
-  const third = await receive(second.messageIdHeader ?? '');
+  const third = await receive(String(second.messageIdHeader));
   await get(`/messages/${first.id}`);
   expect(readSoFar()).not.toContain(third.id);
   await get('/threads');
