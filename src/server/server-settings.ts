@@ -2,7 +2,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { type Duration, isDuration, isShortWait } from '../basics/duration.ts';
 import { toWholeNumber } from '../basics/number-options.ts';
 import { createOptionError } from '../basics/option-error.ts';
-import { isUrlWithScheme } from '../basics/text.ts';
+import { isUrlWithScheme, trimEndSlashes } from '../basics/text.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, hostnameOf } from './loopback.ts';
 
 /** The options of `startServer` that are also flags of the command. */
@@ -116,7 +116,7 @@ export const SERVER_SETTINGS = {
     expected: 'an http or https URL without a query, such as https://mailbox.example/s2',
     parse: (value: unknown) =>
       typeof value === 'string' && isUrlWithScheme(value, /^https?$/) && !/[?#@]/.test(value)
-        ? new URL(value).href.replace(/(?<!\/)\/+$/, '')
+        ? trimEndSlashes(new URL(value).href)
         : undefined,
   },
   drain: {
