@@ -242,8 +242,7 @@ function refuseHandlers(): never {
 
 function parseMaxMailBytes(bytes = DEFAULT_MAX_STORED_BYTES): number {
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
-  const shown = typeof bytes === 'number' ? String(bytes) : JSON.stringify(bytes);
-  const message = `The option maxMailBytes must be a whole number of bytes above 0, not ${shown}.`;
+  const message = `The option maxMailBytes must be a whole number of bytes above 0, not ${describeValue(bytes)}.`;
   throw createOptionError(new MailLimitError(message), { option: 'maxMailBytes', value: bytes });
 }
 
@@ -258,6 +257,6 @@ export function parseBaseUrl(baseUrl = 'https://mailbox.test'): string {
   if (isPlain) return trimEndSlashes(url.href);
   throw new TypeError(
     'The option baseUrl must be an absolute http or https URL without query, fragment or password, not ' +
-      `${JSON.stringify(baseUrl)}.`,
+      `${describeValue(baseUrl)}.`,
   );
 }
