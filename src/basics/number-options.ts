@@ -1,3 +1,4 @@
+import { describeValue } from './check-options.ts';
 import { createOptionError } from './option-error.ts';
 
 /** The options that are whole numbers, each with its least and greatest value. */
@@ -30,6 +31,6 @@ export function isValidNumber(option: NumberOption, value: unknown): value is nu
 /** Returns the value of an option unchanged. @throws {RangeError} if it is invalid. */
 export function checkNumber(option: NumberOption, value: unknown): number {
   if (isValidNumber(option, value)) return value;
-  const message = `The option ${option} must be ${rangeRule(option)}, not ${JSON.stringify(value) ?? String(value)}.`;
+  const message = `The option ${option} must be ${rangeRule(option)}, not ${describeValue(value)}.`;
   throw createOptionError(new RangeError(message), { option, value });
 }

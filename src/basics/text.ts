@@ -26,6 +26,14 @@ export function byteLengthOf(text: string): number {
   return /[\u0080-\uffff]/.test(text) ? encoder.encode(text).byteLength : text.length;
 }
 
+/**
+ * Removes the slashes at the end of a URL. The look-behind keeps the work linear: only the first of several slashes can
+ * begin a match.
+ */
+export function trimEndSlashes(url: string): string {
+  return url.replace(/(?<!\/)\/+$/, '');
+}
+
 /** Maximum length of a URL, in characters. */
 export const MAX_URL_LENGTH = 2048;
 

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { isUrlWithScheme } from '../basics/text.ts';
+import { isUrlWithScheme, trimEndSlashes } from '../basics/text.ts';
 import { type ControlClient, createControlClient } from '../control/table/client.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../server/loopback.ts';
@@ -35,7 +35,7 @@ export function createEmulatorClient(flags: GivenFlags): Emulator {
 
 function parseUrl(flag: GivenFlag | undefined): string {
   const url = String(flag?.value ?? `http://${DEFAULT_HOST}:${DEFAULT_PORT}`);
-  if (isUrlWithScheme(url, /^https?$/)) return url.replace(/(?<!\/)\/+$/, '');
+  if (isUrlWithScheme(url, /^https?$/)) return trimEndSlashes(url);
   throw new UsageError(
     `${flag?.source} must be the URL of an emulator such as http://127.0.0.1:4025, not ${quote(url)}.`,
   );

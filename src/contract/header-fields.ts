@@ -39,6 +39,12 @@ export interface HeaderReader {
   forEach(visit: (value: string, name: string) => void): void;
 }
 
+/** Returns the URL by which a client has called the server, without a path, also through a proxy that ends TLS. */
+export function calledUrl(headers: HeaderReader): string {
+  const scheme = headers.get('x-forwarded-proto')?.startsWith('https') ? 'https' : 'http';
+  return `${scheme}://${headers.get('host') ?? 'localhost'}`;
+}
+
 /**
  * The headers of each reply whose bytes come from a mail, because they may be hostile: a browser must not guess another
  * type, name the URL in a request, give a page that it opens a hold on this tab, or let another site embed them.

@@ -24,7 +24,7 @@ export function createClientFunctions(baseUrl: string, fetch: Fetch, connect: Co
   async function ownFetch(input: Request | URL | string, init?: RequestInit) {
     if (!isRequest(input) && !URL.canParse(String(input), globalThis.location?.href)) {
       throw new TypeError(
-        `A mailbox takes absolute URLs, as under its baseUrl ${baseUrl}, not ${JSON.stringify(input)}.`,
+        `A mailbox takes absolute URLs, as under its baseUrl ${baseUrl}, not ${describeValue(input)}.`,
       );
     }
     // Browsers call `fetch` only on the global object. The input is passed as it is, with what only Node knows of.

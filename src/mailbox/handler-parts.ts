@@ -5,10 +5,11 @@
 export { checkOptions } from '../basics/check-options.ts';
 export { lazy } from '../basics/lazy-schema.ts';
 export { LineSplitter } from '../basics/line-splitter.ts';
+export { trimEndSlashes } from '../basics/text.ts';
 export { ApiError } from '../contract/errors.ts';
 export { isServicePath } from '../contract/service-path.ts';
 export { CLOSE_CODES, isStreamPath } from '../contract/stream-protocol.ts';
 export { sentKey } from '../service/access/principal.ts';
 export { toApiError } from '../service/pipeline/exchange.ts';
 export { explainMswError, explainOldMsw, OLDEST_MSW } from './explain-msw-error.ts';
-export { createMailboxWith, SHARED_OPTION_NAMES } from './mailbox.ts';
+export { createMailboxWith, parseBaseUrl, SHARED_OPTION_NAMES } from './mailbox.ts';

@@ -2,6 +2,7 @@ import { checkOptions, describeValue } from '../basics/check-options.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { createOptionError } from '../basics/option-error.ts';
 import { DEFAULT_MAX_STORED_BYTES, MailLimitError } from '../basics/size.ts';
+import { trimEndSlashes } from '../basics/text.ts';
 import { checkNodeVersion } from '../basics/version.ts';
 import type { BehaviourOptions } from '../contract/behaviours.ts';
 import { createClient } from '../contract/client/create-client.ts';
@@ -147,7 +148,7 @@ export function buildMailbox(
   loadMsw: LoadMsw = refuseHandlers,
 ): MailboxInternals {
   checkNodeVersion();
-  const baseUrl = parseBaseUrl(options.baseUrl ?? 'https://mailbox.test');
+  const baseUrl = parseBaseUrl(options.baseUrl);
 
   // The behaviours, and the fixture, which is checked by them.
   const live = new LiveBehaviours(options.profile, options.behaviours);
@@ -241,17 +242,21 @@ function refuseHandlers(): never {
 
 function parseMaxMailBytes(bytes = DEFAULT_MAX_STORED_BYTES): number {
   if (Number.isSafeInteger(bytes) && bytes > 0) return bytes;
-  const shown = typeof bytes === 'number' ? String(bytes) : JSON.stringify(bytes);
-  const message = `The option maxMailBytes must be a whole number of bytes above 0, not ${shown}.`;
+  const message = `The option maxMailBytes must be a whole number of bytes above 0, not ${describeValue(bytes)}.`;
   throw createOptionError(new MailLimitError(message), { option: 'maxMailBytes', value: bytes });
 }
 
-function parseBaseUrl(baseUrl: string): string {
+/**
+ * Returns a base URL in one form, without slashes at its end.
+ *
+ * @throws {TypeError} if it is not an absolute http or https URL, or has more than an origin and a path.
+ */
+export function parseBaseUrl(baseUrl = 'https://mailbox.test'): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   const isPlain = url && /^https?:$/.test(url.protocol) && !/[?#]/.test(baseUrl) && !url.username && !url.password;
-  if (isPlain) return url.href.replace(/(?<!\/)\/+$/, '');
+  if (isPlain) return trimEndSlashes(url.href);
   throw new TypeError(
     'The option baseUrl must be an absolute http or https URL without query, fragment or password, not ' +
-      `${JSON.stringify(baseUrl)}.`,
+      `${describeValue(baseUrl)}.`,
   );
 }

@@ -1,8 +1,9 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
+import { describeValue } from '../basics/check-options.ts';
 import { type Duration, isDuration, isShortWait } from '../basics/duration.ts';
 import { toWholeNumber } from '../basics/number-options.ts';
 import { createOptionError } from '../basics/option-error.ts';
-import { isUrlWithScheme } from '../basics/text.ts';
+import { isUrlWithScheme, trimEndSlashes } from '../basics/text.ts';
 import { DEFAULT_HOST, DEFAULT_PORT, hostnameOf } from './loopback.ts';
 
 /** The options of `startServer` that are also flags of the command. */
@@ -57,11 +58,13 @@ type ItemOf<Option> = Option extends readonly (infer Item)[] ? Item : NonNullabl
 
 /** One setting of a server: an option of `startServer`, and a flag and a variable of the command. */
 export interface ServerSetting<Value = unknown> {
+  /** The letter of the flag, such as `p` for `-p`. */
   readonly short?: string;
   /** Whether the option is a list and the flag is repeatable. */
   readonly multiple?: true;
   /** The placeholder of the flag's value in help. */
   readonly value: string;
+  /** What the flag does, in one line of help. */
   readonly help: string;
   /** Describes a valid value, as the end of the sentence "must be …". */
   readonly expected: string;
@@ -73,6 +76,8 @@ export interface ServerSetting<Value = unknown> {
   readonly fromText?: (text: string) => unknown;
   /** Returns the value in the form that the server uses, or `undefined` if it is invalid. */
   readonly parse: (value: unknown) => Value | undefined;
+  /** The class of the error for an invalid value. Default: `TypeError`. */
+  readonly errorType?: typeof RangeError;
 }
 
 const PORT = {
@@ -80,6 +85,7 @@ const PORT = {
   expected: 'a whole number from 0 to 65535',
   fromText: toWholeNumber,
   parse: (value: unknown) => (isPort(value) ? Number(value) : undefined),
+  errorType: RangeError,
 } as const;
 
 const FILE = {
@@ -116,7 +122,7 @@ export const SERVER_SETTINGS = {
     expected: 'an http or https URL without a query, such as https://mailbox.example/s2',
     parse: (value: unknown) =>
       typeof value === 'string' && isUrlWithScheme(value, /^https?$/) && !/[?#@]/.test(value)
-        ? new URL(value).href.replace(/(?<!\/)\/+$/, '')
+        ? trimEndSlashes(new URL(value).href)
         : undefined,
   },
   drain: {
@@ -186,23 +192,22 @@ export function parseSettings(options: SettingOptions): Settings {
 
 /** Checks an option, and returns its value in the form that the server uses. */
 function parseOption(name: keyof SettingOptions, value: unknown): unknown {
-  const { multiple, parse, expected, isSecret, fromText }: ServerSetting = SERVER_SETTINGS[name];
+  const { multiple, parse, expected, isSecret, errorType = TypeError }: ServerSetting = SERVER_SETTINGS[name];
   if (multiple) return parseList(name, value);
   const parsed = parse(value);
   if (parsed !== undefined) return parsed;
-  const Problem = fromText ? RangeError : TypeError;
-  const message = `The option ${name} must be ${expected}${isSecret ? '' : `, not ${quote(value)}`}.`;
-  throw createOptionError(new Problem(message), { option: name, value });
+  const message = `The option ${name} must be ${expected}${isSecret ? '' : `, not ${describeValue(value)}`}.`;
+  throw createOptionError(new errorType(message), { option: name, value });
 }
 
 /** Checks an option that is a list. An invalid item is refused, because it would never match. */
 function parseList(name: keyof SettingOptions, items: unknown): string[] {
   const { parse, takes }: ServerSetting = SERVER_SETTINGS[name];
-  if (!Array.isArray(items)) throw new TypeError(`The option ${name} must be a list, not ${quote(items)}.`);
+  if (!Array.isArray(items)) throw new TypeError(`The option ${name} must be a list, not ${describeValue(items)}.`);
   return items.map((item) => {
     const parsed = parse(item);
     if (parsed !== undefined) return String(parsed);
-    const error = new TypeError(`The option ${name} takes ${takes}, not ${quote(item)}.`);
+    const error = new TypeError(`The option ${name} takes ${takes}, not ${describeValue(item)}.`);
     throw createOptionError(error, { option: name, value: item });
   });
 }
@@ -245,6 +250,3 @@ function isMappedIPv4(address: string): boolean {
   mapped.addSubnet('::ffff:0:0', 96, 'ipv6');
   return mapped.check(address, 'ipv6');
 }
-
-/** Formats a value of any type for a message. */
-const quote = (value: unknown) => (typeof value === 'number' ? String(value) : JSON.stringify(value));

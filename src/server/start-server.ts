@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'msw';
-import { checkOptions } from '../basics/check-options.ts';
+import { checkOptions, describeValue } from '../basics/check-options.ts';
 import { createOptionError } from '../basics/option-error.ts';
 import { setTimeout } from '../basics/real-timers.ts';
 import type { ServiceClient } from '../contract/client/client-types.ts';
@@ -178,7 +178,7 @@ function parseOptions(options: ServerOptions<NamedFixture>) {
     });
   }
   if (log !== undefined && typeof log !== 'function') {
-    throw new TypeError(`The option log must be a function, not ${JSON.stringify(log)}.`);
+    throw new TypeError(`The option log must be a function, not ${describeValue(log)}.`);
   }
   const publicHosts = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
   return {

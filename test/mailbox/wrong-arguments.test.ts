@@ -131,6 +131,15 @@ test('the errors say what would be right', async () => {
   const call = (each: unknown, ...input: unknown[]) => (each as AnyFunction)(...(input as never[]));
   const mailbox = main.createMailbox();
   expect(() => call(main.createMailbox, null)).toThrow('createMailbox takes an object of options, not null.');
+  expect(() => call(main.createMailbox, { journalSize: Number.NaN })).toThrow('from 0 to 100000, not NaN.');
+  for (const [name, value, shown] of [
+    ['maxMailBytes', 7n, 'a whole number of bytes above 0, not 7.'],
+    ['baseUrl', 7n, 'without query, fragment or password, not 7.'],
+    ['persist', mailbox, '"session" or "local", not an object.'],
+  ] as const) {
+    expect(() => call(main.createMailbox, { [name]: value })).toThrow(`The option ${name} must be`);
+    expect(() => call(main.createMailbox, { [name]: value })).toThrow(shown);
+  }
   expect(() => call(mailbox.receives)).toThrow('receives takes an address, not undefined.');
   expect(() => call(receivers.createReceiver, { respond: 500 })).toThrow(
     'createReceiver has no option "respond"; there are: secret, answers, now.',

@@ -168,9 +168,14 @@ describe('the rules', () => {
   });
 
   test('are a list', async ({ expect }) => {
-    for (const deliverTo of ['*', {}, 5]) {
+    for (const [deliverTo, shown] of [
+      ['*', '"*"'],
+      [{}, 'an object'],
+      [5, '5'],
+      [5n, '5'],
+    ]) {
       await expect(startServer({ port: 0, deliverTo: deliverTo as never })).rejects.toThrow(
-        `The option deliverTo must be a list, not ${JSON.stringify(deliverTo)}.`,
+        `The option deliverTo must be a list, not ${shown}.`,
       );
     }
   });

@@ -1,4 +1,5 @@
 import { checkOptions, describeValue } from '../../basics/check-options.ts';
+import { trimEndSlashes } from '../../basics/text.ts';
 import { ApiReplyError } from './api-reply-error.ts';
 import type { CallOptions, ServiceClient } from './client-types.ts';
 import { OPERATION_CALLS } from './operation-calls.ts';
@@ -36,7 +37,7 @@ export function createClient(options: ClientOptions): ServiceClient {
   if (!URL.canParse(baseUrl)) {
     throw new TypeError(`The option baseUrl of createClient must be an absolute URL, not ${describeValue(baseUrl)}.`);
   }
-  const prefix = baseUrl.replace(/(?<!\/)\/+$/, '');
+  const prefix = trimEndSlashes(baseUrl);
 
   async function call(id: string, row: string, input: readonly unknown[]): Promise<unknown> {
     const [method = '', path = '', content] = row.split(' ');

@@ -1,3 +1,4 @@
+import { describeValue } from '../../basics/check-options.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import { type StateKeeper, watchChanges } from './state-keeper.ts';
 
@@ -49,7 +50,7 @@ export function keepInPage(state: StateKeeper, baseUrl: string, persist: unknown
 
 function findStorage(persist: unknown): Storage {
   if (persist !== 'session' && persist !== 'local') {
-    throw new TypeError(`The option persist must be "session" or "local", not ${JSON.stringify(persist)}.`);
+    throw new TypeError(`The option persist must be "session" or "local", not ${describeValue(persist)}.`);
   }
   // `localStorage` does not show whether this is a page, because some versions of Node have it, too.
   if (globalThis.document === undefined) {

@@ -1,7 +1,12 @@
 import { toJsonPieces } from '../../basics/json-pieces.ts';
 import { createSilentReader, parseBehaviours } from '../../contract/behaviours.ts';
 import { ApiError, createResetError, parseOrRefuse } from '../../contract/errors.ts';
-import { filenameParameters, HOSTILE_CONTENT_HEADERS, HOSTILE_FILE_HEADERS } from '../../contract/header-fields.ts';
+import {
+  calledUrl,
+  filenameParameters,
+  HOSTILE_CONTENT_HEADERS,
+  HOSTILE_FILE_HEADERS,
+} from '../../contract/header-fields.ts';
 import type { ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
 import { toApiError } from '../../service/pipeline/exchange.ts';
 import { MAX_BODY_BYTES, parseJsonObject, readBody } from '../../service/pipeline/parse-input.ts';
@@ -49,7 +54,7 @@ export function createControl(
     const { sandbox, ...parameters } = query;
     if (worlds?.isOver(epoch, worlds.get(String(sandbox).toLowerCase()))) throw createResetError();
     const target = sandbox === undefined ? mailbox : mailbox.sandbox(String(sandbox));
-    const process = { ...ownProcess, publicUrl: ownProcess.publicUrl ?? calledUrl(request) };
+    const process = { ...ownProcess, publicUrl: ownProcess.publicUrl ?? calledUrl(request.headers) };
     const { headers, signal } = request;
     const input = { params, headers, signal, query: parameters, body, process } as never;
     const reply = writers[row.content ?? 'application/json'](await row.run(target, input, mailbox), request);
@@ -74,12 +79,6 @@ export function createControl(
     const result = await handle(request);
     return { ...result, reply: stripBodyForHead(request.method, result.reply) };
   };
-}
-
-/** Returns the URL by which a client has called the server, also through a proxy that ends TLS. */
-function calledUrl({ headers }: ApiRequest): string {
-  const scheme = headers.get('x-forwarded-proto')?.startsWith('https') ? 'https' : 'http';
-  return `${scheme}://${headers.get('host') ?? 'localhost'}`;
 }
 
 /** Removes the trailing slash from the path of the list of calls, which is accepted with or without a slash. */

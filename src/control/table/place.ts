@@ -1,3 +1,5 @@
+import { trimEndSlashes } from '../../basics/text.ts';
+
 /** The environment variables in which test runners and CI systems write the number of a worker. */
 export const WORKER_NUMBERS =
   'TEST_PARALLEL_INDEX VITEST_POOL_ID JEST_WORKER_ID PYTEST_XDIST_WORKER CI_NODE_INDEX'.split(' ');
@@ -28,6 +30,6 @@ export function urlOfSandbox(called: string, { url }: { readonly url: string }, 
 type Variables = Readonly<Record<string, string | undefined>>;
 
 function listUrls({ MAILBOX_URLS = '' }: Variables): string[] {
-  const texts = MAILBOX_URLS.split(',').map((url) => url.trim().replace(/(?<!\/)\/+$/, ''));
+  const texts = MAILBOX_URLS.split(',').map((url) => trimEndSlashes(url.trim()));
   return texts.filter((url) => url !== '');
 }

@@ -90,7 +90,8 @@ export class App implements NodeRequestHandler {
     const unread = readRequest(message);
     const forInspector = isForInspector(unread);
     if (isInside(unread.path, CONTROL_PATH) && !forInspector && unread.path !== READY_PATH) {
-      guardControl(message.headers, this.#options.controlToken, unread);
+      const { controlToken, process } = this.#options;
+      guardControl(message.headers, unread, controlToken, process.publicUrl);
     }
     const request = this.#countBody(unread, message, response);
     if (isControlPath(request.path)) {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { NAME } from '../../basics/version.ts';
 import { ApiError } from '../../contract/errors.ts';
+import { calledUrl } from '../../contract/header-fields.ts';
 import { CONTROL_PATH, CONTROL_TOKEN_HEADER } from '../../control/table/control-path.ts';
 import type { ApiRequest } from '../../service/pipeline/exchange.ts';
 import { ASSUMED_HEADER, FAULT_HEADER } from '../../service/pipeline/reply.ts';
@@ -44,14 +45,19 @@ export function createWrongMethodError(method: string): ApiError {
  * each call must send the token in the header `X-Mock-Token`. Otherwise, a call needs this header, with any value, only
  * if the host name of the call is not a loopback name.
  */
-export function guardControl(headers: IncomingHttpHeaders, token: string | undefined, request: ApiRequest): void {
+export function guardControl(
+  headers: IncomingHttpHeaders,
+  request: ApiRequest,
+  token: string | undefined,
+  publicUrl: string | undefined,
+): void {
   if (isDelivery(headers)) {
     throw new ApiError('DELIVERY_REFUSED', `A delivery to a webhook may not call ${CONTROL_PATH}.`);
   }
-  if (!isFromOwnOrigin(headers)) {
+  if (!isFromOwnOrigin(headers, request, publicUrl)) {
     throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${CONTROL_PATH}.`);
   }
-  if (isFramedPage(request, token)) return;
+  if (takeProof(request, token)) return;
   const sent = headers[CONTROL_TOKEN_HEADER];
   // If the host name is not a loopback name, a page of another origin can send a GET without a header that shows the
   // origin of the page. A required custom header prevents this, because the browser then sends a preflight first, which
@@ -72,11 +78,11 @@ export function guardControl(headers: IncomingHttpHeaders, token: string | undef
 }
 
 /**
- * Returns whether a request is for a page that the inspector shows in a frame. A frame cannot send the token, so the
- * URL of the page has a proof instead: the HMAC of its path, with the token as the key. Somebody who gets the URL can
- * read only this page. Removes the proof from the query, because the control call does not know it.
+ * Removes the proof from the query of a page that the inspector shows in a frame, because the control call does not
+ * know it, and returns whether the proof is valid. A frame cannot send the token, so the URL of the page has a proof
+ * instead: the HMAC of its path, with the token as the key. Somebody who gets the URL can read only this page.
  */
-function isFramedPage({ method, path, query }: ApiRequest, token: string | undefined): boolean {
+function takeProof({ method, path, query }: ApiRequest, token: string | undefined): boolean {
   const proof = query.get('proof');
   if (method !== 'GET' || proof === null || !path.endsWith('.html')) return false;
   query.delete('proof');
@@ -85,10 +91,16 @@ function isFramedPage({ method, path, query }: ApiRequest, token: string | undef
   return isSameSecret(proof, createHmac('sha256', token).update(path).digest('hex'));
 }
 
-/** Returns false for a request of a page of another origin. Such a page cannot read the reply, but could reset data. */
-function isFromOwnOrigin(headers: IncomingHttpHeaders): boolean {
-  const isSameOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`;
-  return isSameOrigin && [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'] as string | undefined);
+/**
+ * Returns false for a request of a page of another origin. Such a page cannot read the reply, but could reset data. The
+ * origin of the inspector is that of the URL that its browser calls, or of the public URL.
+ */
+function isFromOwnOrigin(headers: IncomingHttpHeaders, request: ApiRequest, publicUrl: string | undefined): boolean {
+  const { origin } = headers;
+  const own = [calledUrl(request.headers)];
+  if (publicUrl !== undefined) own.push(new URL(publicUrl).origin);
+  if (origin !== undefined && !own.includes(origin)) return false;
+  return [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'] as string | undefined);
 }
 
 /** The headers that only a webhook delivery has. */

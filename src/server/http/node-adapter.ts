@@ -58,8 +58,9 @@ const COMMENT_MS = 15_000;
 interface SendOptions {
   /** The batch with which a small reply is sent. */
   readonly batch?: ReplyBatch | undefined;
-  /** Counts what waits until clients read it. Without it, that is the business of the server that calls. */
+  /** Counts the bytes that wait until clients read them. A server of the user has none, and has its own limits. */
   readonly output?: WaitingOutput | undefined;
+  /** The interval between two comments in an event stream, in milliseconds. Default: 15 seconds. */
   readonly commentMs?: number;
 }
 
@@ -77,8 +78,9 @@ export async function sendReply(
   { batch, output, commentMs = COMMENT_MS }: SendOptions = {},
 ): Promise<void> {
   if (isCut({ status })) {
-    // The status is set only for the log.
-    Object.assign(response, { statusCode: status }).destroy();
+    // The log shows this status. No client gets it.
+    response.statusCode = status;
+    response.destroy();
     return;
   }
   response.writeHead(status, headers);
@@ -94,8 +96,11 @@ export async function sendReply(
   // stream is open.
   response.setTimeout(0);
   response.flushHeaders();
-  const comment = headers['content-type'] === 'text/event-stream' ? ':\n\n' : '';
-  const timer = setInterval(() => response.writableNeedDrain || response.write(comment), commentMs);
+  const sendComment = () => {
+    if (!response.writableNeedDrain) response.write(':\n\n');
+  };
+  const isEventStream = headers['content-type'] === 'text/event-stream';
+  const timer = isEventStream ? setInterval(sendComment, commentMs) : undefined;
   try {
     await sendStream(response, body.getReader(), output);
   } finally {
@@ -103,7 +108,10 @@ export async function sendReply(
   }
 }
 
-/** Sends each piece of a large body when the client has taken the earlier ones. The rest of the body counts as held. */
+/**
+ * Sends each piece of a large body when the client has taken the earlier ones. The rest of the body is in memory, so it
+ * counts among the bytes that wait for the client.
+ */
 async function sendLargeBody(
   response: ServerResponse,
   body: Uint8Array,
@@ -125,9 +133,16 @@ async function sendStream(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   output: WaitingOutput | undefined,
 ): Promise<void> {
-  response.once('close', () => void reader.cancel());
-  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
-    if (!(await sendPiece(response, piece.value, output, 0))) return;
+  const cancel = () => void reader.cancel();
+  response.once('close', cancel);
+  try {
+    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+      if (!(await sendPiece(response, piece.value, output, 0))) return;
+    }
+  } catch (error) {
+    // A stream that has failed has ended. To cancel it would fail with the same error a second time.
+    response.off('close', cancel);
+    throw error;
   }
   response.end();
 }

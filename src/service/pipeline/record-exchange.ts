@@ -80,9 +80,12 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
 /** Matches the paths whose replies show mail. */
 const SHOWS_MAIL = /\/(?:messages|threads)(?:\/|$)/;
 
+/** Matches the paths whose replies show threads. */
+const SHOWS_THREADS = /\/threads(?:\/|$)/;
+
 /**
  * Finds the ids of the mails that a request named in its path or that its reply shows, and those that a command of IMAP
- * has read. The id of a thread stands for its mails. Other ids may be among them.
+ * has read. A reply that shows a thread shows all its mails. The ids of other objects may be among the result.
  */
 function findNamedMail(world: World, { protocol, request, row, reply, read }: FinishedExchange): Iterable<string> {
   if (protocol !== 'http') return read;
@@ -91,6 +94,8 @@ function findNamedMail(world: World, { protocol, request, row, reply, read }: Fi
   const body = row?.method === 'GET' && SHOWS_MAIL.test(request.path) ? jsonTextOf(reply) : '';
   if (inPath.length === 0 && body === '') return NO_IDS;
   const ids = new Set([...inPath, ...(body.match(ID) ?? [])].map((id) => id.toLowerCase()));
+  // A message has the id of its thread, too, but its reply does not show the other mails of the thread.
+  if (!SHOWS_THREADS.test(request.path)) return ids;
   const [inboxId = ''] = ids;
   const inThreads = [...ids].flatMap((id) => world.messageIndex.thread(inboxId, id)?.messages() ?? []);
   return [...ids, ...inThreads.map(({ id }) => id)];
@@ -101,7 +106,7 @@ function jsonTextOf({ body, headers }: ApiReply): string {
   return body && headers['content-type']?.startsWith('application/json') ? new TextDecoder().decode(body) : '';
 }
 
-/** The ids in a path. */
+/** Matches the ids in a path or in a body. */
 const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
 
 /** The kinds of rows that a path can name. */

@@ -1,3 +1,4 @@
+import { trimEndSlashes } from '../../basics/text.ts';
 import { type ControlClient, createControlClient, type InputTo } from '../../control/table/client.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import { chooseUrl, urlOfSandbox } from '../../control/table/place.ts';
@@ -54,7 +55,7 @@ export interface EmulatorAddress {
 export function readEmulatorAddress(): EmulatorAddress | undefined {
   const env = globalThis.process?.env ?? {};
   const { AGENT_MAILBOX_URL, AGENT_MAILBOX_TOKEN: token } = env;
-  const url = chooseUrl(env) ?? AGENT_MAILBOX_URL?.replace(/(?<!\/)\/+$/, '');
+  const url = chooseUrl(env) ?? (AGENT_MAILBOX_URL && trimEndSlashes(AGENT_MAILBOX_URL));
   return url ? addressOf(url, token) : undefined;
 }
 

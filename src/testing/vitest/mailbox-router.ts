@@ -1,6 +1,7 @@
 import type { HttpHandler, WebSocketHandler } from 'msw';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
+import { parseBaseUrl } from '../../mailbox/mailbox.ts';
 import { createHandlers } from '../../mailbox/msw.ts';
 import { sentKey } from '../../service/access/principal.ts';
 
@@ -12,6 +13,8 @@ type RoutedMailbox = Pick<Mailbox, 'baseUrl' | 'fetch' | 'stream' | 'exposure'>;
  * the API key of a request shows which test sent it.
  */
 export class MailboxRouter {
+  /** The base URL of all mailboxes. */
+  readonly baseUrl: string;
   /** The handlers of all mailboxes, for msw. */
   readonly handlers: readonly (HttpHandler | WebSocketHandler)[];
   readonly #mailboxes = new Set<RoutedMailbox>();
@@ -20,7 +23,8 @@ export class MailboxRouter {
   /** Creates a router; `fallback` gets the requests that belong to no test, and has no keys. */
   constructor(fallback: RoutedMailbox) {
     this.#fallback = fallback;
-    this.handlers = createHandlers(fallback.baseUrl, {
+    this.baseUrl = fallback.baseUrl;
+    this.handlers = createHandlers(this.baseUrl, {
       fetch: async (request) => {
         const mailbox = this.#find(request);
         // Only a fault that cuts the connection can cause an error here.
@@ -76,8 +80,9 @@ export interface Interception {
 /** Intercepts the requests of a process or of a web page while somebody needs that: one router for each base URL. */
 export class Interceptor {
   readonly #interception: Interception;
+  /** How many users each router has. */
   readonly #users = new Map<MailboxRouter, number>();
-  readonly #routers = new Map<string | undefined, MailboxRouter>();
+  readonly #routers = new Map<string, MailboxRouter>();
   #started: unknown;
 
   constructor(interception: Interception) {
@@ -89,7 +94,8 @@ export class Interceptor {
    *
    * @throws {TypeError} if the base URL is not valid, as `createMailbox` does.
    */
-  async acquire(baseUrl: string | undefined): Promise<MailboxRouter> {
+  async acquire(givenUrl: string | undefined): Promise<MailboxRouter> {
+    const baseUrl = parseBaseUrl(givenUrl);
     const router =
       this.#routers.get(baseUrl) ?? new MailboxRouter(createMailbox({ baseUrl, fixtures: { tenants: {} } }));
     if (this.#users.size === 0) this.#started = this.#interception.start({ onUnhandledRequest: 'bypass' });
@@ -102,13 +108,13 @@ export class Interceptor {
 
   /** Ends what `acquire` began: without users, the requests of a router are no longer intercepted. */
   release(router: MailboxRouter): void {
-    const others = (this.#users.get(router) ?? 0) - 1;
-    if (others > 0) {
-      this.#users.set(router, others);
+    const otherUsers = (this.#users.get(router) ?? 0) - 1;
+    if (otherUsers > 0) {
+      this.#users.set(router, otherUsers);
       return;
     }
     this.#users.delete(router);
-    for (const [baseUrl, each] of this.#routers) if (each === router) this.#routers.delete(baseUrl);
+    this.#routers.delete(router.baseUrl);
     this.#updateHandlers();
     if (this.#users.size === 0) this.#interception.stop();
   }

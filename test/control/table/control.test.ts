@@ -216,6 +216,23 @@ test.each([
   }
 });
 
+const BEHIND_TLS: ServerOptions[] = [{ publicUrl: 'https://mailbox.example/s2' }, { allowHosts: ['mailbox.example'] }];
+
+test.each(BEHIND_TLS)('a page behind a proxy that ends TLS may call the control plane with %j', async (options) => {
+  await using server = await startServer({ port: 0, ...options });
+  const byProxy = ['Host: mailbox.example', ...(options.publicUrl ? [] : ['X-Forwarded-Proto: https'])];
+  const call = (origin: string) =>
+    exchange(server, request('POST /__mock/reset', [...byProxy, `Origin: ${origin}`, 'X-Mock-Token: any']));
+  expect((await call('https://mailbox.example')).status).toBe(200);
+  for (const origin of [
+    'https://mailbox.example:8443',
+    'https://evil.example',
+    'https://mailbox.example.evil.example',
+  ]) {
+    expectRefused(server, await call(origin), 403, 'FOREIGN_ORIGIN');
+  }
+});
+
 test.each(['127.0.0.1', '::1', 'localhost'])('a server bound to %s requires no token', async (host) => {
   await using server = await startServer({ port: 0, host });
   expect(server.controlToken).toBeUndefined();

@@ -83,6 +83,7 @@ test.each<[string, ServerOptions, new (...args: never[]) => Error, string]>([
   ['an origin with a path', { corsOrigins: ['https://a.example/x'] }, TypeError, 'not "https://a.example/x".'],
   ['the null origin', { corsOrigins: ['null'] }, TypeError, 'not "null".'],
   ['origins as text', { corsOrigins: '*' as never }, TypeError, 'The option corsOrigins must be a list'],
+  ['a port of another type', { port: 4025n as never }, RangeError, 'from 0 to 65535, not 4025.'],
   ['a log that is no function', { log: true as never }, TypeError, 'The option log must be a function, not true.'],
   [
     'an unknown behaviour',

@@ -28,6 +28,15 @@ test('a base URL has one router, whose requests are intercepted until its last u
   expect([calls, countHandlers()]).toEqual([['start', 'stop'], 0]);
 });
 
+test('a base URL has the same router however it is written', async () => {
+  const { interceptor, countHandlers } = createInterceptor();
+  const router = await interceptor.acquire(undefined);
+  for (const baseUrl of ['https://mailbox.test', 'https://mailbox.test/', 'HTTPS://Mailbox.Test:443']) {
+    expect(await interceptor.acquire(baseUrl)).toBe(router);
+  }
+  expect(countHandlers()).toBe(HANDLERS_OF_ONE);
+});
+
 test('each base URL has a router of its own, and the interception ends with the last of them', async () => {
   const { interceptor, calls, countHandlers } = createInterceptor();
   const one = await interceptor.acquire('https://one.example.test');

@@ -223,6 +223,29 @@ test('an unknown kind is refused with the kinds that there are', () => {
   expect(() => mailbox.journal({ kinds: ['mails' as EntryKind] })).toThrow(/^The query .*kinds.*mail-received/);
 });
 
+test('a request reads the messages that its reply shows, and not the other messages of their thread', async () => {
+  const mailbox = createMailbox();
+  const get = (path: string) => senderTo(mailbox)('GET', `${INBOX}${path}`, { key: HELPDESK });
+  const receive = async (inReplyTo?: string) => {
+    const mail = { to: 'helpdesk@acme.test', from: DANA, subject: 'Plan', ...(inReplyTo && { inReplyTo }) };
+    const [received] = await mailbox.receiveMessage(mail);
+    return mailbox.mail(received?.id ?? '').api;
+  };
+  const first = await receive();
+  const second = await receive(String(first.messageIdHeader));
+  expect(second.threadId).toBe(first.threadId);
+  const readSoFar = () => mailbox.journal({ kinds: ['read'] }).flatMap(({ data }) => data.messageIds);
+  await get('/messages?limit=1');
+  expect(readSoFar()).toEqual([second.id]);
+  await get(`/messages/${first.id}`);
+  expect(readSoFar()).toEqual([second.id, first.id]);
+  const third = await receive(String(second.messageIdHeader));
+  await get(`/messages/${first.id}`);
+  expect(readSoFar()).not.toContain(third.id);
+  await get('/threads');
+  expect(readSoFar()).toContain(third.id);
+});
+
 test('the first readings of mails do not keep the replies that named them', async () => {
   const mailbox = createMailbox({ journalSize: 1 });
   const text = 'x'.repeat(500_000);

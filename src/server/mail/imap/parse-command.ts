@@ -6,12 +6,12 @@ import { type Argument, CommandError, isList, type Word } from '../../../service
 /** A command with its arguments. */
 export interface Command {
   readonly tag: string;
-  /** The name in upper case, without UID. */
+  /** The name in upper case, without UID; empty if the line does not begin with a tag and a name. */
   readonly name: string;
   /** Whether UID is before the name, as in `UID FETCH`. */
   readonly isUid: boolean;
   readonly args: readonly Argument[];
-  /** Why the line is no command. The other fields are then empty, except the tag, if the line has one. */
+  /** Why the line is not a valid command. Then there are no arguments. */
   readonly problem?: CommandError;
 }
 
@@ -26,21 +26,24 @@ const NAME = / (?:(uid) )?([a-z]{1,30})(?= |$)/iy;
 
 /**
  * Parses a command. The line contains the size of each literal, such as `{5}`, and a line break, but not the bytes of
- * the literal. `literals` contains these bytes. A line that is not a command is returned with its `problem`, because
- * the reply to it needs its tag, which is `*` if it has none.
+ * the literal. `literals` contains these bytes. A line that is not a valid command is returned with its `problem`,
+ * because the reply to it needs its tag, which is `*` if it has none, and the journal needs its name.
  */
 export function parseCommand(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Command {
   const [tag] = TAG.exec(line) ?? [];
+  NAME.lastIndex = tag?.length ?? 0;
+  const [named, uid, name = ''] = NAME.exec(line) ?? [];
+  if (tag === undefined || named === undefined) {
+    const problem = new CommandError('A command must begin with a tag and a name, such as a1 NOOP.');
+    return { tag: tag ?? '*', name: '', isUid: false, args: [], problem };
+  }
+  const command = { tag, name: name.toUpperCase(), isUid: uid !== undefined };
   try {
-    NAME.lastIndex = tag?.length ?? 0;
-    const [named, uid, name = ''] = NAME.exec(line) ?? [];
-    if (tag === undefined || named === undefined)
-      throw new CommandError('A command must begin with a tag and a name, such as a1 NOOP.');
     const args = new ArgumentReader(line.slice(tag.length + named.length), literals).readList();
-    return { tag, name: name.toUpperCase(), isUid: uid !== undefined, args };
+    return { ...command, args };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    return { tag: tag ?? '*', name: '', isUid: false, args: [], problem: error };
+    return { ...command, args: [], problem: error };
   }
 }
 

@@ -84,7 +84,7 @@ export interface Account {
   readonly reader: MailReader;
 }
 
-/** The result of a command. */
+/** What the reply to a command says, and what the journal shows of it. */
 export interface CommandResult {
   /** The text after OK, with a response code if there is one: `[READ-WRITE] SELECT is done.` */
   readonly text?: string;
@@ -95,14 +95,14 @@ export interface CommandResult {
 type Arguments<State> = [state: State, args: Command['args'], command: Command];
 
 /**
- * Runs a command with what the state that it needs has. It returns nothing if the reply says only that the command is
- * done.
+ * The function of a command. It gets the state of the session, the arguments and the command itself. It returns nothing
+ * if the reply says only that the command is done.
  */
 export type RunCommand<State> =
   | ((...args: Arguments<State>) => Outcome | Promise<Outcome>)
   | ((...args: Arguments<State>) => void);
 
-/** The result of a command; `replied` if the command has replied itself, or waits for another line of the client. */
+/** How a command ends: with a result; `replied` if it has replied itself, or waits for another line of the client. */
 export type Outcome = CommandResult | 'replied';
 
 /** A session after its login. */
@@ -152,8 +152,11 @@ const COMMANDS_BY_NUMBER = new Set(['FETCH', 'STORE', 'SEARCH']);
 export class Session {
   readonly shared: ImapContext;
   readonly connection: Connection;
+  /** The inbox of the login; `undefined` before the login. */
   account: Account | undefined;
+  /** The open folder. */
   view: FolderView | undefined;
+  /** Whether the client has sent ID. */
   hasSentId = false;
   /** The user that the present login names. */
   loginUser: string | undefined;
@@ -169,11 +172,12 @@ export class Session {
   /** Resolves when the changes that are being sent to an idle client have been sent. */
   #idleUpdates: Promise<void> | undefined;
   #hasNewChanges = false;
+  /** Whether `leave` was called. */
   #hasEnded = false;
   /** The functions to call when the connection has ended. */
   readonly #endCallbacks: (() => void)[] = [];
-  /** What the present command has caused in the journal. */
-  #caused: { readonly origin: Origin; readonly entries: Entry[]; readonly name: string } | undefined;
+  /** What the journal needs of the present command: its name, and the entries that it has caused, with their origin. */
+  #present: { readonly name: string; readonly entries: Entry[]; readonly origin: Origin } = startOf('');
 
   constructor(shared: ImapContext, connection: Connection, commands: readonly CommandTable[]) {
     this.shared = shared;
@@ -188,12 +192,9 @@ export class Session {
 
   /** Handles a line of the client. The promise never rejects. */
   async handle(line: string, literals: readonly Uint8Array<ArrayBuffer>[]): Promise<void> {
-    const waiting = this.#continuation;
-    this.#continuation = undefined;
-    const command = waiting?.command ?? parseCommand(line, literals);
-    // The further lines of a login contain its password, so the journal does not get them.
-    await this.#runAndReply(command, waiting ? `${command.tag} ${command.name}` : line, () => {
-      if (waiting) return waiting.continue(line);
+    const { command, continuation, recordedLine } = this.#findCommand(line, literals);
+    await this.#runAndReply(command, recordedLine, () => {
+      if (continuation) return continuation.continue(line);
       if (command.problem) throw command.problem;
       return this.#run(command);
     });
@@ -203,10 +204,22 @@ export class Session {
 
   /** Refuses a line that could not be read completely, such as one that is too long. The promise never rejects. */
   async refuse(line: string, reply: string): Promise<void> {
-    const waiting = this.#continuation;
+    const { command, recordedLine } = this.#findCommand(line, []);
+    await this.#sendAfter(() => this.#reply(command, recordedLine, reply));
+  }
+
+  /** Finds the command that a line continues or begins, and what the journal may show of the line. */
+  #findCommand(line: string, literals: readonly Uint8Array<ArrayBuffer>[]) {
+    const continuation = this.#continuation;
     this.#continuation = undefined;
-    const command = waiting?.command ?? parseCommand(line, []);
-    await this.#endWith(() => this.#reply(command, waiting ? `${command.tag} ${command.name}` : line, reply));
+    if (continuation) {
+      const { command } = continuation;
+      // The further lines of a login contain its password, so the journal does not get them.
+      return { command, continuation, recordedLine: `${command.tag} ${command.name}` };
+    }
+    const command = parseCommand(line, literals);
+    this.#present = startOf(fullName(command));
+    return { command, continuation, recordedLine: line };
   }
 
   /** Lets a command wait for the next line of the client. */
@@ -217,7 +230,7 @@ export class Session {
 
   /** Runs a command, or the rest of it, and replies to it. */
   async #runAndReply(command: Command, line: string, work: () => unknown): Promise<void> {
-    await this.#endWith(async () => {
+    await this.#sendAfter(async () => {
       try {
         const outcome = ((await work()) ?? {}) as Outcome;
         if (outcome === 'replied') return;
@@ -229,8 +242,8 @@ export class Session {
     });
   }
 
-  /** Does the work of a command and sends its output, until the connection ends. */
-  async #endWith(work: () => Promise<void>): Promise<void> {
+  /** Does some work, and then sends its output. If the connection ends, no more is done. */
+  async #sendAfter(work: () => Promise<void>): Promise<void> {
     try {
       await work();
       await this.connection.flush();
@@ -240,14 +253,13 @@ export class Session {
   }
 
   async #run(command: Command): Promise<unknown> {
-    this.#caused = { origin: {}, entries: [], name: fullName(command) };
     const run = this.#prepare(command);
     await this.#applyFaults();
     return run();
   }
 
   /**
-   * Finds a command, and returns the call that runs it with what its state has.
+   * Finds the function of a command, and returns a call of it with the state that it needs.
    *
    * @throws {CommandError} if there is no such command, or if the session is in another state.
    */
@@ -322,8 +334,9 @@ export class Session {
   }
 
   /** Uses the fault of this kind that applies to the inbox, and returns it; `undefined` if there is none. */
-  readonly takeFault = (kind: ImapFaultKind, principal = this.account?.principal): ImapFault | undefined =>
-    principal && this.shared.takeFault(kind, principal);
+  takeFault(kind: ImapFaultKind, principal = this.account?.principal): ImapFault | undefined {
+    return principal && this.shared.takeFault(kind, principal);
+  }
 
   /**
    * Sends the changes of the open folder, as the client reads them. Removed messages are reported only if `mayExpunge`
@@ -367,7 +380,7 @@ export class Session {
 
   /** Does the synchronous work of the present command that changes mail, so that the journal names the command. */
   change<Result>(work: () => Result): Result {
-    const { origin, entries, name } = this.#caused ?? { origin: {}, entries: [], name: 'IMAP' };
+    const { name, origin, entries } = this.#present;
     return this.shared.service.journals.runFor(name, origin, entries, work);
   }
 
@@ -424,8 +437,8 @@ export class Session {
       path: this.view?.folder.name ?? '',
       user: isLogin ? this.loginUser : undefined,
       reply: reply.replace(/^OK \[CAPABILITY [^\]]*\]/, 'OK'),
-      caused: this.#caused?.entries,
-      origin: this.#caused?.origin,
+      caused: this.#present.entries,
+      origin: this.#present.origin,
     });
     this.loginUser = undefined;
   }
@@ -461,6 +474,11 @@ export class Session {
     }
     this.#idleUpdates = undefined;
   }
+}
+
+/** Returns what the journal needs of a command that has not caused anything yet. */
+function startOf(name: string) {
+  return { name, entries: [], origin: {} };
 }
 
 /** The commands whose refusals the journal shows. */

@@ -64,6 +64,44 @@ describe('IMAP', () => {
     expect(running.server.mailbox.mail(id).api).toMatchObject({ isRead: true });
   });
 
+  test('the journal shows a change that was refused because of its form or its size, with what it caused itself', async () => {
+    await using running = await startImap();
+    const talk = await running.session('INBOX');
+    await talk.ok('APPEND Drafts', toMail('From: a@acme.test\nSubject: Kept\n\nHello'));
+    talk.send('big APPEND Drafts {99999999}\r\n');
+    expect((await talk.until('big')).result).toMatch(/^NO \[TOOBIG\]/);
+    expect((await talk.command('APPEND Drafts', new Uint8Array(11 * 1024 * 1024))).result).toMatch(/^NO \[TOOBIG\]/);
+    expect((await talk.command('STORE 1 FLAGS (\\Seen')).result).toMatch(/^BAD /);
+    expect((await talk.command(`STORE 1 FLAGS (${'own '.repeat(20_000)})`)).result).toBe(
+      'BAD The command is too long.',
+    );
+    const { mailbox } = running.server;
+    const [login, ...changes] = mailbox.requests({ protocol: 'imap' });
+    expect(login?.method).toBe('LOGIN');
+    const [stored] = changes;
+    expect(changes.map(({ method, status }) => [method, status])).toEqual([
+      ['APPEND', 200],
+      ['APPEND', 403],
+      ['APPEND', 403],
+      ['STORE', 400],
+      ['STORE', 400],
+    ]);
+    const entries = mailbox.journal({ kinds: ['mail-command', 'change'] });
+    const command = entries.find(({ kind, data }) => kind === 'mail-command' && data.id === stored?.id);
+    const drafts = entries.filter(({ kind }) => kind === 'change');
+    expect(drafts.map(({ cause }) => cause?.number)).toEqual([command?.number]);
+  });
+
+  test('the journal shows no password of a login that has a wrong form', async () => {
+    await using running = await startImap();
+    const talk = await running.connect();
+    expect((await talk.command('LOGIN user "secret-word')).result).toMatch(/^BAD /);
+    const [login] = running.server.mailbox.requests({ protocol: 'imap' });
+    expect(login).toMatchObject({ method: 'LOGIN', status: 400 });
+    expect(JSON.stringify(running.server.mailbox.requests())).not.toContain('secret-word');
+    expect(await running.server.mailbox.trace()).not.toContain('secret-word');
+  });
+
   test('flags are the fields of the API in both directions, and keywords are kept', async () => {
     await using running = await startImap();
     const id = await running.receive('Fresh');

@@ -100,6 +100,16 @@ everywhere('mail in one direction is no loop, and other addresses go on', { loop
   expect(mailbox.messages({ to: 'billing@acme.test', direction: 'inbound' })).toHaveLength(1);
 });
 
+everywhere('after the clock was set back, mail of the later time is no loop', { loopLimit: 6 }, async (service) => {
+  const { mailbox } = service;
+  mailbox.clock.freeze(new Date(Date.parse(START) + 86_400_000));
+  expect(await answerEachOther(service)).toBe(6);
+  mailbox.clock.freeze(START);
+  await write(service, 'info@globex.test', 'A day before');
+  const subjects = mailbox.messages({ to: 'info@globex.test', direction: 'inbound' }).map(({ subject }) => subject);
+  expect(subjects).toContain('A day before');
+});
+
 everywhere('held mail goes on after a minute', { loopLimit: 6 }, async (service) => {
   const { mailbox } = service;
   mailbox.clock.freeze(START);
