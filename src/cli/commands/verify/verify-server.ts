@@ -63,11 +63,10 @@ export async function verifyServer(options: VerifyOptions): Promise<Verification
   const baseUrl = parseBaseUrl('baseUrl', options.baseUrl);
   const receiverUrl = options.receiverUrl === undefined ? undefined : parseBaseUrl('receiverUrl', options.receiverUrl);
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
-  const timeoutMs = options.timeoutMs ?? (slow ? RUN_TIMEOUTS_MS.slow : RUN_TIMEOUTS_MS.usual);
-  const timeout = createRunTimeout(timeoutMs);
   const receiver = await startReceiver(receiverPort, receiverUrl).catch((error: Error) => {
     throw new VerifyError(`The receiver cannot listen on port ${receiverPort}: ${error.message}.`);
   });
+  const timeout = createRunTimeout(options.timeoutMs ?? (slow ? RUN_TIMEOUTS_MS.slow : RUN_TIMEOUTS_MS.usual));
   try {
     const server = await createServerTarget({
       baseUrl,
