@@ -1,8 +1,8 @@
 import type { BehaviourOptions } from 'agent-mailbox-mock';
 import { type MailboxServer, startServer } from 'agent-mailbox-mock/server';
 import type { Finding } from '../../../../src/cli/commands/verify/finding.ts';
-import { Verifier, type VerifierOptions } from '../../../../src/cli/commands/verify/verifier.ts';
 import { createServerTarget, sendInProcess, startReceiver } from '../../../../src/cli/commands/verify/targets.ts';
+import { Verifier, type VerifierOptions } from '../../../../src/cli/commands/verify/verifier.ts';
 import type { Target } from '../../../../src/cli/commands/verify/verify-session.ts';
 
 /** Compares a server with emulators. `send` takes the place of the function that sends a request to the server. */

@@ -1,9 +1,9 @@
 import { BEHAVIOURS } from 'agent-mailbox-mock';
 import { describe, expect, test } from 'vitest';
 import { compareObservations } from '../../../../src/cli/commands/verify/compare-replies.ts';
-import { EXPERIMENTS } from '../../../../src/cli/commands/verify/verifier.ts';
 import { startEmulator, startReceiver } from '../../../../src/cli/commands/verify/targets.ts';
 import { TOLD_BY_OPERATIONS } from '../../../../src/cli/commands/verify/told-by-operations.ts';
+import { EXPERIMENTS } from '../../../../src/cli/commands/verify/verifier.ts';
 import { MeasuredValue, VerifySession } from '../../../../src/cli/commands/verify/verify-session.ts';
 import { BEHAVIOUR_IDS, CHANGEABLE_IDS, changeableDefinition } from '../../../../src/contract/behaviours.ts';
 
