@@ -55,6 +55,24 @@ test('a change of a sandbox, a clock or a fault alone is written too', async (co
   await vi.waitFor(async () => expect((await kept()).sandboxes).toEqual([]));
 });
 
+test('a fault that is added after a restart is later than those that came back', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  const before = await startServer({ port: 0, state });
+  const sandbox = before.mailbox.createSandbox();
+  for (const status of [501, 502]) sandbox.addFault({ on: 'request', status, times: 2 });
+  await before.close();
+
+  await using after = await startServer({ port: 0, state });
+  const again = after.mailbox.sandbox(sandbox.id);
+  again.addFault({ on: 'request', status: 503 });
+  expect(again.faults()).toMatchObject([{ status: 501 }, { status: 502 }, { status: 503 }]);
+  const headers = { 'X-API-Key': sandbox.keys.tenant };
+  const statuses: number[] = [];
+  for (let count = 0; count < 5; count += 1) statuses.push((await fetch(`${after.url}/v1/me`, { headers })).status);
+  expect(statuses).toEqual([501, 501, 502, 502, 503]);
+});
+
 test('deliveries that wait or are held go on in the next process', async (context) => {
   const { expect } = context;
   const state = join(await makeFolder(context), 'state.json');
