@@ -3,7 +3,7 @@ import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { parseDuration } from '../../world/clock.ts';
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
-import type { DeliveryFault, DeliveryFaultKind } from '../../world/fault.ts';
+import type { DeliveryFaultKind } from '../../world/fault.ts';
 import { type EntryOf, type MailEntryKind, type Origin, originOf } from '../../world/journal/entry.ts';
 import type { Part, SavePurpose } from '../../world/store/parts.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
@@ -41,7 +41,7 @@ export class Schedule implements Part {
   constructor(world: World, context: DeliveryContext) {
     this.#world = world;
     this.#context = context;
-    this.log = new DeliveryLog(memoryForMail(context.realEnvironment) / 4, () => this.#dropOldest());
+    this.log = new DeliveryLog(memoryForMail(context.realEnvironment) / 4, (changedId) => this.#dropOldest(changedId));
     this.#queues = new Queues(world.clock, context.behaviours);
     this.#sender = new AttemptSender(world, context);
   }
@@ -112,8 +112,7 @@ export class Schedule implements Part {
     for (const { delivery, failures, ...options } of kept) {
       const job = this.#jobs.create(this.log.add(delivery), options);
       job.failures = failures;
-      if (delivery.nextAttemptAt !== null) this.#scheduleAttempt(job, new Date(delivery.nextAttemptAt));
-      else if (delivery.state === 'pending') this.#attemptNow(job);
+      this.#continue(job, delivery);
     }
   }
 
@@ -128,6 +127,8 @@ export class Schedule implements Part {
   create(entry: EntryOf<MailEntryKind>, webhook: WebhookRow, payload: DeliveryPayload, content: string): void {
     const { environment } = this.#world;
     const { id: eventId, event, webhookId } = entry.data;
+    const fault = this.#context.faults.useFirst({ on: 'delivery', world: this.#world, webhookId: webhook.id });
+    const heldReason = (fault && HELD_REASONS[fault.kind]) ?? null;
     const delivery = this.log.add({
       id: newId(environment),
       tenantId: this.#world.id,
@@ -135,25 +136,32 @@ export class Schedule implements Part {
       event,
       eventId,
       payload,
-      state: 'pending',
+      state: heldReason === null ? 'pending' : 'held',
       createdAt: timestampNow(environment),
-      reason: null,
-      nextAttemptAt: null,
+      reason: heldReason,
+      nextAttemptAt: fault?.kind === 'delay' ? this.#timeAfter(fault.delayMs).toISOString() : null,
       attempts: [],
     });
-    const fault = this.#context.faults.useFirst({ on: 'delivery', world: this.#world, webhookId: webhook.id });
     const isRequested = webhookId !== undefined;
     const job = this.#jobs.create(delivery, { isRequested, content, fault: fault?.kind, faultId: fault?.id });
-    void this.#runStep(job, async () => {
-      const start = fault && this.#startWithFault[fault.kind];
-      if (start) start(job, fault);
-      else this.#attemptNow(job);
-    });
-    const created = this.log.get(job.id);
-    if (!created) return;
-    const data = this.#activityOf(job, created);
+    const data = this.#activityOf(job, delivery);
     const origin = originOf(entry);
     job.origin = originOf(this.#context.journals.publish(this.#world, 'delivery-created', data, { origin }));
+    if (fault?.kind === 'drop') this.#endWithoutAttempt(job, 'dropped', 'A delivery fault dropped it.');
+    else this.#continue(job, delivery);
+  }
+
+  /** Continues a new delivery, or a delivery of an earlier process. */
+  #continue(job: Job, { state, createdAt, nextAttemptAt }: Delivery): void {
+    if (nextAttemptAt !== null) this.#scheduleAttempt(job, new Date(nextAttemptAt));
+    else if (state === 'pending') {
+      this.#attemptNow(job);
+      if (job.fault === 'duplicate') this.#enqueue(job, (each) => this.#sendDuplicate(each));
+    } else if (job.fault === 'reorder') {
+      this.#jobs.waitForNext(job);
+      const releaseAt = new Date(Date.parse(createdAt) + REORDER_MS);
+      job.cancel = this.#world.clock.schedule(releaseAt, () => this.#release(job));
+    }
   }
 
   #timeAfter(delayMs: number): Date {
@@ -179,26 +187,6 @@ export class Schedule implements Part {
     }
   }
 
-  /** The functions that start a delivery with a fault, for the faults that change more than the first request. */
-  readonly #startWithFault: Partial<Record<DeliveryFaultKind, (job: Job, fault: DeliveryFault) => void>> = {
-    duplicate: (job) => {
-      this.#attemptNow(job);
-      this.#enqueue(job, (each) => this.#sendDuplicate(each));
-    },
-    drop: (job) => this.#endWithoutAttempt(job, 'dropped', 'A delivery fault dropped it.'),
-    hold: (job) => this.#hold(job, 'It is held until it is released.'),
-    reorder: (job) => {
-      this.#hold(job, 'It is held until the next delivery to its webhook has been sent, or for a minute.');
-      this.#jobs.waitForNext(job);
-      job.cancel = this.#world.clock.schedule(this.#timeAfter(REORDER_MS), () => this.#release(job));
-    },
-    delay: (job, fault) => this.#attemptAt(job, this.#timeAfter(fault.delayMs)),
-  };
-
-  #hold({ id }: Job, reason: string): void {
-    this.log.update(id, { state: 'held', reason });
-  }
-
   #release(job: Job): void {
     job.cancel();
     this.#jobs.stopWaitingForNext(job);
@@ -207,11 +195,6 @@ export class Schedule implements Part {
     const data = this.#activityOf(job, { state: 'pending', reason: null });
     this.#context.journals.publish(this.#world, 'delivery-released', data, { origin: job.origin });
     this.#attemptNow(job);
-  }
-
-  #attemptAt(job: Job, at: Date): void {
-    this.log.update(job.id, { nextAttemptAt: at.toISOString() });
-    this.#scheduleAttempt(job, at);
   }
 
   #scheduleAttempt(job: Job, at: Date): void {
@@ -229,9 +212,12 @@ export class Schedule implements Part {
     for (const each of this.#jobs.takeJobsWaitingFor(job)) this.#release(each);
   }
 
-  /** Ends the oldest delivery that waits for a further attempt, so that the full log can remove it. */
-  #dropOldest(): void {
-    const waiting = this.#jobs.oldestWaitingForAttempt;
+  /**
+   * Ends the oldest delivery that waits for a further attempt, so that the full log can remove it. The delivery that has
+   * just changed stays.
+   */
+  #dropOldest(changedId: string): void {
+    const waiting = this.#jobs.findOldestWaitingForAttempt(changedId);
     if (!waiting) return;
     this.#droppedCount += 1;
     this.#endWithoutAttempt(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
@@ -298,14 +284,10 @@ export class Schedule implements Part {
     return { state: 'pending', reason: null, nextAttemptAt };
   }
 
-  #finish({ id }: Job, state: DeliveryState, reason: string | null): void {
-    this.#jobs.end(id);
-    this.log.update(id, { nextAttemptAt: null, state, reason });
-  }
-
   /** Ends a delivery without another attempt. */
   #endWithoutAttempt(job: Job, state: DeliveryState, reason: string): void {
-    this.#finish(job, state, reason);
+    this.#jobs.end(job.id);
+    this.log.update(job.id, { nextAttemptAt: null, state, reason });
     const data = this.#activityOf(job, { state, reason });
     this.#context.journals.publish(this.#world, 'delivery-ended', data, { origin: job.origin });
   }
@@ -340,10 +322,16 @@ export class Schedule implements Part {
     const webhook = this.#findWebhook(job);
     const result = typeof webhook === 'string' ? undefined : await this.#send(job, webhook);
     if (!result) return;
-    this.#recordAttempt(job, result);
-    if (result.error === null && !this.#jobs.isReplaced(job)) this.#finish(job, 'delivered', null);
+    if (result.error === null && !this.#jobs.isReplaced(job)) this.#applyResult(job, result);
+    else this.#recordAttempt(job, result);
   }
 }
+
+/** Why a delivery is held, for the faults that hold it. */
+const HELD_REASONS: Partial<Record<DeliveryFaultKind, string>> = {
+  hold: 'It is held until it is released.',
+  reorder: 'It is held until the next delivery to its webhook has been sent, or for a minute.',
+};
 
 /** Creates the outcome of an attempt after which there is no further attempt. */
 const finalOutcome = (state: DeliveryState, reason: string | null) => ({ state, reason, nextAttemptAt: null });
