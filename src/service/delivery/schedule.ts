@@ -6,7 +6,7 @@ import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
 import { type EntryOf, type MailEntryKind, type Origin, originOf } from '../../world/journal/entry.ts';
 import type { Part, SavePurpose } from '../../world/store/parts.ts';
-import type { WebhookRow } from '../../world/store/rows.ts';
+import { pick, type WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
@@ -17,12 +17,13 @@ import { type DeliveryPayload, timeOfReceivers, withoutSecrets } from './request
 /** The longest time that a delivery with the fault `reorder` waits for the next delivery to its webhook. */
 const REORDER_MS = 60_000;
 
-/** What `keep` returns for a delivery that has not ended: the delivery, and the data for its next attempt. */
-interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId' | 'failures'> {
+/** The fields of a job that `save` keeps. */
+const KEPT_FIELDS = ['isRequested', 'content', 'fault', 'faultId', 'failures'] as const;
+
+/** What `save` keeps of a delivery that has not ended: the delivery, and the data for its next attempt. */
+interface KeptDelivery extends Pick<Job, (typeof KEPT_FIELDS)[number]> {
   readonly delivery: Delivery;
 }
-
-const KEPT_FIELDS = ['delivery', 'isRequested', 'content', 'fault', 'faultId', 'failures'] as const;
 
 /** The fields that identify a delivery in the journal. */
 type DeliveryIdentity = Pick<Delivery, 'id' | 'webhookId' | 'event'> & { readonly origin?: Origin };
@@ -95,11 +96,10 @@ export class Schedule implements Part {
     return this.#jobs.all().flatMap((job) => {
       const delivery = this.log.get(job.id);
       if (!delivery) return [];
-      const { isRequested, content, fault, faultId, failures } = job;
-      const kept = Object.freeze({ delivery, isRequested, content, fault, faultId, failures });
       const before = this.#keptByJob.get(job);
-      const isSame = before && KEPT_FIELDS.every((field) => before[field] === kept[field]);
+      const isSame = before?.delivery === delivery && KEPT_FIELDS.every((field) => before[field] === job[field]);
       if (isSame) return [before];
+      const kept = Object.freeze({ delivery, ...pick(job, KEPT_FIELDS) });
       this.#keptByJob.set(job, kept);
       return [kept];
     });
@@ -156,7 +156,7 @@ export class Schedule implements Part {
     if (nextAttemptAt !== null) this.#scheduleAttempt(job, new Date(nextAttemptAt));
     else if (state === 'pending') {
       this.#attemptNow(job);
-      if (job.fault === 'duplicate') this.#enqueue(job, (each) => this.#sendDuplicate(each));
+      if (job.fault === 'duplicate') this.#enqueue(job, () => this.#sendDuplicate(job));
     } else if (job.fault === 'reorder') {
       this.#jobs.waitForNext(job);
       const releaseAt = new Date(Date.parse(createdAt) + REORDER_MS);
@@ -168,23 +168,24 @@ export class Schedule implements Part {
     return new Date(this.#world.clock.now().getTime() + delayMs);
   }
 
-  #enqueue(job: Job, work: (job: Job) => Promise<void>): void {
-    this.#queues.add(job.webhookId, () => this.#runStep(job, work));
+  /**
+   * Adds a step of a delivery to the queue of its webhook. If the step throws, because of a bug in the emulator, the
+   * delivery fails.
+   */
+  #enqueue(job: Job, runStep: () => Promise<void>): void {
+    this.#queues.add(job.webhookId, async () => {
+      try {
+        await runStep();
+      } catch (error) {
+        this.#world.clock.reportFailure(`delivery ${job.id} of ${job.event} to webhook ${job.webhookId}`, error);
+        if (!this.#jobs.has(job)) return;
+        this.#endWithoutAttempt(job, 'failed', `The emulator failed because of a bug in it: ${messageOf(error)}.`);
+      }
+    });
   }
 
   #attemptNow(job: Job): void {
-    this.#enqueue(job, (each) => this.#attempt(each));
-  }
-
-  /** Runs a step of a delivery. If the step throws, because of a bug in the emulator, the delivery fails. */
-  async #runStep(job: Job, work: (job: Job) => Promise<void>): Promise<void> {
-    try {
-      await work(job);
-    } catch (error) {
-      this.#world.clock.reportFailure(`delivery ${job.id} of ${job.event} to webhook ${job.webhookId}`, error);
-      if (!this.#jobs.has(job)) return;
-      this.#endWithoutAttempt(job, 'failed', `The emulator failed because of a bug in it: ${messageOf(error)}.`);
-    }
+    this.#enqueue(job, () => this.#attempt(job));
   }
 
   #release(job: Job): void {
@@ -266,6 +267,7 @@ export class Schedule implements Part {
   #recordAttempt(job: DeliveryIdentity, result: AttemptResult): void {
     const { state = 'pending', reason = null, nextAttemptAt = null } = this.log.get(job.id) ?? {};
     this.log.addAttempt(job.id, result, { state, reason, nextAttemptAt });
+    // A further attempt, if one is due, does not follow from this attempt.
     this.#publishAttempt(job, result, { state, reason, nextAttemptAt: null });
   }
 
@@ -293,28 +295,42 @@ export class Schedule implements Part {
   }
 
   #publishAttempt(job: DeliveryIdentity, result: AttemptResult, outcome: AttemptOutcome): void {
-    const { at, status, error, durationMs, faultId } = result;
-    const retryInMs = outcome.nextAttemptAt === null ? null : Date.parse(outcome.nextAttemptAt) - Date.parse(at);
-    const details = this.#activityOf(job, outcome);
-    const url = details.url && withoutSecrets(result.url);
-    const activity = { ...details, url, attempt: this.log.get(job.id)?.attempts.length ?? 1 };
-    const exchange = {
+    const { at, status, error, durationMs, faultId, responseHeaders, responseBody, thrown } = result;
+    const { nextAttemptAt } = outcome;
+    const activity = this.#activityOf(job, outcome);
+    const data = {
+      ...activity,
+      // The URL of the webhook may have changed since the call.
+      url: activity.url === null ? null : withoutSecrets(result.url),
+      attempt: this.log.get(job.id)?.attempts.length ?? 1,
+      status,
+      error,
+      durationMs,
+      retryInMs: nextAttemptAt === null ? null : Date.parse(nextAttemptAt) - Date.parse(at),
+      faultId,
       sentTimestamp: result.requestHeaders['webhook-timestamp'] ?? '',
-      responseHeaders: result.responseHeaders,
-      responseBody: result.responseBody,
-      thrown: result.thrown,
+      responseHeaders,
+      responseBody,
+      thrown,
     };
-    const data = { ...activity, status, error, durationMs, retryInMs, faultId, ...exchange };
     this.#context.journals.publish(this.#world, 'attempt', data, { origin: job.origin });
   }
 
+  /** Returns what every entry of the journal about a delivery has. */
   #activityOf({ id, webhookId, event }: DeliveryIdentity, { state, reason }: Pick<Delivery, 'state' | 'reason'>) {
     const url = this.#world.webhooks.get(webhookId)?.url;
-    const shownUrl = url === undefined ? null : withoutSecrets(url);
     const { eventId = '', payload } = this.log.get(id) ?? {};
-    const delivered = { eventId, messageId: String(payload?.messageId ?? '') };
-    const activity = { deliveryId: id, tenantId: this.#world.id, webhookId, url: shownUrl, event, state, reason };
-    return { ...activity, ...delivered };
+    return {
+      deliveryId: id,
+      tenantId: this.#world.id,
+      webhookId,
+      url: url === undefined ? null : withoutSecrets(url),
+      event,
+      state,
+      reason,
+      eventId,
+      messageId: String(payload?.messageId ?? ''),
+    };
   }
 
   /** Sends a delivery a second time. If that succeeds, the delivery is `delivered`; otherwise nothing changes. */
