@@ -11,6 +11,8 @@ import type { Worlds } from './store/worlds.ts';
 /** The fields of a fault that limit what it applies to within its tenant. A field that is null is no limit. */
 const CONDITIONS = ['webhookId', 'operation', 'key', 'tier', 'recipient', 'inbox'] as const;
 
+type Conditions = { readonly [Condition in (typeof CONDITIONS)[number]]?: string | null | undefined };
+
 /**
  * Something that happens, such as a request, and to which faults can apply. `world` is undefined for the operator and
  * for a public operation.
@@ -20,9 +22,7 @@ export type FaultOccasion<On extends FaultTarget = FaultTarget> = {
   readonly world: World | undefined;
   /** The kinds of faults that can happen now. Default: any. */
   readonly kinds?: readonly string[];
-} & {
-  readonly [Condition in (typeof CONDITIONS)[number]]?: string | null | undefined;
-};
+} & Conditions;
 
 /** A fault with the given target. */
 type FaultOn<On extends FaultTarget> = Extract<Fault, { readonly on: On }>;
@@ -42,17 +42,20 @@ class FaultList implements Part {
   readonly #environment: Pick<Environment, 'setTimer'>;
   /** All lists that are not empty. This list adds and removes itself. */
   readonly #nonEmpty: Set<FaultList>;
+  /** The highest order of the faults of all lists. */
+  readonly #latest: { order: number };
   /** For each reply that waits because of a fault: the function that ends the wait. */
-  readonly #endsOfWaits = new Set<() => void>();
+  readonly #endWaitFunctions = new Set<() => void>();
 
-  constructor(environment: Pick<Environment, 'setTimer'>, nonEmpty: Set<FaultList>) {
+  constructor(environment: Pick<Environment, 'setTimer'>, nonEmpty: Set<FaultList>, latest: { order: number }) {
     this.#environment = environment;
     this.#nonEmpty = nonEmpty;
+    this.#latest = latest;
   }
 
-  set(entry: Entry): void {
-    this.entries.set(entry.fault.id, entry);
-    this.#nonEmpty.add(this);
+  /** Adds a fault as the latest of all lists. */
+  add(fault: Fault): void {
+    this.#set({ fault, order: this.#latest.order + 1 });
   }
 
   remove(id: string): void {
@@ -72,20 +75,20 @@ class FaultList implements Part {
     const keepAlive = setTimeout(() => {}, durationMs);
     return new Promise((resolve) => {
       let cancel = () => {};
-      const end = () => {
+      const endWait = () => {
         clearTimeout(keepAlive);
         cancel();
-        this.#endsOfWaits.delete(end);
+        this.#endWaitFunctions.delete(endWait);
         resolve();
       };
-      cancel = this.#environment.setTimer(durationMs, end);
-      this.#endsOfWaits.add(end);
+      cancel = this.#environment.setTimer(durationMs, endWait);
+      this.#endWaitFunctions.add(endWait);
     });
   }
 
   /** Ends every wait at once. */
   endWaits(): void {
-    for (const end of this.#endsOfWaits) end();
+    for (const endWait of this.#endWaitFunctions) endWait();
   }
 
   save(): Entry[] {
@@ -95,7 +98,13 @@ class FaultList implements Part {
   restore(saved: readonly Entry[], purpose: SavePurpose): void {
     // The faults of a file replace those that were given at the start.
     if (purpose === 'file') this.end();
-    for (const entry of saved) this.set({ ...entry });
+    for (const entry of saved) this.#set({ ...entry });
+  }
+
+  #set(entry: Entry): void {
+    this.entries.set(entry.fault.id, entry);
+    this.#nonEmpty.add(this);
+    this.#latest.order = Math.max(this.#latest.order, entry.order);
   }
 }
 
@@ -106,12 +115,12 @@ export class Faults {
   /** The lists that are not empty. */
   readonly #nonEmpty = new Set<FaultList>();
   readonly #journals: Journals;
-  #added = 0;
 
   constructor(worlds: Worlds, journals: Journals, environment: Pick<Environment, 'setTimer'>) {
     this.#worlds = worlds;
     this.#journals = journals;
-    this.#listOf = worlds.addPart('faults', () => new FaultList(environment, this.#nonEmpty));
+    const latest = { order: 0 };
+    this.#listOf = worlds.addPart('faults', () => new FaultList(environment, this.#nonEmpty, latest));
   }
 
   get isEmpty(): boolean {
@@ -126,8 +135,7 @@ export class Faults {
   }
 
   add(fault: Fault): void {
-    this.#added += 1;
-    this.#listFor(fault).set({ fault, order: this.#added });
+    this.#listFor(fault).add(fault);
   }
 
   remove(fault: Fault): void {
@@ -204,8 +212,8 @@ function reduceAfter(entry: Entry): void {
   if (entry.fault.after > 0) entry.fault = { ...entry.fault, after: entry.fault.after - 1 };
 }
 
-/** Returns the conditions of a fault that are set. */
-function conditionsOf(fault: Readonly<Partial<Record<string, unknown>>>): (typeof CONDITIONS)[number][] {
+/** Returns the names of the conditions of a fault that are set. */
+function conditionsOf(fault: Conditions): (typeof CONDITIONS)[number][] {
   return CONDITIONS.filter((condition) => (fault[condition] ?? null) !== null);
 }
 
@@ -213,9 +221,8 @@ function countConditions(fault: Fault): number {
   return conditionsOf(fault).length + (fault.tenantId === null ? 0 : 1);
 }
 
-function matches(fault: Readonly<Partial<Record<string, unknown>>>, occasion: FaultOccasion): boolean {
-  return (
-    conditionsOf(fault).every((condition) => fault[condition] === occasion[condition]) &&
-    (occasion.kinds?.includes(String(fault.kind)) ?? true)
-  );
+function matches(fault: Fault, occasion: FaultOccasion): boolean {
+  const conditions: Conditions = fault;
+  const isOfKind = !occasion.kinds || ('kind' in fault && occasion.kinds.includes(fault.kind));
+  return isOfKind && conditionsOf(conditions).every((condition) => conditions[condition] === occasion[condition]);
 }

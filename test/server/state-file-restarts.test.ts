@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Environment } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { test, vi } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
@@ -55,6 +56,24 @@ test('a change of a sandbox, a clock or a fault alone is written too', async (co
   await vi.waitFor(async () => expect((await kept()).sandboxes).toEqual([]));
 });
 
+test('a fault that is added after a restart is later than those that came back', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  const before = await startServer({ port: 0, state });
+  const sandbox = before.mailbox.createSandbox();
+  for (const status of [501, 502]) sandbox.addFault({ on: 'request', status, times: 2 });
+  await before.close();
+
+  await using after = await startServer({ port: 0, state });
+  const again = after.mailbox.sandbox(sandbox.id);
+  again.addFault({ on: 'request', status: 503 });
+  expect(again.faults()).toMatchObject([{ status: 501 }, { status: 502 }, { status: 503 }]);
+  const headers = { 'X-API-Key': sandbox.keys.tenant };
+  const statuses: number[] = [];
+  for (let count = 0; count < 5; count += 1) statuses.push((await fetch(`${after.url}/v1/me`, { headers })).status);
+  expect(statuses).toEqual([501, 501, 502, 502, 503]);
+});
+
 test('deliveries that wait or are held go on in the next process', async (context) => {
   const { expect } = context;
   const state = join(await makeFolder(context), 'state.json');
@@ -87,6 +106,53 @@ test('deliveries that wait or are held go on in the next process', async (contex
   expect(again.deliveries()[0]?.attempts).toHaveLength(2);
   expect(bodies).toHaveLength(3);
   expect(bodies[0]).toBe(bodies.find((body, index) => index > 0 && body.includes('Fails once')));
+});
+
+test('deliveries that a fault reorders or duplicates go on with it in the next process', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.json');
+  let isUp = false;
+  let hasCalled = false;
+  const received: (string | undefined)[] = [];
+  const environment: { fetch: Environment['fetch'] } = {
+    async fetch(_url, { signal, headers }) {
+      hasCalled = true;
+      if (!isUp)
+        return await new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
+      received.push(new Headers(headers).get('webhook-id') ?? undefined);
+      return new Response();
+    },
+  };
+  const behaviours = { 'deliveries.order': 'one-by-one' } as const;
+  const before = await startServer({ port: 0, state, environment, behaviours });
+  const sandbox = before.mailbox.createSandbox();
+  sandbox.clock.freeze('2026-03-01T09:00:00Z');
+  const urls = ['https://agent.example/1', 'https://agent.example/2', 'https://agent.example/3'];
+  const hooks = await Promise.all(urls.map((url) => sandbox.addWebhook({ url, events: ['message.received'] })));
+  const fire = (controls: Pick<typeof sandbox, 'trigger'>, hook: number, id: string) =>
+    controls.trigger('message.received', { webhookId: hooks[hook]?.id ?? '', id });
+  sandbox.addFault({ on: 'delivery', kind: 'reorder', times: 2 });
+  fire(sandbox, 0, 'is-alone');
+  fire(sandbox, 1, 'is-overtaken');
+  fire(sandbox, 2, 'is-in-flight');
+  await vi.waitFor(() => expect(hasCalled).toBe(true));
+  sandbox.addFault({ on: 'delivery', kind: 'duplicate' });
+  fire(sandbox, 2, 'is-sent-twice');
+  await before.close();
+
+  isUp = true;
+  await using after = await startServer({ port: 0, state, environment, behaviours });
+  const again = after.mailbox.sandbox(sandbox.id);
+  fire(again, 1, 'overtakes');
+  await again.settled();
+  expect(received.toSorted()).toEqual(
+    ['is-in-flight', 'is-sent-twice', 'is-sent-twice', 'overtakes', 'is-overtaken'].toSorted(),
+  );
+  expect(received.indexOf('overtakes')).toBeLessThan(received.indexOf('is-overtaken'));
+  await again.clock.advance(59_999);
+  expect(received).toHaveLength(5);
+  await again.clock.advance(1);
+  expect(received.at(-1)).toBe('is-alone');
 });
 
 test('a server that comes back has its checkpoints, with data, clock, faults and correspondents', async (context) => {

@@ -17,16 +17,17 @@ export class DeliveryLog {
   /** The ids of the deliveries that have ended; first the id of the delivery that ended first. */
   #endedIds = new PriorityQueue<string>();
   readonly #maxCharacters: number;
-  readonly #onFull: () => void;
+  readonly #onFull: (changedId: string) => void;
   #totalCharacters = 0;
   /** How many deliveries were removed because the log was full. */
   evictedCount = 0;
 
   /**
    * Creates an empty log for at most `maxCharacters` characters. A full log removes only deliveries that have ended. If
-   * no delivery has ended, the log calls `onFull`, which should end a delivery.
+   * no delivery has ended, the log calls `onFull`, which should end a delivery other than `changedId`, the delivery that
+   * has just changed.
    */
-  constructor(maxCharacters: number, onFull: () => void) {
+  constructor(maxCharacters: number, onFull: (changedId: string) => void) {
     this.#maxCharacters = Math.min(MAX_CHARACTERS, maxCharacters);
     this.#onFull = onFull;
   }
@@ -82,7 +83,7 @@ export class DeliveryLog {
   /** Removes deliveries until the log is within its limits, but keeps the delivery that has just changed. */
   #evictExcess(changedId: string): void {
     while (this.#deliveries.size > MAX_DELIVERIES || this.#totalCharacters > this.#maxCharacters) {
-      if (this.#endedIds.size === 0) this.#onFull();
+      if (this.#endedIds.size === 0) this.#onFull(changedId);
       const firstId = this.#endedIds.first;
       if (firstId === undefined || firstId === changedId) return;
       this.#evict(firstId);

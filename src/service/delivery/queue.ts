@@ -82,9 +82,14 @@ export class Jobs {
     else this.#waitingForAttempt.remove(job);
   }
 
-  /** The oldest job that waits for a further attempt. */
-  get oldestWaitingForAttempt(): Job | undefined {
-    return this.#waitingForAttempt.first;
+  /** Returns the oldest job that waits for a further attempt, other than the job of the delivery `exceptId`. */
+  findOldestWaitingForAttempt(exceptId: string): Job | undefined {
+    const oldest = this.#waitingForAttempt.first;
+    if (oldest?.id !== exceptId) return oldest;
+    this.#waitingForAttempt.remove(oldest);
+    const next = this.#waitingForAttempt.first;
+    this.#waitingForAttempt.add(oldest, oldest.order);
+    return next;
   }
 
   /** Returns the older jobs that wait for this job, the latest first. They no longer wait. */

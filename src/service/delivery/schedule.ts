@@ -3,10 +3,10 @@ import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { parseDuration } from '../../world/clock.ts';
 import { memoryForMail, newId, timestampNow } from '../../world/environment.ts';
-import type { DeliveryFault, DeliveryFaultKind } from '../../world/fault.ts';
+import type { DeliveryFaultKind } from '../../world/fault.ts';
 import { type EntryOf, type MailEntryKind, type Origin, originOf } from '../../world/journal/entry.ts';
 import type { Part, SavePurpose } from '../../world/store/parts.ts';
-import type { WebhookRow } from '../../world/store/rows.ts';
+import { pick, type WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import { type AttemptResult, AttemptSender, type DeliveryContext } from './attempt-sender.ts';
 import type { Delivery, DeliveryLosses, DeliveryState } from './delivery.ts';
@@ -17,12 +17,13 @@ import { type DeliveryPayload, timeOfReceivers, withoutSecrets } from './request
 /** The longest time that a delivery with the fault `reorder` waits for the next delivery to its webhook. */
 const REORDER_MS = 60_000;
 
-/** What `keep` returns for a delivery that has not ended: the delivery, and the data for its next attempt. */
-interface KeptDelivery extends Pick<Job, 'isRequested' | 'content' | 'fault' | 'faultId' | 'failures'> {
+/** The fields of a job that `save` keeps. */
+const KEPT_FIELDS = ['isRequested', 'content', 'fault', 'faultId', 'failures'] as const;
+
+/** What `save` keeps of a delivery that has not ended: the delivery, and the data for its next attempt. */
+interface KeptDelivery extends Pick<Job, (typeof KEPT_FIELDS)[number]> {
   readonly delivery: Delivery;
 }
-
-const KEPT_FIELDS = ['delivery', 'isRequested', 'content', 'fault', 'faultId', 'failures'] as const;
 
 /** The fields that identify a delivery in the journal. */
 type DeliveryIdentity = Pick<Delivery, 'id' | 'webhookId' | 'event'> & { readonly origin?: Origin };
@@ -41,7 +42,7 @@ export class Schedule implements Part {
   constructor(world: World, context: DeliveryContext) {
     this.#world = world;
     this.#context = context;
-    this.log = new DeliveryLog(memoryForMail(context.realEnvironment) / 4, () => this.#dropOldest());
+    this.log = new DeliveryLog(memoryForMail(context.realEnvironment) / 4, (changedId) => this.#dropOldest(changedId));
     this.#queues = new Queues(world.clock, context.behaviours);
     this.#sender = new AttemptSender(world, context);
   }
@@ -95,11 +96,10 @@ export class Schedule implements Part {
     return this.#jobs.all().flatMap((job) => {
       const delivery = this.log.get(job.id);
       if (!delivery) return [];
-      const { isRequested, content, fault, faultId, failures } = job;
-      const kept = Object.freeze({ delivery, isRequested, content, fault, faultId, failures });
       const before = this.#keptByJob.get(job);
-      const isSame = before && KEPT_FIELDS.every((field) => before[field] === kept[field]);
+      const isSame = before?.delivery === delivery && KEPT_FIELDS.every((field) => before[field] === job[field]);
       if (isSame) return [before];
+      const kept = Object.freeze({ delivery, ...pick(job, KEPT_FIELDS) });
       this.#keptByJob.set(job, kept);
       return [kept];
     });
@@ -112,8 +112,7 @@ export class Schedule implements Part {
     for (const { delivery, failures, ...options } of kept) {
       const job = this.#jobs.create(this.log.add(delivery), options);
       job.failures = failures;
-      if (delivery.nextAttemptAt !== null) this.#scheduleAttempt(job, new Date(delivery.nextAttemptAt));
-      else if (delivery.state === 'pending') this.#attemptNow(job);
+      this.#continue(job, delivery);
     }
   }
 
@@ -128,6 +127,8 @@ export class Schedule implements Part {
   create(entry: EntryOf<MailEntryKind>, webhook: WebhookRow, payload: DeliveryPayload, content: string): void {
     const { environment } = this.#world;
     const { id: eventId, event, webhookId } = entry.data;
+    const fault = this.#context.faults.useFirst({ on: 'delivery', world: this.#world, webhookId: webhook.id });
+    const heldReason = (fault && HELD_REASONS[fault.kind]) ?? null;
     const delivery = this.log.add({
       id: newId(environment),
       tenantId: this.#world.id,
@@ -135,68 +136,56 @@ export class Schedule implements Part {
       event,
       eventId,
       payload,
-      state: 'pending',
+      state: heldReason === null ? 'pending' : 'held',
       createdAt: timestampNow(environment),
-      reason: null,
-      nextAttemptAt: null,
+      reason: heldReason,
+      nextAttemptAt: fault?.kind === 'delay' ? this.#timeAfter(fault.delayMs).toISOString() : null,
       attempts: [],
     });
-    const fault = this.#context.faults.useFirst({ on: 'delivery', world: this.#world, webhookId: webhook.id });
     const isRequested = webhookId !== undefined;
     const job = this.#jobs.create(delivery, { isRequested, content, fault: fault?.kind, faultId: fault?.id });
-    void this.#runStep(job, async () => {
-      const start = fault && this.#startWithFault[fault.kind];
-      if (start) start(job, fault);
-      else this.#attemptNow(job);
-    });
-    const created = this.log.get(job.id);
-    if (!created) return;
-    const data = this.#activityOf(job, created);
+    const data = this.#activityOf(job, delivery);
     const origin = originOf(entry);
     job.origin = originOf(this.#context.journals.publish(this.#world, 'delivery-created', data, { origin }));
+    if (fault?.kind === 'drop') this.#endWithoutAttempt(job, 'dropped', 'A delivery fault dropped it.');
+    else this.#continue(job, delivery);
+  }
+
+  /** Continues a new delivery, or a delivery of an earlier process. */
+  #continue(job: Job, { state, createdAt, nextAttemptAt }: Delivery): void {
+    if (nextAttemptAt !== null) this.#scheduleAttempt(job, new Date(nextAttemptAt));
+    else if (state === 'pending') {
+      this.#attemptNow(job);
+      if (job.fault === 'duplicate') this.#enqueue(job, () => this.#sendDuplicate(job));
+    } else if (job.fault === 'reorder') {
+      this.#jobs.waitForNext(job);
+      const releaseAt = new Date(Date.parse(createdAt) + REORDER_MS);
+      job.cancel = this.#world.clock.schedule(releaseAt, () => this.#release(job));
+    }
   }
 
   #timeAfter(delayMs: number): Date {
     return new Date(this.#world.clock.now().getTime() + delayMs);
   }
 
-  #enqueue(job: Job, work: (job: Job) => Promise<void>): void {
-    this.#queues.add(job.webhookId, () => this.#runStep(job, work));
+  /**
+   * Adds a step of a delivery to the queue of its webhook. If the step throws, because of a bug in the emulator, the
+   * delivery fails.
+   */
+  #enqueue(job: Job, runStep: () => Promise<void>): void {
+    this.#queues.add(job.webhookId, async () => {
+      try {
+        await runStep();
+      } catch (error) {
+        this.#world.clock.reportFailure(`delivery ${job.id} of ${job.event} to webhook ${job.webhookId}`, error);
+        if (!this.#jobs.has(job)) return;
+        this.#endWithoutAttempt(job, 'failed', `The emulator failed because of a bug in it: ${messageOf(error)}.`);
+      }
+    });
   }
 
   #attemptNow(job: Job): void {
-    this.#enqueue(job, (each) => this.#attempt(each));
-  }
-
-  /** Runs a step of a delivery. If the step throws, because of a bug in the emulator, the delivery fails. */
-  async #runStep(job: Job, work: (job: Job) => Promise<void>): Promise<void> {
-    try {
-      await work(job);
-    } catch (error) {
-      this.#world.clock.reportFailure(`delivery ${job.id} of ${job.event} to webhook ${job.webhookId}`, error);
-      if (!this.#jobs.has(job)) return;
-      this.#endWithoutAttempt(job, 'failed', `The emulator failed because of a bug in it: ${messageOf(error)}.`);
-    }
-  }
-
-  /** The functions that start a delivery with a fault, for the faults that change more than the first request. */
-  readonly #startWithFault: Partial<Record<DeliveryFaultKind, (job: Job, fault: DeliveryFault) => void>> = {
-    duplicate: (job) => {
-      this.#attemptNow(job);
-      this.#enqueue(job, (each) => this.#sendDuplicate(each));
-    },
-    drop: (job) => this.#endWithoutAttempt(job, 'dropped', 'A delivery fault dropped it.'),
-    hold: (job) => this.#hold(job, 'It is held until it is released.'),
-    reorder: (job) => {
-      this.#hold(job, 'It is held until the next delivery to its webhook has been sent, or for a minute.');
-      this.#jobs.waitForNext(job);
-      job.cancel = this.#world.clock.schedule(this.#timeAfter(REORDER_MS), () => this.#release(job));
-    },
-    delay: (job, fault) => this.#attemptAt(job, this.#timeAfter(fault.delayMs)),
-  };
-
-  #hold({ id }: Job, reason: string): void {
-    this.log.update(id, { state: 'held', reason });
+    this.#enqueue(job, () => this.#attempt(job));
   }
 
   #release(job: Job): void {
@@ -207,11 +196,6 @@ export class Schedule implements Part {
     const data = this.#activityOf(job, { state: 'pending', reason: null });
     this.#context.journals.publish(this.#world, 'delivery-released', data, { origin: job.origin });
     this.#attemptNow(job);
-  }
-
-  #attemptAt(job: Job, at: Date): void {
-    this.log.update(job.id, { nextAttemptAt: at.toISOString() });
-    this.#scheduleAttempt(job, at);
   }
 
   #scheduleAttempt(job: Job, at: Date): void {
@@ -229,9 +213,12 @@ export class Schedule implements Part {
     for (const each of this.#jobs.takeJobsWaitingFor(job)) this.#release(each);
   }
 
-  /** Ends the oldest delivery that waits for a further attempt, so that the full log can remove it. */
-  #dropOldest(): void {
-    const waiting = this.#jobs.oldestWaitingForAttempt;
+  /**
+   * Ends the oldest delivery that waits for a further attempt, so that the full log can remove it. The delivery that has
+   * just changed stays.
+   */
+  #dropOldest(changedId: string): void {
+    const waiting = this.#jobs.findOldestWaitingForAttempt(changedId);
     if (!waiting) return;
     this.#droppedCount += 1;
     this.#endWithoutAttempt(waiting, 'dropped', 'There was no room for it: too many deliveries wait.');
@@ -280,6 +267,7 @@ export class Schedule implements Part {
   #recordAttempt(job: DeliveryIdentity, result: AttemptResult): void {
     const { state = 'pending', reason = null, nextAttemptAt = null } = this.log.get(job.id) ?? {};
     this.log.addAttempt(job.id, result, { state, reason, nextAttemptAt });
+    // A further attempt, if one is due, does not follow from this attempt.
     this.#publishAttempt(job, result, { state, reason, nextAttemptAt: null });
   }
 
@@ -298,41 +286,51 @@ export class Schedule implements Part {
     return { state: 'pending', reason: null, nextAttemptAt };
   }
 
-  #finish({ id }: Job, state: DeliveryState, reason: string | null): void {
-    this.#jobs.end(id);
-    this.log.update(id, { nextAttemptAt: null, state, reason });
-  }
-
   /** Ends a delivery without another attempt. */
   #endWithoutAttempt(job: Job, state: DeliveryState, reason: string): void {
-    this.#finish(job, state, reason);
+    this.#jobs.end(job.id);
+    this.log.update(job.id, { nextAttemptAt: null, state, reason });
     const data = this.#activityOf(job, { state, reason });
     this.#context.journals.publish(this.#world, 'delivery-ended', data, { origin: job.origin });
   }
 
   #publishAttempt(job: DeliveryIdentity, result: AttemptResult, outcome: AttemptOutcome): void {
-    const { at, status, error, durationMs, faultId } = result;
-    const retryInMs = outcome.nextAttemptAt === null ? null : Date.parse(outcome.nextAttemptAt) - Date.parse(at);
-    const details = this.#activityOf(job, outcome);
-    const url = details.url && withoutSecrets(result.url);
-    const activity = { ...details, url, attempt: this.log.get(job.id)?.attempts.length ?? 1 };
-    const exchange = {
+    const { at, status, error, durationMs, faultId, responseHeaders, responseBody, thrown } = result;
+    const { nextAttemptAt } = outcome;
+    const activity = this.#activityOf(job, outcome);
+    const data = {
+      ...activity,
+      // The URL of the webhook may have changed since the call.
+      url: activity.url === null ? null : withoutSecrets(result.url),
+      attempt: this.log.get(job.id)?.attempts.length ?? 1,
+      status,
+      error,
+      durationMs,
+      retryInMs: nextAttemptAt === null ? null : Date.parse(nextAttemptAt) - Date.parse(at),
+      faultId,
       sentTimestamp: result.requestHeaders['webhook-timestamp'] ?? '',
-      responseHeaders: result.responseHeaders,
-      responseBody: result.responseBody,
-      thrown: result.thrown,
+      responseHeaders,
+      responseBody,
+      thrown,
     };
-    const data = { ...activity, status, error, durationMs, retryInMs, faultId, ...exchange };
     this.#context.journals.publish(this.#world, 'attempt', data, { origin: job.origin });
   }
 
+  /** Returns what every entry of the journal about a delivery has. */
   #activityOf({ id, webhookId, event }: DeliveryIdentity, { state, reason }: Pick<Delivery, 'state' | 'reason'>) {
     const url = this.#world.webhooks.get(webhookId)?.url;
-    const shownUrl = url === undefined ? null : withoutSecrets(url);
     const { eventId = '', payload } = this.log.get(id) ?? {};
-    const delivered = { eventId, messageId: String(payload?.messageId ?? '') };
-    const activity = { deliveryId: id, tenantId: this.#world.id, webhookId, url: shownUrl, event, state, reason };
-    return { ...activity, ...delivered };
+    return {
+      deliveryId: id,
+      tenantId: this.#world.id,
+      webhookId,
+      url: url === undefined ? null : withoutSecrets(url),
+      event,
+      state,
+      reason,
+      eventId,
+      messageId: String(payload?.messageId ?? ''),
+    };
   }
 
   /** Sends a delivery a second time. If that succeeds, the delivery is `delivered`; otherwise nothing changes. */
@@ -340,10 +338,16 @@ export class Schedule implements Part {
     const webhook = this.#findWebhook(job);
     const result = typeof webhook === 'string' ? undefined : await this.#send(job, webhook);
     if (!result) return;
-    this.#recordAttempt(job, result);
-    if (result.error === null && !this.#jobs.isReplaced(job)) this.#finish(job, 'delivered', null);
+    if (result.error === null && !this.#jobs.isReplaced(job)) this.#applyResult(job, result);
+    else this.#recordAttempt(job, result);
   }
 }
+
+/** Why a delivery is held, for the faults that hold it. */
+const HELD_REASONS: Partial<Record<DeliveryFaultKind, string>> = {
+  hold: 'It is held until it is released.',
+  reorder: 'It is held until the next delivery to its webhook has been sent, or for a minute.',
+};
 
 /** Creates the outcome of an attempt after which there is no further attempt. */
 const finalOutcome = (state: DeliveryState, reason: string | null) => ({ state, reason, nextAttemptAt: null });

@@ -44,6 +44,11 @@ everywhere('a duplicate whose first copy fails is delivered by the second, and n
     state: 'delivered',
     attempts: [{ status: 500 }, { status: 200 }],
   });
+  const attempts = service.mailbox.journal({ kinds: ['attempt'] });
+  expect(attempts.map(({ data: { status, state } }) => [status, state])).toEqual([
+    [500, 'pending'],
+    [200, 'delivered'],
+  ]);
   await service.mailbox.clock.advance('10d');
   expect(one.received()).toEqual(['a', 'a']);
 });
@@ -211,6 +216,21 @@ everywhere('a dropped delivery is never sent', async (service) => {
     attempts: [],
     nextAttemptAt: null,
   });
+});
+
+everywhere('the journal says that a dropped delivery was created, and then that it ended', async (service) => {
+  await using one = await target(service);
+  await addFault(service, { kind: 'drop' });
+  one.fire('a');
+  await service.mailbox.settled();
+  const [created, ended, ...others] = service.mailbox.journal({ kinds: ['delivery-created', 'delivery-ended'] });
+  expect(created).toMatchObject({ kind: 'delivery-created', data: { state: 'pending', reason: null } });
+  expect(ended).toMatchObject({
+    kind: 'delivery-ended',
+    cause: { number: created?.number },
+    data: { state: 'dropped', reason: 'A delivery fault dropped it.' },
+  });
+  expect(others).toEqual([]);
 });
 
 everywhere('a delayed delivery is sent a minute later, or by the given delay', async (service) => {

@@ -69,6 +69,29 @@ test('the log keeps 64 MiB of text of a tenant', async () => {
   expect([kept[0]?.eventId, kept[0]?.state, kept.at(-1)?.eventId]).toEqual(['evt_0', 'held', 'evt_79']);
 });
 
+test('a delivery that is larger than the log is tried to its end, and not dropped for itself', async () => {
+  const { mailbox } = await startCalling(async () => new Response(null, { status: 503 }), 1);
+  mailbox.trigger('message.sent', { note: 'x'.repeat(20 * 1024 * 1024) });
+  await mailbox.settled({ timeout: '25s' });
+  await mailbox.clock.advance('5d');
+  expect(mailbox.deliveries()).toMatchObject([{ state: 'exhausted', reason: 'Its last attempt failed.' }]);
+  expect(mailbox.deliveries()[0]?.attempts).toHaveLength(10);
+  expect(mailbox.losses()).toEqual({ dropped: 0, forgotten: 0 });
+});
+
+test('a full log drops the oldest delivery that waits, but not the delivery that has just been tried', async () => {
+  const { mailbox } = await startCalling(async () => new Response(null, { status: 503 }), 1);
+  const note = 'x'.repeat(10 * 1024 * 1024);
+  mailbox.trigger('message.sent', { id: 'a', note });
+  await mailbox.clock.advance('1s');
+  mailbox.trigger('message.sent', { id: 'b', note });
+  await mailbox.clock.advance('5s');
+  expect(mailbox.deliveries()).toMatchObject([{ attempts: { length: 2 } }, { attempts: { length: 2 } }]);
+  await mailbox.clock.advance('299s');
+  expect(mailbox.deliveries().map(({ eventId, state }) => [eventId, state])).toEqual([['a', 'pending']]);
+  expect(mailbox.losses()).toEqual({ dropped: 1, forgotten: 0 });
+});
+
 test('the server log and the list of deliveries report what a full log drops', async () => {
   const lines: string[] = [];
   const environment = { fetch: async () => new Response(null, { status: 503 }) };

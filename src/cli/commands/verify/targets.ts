@@ -168,7 +168,7 @@ export async function createServerTarget(options: ServerOptions): Promise<Target
   const sendInTurn: Target['send'] = async (url, init, purpose) => {
     const isCleanup = purpose === 'clean up';
     await waitForTurn(isCleanup);
-    return await send(url, init, { timeoutMs: options.patienceMs, signal: isCleanup ? undefined : signal });
+    return await send(url, init, { timeoutMs: options.requestTimeoutMs, signal: isCleanup ? undefined : signal });
   };
   const client = await findControlClient(baseUrl);
   const moveClock = client && (async (ms: number) => void (await client.changeClock({ advance: ms })));

@@ -74,7 +74,7 @@ type CreateReceiver = Target['createReceiver'];
 export interface VerifierOptions {
   /** The behaviours of the server, if they are known: these are then not looked for. */
   readonly profile?: BehaviourOptions | undefined;
-  /** Is told what runs. */
+  /** Called with the name of each step when the step begins. */
   readonly report?: ((step: string) => void) | undefined;
 }
 

@@ -45,13 +45,13 @@ export interface VerifyOptions {
   readonly profile?: BehaviourOptions | undefined;
   /** Ends the run early. What was created is deleted nevertheless. */
   readonly signal?: AbortSignal | undefined;
-  /** Is told what runs. */
+  /** Called with the name of each step when the step begins. */
   readonly onProgress?: ((step: string) => void) | undefined;
 }
 
 /**
  * Compares a server with the emulator, as the command `verify` does, and returns what agrees, what differs, and what was
- * not compared. Creates things with the keys, and deletes what it created. Asks nobody.
+ * not compared. Creates things with the keys without asking for confirmation, and deletes what it created.
  *
  * @example
  * const { findings } = await verifyServer({ baseUrl: 'https://api.example.com', keys: { tenant: 'tk_…' } });
@@ -63,11 +63,10 @@ export async function verifyServer(options: VerifyOptions): Promise<Verification
   const baseUrl = parseBaseUrl('baseUrl', options.baseUrl);
   const receiverUrl = options.receiverUrl === undefined ? undefined : parseBaseUrl('receiverUrl', options.receiverUrl);
   const isLocal = isLoopbackHost(new URL(baseUrl).hostname);
-  const timeoutMs = options.timeoutMs ?? (slow ? RUN_TIMEOUTS_MS.slow : RUN_TIMEOUTS_MS.usual);
-  const timeout = createRunTimeout(timeoutMs);
   const receiver = await startReceiver(receiverPort, receiverUrl).catch((error: Error) => {
     throw new VerifyError(`The receiver cannot listen on port ${receiverPort}: ${error.message}.`);
   });
+  const timeout = createRunTimeout(options.timeoutMs ?? (slow ? RUN_TIMEOUTS_MS.slow : RUN_TIMEOUTS_MS.usual));
   try {
     const server = await createServerTarget({
       baseUrl,
@@ -76,7 +75,7 @@ export async function verifyServer(options: VerifyOptions): Promise<Verification
       operatorKey: keys.operator,
       createReceiver: isLocal || receiverUrl !== undefined ? receiver.forServer : undefined,
       mayWait: slow,
-      patienceMs: options.requestTimeoutMs,
+      requestTimeoutMs: options.requestTimeoutMs,
       rate: options.rate ?? (isLocal ? undefined : DEFAULT_RATE),
       signal: signal ? AbortSignal.any([signal, timeout.signal]) : timeout.signal,
     });
@@ -87,7 +86,11 @@ export async function verifyServer(options: VerifyOptions): Promise<Verification
   }
 }
 
-/** Returns a URL without the slash at its end, because the paths of requests begin with one. */
+/**
+ * Returns a URL without the slash at its end, because the paths of requests begin with one.
+ *
+ * @throws {VerifyError} if it is not a URL of HTTP. The message names the option.
+ */
 function parseBaseUrl(option: string, url: string): string {
   if (isUrlWithScheme(url, /^https?$/)) return url.replace(/\/$/, '');
   throw new VerifyError(`The option ${option} must be a URL that begins with http: or https:, not ${quote(url)}.`);

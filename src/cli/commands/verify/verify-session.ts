@@ -40,7 +40,7 @@ export interface Target {
   /** Creates a receiver with its own URL; missing if deliveries of this target cannot arrive. */
   readonly createReceiver?: ((name: string) => HookReceiver) | undefined;
   /** The longest wait for a reply, a mail, a delivery or a handshake, in milliseconds. Default: 10 s. */
-  readonly patienceMs?: number | undefined;
+  readonly requestTimeoutMs?: number | undefined;
   /** Whether an experiment may wait for half a minute of real time. */
   readonly mayWait?: boolean | undefined;
   /** Moves the clock by a number of milliseconds, or waits for this time; missing if neither is possible. */
@@ -275,7 +275,7 @@ export class VerifySession {
     hasFailed = () => false,
   ): Promise<T> {
     const reason = this.#missing.get(kind);
-    const ms = reason === undefined ? (this.target.patienceMs ?? WAITS.longest) : 0;
+    const ms = reason === undefined ? (this.target.requestTimeoutMs ?? WAITS.longest) : 0;
     const findUntilFailed = async () => {
       const found = await find();
       if (found === undefined && hasFailed()) throw new VerifyError(`${what} did not come`);

@@ -23,7 +23,7 @@ async function record(broken: Break): Promise<Recording> {
       secondKey: globex.tenant,
       operatorKey: mailbox.keys.operator,
       send: sendThrough(mailbox, broken, { tenant: acme.tenant, otherTenant: globex.tenant }),
-      patienceMs: 100,
+      requestTimeoutMs: 100,
       advance: async () => {},
       deliver: async (mail) => void (await mailbox.receiveMessage(mail as never)),
     },

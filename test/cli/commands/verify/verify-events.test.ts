@@ -94,8 +94,8 @@ const BROKEN_DELIVERIES: readonly (readonly [name: string, create: () => Break])
 ];
 
 /** Observes the events of a target. */
-async function record(target: Target, patienceMs: number): Promise<Recording> {
-  const session = new VerifySession({ ...target, patienceMs }, 'samerun1');
+async function record(target: Target, requestTimeoutMs: number): Promise<Recording> {
+  const session = new VerifySession({ ...target, requestTimeoutMs }, 'samerun1');
   await session.open();
   const recording = new Recording(session);
   await new OperationSequence(recording).events();
@@ -108,7 +108,7 @@ async function compareEvents(
   context: TestContext,
   broken: Parameters<typeof startBroken>[2],
   // What is broken may not come at all.
-  patienceMs = 2000,
+  requestTimeoutMs = 2000,
 ) {
   await using server = await startServer({ port: 0 });
   const receiver = await startReceiver(0);
@@ -122,7 +122,7 @@ async function compareEvents(
     createReceiver: receiver.forServer,
     signal: new AbortController().signal,
   });
-  const findings = findInOperations(await record(target, patienceMs), await record(emulator.target, 60_000));
+  const findings = findInOperations(await record(target, requestTimeoutMs), await record(emulator.target, 60_000));
   await emulator.close();
   return findings;
 }

@@ -5,6 +5,7 @@ import { startServer } from 'agent-mailbox-mock/server';
 import { describe, expect, type TestContext, test } from 'vitest';
 import { linesOf } from '../../../support/command.ts';
 import { runCommand } from '../../../support/processes.ts';
+import { serve } from '../../../support/serve.ts';
 import { BROKEN_SERVERS, OLD_LEAK } from './broken-servers.ts';
 import { keysOf, startBroken } from './proxy.ts';
 
@@ -94,4 +95,13 @@ describe('the command verify', () => {
       expect(lines.join('\n') + junit).not.toMatch(/whsec_[\w+/]{8}|(?:sa|tk|wk|ak)_[\w-]{10,}/);
     },
   );
+
+  test('a receiver that cannot listen ends the command at once, and not when the time of the run has passed', async (context) => {
+    await using other = await serve((_, response) => void response.end());
+    const server = ['--base-url', 'http://127.0.0.1:9', '--api-key', 'tk_acme_tenant_key'];
+    const receiver = ['--receiver-port', String(other.port), '--timeout', '3600'];
+    const running = runCommand(context, ['verify', ...server, ...receiver]);
+    expect((await running.ended).code).toBe(1);
+    expect(running.stderr).toMatch(/: The receiver cannot listen on port \d+: listen EADDRINUSE/);
+  });
 });
