@@ -3,7 +3,7 @@ import { messageOf } from '../../basics/named-error.ts';
 import { clearTimeout, performance, setTimeout } from '../../basics/real-timers.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
-import { readTraffic } from '../../control/journal/evidence.ts';
+import { type Evidence, readTraffic, withCachedJournal } from '../../control/journal/evidence.ts';
 import type { RequestSummary } from '../../control/journal/request-entry.ts';
 import { createSample } from '../../control/samples/create-sample.ts';
 import type { Sample } from '../../control/samples/sample.ts';
@@ -182,8 +182,10 @@ class Trial implements JudgedScene {
   #lastRequestMs: number | undefined;
   #closeFeed: () => void = () => {};
   #requests = 0;
-  /** How many requests there were when the agent was ready: its logins, and its first look. */
-  #requestsAtStart = 0;
+  /** Whether the agent is ready, so that what comes from it is no part of its start, such as a login. */
+  #isReady = false;
+  /** Whether anything came from the agent since the steps began: a request, or an answer of its webhook. */
+  #hasReacted = false;
 
   constructor(scenario: ParsedScenario, agent: TrialAgent, scope: TrialScope, settings: TrialSettings) {
     this.#scenario = scenario;
@@ -212,7 +214,7 @@ class Trial implements JudgedScene {
     try {
       this.#followFeed();
       await this.#orEnd(this.#startAgent());
-      this.#requestsAtStart = readTraffic(mailbox).length;
+      this.#isReady = true;
       startedMs = performance.now();
       const limitMs = limits.realTimeMs ?? timeoutMs;
       timer = setTimeout(() => {
@@ -311,6 +313,8 @@ class Trial implements JudgedScene {
       for (let event = await reader.next(); !event.done; event = await reader.next()) {
         if (!ACTIVITY.has(event.value.kind)) continue;
         const request = event.value.kind === 'request' ? event.value.request : undefined;
+        this.#hasReacted ||= request !== undefined && this.#isReady;
+        this.#hasReacted ||= event.value.kind === 'attempt' && event.value.status !== null;
         if (request && isLook(request, agent.told)) this.#noteLook(request);
         else this.#noteChange();
         if (!request || this.#isEnding) continue;
@@ -352,7 +356,7 @@ class Trial implements JudgedScene {
   /** Returns for how long nothing may happen until the agent is quiet, in milliseconds. */
   #neededQuietMs(): number {
     const { quietMs } = this.#settings;
-    if (!this.#hasReacted()) return quietMs * PATIENCE_AT_START;
+    if (!this.#hasReacted) return quietMs * PATIENCE_AT_START;
     if (!BY_LOOKING.has(this.#scenario.agent.told) || this.#hasLooked) return quietMs;
     // An agent that looks for mail does so again, unless it has stopped.
     const untilLookMs = this.#longestGapMs > 0 ? this.#longestGapMs * GAP_FACTOR : quietMs * PATIENCE_AT_START;
@@ -558,7 +562,9 @@ class Trial implements JudgedScene {
     const { mailbox } = this;
     const expectations = judged ?? (await this.#judge({ isFinal: true })) ?? [];
     const realTimeMs = Math.round(performance.now() - startedMs);
-    const isMissing = !end && !this.#settings.isIdle && !this.#hasActed();
+    const observed = withCachedJournal(mailbox);
+    const requests = readTraffic(observed).length;
+    const isMissing = !end && !this.#settings.isIdle && requests === 0 && !hasActed(observed);
     const reason = end?.message ?? (isMissing ? NEVER_ACTED : undefined);
     const has = (verdict: Verdict) => expectations.some((each) => each.verdict === verdict);
     const byExpectations = has('no') ? 'failed' : has('cannot tell') ? 'cannot tell' : 'passed';
@@ -566,26 +572,13 @@ class Trial implements JudgedScene {
       verdict: end?.verdict ?? (isMissing ? 'failed' : byExpectations),
       reason: reason === undefined ? null : toWritten(reason, this.#scope.domain),
       expectations,
-      requests: readTraffic(mailbox).length,
+      requests,
       mails: this.#countSent(),
       realTimeMs,
       story: this.#tellStory(),
       output: toWritten(this.#agent.output(), this.#scope.domain),
       trace: () => toWritten(mailbox.trace(), this.#scope.domain),
     };
-  }
-
-  /** Returns whether anything came from the agent: a request, a command, an open stream, or an answer of its webhook. */
-  #hasActed(): boolean {
-    const { mailbox } = this;
-    if (readTraffic(mailbox).length > 0 || mailbox.journal({ kinds: ['stream-opened'] }).length > 0) return true;
-    return mailbox.journal({ kinds: ['attempt'] }).some(({ data }) => data.status !== null);
-  }
-
-  /** Returns whether anything came from the agent since the steps began. */
-  #hasReacted(): boolean {
-    if (readTraffic(this.mailbox).length > this.#requestsAtStart) return true;
-    return this.mailbox.journal({ kinds: ['attempt'] }).some(({ data }) => data.status !== null);
   }
 
   #tellStory(): string[] {
@@ -626,6 +619,12 @@ export function findPlace(scope: TrialScope, address: string | undefined): Agent
     sandbox,
     webhookSecret: undefined,
   };
+}
+
+/** Returns whether anything but requests came from the agent: an open stream, or an answer of its webhook. */
+function hasActed(evidence: Evidence): boolean {
+  if (evidence.journal({ kinds: ['stream-opened'] }).length > 0) return true;
+  return evidence.journal({ kinds: ['attempt'] }).some(({ data }) => data.status !== null);
 }
 
 const NEVER_ACTED =
