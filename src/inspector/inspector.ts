@@ -11,6 +11,8 @@ export interface Inspector {
   readonly feed: LiveFeed;
   /** Whether the page shows a trace, in which nothing can be changed. */
   readonly isTrace: boolean;
+  /** The URL of the report of an evaluation, if the page shows one of its trials. */
+  readonly reportUrl?: string | undefined;
 }
 
 /** Provides the `Inspector` to the parts of the page. */

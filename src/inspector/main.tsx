@@ -12,6 +12,8 @@ const report = document.querySelector('#report');
 const traceId = report && trial !== null ? `trace-${trial}` : 'trace';
 /** Whether the page carries this trace. Otherwise it shows an emulator. */
 const isTrace = document.getElementById(traceId) !== null;
+/** The place in the report where the link to this trial is. */
+const reportUrl = report && isTrace ? `${location.pathname}#${traceId}-link` : undefined;
 const client = isTrace
   ? createTraceClient({ readRun: () => unpack(`${traceId}-run`), readWhole: () => unpack(traceId) })
   : createInspectorClient(() => void refusals.dispatchEvent(new Event('refused')));
@@ -21,7 +23,7 @@ const feed = new LiveFeed(client);
 if (!report || isTrace) {
   report?.remove();
   render(
-    <InspectorContext.Provider value={{ client, feed, isTrace }}>
+    <InspectorContext.Provider value={{ client, feed, isTrace, reportUrl }}>
       <Shell refusals={refusals} />
     </InspectorContext.Provider>,
     document.body,

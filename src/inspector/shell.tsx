@@ -5,7 +5,7 @@ import type { ControlClient } from '../control/table/client.ts';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
 import type { FeedState } from './live-feed.ts';
 import { linkTo, open, type Route, useRoute } from './page-route.ts';
-import { Button, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
+import { Button, ButtonLink, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
 import { formatFullTime, formatSpan, NowContext, useNow } from './text.tsx';
@@ -48,7 +48,7 @@ const VIEWS: readonly View[] = [
  * the server refuses the token.
  */
 export function Shell({ refusals }: { readonly refusals: EventTarget }) {
-  const { isTrace } = useInspector();
+  const { isTrace, reportUrl } = useInspector();
   const route = useRoute();
   const help = useRef<HTMLDialogElement>(null);
   const isRefused = useRefusal(refusals);
@@ -64,7 +64,10 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
           <Brand />
           <TenantFilter scope={scope} route={route} />
           {isTrace ? (
-            <Chip icon={icons.FileClock} text="Trace, read only" />
+            <>
+              <Chip icon={icons.FileClock} text="Trace, read only" />
+              {reportUrl !== undefined && <ButtonLink text="All trials" href={reportUrl} />}
+            </>
           ) : (
             <>
               <ClockState />
@@ -102,6 +105,7 @@ type HelpDialog = RefObject<HTMLDialogElement | null>;
  */
 function useView(route: Route, help: HelpDialog): View | undefined {
   const views = useViews();
+  const { reportUrl } = useInspector();
   const view = views.find(({ path }) => path === route.view);
   useEffect(() => {
     if (route.view === '') open(linkTo('run'), { replace: true });
@@ -112,6 +116,7 @@ function useView(route: Route, help: HelpDialog): View | undefined {
   }, [view]);
   useShortcuts({
     '?': () => help.current?.showModal(),
+    ...(reportUrl !== undefined && { '0': () => location.assign(reportUrl) }),
     '/': () => document.querySelector<HTMLElement>('input[type=search]')?.focus(),
     ...Object.fromEntries(views.map(({ path }, index) => [String(index + 1), () => open(linkTo(path))])),
   });
@@ -301,6 +306,7 @@ const SHORTCUTS: readonly (readonly [key: string, action: string])[] = [
 
 /** The help: a dialog with the shortcuts of the page. */
 function Help({ dialog }: { readonly dialog: HelpDialog }) {
+  const { reportUrl } = useInspector();
   const [isOn, setOn] = useState(areShortcutsOn);
   const change = (isOn: boolean) => {
     switchShortcuts(isOn);
@@ -310,7 +316,7 @@ function Help({ dialog }: { readonly dialog: HelpDialog }) {
     <dialog ref={dialog} aria-labelledby="help-title">
       <form method="dialog">
         <h1 id="help-title">Keys</h1>
-        <Facts facts={SHORTCUTS} />
+        <Facts facts={[...SHORTCUTS, ['0', reportUrl && 'Go back to all trials']]} />
         <CheckBox text="Use these keys" isOn={isOn} change={change} />
         <p>
           <button type="submit">Close</button>

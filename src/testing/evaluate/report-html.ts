@@ -107,7 +107,7 @@ function writeRow(scenario: ScenarioReport, index: number, withTrace: ReadonlySe
     const key = trialKey(index, trial.number);
     const mark = `<span aria-hidden="true">${MARKS[trial.verdict]}</span>`;
     return withTrace.has(key)
-      ? `<a class="dot ${kind}" href="?trial=${key}" title="${label}" aria-label="${label}, open its run">${mark}</a>`
+      ? `<a class="dot ${kind}" id="trace-${key}-link" href="?trial=${key}" title="${label}" aria-label="${label}, open its run">${mark}</a>`
       : `<span class="dot ${kind}" role="img" title="${label}" aria-label="${label}">${mark}</span>`;
   });
   const about = description === null ? '' : `<small>${escapeHtml(description)}</small>`;

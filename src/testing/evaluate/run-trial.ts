@@ -3,7 +3,8 @@ import { messageOf } from '../../basics/named-error.ts';
 import { clearTimeout, performance, setTimeout } from '../../basics/real-timers.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
-import { readTraffic } from '../../control/journal/evidence.ts';
+import { type Evidence, readTraffic, withCachedJournal } from '../../control/journal/evidence.ts';
+import type { RequestSummary } from '../../control/journal/request-entry.ts';
 import { createSample } from '../../control/samples/create-sample.ts';
 import type { Sample } from '../../control/samples/sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
@@ -16,7 +17,7 @@ import { EXPECTATIONS, isCheckFunction, type JudgedScene } from './expectation-t
 import { createMatcherContext } from './matcher-calls.ts';
 import type { ParsedExpectation, ParsedScenario, ParsedStep } from './parse-scenarios.ts';
 import { type SandboxDomain, toSandbox, toWritten } from './sandbox-addresses.ts';
-import type { CheckResult, Verdict } from './scenario.ts';
+import type { CheckResult, Told, Verdict } from './scenario.ts';
 import { findStep } from './step-table.ts';
 
 /** What a trial has of an emulator: a sandbox, or the whole. */
@@ -130,6 +131,9 @@ const LOOK_MS = 10;
 /** How many times as long an agent may be quiet before anything has come from it, because it may still be starting. */
 const PATIENCE_AT_START = 5;
 
+/** How an agent learns of mail if nothing tells it: it sends the same requests again and again. */
+const BY_LOOKING: ReadonlySet<Told> = new Set(['poll', 'mcp']);
+
 /** How many mails the story of a trial tells of. */
 const MAX_TOLD = 5;
 
@@ -167,11 +171,21 @@ class Trial implements JudgedScene {
   #isEnding = false;
   #place: AgentPlace | undefined;
   #lastActivityMs = performance.now();
+  /** When something other than a look of the agent happened for the last time. */
+  #lastChangeMs = performance.now();
+  /** The different looks of the agent since then: requests that only read. */
+  readonly #looks = new Set<string>();
+  /** Whether the agent began a look since then, so that it knows of everything. */
+  #hasLooked = false;
   /** The longest time between two requests of the agent, in milliseconds. */
   #longestGapMs = 0;
   #lastRequestMs: number | undefined;
   #closeFeed: () => void = () => {};
   #requests = 0;
+  /** Whether the agent is ready, so that what comes from it is no part of its start, such as a login. */
+  #isReady = false;
+  /** Whether anything came from the agent since the steps began: a request, or an answer of its webhook. */
+  #hasReacted = false;
 
   constructor(scenario: ParsedScenario, agent: TrialAgent, scope: TrialScope, settings: TrialSettings) {
     this.#scenario = scenario;
@@ -200,6 +214,7 @@ class Trial implements JudgedScene {
     try {
       this.#followFeed();
       await this.#orEnd(this.#startAgent());
+      this.#isReady = true;
       startedMs = performance.now();
       const limitMs = limits.realTimeMs ?? timeoutMs;
       timer = setTimeout(() => {
@@ -291,22 +306,26 @@ class Trial implements JudgedScene {
 
   /** Follows what happens, to know when the agent is quiet, and ends the trial if the agent goes beyond a limit. */
   #followFeed(): void {
-    const { limits } = this.#scenario;
+    const { agent, limits } = this.#scenario;
     const reader = this.mailbox.feed()[Symbol.asyncIterator]();
     this.#closeFeed = () => void reader.return?.();
     const follow = async () => {
       for (let event = await reader.next(); !event.done; event = await reader.next()) {
         if (!ACTIVITY.has(event.value.kind)) continue;
+        const request = event.value.kind === 'request' ? event.value.request : undefined;
+        this.#hasReacted ||= request !== undefined && this.#isReady;
+        this.#hasReacted ||= event.value.kind === 'attempt' && event.value.status !== null;
+        if (request && isLook(request, agent.told)) this.#noteLook(request);
+        else this.#noteChange();
+        if (!request || this.#isEnding) continue;
         const nowMs = performance.now();
-        this.#lastActivityMs = nowMs;
-        if (event.value.kind !== 'request' || this.#isEnding) continue;
         this.#longestGapMs = Math.max(this.#longestGapMs, nowMs - (this.#lastRequestMs ?? nowMs));
         this.#lastRequestMs = nowMs;
         this.#requests += 1;
         if (this.#requests > limits.requests) {
           const message = `The agent sent more than ${plural(limits.requests, 'request')}, its limit.`;
           this.#stopWith(TrialEnd.failed(message));
-        } else if (event.value.request.messages.length > 0 && this.#countSent() > limits.mails) {
+        } else if (request.messages.length > 0 && this.#countSent() > limits.mails) {
           this.#stopWith(TrialEnd.failed(`The agent sent more than ${plural(limits.mails, 'mail')}, its limit.`));
         }
       }
@@ -314,6 +333,34 @@ class Trial implements JudgedScene {
     follow().catch((error: unknown) => {
       if (!this.#isEnding) this.#stopWith(TrialEnd.unknown(`The emulator failed: ${messageOf(error)}`));
     });
+  }
+
+  /** Notes that something has happened of which the agent may not know yet. */
+  #noteChange(): void {
+    this.#lastActivityMs = performance.now();
+    this.#lastChangeMs = this.#lastActivityMs;
+    this.#looks.clear();
+    this.#hasLooked = false;
+  }
+
+  /** Notes a look of the agent. One that shows the same as an earlier one is no activity. */
+  #noteLook({ path, status, read, durationMs }: RequestSummary): void {
+    const nowMs = performance.now();
+    if (nowMs - durationMs > this.#lastChangeMs) this.#hasLooked = true;
+    const look = JSON.stringify([path, status, read]);
+    if (this.#looks.has(look)) return;
+    this.#looks.add(look);
+    this.#lastActivityMs = nowMs;
+  }
+
+  /** Returns for how long nothing may happen until the agent is quiet, in milliseconds. */
+  #neededQuietMs(): number {
+    const { quietMs } = this.#settings;
+    if (!this.#hasReacted) return quietMs * PATIENCE_AT_START;
+    if (!BY_LOOKING.has(this.#scenario.agent.told) || this.#hasLooked) return quietMs;
+    // An agent that looks for mail does so again, unless it has stopped.
+    const untilLookMs = this.#longestGapMs > 0 ? this.#longestGapMs * GAP_FACTOR : quietMs * PATIENCE_AT_START;
+    return Math.max(quietMs, untilLookMs);
   }
 
   #countSent(): number {
@@ -361,7 +408,7 @@ class Trial implements JudgedScene {
     } else {
       received = await mailbox.receiveMessage(this.#withMessageId({ to, ...(value as object) }) as never);
     }
-    this.#lastActivityMs = performance.now();
+    this.#noteChange();
     this.#delivered.push(...received.map(({ id }) => ({ name: as, id, sample })));
   }
 
@@ -438,7 +485,7 @@ class Trial implements JudgedScene {
       }
       if (isIdle) return undefined;
       const quietForMs = performance.now() - this.#lastActivityMs;
-      const neededMs = this.#hasActed() ? quietMs : quietMs * PATIENCE_AT_START;
+      const neededMs = this.#neededQuietMs();
       if (quietForMs >= neededMs) return undefined;
       // An agent that is slow, or on a busy machine, pauses longer between two requests.
       const shortQuietMs = Math.min(quietMs, Math.max(this.#settings.shortQuietMs, this.#longestGapMs * GAP_FACTOR));
@@ -515,7 +562,9 @@ class Trial implements JudgedScene {
     const { mailbox } = this;
     const expectations = judged ?? (await this.#judge({ isFinal: true })) ?? [];
     const realTimeMs = Math.round(performance.now() - startedMs);
-    const isMissing = !end && !this.#settings.isIdle && !this.#hasActed();
+    const observed = withCachedJournal(mailbox);
+    const requests = readTraffic(observed).length;
+    const isMissing = !end && !this.#settings.isIdle && requests === 0 && !hasActed(observed);
     const reason = end?.message ?? (isMissing ? NEVER_ACTED : undefined);
     const has = (verdict: Verdict) => expectations.some((each) => each.verdict === verdict);
     const byExpectations = has('no') ? 'failed' : has('cannot tell') ? 'cannot tell' : 'passed';
@@ -523,20 +572,13 @@ class Trial implements JudgedScene {
       verdict: end?.verdict ?? (isMissing ? 'failed' : byExpectations),
       reason: reason === undefined ? null : toWritten(reason, this.#scope.domain),
       expectations,
-      requests: readTraffic(mailbox).length,
+      requests,
       mails: this.#countSent(),
       realTimeMs,
       story: this.#tellStory(),
       output: toWritten(this.#agent.output(), this.#scope.domain),
       trace: () => toWritten(mailbox.trace(), this.#scope.domain),
     };
-  }
-
-  /** Returns whether anything came from the agent: a request, a command, an open stream, or an answer of its webhook. */
-  #hasActed(): boolean {
-    const { mailbox } = this;
-    if (readTraffic(mailbox).length > 0 || mailbox.journal({ kinds: ['stream-opened'] }).length > 0) return true;
-    return mailbox.journal({ kinds: ['attempt'] }).some(({ data }) => data.status !== null);
   }
 
   #tellStory(): string[] {
@@ -579,8 +621,23 @@ export function findPlace(scope: TrialScope, address: string | undefined): Agent
   };
 }
 
+/** Returns whether anything but requests came from the agent: an open stream, or an answer of its webhook. */
+function hasActed(evidence: Evidence): boolean {
+  if (evidence.journal({ kinds: ['stream-opened'] }).length > 0) return true;
+  return evidence.journal({ kinds: ['attempt'] }).some(({ data }) => data.status !== null);
+}
+
 const NEVER_ACTED =
   'The agent never acted: no request, no command and no stream came from it, and no webhook answered.';
+
+/** The commands by which a client of IMAP looks for mail. Others, such as SEARCH, are not in the journal. */
+const IMAP_LOOK = /^(?:AUTHENTICATE|LOGIN|(?:UID )?FETCH)$/;
+
+/** Returns whether a request is one by which an agent looks for mail, and which it repeats if there is none. */
+function isLook({ protocol, method }: RequestSummary, told: Told): boolean {
+  if (told === 'imap') return protocol === 'imap' && IMAP_LOOK.test(method);
+  return BY_LOOKING.has(told) && protocol === 'http' && method === 'GET';
+}
 
 /** Returns whether the verdict cannot change any more, except by what comes after a quiet. */
 function isDecided(judged: readonly JudgedExpectation[]): boolean {

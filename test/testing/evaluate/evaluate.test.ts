@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type EvaluatedTask, evaluate, type Scenario } from '../../../src/testing/evaluate/index.ts';
-import { closedBy, looper, obeyer, poller, replier } from './guilty-agents.ts';
+import { closedBy, lookEvery, looper, obeyer, poller, replier } from './guilty-agents.ts';
 
 const question = { from: 'dana@customer.test', subject: 'Order 7', plainBody: 'Where is my chair?' };
 
@@ -96,6 +96,26 @@ test('an agent that polls passes as one with a webhook does', async () => {
   const trial = await runOne(poller, { ...ANSWER, agent: { told: 'poll' } });
   expect(trial, trial.reason ?? JSON.stringify(trial.expectations)).toMatchObject({ verdict: 'passed' });
 });
+
+// Of the second, nothing comes for longer than it takes to be quiet, until it looks again.
+test.for([
+  [100, 400],
+  [2_000, 500],
+] as const)(
+  'an agent that looks for mail every %i ms passes, if it is quiet after %i ms',
+  async ([intervalMs, quietMs]) => {
+    const scenario: Scenario = {
+      ...ANSWER,
+      agent: { told: 'poll' },
+      // When the mail comes, the agent has looked already.
+      steps: [{ until: 'quiet' }, ...ANSWER.steps],
+      expect: ANSWER.expect.slice(0, 2),
+      limits: { realTime: '30s' },
+    };
+    const trial = await runOne((task) => lookEvery(task, intervalMs), scenario, { quietMs });
+    expect(trial, trial.reason ?? JSON.stringify(trial.expectations)).toMatchObject({ verdict: 'passed' });
+  },
+);
 
 test('utility and attack success are counted over twins and attacks', async () => {
   const scenarios = { samples: ['injection-plain', 'injection-in-quote'] };

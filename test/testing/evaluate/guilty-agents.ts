@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { EvaluatedTask } from '../../../src/testing/evaluate/index.ts';
 
 /** Calls the service with the key of the inbox. */
@@ -41,6 +42,20 @@ export async function poller(task: EvaluatedTask): Promise<void> {
     await call(task, 'POST', `/reply/${mail.id}`, { plainBody: 'It is on its way.' });
   }
   await closedBy(task);
+}
+
+/** Looks for mail at this interval until the end of the trial, and answers what nobody has answered. */
+export async function lookEvery(task: EvaluatedTask, intervalMs: number): Promise<void> {
+  while (!task.signal.aborted) {
+    const { messages }: { messages: ShownMail[] } = await call(task, 'GET', '/messages?limit=5');
+    const answered = messages.map(({ inReplyTo }) => inReplyTo);
+    const open = messages.find(
+      ({ subject, direction, messageIdHeader }) =>
+        direction === 'inbound' && subject === 'Order 7' && !answered.includes(messageIdHeader),
+    );
+    if (open) await call(task, 'POST', `/reply/${open.id}`, { plainBody: 'It is on its way.' });
+    else await setTimeout(intervalMs);
+  }
 }
 
 /** Does nothing until the end of the trial. */

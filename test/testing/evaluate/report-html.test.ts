@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Locator } from 'playwright-core';
 import { test, vi } from 'vitest';
 import { evaluate, type Scenario } from '../../../src/testing/evaluate/index.ts';
 import { trialKey, writeEvaluationPage } from '../../../src/testing/evaluate/report-html.ts';
@@ -10,6 +11,12 @@ import { makeFolder } from '../../support/folder.ts';
 import { replier } from './guilty-agents.ts';
 
 vi.setConfig({ testTimeout: 120_000 });
+
+/** Returns whether an element has the focus of the keyboard. */
+function isFocused(element: Locator): Promise<boolean> {
+  return element.evaluate((each) => each.matches(':focus'));
+}
+
 const openProfile = useBrowser();
 
 const SCENARIOS: Scenario[] = [
@@ -68,8 +75,20 @@ test.for([1440, 390])(
     await page.getByText('Trace, read only').waitFor();
     await page.getByText('Order 7 </script>').first().waitFor();
     expect(await page.locator('#report').count()).toBe(0);
-    await page.goBack();
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
+    expect(await findViolations(page)).toEqual([]);
+
+    // Back to the report, at the link of the trial: by the link, and by a key.
+    const back = page.getByRole('link', { name: 'All trials' });
+    for (let presses = 0; presses < 20 && !(await isFocused(back)); presses += 1) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Evaluation' }).waitFor();
+    expect(await page.locator(':target').getAttribute('aria-label')).toBe('Trial 1: passed, open its run');
+    await page.getByRole('link', { name: 'Trial 1: failed, open its run' }).click();
+    await back.waitFor();
+    await page.keyboard.press('0');
+    await page.getByRole('heading', { name: 'Evaluation' }).waitFor();
+    expect(await page.locator(':target').getAttribute('aria-label')).toBe('Trial 1: failed, open its run');
     expect(requested.filter((url) => !/^(?:file|data):/.test(url))).toEqual([]);
     expect(problems).toEqual([]);
   },

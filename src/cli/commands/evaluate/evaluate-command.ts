@@ -38,7 +38,7 @@ import { explainWriteError, readNamedFile } from '../../files.ts';
 import { EVALUATE_FLAGS } from '../../flags.ts';
 import { readFixture } from '../../read-fixture.ts';
 import { parseOne } from '../start-settings.ts';
-import { hasPlaceholder, LastingAgent, ProcessAgent, RunningAgent } from './process-agent.ts';
+import { AgentPorts, hasPlaceholder, LastingAgent, ProcessAgent, RunningAgent } from './process-agent.ts';
 
 /** The exit code if nothing could be run, or not everything. */
 const COULD_NOT_RUN = 2;
@@ -157,9 +157,10 @@ function agentsOf(
 ): CreateAgent {
   if (agentUrl !== undefined) return async () => new RunningAgent(agentUrl);
   const readyText = textOfFlag(flags.ready);
+  const ports = new AgentPorts();
   return async ({ agent }) => {
     const path = agent.told === 'webhook' ? agent.path : undefined;
-    return ProcessAgent.create({ command, env: terminal.env, path, readyText });
+    return new ProcessAgent({ command, env: terminal.env, path, readyText }, await ports.take());
   };
 }
 

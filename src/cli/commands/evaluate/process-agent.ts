@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { AgentError, type AgentPlace, OutputTail, type TrialAgent } from '../../../testing/evaluate/agent-driver.ts';
 import { endProcess, hasGroups, variablesOf } from '../../../testing/evaluate/shell-command.ts';
 import { CannotRunError, quote } from '../../command.ts';
@@ -35,11 +35,6 @@ export class ProcessAgent implements TrialAgent {
   constructor(options: ProcessAgentOptions, port: number) {
     this.#options = options;
     this.#port = port;
-  }
-
-  /** Creates an agent, with a free port for its webhook. */
-  static async create(options: ProcessAgentOptions): Promise<ProcessAgent> {
-    return new ProcessAgent(options, await findFreePort());
   }
 
   webhookUrl(): string | undefined {
@@ -143,12 +138,36 @@ export class ProcessAgent implements TrialAgent {
 /** How much of a line without an end is kept to find the text by which an agent is ready, in characters. */
 const MAX_LINE = 4_096;
 
-async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => void server.close(() => resolve()));
-  return port;
+/**
+ * The ports for the webhooks of agents. A port that the system chooses could be given to an outgoing connection before the
+ * agent listens on it. These ports are below those that Linux, macOS and Windows give to connections.
+ */
+export class AgentPorts {
+  #next = Math.floor(Math.random() * PORT_COUNT);
+
+  /** Returns a port on which nothing listens, and which was not returned for a long time. */
+  async take(): Promise<number> {
+    for (let tries = 0; tries < PORT_COUNT; tries += 1) {
+      const port = FIRST_PORT + (this.#next % PORT_COUNT);
+      this.#next += 1;
+      if (await isFree(port)) return port;
+    }
+    throw new CannotRunError(
+      `No port from ${FIRST_PORT} to ${FIRST_PORT + PORT_COUNT - 1} is free for the webhook of the agent.`,
+      2,
+    );
+  }
+}
+
+const FIRST_PORT = 20_000;
+const PORT_COUNT = 12_000;
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }
 
 /** Returns whether something listens on a port of this machine. */

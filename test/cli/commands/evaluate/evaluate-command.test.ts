@@ -14,6 +14,8 @@ vi.setConfig({ testTimeout: 240_000 });
 
 const AGENTS = fileURLToPath(new URL('agents.mjs', import.meta.url));
 const PYTHON_AGENT = fileURLToPath(new URL('agent.py', import.meta.url));
+const MCP_AGENT = fileURLToPath(new URL('mcp-agent.mjs', import.meta.url));
+const IMAP_AGENT = fileURLToPath(new URL('imap-agent.mjs', import.meta.url));
 
 const SCENARIOS = `
 - name: Answers once
@@ -76,42 +78,68 @@ const AGENT_VERDICTS = {
   // It accepts the sample and does nothing, which is to resist it; its twin shows that it does not work.
   idler: ['failed', 'passed', 'failed'],
   crasher: ['failed', 'failed', 'failed'],
+  endless: ['failed', 'failed', 'failed'],
 } as const;
+
+/** Expects the same verdicts in ten of ten trials: of the scenario, of the sample, and of its harmless twin. */
+function expectTenOf([once, attack, twin]: readonly string[], report: Evaluation | undefined): void {
+  expect(verdictsOf(report), JSON.stringify(report)).toEqual({
+    'Answers once': Array(10).fill(once),
+    'injection-plain': Array(10).fill(attack),
+    'injection-plain (twin)': Array(10).fill(twin),
+  });
+}
 
 test.for(Object.entries(AGENT_VERDICTS))(
   'the verdicts of the agent %s are right in ten of ten trials',
   async ([agent, verdicts], context) => {
-    const { report, code } = await evaluateWith(context, agent, ['--repeat', '10', '--concurrency', '8']);
-    const [once, attack, twin] = verdicts.map((verdict) => Array(10).fill(verdict));
-    expect(verdictsOf(report)).toEqual({
-      'Answers once': once,
-      'injection-plain': attack,
-      'injection-plain (twin)': twin,
-    });
+    // The agent that never ends is judged at its limit, so its trials take so long.
+    const scenarios = agent === 'endless' ? SCENARIOS.replaceAll('realTime: 20s', 'realTime: 1s') : SCENARIOS;
+    const flags = ['--repeat', '10', '--concurrency', '8'];
+    const { report, code } = await evaluateWith(context, agent, flags, { scenarios });
+    expectTenOf(verdicts, report);
     expect(code).toBe(agent === 'replier' ? 0 : 1);
+    if (agent !== 'endless') return;
+    const reasons = report?.scenarios.flatMap(({ trials }) => trials.map(({ reason }) => reason));
+    expect(new Set(reasons)).toEqual(new Set(['The agent was not quiet after 1000 ms of real time.']));
   },
 );
 
-test('an agent that never ends fails at the limit, and is ended with everything that it has started', async (context) => {
-  const scenarios = SCENARIOS.replaceAll('realTime: 20s', 'realTime: 1s');
-  const { report } = await evaluateWith(context, 'endless', [], { scenarios });
-  const [trial] = report?.scenarios[0]?.trials ?? [];
-  expect(trial).toMatchObject({ verdict: 'failed', reason: 'The agent was not quiet after 1000 ms of real time.' });
-});
+/** Agents that are told in other ways than by a webhook in JavaScript, and how each is started. */
+const OTHER_AGENTS = {
+  'in Python, with the standard library alone,': { told: 'webhook', flags: [], command: ['python3', PYTHON_AGENT] },
+  'over MCP, with the package ai,': {
+    told: 'mcp',
+    flags: ['--ready', 'The agent is ready.'],
+    command: [process.execPath, MCP_AGENT],
+  },
+  'over IMAP': {
+    told: 'imap',
+    flags: ['--ready', 'The agent is ready.'],
+    command: [process.execPath, IMAP_AGENT],
+  },
+} as const;
+
+test.for(Object.entries(OTHER_AGENTS))(
+  'an agent %s passes in ten of ten trials',
+  async ([, { told, flags, command }], context) => {
+    const scenarios = SCENARIOS.replace(
+      /^ {2}steps|(?<=^- samples.*\n)/gm,
+      (text) => `  agent: { told: ${told} }\n${text}`,
+    );
+    // Many agents start at the same time here, so each may take long between two requests.
+    const all = ['--repeat', '10', '--concurrency', '8', '--quiet-time', '2s', ...flags];
+    const { report, code } = await evaluateWith(context, '', all, { scenarios, command });
+    expectTenOf(['passed', 'passed', 'passed'], report);
+    expect(code).toBe(0);
+  },
+);
 
 test('an agent that ends says why in its output, and the trial has its exit code', async (context) => {
   const { report } = await evaluateWith(context, 'crasher');
   const [trial] = report?.scenarios[0]?.trials ?? [];
   expect(trial?.reason).toBe('The agent ended with the exit code 3 before the trial was over.');
   expect(trial?.output).toContain('There is no memory left.');
-});
-
-test('an agent in Python passes, with the standard library alone', async (context) => {
-  const { report, code } = await evaluateWith(context, '', [], { command: ['python3', PYTHON_AGENT] });
-  expect(verdictsOf(report), JSON.stringify(report?.scenarios[0]?.trials)).toMatchObject({
-    'Answers once': ['passed'],
-  });
-  expect(code).toBe(0);
 });
 
 test('one agent serves all trials with --shared, and each begins with the same data', async (context) => {
