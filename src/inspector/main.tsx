@@ -14,8 +14,11 @@ const traceId = report && trial !== null ? `trace-${trial}` : 'trace';
 const isTrace = document.getElementById(traceId) !== null;
 const client = isTrace
   ? createTraceClient({ readRun: () => unpack(`${traceId}-run`), readWhole: () => unpack(traceId) })
-  : createInspectorClient(() => void refusals.dispatchEvent(new Event('refused')));
-const feed = new LiveFeed(client);
+  : createInspectorClient({
+      onRefused: () => void refusals.dispatchEvent(new Event('refused')),
+      whenLive: () => feed.whenLive(),
+    });
+const feed: LiveFeed = new LiveFeed(client);
 
 // A report of an evaluation is complete without a program, until one of its trials is opened.
 if (!report || isTrace) {

@@ -1,18 +1,21 @@
 import * as icons from 'lucide';
 import type { ComponentChildren, ComponentType, RefObject } from 'preact';
-import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ControlClient } from '../control/table/client.ts';
+import { AskContext, useAskDialog } from './ask.tsx';
+import { ConnectionState, OutageBar, useConnection } from './connection.tsx';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
-import type { FeedState } from './live-feed.ts';
 import { linkTo, open, type Route, useRoute } from './page-route.ts';
+import { PALETTE_NAME, usePalette } from './palette.tsx';
 import { Button, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
-import { loadTenants, type Scope, ScopeContext } from './scope.ts';
-import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
+import { loadTenants, type Scope, ScopeContext, useScope } from './scope.ts';
+import { areShortcutsOn, namePaletteKey, switchShortcuts, useShortcuts } from './shortcuts.ts';
 import { formatFullTime, formatSpan, NowContext, useNow } from './text.tsx';
 import { type Undo, UndoBar, UndoContext } from './undo.tsx';
 import { type EventFilter, noEvent, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
+import { SamplesContext, useSamplesDialog } from './views/mail/samples-dialog.tsx';
 import { RequestsView } from './views/requests/requests-view.tsx';
 import { RunView } from './views/run/run-view.tsx';
 import { BehavioursView } from './views/settings/behaviours-view.tsx';
@@ -48,50 +51,119 @@ const VIEWS: readonly View[] = [
  * the server refuses the token.
  */
 export function Shell({ refusals }: { readonly refusals: EventTarget }) {
-  const { isTrace } = useInspector();
-  const route = useRoute();
-  const help = useRef<HTMLDialogElement>(null);
-  const isRefused = useRefusal(refusals);
-  const [undo, setUndo] = useState<Undo>();
-  const scope = useChosenScope(route);
-  const view = useView(route, help);
-  const connection = useConnection();
-  const showHelp = () => help.current?.showModal();
+  const scope = useChosenScope(useRoute());
+  const [undo, setUndo] = useUndo();
+  const [ask, askDialog] = useAskDialog();
   return (
     <ScopeContext.Provider value={scope}>
       <Clock scope={scope}>
-        <header class="bar">
-          <Brand />
-          <TenantFilter scope={scope} route={route} />
-          {isTrace ? (
-            <Chip icon={icons.FileClock} text="Trace, read only" />
-          ) : (
-            <>
-              <ClockState />
-              <span class={`connection ${connection}`} role="status">
-                {LABELS[connection]}
-              </span>
-            </>
-          )}
-          <Button icon={icons.CircleHelp} text="" class="quiet" aria-label="Help" onClick={showHelp} />
-        </header>
-        <Navigation current={view?.path} />
         <UndoContext.Provider value={setUndo}>
-          <main class={connection}>
-            {isRefused ? (
-              <TokenForm />
-            ) : view ? (
-              <SafeView key={view.path} view={view} route={route} />
-            ) : (
-              <UnknownView path={route.view} />
-            )}
-          </main>
+          <AskContext.Provider value={ask}>
+            <Page refusals={refusals} undo={undo} />
+            {askDialog}
+          </AskContext.Provider>
         </UndoContext.Provider>
-        {undo && <UndoBar undo={undo} close={() => setUndo(undefined)} />}
-        <Help dialog={help} />
       </Clock>
     </ScopeContext.Provider>
   );
+}
+
+interface PageProps {
+  readonly refusals: EventTarget;
+  /** How the latest change is undone; `undefined` if nothing can be undone. */
+  readonly undo: Undo | undefined;
+}
+
+/** What a person sees: the header, the navigation, the view, what is said at the bottom, and the dialogs. */
+function Page({ refusals, undo }: PageProps) {
+  const { isTrace } = useInspector();
+  const route = useRoute();
+  const scope = useScope();
+  const help = useRef<HTMLDialogElement>(null);
+  const isRefused = useRefusal(refusals);
+  const view = useView(route, help);
+  const { state, outage } = useConnection();
+  const setUndo = useContext(UndoContext);
+  const [showSamples, samplesDialog] = useSamplesDialog();
+  return (
+    <SamplesContext.Provider value={showSamples}>
+      <header class="bar">
+        <Brand />
+        <TenantFilter scope={scope} route={route} />
+        <PaletteButton />
+        {isTrace ? (
+          <Chip icon={icons.FileClock} text="Trace, read only" />
+        ) : (
+          <>
+            <ClockState />
+            <ConnectionState state={state} />
+          </>
+        )}
+        <Button
+          icon={icons.CircleHelp}
+          text=""
+          class="quiet"
+          aria-label="Help"
+          onClick={() => help.current?.showModal()}
+        />
+      </header>
+      <Navigation current={view?.path} />
+      <main class={state} tabIndex={-1}>
+        {isRefused ? (
+          <TokenForm />
+        ) : view ? (
+          <SafeView key={view.path} view={view} route={route} />
+        ) : (
+          <UnknownView path={route.view} />
+        )}
+      </main>
+      <div class="bottom">
+        {outage && !isRefused && <OutageBar outage={outage} />}
+        {undo && <UndoBar undo={undo} close={() => setUndo(undefined)} />}
+      </div>
+      <Help dialog={help} />
+      {samplesDialog}
+    </SamplesContext.Provider>
+  );
+}
+
+/** A button that opens the palette, with the keys that do so. */
+function PaletteButton() {
+  const [show, palette] = usePalette(useViews());
+  return (
+    <>
+      <Button
+        icon={icons.Search}
+        text={
+          <>
+            <span class="wide">Go to…</span> <kbd class="wide">{namePaletteKey()}</kbd>
+          </>
+        }
+        class="palette-button"
+        aria-label={PALETTE_NAME}
+        title={namePaletteKey()}
+        onClick={show}
+      />
+      {palette}
+    </>
+  );
+}
+
+/** Returns the offered undo, and a function that offers another one or none. */
+function useUndo() {
+  const { feed } = useInspector();
+  const [undo, setUndo] = useState<Undo>();
+  useEffect(
+    () =>
+      feed.subscribe({
+        onEvent(event) {
+          // The emulator was started again. It has no checkpoint of before, unless it keeps its data in a file.
+          if (event.kind === 'gap' && event.missed === null) setUndo(undefined);
+        },
+      }),
+    [feed],
+  );
+  return [undo, setUndo] as const;
 }
 
 type HelpDialog = RefObject<HTMLDialogElement | null>;
@@ -244,27 +316,19 @@ function UnknownView({ path }: { readonly path: string }) {
   );
 }
 
-const LABELS: Readonly<Record<FeedState, string>> = { connecting: 'Connecting', live: 'Live', lost: 'Not connected' };
-
-/** Returns the state of the connection to the feed. */
-function useConnection(): FeedState {
-  const { feed } = useInspector();
-  const [state, setState] = useState(feed.state);
-  useEffect(() => {
-    setState(feed.state);
-    return feed.subscribe({ onState: setState });
-  }, [feed]);
-  return state;
-}
-
-/** Returns whether the server has refused the token. */
+/** Returns whether the server refuses the token. A later server may take it, or need none. */
 function useRefusal(refusals: EventTarget): boolean {
+  const { feed } = useInspector();
   const [isRefused, setRefused] = useState(false);
   // It is a layout effect, because the server may refuse the feed before other effects run.
   useLayoutEffect(() => {
     const refuse = () => setRefused(true);
     refusals.addEventListener('refused', refuse);
-    return () => refusals.removeEventListener('refused', refuse);
+    const stop = feed.subscribe({ onState: (state) => state === 'live' && setRefused(false) });
+    return () => {
+      refusals.removeEventListener('refused', refuse);
+      stop();
+    };
   }, [refusals]);
   return isRefused;
 }
@@ -310,7 +374,9 @@ function Help({ dialog }: { readonly dialog: HelpDialog }) {
     <dialog ref={dialog} aria-labelledby="help-title">
       <form method="dialog">
         <h1 id="help-title">Keys</h1>
-        <Facts facts={SHORTCUTS} />
+        <Facts
+          facts={[[namePaletteKey(), 'Go to a mail, a request, an inbox or a sandbox, or do something'], ...SHORTCUTS]}
+        />
         <CheckBox text="Use these keys" isOn={isOn} change={change} />
         <p>
           <button type="submit">Close</button>
