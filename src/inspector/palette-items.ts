@@ -9,7 +9,7 @@ import { isInScope, type Scope, useScope } from './scope.ts';
 import { shortenIds, useNow } from './text.tsx';
 import { UndoContext } from './undo.tsx';
 import { useReset } from './use-reset.ts';
-import type { MailSummary } from './views/mail/mail-types.ts';
+import { type MailSummary, nameOf } from './views/mail/mail-types.ts';
 import { SamplesContext } from './views/mail/samples-dialog.tsx';
 import { nameOfRequest } from './views/requests/request-detail.tsx';
 
@@ -194,7 +194,7 @@ function useFoundMail(search: string, tenant: string | undefined) {
       icon: direction === 'inbound' ? icons.ArrowDownLeft : icons.ArrowUpRight,
       kind: 'Mail',
       title: subject || '(no subject)',
-      details: [direction === 'inbound' ? from : `To ${to.join(', ')}`, snippet].join(' · '),
+      details: [direction === 'inbound' ? nameOf(from) : `To ${to.map(nameOf).join(', ')}`, snippet].join(' · '),
       isFound: !isLoading,
       run: goTo(linkTo('mail', id)),
     }),

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { findItems } from './find-items.ts';
 import { type PaletteItem, type PaletteView, usePaletteItems } from './palette-items.ts';
-import { Failure, Icon } from './parts.tsx';
+import { Failure, formatCount, Icon } from './parts.tsx';
 import { isPaletteKey, usePaletteKey } from './shortcuts.ts';
 import { UserText, wordsOf } from './text.tsx';
 import { useAction } from './use-loaded.ts';
@@ -106,16 +106,18 @@ function Palette({ views, onClose }: PaletteProps) {
         ))}
       </div>
       <p class="hint small" role="status">
-        {action.isRunning ? 'Working…' : describeCount(found.length, isLoading)}
+        {action.isRunning ? 'Working…' : search.trim() === '' ? HOW_TO : describeCount(found.length, isLoading)}
       </p>
     </dialog>
   );
 }
 
+const HOW_TO = 'Arrows choose, Enter opens or does it, Escape closes.';
+
 function describeCount(count: number, isLoading: boolean): string {
   if (isLoading) return 'Searching…';
   if (count === 0) return 'Nothing has all of these words.';
-  return count === 1 ? '1 match. Enter opens or does it.' : `${count} matches. Arrows choose, Enter opens or does it.`;
+  return `${formatCount(count, 'match', 'matches')}. ${HOW_TO}`;
 }
 
 const optionIdOf = ({ id }: PaletteItem) => `palette-${id}`;

@@ -52,9 +52,10 @@ export function RemovalButton({ icon = Trash2, label, name = label, question, ch
   );
 }
 
-/** What an undo by a checkpoint costs. It ends the question before a change whose undo costs more than it brings back. */
+/** What an undo by a checkpoint costs: the end of a question before a small change, whose undo loses more. */
 export const COST_OF_UNDO =
-  'Undo brings back the state of before as a whole: all deliveries, requests, streams and sandboxes are then lost.';
+  'Undo restores the whole state of before, but without its deliveries, requests, streams and sandboxes: ' +
+  'these are then lost for good.';
 
 /**
  * Returns a function that saves a checkpoint with this name, makes a change, and returns the undo, which restores the
