@@ -16,7 +16,7 @@ export function usePalette(views: readonly PaletteView[]): [show: () => void, di
 }
 
 /** What the palette is for. */
-export const PALETTE_NAME = 'Go to, or do something';
+const PALETTE_NAME = 'Go to, or do something';
 
 /** The list has at most this many items. Whoever does not find it among them types another word. */
 const MAX_ITEMS = 50;

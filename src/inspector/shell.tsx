@@ -6,7 +6,7 @@ import { AskContext, useAskDialog } from './ask.tsx';
 import { ConnectionState, OutageBar, useConnection } from './connection.tsx';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
 import { linkTo, open, type Route, useRoute } from './page-route.ts';
-import { PALETTE_NAME, usePalette } from './palette.tsx';
+import { usePalette } from './palette.tsx';
 import { Button, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext, useScope } from './scope.ts';
 import { areShortcutsOn, namePaletteKey, switchShortcuts, useShortcuts } from './shortcuts.ts';
@@ -136,12 +136,10 @@ function PaletteButton() {
         icon={icons.Search}
         text={
           <>
-            <span class="wide">Go to…</span> <kbd class="wide">{namePaletteKey()}</kbd>
+            <span>Go to…</span> <kbd>{namePaletteKey()}</kbd>
           </>
         }
         class="palette-button"
-        aria-label={PALETTE_NAME}
-        title={namePaletteKey()}
         onClick={show}
       />
       {palette}

@@ -45,7 +45,6 @@ describe('the page, when the emulator is gone', () => {
       from: 'dana@customer.test',
       subject: 'Of the second',
     });
-    await bar(page).getByRole('button', { name: 'Try now' }).click();
     await bar(page).waitFor({ state: 'detached' });
     await page.locator('.row', { hasText: 'Of the second' }).waitFor();
     await expect.poll(() => page.locator('.row', { hasText: 'Of the first' }).count()).toBe(0);
@@ -55,7 +54,22 @@ describe('the page, when the emulator is gone', () => {
     expect(await page.evaluate(() => 'isSamePage' in globalThis)).toBe(true);
   });
 
-  test('tries by itself, and keeps what is typed', async (context) => {
+  test('tries at once when somebody asks for it', async (context) => {
+    const { page, server } = await open(context);
+    await server.close();
+    await bar(page).waitFor();
+    const failed = page.waitForEvent('requestfailed');
+    // From here on no timer of the page runs, so it tries no more after the try that is already planned.
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await failed;
+    await bar(page).getByText('Trying again in 4 s.').waitFor();
+    await startAgain(context, server);
+    await bar(page).getByRole('button', { name: 'Try now' }).click();
+    await page.getByText('Live', { exact: true }).waitFor();
+  });
+
+  test('keeps what is typed', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context, { hash: '#/mail?compose=true' });
     await page.getByLabel('Subject').fill('A long text');

@@ -91,7 +91,7 @@ describe('the palette', () => {
     const { mailbox } = server;
     const sandbox = mailbox.createSandbox({ name: 'lion' });
     await fetch(`${server.url}/v1/webhooks`, { headers: { 'X-API-Key': mailbox.keys.acme.tenant } });
-    await page.getByRole('button', { name: 'Go to, or do something' }).click();
+    await page.getByRole('button', { name: 'Go to… Ctrl K' }).click();
     await combobox(page).fill('webhooks');
     expect(await readOptions(page)).toEqual([
       expect.stringMatching(/^WebhooksView$/),
