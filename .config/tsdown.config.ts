@@ -114,16 +114,6 @@ const withoutIndentation: Plugin = {
   },
 };
 
-/** Writes the style sheet of the page without its indentation and comments, a fifth of its size. */
-const styleSheet: Plugin = {
-  name: 'style-sheet',
-  generateBundle() {
-    const text = readFileSync(join(root, 'src/inspector/inspector.css'), 'utf8');
-    const source = text.replace(/\/\*.*?\*\//gs, '').replace(/^\s+/gm, '');
-    this.emitFile({ type: 'asset', fileName: 'inspector/inspector.css', source });
-  },
-};
-
 function removeIndentation(code: string): string {
   const source = ts.createSourceFile('chunk.js', code, ts.ScriptTarget.ESNext, false, ts.ScriptKind.JS);
   const texts: { readonly start: number; readonly end: number }[] = [];
@@ -377,8 +367,8 @@ const CODE: UserConfig[] = [
     platform: 'browser',
     // Its errors are shown to nobody by their stack.
     minify: true,
-    copy: { from: 'src/inspector/*.{html,svg}', to: 'dist/inspector' },
-    plugins: [styleSheet, withoutIndentation, thirdPartyLicences('inspector/THIRD-PARTY-LICENSES')],
+    copy: { from: 'src/inspector/*.{html,css,svg}', to: 'dist/inspector' },
+    plugins: [withoutIndentation, thirdPartyLicences('inspector/THIRD-PARTY-LICENSES')],
   },
 ];
 

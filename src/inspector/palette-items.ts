@@ -13,7 +13,7 @@ import { type MailSummary, nameOf } from './views/mail/mail-types.ts';
 import { SamplesContext } from './views/mail/samples-dialog.tsx';
 import { nameOfRequest } from './views/requests/request-detail.tsx';
 
-/** What the palette can go to or do. */
+/** What the command palette can go to or do. */
 export interface PaletteItem extends Findable {
   readonly id: string;
   readonly icon: icons.IconNode;

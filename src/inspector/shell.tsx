@@ -1,14 +1,14 @@
 import * as icons from 'lucide';
 import type { ComponentChildren, ComponentType, RefObject } from 'preact';
-import { useContext, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ControlClient } from '../control/table/client.ts';
 import { AskContext, useAskDialog } from './ask.tsx';
+import { useCommandPalette } from './command-palette.tsx';
 import { ConnectionState, OutageBar, useConnection } from './connection.tsx';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
 import { linkTo, open, type Route, useRoute } from './page-route.ts';
-import { usePalette } from './palette.tsx';
 import { Button, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
-import { loadTenants, type Scope, ScopeContext, useScope } from './scope.ts';
+import { loadTenants, type Scope, ScopeContext } from './scope.ts';
 import { areShortcutsOn, namePaletteKey, switchShortcuts, useShortcuts } from './shortcuts.ts';
 import { formatFullTime, formatSpan, NowContext, useNow } from './text.tsx';
 import { type Undo, UndoBar, UndoContext } from './undo.tsx';
@@ -51,100 +51,81 @@ const VIEWS: readonly View[] = [
  * the server refuses the token.
  */
 export function Shell({ refusals }: { readonly refusals: EventTarget }) {
-  const scope = useChosenScope(useRoute());
+  const { isTrace } = useInspector();
+  const route = useRoute();
+  const help = useRef<HTMLDialogElement>(null);
+  const isRefused = useRefusal(refusals);
   const [undo, setUndo] = useUndo();
-  const [ask, askDialog] = useAskDialog();
+  const scope = useChosenScope(route);
+  const view = useView(route, help);
+  const { state, outage } = useConnection();
+  const [showPalette, palette] = useCommandPalette(useViews());
+  const showHelp = () => help.current?.showModal();
   return (
     <ScopeContext.Provider value={scope}>
       <Clock scope={scope}>
+        <header class="bar">
+          <Brand />
+          <TenantFilter scope={scope} route={route} />
+          <PaletteButton show={showPalette} />
+          {isTrace ? (
+            <Chip icon={icons.FileClock} text="Trace, read only" />
+          ) : (
+            <>
+              <ClockState />
+              <ConnectionState state={state} />
+            </>
+          )}
+          <Button icon={icons.CircleHelp} text="" class="quiet" aria-label="Help" onClick={showHelp} />
+        </header>
+        <Navigation current={view?.path} />
         <UndoContext.Provider value={setUndo}>
-          <AskContext.Provider value={ask}>
-            <Page refusals={refusals} undo={undo} />
-            {askDialog}
-          </AskContext.Provider>
+          <Dialogs>
+            <main class={state} tabIndex={-1}>
+              {isRefused ? (
+                <TokenForm />
+              ) : view ? (
+                <SafeView key={view.path} view={view} route={route} />
+              ) : (
+                <UnknownView path={route.view} />
+              )}
+            </main>
+            {palette}
+          </Dialogs>
         </UndoContext.Provider>
+        <div class="bottom">
+          {outage && !isRefused && <OutageBar outage={outage} />}
+          {undo && <UndoBar undo={undo} close={() => setUndo(undefined)} />}
+        </div>
+        <Help dialog={help} />
       </Clock>
     </ScopeContext.Provider>
   );
 }
 
-interface PageProps {
-  readonly refusals: EventTarget;
-  /** How the latest change is undone; `undefined` if nothing can be undone. */
-  readonly undo: Undo | undefined;
-}
-
-/** What a person sees: the header, the navigation, the view, what is said at the bottom, and the dialogs. */
-function Page({ refusals, undo }: PageProps) {
-  const { isTrace } = useInspector();
-  const route = useRoute();
-  const scope = useScope();
-  const help = useRef<HTMLDialogElement>(null);
-  const isRefused = useRefusal(refusals);
-  const view = useView(route, help);
-  const { state, outage } = useConnection();
-  const setUndo = useContext(UndoContext);
-  const [showSamples, samplesDialog] = useSamplesDialog();
+/** Lets its children ask a person and open the samples, and shows the dialogs in which this happens. */
+function Dialogs({ children }: { readonly children: ComponentChildren }) {
+  const [ask, question] = useAskDialog();
+  const [showSamples, samples] = useSamplesDialog();
   return (
-    <SamplesContext.Provider value={showSamples}>
-      <header class="bar">
-        <Brand />
-        <TenantFilter scope={scope} route={route} />
-        <PaletteButton />
-        {isTrace ? (
-          <Chip icon={icons.FileClock} text="Trace, read only" />
-        ) : (
-          <>
-            <ClockState />
-            <ConnectionState state={state} />
-          </>
-        )}
-        <Button
-          icon={icons.CircleHelp}
-          text=""
-          class="quiet"
-          aria-label="Help"
-          onClick={() => help.current?.showModal()}
-        />
-      </header>
-      <Navigation current={view?.path} />
-      <main class={state} tabIndex={-1}>
-        {isRefused ? (
-          <TokenForm />
-        ) : view ? (
-          <SafeView key={view.path} view={view} route={route} />
-        ) : (
-          <UnknownView path={route.view} />
-        )}
-      </main>
-      <div class="bottom">
-        {outage && !isRefused && <OutageBar outage={outage} />}
-        {undo && <UndoBar undo={undo} close={() => setUndo(undefined)} />}
-      </div>
-      <Help dialog={help} />
-      {samplesDialog}
-    </SamplesContext.Provider>
+    <AskContext.Provider value={ask}>
+      <SamplesContext.Provider value={showSamples}>
+        {children}
+        {question}
+        {samples}
+      </SamplesContext.Provider>
+    </AskContext.Provider>
   );
 }
 
-/** A button that opens the palette, with the keys that do so. */
-function PaletteButton() {
-  const [show, palette] = usePalette(useViews());
-  return (
+/** A button that opens the command palette, with the keys that do so. */
+function PaletteButton({ show }: { show(): void }) {
+  const text = (
     <>
-      <Button
-        icon={icons.Search}
-        text={
-          <>
-            <span>Go to…</span> <kbd>{namePaletteKey()}</kbd>
-          </>
-        }
-        class="palette-button"
-        onClick={show}
-      />
-      {palette}
+      <span>Go to…</span> <kbd>{namePaletteKey()}</kbd>
     </>
   );
+  return <Button icon={icons.Search} text={text} class="palette-button" onClick={show} />;
 }
 
 /** Returns the offered undo, and a function that offers another one or none. */

@@ -82,6 +82,20 @@ describe('the page, when the emulator is gone', () => {
     expect(await page.getByLabel('Subject').inputValue()).toBe('A long text');
   });
 
+  test('finds, when it is there again, what was searched for in the meantime', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    await server.close();
+    await bar(page).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('invoice 1042');
+    await page.getByRole('dialog').getByText('Searching…').waitFor();
+    await page.keyboard.press('Enter');
+    await startAgain(context, server);
+    await page.getByRole('heading', { name: 'Invoice 1042' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
   test('shows nothing of a single short break', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context);

@@ -18,7 +18,7 @@ async function readOptions(page: Page): Promise<string[]> {
   return options(page).allTextContents();
 }
 
-describe('the palette', () => {
+describe('the command palette', () => {
   test('goes to a mail by the keyboard, also if Enter comes before the mail is found', async (context) => {
     const { expect } = context;
     const { page, server } = await open(context, { hash: '#/state' });

@@ -7,8 +7,8 @@ import { isPaletteKey, usePaletteKey } from './shortcuts.ts';
 import { UserText, wordsOf } from './text.tsx';
 import { useAction } from './use-loaded.ts';
 
-/** Returns the function that opens the palette, which a key does too, and the palette while it is open. */
-export function usePalette(views: readonly PaletteView[]): [show: () => void, dialog: VNode | undefined] {
+/** Returns the function that opens the command palette, which keys do, too, and the palette while it is open. */
+export function useCommandPalette(views: readonly PaletteView[]): [show: () => void, dialog: VNode | undefined] {
   const [isOpen, setOpen] = useState(false);
   const show = () => setOpen(true);
   usePaletteKey(show);
