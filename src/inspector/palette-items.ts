@@ -229,14 +229,14 @@ function useLoggedItems(hasSearch: boolean) {
       .then(setLogged);
   }, [hasSearch]);
   const requests = logged?.requests.map((request): PaletteItem => {
-    const { id, method, path, status, code, key } = request;
+    const { id, method, path, status, code, key, reason } = request;
     const result = [status || 'no reply', code].filter(Boolean).join(' ');
     return {
       id,
       icon: icons.ArrowLeftRight,
       kind: 'Request',
       title: `${nameOfRequest(request)} ${result}`,
-      details: `${id} · ${method} ${shortenIds(path)} · ${key ?? 'no key'}`,
+      details: [id, `${method} ${shortenIds(path)}`, key ?? 'no key', reason].filter(Boolean).join(' · '),
       run: goTo(linkTo('requests', id)),
     };
   });

@@ -80,7 +80,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
         </header>
         <Navigation current={view?.path} />
         <UndoContext.Provider value={setUndo}>
-          <Dialogs>
+          <DialogProvider>
             <main class={state} tabIndex={-1}>
               {isRefused ? (
                 <TokenForm />
@@ -91,7 +91,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
               )}
             </main>
             {palette}
-          </Dialogs>
+          </DialogProvider>
         </UndoContext.Provider>
         <div class="bottom">
           {outage && !isRefused && <OutageBar outage={outage} />}
@@ -103,8 +103,8 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   );
 }
 
-/** Lets its children ask a person and open the samples, and shows the dialogs in which this happens. */
-function Dialogs({ children }: { readonly children: ComponentChildren }) {
+/** Lets its children ask a person and open the samples, and shows the dialog in which this happens. */
+function DialogProvider({ children }: { readonly children: ComponentChildren }) {
   const [ask, question] = useAskDialog();
   const [showSamples, samples] = useSamplesDialog();
   return (

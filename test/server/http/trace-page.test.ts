@@ -70,7 +70,7 @@ test('in a trace, the command palette goes to what the trace has, and does nothi
   await test.expect.poll(() => options.allTextContents()).toEqual(views);
   await page.keyboard.type('sample');
   await page.getByText('Nothing has all of these words.').waitFor();
-  await page.getByRole('combobox', { name: 'Go to, or do something' }).fill('403 list');
+  await page.getByRole('combobox', { name: 'Go to, or do something' }).fill('404 list');
   await page.getByText(/^1 match/).waitFor();
   await page.keyboard.press('Enter');
   await page.getByText(/^Why: Inbox key of /).waitFor();
