@@ -54,15 +54,57 @@ export function keepToken(token: string): void {
   sessionStorage.setItem(TOKEN_KEY, token.replace(/[^\x21-\x7e]/g, ''));
 }
 
-/** Creates the client of the page. `onRefused` is called when the server refuses the token. */
-export function createInspectorClient(onRefused: () => void): ControlClient {
+/** What the page says if a call gets no answer. */
+const NO_ANSWER = 'The emulator does not answer.';
+
+/** A call that only reads is sent at most this many times, each time after a pause. */
+const MAX_SENDS = 3;
+const PAUSE_MS = 500;
+
+interface ClientOptions {
+  /** Is called when the server refuses the token. */
+  onRefused(): void;
+  /** Resolves when the page is connected to the feed; at once if it is. */
+  whenLive(): Promise<void>;
+}
+
+/** Creates the client of the page. */
+export function createInspectorClient({ onRefused, whenLive }: ClientOptions): ControlClient {
   return createControlClient({
     control: '/__mock',
     token: getToken(),
-    async send(...call) {
-      const response = await fetch(...call);
+    async send(url, init) {
+      // The feed has to know at once that there is no connection. What changes something may already have happened.
+      const mayWait = init.method === 'GET' && !url.includes('/__mock/feed');
+      const response = await (mayWait ? sendUntilAnswered(url, init, whenLive) : sendOnce(url, init));
       if (response.status === 401) onRefused();
       return response;
     },
+  });
+}
+
+/**
+ * Sends a call that only reads. If there is no answer, sends the call again as soon as the page is connected, so that a
+ * view keeps what it shows while the connection is lost.
+ */
+async function sendUntilAnswered(url: string, init: RequestInit, whenLive: () => Promise<void>): Promise<Response> {
+  for (let sent = 1; sent < MAX_SENDS; sent += 1) {
+    const response = await fetch(url, init).catch(() => undefined);
+    if (response) return response;
+    // The feed may not know yet that the connection is lost.
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    await whenLive();
+  }
+  return sendOnce(url, init);
+}
+
+/**
+ * Sends a call, as `fetch` does.
+ *
+ * @throws {Error} with a sentence for a person if there is no answer. The browser says only `Failed to fetch`.
+ */
+export function sendOnce(url: string, init: RequestInit): Promise<Response> {
+  return fetch(url, init).catch(() => {
+    throw new Error(NO_ANSWER);
   });
 }

@@ -16,8 +16,11 @@ const isTrace = document.getElementById(traceId) !== null;
 const reportUrl = report && isTrace ? `${location.pathname}#${traceId}-link` : undefined;
 const client = isTrace
   ? createTraceClient({ readRun: () => unpack(`${traceId}-run`), readWhole: () => unpack(traceId) })
-  : createInspectorClient(() => void refusals.dispatchEvent(new Event('refused')));
-const feed = new LiveFeed(client);
+  : createInspectorClient({
+      onRefused: () => void refusals.dispatchEvent(new Event('refused')),
+      whenLive: () => feed.whenLive(),
+    });
+const feed: LiveFeed = new LiveFeed(client);
 
 // A report of an evaluation is complete without a program, until one of its trials is opened.
 if (!report || isTrace) {

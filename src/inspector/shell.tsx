@@ -2,17 +2,20 @@ import * as icons from 'lucide';
 import type { ComponentChildren, ComponentType, RefObject } from 'preact';
 import { useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ControlClient } from '../control/table/client.ts';
+import { AskContext, useAskDialog } from './ask.tsx';
+import { useCommandPalette } from './command-palette.tsx';
+import { ConnectionState, OutageBar, useConnection } from './connection.tsx';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
-import type { FeedState } from './live-feed.ts';
 import { linkTo, open, type Route, useRoute } from './page-route.ts';
 import { Button, ButtonLink, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
-import { areShortcutsOn, switchShortcuts, useShortcuts } from './shortcuts.ts';
+import { areShortcutsOn, namePaletteKey, switchShortcuts, useShortcuts } from './shortcuts.ts';
 import { formatFullTime, formatSpan, NowContext, useNow } from './text.tsx';
 import { type Undo, UndoBar, UndoContext } from './undo.tsx';
 import { type EventFilter, noEvent, useLoaded } from './use-loaded.ts';
 import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
+import { SamplesContext, useSamplesDialog } from './views/mail/samples-dialog.tsx';
 import { RequestsView } from './views/requests/requests-view.tsx';
 import { RunView } from './views/run/run-view.tsx';
 import { BehavioursView } from './views/settings/behaviours-view.tsx';
@@ -52,10 +55,11 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const route = useRoute();
   const help = useRef<HTMLDialogElement>(null);
   const isRefused = useRefusal(refusals);
-  const [undo, setUndo] = useState<Undo>();
+  const [undo, setUndo] = useUndo();
   const scope = useChosenScope(route);
   const view = useView(route, help);
-  const connection = useConnection();
+  const { state, outage } = useConnection();
+  const [showPalette, palette] = useCommandPalette(useViews());
   const showHelp = () => help.current?.showModal();
   return (
     <ScopeContext.Provider value={scope}>
@@ -63,6 +67,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
         <header class="bar">
           <Brand />
           <TenantFilter scope={scope} route={route} />
+          <PaletteButton show={showPalette} />
           {isTrace ? (
             <>
               <Chip icon={icons.FileClock} text="Trace, read only" />
@@ -71,30 +76,76 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
           ) : (
             <>
               <ClockState />
-              <span class={`connection ${connection}`} role="status">
-                {LABELS[connection]}
-              </span>
+              <ConnectionState state={state} />
             </>
           )}
           <Button icon={icons.CircleHelp} text="" class="quiet" aria-label="Help" onClick={showHelp} />
         </header>
         <Navigation current={view?.path} />
         <UndoContext.Provider value={setUndo}>
-          <main class={connection}>
-            {isRefused ? (
-              <TokenForm />
-            ) : view ? (
-              <SafeView key={view.path} view={view} route={route} />
-            ) : (
-              <UnknownView path={route.view} />
-            )}
-          </main>
+          <DialogProvider>
+            <main class={state} tabIndex={-1}>
+              {isRefused ? (
+                <TokenForm />
+              ) : view ? (
+                <SafeView key={view.path} view={view} route={route} />
+              ) : (
+                <UnknownView path={route.view} />
+              )}
+            </main>
+            {palette}
+          </DialogProvider>
         </UndoContext.Provider>
-        {undo && <UndoBar undo={undo} close={() => setUndo(undefined)} />}
+        <div class="bottom">
+          {outage && !isRefused && <OutageBar outage={outage} />}
+          {undo && <UndoBar undo={undo} close={() => setUndo(undefined)} />}
+        </div>
         <Help dialog={help} />
       </Clock>
     </ScopeContext.Provider>
   );
+}
+
+/** Lets its children ask a person and open the samples, and shows the dialog in which this happens. */
+function DialogProvider({ children }: { readonly children: ComponentChildren }) {
+  const [ask, question] = useAskDialog();
+  const [showSamples, samples] = useSamplesDialog();
+  return (
+    <AskContext.Provider value={ask}>
+      <SamplesContext.Provider value={showSamples}>
+        {children}
+        {question}
+        {samples}
+      </SamplesContext.Provider>
+    </AskContext.Provider>
+  );
+}
+
+/** A button that opens the command palette, with the keys that do so. */
+function PaletteButton({ show }: { show(): void }) {
+  const text = (
+    <>
+      <span>Go to…</span> <kbd>{namePaletteKey()}</kbd>
+    </>
+  );
+  return <Button icon={icons.Search} text={text} class="palette-button" onClick={show} />;
+}
+
+/** Returns the offered undo, and a function that offers another one or none. */
+function useUndo() {
+  const { feed } = useInspector();
+  const [undo, setUndo] = useState<Undo>();
+  useEffect(
+    () =>
+      feed.subscribe({
+        onEvent(event) {
+          // The emulator was started again. It has no checkpoint of before, unless it keeps its data in a file.
+          if (event.kind === 'gap' && event.missed === null) setUndo(undefined);
+        },
+      }),
+    [feed],
+  );
+  return [undo, setUndo] as const;
 }
 
 type HelpDialog = RefObject<HTMLDialogElement | null>;
@@ -249,27 +300,19 @@ function UnknownView({ path }: { readonly path: string }) {
   );
 }
 
-const LABELS: Readonly<Record<FeedState, string>> = { connecting: 'Connecting', live: 'Live', lost: 'Not connected' };
-
-/** Returns the state of the connection to the feed. */
-function useConnection(): FeedState {
-  const { feed } = useInspector();
-  const [state, setState] = useState(feed.state);
-  useEffect(() => {
-    setState(feed.state);
-    return feed.subscribe({ onState: setState });
-  }, [feed]);
-  return state;
-}
-
-/** Returns whether the server has refused the token. */
+/** Returns whether the server refuses the token. A later server may take it, or need none. */
 function useRefusal(refusals: EventTarget): boolean {
+  const { feed } = useInspector();
   const [isRefused, setRefused] = useState(false);
   // It is a layout effect, because the server may refuse the feed before other effects run.
   useLayoutEffect(() => {
     const refuse = () => setRefused(true);
     refusals.addEventListener('refused', refuse);
-    return () => refusals.removeEventListener('refused', refuse);
+    const stop = feed.subscribe({ onState: (state) => state === 'live' && setRefused(false) });
+    return () => {
+      refusals.removeEventListener('refused', refuse);
+      stop();
+    };
   }, [refusals]);
   return isRefused;
 }
@@ -316,7 +359,13 @@ function Help({ dialog }: { readonly dialog: HelpDialog }) {
     <dialog ref={dialog} aria-labelledby="help-title">
       <form method="dialog">
         <h1 id="help-title">Keys</h1>
-        <Facts facts={[...SHORTCUTS, ['0', reportUrl && 'Go back to all trials']]} />
+        <Facts
+          facts={[
+            [namePaletteKey(), 'Go to a mail, a request, an inbox or a sandbox, or do something'],
+            ...SHORTCUTS,
+            ['0', reportUrl && 'Go back to all trials'],
+          ]}
+        />
         <CheckBox text="Use these keys" isOn={isOn} change={change} />
         <p>
           <button type="submit">Close</button>

@@ -30,6 +30,36 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   });
 }
 
+/** Returns the keys that open the palette, as people write them. Keyboards of Apple have ⌘ in place of Ctrl. */
+export function namePaletteKey(): string {
+  return hasCommandKey() ? '⌘K' : 'Ctrl K';
+}
+
+/** Returns whether an event is that of the keys that open the palette. */
+export function isPaletteKey({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean {
+  // On keyboards of Apple, Ctrl+K deletes the rest of the line in a field.
+  const [wanted, other] = hasCommandKey() ? [metaKey, ctrlKey] : [ctrlKey, metaKey];
+  return key.toLowerCase() === 'k' && wanted && !other && !altKey && !shiftKey;
+}
+
+/** Calls `run` on the keys that open the palette: in a field, too, but not in a dialog. */
+export function usePaletteKey(run: () => void): void {
+  useLayoutEffect(() => {
+    const handleKey = (event: KeyboardEvent) => {
+      if (!isPaletteKey(event) || event.defaultPrevented) return;
+      // The browser would go to its own search.
+      event.preventDefault();
+      if (!document.querySelector('dialog[open]')) run();
+    };
+    addEventListener('keydown', handleKey);
+    return () => removeEventListener('keydown', handleKey);
+  });
+}
+
+function hasCommandKey(): boolean {
+  return /Mac|iPhone|iPad/.test(navigator.platform);
+}
+
 function isInField({ target }: KeyboardEvent): boolean {
   return target instanceof Element && target.closest('input:not([type=checkbox]), textarea, select, dialog') !== null;
 }

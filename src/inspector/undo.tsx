@@ -1,6 +1,7 @@
 import { type IconNode, Trash2 } from 'lucide';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
+import { AskContext, type Question } from './ask.tsx';
 import { useInspector } from './inspector.ts';
 import { Button, Failure } from './parts.tsx';
 import { type Call, useAction } from './use-loaded.ts';
@@ -12,23 +13,49 @@ export interface Undo {
   run(): Promise<unknown>;
 }
 
-/** Provides a function that offers an undo at the bottom of the page, in every view. */
-export const UndoContext = createContext<(undo: Undo) => void>(() => {});
+/** Provides a function that offers an undo at the bottom of the page, in every view; or none. */
+export const UndoContext = createContext<(undo: Undo | undefined) => void>(() => {});
 
-type ConfirmButtonProps = { icon?: IconNode; label: string; warning: string; change(): Promise<Undo> };
+/** A change that removes something. */
+export interface Removal {
+  /** What to ask before the change; `undefined` if the undo brings everything back. */
+  readonly question?: Question;
+  /** Makes the change. Resolves with its undo, if there is one. */
+  change(): Promise<Undo | undefined>;
+}
 
-/** A button for a change that removes something. It shows the warning, and offers an undo after the change. */
-export function ConfirmButton({ icon = Trash2, label, warning, change }: ConfirmButtonProps) {
+interface RemovalButtonProps extends Removal {
+  readonly icon?: IconNode;
+  readonly label: string;
+  /** A name for screen readers, if the label says too little. */
+  readonly name?: string;
+}
+
+/** A button for a change that removes something. It asks if it has a question, and offers the undo after the change. */
+export function RemovalButton({ icon = Trash2, label, name = label, question, change }: RemovalButtonProps) {
   const action = useAction();
+  const ask = useContext(AskContext);
   const offerUndo = useContext(UndoContext);
-  const run = () => confirm(warning) && action.run(async () => offerUndo(await change()));
+  const run = async () => {
+    // While the page asks, the button is not disabled, because it gets the focus back.
+    if (question && !(await ask(question, label))) return;
+    await action.run(async () => {
+      const undo = await change();
+      if (undo) offerUndo(undo);
+    });
+  };
   return (
     <>
-      <Button icon={icon} text={label} class="danger" disabled={action.isRunning} onClick={run} />
+      <Button icon={icon} text={label} aria-label={name} class="danger" disabled={action.isRunning} onClick={run} />
       <Failure error={action.error} />
     </>
   );
 }
+
+/** What an undo by a checkpoint costs: the end of a question before a small change, whose undo loses more. */
+export const COST_OF_UNDO =
+  'Undo restores the whole state of before, but without its deliveries, requests, streams and sandboxes: ' +
+  'these are then lost for good.';
 
 /**
  * Returns a function that saves a checkpoint with this name, makes a change, and returns the undo, which restores the
@@ -52,7 +79,7 @@ export function UndoBar({ undo, close }: { readonly undo: Undo; close(): void })
   const action = useAction();
   const run = async () => (await action.run(undo.run)) && close();
   return (
-    <section class="undo" aria-label="Undo">
+    <section class="bottom-bar" aria-label="Undo">
       <span role="status">{undo.text}</span>
       <Failure error={action.error} />
       <Button text="Undo" class="primary" disabled={action.isRunning} onClick={run} />

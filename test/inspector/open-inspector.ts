@@ -50,9 +50,12 @@ export function useInspector(): (test: TestContext, how?: OpenOptions) => Promis
   };
 }
 
-/** Accepts or dismisses the next question of a page, and resolves to its text. */
-export async function answerNext(page: Page, isAccepted: boolean): Promise<string> {
-  const question = await page.waitForEvent('dialog');
-  await (isAccepted ? question.accept() : question.dismiss());
-  return question.message();
+/** Agrees to the next question of a page or cancels it, and resolves to its text. */
+export async function answerNext(page: Page, isAgreed: boolean): Promise<string> {
+  const question = page.getByRole('alertdialog');
+  const texts = [question.getByRole('heading'), question.getByRole('paragraph').first()];
+  const [title, text] = await Promise.all(texts.map((each) => each.textContent()));
+  const [cancel, agree] = [question.getByRole('button').first(), question.getByRole('button').last()];
+  await (isAgreed ? agree : cancel).click();
+  return `${title} ${text}`;
 }

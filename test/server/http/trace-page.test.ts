@@ -60,6 +60,26 @@ test('one HTML file shows a trace in the views, read only, and requests nothing'
   test.expect(requested.filter((url) => !/^(?:file|data):/.test(url))).toEqual([]);
 });
 
+test('in a trace, the command palette goes to what the trace has, and does nothing', async (test) => {
+  const file = await writeTrace(test);
+  await runHere(['show', file, '--html', `${file}.html`], {}, { interrupted: NEVER });
+  const { page } = await openPage(test, `${pathToFileURL(`${file}.html`)}#/run`);
+  const options = page.getByRole('listbox', { name: 'Matches' }).getByRole('option');
+  await page.keyboard.press('Control+k');
+  const views = ['RunView', 'MailView', 'WebhooksView', 'RequestsView'];
+  await test.expect.poll(() => options.allTextContents()).toEqual(views);
+  await page.keyboard.type('sample');
+  await page.getByText('Nothing has all of these words.').waitFor();
+  await page.getByRole('combobox', { name: 'Go to, or do something' }).fill('404 list');
+  await page.getByText(/^1 match/).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText(/^Why: Inbox key of /).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.keyboard.type('1042 order');
+  await page.keyboard.press('Enter');
+  await page.getByRole('region', { name: 'Open mail' }).getByText('Hi.', { exact: true }).waitFor();
+});
+
 test('show --open serves the page of a trace on loopback until it is interrupted', async (test) => {
   const file = await writeTrace(test);
   const env = { BROWSER: 'true' };

@@ -4,7 +4,7 @@ import { ListView } from '../../list-view.tsx';
 import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
 import { ButtonLink, Chip, CopyButton, formatCount, Loading } from '../../parts.tsx';
 import { createNameFinder, type Tenant, useScope } from '../../scope.ts';
-import { ConfirmButton, useUndoableChange } from '../../undo.tsx';
+import { COST_OF_UNDO, RemovalButton, useUndoableChange } from '../../undo.tsx';
 import { useLoaded } from '../../use-loaded.ts';
 
 /** The keys as a tree, and what a leak of the chosen key exposes. */
@@ -82,9 +82,10 @@ function KeyTree({ keys, chosen }: { readonly keys: readonly Key[]; readonly cho
   );
 }
 
-const ROTATION_WARNING =
-  'A new key takes the place of this one, which is refused from then on; its streams are closed. ' +
-  'An undo brings the key back, and removes all deliveries, requests and sandboxes.';
+const ROTATION = {
+  title: 'Rotate the key?',
+  text: `A new key takes the place of this one, which is refused from then on; its streams are closed. ${COST_OF_UNDO}`,
+};
 
 /** What a leak of one key exposes, and a button that rotates it. */
 function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: { readonly apiKey: Key }) {
@@ -106,7 +107,7 @@ function KeyDetail({ apiKey: { id, text, tier, tenantId, handle, ...reach } }: {
       </p>
       <div class="buttons">
         <CopyButton text={text} />
-        {id !== null && <ConfirmButton label="Rotate" warning={ROTATION_WARNING} change={rotate} />}
+        {id !== null && <RemovalButton label="Rotate" question={ROTATION} change={rotate} />}
         <ButtonLink text="Requests with this key" href={linkTo('requests', undefined, { search: text.slice(0, 9) })} />
       </div>
       <h2>Whoever has this key can reach</h2>

@@ -1,17 +1,18 @@
 import type { ControlClient, InputTo } from '../../../control/table/client.ts';
 import { mailLink, open, pickMailOptions, type Route } from '../../page-route.ts';
 import { formatCount } from '../../parts.tsx';
-import { ConfirmButton, useUndoableChange } from '../../undo.tsx';
+import { COST_OF_UNDO, RemovalButton, useUndoableChange } from '../../undo.tsx';
 import type { MailDetails } from './mail-types.ts';
 
 /** A button that deletes a mail for good. */
-export function DeleteButton({ mail: { id, tenantId, inboxId }, route }: { mail: MailDetails; route: Route }) {
+export function DeleteButton({ mail: { id, subject, tenantId, inboxId }, route }: { mail: MailDetails; route: Route }) {
   const remove = async (client: ControlClient) => {
     await client.removeMail({ id });
     open(mailLink(route, undefined), { replace: true });
   };
   const change = useUndoableChange('Before the mail was deleted', remove, createSandboxFinder([tenantId, inboxId]));
-  return <ConfirmButton label="Delete" warning="This removes the mail for good." change={change} />;
+  const question = { title: `Delete the mail “${subject || '(no subject)'}”?`, text: COST_OF_UNDO };
+  return <RemovalButton label="Delete" question={question} change={change} />;
 }
 
 /**
@@ -28,9 +29,9 @@ export function ClearButton({ total, route }: { total: number; route: Route }) {
   const countText = threads ? formatCount(total, 'thread', 'threads') : formatCount(total, 'message', 'messages');
   return (
     <p class="tools">
-      <ConfirmButton
+      <RemovalButton
         label={`Delete ${countText}`}
-        warning={`This removes ${countText} for good: all that the list shows, and nothing else.`}
+        question={{ title: `Delete ${countText}?`, text: `All that the list shows, and nothing else. ${COST_OF_UNDO}` }}
         change={change}
       />
     </p>

@@ -1,5 +1,6 @@
 import { FlaskConical } from 'lucide';
-import { useRef, useState } from 'preact/hooks';
+import { createContext, type VNode } from 'preact';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
 import { linkTo, open, useRoute } from '../../page-route.ts';
 import { Button, Chip, Failure, Field, Form, formatCount, Loading, Select } from '../../parts.tsx';
@@ -10,30 +11,53 @@ type Sample = ReplyTo<'listKnownSamples'>['samples'][number];
 
 const INJECTIONS = 'injection';
 
+/** Opens the dialog of the samples, in which the given ones are chosen. */
+export type ShowSamples = (...names: readonly string[]) => void;
+
+/** Provides the function that opens the dialog of the samples. */
+export const SamplesContext = createContext<ShowSamples>(() => {});
+
 /** A button that opens the dialog of the samples: mails that agents often handle wrongly. */
-export function SamplesButton({ text, isPrimary = false }: { readonly text: string; readonly isPrimary?: boolean }) {
+export function SamplesButton({ text }: { readonly text: string }) {
+  const show = useContext(SamplesContext);
+  return <Button icon={FlaskConical} text={text} onClick={() => show()} />;
+}
+
+/** Returns the function that opens the dialog of the samples, and the dialog. */
+export function useSamplesDialog(): [show: ShowSamples, dialog: VNode | undefined] {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [isOpen, setOpen] = useState(false);
-  const show = () => {
-    setOpen(true);
-    dialog.current?.showModal();
-  };
-  return (
-    <>
-      <Button icon={FlaskConical} text={text} class={isPrimary ? 'primary' : ''} onClick={show} />
-      <dialog ref={dialog} class="samples" aria-labelledby="samples-title" onClose={() => setOpen(false)}>
-        {isOpen && <SamplesForm close={() => dialog.current?.close()} />}
+  const [names, setNames] = useState<readonly string[]>();
+  useLayoutEffect(() => {
+    if (names) dialog.current?.showModal();
+  }, [names]);
+  return [
+    (...names) => setNames(names),
+    names && (
+      <dialog
+        key="samples"
+        ref={dialog}
+        class="samples"
+        aria-labelledby="samples-title"
+        onClose={() => setNames(undefined)}
+      >
+        <SamplesForm names={names} close={() => dialog.current?.close()} />
       </dialog>
-    </>
-  );
+    ),
+  ];
+}
+
+interface SamplesFormProps {
+  /** The samples that are chosen at first. */
+  readonly names: readonly string[];
+  close(): void;
 }
 
 /** The samples by family, of which several can be chosen, and the inbox to which they are delivered. */
-function SamplesForm({ close }: { close(): void }) {
+function SamplesForm({ names, close }: SamplesFormProps) {
   const scope = useScope();
   const { options } = useRoute();
   const { value, error } = useLoaded((client) => client.listKnownSamples(), 'known-samples', noEvent);
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(names));
   const inboxes = listInboxes(scope);
   const [to, setTo] = useState(inboxes.find(({ id }) => id === options.inbox)?.id ?? inboxes[0]?.id ?? '');
   const action = useAction();
@@ -47,7 +71,7 @@ function SamplesForm({ close }: { close(): void }) {
   const deliver = async (client: ControlClient) => {
     const inbox = inboxes.find(({ id }) => id === to);
     if (!inbox) throw new Error('Choose an inbox.');
-    const names = samples.flatMap(({ name }) => (chosen.has(name) ? name : []));
+    const names = value ? samples.flatMap(({ name }) => (chosen.has(name) ? name : [])) : [...chosen];
     for (const [index, sample] of names.entries()) {
       try {
         await client.receiveMessage({ sample, to: inbox.address }, { sandbox: inbox.sandbox });
@@ -95,6 +119,7 @@ function SamplesForm({ close }: { close(): void }) {
           text={`Deliver ${formatCount(chosen.size, 'sample', 'samples')}`}
           type="submit"
           class="primary"
+          autofocus={names.length > 0}
           disabled={action.isRunning || chosen.size === 0}
         />
         <Button text="Cancel" onClick={close} />

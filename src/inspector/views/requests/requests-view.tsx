@@ -8,7 +8,7 @@ import { open, type Route, requestLink } from '../../page-route.ts';
 import { Chip, formatCount, Loading, SearchField, Select } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { shortenIds, Time, UserText, wordsOf } from '../../text.tsx';
-import { ConfirmButton } from '../../undo.tsx';
+import { RemovalButton } from '../../undo.tsx';
 import { ALL, useLog } from '../../use-loaded.ts';
 import { nameOfRequest, RequestDetail, toneOf } from './request-detail.tsx';
 
@@ -53,12 +53,14 @@ function ClearButton({ countText }: { readonly countText: string }) {
   const { client } = useInspector();
   const clear = async () => {
     await client.clearRequests();
-    return { text: `${countText} removed from the journal.`, run: () => client.restoreRequests() };
+    return {
+      text: `${countText} removed from the journal, those of sandboxes too. Undo brings all back.`,
+      run: () => client.restoreRequests(),
+    };
   };
-  const warning = `This removes ${countText} from the journal, those of sandboxes too, and nothing else.`;
   return (
     <p class="tools">
-      <ConfirmButton label="Clear the journal" warning={warning} change={clear} />
+      <RemovalButton label="Clear the journal" change={clear} />
     </p>
   );
 }

@@ -1,7 +1,7 @@
-import { ArrowDownLeft, History, Trash2, UserPlus, X } from 'lucide';
+import { ArrowDownLeft, History, UserPlus, X } from 'lucide';
 import { useMemo } from 'preact/hooks';
 import type { ControlClient, ReplyTo } from '../../../control/table/client.ts';
-import { LiveOnly } from '../../inspector.ts';
+import { LiveOnly, useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import {
   Button,
@@ -21,6 +21,7 @@ import {
 import { type Sample, useSamples } from '../../samples.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatFullTime, formatSpan, UserText } from '../../text.tsx';
+import { RemovalButton } from '../../undo.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { SamplesButton } from '../mail/samples-dialog.tsx';
 import { Board } from './board.tsx';
@@ -203,9 +204,14 @@ type Correspondent = ReplyTo<'listCorrespondents'>['correspondents'][number];
 
 /** The correspondents, each with its next reply. A correspondent can be added and removed. */
 function Correspondents() {
+  const { client } = useInspector();
   const action = useAction();
   const { sandbox } = useScope();
   const load = async (client: ControlClient) => (await client.listCorrespondents({}, { sandbox })).correspondents;
+  const remove = async ({ id }: Correspondent) => {
+    await client.removeCorrespondent({ id }, { sandbox });
+    return undefined;
+  };
   const { value: correspondents = [], error } = useLoaded(load, `correspondents of ${sandbox}`, () => true);
   return (
     <details class="card">
@@ -216,13 +222,15 @@ function Correspondents() {
             <UserText inside="strong" text={one.address} /> <span class="soft">{one.kind}</span>{' '}
             <UserText text={describeReplies(one)} />
             <span class="buttons">
-              <button
-                type="button"
-                class="quiet danger"
-                onClick={() => action.run((client) => client.removeCorrespondent({ id: one.id }, { sandbox }))}
-              >
-                <Icon icon={Trash2} /> Remove <span class="hidden">{one.address}</span>
-              </button>
+              <RemovalButton
+                label="Remove"
+                name={`Remove ${one.address}`}
+                question={{
+                  title: `Remove ${one.address}?`,
+                  text: 'The replies that it has left, and the answers that it has not sent yet, are lost for good.',
+                }}
+                change={() => remove(one)}
+              />
             </span>
           </li>
         ))}

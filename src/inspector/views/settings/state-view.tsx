@@ -1,5 +1,6 @@
 import { Bookmark, Download, Minus, Pencil, Plus, RotateCcw } from 'lucide';
 import type { ControlClient } from '../../../control/table/client.ts';
+import { useInspector } from '../../inspector.ts';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import {
   Button,
@@ -16,21 +17,22 @@ import {
   textIn,
 } from '../../parts.tsx';
 import { Time, UserText } from '../../text.tsx';
-import { ConfirmButton, useUndoableChange } from '../../undo.tsx';
-import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
+import { RemovalButton, useUndoableChange } from '../../undo.tsx';
+import { useAction, useLoaded } from '../../use-loaded.ts';
+import { describeRestore, useReset } from '../../use-reset.ts';
 
 /** Resets the data, saves and compares checkpoints, and exports everything. */
 export function StateView({ route }: { readonly route: Route }) {
   const { run, error: actionError } = useAction();
   const { value, error } = useLoaded((client) => client.listCheckpoints(), 'checkpoints');
-  const reset = useUndoableChange('Before the reset', (client) => client.reset());
+  const reset = useReset();
   const names = value?.checkpoints.map(({ name }) => name) ?? [];
   return (
     <div class="page">
       <div class="head">
         <h1>State</h1>
         <Button icon={Download} text="Export as a fixture" onClick={() => run(exportState)} />
-        <ConfirmButton label="Reset all data" warning={warningOf('the start')} change={reset} />
+        <RemovalButton {...reset} />
       </div>
       <Failure error={actionError} />
       <section class="card" aria-label="Checkpoints">
@@ -43,7 +45,7 @@ export function StateView({ route }: { readonly route: Route }) {
         {value?.checkpoints.length === 0 && <p class="hint">No checkpoint has been saved yet.</p>}
         <ul class="rows">
           {value?.checkpoints.map(({ name, createdAt }) => (
-            <Checkpoint key={name} name={name} createdAt={createdAt} run={run} isOpen={name === route.id} />
+            <Checkpoint key={name} name={name} createdAt={createdAt} isOpen={name === route.id} />
           ))}
         </ul>
       </section>
@@ -51,12 +53,6 @@ export function StateView({ route }: { readonly route: Route }) {
     </div>
   );
 }
-
-/** Says what is removed when a state is restored. */
-const warningOf = (state: string) =>
-  `This restores the data, keys, faults, correspondents, behaviours and clocks of ${state}. Everything ` +
-  'that was added or changed since is lost. It also removes all deliveries and requests, and closes all streams and ' +
-  'sandboxes; undo does not bring these back.';
 
 async function exportState(client: ControlClient): Promise<void> {
   const fixture = await client.exportState();
@@ -69,19 +65,33 @@ const createSaveCall = (data: FormData, form: HTMLFormElement) => async (client:
   form.reset();
 };
 
-type CheckpointProps = { name: string; createdAt: string; isOpen: boolean; run: Action['run'] };
+type CheckpointProps = { name: string; createdAt: string; isOpen: boolean };
 
-function Checkpoint({ name, createdAt, isOpen, run }: CheckpointProps) {
+function Checkpoint({ name, createdAt, isOpen }: CheckpointProps) {
+  const { client } = useInspector();
   const change = (client: ControlClient) => client.restoreCheckpoint({ name });
   const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, change);
+  const remove = async () => {
+    await client.removeCheckpoint({ name });
+    return undefined;
+  };
   return (
     <li aria-current={isOpen ? 'true' : undefined}>
       <Icon icon={Bookmark} />
       <UserText inside="strong" text={name} /> <Time at={createdAt} />
       <span class="buttons">
         <ButtonLink text="Compare" href={linkTo('state', name)} />
-        <ConfirmButton icon={RotateCcw} label="Restore" warning={warningOf(`“${name}”`)} change={restore} />
-        <Button text="Remove" class="quiet danger" onClick={() => run((client) => client.removeCheckpoint({ name }))} />
+        <RemovalButton
+          icon={RotateCcw}
+          label="Restore"
+          question={{ title: `Restore “${name}”?`, text: describeRestore(`“${name}”`) }}
+          change={restore}
+        />
+        <RemovalButton
+          label="Remove"
+          question={{ title: `Remove the checkpoint “${name}”?`, text: 'What it keeps is lost for good.' }}
+          change={remove}
+        />
       </span>
     </li>
   );

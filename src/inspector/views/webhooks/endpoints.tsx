@@ -6,7 +6,7 @@ import { deliveryLink, type Route } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Facts, Failure, Field, Form, formatCount, TextField, textIn } from '../../parts.tsx';
 import { createNameFinder, isInScope, type Scope, useScope } from '../../scope.ts';
 import { UserText } from '../../text.tsx';
-import { ConfirmButton, useUndoableChange } from '../../undo.tsx';
+import { COST_OF_UNDO, RemovalButton, useUndoableChange } from '../../undo.tsx';
 import { useAction } from '../../use-loaded.ts';
 import { type Delivery, type DeliveryListProps, markOf, summarise, type Webhook } from './explain-delivery.ts';
 import { EVENTS } from './signature-form.tsx';
@@ -145,9 +145,9 @@ function Actions({ webhook: { id, tenantId, url, isActive }, route }: Pick<Endpo
           text="Trigger an event"
           href={deliveryLink(route, undefined, { open: 'event', webhook: id })}
         />
-        <ConfirmButton
+        <RemovalButton
           label="Delete"
-          warning={`This removes the webhook ${url}. Its deliveries end.`}
+          question={{ title: `Delete the webhook ${url}?`, text: `Its deliveries end. ${COST_OF_UNDO}` }}
           change={removeWithUndo}
         />
       </p>

@@ -386,7 +386,7 @@ describe('the view of the mail', () => {
     await page.locator('.row', { hasText: 'Opening hours' }).click();
     const asked = answerNext(page, true);
     await page.getByRole('button', { name: 'Delete' }).click();
-    expect(await asked).toBe('This removes the mail for good.');
+    expect(await asked).toMatch(/^Delete the mail “Opening hours”\? .*lost for good\.$/);
     await page.getByText('Choose a mail.').waitFor();
     await page.locator('.row', { hasText: 'Opening hours' }).waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Undo' }).click();

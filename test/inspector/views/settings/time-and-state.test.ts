@@ -141,9 +141,7 @@ describe('the views of time, state and choices', () => {
 
     const refused = answerNext(page, false);
     await button('Reset all data').click();
-    expect(await refused).toMatch(
-      /of the start\. Everything that was added or changed since is lost\..+deliveries and requests/,
-    );
+    expect(await refused).toMatch(/of the start\. All deliveries, requests, .+ are lost for good\. Undo brings back/);
     expect(server.mailbox.checkpoints()).toHaveLength(1);
     void answerNext(page, true);
     await button('Reset all data').click();
@@ -157,7 +155,7 @@ describe('the views of time, state and choices', () => {
     const line = (name: string) => page.getByRole('listitem').filter({ has: page.getByText(name, { exact: true }) });
     const warning = answerNext(page, true);
     await line('with one').getByRole('button', { name: 'Restore' }).click();
-    expect(await warning).toContain('of “with one”. Everything that was added');
+    expect(await warning).toContain('those of “with one”. All deliveries');
     await expect.poll(subjects).toEqual(['Mail number 1']);
     void answerNext(page, true);
     await line('Before restoring with one').getByRole('button', { name: 'Restore' }).click();
@@ -165,6 +163,20 @@ describe('the views of time, state and choices', () => {
     await page.getByText('“Before restoring Before restoring with one”').waitFor();
     await button('Undo').click();
     await expect.poll(subjects).toEqual(['Mail number 1']);
+  });
+
+  test('ask before a checkpoint is removed', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/state' });
+    server.mailbox.checkpoint('paid');
+    const remove = page.getByRole('button', { name: 'Remove' });
+    await remove.click();
+    expect(await answerNext(page, false)).toBe('Remove the checkpoint “paid”? What it keeps is lost for good.');
+    expect(server.mailbox.checkpoints()).toHaveLength(1);
+    await remove.click();
+    await answerNext(page, true);
+    await page.getByText('No checkpoint has been saved yet.').waitFor();
+    expect(server.mailbox.checkpoints()).toEqual([]);
   });
 
   test('say why nothing was removed if it could not be undone', async (context) => {

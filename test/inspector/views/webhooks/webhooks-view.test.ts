@@ -7,7 +7,7 @@ import { type TestContext, test } from 'vitest';
 import type { MailboxServer } from '../../../../src/server/start-server.ts';
 import type { Delivery } from '../../../../src/service/delivery/delivery.ts';
 import { findViolations, openAll } from '../../find-violations.ts';
-import { useInspector } from '../../open-inspector.ts';
+import { answerNext, useInspector } from '../../open-inspector.ts';
 
 const open = useInspector();
 
@@ -216,8 +216,8 @@ test('an endpoint is added, paused and deleted as a client would do it', async (
   await endpoint(page, url).getByText('Off: it gets no events').waitFor();
   expect(find()?.isActive).toBe(false);
   expect(await findViolations(page)).toEqual([]);
-  page.once('dialog', (dialog) => void dialog.accept());
   await endpoint(page, url).getByRole('button', { name: 'Delete' }).click();
+  expect(await answerNext(page, true)).toContain(`Delete the webhook ${url}? Its deliveries end.`);
   await expect.poll(() => endpoint(page, url).count()).toBe(0);
   expect(find()).toBeUndefined();
 });
