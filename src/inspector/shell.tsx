@@ -51,6 +51,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const { isTrace } = useInspector();
   const route = useRoute();
   const help = useRef<HTMLDialogElement>(null);
+  const main = useRef<HTMLElement>(null);
   const isRefused = useRefusal(refusals);
   const [undo, setUndo] = useState<Undo>();
   const scope = useChosenScope(route);
@@ -61,6 +62,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
     <ScopeContext.Provider value={scope}>
       <Clock scope={scope}>
         <header class="bar">
+          <Button text="Skip to the content" class="skip" onClick={() => main.current?.focus()} />
           <Brand />
           <TenantFilter scope={scope} route={route} />
           {isTrace ? (
@@ -77,7 +79,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
         </header>
         <Navigation current={view?.path} />
         <UndoContext.Provider value={setUndo}>
-          <main class={connection}>
+          <main class={connection} ref={main} tabIndex={-1}>
             {isRefused ? (
               <TokenForm />
             ) : view ? (
@@ -290,9 +292,9 @@ function TokenForm() {
 }
 
 const SHORTCUTS: readonly (readonly [key: string, action: string])[] = [
-  ['j or ↓', 'Open the next item of the list'],
-  ['k or ↑', 'Open the previous item of the list'],
-  ['Enter', 'Go from the list to what is open'],
+  ['j or ↓', 'Choose the next item of the list; while one is open, open it'],
+  ['k or ↑', 'Choose the previous item of the list'],
+  ['Enter', 'Open the chosen item, and go to it'],
   ['/', 'Go to the search'],
   ['?', 'Show this help'],
   ['Esc', 'Close what is open'],
