@@ -1,9 +1,9 @@
-import { ChevronLeft, type IconNode, Inbox } from 'lucide';
+import { ChevronLeft, type IconNode, Inbox, Rows2, Rows4 } from 'lucide';
 import { type ComponentChildren, createContext, type RefObject } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { focusDetail } from './link-keys.ts';
 import { open } from './page-route.ts';
-import { CheckBox, Icon, type Tone } from './parts.tsx';
+import { Button, Icon, type Tone } from './parts.tsx';
 import { useShortcuts } from './shortcuts.ts';
 import {
   type Cursor,
@@ -101,7 +101,18 @@ export function useComfortableRows() {
     localStorage.setItem(ROWS_KEY, isOn ? 'comfortable' : 'compact');
     setOn(isOn);
   };
-  return { isComfortable: isOn, rowsSwitch: <CheckBox text="Comfortable rows" isOn={isOn} change={change} /> };
+  const rowsSwitch = (
+    <Button
+      icon={isOn ? Rows2 : Rows4}
+      text=""
+      class="quiet"
+      aria-label="Comfortable rows"
+      aria-pressed={isOn}
+      title="Comfortable rows, with three lines"
+      onClick={() => change(!isOn)}
+    />
+  );
+  return { isComfortable: isOn, rowsSwitch };
 }
 
 /** What a list says about one of its rows. */
