@@ -57,6 +57,7 @@ test('a failing delivery appears at once, and the page says why it fails', async
 
   await expect.poll(() => rows(page).first().textContent()).toMatch(/Failing.*The receiver answered 401\./);
   await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
   const reason = detail(page).getByRole('status');
   await expect
     .poll(() => reason.textContent())
