@@ -160,7 +160,8 @@ export function formatSpan(spanMs: number): string {
 
 /** Formats a duration, such as `0.4 ms` or `120 ms`. */
 export function formatMs(durationMs: number): string {
-  return `${durationMs < 10 ? durationMs.toFixed(1) : Math.round(durationMs).toLocaleString('en')} ms`;
+  const isShort = durationMs < 10 && !Number.isInteger(durationMs);
+  return `${isShort ? durationMs.toFixed(1) : Math.round(durationMs).toLocaleString('en')} ms`;
 }
 
 /** Formats a time such as `09:00:03`, or with its date if that is not the date of today. */

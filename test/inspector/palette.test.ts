@@ -31,7 +31,7 @@ function contrastOf(front: string, back: string): number {
 const TEXTS = ['text', 'soft', 'accent', 'good', 'warn', 'bad'];
 
 /** The backgrounds of pages, of rows in each of their states, and of chips. */
-const BACKS = ['back', 'raised', 'sunken', 'chosen', 'arrived', 'good-back', 'warn-back', 'bad-back'];
+const BACKS = ['back', 'raised', 'sunken', 'chosen', 'arrived', 'plain-back', 'good-back', 'warn-back', 'bad-back'];
 
 test.for(TEXTS)('a text of the colour %s can be read on every background', (text) => {
   for (const back of BACKS) expect(contrastOf(text, back), back).toBeGreaterThanOrEqual(4.5);
