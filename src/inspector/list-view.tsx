@@ -1,9 +1,20 @@
-import { ChevronLeft, type IconNode, Inbox } from 'lucide';
-import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { open, parseRoute } from './page-route.ts';
-import { Icon, ScrollBox, type Tone } from './parts.tsx';
+import { ChevronLeft, type IconNode, Inbox, Rows2, Rows4 } from 'lucide';
+import { type ComponentChildren, createContext, type RefObject } from 'preact';
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { focusDetail } from './link-keys.ts';
+import { open } from './page-route.ts';
+import { Button, Icon, type Tone } from './parts.tsx';
 import { useShortcuts } from './shortcuts.ts';
+import {
+  type Cursor,
+  type Items,
+  indexOf,
+  scrollToRow,
+  useCursor,
+  useFixedRow,
+  useNewRows,
+  useVisibleRows,
+} from './virtual-rows.ts';
 
 interface ListViewProps {
   /** The name of the view, for screen readers. */
@@ -11,6 +22,10 @@ interface ListViewProps {
   /** What is shown to the left of the list, such as a tree. */
   readonly aside?: ComponentChildren;
   readonly list: ComponentChildren;
+  /** What can be done without an open item. It is shown below the list. */
+  readonly actions?: ComponentChildren;
+  /** Whether the list has the whole width while nothing is open. */
+  readonly isWide?: boolean;
   /** The name of the part beside the list, for screen readers. */
   readonly detailLabel: string;
   /** What is open beside the list; nothing if only the list is shown. */
@@ -22,14 +37,28 @@ interface ListViewProps {
 }
 
 /** A list, with the open item beside it. A narrow page shows only one of the two. */
-export function ListView({ title, aside, list, detailLabel, detail, hint, back }: ListViewProps) {
+export function ListView(props: ListViewProps) {
+  const { title, aside, list, actions, isWide = false, detailLabel, detail, hint, back } = props;
   useShortcuts({ Escape: () => detail && open(back) });
+  const classes = ['columns', aside && 'three', isWide && 'wide', detail && 'open'];
   return (
     <>
       <h1 class="hidden">{title}</h1>
-      <div class={`columns ${aside ? 'three' : ''} ${detail ? 'open' : ''}`}>
+      <div class={classes.filter(Boolean).join(' ')}>
         {aside}
-        <div class="column">{list}</div>
+        <div class="column">
+          {list}
+          {(actions || isWide) && (
+            <div class="tools actions">
+              {actions}
+              {isWide && !detail && (
+                <p class="hint small">
+                  {hint} <KeysHint />
+                </p>
+              )}
+            </div>
+          )}
+        </div>
         <section class="detail" aria-label={detailLabel} tabIndex={-1}>
           {detail ? (
             <>
@@ -43,7 +72,7 @@ export function ListView({ title, aside, list, detailLabel, detail, hint, back }
               <Icon icon={Inbox} />
               <p>{hint}</p>
               <p class="hint">
-                <kbd>j</kbd> <kbd>k</kbd> or the arrows go through the list; <kbd>?</kbd> shows all keys.
+                <KeysHint />
               </p>
             </div>
           )}
@@ -53,11 +82,76 @@ export function ListView({ title, aside, list, detailLabel, detail, hint, back }
   );
 }
 
+/** Says which keys go through the list that is shown. */
+function KeysHint() {
+  return (
+    <>
+      <kbd>j</kbd> <kbd>k</kbd> or the arrows choose; <kbd>Enter</kbd> opens; <kbd>?</kbd> shows all keys.
+    </>
+  );
+}
+
+/** The name under which the choice of the rows is stored, in this browser. */
+const ROWS_KEY = 'agent-mailbox-mock.rows';
+
+/** Whether rows have three lines in place of one, and a switch for it. The choice is kept for the next visit. */
+export function useComfortableRows() {
+  const [isOn, setOn] = useState(() => localStorage.getItem(ROWS_KEY) === 'comfortable');
+  const change = (isOn: boolean) => {
+    localStorage.setItem(ROWS_KEY, isOn ? 'comfortable' : 'compact');
+    setOn(isOn);
+  };
+  const rowsSwitch = (
+    <Button
+      icon={isOn ? Rows2 : Rows4}
+      text=""
+      class="quiet"
+      aria-label="Comfortable rows"
+      aria-pressed={isOn}
+      title="Comfortable rows, with three lines"
+      onClick={() => change(!isOn)}
+    />
+  );
+  return { isComfortable: isOn, rowsSwitch };
+}
+
+/** What a list says about one of its rows. */
+interface RowState {
+  /** Whether the Tab key leads to the row. It leads to one row of a list, from which the arrows go on. */
+  readonly isTabStop: boolean;
+  /** Whether the item has come while the list was shown. This is so for a moment. */
+  readonly isNew: boolean;
+}
+
+const RowContext = createContext<RowState>({ isTabStop: false, isNew: false });
+
+interface RowLinkProps {
+  readonly href: string;
+  readonly isOpen: boolean;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** The link that a row is. */
+function RowLink({ href, isOpen, class: className = '', children }: RowLinkProps) {
+  const { isTabStop, isNew } = useContext(RowContext);
+  return (
+    <a
+      class={`row ${className} ${isNew ? 'arrived' : ''}`}
+      href={href}
+      aria-current={isOpen ? 'true' : undefined}
+      tabIndex={isTabStop ? 0 : -1}
+    >
+      {children}
+    </a>
+  );
+}
+
 interface RowProps {
   readonly href: string;
   readonly isOpen: boolean;
   /** Whether the item is new to the person, such as unread mail. */
-  readonly isNew?: boolean;
+  readonly isUnread?: boolean;
   /** The icon before the row, with its colour. */
   readonly icon: IconNode;
   readonly tone: Tone;
@@ -71,13 +165,10 @@ interface RowProps {
   readonly more?: ComponentChildren;
 }
 
-/**
- * A row of a list has three lines: `who` and `when`, `what` and `state`, and `more`. The Tab key skips the row, because
- * the keys of the list open it.
- */
-export function Row({ href, isOpen, isNew, icon, tone, who, when, what, state, more }: RowProps) {
+/** A row of a list has three lines: `who` and `when`, `what` and `state`, and `more`. */
+export function Row({ href, isOpen, isUnread, icon, tone, who, when, what, state, more }: RowProps) {
   return (
-    <a class={isNew ? 'row new' : 'row'} href={href} aria-current={isOpen ? 'true' : undefined} tabIndex={-1}>
+    <RowLink href={href} isOpen={isOpen} class={isUnread ? 'unread' : ''}>
       <span class={`row-icon ${tone}`}>
         <Icon icon={icon} />
       </span>
@@ -90,12 +181,48 @@ export function Row({ href, isOpen, isNew, icon, tone, who, when, what, state, m
         <span class="state">{state}</span>
       </span>
       <span class="more">{more}</span>
-    </a>
+    </RowLink>
   );
 }
 
-/** The items of a list; an item is `undefined` until it is loaded. */
-type Items<Item> = { readonly length: number; at(index: number): Item | undefined };
+/** What a row of one line shows, in this order. A narrow list leaves out some of it. */
+const CELLS = ['kind', 'what', 'state', 'duration', 'owner', 'when'] as const;
+
+type Cells = Readonly<Record<(typeof CELLS)[number], ComponentChildren>>;
+
+interface LineProps {
+  readonly cells: Cells;
+  /** Whether the first column has more than a short word. */
+  readonly isKindLong?: boolean;
+}
+
+const lineClass = (isKindLong: boolean) => (isKindLong ? 'line long-kind' : 'line');
+
+/** A row of one line. */
+export function LineRow({ href, isOpen, cells, isKindLong = false }: LineProps & Pick<RowProps, 'href' | 'isOpen'>) {
+  return (
+    <RowLink href={href} isOpen={isOpen} class={lineClass(isKindLong)}>
+      {CELLS.map((name) => (
+        <span key={name} class={name}>
+          {cells[name]}
+        </span>
+      ))}
+    </RowLink>
+  );
+}
+
+/** The names of the columns above rows of one line. Screen readers skip them, because each row is a link. */
+export function LineHeadings({ cells, isKindLong = false }: LineProps) {
+  return (
+    <div class={`${lineClass(isKindLong)} headings`} aria-hidden="true">
+      {CELLS.map((name) => (
+        <span key={name} class={name}>
+          {cells[name]}
+        </span>
+      ))}
+    </div>
+  );
+}
 
 interface VirtualListProps<Item> {
   /** What the list contains, for screen readers. */
@@ -106,134 +233,157 @@ interface VirtualListProps<Item> {
   /** The id of the open item, as the route names it; `undefined` if none is open. */
   readonly openId: string | undefined;
   readonly renderRow: (item: Item | undefined) => ComponentChildren;
-  /** Returns the link to an item. The keys `j` and `k` and the arrows open it. */
+  /** Returns the link to an item, which Enter opens. While an item is open, `j` and `k` and the arrows open it, too. */
   readonly createLink: (id: string) => string;
   /** The text that is shown if the list has no items. */
   readonly empty: string;
+  /** What stays above the rows while they are scrolled, such as the names of their columns. */
+  readonly headings?: ComponentChildren;
+  /** The height of each row, in pixels. */
+  readonly rowHeight?: number | undefined;
   /** Receives the index of the first row that is rendered, and the index after the last rendered row. */
   readonly onRowsChange?: (first: number, end: number) => void;
 }
 
-/** The height of each row, in pixels. */
-const ROW_HEIGHT = 76;
+/** The height of a row with three lines, in pixels. */
+const ROW_HEIGHT = 68;
+
+/** The height of a row with one line, in pixels. */
+export const LINE_HEIGHT = 40;
 
 /** How many rows are rendered above the visible rows, and how many below. */
 const MARGIN = 8;
 
-/** A list of any length, of which only the visible rows are rendered. */
+/**
+ * A list of any length, of which only the visible rows are rendered. It must get another `key` when it shows something
+ * else, such as the result of another search, because rows that come later are marked as new.
+ */
 export function VirtualList<Item extends { readonly id: string }>(props: VirtualListProps<Item>) {
   const { label, items, openIndex = indexOf(items, props.openId), renderRow, onRowsChange } = props;
+  const { rowHeight = ROW_HEIGHT } = props;
   const total = items.length;
   const box = useRef<HTMLElement>(null);
-  const { firstVisible, visibleCount } = useVisibleRows(box);
+  const { firstVisible, visibleCount } = useVisibleRows(box, rowHeight);
   const first = Math.max(0, Math.min(firstVisible - MARGIN, total - 1));
   const end = Math.min(total, firstVisible + visibleCount + MARGIN);
   useEffect(() => onRowsChange?.(first, end), [first, end, onRowsChange]);
-  useFixedRow(box, firstVisible, items);
-  useEffect(() => scrollToRow(box.current, openIndex * ROW_HEIGHT), [openIndex]);
-  const handleKey = useListKeys(box, props, openIndex);
+  useFixedRow(box, firstVisible, items, rowHeight);
+  useEffect(() => scrollToRow(box.current, openIndex * rowHeight, rowHeight), [openIndex]);
+  const newIds = useNewRows(items);
+  const cursor = useCursor(items, props.openId, openIndex);
   const indexes = Array.from({ length: Math.max(0, end - first) }, (_, position) => first + position);
+  const hasFocus = box.current?.contains(document.activeElement) ?? false;
+  // The row with the focus stays in the page, also while it is scrolled out of view.
+  if (hasFocus && cursor.index >= 0 && !indexes.includes(cursor.index)) indexes.push(cursor.index);
+  const tabStop = indexes.includes(cursor.index) ? cursor.index : Math.min(firstVisible, total - 1);
+  const { handleKey, handleFocus } = useListKeys(box, props, cursor, tabStop, rowHeight);
   return (
     <>
       {total === 0 && <p class="hint empty">{props.empty}</p>}
-      <ScrollBox className="list" box={box} label={label} handleKey={handleKey}>
-        <ul style={{ height: `${total * ROW_HEIGHT}px` }}>
-          {indexes.map((index) => (
-            <li
-              key={index}
-              style={{ top: `${index * ROW_HEIGHT}px`, height: `${ROW_HEIGHT}px` }}
-              aria-setsize={total}
-              aria-posinset={index + 1}
-            >
-              {renderRow(items.at(index))}
-            </li>
-          ))}
+      <section class="list" ref={box} aria-label={label} tabIndex={-1} onKeyDown={handleKey} onFocusIn={handleFocus}>
+        {total > 0 && props.headings}
+        <ul style={{ height: `${total * rowHeight}px` }}>
+          {indexes.map((index) => {
+            const item = items.at(index);
+            return (
+              <li
+                key={item?.id ?? index}
+                style={{ top: `${index * rowHeight}px`, height: `${rowHeight}px` }}
+                aria-setsize={total}
+                aria-posinset={index + 1}
+              >
+                <RowContext.Provider value={{ isTabStop: index === tabStop, isNew: newIds.has(item?.id ?? '') }}>
+                  {renderRow(item)}
+                </RowContext.Provider>
+              </li>
+            );
+          })}
         </ul>
-      </ScrollBox>
+      </section>
     </>
   );
 }
 
-/** Adds the keys `j` and `k`, and returns the handler of the keys that are pressed in the list. */
+type ListBox = RefObject<HTMLElement | null>;
+type KeyProps<Item> = Pick<VirtualListProps<Item>, 'items' | 'openId' | 'createLink'>;
+
+/**
+ * Adds the keys `j` and `k`, and returns the handlers of what happens in the list. The keys choose a row, which gets the
+ * focus. Enter opens it, and moves the focus to what is open. `tabStop` is the row at which the keys begin.
+ */
 function useListKeys<Item extends { readonly id: string }>(
-  box: { readonly current: HTMLElement | null },
-  { items, openId, createLink }: Pick<VirtualListProps<Item>, 'items' | 'openId' | 'createLink'>,
-  openIndex: number,
-): (event: KeyboardEvent) => void {
-  const lastRequested = useRef(openIndex);
-  const move = (step: number) => {
-    // Somebody may press a key several times before the item of the first press is shown.
-    const current = parseRoute(location.hash).id === openId ? openIndex : lastRequested.current;
-    const next = Math.max(0, Math.min(items.length - 1, current + step));
-    if (items.length === 0 || next === current) return;
-    lastRequested.current = next;
-    const { id } = items.at(next) ?? {};
-    if (id !== undefined) open(createLink(id), { replace: true });
+  box: ListBox,
+  { items, openId, createLink }: KeyProps<Item>,
+  cursor: Cursor,
+  tabStop: number,
+  rowHeight: number,
+) {
+  const focusCursor = useFocus(box, openId, cursor);
+  const choose = (wanted: number) => {
+    const index = Math.max(0, Math.min(items.length - 1, wanted));
+    const id = items.at(index)?.id;
+    // The keys stop at a row that is not loaded yet.
+    if (id === undefined) return;
+    cursor.set(index, id);
+    scrollToRow(box.current, index * rowHeight, rowHeight);
+    focusCursor();
+    if (openId !== undefined) open(createLink(id), { replace: true });
   };
+  const move = (step: number) => choose(cursor.index < 0 ? tabStop : cursor.index + step);
   useShortcuts({ j: () => move(1), k: () => move(-1) });
-  return (event: KeyboardEvent) => {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (step === undefined && event.key !== 'Enter') return;
-    event.preventDefault();
-    if (step !== undefined) move(step);
-    else if (openIndex < 0) move(1);
-    else box.current?.closest('.columns')?.querySelector<HTMLElement>('.detail')?.focus();
-  };
-}
-
-/** Returns the index of the first visible row, and how many rows are visible. */
-function useVisibleRows(box: RefObject<HTMLElement | null>) {
-  const [firstVisible, setFirstVisible] = useState(0);
-  const [visibleCount, setVisibleCount] = useState(0);
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return;
-    const update = () => {
-      setFirstVisible(Math.floor(element.scrollTop / ROW_HEIGHT));
-      setVisibleCount(Math.ceil(element.clientHeight / ROW_HEIGHT) + 1);
-    };
-    const observer = new ResizeObserver(update);
-    observer.observe(element);
-    element.addEventListener('scroll', update, { passive: true });
-    return () => {
-      observer.disconnect();
-      element.removeEventListener('scroll', update);
-    };
-  }, [box]);
-  return { firstVisible, visibleCount };
-}
-
-/** Keeps the first visible row in place when rows are added above it, unless the reader is at the start of the list. */
-function useFixedRow(
-  box: RefObject<HTMLElement | null>,
-  firstVisible: number,
-  items: Items<{ readonly id: string }>,
-): void {
-  const idAt = (index: number) => items.at(index)?.id;
-  const fixed = useRef<{ index: number; id: string | undefined }>({ index: 0, id: undefined });
-  useLayoutEffect(() => {
-    const { index, id } = fixed.current;
-    if (id !== undefined && index > 0 && box.current && idAt(index) !== id) {
-      const end = Math.min(items.length, index + MAX_MOVED_ROWS);
-      let newIndex = Math.max(0, index - MAX_MOVED_ROWS);
-      while (newIndex < end && idAt(newIndex) !== id) newIndex += 1;
-      if (newIndex < end) box.current.scrollTop += (newIndex - index) * ROW_HEIGHT;
+  const openedId = useRef<string | undefined>(undefined);
+  useEffect(() => {
+    if (openedId.current !== undefined && openedId.current === openId) focusDetail(box.current);
+    openedId.current = undefined;
+  }, [openId]);
+  const openCursor = () => {
+    const id = items.at(cursor.index)?.id;
+    if (id === openId) focusDetail(box.current);
+    else if (id !== undefined) {
+      openedId.current = id;
+      open(createLink(id));
     }
-    fixed.current = { index: firstVisible, id: idAt(firstVisible) };
+  };
+  const keys: Readonly<Record<string, () => void>> = {
+    ArrowDown: () => move(1),
+    ArrowUp: () => move(-1),
+    Home: () => choose(0),
+    End: () => choose(items.length - 1),
+    Enter: openCursor,
+  };
+  const handleKey = (event: KeyboardEvent) => {
+    const run = keys[event.key];
+    // With another key, Enter opens a tab, as on any link.
+    if (!run || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    run();
+  };
+  const handleFocus = ({ target }: FocusEvent) => {
+    const index = Number((target as Element).closest('li')?.ariaPosInSet ?? 0) - 1;
+    const id = items.at(index)?.id;
+    if (index >= 0 && index !== cursor.index && id !== undefined) cursor.set(index, id);
+  };
+  return { handleKey, handleFocus };
+}
+
+/**
+ * Returns a function that moves the focus to the chosen row as soon as it is rendered. When an item is closed, its row
+ * gets the focus that was in the item.
+ */
+function useFocus(box: ListBox, openId: string | undefined, cursor: Cursor): () => void {
+  const isWanted = useRef(false);
+  const formerId = useRef(openId);
+  useLayoutEffect(() => {
+    const active = document.activeElement;
+    const isFocusLost = active === document.body || active?.closest('.detail');
+    if (formerId.current !== undefined && openId === undefined && isFocusLost) isWanted.current = true;
+    formerId.current = openId;
+    const row = box.current?.querySelector<HTMLElement>(`li[aria-posinset="${cursor.index + 1}"] > .row`);
+    if (!isWanted.current || !row) return;
+    isWanted.current = false;
+    row.focus({ preventScroll: true });
   });
-}
-
-/** After a change of the list, the fixed row is searched for at most this many rows above and below its old place. */
-const MAX_MOVED_ROWS = 1_000;
-
-/** Scrolls just far enough to show the row that begins at `top`. */
-function scrollToRow(box: HTMLElement | null, top: number): void {
-  if (!box || top < 0) return;
-  if (top < box.scrollTop) box.scrollTop = top;
-  else if (top + ROW_HEIGHT > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW_HEIGHT - box.clientHeight;
-}
-
-function indexOf(items: Items<{ readonly id: string }>, id: string | undefined): number {
-  for (let index = 0; index < items.length; index += 1) if (items.at(index)?.id === id) return index;
-  return -1;
+  return () => {
+    isWanted.current = true;
+  };
 }

@@ -54,6 +54,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
   const { isTrace, reportUrl } = useInspector();
   const route = useRoute();
   const help = useRef<HTMLDialogElement>(null);
+  const main = useRef<HTMLElement>(null);
   const isRefused = useRefusal(refusals);
   const [undo, setUndo] = useUndo();
   const scope = useChosenScope(route);
@@ -65,6 +66,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
     <ScopeContext.Provider value={scope}>
       <Clock scope={scope}>
         <header class="bar">
+          <Button text="Skip to the content" class="skip" onClick={() => main.current?.focus()} />
           <Brand />
           <TenantFilter scope={scope} route={route} />
           <PaletteButton show={showPalette} />
@@ -84,7 +86,7 @@ export function Shell({ refusals }: { readonly refusals: EventTarget }) {
         <Navigation current={view?.path} />
         <UndoContext.Provider value={setUndo}>
           <DialogProvider>
-            <main class={state} tabIndex={-1}>
+            <main class={state} ref={main} tabIndex={-1}>
               {isRefused ? (
                 <TokenForm />
               ) : view ? (
@@ -338,9 +340,9 @@ function TokenForm() {
 }
 
 const SHORTCUTS: readonly (readonly [key: string, action: string])[] = [
-  ['j or ↓', 'Open the next item of the list'],
-  ['k or ↑', 'Open the previous item of the list'],
-  ['Enter', 'Go from the list to what is open'],
+  ['j or ↓', 'Choose the next item of the list; while one is open, open it'],
+  ['k or ↑', 'Choose the previous item of the list'],
+  ['Enter', 'Open the chosen item, and go to it'],
   ['/', 'Go to the search'],
   ['?', 'Show this help'],
   ['Esc', 'Close what is open'],

@@ -117,6 +117,18 @@ export function Time({ at, isReal = false }: TimeProps) {
   );
 }
 
+/** Shows the time of day in UTC, and beside it how long ago it was, such as `09:00:03 12 s ago`, for a row of a list. */
+export function ClockTime({ at, isReal = false }: TimeProps) {
+  const { realMs, offsetMs } = useNow();
+  const [timeMs, nowMs] = [Date.parse(at), realMs + (isReal ? 0 : offsetMs)];
+  return (
+    <time dateTime={at} title={`${formatFullTime(at)}${isReal ? ', real time' : ''}`}>
+      <span class="clock-time">{formatClock(timeMs, nowMs)}</span>{' '}
+      <span class="ago">{formatDistance(timeMs, nowMs)}</span>
+    </time>
+  );
+}
+
 /** Shows a date and time in full, in UTC. */
 export function FullTime({ at, isReal = false }: TimeProps) {
   return (
@@ -144,6 +156,26 @@ export function formatSpan(spanMs: number): string {
     if (count > 0) parts.push(`${count} ${name}`);
   }
   return parts.slice(0, 2).join(' ') || '0 s';
+}
+
+/** Formats a duration, such as `0.4 ms` or `120 ms`. */
+export function formatMs(durationMs: number): string {
+  const isShort = durationMs < 10 && !Number.isInteger(durationMs);
+  return `${isShort ? durationMs.toFixed(1) : Math.round(durationMs).toLocaleString('en')} ms`;
+}
+
+/** Formats a time such as `09:00:03`, or with its date if that is not the date of today. */
+function formatClock(timeMs: number, nowMs: number): string {
+  const at = new Date(timeMs).toISOString();
+  return at.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10) ? at.slice(11, 19) : formatDate(timeMs, nowMs);
+}
+
+/** Formats how far a time is from now, in the largest unit, such as `12 s ago` or `in 5 min`. */
+function formatDistance(timeMs: number, nowMs: number): string {
+  const distanceMs = Math.abs(nowMs - timeMs);
+  const [unit, size] = Object.entries(UNITS).find(([, size]) => distanceMs >= size) ?? ['s', UNITS.s];
+  const count = Math.floor(distanceMs / size);
+  return timeMs > nowMs && count > 0 ? `in ${count} ${unit}` : `${count} ${unit} ago`;
 }
 
 /** Formats a time such as `12 s ago` or `in 5 min`, or as a date if it is a day or more away from now. */

@@ -103,6 +103,17 @@ export function useLoaded<Value>(load: Call<Value>, key: string, matters: EventF
   return { value: isCurrent ? loaded.value : undefined, error: isCurrent ? loaded.error : undefined };
 }
 
+/**
+ * Returns what was loaded, or, while something else is loaded, what was loaded before. A part of the page that shows
+ * one object after another does not become empty in between.
+ */
+export function useFormer<Value>(loaded: Loaded<Value>): Loaded<Value> & { readonly isLoading: boolean } {
+  const latest = useRef(loaded);
+  const isLoading = loaded.value === undefined && loaded.error === undefined;
+  if (!isLoading) latest.current = loaded;
+  return { ...latest.current, isLoading };
+}
+
 /** Calls `onChange` after events that `matters` accepts, as {@link PacedWork} does, and after each new connection. */
 export function useFeedChange(onChange: () => unknown, matters: EventFilter): void {
   const { feed } = useInspector();

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, test } from 'vitest';
 import type { MailboxServer } from '../../src/server/start-server.ts';
+import { findViolations } from './find-violations.ts';
 import { useInspector } from './open-inspector.ts';
 
 const open = useInspector();
@@ -99,4 +100,192 @@ describe('a list of the inspector', () => {
     expect(page.url()).toContain('/req_1');
     expect(await list.locator('li').count()).toBeLessThan(60);
   });
+
+  test('shows a request in one line of 40 pixels, or in three lines, which is kept', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/requests', width: 1440 });
+    await fetch(`${server.url}/v1/webhooks`, {
+      method: 'POST',
+      headers: { 'X-API-Key': server.mailbox.keys.acme.inboxes.helpdesk },
+    });
+    const cell = (name: string) => rows(page).locator(`.${name}`).innerText();
+    await expect.poll(() => cell('kind')).toBe('POST');
+    expect(await cell('what')).toContain('createWebhook');
+    expect(await cell('state')).toContain('403');
+    expect(await cell('duration')).toMatch(/^[\d.,]+ ms$/);
+    expect(await cell('owner')).toBe('helpdesk@acme.test');
+    expect(await cell('when')).toMatch(/^\d\d:\d\d:\d\d\s+\d+ s ago$/);
+    const heightOf = async () => (await rows(page).boundingBox())?.height;
+    expect(await heightOf()).toBe(40);
+    await page.getByRole('button', { name: 'Comfortable rows' }).click();
+    await expect.poll(heightOf).toBeGreaterThan(60);
+    await page.reload();
+    await expect.poll(heightOf).toBeGreaterThan(60);
+    expect(await rows(page).innerText()).toContain('helpdesk@acme.test');
+    await page.getByRole('button', { name: 'Comfortable rows', pressed: true }).click();
+    await expect.poll(heightOf).toBe(40);
+  });
+
+  test('is one Tab stop, from which the arrows go on', async (context) => {
+    const { expect } = context;
+    const { page } = await open(context);
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? '');
+    await rows(page).nth(2).waitFor();
+    await page
+      .getByRole('link', { name: 'Samples' })
+      .or(page.getByRole('button', { name: 'Samples' }))
+      .focus();
+    await page.keyboard.press('Tab');
+    expect(await focused()).toBe(await rows(page).first().textContent());
+    await page.keyboard.press('ArrowDown');
+    await expect.poll(focused).toBe(await rows(page).nth(1).textContent());
+    await page.keyboard.press('End');
+    await expect.poll(focused).toBe(await rows(page).last().textContent());
+    expect(await rows(page).evaluateAll((all) => all.filter((row) => (row as HTMLElement).tabIndex === 0).length)).toBe(
+      1,
+    );
+    await page.keyboard.press('Tab');
+    expect(await page.locator('.list:has(:focus)').count()).toBe(0);
+    await page.keyboard.press('Shift+Tab');
+    expect(await focused()).toBe(await rows(page).last().textContent());
+  });
+
+  for (const width of [1280, 400]) {
+    test(`opens with Enter what j chose, ${width} pixels wide, and returns to it`, async (context) => {
+      const { expect } = context;
+      const { page } = await open(context, { width });
+      await rows(page).nth(2).waitFor();
+      await page.keyboard.press('j');
+      await page.keyboard.press('j');
+      const chosen = page.locator('.row:focus');
+      await expect.poll(() => chosen.textContent()).toContain('Shall we talk?');
+      expect(page.url()).toMatch(/#\/mail$/);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Shall we talk?' }).waitFor();
+      await expect.poll(() => page.locator('.detail:focus').count()).toBe(1);
+      await page.keyboard.press('k');
+      await page.getByRole('heading', { name: 'Opening hours' }).waitFor();
+      await page.keyboard.press('Escape');
+      await expect.poll(() => chosen.textContent()).toContain('Opening hours');
+    });
+  }
+
+  test('keeps the row with the focus while it is scrolled out of view', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/state' });
+    for (let number = 1; number <= 100; number += 1) await receive(server, `Mail ${number}.`);
+    await page.goto(`${server.control}/#/mail`);
+    await rows(page).first().waitFor();
+    await page.keyboard.press('j');
+    await page.locator('.row:focus', { hasText: 'Mail 100.' }).waitFor();
+    await scrollTo(page, 4_000);
+    await page.keyboard.press('ArrowDown');
+    await page.locator('.row:focus', { hasText: 'Mail 99.' }).waitFor();
+    expect(await page.locator('.row:focus').boundingBox()).toMatchObject({ y: expect.closeTo(250, -3) });
+  });
+
+  test('marks a row that has just come, without motion if the person wants none', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context);
+    await rows(page).first().waitFor();
+    const styleOf = (subject: string) =>
+      page.locator('.row.arrived', { hasText: subject }).evaluate((row) => {
+        const { animationName, backgroundColor } = getComputedStyle(row);
+        return { animationName, isColoured: backgroundColor !== 'rgba(0, 0, 0, 0)' };
+      });
+    await receive(server, 'With motion');
+    expect(await styleOf('With motion')).toEqual({ animationName: 'arrived', isColoured: true });
+    await expect.poll(() => page.locator('.row.arrived').count()).toBe(0);
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await receive(server, 'Without motion');
+    expect(await styleOf('Without motion')).toEqual({ animationName: 'none', isColoured: true });
+    await expect.poll(() => page.locator('.row.arrived').count()).toBe(0);
+    // Another list has no new rows.
+    await page.getByLabel('Search mail').fill('motion');
+    await expect.poll(() => rows(page).count()).toBe(2);
+    expect(await page.locator('.row.arrived').count()).toBe(0);
+  });
+
+  test('keeps what is open, and the former list, until the next is loaded', async (context) => {
+    const { expect } = context;
+    const { page } = await open(context);
+    let release = () => {};
+    const hold = async (pattern: RegExp) => {
+      const isReleased = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      await page.route(pattern, async (route) => {
+        await isReleased;
+        await route.continue();
+      });
+    };
+    await rows(page).filter({ hasText: 'Opening hours' }).click();
+    await page.getByRole('heading', { name: 'Opening hours' }).waitFor();
+    await hold(/\/__mock\/messages\/[\da-f-]+$/);
+    await rows(page).filter({ hasText: 'Invoice 1042' }).click();
+    await page.locator('.row[aria-current]', { hasText: 'Invoice 1042' }).waitFor();
+    expect(await page.getByRole('heading', { level: 1, name: 'Opening hours' }).count()).toBe(1);
+    await page.locator('article[aria-busy=true]').waitFor();
+    release();
+    await page.getByRole('heading', { level: 1, name: 'Invoice 1042' }).waitFor();
+    await page.locator('article[aria-busy=false]').waitFor();
+
+    await hold(/\/messages\/search/);
+    const asked = page.waitForRequest(/search=opening/);
+    await page.getByLabel('Search mail').fill('opening');
+    await asked;
+    expect(await rows(page).count()).toBeGreaterThan(2);
+    expect(await page.getByText('Loading…').count()).toBe(0);
+    release();
+    await expect.poll(() => rows(page).count()).toBe(1);
+  });
+
+  test('has two columns at 1024 pixels, and nothing is cut', async (context) => {
+    const { expect } = context;
+    const { page } = await open(context, { width: 1024 });
+    await rows(page).filter({ hasText: 'Opening hours' }).click();
+    await page.getByRole('heading', { name: 'Opening hours' }).waitFor();
+    const boxOf = async (selector: string) => {
+      const box = await page.locator(selector).boundingBox();
+      return { left: box?.x ?? 0, right: (box?.x ?? 0) + (box?.width ?? 0), width: box?.width ?? 0 };
+    };
+    const [tree, list, detail] = [await boxOf('.tree'), await boxOf('.column'), await boxOf('.detail')];
+    expect([tree.left, tree.right]).toEqual([list.left, list.right]);
+    expect(list.right).toBe(detail.left);
+    expect(detail.right).toBe(1024);
+    expect(list.width).toBeGreaterThan(300);
+    expect(detail.width).toBeGreaterThan(500);
+    await page.getByText('Inboxes', { exact: true }).click();
+    await page.getByRole('link', { name: /^billing/ }).click();
+    await page.getByText('Invoice 1042').first().waitFor();
+  });
+
+  for (const dark of [false, true]) {
+    test(`has enough contrast in every state of a row, ${dark ? 'dark' : 'light'}`, async (context) => {
+      const { expect } = context;
+      const { page, server } = await open(context, { dark });
+      const statuses = async () => {
+        await getMe(server);
+        await fetch(`${server.url}/v1/me`);
+        server.mailbox.addFault({ on: 'request', operation: 'getMe', status: 503, times: 1 });
+        await getMe(server);
+      };
+      await statuses();
+      await page.goto(`${server.control}/#/requests`);
+      for (const status of ['503', '401', '200']) {
+        const row = rows(page).filter({ hasText: status });
+        await row.hover();
+        expect(await findViolations(page), `${status} with the pointer on it`).toEqual([]);
+        await row.focus();
+        expect(await findViolations(page), `${status} with the focus`).toEqual([]);
+        await row.click();
+        await page.locator('.row[aria-current]', { hasText: status }).waitFor();
+        await page.locator('article[aria-busy=false]').waitFor();
+        expect(await findViolations(page), `${status}, open, with both`).toEqual([]);
+        await page.mouse.move(0, 0);
+        expect(await findViolations(page), `${status}, open`).toEqual([]);
+        await page.keyboard.press('Escape');
+      }
+    });
+  }
 });

@@ -55,6 +55,7 @@ describe('the inspector', () => {
     await page.locator('.row').nth(2).waitFor();
     await page.keyboard.press('j');
     await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Shall we talk?' }).waitFor();
     await page.keyboard.press('k');
     await page.getByRole('heading', { name: 'Opening hours' }).waitFor();
@@ -71,6 +72,44 @@ describe('the inspector', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('5');
     await page.getByRole('navigation', { name: 'Keys' }).waitFor();
+    await page.getByRole('link', { name: 'Operator' }).waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    await page.locator('.branch:focus', { hasText: 'tk_acme_tenant_key' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'tk_acme_tenant_key' }).waitFor();
+    await page.locator('.detail:focus').waitFor();
+    await page.keyboard.press('k');
+    await page.getByRole('heading', { name: 'sa_platform_operator_key' }).waitFor();
+    expect(await page.locator('.tree [tabindex="0"]').count()).toBe(1);
+  });
+
+  test('leads by the keyboard alone from the start of the page to the story of a mail', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '' });
+    await server.mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'dana@customer.test', subject: 'The story' });
+    await page.getByRole('navigation', { name: 'Views' }).waitFor();
+    await page.keyboard.press('Tab');
+    await page.locator('.skip:focus').waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('main:focus').waitFor();
+    await page.keyboard.press('2');
+    const row = page.locator('.row', { hasText: 'The story' });
+    await row.waitFor();
+    await page.keyboard.press('j');
+    await expect.poll(() => row.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'The story' }).waitFor();
+    const story = page.getByRole('list', { name: 'Webhooks of the tenant' });
+    await story.getByText('it is not active').first().waitFor();
+    await page.locator('.detail:focus').waitFor();
+    const related = page.getByRole('link', { name: 'Requests that name it' });
+    for (let count = 0; count < 20; count += 1) {
+      if (await related.evaluate((element) => element === document.activeElement)) break;
+      await page.keyboard.press('Tab');
+    }
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toContain('#/requests?search=');
   });
 
   test('shows in every view that the clock is frozen, until a reset', async (context) => {

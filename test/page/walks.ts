@@ -523,6 +523,41 @@ export const WALKS: readonly Walk[] = [
     },
   },
   {
+    letter: 'x',
+    what: "from the start to a mail's story by the keyboard alone",
+    maxClicks: 0,
+    async walk(walker) {
+      const { page, server, open } = walker;
+      const url = 'http://127.0.0.1:9/sent';
+      await server.mailbox.addWebhook({ url, inbox: HELPDESK, events: ['message.sent'] });
+      for (let number = 0; number < 50; number += 1) await receive(walker, `Order ${number}.`);
+      await open('');
+      const focus = page.locator(':focus');
+      /** Presses the Tab key until something with this text has the focus. */
+      const tabTo = async (text: RegExp, maxCount: number) => {
+        for (let count = 1; count <= maxCount; count += 1) {
+          await page.keyboard.press('Tab');
+          if (text.test(await focus.innerText())) return;
+        }
+        throw new Error(`${maxCount} times Tab do not lead to ${text}.`);
+      };
+      await tabTo(/Skip to the content/, 1);
+      await tabTo(/^Mail$/, 10);
+      await page.keyboard.press('Enter');
+      await row(page, 'Order 49.').waitFor();
+      // Six other views follow, and the tree of inboxes is two stops: its title, and its links.
+      await tabTo(/Order 49\./, 16);
+      await page.keyboard.press('ArrowDown');
+      await page.locator('.row:focus', { hasText: 'Order 48.' }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { name: 'Order 48.' }).waitFor();
+      await page.locator('.detail:focus').waitFor();
+      const webhooks = page.getByRole('list', { name: 'Webhooks of the tenant' });
+      await webhooks.getByRole('listitem').filter({ hasText: url }).getByText('only to message.sent').waitFor();
+      await tabTo(/Requests that name it/, 20);
+    },
+  },
+  {
     letter: 'y',
     what: 'a search of 20,000 mails',
     maxClicks: 1,

@@ -1,5 +1,6 @@
 import { KeyRound } from 'lucide';
 import type { ReplyTo } from '../../../control/table/client.ts';
+import { useLinkKeys } from '../../link-keys.ts';
 import { ListView } from '../../list-view.tsx';
 import { linkTo, open, type Route, useTitle } from '../../page-route.ts';
 import { ButtonLink, Chip, CopyButton, formatCount, Loading } from '../../parts.tsx';
@@ -13,11 +14,12 @@ export function KeysView({ route }: { readonly route: Route }) {
   const { value, error } = useLoaded((client) => client.listKeys({ tenant }), `keys ${tenant}`);
   const keys = value?.keys;
   const chosen = keys?.find((key) => linkIdOf(key) === route.id);
+  const tree = useLinkKeys({ isMainList: true });
   return (
     <ListView
       title="Keys"
       list={
-        <nav class="tree" aria-label="Keys">
+        <nav class="tree" aria-label="Keys" ref={tree}>
           {keys ? <KeyTree keys={keys} chosen={route.id} /> : <Loading error={error} />}
         </nav>
       }

@@ -5,7 +5,7 @@ import { callService } from '../../call-service.ts';
 import { ListView, Row, VirtualList } from '../../list-view.tsx';
 import { mailLink, open, pickMailOptions, type Route, useTitle } from '../../page-route.ts';
 import { Button, Chip, Facts, Failure, Form, Loading, TextField } from '../../parts.tsx';
-import { Time, UserText, wordsOf } from '../../text.tsx';
+import { ClockTime, Time, UserText, wordsOf } from '../../text.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 import { ListTools } from './mail-list.tsx';
 import { nameOf } from './mail-types.ts';
@@ -28,6 +28,7 @@ export function Drafts({ route }: { readonly route: Route }) {
           <ListTools route={route} />
           {drafts ? (
             <VirtualList
+              key={JSON.stringify([filter, search])}
               label={`Drafts, ${drafts.length}`}
               items={drafts}
               openId={route.id}
@@ -70,7 +71,7 @@ function DraftRow({ draft, words, route }: { draft: Draft; words: readonly strin
           To <UserText text={to.map(nameOf).join(', ') || 'nobody yet'} find={words} />
         </>
       }
-      when={<Time at={updatedAt} />}
+      when={<ClockTime at={updatedAt} />}
       what={<UserText text={subject || '(no subject)'} find={words} />}
       state={<Chip icon={FilePen} text="Draft" />}
       more={<UserText text={plainBody ?? ''} find={words} />}

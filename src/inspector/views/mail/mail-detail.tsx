@@ -7,7 +7,7 @@ import { Button, ButtonLink, Chip, Facts, formatCount, Loading, type Tone } from
 import { SampleCard, sampleOf, useSamples } from '../../samples.tsx';
 import { useScope } from '../../scope.ts';
 import { Time, UserText } from '../../text.tsx';
-import { useLoaded } from '../../use-loaded.ts';
+import { useFormer, useLoaded } from '../../use-loaded.ts';
 import { type Delivery, markOf } from '../webhooks/explain-delivery.ts';
 import { HiddenTextChip } from './compare/compare-tab.tsx';
 import type { SeenText } from './compare/seen-text.ts';
@@ -21,20 +21,19 @@ type PartProps = { readonly mail: MailDetails; readonly words: readonly string[]
 
 /** One mail with everything that is known about it. */
 export function MailDetail({ id, words, route }: Omit<PartProps, 'mail'> & { readonly id: string }) {
-  const { value: mail, error } = useLoaded((client) => client.getMail({ id }), id);
-  const [followUp, setFollowUp] = useState<NewMail>();
+  const { value: mail, error, isLoading } = useFormer(useLoaded((client) => client.getMail({ id }), id));
   useTitle(mail && (mail.subject || '(no subject)'));
   if (!mail) return <Loading error={error} />;
-  return <OpenMail key={id} mail={mail} words={words} route={route} followUp={followUp} setFollowUp={setFollowUp} />;
+  return <OpenMail key={mail.id} mail={mail} words={words} route={route} isLoading={isLoading} />;
 }
 
-type OpenMailProps = PartProps & { followUp: NewMail | undefined; setFollowUp(mail: NewMail | undefined): void };
-
-function OpenMail({ mail, words, route, followUp, setFollowUp }: OpenMailProps) {
+/** A mail. `isLoading` tells that the next one is being loaded. */
+function OpenMail({ mail, words, route, isLoading }: PartProps & { readonly isLoading: boolean }) {
+  const [followUp, setFollowUp] = useState<NewMail>();
   const [seen, judgedFrame] = useSeenText(mail);
   if (followUp) return <ComposeForm initial={followUp} route={route} cancel={() => setFollowUp(undefined)} />;
   return (
-    <article>
+    <article aria-busy={isLoading}>
       <Head mail={mail} words={words} seen={seen} route={route} />
       <LiveOnly>
         <p class="buttons">

@@ -6,7 +6,7 @@ import { mailLink, open, type Route } from '../../page-route.ts';
 import { ButtonLink, CheckBox, Chip, Failure, formatCount, Icon, Loading, SearchField, Select } from '../../parts.tsx';
 import { type Sample, SampleMark, useSamples } from '../../samples.tsx';
 import { type Scope, useScope } from '../../scope.ts';
-import { Time, UserText } from '../../text.tsx';
+import { ClockTime, UserText } from '../../text.tsx';
 import { findConditions } from './find-conditions.ts';
 import { FOLDERS, type MailPages } from './mail-pages.ts';
 import { type MailSummary, nameOf } from './mail-types.ts';
@@ -16,7 +16,7 @@ import { SamplesButton } from './samples-dialog.tsx';
 
 /** The list of mail: what the tree, the folder and the search choose, newest first. */
 export function MailList({ pages, route }: { readonly pages: MailPages; readonly route: Route }) {
-  const { total, error, words, openIndex, at, loadRange } = pages;
+  const { key, total, error, words, openIndex, at, loadRange } = pages;
   const { sandbox } = useScope();
   const { value: samples = [] } = useSamples(sandbox);
   if (total === undefined) return <Loading error={error} />;
@@ -24,6 +24,7 @@ export function MailList({ pages, route }: { readonly pages: MailPages; readonly
     <>
       <Failure error={error} />
       <VirtualList
+        key={key}
         label={`Mail, ${total} messages`}
         items={{ length: total, at }}
         openIndex={openIndex}
@@ -122,7 +123,7 @@ function MailRow({ mail, samples, words, route }: MailRowProps) {
     <Row
       href={mailLink(route, mail.id)}
       isOpen={route.id === mail.id}
-      isNew={isUnread}
+      isUnread={isUnread}
       icon={isInbound ? ArrowDownLeft : ArrowUpRight}
       tone="plain"
       who={
@@ -131,7 +132,7 @@ function MailRow({ mail, samples, words, route }: MailRowProps) {
           <UserText text={counterpart} find={words} />
         </>
       }
-      when={<Time at={mail.receivedAt} />}
+      when={<ClockTime at={mail.receivedAt} />}
       what={
         <>
           {isUnread && <span class="hidden">Unread: </span>}

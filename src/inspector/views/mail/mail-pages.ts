@@ -20,6 +20,8 @@ const PAGE_SIZE = 100;
 
 /** The mail that a route lists. Only the pages that are shown are loaded. */
 export interface MailPages {
+  /** What distinguishes this list from one with another query. */
+  readonly key: string;
   /** How many messages the list has; `undefined` until the number is known. */
   readonly total: number | undefined;
   /** Why the latest page could not be loaded, in a sentence. */
@@ -55,7 +57,10 @@ class LoadedPages {
   }
 }
 
-/** Loads the pages that the list shows. A new query starts a new list. A change of data loads the pages again. */
+/**
+ * Loads the pages that the list shows. A new query starts a new list, and the former one is shown until the new one is
+ * loaded. A change of data loads the pages again.
+ */
 export function useMailPages(route: Route): MailPages {
   const { client, feed } = useInspector();
   const query = queryOf(route);
@@ -84,16 +89,27 @@ export function useMailPages(route: Route): MailPages {
     loadRange(...pages.shownRange);
   }, [loadRange]);
   useFeedChange(refresh, changesData);
-  const { pages } = state.current;
-  const loadedIndex = [...pages.mails].find(([, { id }]) => id === route.id)?.[0];
-  const findOpenIndex = async () =>
-    route.id === undefined || loadedIndex !== undefined
-      ? loadedIndex
-      : (await client.searchMail({ ...query, limit: 1, indexOf: route.id })).index;
+  const indexOfOpen = ({ mails }: LoadedPages) => [...mails].find(([, { id }]) => id === route.id)?.[0];
+  const findOpenIndex = async () => {
+    const loadedIndex = indexOfOpen(state.current.pages);
+    if (route.id === undefined || loadedIndex !== undefined) return loadedIndex;
+    return (await client.searchMail({ ...query, limit: 1, indexOf: route.id })).index;
+  };
   const { value: foundIndex } = useLoaded(findOpenIndex, `${key} ${route.id}`);
-  const { total, error, words, mails } = pages;
-  const openIndex = loadedIndex ?? foundIndex ?? -1;
-  return { total, error, words, openIndex, at: (index) => mails.get(index), loadRange };
+  const shown = useRef(state.current);
+  const { total, error } = state.current.pages;
+  if (total !== undefined || error !== undefined) shown.current = state.current;
+  const { pages } = shown.current;
+  const isFormer = shown.current !== state.current;
+  return {
+    key: shown.current.key,
+    total: pages.total,
+    error: pages.error,
+    words: pages.words,
+    openIndex: indexOfOpen(pages) ?? (isFormer ? undefined : foundIndex) ?? -1,
+    at: (index) => pages.mails.get(index),
+    loadRange,
+  };
 }
 
 /** Returns the query for the mail that a route lists. */

@@ -36,7 +36,7 @@ function Mails({ route }: { readonly route: Route }) {
         options.compose !== undefined ? (
           <ComposeForm initial={createNewMail(tenants, route)} route={route} />
         ) : (
-          id !== undefined && <MailDetail key={id} id={id} words={pages.words} route={route} />
+          id !== undefined && <MailDetail id={id} words={pages.words} route={route} />
         )
       }
       hint="Choose a mail. It does not become read."

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { LiveOnly } from '../../inspector.ts';
+import { useLinkKeys } from '../../link-keys.ts';
 import { linkTo, type Route } from '../../page-route.ts';
 import { Failure, toBase64 } from '../../parts.tsx';
 import { type Tenant, useScope } from '../../scope.ts';
@@ -15,10 +16,11 @@ export function MailboxTree({ route }: { readonly route: Route }) {
   const sandboxes = shown.filter(({ isSandbox }) => isSandbox);
   const { folder, threads } = route.options;
   const chosen = chosenId(route);
+  const tree = useLinkKeys();
   return (
-    <details class="tree" open={matchMedia('(min-width: 1001px)').matches}>
+    <details class="tree" open={matchMedia('(min-width: 1181px)').matches}>
       <summary class="small soft">Inboxes</summary>
-      <nav aria-label="Inboxes">
+      <nav aria-label="Inboxes" ref={tree}>
         <Failure error={action.error} />
         {tenant === undefined && (
           <a

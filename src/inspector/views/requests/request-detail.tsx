@@ -18,7 +18,7 @@ import {
 } from '../../parts.tsx';
 import { createNameFinder, useScope } from '../../scope.ts';
 import { FullTime, indentJson, shortenIds, UserText } from '../../text.tsx';
-import { useAction, useLoaded } from '../../use-loaded.ts';
+import { useAction, useFormer, useLoaded } from '../../use-loaded.ts';
 import { errorOf, type KnownKey, readParts, writeCurl, writeFetch, writePython, writeTest } from './request-as-code.ts';
 import { ShapingBehaviours } from './shaping-behaviours.tsx';
 
@@ -42,13 +42,13 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
     return { entry: entry as unknown as RequestEntry, knownKey: key && { text: key.text, isFirst } };
   };
   // An entry never changes, but after a reset another entry gets its id.
-  const { value, error } = useLoaded(load, id, ({ kind }) => kind === 'reset');
+  const { value, error, isLoading } = useFormer(useLoaded(load, id, ({ kind }) => kind === 'reset'));
   useTitle(value ? nameOfRequest(value.entry) : id);
   if (!value) return <Loading error={error} />;
   const { entry, knownKey } = value;
   const { method, path, status, code, request, reply } = entry;
   return (
-    <>
+    <article key={entry.id} aria-busy={isLoading}>
       <div class="head">
         <h1>{nameOfRequest(entry)}</h1>
         <Chip tone={toneOf(status)} text={[status || 'no reply', code].filter(Boolean).join(' ')} />
@@ -72,7 +72,7 @@ export function RequestDetail({ id, route }: { readonly id: string; readonly rou
       <Content content={request} name="request" />
       <h2>Reply</h2>
       <Content content={reply} name="reply" />
-    </>
+    </article>
   );
 }
 

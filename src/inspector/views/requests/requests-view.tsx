@@ -1,13 +1,21 @@
-import { ArrowLeftRight, Server } from 'lucide';
-import { useState } from 'preact/hooks';
+import { ArrowLeftRight, Server, Zap } from 'lucide';
+import { useMemo, useState } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import type { RequestSummary } from '../../../control/journal/request-entry.ts';
 import { LiveOnly, useInspector } from '../../inspector.ts';
-import { ListView, Row, VirtualList } from '../../list-view.tsx';
+import {
+  LINE_HEIGHT,
+  LineHeadings,
+  LineRow,
+  ListView,
+  Row,
+  useComfortableRows,
+  VirtualList,
+} from '../../list-view.tsx';
 import { open, type Route, requestLink } from '../../page-route.ts';
-import { Chip, formatCount, Loading, SearchField, Select } from '../../parts.tsx';
-import { isInScope, useScope } from '../../scope.ts';
-import { shortenIds, Time, UserText, wordsOf } from '../../text.tsx';
+import { Chip, formatCount, Icon, Loading, SearchField, Select } from '../../parts.tsx';
+import { createNameFinder, isInScope, useScope } from '../../scope.ts';
+import { ClockTime, formatMs, shortenIds, UserText, wordsOf } from '../../text.tsx';
 import { RemovalButton } from '../../undo.tsx';
 import { ALL, useLog } from '../../use-loaded.ts';
 import { nameOfRequest, RequestDetail, toneOf } from './request-detail.tsx';
@@ -24,11 +32,14 @@ export function RequestsView({ route }: { readonly route: Route }) {
           {(!list || error) && <Loading error={error} />}
           <DroppedRequests count={droppedCount} />
           {list && <RequestList requests={list} route={route} />}
-          <LiveOnly>{list && <ClearButton countText={formatCount(list.length, 'request', 'requests')} />}</LiveOnly>
         </>
       }
+      actions={
+        <LiveOnly>{list && <ClearButton countText={formatCount(list.length, 'request', 'requests')} />}</LiveOnly>
+      }
+      isWide
       detailLabel="Open request"
-      detail={route.id !== undefined && <RequestDetail key={route.id} id={route.id} route={route} />}
+      detail={route.id !== undefined && <RequestDetail id={route.id} route={route} />}
       hint="Choose a request to see why it was answered so."
       back={requestLink(route, undefined)}
     />
@@ -58,11 +69,7 @@ function ClearButton({ countText }: { readonly countText: string }) {
       run: () => client.restoreRequests(),
     };
   };
-  return (
-    <p class="tools">
-      <RemovalButton label="Clear the journal" change={clear} />
-    </p>
-  );
+  return <RemovalButton label="Clear the journal" change={clear} />;
 }
 
 /** After these events, all requests are loaded again, because the journal may have changed in any way. */
@@ -96,6 +103,8 @@ const STATUSES: Readonly<Record<string, (status: number) => boolean>> = {
 /** The requests that the search and the filters choose. */
 function RequestList({ requests, route }: { requests: readonly RequestSummary[]; route: Route }) {
   const scope = useScope();
+  const nameOf = useMemo(() => createNameFinder(scope), [scope.tenants]);
+  const { isComfortable, rowsSwitch } = useComfortableRows();
   const { search = '', status = '' } = route.options;
   const words = wordsOf(search);
   const chosen = requests.filter(
@@ -106,6 +115,7 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
   );
   const change = (changes: Record<string, string>) =>
     open(requestLink(route, route.id, changes), { replace: 'search' in changes });
+  const ShownRow = isComfortable ? RequestRow : RequestLine;
   return (
     <>
       <div class="tools">
@@ -116,13 +126,19 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
           options={[['', 'Every status'], ...Object.keys(STATUSES)]}
           choose={(status) => change({ status })}
         />
+        {rowsSwitch}
       </div>
       <VirtualList
+        key={JSON.stringify([scope.tenant, search, status])}
         label={`Requests, ${chosen.length} of ${requests.length}`}
         items={chosen}
         openId={route.id}
         empty={requests.length > 0 ? NO_MATCH : 'The service has not got a request yet.'}
-        renderRow={(request) => request && <RequestRow request={request} words={words} route={route} />}
+        headings={!isComfortable && <LineHeadings cells={HEADINGS} />}
+        rowHeight={isComfortable ? undefined : LINE_HEIGHT}
+        renderRow={(request) =>
+          request && <ShownRow request={request} owner={ownerOf(request, nameOf)} words={words} route={route} />
+        }
         createLink={(id) => requestLink(route, id)}
       />
     </>
@@ -136,10 +152,64 @@ function textOf({ id, method, path, operation, key, status, code, reason }: Requ
   return [id, `${method} ${path}`, operation, key, status, code, reason].join('\n').toLowerCase();
 }
 
-/** One request of the list. */
-function RequestRow({ request, words, route }: { request: RequestSummary; words: readonly string[]; route: Route }) {
-  const { id, protocol, method, path, status, code, key, reason, realTime, faults } = request;
-  const more = [key ?? 'no key', code, faults.length > 0 && 'shaped by a fault'];
+const HEADINGS = {
+  kind: 'Method',
+  what: 'Operation',
+  state: 'Status',
+  duration: 'Took',
+  owner: 'Key of',
+  when: 'At (UTC)',
+};
+
+/** Returns whose key a request had: the address of an inbox, or the name of a workspace or a tenant. */
+function ownerOf({ key, principal }: RequestSummary, nameOf: ReturnType<typeof createNameFinder>): string {
+  if (!principal) return key === null ? 'no key' : 'no valid key';
+  const { tier, tenantId, workspaceId, inboxId } = principal;
+  const id = inboxId ?? workspaceId ?? tenantId;
+  return nameOf(id) ?? id ?? tier;
+}
+
+type RowProps = { request: RequestSummary; owner: string; words: readonly string[]; route: Route };
+
+/** One request of the list, in one line. */
+function RequestLine({ request, owner, words, route }: RowProps) {
+  const { id, protocol, method, path, operation, status, reason, realTime, durationMs, faults } = request;
+  const name = operation ?? shortenIds(protocol === 'http' ? path : `${protocol.toUpperCase()} ${path}`);
+  return (
+    <LineRow
+      href={requestLink(route, id)}
+      isOpen={route.id === id}
+      cells={{
+        kind: <UserText text={method} find={words} />,
+        what: (
+          <>
+            <UserText text={name} find={words} />{' '}
+            {reason !== null && <UserText inside="span" class="soft" text={shortenIds(reason)} find={words} />}
+          </>
+        ),
+        state: (
+          <>
+            <Chip tone={toneOf(status)} text={status || 'no reply'} />
+            {faults.length > 0 && (
+              <span class="warn" title="Shaped by a fault">
+                <Icon icon={Zap} />
+                <span class="hidden">shaped by a fault</span>
+              </span>
+            )}
+          </>
+        ),
+        duration: formatMs(durationMs),
+        owner: <UserText text={owner} />,
+        when: <ClockTime at={realTime} isReal />,
+      }}
+    />
+  );
+}
+
+/** One request of the list, in three lines. */
+function RequestRow({ request, owner, words, route }: RowProps) {
+  const { id, protocol, method, path, status, code, key, reason, realTime, durationMs, faults } = request;
+  const more = [owner, key, code, faults.length > 0 && 'shaped by a fault', formatMs(durationMs)];
   return (
     <Row
       href={requestLink(route, id)}
@@ -147,7 +217,7 @@ function RequestRow({ request, words, route }: { request: RequestSummary; words:
       icon={protocol === 'http' ? ArrowLeftRight : Server}
       tone={toneOf(status)}
       who={<UserText text={nameOfRequest(request)} find={words} />}
-      when={<Time at={realTime} isReal />}
+      when={<ClockTime at={realTime} isReal />}
       what={<UserText text={shortenIds(reason ?? `${method} ${path}`)} find={words} />}
       state={<Chip tone={toneOf(status)} text={status || 'no reply'} />}
       more={<UserText text={more.filter(Boolean).join(' · ')} find={words} />}

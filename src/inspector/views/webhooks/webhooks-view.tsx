@@ -3,11 +3,19 @@ import { useMemo } from 'preact/hooks';
 import type { FeedEvent } from '../../../control/journal/feed-event.ts';
 import { undefinedIfRefused } from '../../../control/table/client.ts';
 import { LiveOnly } from '../../inspector.ts';
-import { ListView, Row, VirtualList } from '../../list-view.tsx';
+import {
+  LINE_HEIGHT,
+  LineHeadings,
+  LineRow,
+  ListView,
+  Row,
+  useComfortableRows,
+  VirtualList,
+} from '../../list-view.tsx';
 import { deliveryLink, open, type Route } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Failure, Loading, SearchField, Select } from '../../parts.tsx';
-import { isInScope, useScope } from '../../scope.ts';
-import { Time, UserText, wordsOf } from '../../text.tsx';
+import { createNameFinder, isInScope, useScope } from '../../scope.ts';
+import { ClockTime, formatMs, UserText, wordsOf } from '../../text.tsx';
 import { ALL, useAction, useLoaded, useLog } from '../../use-loaded.ts';
 import { DeliveryDetail } from './delivery-detail.tsx';
 import { Endpoints } from './endpoints.tsx';
@@ -40,11 +48,12 @@ export function WebhooksView({ route }: { readonly route: Route }) {
           <WebhookTabs route={route} current="deliveries" />
           {(!shown || error) && <Loading error={error} />}
           {shown && <DeliveryList {...shown} />}
-          <LiveOnly>{shown && <Actions deliveries={shown.deliveries} route={route} />}</LiveOnly>
         </>
       }
+      actions={<LiveOnly>{shown && <Actions deliveries={shown.deliveries} route={route} />}</LiveOnly>}
+      isWide
       detailLabel="Open delivery"
-      detail={isOpen && shown && <Detail {...shown} />}
+      detail={isOpen && (shown ? <Detail {...shown} /> : <Loading error={error} />)}
       hint="Choose a delivery to see each attempt."
       back={deliveryLink(route, undefined)}
     />
@@ -59,12 +68,12 @@ function Actions({ deliveries, route }: Pick<DeliveryListProps, 'deliveries' | '
   const release = () => run((client) => client.releaseDeliveries({ tenant: scope.tenant }));
   const linkToForm = (open: string) => deliveryLink(route, undefined, { open });
   return (
-    <div class="tools">
+    <>
       <ButtonLink icon={Zap} text="Trigger an event" href={linkToForm('event')} />
       <ButtonLink icon={ShieldCheck} text="Check a signature" href={linkToForm('signature')} />
       {held > 0 && <Button icon={Play} text={`Release ${held} held`} disabled={isRunning} onClick={release} />}
       <Failure error={error} />
-    </div>
+    </>
   );
 }
 
@@ -99,6 +108,10 @@ export function useDeliveries() {
 function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
   const scope = useScope();
   const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
+  const nameOf = useMemo(() => createNameFinder(scope), [scope.tenants]);
+  const owners = new Map(webhooks.map((one) => [one.id, ownerOf(one, nameOf)]));
+  const { isComfortable, rowsSwitch } = useComfortableRows();
+  const ShownRow = isComfortable ? DeliveryRow : DeliveryLine;
   const inScope = deliveries.filter((one) => isInScope(scope, one));
   const { search = '', state = '', webhook = '' } = route.options;
   const words = wordsOf(search);
@@ -124,8 +137,10 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
           ]}
           choose={(webhook) => change({ webhook })}
         />
+        {rowsSwitch}
       </div>
       <VirtualList
+        key={JSON.stringify([scope.tenant, search, state, webhook])}
         label={`Deliveries, ${chosen.length} of ${inScope.length}`}
         items={chosen}
         openId={route.id}
@@ -134,7 +149,19 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
             ? 'No delivery matches the search and the filters.'
             : explainNone(webhooks.filter((one) => isInScope(scope, one)))
         }
-        renderRow={(one) => one && <DeliveryRow delivery={one} url={urlOf(one, urls)} find={words} route={route} />}
+        headings={!isComfortable && <LineHeadings cells={HEADINGS} isKindLong />}
+        rowHeight={isComfortable ? undefined : LINE_HEIGHT}
+        renderRow={(one) =>
+          one && (
+            <ShownRow
+              delivery={one}
+              url={urlOf(one, urls)}
+              owner={owners.get(one.webhookId) ?? 'a deleted webhook'}
+              find={words}
+              route={route}
+            />
+          )
+        }
         createLink={(id) => deliveryLink(route, id)}
       />
     </>
@@ -170,10 +197,55 @@ function isChosen(delivery: Delivery, url: string, words: readonly string[], opt
   return words.every((word) => text.includes(word));
 }
 
-type RowProps = { delivery: Delivery; url: string; find: readonly string[]; route: Route };
+const HEADINGS = {
+  kind: 'Event',
+  what: 'URL',
+  state: 'State',
+  duration: 'Took',
+  owner: 'Webhook of',
+  when: 'At (UTC)',
+};
 
-/** One delivery of the list. */
-function DeliveryRow({ delivery, url, find, route }: RowProps) {
+/** Returns the name of the workspace or the tenant to which a webhook belongs. A trace does not have it. */
+function ownerOf({ tenantId, workspaceId }: Webhook, nameOf: ReturnType<typeof createNameFinder>): string {
+  const id = workspaceId ?? tenantId;
+  return (nameOf(id) ?? id) || 'not in the trace';
+}
+
+type RowProps = { delivery: Delivery; url: string; owner: string; find: readonly string[]; route: Route };
+
+/** Returns a URL as a row shows it. */
+const shorten = (url: string) => url.replace(/^https?:\/\//, '');
+
+/** One delivery of the list, in one line. */
+function DeliveryLine({ delivery, url, owner, find, route }: RowProps) {
+  const { id, event, createdAt, attempts, state } = delivery;
+  const { text, tone } = markOf(delivery);
+  const last = attempts.at(-1);
+  return (
+    <LineRow
+      href={deliveryLink(route, id)}
+      isOpen={route.id === id}
+      isKindLong
+      cells={{
+        kind: <UserText text={event} find={find} />,
+        what: (
+          <>
+            <UserText text={shorten(url)} find={find} />{' '}
+            {state !== 'delivered' && <UserText inside="span" class="soft" text={summarise(delivery)} find={find} />}
+          </>
+        ),
+        state: <Chip tone={tone} text={[text, last?.status].filter(Boolean).join(' ')} />,
+        duration: last && formatMs(last.durationMs),
+        owner: <UserText text={owner} />,
+        when: <ClockTime at={createdAt} />,
+      }}
+    />
+  );
+}
+
+/** One delivery of the list, in three lines. */
+function DeliveryRow({ delivery, url, owner, find, route }: RowProps) {
   const { id, event, createdAt } = delivery;
   const { text, tone } = markOf(delivery);
   return (
@@ -183,10 +255,10 @@ function DeliveryRow({ delivery, url, find, route }: RowProps) {
       icon={WebhookIcon}
       tone={tone}
       who={<UserText text={event} find={find} />}
-      when={<Time at={createdAt} />}
-      what={<UserText text={url.replace(/^https?:\/\//, '')} find={find} />}
+      when={<ClockTime at={createdAt} />}
+      what={<UserText text={shorten(url)} find={find} />}
       state={<Chip tone={tone} text={text} />}
-      more={<UserText text={summarise(delivery)} find={find} />}
+      more={<UserText text={`${owner} · ${summarise(delivery)}`} find={find} />}
     />
   );
 }

@@ -29,7 +29,9 @@ test('a request appears at once, and the page says why it got 403', async (conte
   const { page, server } = await open(context, { hash: '#/requests' });
   await expect.poll(() => page.getByText('The service has not got a request yet.').count()).toBe(1);
   await sendRefused(server);
-  await expect.poll(() => rows(page).first().textContent()).toMatch(/^createWebhook.*403.*FORBIDDEN$/);
+  await expect
+    .poll(() => rows(page).first().textContent())
+    .toMatch(/^POSTcreateWebhook This ak_ key may not call.*403.*helpdesk@acme\.test/);
   await rows(page).first().click();
   await expect
     .poll(() => detail(page).locator('.reason').textContent())
