@@ -13,7 +13,7 @@ const traceId = report && trial !== null ? `trace-${trial}` : 'trace';
 /** Whether the page carries this trace. Otherwise it shows an emulator. */
 const isTrace = document.getElementById(traceId) !== null;
 const client = isTrace
-  ? createTraceClient({ readRun: () => unpack(`${traceId}-run`), readWhole: () => unpack(traceId) })
+  ? createTraceClient(() => openTrace(traceId))
   : createInspectorClient(() => void refusals.dispatchEvent(new Event('refused')));
 const feed = new LiveFeed(client);
 
@@ -29,10 +29,15 @@ if (!report || isTrace) {
   void feed.follow();
 }
 
-/** Reads a text that the page carries in an element, as base64 of gzip. */
-function unpack(id: string): Promise<string> {
-  const packed = atob(document.getElementById(id)?.textContent ?? '');
+/** Opens a text that the page carries in an element, as base64 of gzip, or whose URL the element names. */
+async function openTrace(id: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const element = document.getElementById(id);
+  if (element instanceof HTMLMetaElement) {
+    const { body } = await fetch(element.content);
+    if (body) return body;
+  }
+  const packed = atob(element?.textContent ?? '');
   const bytes = new Uint8Array(packed.length);
   for (let index = 0; index < packed.length; index += 1) bytes[index] = packed.charCodeAt(index);
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+  return new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
 }

@@ -39,7 +39,7 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
   const samples = useMemo(() => sampleByLastMail(allSamples), [allSamples]);
   const filter = JSON.stringify(options);
   // A run may be long, so its rows are chosen again only if something has changed.
-  const { counterparts, rows, items } = useMemo(() => {
+  const { counterparts, rows, items, failureCount } = useMemo(() => {
     const ofTenant = value ? selectRows(value.log.rows, { tenant }) : [];
     const rows = selectRows(ofTenant, { counterpart: options.counterpart, since: options.since });
     const chosen = filterRows(rows, options, samples);
@@ -47,12 +47,12 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
       counterparts: counterpartsOf(ofTenant),
       rows,
       items: createTimeline(chosen, options, samples),
+      failureCount: rows.filter((row) => isBadRow(row, samples)).length,
     };
   }, [value, tenant, filter, samples]);
   if (!value) return <Loading error={error} />;
   const change = (changes: Record<string, string | undefined>) =>
     open(linkTo('run', undefined, { ...options, ...changes }), { replace: true });
-  const failureCount = rows.filter((row) => isBadRow(row, samples)).length;
   return (
     <div class="run">
       <header>
