@@ -175,7 +175,8 @@ function isShown(event: Exclude<FeedEvent, MailEvent | EventOf<'request'>>): eve
 }
 
 function rowOf(event: FeedEvent) {
-  const tenant = 'tenantId' in event ? event.tenantId : undefined;
+  const owner = event.kind === 'fault' ? event.fault : event;
+  const tenant = owner && 'tenantId' in owner ? owner.tenantId : undefined;
   return { id: event.id, timeMs: Date.parse(event.realTime), tenant };
 }
 

@@ -15,27 +15,40 @@ import {
   TextField,
   textIn,
 } from '../../parts.tsx';
+import { useScope } from '../../scope.ts';
 import { Time, UserText } from '../../text.tsx';
 import { ConfirmButton, useUndoableChange } from '../../undo.tsx';
 import { type Action, useAction, useLoaded } from '../../use-loaded.ts';
 
-/** Resets the data, saves and compares checkpoints, and exports everything. */
+/** Resets the data, saves and compares checkpoints, and exports everything: of the chosen sandbox, or of the emulator. */
 export function StateView({ route }: { readonly route: Route }) {
+  const { sandbox, tenant } = useScope();
   const { run, error: actionError } = useAction();
-  const { value, error } = useLoaded((client) => client.listCheckpoints(), 'checkpoints');
-  const reset = useUndoableChange('Before the reset', (client) => client.reset());
+  const { value, error } = useLoaded((client) => client.listCheckpoints({}, { sandbox }), `checkpoints of ${sandbox}`);
+  const reset = useUndoableChange(
+    'Before the reset',
+    (client) => client.reset({}, { sandbox }),
+    async () => sandbox,
+  );
   const names = value?.checkpoints.map(({ name }) => name) ?? [];
   return (
     <div class="page">
       <div class="head">
         <h1>State</h1>
-        <Button icon={Download} text="Export as a fixture" onClick={() => run(exportState)} />
-        <ConfirmButton label="Reset all data" warning={warningOf('the start')} change={reset} />
+        <Button icon={Download} text="Export as a fixture" onClick={() => run(createExportCall(sandbox))} />
+        <ConfirmButton label="Reset all data" warning={warningOf('the start', sandbox)} change={reset} />
       </div>
+      {sandbox !== undefined && <p class="hint">This is the state of the chosen sandbox alone.</p>}
+      {sandbox === undefined && tenant !== undefined && (
+        <p class="hint">Tenants have no state of their own: this is the state of the whole emulator.</p>
+      )}
       <Failure error={actionError} />
       <section class="card" aria-label="Checkpoints">
         <h2>Checkpoints</h2>
-        <Form className="inline" submit={(data, { currentTarget }) => run(createSaveCall(data, currentTarget))}>
+        <Form
+          className="inline"
+          submit={(data, { currentTarget }) => run(createSaveCall(data, currentTarget, sandbox))}
+        >
           <TextField label="Name" name="name" required />
           <Button text="Save a checkpoint" type="submit" class="primary" />
         </Form>
@@ -52,36 +65,43 @@ export function StateView({ route }: { readonly route: Route }) {
   );
 }
 
-/** Says what is removed when a state is restored. */
-const warningOf = (state: string) =>
-  `This restores the data, keys, faults, correspondents, behaviours and clocks of ${state}. Everything ` +
-  'that was added or changed since is lost. It also removes all deliveries and requests, and closes all streams and ' +
-  'sandboxes; undo does not bring these back.';
+/** Says what is removed when a state of the emulator or of a sandbox is restored. */
+const warningOf = (state: string, sandbox: string | undefined) =>
+  sandbox === undefined
+    ? `This restores the data, keys, faults, correspondents, behaviours and clocks of ${state}. Everything ` +
+      'that was added or changed since is lost. It also removes all deliveries and requests, and closes all streams ' +
+      'and sandboxes; undo does not bring these back.'
+    : `This restores the data, keys, faults, correspondents and the clock of this sandbox as they were at ${state}. ` +
+      'Everything that was added or changed in it since is lost. It also removes its deliveries and requests, and ' +
+      'closes its streams; undo does not bring these back.';
 
-async function exportState(client: ControlClient): Promise<void> {
-  const fixture = await client.exportState();
+const createExportCall = (sandbox: string | undefined) => async (client: ControlClient) => {
+  const fixture = await client.exportState({}, { sandbox });
   saveFile('mailbox.json', new Blob([JSON.stringify(fixture, null, 2)]));
-}
+};
 
 /** Returns the call that saves a checkpoint and then empties the form. */
-const createSaveCall = (data: FormData, form: HTMLFormElement) => async (client: ControlClient) => {
-  await client.addCheckpoint({ name: textIn(data, 'name') });
-  form.reset();
-};
+const createSaveCall =
+  (data: FormData, form: HTMLFormElement, sandbox: string | undefined) => async (client: ControlClient) => {
+    await client.addCheckpoint({ name: textIn(data, 'name') }, { sandbox });
+    form.reset();
+  };
 
 type CheckpointProps = { name: string; createdAt: string; isOpen: boolean; run: Action['run'] };
 
 function Checkpoint({ name, createdAt, isOpen, run }: CheckpointProps) {
-  const change = (client: ControlClient) => client.restoreCheckpoint({ name });
-  const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, change);
+  const { sandbox } = useScope();
+  const change = (client: ControlClient) => client.restoreCheckpoint({ name }, { sandbox });
+  const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, change, async () => sandbox);
+  const remove = (client: ControlClient) => client.removeCheckpoint({ name }, { sandbox });
   return (
     <li aria-current={isOpen ? 'true' : undefined}>
       <Icon icon={Bookmark} />
       <UserText inside="strong" text={name} /> <Time at={createdAt} />
       <span class="buttons">
         <ButtonLink text="Compare" href={linkTo('state', name)} />
-        <ConfirmButton icon={RotateCcw} label="Restore" warning={warningOf(`“${name}”`)} change={restore} />
-        <Button text="Remove" class="quiet danger" onClick={() => run((client) => client.removeCheckpoint({ name }))} />
+        <ConfirmButton icon={RotateCcw} label="Restore" warning={warningOf(`“${name}”`, sandbox)} change={restore} />
+        <Button text="Remove" class="quiet danger" onClick={() => run(remove)} />
       </span>
     </li>
   );
@@ -95,7 +115,9 @@ const CHANGES = [
 
 /** Shows what differs between a checkpoint and another checkpoint, or the present state. */
 function Difference({ from, to, names }: { from: string; to: string; names: readonly string[] }) {
-  const { value, error } = useLoaded((client) => client.diffCheckpoints({ from, to }), `${from}/${to}`);
+  const { sandbox } = useScope();
+  const load = (client: ControlClient) => client.diffCheckpoints({ from, to }, { sandbox });
+  const { value, error } = useLoaded(load, `${sandbox}/${from}/${to}`);
   const changes = value && CHANGES.filter(([change]) => Object.keys(value[change]).length > 0);
   return (
     <section class="card" aria-label="Difference">
