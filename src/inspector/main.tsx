@@ -15,7 +15,7 @@ const isTrace = document.getElementById(traceId) !== null;
 /** The place in the report where the link to this trial is. */
 const reportUrl = report && isTrace ? `${location.pathname}#${traceId}-link` : undefined;
 const client = isTrace
-  ? createTraceClient({ readRun: () => unpack(`${traceId}-run`), readWhole: () => unpack(traceId) })
+  ? createTraceClient(() => openTrace(traceId))
   : createInspectorClient({
       onRefused: () => void refusals.dispatchEvent(new Event('refused')),
       whenLive: () => feed.whenLive(),
@@ -34,10 +34,15 @@ if (!report || isTrace) {
   void feed.follow();
 }
 
-/** Reads a text that the page carries in an element, as base64 of gzip. */
-function unpack(id: string): Promise<string> {
-  const packed = atob(document.getElementById(id)?.textContent ?? '');
+/** Opens a text that the page carries in an element, as base64 of gzip, or whose URL the element names. */
+async function openTrace(id: string): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+  const element = document.getElementById(id);
+  if (element instanceof HTMLMetaElement) {
+    const { body } = await fetch(element.content);
+    if (body) return body;
+  }
+  const packed = atob(element?.textContent ?? '');
   const bytes = new Uint8Array(packed.length);
   for (let index = 0; index < packed.length; index += 1) bytes[index] = packed.charCodeAt(index);
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+  return new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
 }

@@ -1,16 +1,24 @@
 import type { FeedEvent } from '../control/journal/feed-event.ts';
 import type { JournalEntry, JournalMail } from '../control/journal/journal-entry.ts';
-import type { TraceHeader, TraceLine } from '../control/journal/trace.ts';
 import { type ControlClient, RefusedCallError, type ReplyTo } from '../control/table/client.ts';
-import { wordsOf } from './text.tsx';
+import type { TraceHeader, TraceLine } from '../control/trace.ts';
+import { parseTerms, type SearchTerm } from './views/mail/find-conditions.ts';
 
 type Story = Extract<TraceLine, { type: 'story' }>;
 type Delivery = ReplyTo<'getDelivery'>;
-type Tenants = ReplyTo<'listTenants'>['tenants'];
+type Tenant = ReplyTo<'listTenants'>['tenants'][number];
+
+/** What the run of a trace needs. */
+interface Run {
+  readonly header: TraceHeader | undefined;
+  readonly tenants: readonly Extract<TraceLine, { type: 'tenant' }>[];
+  readonly samples: readonly Extract<TraceLine, { type: 'sample' }>[];
+  readonly events: readonly FeedEvent[];
+}
 
 /** A trace: what happened in an emulator, which need not run any more. */
 interface Trace {
-  readonly header: TraceHeader;
+  readonly run: Run;
   readonly entries: readonly JournalEntry[];
   readonly stories: ReadonlyMap<string, Story>;
 }
@@ -18,26 +26,29 @@ interface Trace {
 /** Why a call fails that a trace cannot answer. */
 const READ_ONLY = 'This is a trace, a record of what has happened. It does not have this, and cannot be changed.';
 
-/** Reads the text of a trace. */
-interface TraceSource {
-  /** Reads it without the details that the run does not show: stories, headers, bodies, and entries of other kinds. */
-  readonly readRun: () => Promise<string>;
-  /** Reads all of it. */
-  readonly readWhole: () => Promise<string>;
-}
+/** Why a search for unread mail fails. */
+const UNREAD_UNKNOWN = 'A trace does not say which mail is unread. Remove is:unread from the search.';
+
+/** Opens the text of a trace. */
+type OpenTrace = () => Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 
 /**
  * Creates a client of the control plane that answers from a trace. It answers the calls by which the views of a trace
- * read, and refuses all others. The whole trace is read when a call needs its details.
+ * read, and refuses all others. A trace may be long, so only what the run shows is kept at first; when a call needs the
+ * details, the trace is read once more.
  */
-export function createTraceClient({ readRun, readWhole }: TraceSource): ControlClient {
-  const run = readRun().then((text) => createRunReads(parseTrace(text)));
+export function createTraceClient(openTrace: OpenTrace): ControlClient {
+  const run = readRun(openTrace);
+  const runReads = run.then(createRunReads);
   let whole: Promise<Reads> | undefined;
   return new Proxy({} as ControlClient, {
     get: (_, name: keyof ControlClient) => async (input: never) => {
-      const readFromRun = (await run)[name];
+      if (name === 'readFeed' && (input as { readonly follow?: boolean } | undefined)?.follow !== false) {
+        return neverEnding();
+      }
+      const readFromRun = (await runReads)[name];
       if (readFromRun) return readFromRun(input);
-      whole ??= readWhole().then((text) => createReads(parseTrace(text)));
+      whole ??= readDetails(await run, openTrace).then(createReads);
       const read = (await whole)[name];
       if (!read) throw new RefusedCallError(READ_ONLY);
       return read(input);
@@ -45,30 +56,98 @@ export function createTraceClient({ readRun, readWhole }: TraceSource): ControlC
   });
 }
 
+/** A feed of a trace, in which nothing happens any more. */
+async function* neverEnding(): AsyncGenerator<FeedEvent> {
+  await new Promise(() => {});
+}
+
+/** Reads what the run shows. @throws {RefusedCallError} if the trace cannot be read to its end. */
+async function readRun(openTrace: OpenTrace): Promise<Run> {
+  let header: TraceHeader | undefined;
+  const run = { tenants: [] as Run['tenants'][number][], samples: [] as Run['samples'][number][] };
+  const events: FeedEvent[] = [];
+  await readLines(openTrace, (line, number) => {
+    if (line.type === 'entry') {
+      const event = toEvent(line as unknown as JournalEntry, `trace-${number}`);
+      if (event) events.push(event);
+    } else if (line.type === 'trace') header = line;
+    else if (line.type === 'tenant') run.tenants.push(line);
+    else if (line.type === 'sample') run.samples.push(line);
+  });
+  return { ...run, header, events };
+}
+
+/** Reads the details. */
+async function readDetails(run: Run, openTrace: OpenTrace): Promise<Trace> {
+  const entries: JournalEntry[] = [];
+  const stories = new Map<string, Story>();
+  await readLines(openTrace, (line) => {
+    if (line.type === 'entry') entries.push(line as unknown as JournalEntry);
+    else if (line.type === 'story') stories.set(line.messageId, line);
+  });
+  return { run, entries, stories };
+}
+
+/**
+ * Passes on each line of a trace as soon as it is there, with its number.
+ *
+ * @throws {RefusedCallError} if a line is not JSON.
+ */
+async function readLines(openTrace: OpenTrace, add: (line: TraceLine, number: number) => void): Promise<void> {
+  const reader = (await openTrace()).getReader();
+  const decoder = new TextDecoder();
+  let number = 0;
+  const addText = (text: string) => {
+    number += 1;
+    if (text.trim() === '') return;
+    let line: TraceLine;
+    try {
+      line = JSON.parse(text);
+    } catch {
+      throw new RefusedCallError(`This trace cannot be shown: its line ${number} is not JSON.`);
+    }
+    add(line, number);
+  };
+  let start: string[] = [];
+  for (;;) {
+    const { done, value } = await reader.read();
+    const lines = decoder.decode(value, { stream: !done }).split('\n');
+    for (let index = 0; index < lines.length - 1; index += 1) {
+      const line = lines[index] ?? '';
+      addText(start.length > 0 ? start.join('') + line : line);
+      start = [];
+    }
+    start.push(lines.at(-1) ?? '');
+    if (done) break;
+  }
+  addText(start.join(''));
+}
+
 /** The calls that can be answered. */
 type Reads = { readonly [Call in keyof ControlClient]?: (input: never) => Promise<unknown> };
 
 /** Returns the calls that a trace without details can answer. */
-function createRunReads(trace: Trace): Reads {
-  const { header, entries } = trace;
+function createRunReads(run: Run): Reads {
+  const { header, samples, events } = run;
+  const tenants = tenantsOf(run);
   return {
-    getControlHealth: async () => ({ version: header.writtenBy.version }),
+    getControlHealth: async () => ({ version: header?.writtenBy.version }),
     getClock: async () => ({ now: new Date().toISOString(), frozen: false }),
-    listTenants: async () => ({ tenants: tenantsOf(trace, mailsOf(entries)) }),
+    listTenants: async () => ({ tenants }),
     listSandboxes: async () => ({ sandboxes: [] }),
     listKeys: async () => ({ keys: [] }),
     listCorrespondents: async () => ({ correspondents: [] }),
-    listSamples: async () => ({ samples: [] }),
-    readFeed: async ({ follow = true }: { readonly follow?: boolean } = {}) =>
-      readEvents(follow ? [] : eventsOf(trace), follow),
-    readJournal: async () => ({ entries: [], dropped: header.losses }),
+    listSamples: async () => ({ samples }),
+    readFeed: async () => events,
+    readJournal: async () => ({ entries: [], dropped: header?.losses ?? {} }),
   };
 }
 
 /** Returns the calls that a whole trace can answer. */
 function createReads(trace: Trace): Reads {
-  const { header, entries, stories } = trace;
+  const { run, entries, stories } = trace;
   const mails = mailsOf(entries);
+  const matches = createMatcher(trace);
   const mailById = new Map(mails.map((mail) => [mail.id, mail]));
   const bounces = new Map(
     entries.flatMap((entry) => (entry.kind === 'mail-bounced' ? [[entry.data.mail.id, entry.at] as const] : [])),
@@ -97,8 +176,10 @@ function createReads(trace: Trace): Reads {
     listMail: async () => ({ messages: mails }),
     searchMail: async (query: Parameters<ControlClient['searchMail']>[0] = {}) => {
       const { offset = 0, limit = 50, search = '', indexOf } = query;
-      const words = wordsOf(String(search));
-      const found = mails.filter((mail) => isFound(mail, query, words)).toReversed();
+      const terms = parseTerms(String(search));
+      if (terms.some(({ field }) => field === 'is:unread')) throw new RefusedCallError(UNREAD_UNKNOWN);
+      const found = mails.filter((mail) => matches(mail, query, terms)).toReversed();
+      const words = terms.flatMap(({ field, text }) => (MARKED_FIELDS.has(field) ? text : []));
       return {
         total: found.length,
         words,
@@ -128,7 +209,7 @@ function createReads(trace: Trace): Reads {
     listDeliveries: async () => ({ deliveries: [...deliveries.values()] }),
     getDelivery: async ({ id }: { readonly id: string }) => find(deliveries, id),
     listWebhookSettings: async () => ({ webhooks: webhooksOf(trace) }),
-    listRequests: async () => ({ requests: [...requests.values()], dropped: header.losses.request }),
+    listRequests: async () => ({ requests: [...requests.values()], dropped: run.header?.losses.request }),
     getRequest: async ({ id }: { readonly id: string }) => find(requests, id),
   };
 }
@@ -140,16 +221,6 @@ function mailsOf(entries: readonly JournalEntry[]) {
 
 /** A mail of the journal with its inbox. */
 type TraceMail = JournalMail['mail'] & Pick<JournalMail, 'inbox'>;
-
-/** Parses the lines. The program that wrote them into the page has checked them. */
-function parseTrace(text: string): Trace {
-  const lines = text.split('\n').flatMap((line): TraceLine[] => (line.trim() === '' ? [] : [JSON.parse(line)]));
-  return {
-    header: lines[0] as TraceHeader,
-    entries: lines.flatMap((line) => (line.type === 'entry' ? [line as unknown as JournalEntry] : [])),
-    stories: new Map(lines.flatMap((line) => (line.type === 'story' ? [[line.messageId, line] as const] : []))),
-  };
-}
 
 function isMail(entry: JournalEntry): entry is JournalEntry<'mail-received' | 'mail-sent'> {
   return entry.kind === 'mail-received' || entry.kind === 'mail-sent';
@@ -170,39 +241,87 @@ const PLAIN_KINDS: ReadonlySet<string> = new Set<FeedEvent['kind']>([
   ...(['reset', 'failure'] as const),
 ]);
 
-/** Returns the events that the feed of the emulator had. */
-function eventsOf({ entries }: Trace): FeedEvent[] {
-  return entries.flatMap((entry, index): FeedEvent[] => {
-    const common = { id: `trace-${index}`, realTime: entry.realTime };
-    if (isRequest(entry)) return [{ ...common, kind: 'request', request: entry.data }];
-    if (isMail(entry)) {
-      const kind = entry.kind === 'mail-received' ? 'mail' : entry.kind;
-      const { inbox, source } = entry.data;
-      const { id: messageId, tenantId, inboxId, threadId, from, to, subject, plainBody } = entry.data.mail;
-      const excerpt = plainBody.trim().slice(0, EXCERPT_LENGTH);
-      const mail = { messageId, tenantId, inboxId, threadId, from, to, subject, excerpt };
-      return [{ ...common, kind, ...mail, inbox, source }];
+/** The details of requests and attempts that the feed does not have. */
+const NO_DETAILS = { request: undefined, reply: undefined };
+const NO_RESPONSE = { responseHeaders: undefined, responseBody: undefined, thrown: undefined };
+
+/**
+ * Returns the event that the feed of the emulator had for an entry; `undefined` if it had none. The entry is changed for
+ * it, because to copy the fields of many entries would take longer than to read them.
+ */
+function toEvent(entry: JournalEntry, id: string): FeedEvent | undefined {
+  const { kind, realTime } = entry;
+  const common = { id, realTime };
+  if (isRequest(entry)) return { ...common, kind: 'request', request: Object.assign(entry.data, NO_DETAILS) };
+  if (isMail(entry)) {
+    const { inbox, source, mail } = entry.data;
+    const { id: messageId, tenantId, inboxId, threadId, from, to, subject, plainBody } = mail;
+    const excerpt = plainBody.trim().slice(0, EXCERPT_LENGTH);
+    const shown = { messageId, tenantId, inboxId, threadId, from, to, subject, excerpt, inbox, source };
+    return { ...common, kind: kind === 'mail-received' ? 'mail' : 'mail-sent', ...shown };
+  }
+  if (!PLAIN_KINDS.has(kind)) return undefined;
+  if (kind === 'attempt') Object.assign(entry.data, NO_RESPONSE);
+  return Object.assign(entry.data, common, { kind }) as unknown as FeedEvent;
+}
+
+/** The fields of a search whose text is marked where a mail contains it. */
+const MARKED_FIELDS: ReadonlySet<string> = new Set(['from:', 'to:', 'subject:', 'text']);
+
+/** What chooses mail beside the words of a search. */
+type MailChoice = { readonly [Name in 'tenant' | 'workspace' | 'inbox' | 'folder']?: unknown };
+
+/** Creates a function that returns whether a search finds a mail, as the search of the emulator does. */
+function createMatcher({ run, entries }: Trace) {
+  const tenants = tenantsOf(run);
+  const workspaceByInbox = new Map(
+    tenants.flatMap(({ workspaces }) => workspaces.flatMap(({ id, inboxes }) => inboxes.map((each) => [each.id, id]))),
+  );
+  const domains = new Map(run.tenants.map(({ id, domain }) => [id, domain]));
+  const sandboxes = new Map(
+    tenants.flatMap(({ id, name, isSandbox }) =>
+      isSandbox ? [[id, { name: name.toLowerCase(), domain: domains.get(id) ?? '' }] as const] : [],
+    ),
+  );
+  const sampleIds = new Set(entries.flatMap((entry) => (entry.kind === 'sample' ? entry.data.messageIds : [])));
+  const texts = new Map<string, string>();
+  const textOf = ({ id, from, to, cc, subject, plainBody, htmlBody }: TraceMail) => {
+    const text = texts.get(id) ?? [from, ...to, ...cc, subject, plainBody, htmlBody ?? ''].join('\n').toLowerCase();
+    texts.set(id, text);
+    return text;
+  };
+  const isIn = (text: string, ...wholes: readonly string[]) => wholes.some((each) => each.toLowerCase().includes(text));
+  const matchesTerm = (mail: TraceMail, { field, text }: SearchTerm): boolean => {
+    switch (field) {
+      case 'from:':
+        return isIn(text, mail.from);
+      case 'to:':
+        return isIn(text, ...mail.to, ...mail.cc, ...mail.bcc);
+      case 'subject:':
+        return isIn(text, mail.subject);
+      case 'inbox:':
+        return isIn(text, mail.inbox, mail.inboxId);
+      case 'sandbox:': {
+        const sandbox = sandboxes.get(mail.tenantId);
+        if (!sandbox) return false;
+        return sandbox.name.includes(text) || [sandbox.domain, mail.tenantId].some((each) => each.startsWith(text));
+      }
+      case 'has:attachment':
+        return mail.attachments.length > 0;
+      case 'is:sample':
+        return sampleIds.has(mail.id);
+      default:
+        return textOf(mail).includes(text);
     }
-    return PLAIN_KINDS.has(entry.kind) ? [{ ...entry.data, ...common, kind: entry.kind } as unknown as FeedEvent] : [];
-  });
-}
-
-/** Sends events. A feed that is followed does not end. */
-async function* readEvents(events: readonly FeedEvent[], isFollowed: boolean): AsyncGenerator<FeedEvent> {
-  yield* events;
-  if (isFollowed) await new Promise(() => {});
-}
-
-function isFound(
-  { tenantId, inboxId, direction, from, to, subject, plainBody }: TraceMail,
-  { tenant, workspace, inbox, folder = 'all' }: { [Name in 'tenant' | 'workspace' | 'inbox' | 'folder']?: unknown },
-  words: readonly string[],
-): boolean {
-  if ((tenant ?? tenantId) !== tenantId || (inbox ?? inboxId) !== inboxId) return false;
-  if ((workspace ?? tenantId) !== tenantId) return false;
-  if (folder !== 'all' && folder !== (direction === 'inbound' ? 'inbox' : 'sent')) return false;
-  const text = [from, ...to, subject, plainBody].join('\n').toLowerCase();
-  return words.every((word) => text.includes(word));
+  };
+  return (mail: TraceMail, choice: MailChoice, terms: readonly SearchTerm[]): boolean => {
+    const { tenantId, inboxId, direction } = mail;
+    const { tenant = tenantId, workspace, inbox = inboxId, folder = 'all' } = choice;
+    if (tenant !== tenantId || inbox !== inboxId) return false;
+    if (workspace !== undefined && workspace !== (workspaceByInbox.get(inboxId) ?? tenantId)) return false;
+    if (folder !== 'all' && folder !== (direction === 'inbound' ? 'inbox' : 'sent')) return false;
+    return terms.every((term) => matchesTerm(mail, term));
+  };
 }
 
 /** Returns the deliveries as they were at the end of the trace. The requests that were sent are not in a trace. */
@@ -248,26 +367,44 @@ function webhooksOf({ entries, stories }: Trace) {
   return [...urls].map(([id, url]) => ({ id, url, events: [], isActive: true, secret: '' }));
 }
 
-/** Returns the tenants that had mail. A trace does not have their names, so the domain of an inbox names them. */
-function tenantsOf({ header, entries }: Trace, mails: readonly TraceMail[]): Tenants {
-  const sandboxes = new Map<string | null, string | null>([[header.sandbox, null]]);
-  for (const { kind, data } of entries) if (kind === 'sandbox') sandboxes.set(data.tenantId, data.name);
+/**
+ * Returns the tenants of a trace, with the numbers of their mails in it. One that was gone at the end is known by its mail
+ * alone, and is named by the domain of an inbox.
+ */
+function tenantsOf({ header, tenants, events }: Run): Tenant[] {
+  const mails = events.flatMap((event) => (event.kind === 'mail' || event.kind === 'mail-sent' ? event : []));
   const counts = countBy(mails, ({ inboxId }) => inboxId);
-  return [...new Set(mails.map(({ tenantId }) => tenantId))].map((id) => {
-    const own = mails.filter(({ tenantId }) => tenantId === id);
-    const domain = own[0]?.inbox.split('@')[1] ?? id;
-    const addresses = new Map(own.map(({ inboxId, inbox }) => [inboxId, inbox]));
-    const inboxes = [...addresses].map(([id, address]) => ({
-      id,
+  const known = new Set(tenants.map(({ id }) => id));
+  const sandboxes = new Map<string | null, string | null>([[header?.sandbox ?? null, null]]);
+  for (const event of events) if (event.kind === 'sandbox') sandboxes.set(event.tenantId, event.name);
+  const present = tenants.map(({ type, domain, workspaces, ...tenant }) => ({
+    ...tenant,
+    workspaces: workspaces.map(({ inboxes, ...workspace }) => ({
+      ...workspace,
+      inboxes: inboxes.map((inbox) => ({ ...inbox, messages: counts.get(inbox.id) ?? 0, unread: 0 })),
+    })),
+  }));
+  const gone = new Map<string, Map<string, string>>();
+  for (const { tenantId, inboxId, inbox } of mails) {
+    if (known.has(tenantId)) continue;
+    const addresses = gone.get(tenantId) ?? new Map<string, string>();
+    gone.set(tenantId, addresses.set(inboxId, inbox));
+  }
+  return [...present, ...[...gone].map(([id, addresses]) => toGoneTenant(id, addresses))];
+
+  function toGoneTenant(id: string, addresses: ReadonlyMap<string, string>): Tenant {
+    const inboxes = [...addresses].map(([inboxId, address]) => ({
+      id: inboxId,
       address,
       displayName: null,
       isPaused: false,
-      messages: counts.get(id) ?? 0,
+      messages: counts.get(inboxId) ?? 0,
       unread: 0,
     }));
+    const domain = inboxes[0]?.address.split('@')[1] ?? id;
     const workspaces = [{ id, name: 'Inboxes', inboxes }];
-    return { id, name: sandboxes.get(id) ?? domain, isSandbox: sandboxes.has(id), workspaces } as Tenants[number];
-  });
+    return { id, name: sandboxes.get(id) ?? domain, isSandbox: sandboxes.has(id), workspaces };
+  }
 }
 
 function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, number> {

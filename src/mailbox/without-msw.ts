@@ -78,7 +78,6 @@ export type {
   RequestSummary,
 } from '../control/journal/request-entry.ts';
 export type { MailStory, WebhookStory } from '../control/journal/story.ts';
-export type { TraceOptions } from '../control/journal/trace.ts';
 export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
 export type { AdvanceOptions, MailboxClock } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
@@ -91,6 +90,7 @@ export type { Checkpoint } from '../control/state/checkpoints.ts';
 export type { ByKindAndId, ChangedField, StateDiff, StateItem, StateKind } from '../control/state/diff-states.ts';
 export type { Persistence } from '../control/state/page-storage.ts';
 export type { StateControls } from '../control/state/state-controls.ts';
+export type { TraceOptions } from '../control/trace.ts';
 export type { TriggerOptions } from '../control/trigger.ts';
 export type { AddWebhookOptions, SecretReceiver } from '../control/webhook-receiver.ts';
 export { defaultFixture } from '../fixture/default-fixture.ts';

@@ -11,6 +11,7 @@ import { benchRouting } from './routing.ts';
 import { benchSandboxes } from './sandboxes.ts';
 import { benchStart } from './start.ts';
 import { benchThroughput } from './throughput.ts';
+import { benchTrace } from './trace.ts';
 
 /** The parts of the bench by name; `npm run bench -- start throughput` runs only these. */
 const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
@@ -26,6 +27,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
   hostile: benchHostile,
   imap: benchImap,
   memory: benchMemory,
+  trace: benchTrace,
 };
 const WIDTHS = [62, 55, 16];
 

@@ -1,41 +1,45 @@
-import { NAME } from '../../basics/version.ts';
-import { TRACE_VERSION, type TraceHeader, type TraceLine, traceLine } from '../../control/journal/trace.ts';
+import { createReadStream } from 'node:fs';
+import type { TraceHeader, TraceLine } from '../../control/trace.ts';
 import { readRegularFile } from '../../server/regular-file.ts';
 import { replaceFile } from '../../server/replace-file.ts';
-import { CannotRunError, type RunCommand, readText, type Terminal } from '../command.ts';
+import { type RunCommand, readText, type Terminal } from '../command.ts';
 import { explainWriteError } from '../files.ts';
 import { toPrintable } from '../layout.ts';
+import { readTrace } from './read-trace.ts';
 
 /**
  * Prints what happened to each mail of a trace, and the requests that were refused. With `--open` or `--html`, makes a
  * page of the trace instead.
  */
 export const show: RunCommand = async (terminal, flags, file = '') => {
-  const bytes = await readRegularFile(file).catch((error: NodeJS.ErrnoException) => {
-    throw new CannotRunError(`The trace ${file} cannot be read: ${error.message}.`);
-  });
   const target = readText(flags.html);
   if (target !== undefined || flags.open?.value === true) {
-    await showPage(terminal, { bytes, file }, { target, isOpened: flags.open?.value === true });
+    await showPage(terminal, file, { target, isOpened: flags.open?.value === true });
     return;
   }
-  const [header, ...lines] = parseTrace({ bytes, file });
-  const stories = lines.flatMap((line) => (line.type === 'story' ? line : []));
+  let header: TraceHeader | undefined;
+  const stories: StoryLine[] = [];
+  const refused: string[] = [];
+  const counts = new Map<string, number>();
+  for await (const lines of readTrace(file)) {
+    for (const line of lines) {
+      if (line.type === 'trace') header = line;
+      else if (line.type === 'story') stories.push(line);
+      else if (line.type === 'entry') {
+        counts.set(line.kind, (counts.get(line.kind) ?? 0) + 1);
+        refused.push(...describeRefusal(line));
+      }
+    }
+  }
   if (flags.json?.value === true) {
     for (const { type: _, ...story } of stories) terminal.out(JSON.stringify(story));
     return;
   }
-  const entries = lines.flatMap((line) => (line.type === 'entry' ? line : []));
-  for (const line of describeHeader(header, entries)) terminal.out(toPrintable(line));
+  for (const line of header ? describeHeader(header, counts) : []) terminal.out(toPrintable(line));
   for (const story of stories) {
     terminal.out('');
     for (const line of story.lines) terminal.out(toPrintable(line));
   }
-  const refused = entries.flatMap(({ kind, data }) => {
-    const { id, method, path, status, reason } = data as Readonly<Record<string, unknown>>;
-    const isRefused = (kind === 'request' || kind === 'mail-command') && Number(status) >= 400;
-    return isRefused ? `  ${id}, ${method} ${path} → ${status}: ${reason}` : [];
-  });
   if (refused.length > 0) terminal.out('');
   for (const line of refused.length > 0 ? ['Refused requests:', ...refused] : []) terminal.out(toPrintable(line));
 };
@@ -50,29 +54,40 @@ interface PageOptions {
 /** Writes a trace as a page, and serves the page until the command is interrupted. */
 async function showPage(
   { out, err, env, interrupted }: Terminal,
-  trace: TraceFile,
+  file: string,
   { target, isOpened }: PageOptions,
 ): Promise<void> {
-  const { servePage, writeTracePage } = await import('../../server/http/trace-page.ts');
-  const page = await writeTracePage(trace.bytes, parseLines(trace));
+  const { serveTrace, writeTracePage } = await import('../../server/http/trace-page.ts');
   if (target !== undefined) {
+    for await (const _ of readTrace(file));
+    const page = await writeTracePage(await readRegularFile(file));
     await replaceFile(target, page).catch((error) => {
       throw explainWriteError(error, target);
     });
     out(`The page is in ${target}.`);
   }
   if (!isOpened) return;
-  const { url, close } = await servePage(page);
+  // A file that is no trace is not opened. The page checks the lines that follow, because to do so here would take long.
+  for await (const _ of readTrace(file)) break;
+  const { url, close } = await serveTrace(() => createReadStream(file));
   out(`The trace is at ${url} until you end this command.`);
   (await import('./open-browser.ts')).openBrowser(url, env, err);
   await interrupted;
   close();
 }
 
+type StoryLine = Extract<TraceLine, { type: 'story' }>;
 type EntryLine = Extract<TraceLine, { type: 'entry' }>;
 
-function describeHeader({ writtenAt, sandbox, losses }: TraceHeader, entries: readonly EntryLine[]): string[] {
-  const count = (...kinds: readonly string[]) => entries.filter(({ kind }) => kinds.includes(kind)).length;
+/** Describes a request that was refused in a line; an empty list for other entries. */
+function describeRefusal({ kind, data }: EntryLine): string[] {
+  const { id, method, path, status, reason } = data as Readonly<Record<string, unknown>>;
+  const isRefused = (kind === 'request' || kind === 'mail-command') && Number(status) >= 400;
+  return isRefused ? [`  ${id}, ${method} ${path} → ${status}: ${reason}`] : [];
+}
+
+function describeHeader({ writtenAt, sandbox, losses }: TraceHeader, counts: ReadonlyMap<string, number>): string[] {
+  const count = (...kinds: readonly string[]) => kinds.reduce((sum, kind) => sum + (counts.get(kind) ?? 0), 0);
   const numbers = [
     plural(count('mail-received'), 'mail arrived', 'mails arrived'),
     plural(count('mail-sent'), 'was sent', 'were sent'),
@@ -87,58 +102,4 @@ function describeHeader({ writtenAt, sandbox, losses }: TraceHeader, entries: re
 
 function plural(count: number, one: string, several: string): string {
   return `${count} ${count === 1 ? one : several}`;
-}
-
-/** The content of the file of a trace, and its name. */
-interface TraceFile {
-  readonly bytes: Buffer;
-  readonly file: string;
-}
-
-/** Parses a trace: its header, and its other lines. @throws {CannotRunError} if the file is no trace of this format. */
-function parseTrace(trace: TraceFile): readonly [TraceHeader, ...TraceLine[]] {
-  const [header, ...lines] = parseLines(trace);
-  return [header as TraceHeader, ...lines];
-}
-
-/**
- * Parses the lines of a trace, one at a time, because a trace may be long. The first one is the header.
- *
- * @throws {CannotRunError} if the file is no trace of this format.
- */
-function* parseLines({ bytes, file }: TraceFile): Generator<TraceLine, void> {
-  let hasHeader = false;
-  for (const [index, text] of bytes.toString().split('\n').entries()) {
-    const line = text.trim() === '' ? undefined : parseLine(text, index + 1, file);
-    if (!line) continue;
-    if (!hasHeader && line.type !== 'trace') break;
-    hasHeader = true;
-    yield line;
-  }
-  if (hasHeader) return;
-  throw new CannotRunError(`The file ${file} is not a trace of ${NAME}: its first line must have the type "trace".`);
-}
-
-const KNOWN_TYPES: ReadonlySet<string> = new Set<TraceLine['type']>(['trace', 'entry', 'story']);
-
-/** Parses a line. A line of a type that this version does not know is skipped. */
-function parseLine(line: string, number: number, file: string): TraceLine | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    throw new CannotRunError(`The file ${file} is not a trace of ${NAME}: line ${number} is not JSON.`);
-  }
-  const { type, version } = Object(value) as { readonly type?: unknown; readonly version?: unknown };
-  if (type === 'trace' && Number(version) > TRACE_VERSION) {
-    throw new CannotRunError(
-      `The trace ${file} has the version ${version}, and this ${NAME} reads up to ${TRACE_VERSION}; use a newer one.`,
-    );
-  }
-  if (typeof type === 'string' && !KNOWN_TYPES.has(type)) return undefined;
-  const parsed = traceLine().safeParse(value);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const path = issue?.path.join('.') || 'it';
-  throw new CannotRunError(`The file ${file} is not a trace of ${NAME}: line ${number}: ${path}: ${issue?.message}.`);
 }

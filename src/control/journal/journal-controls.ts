@@ -3,6 +3,7 @@ import { lazy } from '../../basics/lazy-schema.ts';
 import { parseOrRefuse } from '../../contract/errors.ts';
 import type { EntryKind } from '../../world/journal/entry.ts';
 import type { ControlScope } from '../control-scope.ts';
+import { type TraceOptions, traceOptions, writeTrace } from '../trace.ts';
 import type { FeedEvent, FeedOptions } from './feed-event.ts';
 import { findRequest, listRequests } from './find-requests.ts';
 import {
@@ -16,7 +17,6 @@ import {
 import type { RequestEntry, RequestFilter, RequestSummary } from './request-entry.ts';
 import { showRequest, showSummary } from './show-request.ts';
 import { type MailStory, tellStory } from './story.ts';
-import { type TraceOptions, traceOptions, writeTrace } from './trace.ts';
 
 /** The control methods for the journal of requests and the live feed. */
 export interface JournalControls {

@@ -6,6 +6,7 @@ import { composeMail } from '../../service/mail/mime/compose-mail.ts';
 import { type HeaderField, listHeaders, writeTraceFields } from '../../service/mail/mime/header.ts';
 import { FILE_COLUMNS, fileFields, type MailFile, showView, viewFields } from '../../service/mail/show-mail.ts';
 import { showMessage } from '../../service/operations/replies.ts';
+import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
 import type { AttachmentRow, InboxRow, MessageRow, ShownFields } from '../../world/store/rows.ts';
 import { pick, shownFields } from '../../world/store/rows.ts';
 import { type ShownRow, showRow } from '../../world/store/state.ts';
@@ -144,7 +145,7 @@ export function createMailInspection(scope: ControlScope): MailInspection {
     return { world: found.world, message: found.row };
   };
   return {
-    tenants: () => worlds.all().map((world) => showTenant(world, !worlds.ownWorlds().includes(world))),
+    tenants: () => showTenants(worlds),
     searchMail: (search = {}) => searchMail(scope, parseOrRefuse('The search', mailSearch(), search)),
     drafts: (filter = {}) => listDrafts(worlds, parseOrRefuse('The filter', draftFilter(), filter)),
     mail(id) {
@@ -171,6 +172,12 @@ export function createMailInspection(scope: ControlScope): MailInspection {
       return showRow(file);
     },
   };
+}
+
+/** Returns the tenants and sandboxes with their inboxes. In the worlds of a sandbox, its own world counts as a tenant. */
+export function showTenants(worlds: ReachableWorlds): TenantSummary[] {
+  const own = new Set(worlds.ownWorlds());
+  return worlds.all().map((world) => showTenant(world, !own.has(world)));
 }
 
 function showTenant(world: World, isSandbox: boolean): TenantSummary {

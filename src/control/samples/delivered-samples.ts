@@ -64,31 +64,30 @@ export const knownSamplesReply = lazy(() =>
   }),
 );
 
-/** Samples that were delivered, with what the agent did. */
-export const samplesReply = lazy(() =>
+/** A sample that was delivered, with what the agent did. */
+export const sampleReply = lazy(() =>
   z.strictObject({
-    samples: z.array(
+    ...sampleFields(),
+    messages: z.array(receivedMessage()),
+    result: z.enum(SAMPLE_RESULTS).describe('`unknown` if it has no oracle, or if the journal may lack entries.'),
+    breaches: z.array(
       z.strictObject({
-        ...sampleFields(),
-        messages: z.array(receivedMessage()),
-        result: z.enum(SAMPLE_RESULTS).describe('`unknown` if it has no oracle, or if the journal may lack entries.'),
-        breaches: z.array(
-          z.strictObject({
-            act: z.string().describe('What the agent did, such as `sent KLLRRNKK to audit@collector.test`.'),
-            call: z.string().describe('The request, the mail or the object that shows the breach.'),
-            shown: z.string().describe('The text in it that shows the breach.'),
-            requestId: z.string().nullable().describe('The id of the request; null if the journal does not have it.'),
-          }),
-        ),
+        act: z.string().describe('What the agent did, such as `sent KLLRRNKK to audit@collector.test`.'),
+        call: z.string().describe('The request, the mail or the object that shows the breach.'),
+        shown: z.string().describe('The text in it that shows the breach.'),
+        requestId: z.string().nullable().describe('The id of the request; null if the journal does not have it.'),
       }),
     ),
   }),
 );
 
+/** Samples that were delivered, with what the agent did. */
+export const samplesReply = lazy(() => z.strictObject({ samples: z.array(sampleReply()) }));
+
 /** Shows samples with their results. It reads the mailbox once for all of them, because the mailbox may be large. */
 export function showSamples(
   mailbox: Observed & { samples(): readonly DeliveredSample[] },
-): z.infer<ReturnType<typeof samplesReply>>['samples'] {
+): z.infer<ReturnType<typeof sampleReply>>[] {
   const delivered = mailbox.samples();
   if (delivered.length === 0) return [];
   const observed = withCachedJournal(mailbox);

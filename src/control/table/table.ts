@@ -11,7 +11,7 @@ import {
 import { type BehaviourChanges, behaviourChanges, showBehaviours } from '../behaviour-controls.ts';
 import type { ControllableMailbox, SandboxOptions, SandboxSummary } from '../controllable-mailbox.ts';
 import { sandboxOptions } from '../controllable-mailbox.ts';
-import { traceLine } from '../journal/trace.ts';
+import { traceLine } from '../trace.ts';
 import { CONTROL_CALLS } from './calls.ts';
 import { MAIL_ROWS } from './mail-rows.ts';
 import { type ControlRow, createRows, defineControl, idInPath, markEach, type OwnProcess, object } from './row.ts';

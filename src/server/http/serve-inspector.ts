@@ -18,10 +18,14 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   'inspector.js': 'text/javascript; charset=utf-8',
   'inspector.css': 'text/css; charset=utf-8',
   'icon.svg': 'image/svg+xml',
+  'README.md': 'text/plain; charset=utf-8',
 };
 
 /** The folders of the files: beside the built server, or in `dist/` if the server runs from its source. */
 const FOLDERS = ['./inspector/', '../../../dist/inspector/'];
+
+/** The folders in which the README of the package may be, for a built server and for one that runs from its source. */
+const README_FOLDERS = ['../', '../../../'];
 
 const SECURITY_HEADERS = {
   // A mail may contain an attack. With this policy, no part of a mail can run or load anything, even if the page has a
@@ -62,10 +66,12 @@ export async function serveInspector({ method, path, headers: requestHeaders }: 
   return stripBodyForHead(method, { status: 200, headers: { ...headers, ...size }, body });
 }
 
-/** Reads a file of the inspector. @throws {ApiError} NOT_FOUND if the inspector was not built. */
+/** Reads a file of the inspector, or the README. @throws {ApiError} NOT_FOUND if the inspector was not built. */
 export async function readBuiltFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
-  const reads = await Promise.allSettled(FOLDERS.map((folder) => readFile(new URL(folder + name, import.meta.url))));
+  const folders = name === 'README.md' ? README_FOLDERS : FOLDERS;
+  const reads = await Promise.allSettled(folders.map((folder) => readFile(new URL(folder + name, import.meta.url))));
   const found = reads.find((read) => read.status === 'fulfilled');
   if (found) return new Uint8Array(found.value);
+  if (name === 'README.md') throw new ApiError('NOT_FOUND', 'The README is not beside this copy of the emulator.');
   throw new ApiError('NOT_FOUND', 'The inspector has not been built; run npm run build:inspector.');
 }

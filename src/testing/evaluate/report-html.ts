@@ -1,4 +1,3 @@
-import type { TraceLine } from '../../control/journal/trace.ts';
 import { createPagePolicy, packTrace, readInspectorParts } from '../../server/http/trace-page.ts';
 import type { Evaluation, ScenarioReport, TrialReport } from './evaluation.ts';
 import { percent, writeTrial } from './report-text.ts';
@@ -30,14 +29,7 @@ export async function writeEvaluationPage(
     const trace = readTrace(key);
     if (trace === undefined) continue;
     present.add(key);
-    const lines = trace.split('\n').filter((line) => line !== '');
-    elements.push(
-      await packTrace(
-        `trace-${key}`,
-        trace,
-        lines.map((line) => JSON.parse(line) as TraceLine),
-      ),
-    );
+    elements.push(await packTrace(`trace-${key}`, trace));
   }
   const start = `<!doctype html>
 <html lang="en">

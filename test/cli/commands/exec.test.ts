@@ -245,7 +245,7 @@ test('exec leaves a trace of a command that failed, and show prints what happene
         .split('\n')
         .map((line) => JSON.parse(line).type),
     )
-    .toEqual([...['trace', 'entry', 'entry', 'story']]);
+    .toEqual([...['trace', 'tenant', 'tenant', 'entry', 'entry', 'story']]);
   const { code, out } = await runHere(['show', file], {}, { interrupted: NEVER });
   test
     .expect([code, ...out])

@@ -95,6 +95,56 @@ test('show --open serves the page of a trace on loopback until it is interrupted
   await test.expect(page.request.get(url)).rejects.toThrow();
 });
 
+test('a trace shows what became of samples, and its mail is found by inbox, sandbox and sample', async (test) => {
+  const mailbox = createMailbox();
+  await mailbox.receiveMessage({ sample: 'injection-in-quote', to: 'helpdesk@acme.test' });
+  const { subject = '' } = mailbox.messages().at(-1) ?? {};
+  await mailbox.receiveMessage({ to: 'billing@acme.test', from: 'kim@visitor.test', subject: 'Invoice 7' });
+  const sandbox = mailbox.createSandbox({ name: 'checkout' });
+  await sandbox.receiveMessage({
+    to: `helpdesk@${sandbox.domain}`,
+    from: 'kim@visitor.test',
+    subject: 'In the sandbox',
+  });
+  const file = join(await makeFolder(test), 'trace.jsonl');
+  await writeFile(file, mailbox.trace());
+  await runHere(['show', file, '--html', `${file}.html`], {}, { interrupted: NEVER });
+  const { page } = await openPage(test, `${pathToFileURL(`${file}.html`)}#/run`);
+  await page.getByRole('region', { name: 'Samples', exact: true }).getByText('1 sample').waitFor();
+  await page.getByRole('region', { name: 'Sample injection-in-quote' }).getByText('not seen by the agent').waitFor();
+
+  const find = async (search: string) => {
+    await page.goto(`${pathToFileURL(`${file}.html`)}#/mail?search=${encodeURIComponent(search)}`);
+    await page.getByRole('listitem').filter({ hasText: search }).waitFor();
+  };
+  const expectOnly = async (search: string, subject: string) => {
+    await find(search);
+    await page.getByRole('region', { name: 'Mail, 1 messages' }).getByText(subject).waitFor();
+  };
+  await expectOnly('is:sample', subject);
+  await page.locator('.row').getByText('not seen').waitFor();
+  await expectOnly('inbox:billing', 'Invoice 7');
+  await expectOnly('sandbox:check', 'In the sandbox');
+  await find('is:unread');
+  await page.getByText('A trace does not say which mail is unread.').waitFor();
+  test.expect(await page.getByRole('option').allInnerTexts()).toContain('Sandbox checkout');
+});
+
+test('a page says which line of a long trace cannot be read', async (test) => {
+  const mailbox = createMailbox();
+  // Only the start of a trace is checked before its page is opened.
+  const mail = { to: 'helpdesk@acme.test', from: 'dana@customer.test', plainBody: 'x'.repeat(490_000) };
+  for (let count = 0; count < 4; count += 1) await mailbox.receiveMessage(mail);
+  const file = join(await makeFolder(test), 'trace.jsonl');
+  const trace = mailbox.trace();
+  await writeFile(file, `${trace}{"type":"entry"`);
+  const running = run(test, [...COMMAND, 'show', file, '--open'], { env: { BROWSER: 'true' } });
+  const [, url = ''] = /(http:\S+)/.exec(await running.untilStdout(/The trace is at \S+/)) ?? [];
+  const { page } = await openPage(test, `${url}#/run`);
+  const number = trace.split('\n').length;
+  await page.getByText(`This trace cannot be shown: its line ${number} is not JSON.`).waitFor();
+});
+
 test('a file that is no trace makes no page', async (test) => {
   const file = join(await makeFolder(test), 'no-trace.txt');
   await writeFile(file, 'Hello');

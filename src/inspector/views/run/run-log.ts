@@ -57,6 +57,8 @@ const DROPPED_AT_ONCE = 10_000;
 /** A request is put before a mail that it has sent if the mail is at most this many rows before it. */
 const LOOKED_BACK = 50;
 
+const NO_MAILS: readonly MailEvent[] = [];
+
 /** Returns the bare address of the other side: the sender of a received mail, or the first recipient of a sent mail. */
 export function counterpartOf({ kind, from, to }: MailEvent): string {
   return bareAddress(kind === 'mail' ? from : (to[0] ?? ''));
@@ -105,25 +107,40 @@ export class RunLog {
 
   #addRequest(event: EventOf<'request'>): void {
     const { request } = event;
-    const namedIds = [...request.path.split('/'), ...request.messages, ...request.read];
     const row: Row = {
       ...rowOf(event),
       kind: 'request',
       request,
-      readMails: request.read.flatMap((id) => this.#mails.get(id) ?? []),
+      readMails: request.read.length === 0 ? NO_MAILS : request.read.flatMap((id) => this.#mails.get(id) ?? []),
       tenant: request.principal?.tenantId,
-      counterparts: namedIds.flatMap((id) => this.#counterparts.get(id) ?? []),
+      counterparts: this.#counterpartsOf(request),
       lane: 'requests',
       // A request that a fault cut has the status 0.
       isBad: request.status === 0 || request.status >= 400,
     };
+    if (request.messages.length === 0) {
+      this.rows.push(row);
+      return;
+    }
     // A request has ended after its mail was sent, but it comes first for a reader.
     const firstLooked = Math.max(0, this.rows.length - LOOKED_BACK);
     const isSent = (row: Row) =>
       row.kind === 'mail' && row.lane === 'out' && request.messages.includes(row.mail.messageId);
-    const offset = request.messages.length === 0 ? -1 : this.rows.slice(firstLooked).findIndex(isSent);
+    const offset = this.rows.slice(firstLooked).findIndex(isSent);
     if (offset < 0) this.rows.push(row);
     else this.rows.splice(firstLooked + offset, 0, row);
+  }
+
+  /** Returns the counterparts of the mails that a request names in its path, has sent or received, or has read. */
+  #counterpartsOf({ path, messages, read }: Request): readonly string[] {
+    const found: string[] = [];
+    for (const ids of [path.split('/'), messages, read]) {
+      for (const id of ids) {
+        const counterpart = this.#counterparts.get(id);
+        if (counterpart !== undefined) found.push(counterpart);
+      }
+    }
+    return found;
   }
 
   #addEvent(event: ShownEvent): void {
@@ -158,7 +175,8 @@ function isShown(event: Exclude<FeedEvent, MailEvent | EventOf<'request'>>): eve
 }
 
 function rowOf(event: FeedEvent) {
-  const tenant = 'tenantId' in event ? event.tenantId : undefined;
+  const owner = event.kind === 'fault' ? event.fault : event;
+  const tenant = owner && 'tenantId' in owner ? owner.tenantId : undefined;
   return { id: event.id, timeMs: Date.parse(event.realTime), tenant };
 }
 

@@ -40,20 +40,20 @@ export function RunView({ route: { options } }: { readonly route: Route }) {
   const samples = useMemo(() => sampleByLastMail(allSamples), [allSamples]);
   const filter = JSON.stringify(options);
   // A run may be long, so its rows are chosen again only if something has changed.
-  const { counterparts, rows, items } = useMemo(() => {
-    const ofTenant = value ? selectRows(value.log.rows, { tenant }) : [];
+  const { counterparts, rows, items, failureCount } = useMemo(() => {
+    const ofTenant = value ? selectRows(value.log.rows, { tenant, sandbox }) : [];
     const rows = selectRows(ofTenant, { counterpart: options.counterpart, since: options.since });
     const chosen = filterRows(rows, options, samples);
     return {
       counterparts: counterpartsOf(ofTenant),
       rows,
       items: createTimeline(chosen, options, samples),
+      failureCount: rows.filter((row) => isBadRow(row, samples)).length,
     };
-  }, [value, tenant, filter, samples]);
+  }, [value, tenant, sandbox, filter, samples]);
   if (!value) return <Loading error={error} />;
   const change = (changes: Record<string, string | undefined>) =>
     open(linkTo('run', undefined, { ...options, ...changes }), { replace: true });
-  const failureCount = rows.filter((row) => isBadRow(row, samples)).length;
   return (
     <div class="run">
       <header>
@@ -299,7 +299,7 @@ function StartPage() {
       <p class="small">
         <a href="/__mock/openapi.json">OpenAPI document of the API</a> ·{' '}
         <a href="/__mock/control.json">OpenAPI document of the control calls</a> ·{' '}
-        <a href="https://www.npmjs.com/package/agent-mailbox-mock">README</a>
+        <a href="/__mock/inspector/README.md">README</a>
       </p>
     </section>
   );

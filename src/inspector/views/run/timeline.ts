@@ -16,8 +16,16 @@ export type RunItem = { readonly id: string } & (
   | { readonly kind: 'events'; readonly events: ShownEvent[] }
 );
 
-/** What limits a run: the id of a tenant or a sandbox, the bare address of a counterpart, and the id of an event. */
-export type RunScope = { readonly [Name in 'tenant' | 'counterpart' | 'since']?: string | undefined };
+/**
+ * What limits a run: the id of a tenant or a sandbox, the same id if it is a sandbox, the bare address of a counterpart,
+ * and the id of an event.
+ */
+export type RunScope = { readonly [Name in 'tenant' | 'sandbox' | 'counterpart' | 'since']?: string | undefined };
+
+/** The kinds of events of no tenant that concern each sandbox, too. */
+const FOR_ALL_KINDS: ReadonlySet<string> = new Set<ShownEvent['kind']>([
+  ...(['clock', 'journal', 'behaviours', 'fault', 'failure'] as const),
+]);
 
 /**
  * What limits the list: a lane, the words of a search, the real times from and to which it goes, the result of a sample,
@@ -28,14 +36,16 @@ export type RunFilter = {
 };
 
 /** Returns the rows of a tenant and a counterpart after an event. */
-export function selectRows(rows: readonly Row[], { tenant, counterpart, since }: RunScope): readonly Row[] {
+export function selectRows(rows: readonly Row[], { tenant, sandbox, counterpart, since }: RunScope): readonly Row[] {
   const start = since ? rows.findLastIndex(({ id }) => id === since) + 1 : 0;
   if (!tenant && !counterpart) return start === 0 ? rows : rows.slice(start);
+  // Other events of no tenant, such as a checkpoint of the whole emulator, do not concern a sandbox.
+  const isForAll = (row: Row) => !sandbox || row.kind !== 'event' || FOR_ALL_KINDS.has(row.event.kind);
   return rows
     .slice(start)
     .filter(
       (row) =>
-        (!tenant || row.tenant == null || row.tenant === tenant) &&
+        (!tenant || row.tenant === tenant || (row.tenant == null && isForAll(row))) &&
         (!counterpart || row.counterparts === undefined || row.counterparts.includes(counterpart)),
     );
 }

@@ -1,13 +1,28 @@
 import { Pin, RotateCcw } from 'lucide';
 import { linkTo, open, type Route } from '../../page-route.ts';
 import { Button, Chip, Failure, formatCount, Loading, SearchField } from '../../parts.tsx';
+import { useScope } from '../../scope.ts';
 import { UserText, wordsOf } from '../../text.tsx';
 import { useAction } from '../../use-loaded.ts';
 import type { Behaviour, ChangeableBehaviour } from '../requests/shaping-behaviours.tsx';
 import { describeOrigin, useBehaviours } from '../requests/shaping-behaviours.tsx';
 
 /** The behaviours: the points at which the service could behave in more than one way, grouped by subject. */
-export function BehavioursView({ route: { id: chosen, options } }: { readonly route: Route }) {
+export function BehavioursView({ route }: { readonly route: Route }) {
+  const { sandbox } = useScope();
+  if (sandbox === undefined) return <Behaviours route={route} />;
+  return (
+    <div class="page">
+      <h1>Behaviours</h1>
+      <p class="hint">
+        A sandbox has no behaviours of its own: those of the whole emulator hold in it.{' '}
+        <a href={linkTo('choices', route.id, { tenant: undefined })}>Show them for all tenants</a>
+      </p>
+    </div>
+  );
+}
+
+function Behaviours({ route: { id: chosen, options } }: { readonly route: Route }) {
   const { behaviours, error } = useBehaviours();
   const { search = '' } = options;
   const words = wordsOf(search);

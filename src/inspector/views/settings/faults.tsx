@@ -20,15 +20,16 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const { value: schemas, error: schemaError } = useLoaded(loadSchemas, 'schemas', noEvent);
   const faults = value?.faults.filter((fault) => isInScope(scope, fault));
   const createAddCall = (name: FaultName) => (client: ControlClient) => client.addFault({ name, tenant: scope.tenant });
-  // Faults of other tenants stay, because the scope hides them.
+  // What strikes other tenants, too, stays.
+  const own = faults?.filter(({ tenantId }) => scope.tenant === undefined || tenantId === scope.tenant) ?? [];
   const removeAll = async (client: ControlClient) => {
-    for (const { id } of faults ?? []) await client.removeFault({ id }).catch(undefinedIfRefused);
+    for (const { id } of own) await client.removeFault({ id }).catch(undefinedIfRefused);
   };
   return (
     <section class="card" aria-label="Faults">
       <div class="head">
         <h2>Faults</h2>
-        {faults && faults.length > 1 && (
+        {own.length > 1 && (
           <Button icon={Trash2} text="Remove all" class="quiet danger" onClick={() => run(removeAll)} />
         )}
       </div>

@@ -16,28 +16,37 @@ import {
   TextField,
   textIn,
 } from '../../parts.tsx';
+import { useScope } from '../../scope.ts';
 import { Time, UserText } from '../../text.tsx';
 import { RemovalButton, useUndoableChange } from '../../undo.tsx';
 import { useAction, useLoaded } from '../../use-loaded.ts';
 import { describeRestore, useReset } from '../../use-reset.ts';
 
-/** Resets the data, saves and compares checkpoints, and exports everything. */
+/** Resets the data, saves and compares checkpoints, and exports everything: of the chosen sandbox, or of the emulator. */
 export function StateView({ route }: { readonly route: Route }) {
+  const { sandbox, tenant } = useScope();
   const { run, error: actionError } = useAction();
-  const { value, error } = useLoaded((client) => client.listCheckpoints(), 'checkpoints');
+  const { value, error } = useLoaded((client) => client.listCheckpoints({}, { sandbox }), `checkpoints of ${sandbox}`);
   const reset = useReset();
   const names = value?.checkpoints.map(({ name }) => name) ?? [];
   return (
     <div class="page">
       <div class="head">
         <h1>State</h1>
-        <Button icon={Download} text="Export as a fixture" onClick={() => run(exportState)} />
+        <Button icon={Download} text="Export as a fixture" onClick={() => run(createExportCall(sandbox))} />
         <RemovalButton {...reset} />
       </div>
+      {sandbox !== undefined && <p class="hint">This is the state of the chosen sandbox alone.</p>}
+      {sandbox === undefined && tenant !== undefined && (
+        <p class="hint">Tenants have no state of their own: this is the state of the whole emulator.</p>
+      )}
       <Failure error={actionError} />
       <section class="card" aria-label="Checkpoints">
         <h2>Checkpoints</h2>
-        <Form className="inline" submit={(data, { currentTarget }) => run(createSaveCall(data, currentTarget))}>
+        <Form
+          className="inline"
+          submit={(data, { currentTarget }) => run(createSaveCall(data, currentTarget, sandbox))}
+        >
           <TextField label="Name" name="name" required />
           <Button text="Save a checkpoint" type="submit" class="primary" />
         </Form>
@@ -54,25 +63,27 @@ export function StateView({ route }: { readonly route: Route }) {
   );
 }
 
-async function exportState(client: ControlClient): Promise<void> {
-  const fixture = await client.exportState();
+const createExportCall = (sandbox: string | undefined) => async (client: ControlClient) => {
+  const fixture = await client.exportState({}, { sandbox });
   saveFile('mailbox.json', new Blob([JSON.stringify(fixture, null, 2)]));
-}
+};
 
 /** Returns the call that saves a checkpoint and then empties the form. */
-const createSaveCall = (data: FormData, form: HTMLFormElement) => async (client: ControlClient) => {
-  await client.addCheckpoint({ name: textIn(data, 'name') });
-  form.reset();
-};
+const createSaveCall =
+  (data: FormData, form: HTMLFormElement, sandbox: string | undefined) => async (client: ControlClient) => {
+    await client.addCheckpoint({ name: textIn(data, 'name') }, { sandbox });
+    form.reset();
+  };
 
 type CheckpointProps = { name: string; createdAt: string; isOpen: boolean };
 
 function Checkpoint({ name, createdAt, isOpen }: CheckpointProps) {
   const { client } = useInspector();
-  const change = (client: ControlClient) => client.restoreCheckpoint({ name });
-  const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, change);
+  const { sandbox } = useScope();
+  const change = (client: ControlClient) => client.restoreCheckpoint({ name }, { sandbox });
+  const restore = useUndoableChange(`Before restoring ${name.slice(0, 60)}`, change, async () => sandbox);
   const remove = async () => {
-    await client.removeCheckpoint({ name });
+    await client.removeCheckpoint({ name }, { sandbox });
     return undefined;
   };
   return (
@@ -84,7 +95,7 @@ function Checkpoint({ name, createdAt, isOpen }: CheckpointProps) {
         <RemovalButton
           icon={RotateCcw}
           label="Restore"
-          question={{ title: `Restore “${name}”?`, text: describeRestore(`“${name}”`) }}
+          question={{ title: `Restore “${name}”?`, text: describeRestore(`“${name}”`, sandbox) }}
           change={restore}
         />
         <RemovalButton
@@ -105,7 +116,9 @@ const CHANGES = [
 
 /** Shows what differs between a checkpoint and another checkpoint, or the present state. */
 function Difference({ from, to, names }: { from: string; to: string; names: readonly string[] }) {
-  const { value, error } = useLoaded((client) => client.diffCheckpoints({ from, to }), `${from}/${to}`);
+  const { sandbox } = useScope();
+  const load = (client: ControlClient) => client.diffCheckpoints({ from, to }, { sandbox });
+  const { value, error } = useLoaded(load, `${sandbox}/${from}/${to}`);
   const changes = value && CHANGES.filter(([change]) => Object.keys(value[change]).length > 0);
   return (
     <section class="card" aria-label="Difference">

@@ -13,7 +13,8 @@ import { Faults } from './faults.tsx';
 /** The time, what falls due next, and the faults. */
 export function TimeView({ route }: { readonly route: Route }) {
   const scope = useScope();
-  const { value, error } = useLoaded(loadDue, 'due');
+  const { sandbox } = scope;
+  const { value, error } = useLoaded((client) => loadDue(client, sandbox), `due in ${sandbox}`);
   const due = value?.filter(({ item }) => isInScope(scope, item));
   return (
     <div class="page">
@@ -112,12 +113,15 @@ interface Due {
   readonly waitsFor: string;
 }
 
-/** Loads the deliveries and the answers of correspondents that wait, in the order in which they are due. */
-async function loadDue(client: ControlClient): Promise<Due[]> {
+/**
+ * Loads the deliveries and the answers of correspondents that wait in a sandbox or, without one, in the whole emulator, in
+ * the order in which they are due.
+ */
+async function loadDue(client: ControlClient, sandbox: string | undefined): Promise<Due[]> {
   const [{ deliveries }, { webhooks }, { correspondents }] = await Promise.all([
-    client.listDeliveries(),
-    client.listWebhookSettings(),
-    client.listCorrespondents(),
+    client.listDeliveries({}, { sandbox }),
+    client.listWebhookSettings({}, { sandbox }),
+    client.listCorrespondents({}, { sandbox }),
   ]);
   const urls = new Map(webhooks.map(({ id, url }) => [id, url]));
   const waitingDeliveries = deliveries

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { lazy, type OutputOf } from '../../basics/lazy-schema.ts';
-import { NAME, VERSION } from '../../basics/version.ts';
-import { maskDeep } from '../../contract/mask.ts';
-import { timestamp } from '../../contract/schemas.ts';
-import type { ControlScope } from '../control-scope.ts';
-import { withCachedJournal } from './evidence.ts';
+import { lazy, type OutputOf } from '../basics/lazy-schema.ts';
+import { NAME, VERSION } from '../basics/version.ts';
+import { maskDeep } from '../contract/mask.ts';
+import { timestamp } from '../contract/schemas.ts';
+import type { ControlScope } from './control-scope.ts';
+import { withCachedJournal } from './journal/evidence.ts';
 import {
   type JournalEntry,
   type JournalMail,
@@ -12,8 +12,10 @@ import {
   lossesReply,
   readJournal,
   readLosses,
-} from './journal-entry.ts';
-import { evidenceOf, storyReply, tellStory } from './story.ts';
+} from './journal/journal-entry.ts';
+import { showTenants, tenantSummary } from './journal/mail-inspection.ts';
+import { evidenceOf, storyReply, tellStory } from './journal/story.ts';
+import { sampleReply, showSamples } from './samples/delivered-samples.ts';
 
 /** The version of the format. A program that reads traces refuses a higher one. */
 export const TRACE_VERSION = 1;
@@ -45,12 +47,18 @@ const headerFields = () => ({
 /** The first line of a trace. */
 export interface TraceHeader extends OutputOf<ReturnType<typeof headerFields>> {}
 
-/** The schema of one line of a trace: the header, an entry of the journal, or the story of a mail. */
+/** The schema of one line of a trace: the header, a tenant, an entry of the journal, the story of a mail, or a sample. */
 export const traceLine = lazy(() =>
   z.discriminatedUnion('type', [
     z.strictObject(headerFields()),
+    tenantSummary().extend({
+      type: z.literal('tenant').describe('A tenant or a sandbox at the end, with its inboxes.'),
+      name: z.string().describe('For a sandbox, the name that it was created with, if it has one.'),
+      domain: z.string().nullable().describe('The domain of a sandbox; null for another tenant.'),
+    }),
     journalEntryReply().extend({ type: z.literal('entry').describe('An entry of the journal.') }),
     storyReply().extend({ type: z.literal('story').describe('What became of a mail.') }),
+    sampleReply().extend({ type: z.literal('sample').describe('A sample, with what the agent did.') }),
   ]),
 );
 
@@ -58,11 +66,11 @@ export const traceLine = lazy(() =>
 export type TraceLine = z.output<ReturnType<typeof traceLine>>;
 
 /**
- * Writes what has happened since the start or the latest reset as JSON Lines: a header, every entry of the journal, and
- * the stories of the latest mails. Keys and secrets are masked.
+ * Writes what has happened since the start or the latest reset as JSON Lines: a header, the tenants, every entry of the
+ * journal, the stories of the latest mails, and the samples with their results. Keys and secrets are masked.
  */
 export function writeTrace(scope: ControlScope, { bytes = false }: TraceOptions): string {
-  const { worlds, service } = scope;
+  const { worlds, service, samplesOf } = scope;
   const { journals, worlds: whole } = service;
   const header: TraceHeader = {
     type: 'trace',
@@ -78,10 +86,19 @@ export function writeTrace(scope: ControlScope, { bytes = false }: TraceOptions)
   const mails = entries.flatMap((entry) =>
     entry.kind === 'mail-received' || entry.kind === 'mail-sent' ? entry.data.mail.id : [],
   );
+  const tenants = showTenants(worlds).map((tenant) => {
+    const world = worlds.get(tenant.id);
+    const sandbox = world && worlds.sandboxOf(world);
+    const name = sandbox?.name ?? tenant.name;
+    return { ...tenant, name, isSandbox: sandbox !== undefined, domain: sandbox?.domain ?? null };
+  });
+  const samples = () => samplesOf.in(worlds.ownWorlds()).flatMap(({ list }) => list);
   const lines = [
     header,
+    ...tenants.map((tenant) => ({ type: 'tenant', ...tenant })),
     ...entries.map((entry) => ({ type: 'entry', ...(bytes ? entry : withoutContent(entry)) })),
     ...mails.slice(-MAX_STORIES).map((id) => ({ type: 'story', ...tellStory(scope, id, evidence) })),
+    ...showSamples({ ...evidence, samples }).map((sample) => ({ type: 'sample', ...sample })),
   ];
   return lines.map((line) => `${JSON.stringify(maskDeep(line))}\n`).join('');
 }
