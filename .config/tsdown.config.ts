@@ -67,14 +67,17 @@ const correctDeclarations: Plugin = {
   },
 };
 
-/** Writes the licences of the bundled packages into a file of the package: a text that several have, only once. */
-const thirdPartyLicences = (fileName: string): Plugin => ({
+/**
+ * Writes the licences of the bundled packages, and of the folders `others`, into a file of the package: a text that
+ * several have, only once.
+ */
+const thirdPartyLicences = (fileName: string, ...others: readonly string[]): Plugin => ({
   name: 'third-party-licences',
   generateBundle(_options, bundle) {
     const modules = Object.values(bundle).flatMap((chunk) => ('moduleIds' in chunk ? chunk.moduleIds : []));
     const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(id)?.[0] ?? []);
     const packagesByText = new Map<string, string[]>();
-    for (const folder of [...new Set(folders)].sort()) {
+    for (const folder of [...new Set([...folders, ...others])].sort()) {
       const { title, copyright, text } = readLicence(folder);
       packagesByText.set(text, [...(packagesByText.get(text) ?? []), [title, ...copyright].join('\n')]);
     }
@@ -111,6 +114,17 @@ const withoutIndentation: Plugin = {
     for (const chunk of Object.values(bundle)) {
       if ('code' in chunk) chunk.code = removeIndentation(chunk.code);
     }
+  },
+};
+
+const FONT_FOLDER = `${root}node_modules/@fontsource-variable/inter`;
+
+/** Adds the font of the inspector. */
+const fontOfInspector: Plugin = {
+  name: 'font-of-inspector',
+  generateBundle() {
+    const source = readFileSync(`${FONT_FOLDER}/files/inter-latin-wght-normal.woff2`);
+    this.emitFile({ type: 'asset', fileName: 'inspector/inter.woff2', source });
   },
 };
 
@@ -395,8 +409,13 @@ const CODE: UserConfig[] = [
     platform: 'browser',
     // Its errors are shown to nobody by their stack.
     minify: true,
-    copy: { from: 'src/inspector/*.{html,svg}', to: 'dist/inspector' },
-    plugins: [withoutIndentation, styleOfInspector, thirdPartyLicences('inspector/THIRD-PARTY-LICENSES')],
+    copy: { from: ['src/inspector/*.{html,svg}', 'src/inspector/font.css'], to: 'dist/inspector' },
+    plugins: [
+      withoutIndentation,
+      styleOfInspector,
+      fontOfInspector,
+      thirdPartyLicences('inspector/THIRD-PARTY-LICENSES', FONT_FOLDER),
+    ],
   },
 ];
 

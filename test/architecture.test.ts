@@ -22,10 +22,8 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^jsonc-parser$/, allowed: ['src/cli/', 'src/testing/evaluate/read-scenarios.ts'] },
   { packages: /^yaml$/, allowed: ['src/testing/evaluate/read-scenarios.ts'] },
   { packages: /^postal-mime$/, allowed: ['src/service/mail/mime/decode.ts'] },
-  {
-    packages: /^@noble\/hashes(\/|$)/,
-    allowed: ['src/fixture/defaults.ts', 'src/service/delivery/request.ts', 'src/inspector/'],
-  },
+  { packages: /^@noble\/hashes(\/|$)/, allowed: ['src/fixture/defaults.ts'] },
+  { packages: /^@stablelib\//, allowed: ['src/service/delivery/request.ts', 'src/inspector/'] },
   { packages: /^ipaddr\.js$/, allowed: ['src/server/'] },
   { packages: /^ws$/, allowed: ['src/server/', 'src/cli/commands/verify/event-stream.ts'] },
   { packages: /^standardwebhooks$/, allowed: ['src/testing/receiver/receiver.ts'] },

@@ -219,9 +219,15 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     'dist/handler-parts.cjs',
     ...['dist/index.cjs', 'dist/index.d.cts', 'dist/index.d.ts'],
     ...['dist/index.import.js', 'dist/index.js', 'dist/index.node.js'],
-    ...['THIRD-PARTY-LICENSES', 'icon.svg', 'index.html', 'inspector.css', 'inspector.js'].map(
-      (name) => `dist/inspector/${name}`,
-    ),
+    ...[
+      'THIRD-PARTY-LICENSES',
+      'font.css',
+      'icon.svg',
+      'index.html',
+      'inspector.css',
+      'inspector.js',
+      'inter.woff2',
+    ].map((name) => `dist/inspector/${name}`),
     'dist/llms.txt',
     'dist/main.cjs',
     ...['dist/matchers.cjs', 'dist/matchers.d.cts', 'dist/matchers.d.ts', 'dist/matchers.js'],

@@ -17,6 +17,8 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
   'index.html': 'text/html; charset=utf-8',
   'inspector.js': 'text/javascript; charset=utf-8',
   'inspector.css': 'text/css; charset=utf-8',
+  'font.css': 'text/css; charset=utf-8',
+  'inter.woff2': 'font/woff2',
   'icon.svg': 'image/svg+xml',
   'README.md': 'text/plain; charset=utf-8',
 };
@@ -31,8 +33,8 @@ const SECURITY_HEADERS = {
   // A mail may contain an attack. With this policy, no part of a mail can run or load anything, even if the page has a
   // mistake.
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; " +
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; " +
+    "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; " +
     "trusted-types 'none'",
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
@@ -42,8 +44,9 @@ const SECURITY_HEADERS = {
   vary: 'Accept',
 };
 
-/** Browsers ask for the icon again and again, although the icon does not change. */
-const ICON_HEADERS = { 'cache-control': 'max-age=86400' };
+/** A browser need not ask again and again for files that do not change. */
+const UNCHANGED_FILES = ['icon.svg', 'inter.woff2'];
+const UNCHANGED_HEADERS = { 'cache-control': 'max-age=86400' };
 
 /**
  * Replies to a request for the inspector with one of its files, or with a redirect to the page. The files are read from
@@ -60,7 +63,7 @@ export async function serveInspector({ method, path, headers: requestHeaders }: 
   if (type === undefined) throw routeNotFound(path);
   const body = await readBuiltFile(name);
   const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
-  const headers = { ...SECURITY_HEADERS, ...(name === 'icon.svg' && ICON_HEADERS), etag };
+  const headers = { ...SECURITY_HEADERS, ...(UNCHANGED_FILES.includes(name) && UNCHANGED_HEADERS), etag };
   if (requestHeaders.get('if-none-match')?.includes(etag)) return { status: 304, headers, body: null };
   const size = { 'content-type': type, 'content-length': String(body.byteLength) };
   return stripBodyForHead(method, { status: 200, headers: { ...headers, ...size }, body });

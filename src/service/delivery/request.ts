@@ -1,5 +1,5 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
+import { hmac } from '@stablelib/hmac';
+import { SHA256, hash as sha256 } from '@stablelib/sha256';
 import { fromBase64, toBase64, toHex } from '../../basics/base64.ts';
 import { truncate } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
@@ -166,11 +166,8 @@ function signStandard(secret: string, start: string, body: Uint8Array): string {
 /** Computes the HMAC-SHA256 of some data. */
 type Hmac = (key: Uint8Array, data: Uint8Array) => Uint8Array;
 
-/**
- * An implementation that works in every runtime. The Web Crypto API is not an option, because it is asynchronous. The
- * library gets copies, because it accepts only instances of the `Uint8Array` of its own realm.
- */
-export const portableHmac: Hmac = (key, data) => hmac(sha256, new Uint8Array(key), new Uint8Array(data));
+/** An implementation that works in every runtime. The Web Crypto API is not an option, because it is asynchronous. */
+export const portableHmac: Hmac = (key, data) => hmac(SHA256, key, data);
 
 /** Uses the implementation of Node if there is one, because it is several times faster. */
 export const hmacSha256: Hmac = (key, data) => (findNodeHmac() ?? portableHmac)(key, data);

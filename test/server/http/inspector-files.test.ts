@@ -19,6 +19,7 @@ describe('the files of the inspector', () => {
       "script-src 'self'",
       "style-src 'self'",
       "img-src 'self'",
+      "font-src 'self'",
       "connect-src 'self'",
       "frame-src 'self'",
       "base-uri 'none'",
@@ -32,19 +33,32 @@ describe('the files of the inspector', () => {
     expect(sources.length).toBeGreaterThan(2);
     const files = await Promise.all(sources.map((source) => get(server.url + source)));
     expect(files.map(({ status }) => status)).toEqual(sources.map(() => 200));
-    const bytes = await Promise.all(files.map(async (file) => gzipSync(await file.arrayBuffer()).byteLength));
-    expect(bytes.reduce((sum, each) => sum + each)).toBeLessThan(80_000);
+    let [fontBytes, otherBytes] = [0, 0];
+    for (const file of files) {
+      const bytes = await file.arrayBuffer();
+      if (file.headers.get('content-type') === 'font/woff2') fontBytes += bytes.byteLength;
+      else otherBytes += gzipSync(bytes).byteLength;
+    }
+    expect(fontBytes).toBeGreaterThan(0);
+    expect(fontBytes).toBeLessThan(60_000);
+    expect(otherBytes).toBeLessThan(80_000);
   });
 
-  test('are sent once, and the icon is not even asked for again', async ({ expect }) => {
+  test('are sent once, and the icon and the font are not even asked for again', async ({ expect }) => {
     await using server = await startBuiltServer();
-    for (const path of ['/', '/inspector/inspector.js', '/inspector/inspector.css', '/inspector/icon.svg']) {
+    for (const path of [
+      '/',
+      '/inspector/inspector.js',
+      '/inspector/inspector.css',
+      '/inspector/icon.svg',
+      '/inspector/inter.woff2',
+    ]) {
       const first = await get(server.control + path);
       const etag = String(first.headers.get('etag'));
       const again = await get(server.control + path, { ...PAGE, 'if-none-match': `"old", ${etag}` });
       expect([again.status, again.headers.get('etag'), await again.text()], path).toEqual([304, etag, '']);
       expect((await get(server.control + path, { ...PAGE, 'if-none-match': '"old"' })).status).toBe(200);
-      const caching = path.endsWith('.svg') ? 'max-age=86400' : 'no-cache';
+      const caching = /\.(?:svg|woff2)$/.test(path) ? 'max-age=86400' : 'no-cache';
       expect([first, again].map(({ headers }) => headers.get('cache-control'))).toEqual([caching, caching]);
     }
   });

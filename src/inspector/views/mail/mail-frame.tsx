@@ -1,8 +1,8 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hmac } from '@stablelib/hmac';
+import { SHA256 } from '@stablelib/sha256';
 import { ExternalLink, Monitor, Smartphone } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { toHex } from '../../../basics/base64.ts';
 import { getToken } from '../../inspector.ts';
 import { Button, ButtonLink } from '../../parts.tsx';
 
@@ -72,5 +72,5 @@ const SCROLL_BAR_HEIGHT = 16;
  */
 export function addProof(path: string): string {
   const encode = (text: string) => new TextEncoder().encode(text);
-  return `${path}?proof=${bytesToHex(hmac(sha256, encode(getToken()), encode(path)))}`;
+  return `${path}?proof=${toHex(hmac(SHA256, encode(getToken()), encode(path)))}`;
 }

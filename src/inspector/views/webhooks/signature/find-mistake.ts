@@ -1,6 +1,6 @@
-import { hmac } from '@noble/hashes/hmac.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
+import { hmac } from '@stablelib/hmac';
+import { SHA256 } from '@stablelib/sha256';
+import { toHex } from '../../../../basics/base64.ts';
 
 /** What a signature is made of. */
 export interface SignedParts {
@@ -33,7 +33,7 @@ const writeBase64 = (bytes: Uint8Array) => btoa(String.fromCharCode(...bytes));
 /** The correct recipe of each scheme. */
 const CORRECT: Readonly<Record<Scheme, Recipe>> = {
   standard: { key: decodeSecret, body: (body) => body, content: joinAll, write: writeBase64 },
-  hex: { key: encodeText, body: (body) => body, content: bodyAlone, write: bytesToHex },
+  hex: { key: encodeText, body: (body) => body, content: bodyAlone, write: toHex },
 };
 
 /** One known mistake: what it changes in the correct recipe. */
@@ -68,12 +68,12 @@ const MISTAKES_IN_SCHEME: Readonly<Record<Scheme, readonly Mistake[]>> = {
       computed: 'Your code signed the body alone; sign id.timestamp.body, joined with full stops.',
     },
     {
-      changes: { write: bytesToHex },
+      changes: { write: toHex },
       received: 'The signature is written in hex; it must be base64.',
       computed: 'Your code wrote the signature in hex; write it in base64.',
     },
     {
-      changes: { content: ({ timestamp, body }) => `${timestamp}.${body}`, write: bytesToHex },
+      changes: { content: ({ timestamp, body }) => `${timestamp}.${body}`, write: toHex },
       received: 'This signature is that of timestamp.body in hex, as Stripe signs; it must sign id.timestamp.body.',
       computed: 'Your code signed timestamp.body in hex, as for Stripe; sign id.timestamp.body, and write base64.',
     },
@@ -147,7 +147,7 @@ function sign(parts: SignedParts, { key, body, content, write }: Recipe): string
   const keyBytes = key(parts.secret);
   const text = body(parts.body);
   if (!keyBytes || text === undefined) return undefined;
-  return write(hmac(sha256, keyBytes, encodeText(content({ ...parts, body: text }))));
+  return write(hmac(SHA256, keyBytes, encodeText(content({ ...parts, body: text }))));
 }
 
 /**
