@@ -83,11 +83,21 @@ type CommandInput = [
   others: readonly string[],
 ];
 
-/** Creates a command that ends when it is interrupted. The signal that `run` receives is then aborted. */
-export function createInterruptible(run: (...input: [...CommandInput, signal: AbortSignal]) => Promise<void>) {
-  return async (...input: CommandInput): Promise<void> => {
+/** What a command that can be interrupted gets besides its flags. */
+interface InterruptibleInput {
+  /** The argument of the command. */
+  readonly argument: string | undefined;
+  /** Is aborted when the command ends or is interrupted. */
+  readonly signal: AbortSignal;
+}
+
+/** Creates a command that ends when it is interrupted. */
+export function createInterruptible(
+  run: (terminal: Terminal, flags: GivenFlags, input: InterruptibleInput) => Promise<void>,
+): RunCommand {
+  return async (terminal, flags, argument): Promise<void> => {
     const controller = new AbortController();
-    await Promise.race([run(...input, controller.signal), input[0].interrupted]);
+    await Promise.race([run(terminal, flags, { argument, signal: controller.signal }), terminal.interrupted]);
     controller.abort();
   };
 }

@@ -6,8 +6,8 @@ import { CannotRunError } from './command.ts';
 import { explainWriteError, readNamedFile } from './files.ts';
 
 /** Writes a profile as JSON. */
-export async function writeProfile(file: string, content: Profile, flag: 'w' | 'wx' = 'w'): Promise<void> {
-  await writeFile(file, `${JSON.stringify(content, undefined, 2)}\n`, { flag }).catch((error: unknown) => {
+export async function writeProfile(file: string, profile: Profile, flag: 'w' | 'wx' = 'w'): Promise<void> {
+  await writeFile(file, `${JSON.stringify(profile, undefined, 2)}\n`, { flag }).catch((error: unknown) => {
     throw explainWriteError(error, file);
   });
 }
@@ -18,23 +18,23 @@ export async function writeProfile(file: string, content: Profile, flag: 'w' | '
  * @throws {CannotRunError} if the file cannot be read, is not a profile, or has an unknown behaviour or value.
  */
 export async function readProfile(file: string, print: (line: string) => void): Promise<Profile> {
-  const content = parse(String(await readNamedFile(file, 'profile')), file);
+  const profile = parse(String(await readNamedFile(file, 'profile')), file);
   try {
-    applyProfile(content);
+    applyProfile(profile);
   } catch (error) {
     throw error instanceof BehaviourError ? new CannotRunError(`${file}: ${error.message}`) : error;
   }
-  const changes = changesIn(content);
+  const changes = changesIn(profile);
   const count = changes.length === 1 ? '1 default differs' : `${changes.length} defaults differ`;
   const summary = changes.length === 0 ? 'no default differs' : `${count}: ${changes.join(', ')}`;
   print(`Profile ${file}: ${summary}.`);
-  return content;
+  return profile;
 }
 
 function parse(text: string, file: string): Profile {
   try {
-    const content = JSON.parse(text) as Partial<Profile> | null;
-    if (typeof content?.behaviours === 'object' && content.behaviours !== null) return content as Profile;
+    const profile = JSON.parse(text) as Partial<Profile> | null;
+    if (typeof profile?.behaviours === 'object' && profile.behaviours !== null) return profile as Profile;
   } catch (error) {
     throw new CannotRunError(`The profile ${file} cannot be read as JSON: ${(error as Error).message}.`);
   }

@@ -82,6 +82,7 @@ type Row<Source, Question, Given, More> = More & {
   readonly origin: Source;
 } & AnswerOf<Given>;
 
+/** The field of a row that has its answer: `assumption` for a text, `choices` for an object. */
 type AnswerOf<Given> = Given extends string ? { readonly assumption: Given } : { readonly choices: Given };
 
 /** Creates a function that creates rows whose default value, or whose assumption, has this source. */
@@ -122,7 +123,7 @@ interface AddedFields<Section, Row> {
   readonly default: Row extends { readonly choices: infer Choices } ? keyof Choices : never;
 }
 
-/** Which fields a row with these fields gets. A row without choices gets no default. */
+/** The names of the fields of a completed row. A row without choices has no default. */
 type FieldsOf<Row> = keyof Row | 'section' | 'told' | (Row extends { readonly choices: unknown } ? 'default' : never);
 
 /** A row with the added fields. A field that the row has itself stays. */

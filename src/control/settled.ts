@@ -25,7 +25,7 @@ export type SettledOptions = InputOf<ReturnType<typeof settledFields>>;
 /** The default timeout is shorter than the timeout of test runners, so that this more specific error comes first. */
 const DEFAULT_TIMEOUT_MS = 4_000;
 
-/** Maximum number of deliveries that an error lists. */
+/** Maximum number of failures, or of pending deliveries and answers, that an error lists. */
 const MAX_NAMED = 3;
 
 const refusedFields = () => ({
@@ -102,11 +102,14 @@ function findRefused(deliveries: readonly Delivery[]): RefusedWebhook[] {
 }
 
 function createFailureError(failures: readonly Failure[]): ApiError {
-  const found = failures.map(({ error }) => error).find((error) => error instanceof CorrespondentError);
-  if (found) return Object.assign(new ApiError('CONFLICT', found.message), { cause: found.cause });
+  const errors = failures.map(({ error }) => error);
+  const missingAnswer = errors.find((error) => error instanceof CorrespondentError);
+  if (missingAnswer) {
+    return Object.assign(new ApiError('CONFLICT', missingAnswer.message), { cause: missingAnswer.cause });
+  }
   const named = failures.slice(0, MAX_NAMED).map(({ what, error }) => `${what} (${messageOf(error)})`);
   const message = `A bug in the emulator has ended ${joinNames(named, failures.length)}.`;
-  return Object.assign(new ApiError('INTERNAL_ERROR', message), { cause: failures[0]?.error });
+  return Object.assign(new ApiError('INTERNAL_ERROR', message), { cause: errors[0] });
 }
 
 /** Joins the names to one text. If they are fewer than `total`, the text ends with the number of the missing names. */
@@ -115,9 +118,11 @@ function joinNames(named: readonly string[], total: number): string {
   return named.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
+/** Resolves when no world has work. The work of one world, such as a mail, can cause work in a world that was idle. */
 async function waitForIdle(worlds: ReachableWorlds): Promise<void> {
-  do await Promise.all(worlds.all().map(({ clock }) => clock.idle()));
-  while (worlds.all().some(({ clock }) => clock.runningWork > 0));
+  do {
+    await Promise.all(worlds.all().map(({ clock }) => clock.idle()));
+  } while (worlds.all().some(({ clock }) => clock.runningWork > 0));
 }
 
 function createTimeoutError(timeoutMs: number, scope: ControlScope): ApiError {

@@ -95,6 +95,7 @@ export interface MailboxOptions<F extends NamedFixture = FixtureInput> {
   readonly environment?: EnvironmentOverrides | undefined;
 }
 
+/** The options that every mailbox has. The type of this object checks that none is missing. */
 const SHARED_OPTIONS: Readonly<Record<Exclude<keyof MailboxOptions, 'baseUrl' | 'persist'>, true>> = {
   fixtures: true,
   behaviours: true,
@@ -170,8 +171,7 @@ export function buildMailbox(
   const journals = new Journals(worlds, realEnvironment, options.journalSize);
   const faults = new Faults(worlds, journals, realEnvironment);
 
-  // The service: deliveries, mail, operations and streams. The worlds get their data when the parts above and the
-  // deliveries have joined them.
+  // The service: deliveries, mail, operations and streams.
   const deliveryContext = { realEnvironment, behaviours, journals, faults };
   const schedules = worlds.addPart('deliveries', (world: World) => new Schedule(world, deliveryContext));
   const dispatcher = new Dispatcher(worlds, journals, schedules, behaviours);
@@ -180,6 +180,8 @@ export function buildMailbox(
   const service = createService({ worlds, journals, behaviours, faults, loops, correspondents });
   const handle = (request: ApiRequest) => handleRequest(service, request);
   const admit = createStreams(service);
+
+  // The data of the worlds. They come after the parts above, because these follow every row that is added.
   seedWithinLimit(worlds, fixture);
 
   // The controls: what a test may do and a client may not.

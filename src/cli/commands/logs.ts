@@ -7,7 +7,7 @@ import { shortenIdsToFit } from '../layout.ts';
 import { describeEvent } from './describe-event.ts';
 
 /** Shows what happened in a running emulator, and with `--follow` also what happens from now on. */
-export const logs = createInterruptible(async (terminal, flags, _, __, ___, signal) => {
+export const logs = createInterruptible(async (terminal, flags, { signal }) => {
   const emulator = createEmulatorClient(flags);
   const onLost = () => terminal.err(`${NAME}: The connection to ${emulator.url} was lost; trying again.`);
   const printJson = (event: FeedEvent) => terminal.out(JSON.stringify(event));

@@ -14,7 +14,7 @@ import { createEmulatorClient, createWrongServerError } from '../control-client.
 import { deliveryText, outcomeText, waitForFirstAttempts } from './first-attempt.ts';
 
 /** Triggers an event in a running emulator. */
-export const trigger = createInterruptible(async (terminal, flags, event = '') => {
+export const trigger = createInterruptible(async (terminal, flags, { argument: event = '' }) => {
   const kind = EVENT_KINDS.find((known) => known === event);
   if (!kind) throw new UsageError(`The event must be one of ${EVENT_KINDS.join(', ')}, not ${quote(event)}.`);
   const { url, client } = createEmulatorClient(flags);

@@ -14,22 +14,23 @@ const HELP = Object.entries(LETTERS)
 
 /** Runs the commands that a person types while the server runs. `ended` resolves when the person types `q`. */
 export function runTypedCommands({ mailbox, control }: AnyServer, { readTypedLines, env, out, err }: Terminal) {
-  let stop: (() => void) | undefined;
-  const ended = new Promise<void>((end) => {
-    const commands: { readonly [Letter in keyof typeof LETTERS]: () => void } = {
-      o: () => openBrowser(`${control}/`, env, err),
-      r() {
-        mailbox.reset();
-        out('All data were reset.');
-      },
-      q: end,
-      h: () => out(HELP),
-    };
-    stop = readTypedLines?.((line) => {
-      const letter = line.trim();
-      if (Object.hasOwn(commands, letter)) commands[letter as keyof typeof LETTERS]();
-      else if (letter !== '') out(HELP);
-    });
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const commands: { readonly [Letter in keyof typeof LETTERS]: () => void } = {
+    o: () => openBrowser(`${control}/`, env, err),
+    r() {
+      mailbox.reset();
+      out('All data were reset.');
+    },
+    q: end,
+    h: () => out(HELP),
+  };
+  const stop = readTypedLines?.((line) => {
+    const letter = line.trim();
+    if (Object.hasOwn(commands, letter)) commands[letter as keyof typeof LETTERS]();
+    else if (letter !== '') out(HELP);
   });
   if (stop) out('Type h and Enter for help.');
   return { ended, [Symbol.dispose]: () => stop?.() };
@@ -48,6 +49,8 @@ export function createLineReader(): Terminal['readTypedLines'] {
 /** Returns whether this process may read from its terminal. The system stops a reader that was started with `&`. */
 function isInForeground(): boolean {
   if (process.platform !== 'linux') return true;
+  // After the name of the program, which is in brackets, come: state, parent, group, session, terminal, and the group
+  // in the foreground of the terminal.
   const [, , group, , , foregroundGroup] = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');

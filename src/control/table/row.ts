@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { isBytes } from '../../basics/base64.ts';
 import type { ReadonlyDeep } from '../../basics/lazy-schema.ts';
 import type { ErrorCode } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
@@ -103,9 +102,9 @@ export function defineControl<
 /** The schema of the id in the path of a call. */
 export const idInPath = (noun: string) => z.object({ id: z.string().describe(`The id of a ${noun}.`) });
 
-/** The schema of a file that a browser saves. */
+/** The schema of a file that a browser saves. A client gets its bytes, with its name in a header. */
 export const fileReply = z
-  .custom<{ readonly filename: string; readonly content: Uint8Array }>((value) => isBytes(value))
+  .custom<{ readonly filename: string; readonly content: Uint8Array }>()
   .meta({ type: 'string', description: 'The bytes.' });
 
 /** The schema of an object with any fields. */
@@ -130,10 +129,11 @@ export function createRows<Id extends string>(calls: Record<Id, string>, definit
   });
 }
 
-/** Adds these properties to each of the definitions. */
-export function markEach<Rows extends Readonly<Record<string, ControlDefinition>>>(
-  rows: Rows,
-  mark: Pick<ControlDefinition, 'hasNoSandboxParameter' | 'replyNeverChanges'>,
-): Rows {
-  return Object.fromEntries(Object.entries(rows).map(([id, row]) => [id, { ...row, ...mark }])) as Rows;
+/** Returns the definitions, each with these properties. */
+export function addToEach<Definitions extends Readonly<Record<string, ControlDefinition>>>(
+  definitions: Definitions,
+  properties: Pick<ControlDefinition, 'hasNoSandboxParameter' | 'replyNeverChanges'>,
+): Definitions {
+  const entries = Object.entries(definitions).map(([id, definition]) => [id, { ...definition, ...properties }]);
+  return Object.fromEntries(entries) as Definitions;
 }

@@ -14,7 +14,7 @@ import { sandboxOptions } from '../controllable-mailbox.ts';
 import { traceLine } from '../trace.ts';
 import { CONTROL_CALLS } from './calls.ts';
 import { MAIL_ROWS } from './mail-rows.ts';
-import { type ControlRow, createRows, defineControl, idInPath, markEach, type OwnProcess, object } from './row.ts';
+import { addToEach, type ControlRow, createRows, defineControl, idInPath, type OwnProcess, object } from './row.ts';
 import { STATE_ROWS } from './state-rows.ts';
 import { TRAFFIC_ROWS } from './traffic-rows.ts';
 
@@ -204,8 +204,8 @@ const PROCESS_ROWS = {
 
 /** The control calls by id: the schemas of each, and what it does. */
 export const CONTROL_ROWS = {
-  ...markEach(DOCUMENT_ROWS, { hasNoSandboxParameter: true, replyNeverChanges: true }),
-  ...markEach(PROCESS_ROWS, { hasNoSandboxParameter: true }),
+  ...addToEach(DOCUMENT_ROWS, { hasNoSandboxParameter: true, replyNeverChanges: true }),
+  ...addToEach(PROCESS_ROWS, { hasNoSandboxParameter: true }),
   ...STATE_ROWS,
   ...MAIL_ROWS,
   ...TRAFFIC_ROWS,

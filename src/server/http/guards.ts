@@ -157,12 +157,11 @@ export function setCorsHeaders(
   response: ServerResponse,
   { isMcp }: { readonly isMcp: boolean },
 ): boolean {
-  const allowed = isMcp ? MCP_PREFLIGHT_HEADERS : PREFLIGHT_HEADERS;
-  const preflightHeaders = method === 'OPTIONS' ? allowed : {};
+  const preflightHeaders = isMcp ? MCP_PREFLIGHT_HEADERS : PREFLIGHT_HEADERS;
   const corsHeaders = {
     'Access-Control-Allow-Origin': String(headers.origin),
     Vary: 'Origin',
-    ...preflightHeaders,
+    ...(method === 'OPTIONS' && preflightHeaders),
     'Access-Control-Expose-Headers': EXPOSED_HEADERS,
   };
   for (const [name, value] of Object.entries(corsHeaders)) response.setHeader(name, value);

@@ -79,6 +79,7 @@ export interface RequestInput {
   readonly id: string;
   /** The id of the event, for the header `traceparent`. */
   readonly eventId: string;
+  /** The secret of the webhook. */
   readonly secret: string;
   /** The payload as JSON. */
   readonly content: string;
@@ -88,6 +89,7 @@ export interface RequestInput {
   readonly fault: DeliveryFaultKind | undefined;
   /** Generates a secret that differs from the secret of the webhook. */
   newSecret(): string;
+  /** The behaviours that decide the form of the signatures and of `traceparent`. */
   readonly behaviours: BehaviourValues;
 }
 
@@ -106,19 +108,20 @@ const TIMES: Record<BehaviourValues['deliveries.timestamp'], (clock: Clock) => D
 
 /** How old the timestamp is with the fault `stale-timestamp`. */
 const STALE_BY_MS = 60 * 60 * 1000;
+
+/** How many characters the fault `oversize-body` adds. */
 const PADDING_LENGTH = 1024 * 1024;
 
 const encoder = new TextEncoder();
 
 /** Creates the headers and the body of one attempt, with an id, the current time and the signatures. */
-export function createRequest({ id, eventId, secret, fault, content, now, newSecret, behaviours }: RequestInput) {
+export function createRequest(input: RequestInput) {
+  const { id, eventId, fault, content, now, behaviours } = input;
   const body =
     fault === 'oversize-body'
       ? JSON.stringify({ ...JSON.parse(content), padding: 'x'.repeat(PADDING_LENGTH) })
       : content;
   const timestamp = Math.floor((now.getTime() - (fault === 'stale-timestamp' ? STALE_BY_MS : 0)) / 1000);
-  const correct = fault === 'wrong-secret' ? [] : [secret];
-  const secrets = fault === 'wrong-secret' || fault === 'two-signatures' ? [newSecret(), ...correct] : correct;
   const headers: Record<string, string> = {
     'content-type': 'application/json',
     'user-agent': NAME,
@@ -126,8 +129,15 @@ export function createRequest({ id, eventId, secret, fault, content, now, newSec
     'webhook-timestamp': String(timestamp),
   };
   if (behaviours['deliveries.trace'] === 'header') headers.traceparent = createTraceParent(eventId, id);
-  Object.assign(headers, sign(`${id}.${timestamp}.`, encoder.encode(body), secrets, behaviours));
+  Object.assign(headers, sign(`${id}.${timestamp}.`, encoder.encode(body), secretsFor(input), behaviours));
   return { headers, body: fault === 'truncated-body' ? truncate(body, Math.floor(body.length / 2)) : body };
+}
+
+/** Returns the secrets with which the request is signed. Some faults add a wrong one, or sign with nothing else. */
+function secretsFor({ fault, secret, newSecret }: RequestInput): string[] {
+  if (fault === 'wrong-secret') return [newSecret()];
+  if (fault === 'two-signatures') return [newSecret(), secret];
+  return [secret];
 }
 
 /** Creates the value of `traceparent`: the version, the trace of the event, the delivery as its parent, and a flag. */
@@ -135,7 +145,7 @@ function createTraceParent(eventId: string, id: string): string {
   return `00-${traceIdOf(eventId)}-${toHex(sha256(encoder.encode(id))).slice(0, 16)}-01`;
 }
 
-/** Returns the headers with a signature for each secret. Standard Webhooks signs `start` and the body. */
+/** Returns the headers with a signature for each secret. Standard Webhooks signs `start`, followed by the body. */
 function sign(start: string, body: Uint8Array, secrets: readonly string[], behaviours: BehaviourValues) {
   const kinds = behaviours['deliveries.signature'];
   const prefix = HEX_PREFIXES[behaviours['deliveries.signature.form']];
@@ -186,11 +196,13 @@ function findNodeHmac(): Hmac | undefined {
 /** Moves the user name and the password of a URL to a header, because `fetch` refuses them in a URL. */
 export function splitLogin(url: string): { href: string; loginHeader?: { authorization: string } } {
   if (!url.includes('@')) return { href: url };
-  const { username, password } = new URL(url);
+  const target = new URL(url);
+  const { username, password } = target;
   if (username === '' && password === '') return { href: url };
+  target.username = '';
+  target.password = '';
   const credentials = encoder.encode(`${decode(username)}:${decode(password)}`);
-  const { href } = Object.assign(new URL(url), { username: '', password: '' });
-  return { href, loginHeader: { authorization: `Basic ${toBase64(credentials)}` } };
+  return { href: target.href, loginHeader: { authorization: `Basic ${toBase64(credentials)}` } };
 }
 
 /** Returns a URL without the parts that may be secret: user name, password, query and fragment. */

@@ -1,15 +1,21 @@
 import { performance } from '../../basics/real-timers.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
-import type { Entry, KeptBody, KeptRequest, Origin } from '../../world/journal/entry.ts';
-import { deliveryIdsIn, isEntryOf, MAIL_ENTRY_KINDS, originOf } from '../../world/journal/entry.ts';
+import {
+  deliveryIdsIn,
+  type Entry,
+  isEntryOf,
+  type KeptBody,
+  type KeptRequest,
+  MAIL_ENTRY_KINDS,
+  type Origin,
+  originOf,
+} from '../../world/journal/entry.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
 import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from '../access/principal.ts';
-import type { FinishedExchange, ReceivedBody } from './exchange.ts';
-import { Exchange, isOver, NO_QUERY } from './exchange.ts';
-import type { ApiReply } from './reply.ts';
-import { isCut } from './reply.ts';
+import { type ApiRequest, Exchange, type FinishedExchange, isOver, NO_QUERY, type ReceivedBody } from './exchange.ts';
+import { type ApiReply, isCut } from './reply.ts';
 import type { Service } from './service.ts';
 
 /** The parts of a service that recording a request needs. */
@@ -27,12 +33,12 @@ export function finishExchange(service: RecordingService, exchange: Exchange, re
 function recordExchange({ worlds, journals, behavioursNow }: RecordingService, exchange: FinishedExchange): void {
   const { protocol, request, received, row, error, ignored, usedBehaviours, faults, durationMs, reply } = exchange;
   const { method, path, query, headers, via } = request;
-  const key = sentKey(headers) ?? ((query.has('api_key') && isStreamPath(path) && query.get('api_key')) || undefined);
+  const key = findKey(request);
   const principal = exchange.principal ?? (error && principalOf(worlds, key ?? ''));
   // A tenant may have been removed while its request waited. Then the request belongs to the mailbox.
   const owner = findOwner(worlds, principal?.world?.id);
   const [number, numberInSandbox] = journals.countRequest(owner);
-  const kept = isSmall(reply.body) ? { reply, replyBytes: undefined } : truncate(reply);
+  const kept = keepReply(reply);
   const realTimeMs = journals.realNowMs();
   const { caused } = exchange;
   // Each field is copied by name, because spreads would take longer than the rest of this function.
@@ -75,6 +81,12 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
     const read = { number, numberInSandbox, method, path, status: reply.status, messageIds };
     journals.publish(owner, 'read', read, { origin: exchange.origin });
   }
+}
+
+/** Returns the key of a request, whether it is valid or not. Only a request for an event stream may have it in its query. */
+function findKey({ headers, path, query }: ApiRequest): string | undefined {
+  const keyInQuery = isStreamPath(path) ? query.get('api_key') : null;
+  return sentKey(headers) ?? (keyInQuery || undefined);
 }
 
 /** Matches the paths whose replies show mail. */
@@ -175,8 +187,9 @@ function isSmall(body: string | Uint8Array | null): boolean {
   return body === null || body.buffer.byteLength <= MAX_KEPT_BYTES;
 }
 
-/** Returns a copy of a reply with only the start of its body, and the size of the whole body. */
-function truncate(reply: ApiReply): Pick<KeptRequest, 'reply' | 'replyBytes'> {
+/** Returns a reply; of a large body, only the start, and the size of the whole body. */
+function keepReply(reply: ApiReply): Pick<KeptRequest, 'reply' | 'replyBytes'> {
+  if (isSmall(reply.body)) return { reply, replyBytes: undefined };
   const bytes = typeof reply.body === 'string' ? new TextEncoder().encode(reply.body) : reply.body;
   const body = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));
   return { reply: { ...reply, body }, replyBytes: bytes?.byteLength };

@@ -5,8 +5,8 @@ import { type Reply, VerifyError, type VerifySession } from './verify-session.ts
 /**
  * An experiment sends requests and returns what it observed. The same experiment runs on the server, and on an emulator
  * with each value of the behaviour. If the emulator gives the same observation, the server has this value. While the
- * profile is being found, other behaviours of the server are not known yet. So an experiment returns only the part of a
- * reply that its own behaviour decides, in place of all replies.
+ * profile is being found, other behaviours of the server are not known yet. So an experiment returns only the part of its
+ * replies that its own behaviour decides.
  */
 export type Experiment = (s: VerifySession) => Promise<unknown>;
 
@@ -15,7 +15,10 @@ export type Experiments = { readonly [Id in BehaviourId]?: Experiment };
 
 export const status = (reply: Reply) => reply.status;
 
-/** Returns the status of a reply, and its body. What each service chooses for itself is compared by its role. */
+/**
+ * Returns the status of a reply, and its body. The ids, keys and times in it may differ between the server and an
+ * emulator: they count as equal if both replies show them at the same place.
+ */
 export const statusAndBody = ({ status, text, body }: Reply) => [status, text ? body : 'no body'];
 
 /** The subject of the last mail of an experiment. After this mail has arrived, no earlier mail can still arrive. */
@@ -47,7 +50,7 @@ const createExperiment =
 /** Create experiments that observe the status of a reply, its status and body, or the field names of its body. */
 export const statusOf = createExperiment(status);
 export const replyOf = createExperiment(statusAndBody);
-export const fieldsOf = createExperiment(async (reply, s) => fieldNames(await s.mustSucceed(Promise.resolve(reply))));
+export const fieldsOf = createExperiment(async (reply, s) => fieldNames(await s.mustSucceed(reply)));
 
 /** Returns an experiment that observes whether a list shows the older of two items before the newer one. */
 export const orderOf =
@@ -80,12 +83,13 @@ async function createWorkspace(s: VerifySession) {
   return { id, path: `/v1/workspaces/${id}`, key: key.key, keyId: key.id };
 }
 
+/** Returns the options of a request that has the operator key. */
+const withOperatorKey = ({ target }: VerifySession) => ({ key: target.operatorKey ?? '' });
+
 /** Creates a tenant with the operator key. */
 async function createTenant(s: VerifySession) {
-  const key = s.target.operatorKey ?? '';
-  const reply = await s.post('/v1/tenants', { name: s.newName() }, { key });
-  const body = await s.mustSucceed(Promise.resolve(reply));
-  return { reply, ...body, path: `/v1/tenants/${body.id}`, withOperatorKey: { key } };
+  const body = await s.add('/v1/tenants', { name: s.newName() }, withOperatorKey(s));
+  return { ...body, path: `/v1/tenants/${body.id}` };
 }
 
 /** Adds a new domain. */
@@ -100,7 +104,7 @@ const webhooksOf = async (s: VerifySession, key = s.target.key) => (await s.read
 const isListed = async (s: VerifySession, { id }: Item) =>
   (await webhooksOf(s, s.workspace.key)).some((listed: Item) => listed.id === id);
 
-/** The experiments on requests, keys, tenants, workspaces, webhooks and domains. */
+/** The experiments on requests, keys, tenants, workspaces, webhooks, domains, health and metrics. */
 export const resourceExperiments: Experiments = {
   'auth.both-headers': async (s) => {
     const headers = { Authorization: `Bearer ${(await s.createInbox()).key}` };
@@ -138,15 +142,15 @@ export const resourceExperiments: Experiments = {
   'requests.selectors': async ({ get, workspace: { id, key } }) =>
     status(await get(`/v1/messages?workspace=${id}`, { key })),
 
-  'tenants.create.required': async (s) => status(await s.post('/v1/tenants', {}, { key: s.target.operatorKey ?? '' })),
+  'tenants.create.required': async (s) => status(await s.post('/v1/tenants', {}, withOperatorKey(s))),
   'tenants.create.workspace': async (s) => {
     const { workspaces } = await s.read('/v1/workspaces', { key: (await createTenant(s)).apiKey });
     return workspaces.map(({ name, isDefault }: { name: string; isDefault: boolean }) => [name, isDefault]);
   },
-  'tenants.delete.body': replyOf(createTenant, ({ path, withOperatorKey }, s) => s.delete(path, withOperatorKey)),
+  'tenants.delete.body': replyOf(createTenant, ({ path }, s) => s.delete(path, withOperatorKey(s))),
   'tenants.delete.cascade': async (s) => {
-    const { path, withOperatorKey, apiKey } = await createTenant(s);
-    await s.delete(path, withOperatorKey);
+    const { path, apiKey } = await createTenant(s);
+    await s.delete(path, withOperatorKey(s));
     return status(await s.get('/v1/me', { key: apiKey }));
   },
 
@@ -201,7 +205,9 @@ export const resourceExperiments: Experiments = {
     return [fieldNames(body), fieldNames(body.domain)];
   },
   'domains.tiers': async (s) => status(await s.get('/v1/domains', { key: s.workspace.key })),
-  'domains.create.workspace': resultOf(createDomain, ({ body: { domain, workspaceId = domain.workspaceId } }) => {
+  'domains.create.workspace': resultOf(createDomain, ({ body }) => {
+    // The behaviour `domains.shape` decides whether the reply is the domain, or has it in a field.
+    const { workspaceId } = 'workspaceId' in body ? body : body.domain;
     return workspaceId === null;
   }),
   'domains.create.taken': statusOf(createDomain, ({ name }, s) => s.post('/v1/domains', { domain: name })),

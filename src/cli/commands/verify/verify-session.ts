@@ -230,7 +230,7 @@ export class VerifySession {
   }
 
   /** Returns the body of a reply. @throws {VerifyError} if the reply is not a success. */
-  async mustSucceed(reply: Promise<Reply>) {
+  async mustSucceed(reply: Reply | Promise<Reply>) {
     const { status, body, text } = await reply;
     if (status >= 200 && status < 300) return body;
     throw new VerifyError(`a request for this check was answered with ${status}: ${text.slice(0, 100)}`);

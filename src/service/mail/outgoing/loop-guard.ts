@@ -93,7 +93,8 @@ export class LoopGuard {
     if (latest.length > this.#limit) latest.shift();
     pairs.delete(pair);
     pairs.set(pair, latest);
-    if (pairs.size > MAX_PAIRS) pairs.delete(String(pairs.keys().next().value));
+    const [quietest] = pairs.keys();
+    if (quietest !== undefined && pairs.size > MAX_PAIRS) pairs.delete(quietest);
     return true;
   }
 
