@@ -144,7 +144,7 @@ export function createMailInspection(scope: ControlScope): MailInspection {
     return { world: found.world, message: found.row };
   };
   return {
-    tenants: () => worlds.all().map((world) => showTenant(world, !worlds.ownWorlds().includes(world))),
+    tenants: () => worlds.all().map((world) => showTenant(world, worlds.sandboxOf(world) !== undefined)),
     searchMail: (search = {}) => searchMail(scope, parseOrRefuse('The search', mailSearch(), search)),
     drafts: (filter = {}) => listDrafts(worlds, parseOrRefuse('The filter', draftFilter(), filter)),
     mail(id) {
