@@ -36,22 +36,25 @@ export function createClient(options: ClientOptions): ServiceClient {
   if (!URL.canParse(baseUrl)) {
     throw new TypeError(`The option baseUrl of createClient must be an absolute URL, not ${describeValue(baseUrl)}.`);
   }
+  // The paths of the operations begin with a slash. Without the lookbehind, many slashes would take quadratic time.
   const prefix = baseUrl.replace(/(?<!\/)\/+$/, '');
 
   async function call(id: string, row: string, input: readonly unknown[]): Promise<unknown> {
-    const [method = '', path = '', content] = row.split(' ');
+    const [method = '', path = '', mark] = row.split(' ');
+    const takesBody = mark === 'body';
+    const repliesWithBytes = mark === 'bytes';
     const rest = [...input];
     const target = path.replace(/\{(\w+)\}/g, (_, name) =>
       encodeURIComponent(parsePathArgument(id, name, rest.shift())),
     );
-    const body = content === 'body' ? (rest.shift() ?? {}) : undefined;
+    const body = takesBody ? (rest.shift() ?? {}) : undefined;
     const { query, headers, signal } = (rest.shift() ?? {}) as AnyCallOptions;
     const request = { method, url: prefix + target + writeQuery(query), body };
-    const init: RequestInit = { method, headers: createHeaders({ key, hasBody: body !== undefined, headers }) };
-    if (body !== undefined) init.body = JSON.stringify(body);
+    const init: RequestInit = { method, headers: createHeaders({ key, hasBody: takesBody, headers }) };
+    if (takesBody) init.body = JSON.stringify(body);
     if (signal) init.signal = signal;
     const response = await fetch(request.url, init);
-    if (response.ok && content === 'bytes') return new Uint8Array(await response.arrayBuffer());
+    if (response.ok && repliesWithBytes) return new Uint8Array(await response.arrayBuffer());
     const received = parseJson(await response.text());
     if (response.ok) return received === '' ? undefined : received;
     throw new ApiReplyError(request, { status: response.status, headers: response.headers, body: received });
