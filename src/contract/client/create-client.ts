@@ -67,9 +67,18 @@ export function createClient(options: ClientOptions): ServiceClient {
   return Object.fromEntries(methods);
 }
 
+/** Returns a parameter of a path. @throws {TypeError} if it is not a text, or is one that a URL resolves. */
 function parsePathArgument(id: string, name: string, value: unknown): string {
-  if (typeof value === 'string' && value !== '') return value;
-  throw new TypeError(`The method ${id} takes a text as its ${name}, not ${describeValue(value)}.`);
+  if (typeof value !== 'string' || value === '') {
+    throw new TypeError(`The method ${id} takes a text as its ${name}, not ${describeValue(value)}.`);
+  }
+  // Such a segment would be resolved, even if it is encoded, so that the request would be for another operation.
+  if (value === '.' || value === '..') {
+    throw new TypeError(
+      `The method ${id} cannot send "${value}" as its ${name}, because a URL with it leads to another path.`,
+    );
+  }
+  return value;
 }
 
 /** Writes a query with its question mark. A field that is `undefined` is left out. */
