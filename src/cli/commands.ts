@@ -147,6 +147,7 @@ export const COMMANDS = {
   },
 } as const satisfies Record<string, Command>;
 
+/** The name of a command, such as `start`. */
 export type CommandName = keyof typeof COMMANDS;
 
 /** The command that runs if none is named. */

@@ -99,7 +99,7 @@ export interface KeyControls {
  * `fixtureKeys` again, because `load` replaces the keys in it.
  */
 export function createKeyControls({ worlds, service, publishChange }: ControlScope, fixtureKeys: object): KeyControls {
-  function describe(key: string, handles: ReadonlyMap<unknown, string>): Exposure {
+  function describeExposure(key: string, handles: ReadonlyMap<unknown, string>): Exposure {
     const found = worlds.findKey(key);
     if (!found) throw new ApiError('NOT_FOUND', 'There is no valid key with this text.');
     const principal = findPrincipal(worlds, key);
@@ -108,8 +108,10 @@ export function createKeyControls({ worlds, service, publishChange }: ControlSco
     // A key can reach a kind of resource only if it may call an operation whose path names this kind, such as
     // `/v1/inboxes`.
     const idsOf = (kind: 'workspaces' | 'inboxes' | 'webhooks') => {
+      // The operator has no tenant, and so no such resources.
+      if (principal.tier === 'operator') return [];
       const mayReach = operations.some((id) => OPERATIONS[id].path.split('/')[2] === kind);
-      return mayReach && principal.tier !== 'operator' ? rowsInScope(principal, kind).map(({ id }) => id) : [];
+      return mayReach ? rowsInScope(principal, kind).map(({ id }) => id) : [];
     };
     return {
       id: 'row' in found ? found.row.id : null,
@@ -125,12 +127,13 @@ export function createKeyControls({ worlds, service, publishChange }: ControlSco
   }
 
   return {
-    exposure: (key) => describe(key, handlesOf(fixtureKeys)),
+    exposure: (key) => describeExposure(key, handlesOf(fixtureKeys)),
     exposures(filter = {}) {
       const { tenant, offset = 0, limit } = parseOrRefuse('The filter', keyFilter(), filter);
       const keys = tenant === undefined ? worlds.keys() : findWorlds(worlds, { tenant }).flatMap(keysOf);
+      const end = limit === undefined ? keys.length : offset + limit;
       const handles = handlesOf(fixtureKeys);
-      return keys.slice(offset, limit === undefined ? limit : offset + limit).map((key) => describe(key, handles));
+      return keys.slice(offset, end).map((key) => describeExposure(key, handles));
     },
     rotateKey(id) {
       const rotated = rotateKey(worlds, id);
@@ -151,7 +154,7 @@ function rotateKey(worlds: ReachableWorlds, id: string): RotatedKey {
   return { id: added.id, key: added.key };
 }
 
-/** Returns the handle of each key in `keys`: its path, such as `acme.inboxes.helpdesk`. */
+/** Adds the handle of each key in `keys` to `handles`: its path below `path`, such as `acme.inboxes.helpdesk`. */
 function handlesOf(keys: object, path = '', handles = new Map<unknown, string>()): Map<unknown, string> {
   for (const [name, value] of Object.entries(keys)) {
     if (typeof value === 'object') handlesOf(value, `${path}${name}.`, handles);

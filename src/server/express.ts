@@ -60,6 +60,7 @@ export function createMailboxMiddleware(options: MiddlewareOptions<NamedFixture>
   }
 
   const middleware = (given: MiddlewareRequest, response: MiddlewareResponse, next: (error?: unknown) => void) => {
+    // express and Connect pass objects of Node. The public types do not say so, because users may lack `@types/node`.
     const message = given as IncomingMessage & MiddlewareRequest;
     // A target that does not begin with `/`, such as the `*` of an OPTIONS request, is not a path.
     const request = message.url?.startsWith('/') ? readRequest(message) : undefined;
@@ -69,7 +70,7 @@ export function createMailboxMiddleware(options: MiddlewareOptions<NamedFixture>
   return Object.assign(middleware, { mailbox });
 }
 
-/** Restores the body of a request if a parser has consumed it. */
+/** Returns the request with the body that a parser has left in `message.body`, if a parser has consumed the bytes. */
 function withParsedBody(request: ApiRequest, message: IncomingMessage & MiddlewareRequest): ApiRequest {
   if (request.body === null || !message.readableDidRead) return request;
   return { ...request, body: toChunks(message.body) };

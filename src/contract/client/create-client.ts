@@ -40,19 +40,21 @@ export function createClient(options: ClientOptions): ServiceClient {
   const prefix = trimEndSlashes(baseUrl);
 
   async function call(id: string, row: string, input: readonly unknown[]): Promise<unknown> {
-    const [method = '', path = '', content] = row.split(' ');
+    const [method = '', path = '', mark] = row.split(' ');
+    const takesBody = mark === 'body';
+    const repliesWithBytes = mark === 'bytes';
     const rest = [...input];
     const target = path.replace(/\{(\w+)\}/g, (_, name) =>
       encodeURIComponent(parsePathArgument(id, name, rest.shift())),
     );
-    const body = content === 'body' ? (rest.shift() ?? {}) : undefined;
+    const body = takesBody ? (rest.shift() ?? {}) : undefined;
     const { query, headers, signal } = (rest.shift() ?? {}) as AnyCallOptions;
     const request = { method, url: prefix + target + writeQuery(query), body };
-    const init: RequestInit = { method, headers: createHeaders({ key, hasBody: body !== undefined, headers }) };
-    if (body !== undefined) init.body = JSON.stringify(body);
+    const init: RequestInit = { method, headers: createHeaders({ key, hasBody: takesBody, headers }) };
+    if (takesBody) init.body = JSON.stringify(body);
     if (signal) init.signal = signal;
     const response = await fetch(request.url, init);
-    if (response.ok && content === 'bytes') return new Uint8Array(await response.arrayBuffer());
+    if (response.ok && repliesWithBytes) return new Uint8Array(await response.arrayBuffer());
     const received = parseJson(await response.text());
     if (response.ok) return received === '' ? undefined : received;
     throw new ApiReplyError(request, { status: response.status, headers: response.headers, body: received });
@@ -65,9 +67,18 @@ export function createClient(options: ClientOptions): ServiceClient {
   return Object.fromEntries(methods);
 }
 
+/** Returns a parameter of a path. @throws {TypeError} if it is not a text, or is one that a URL resolves. */
 function parsePathArgument(id: string, name: string, value: unknown): string {
-  if (typeof value === 'string' && value !== '') return value;
-  throw new TypeError(`The method ${id} takes a text as its ${name}, not ${describeValue(value)}.`);
+  if (typeof value !== 'string' || value === '') {
+    throw new TypeError(`The method ${id} takes a text as its ${name}, not ${describeValue(value)}.`);
+  }
+  // Such a segment would be resolved, even if it is encoded, so that the request would be for another operation.
+  if (value === '.' || value === '..') {
+    throw new TypeError(
+      `The method ${id} cannot send "${value}" as its ${name}, because a URL with it leads to another path.`,
+    );
+  }
+  return value;
 }
 
 /** Writes a query with its question mark. A field that is `undefined` is left out. */

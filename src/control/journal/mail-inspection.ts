@@ -174,10 +174,9 @@ export function createMailInspection(scope: ControlScope): MailInspection {
   };
 }
 
-/** Returns the tenants and sandboxes with their inboxes. In the worlds of a sandbox, its own world counts as a tenant. */
+/** Returns the tenants and sandboxes with their inboxes. */
 export function showTenants(worlds: ReachableWorlds): TenantSummary[] {
-  const own = new Set(worlds.ownWorlds());
-  return worlds.all().map((world) => showTenant(world, !own.has(world)));
+  return worlds.all().map((world) => showTenant(world, worlds.sandboxOf(world) !== undefined));
 }
 
 function showTenant(world: World, isSandbox: boolean): TenantSummary {

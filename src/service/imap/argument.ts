@@ -30,13 +30,14 @@ export class RefusedCommand extends Error {
   }
 }
 
+/** Returns whether an argument is a list in parentheses. */
 export function isList(argument: Argument | undefined): argument is readonly Argument[] {
   return Array.isArray(argument);
 }
 
 /** Returns the text of a word. @throws {CommandError} if the argument is missing or is a list. */
 export function needText(argument: Argument | undefined, what: string): string {
-  if (argument !== undefined && !isList(argument)) return (argument as Word).text;
+  if (argument !== undefined && !isList(argument)) return argument.text;
   throw new CommandError(`${what} is missing.`);
 }
 
@@ -46,14 +47,22 @@ export function itemsOf(argument: Argument | undefined, what: string): readonly 
   return isList(argument) ? argument : [argument];
 }
 
-/** Returns the numbers of a sequence set in order, as ranges without overlaps; `last` stands for `*`. */
+/** A number or a range of a sequence set, such as `3`, `3:5` or `3:*`. */
+const RANGE = /^([1-9]\d{0,9}|\*)(?::([1-9]\d{0,9}|\*))?$/;
+
+/**
+ * Returns the numbers of a sequence set in order, as ranges without overlaps; `last` stands for `*`.
+ *
+ * @throws {CommandError} if the text is not a sequence set.
+ */
 export function parseSequence(text: string, last: number): [from: number, to: number][] {
-  if (!/^(?:[1-9]\d{0,9}|\*)(?::(?:[1-9]\d{0,9}|\*))?(?:,(?:[1-9]\d{0,9}|\*)(?::(?:[1-9]\d{0,9}|\*))?)*$/.test(text)) {
-    throw new CommandError('The sequence set must be numbers and ranges such as 1,3:5,8:*.');
-  }
   const numberOf = (each: string) => (each === '*' ? last : Number(each));
   const ranges = text.split(',').map((range): [number, number] => {
-    const [one = '', other = one] = range.split(':');
+    const [, one, other = one] = RANGE.exec(range) ?? [];
+    if (one === undefined || other === undefined) {
+      throw new CommandError('The sequence set must be numbers and ranges such as 1,3:5,8:*.');
+    }
+    // The ends of a range may have any order.
     const ends = [numberOf(one), numberOf(other)];
     return [Math.min(...ends), Math.max(...ends)];
   });
@@ -127,6 +136,8 @@ export function epochDayOfField(field: string | undefined): number | undefined {
   const pattern = /(\d{1,2})\s+([A-Za-z]{3})[a-z]*\s+(\d{2,4})(?!\d)/;
   const [, day, month, digits = ''] = pattern.exec(field?.slice(0, 200) ?? '') ?? [];
   if (month === undefined) return undefined;
-  const century = { 2: Number(digits) < 50 ? 2000 : 1900, 3: 1900 }[digits.length] ?? 0;
-  return parseEpochDay(`${day}-${month}-${Number(digits) + century}`);
+  let year = Number(digits);
+  if (digits.length === 2 && year < 50) year += 2000;
+  else if (digits.length < 4) year += 1900;
+  return parseEpochDay(`${day}-${month}-${year}`);
 }

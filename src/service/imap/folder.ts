@@ -68,10 +68,13 @@ export interface Item {
   readonly computed: Map<string, string>;
 }
 
+/** What has changed of an item: it was added, it was removed, or it got other flags. */
+export type ItemChange = 'added' | 'removed' | 'flags';
+
 /** A session that has a folder open. */
 export interface FolderWatcher {
-  /** Called after an item was added, was removed or got other flags. */
-  changed(item: Item, change: 'added' | 'removed' | 'flags'): void;
+  /** Called after a change of an item. */
+  changed(item: Item, change: ItemChange): void;
 }
 
 /** The items of a folder in the order of their UIDs. A new item has a higher UID than all before it. */
@@ -115,14 +118,15 @@ export class Folder {
     return item.flags;
   }
 
-  /** Makes an item stand for another row. */
+  /** Replaces the row of an item. The item keeps its UID and its flags. */
   replace(item: Item, id: string): void {
     this.#byId.delete(item.id);
     item.id = id;
     this.#byId.set(id, item);
   }
 
-  notify(item: Item, change: Parameters<FolderWatcher['changed']>[1]): void {
+  /** Tells the sessions that have the folder open of a change of an item. */
+  notify(item: Item, change: ItemChange): void {
     for (const watcher of this.watchers) watcher.changed(item, change);
   }
 }

@@ -1,5 +1,5 @@
 import { type Argument, CommandError, needText, parseSequence } from './argument.ts';
-import { type Folder, type FolderWatcher, type Item, indexOfUid } from './folder.ts';
+import { type Folder, type FolderWatcher, type Item, type ItemChange, indexOfUid } from './folder.ts';
 import { type ImapInbox, SYSTEM_FLAGS } from './imap-inbox.ts';
 
 /** The messages of a folder as one session knows them. Changes wait until a reply of the session may report them. */
@@ -32,7 +32,7 @@ export class FolderView implements FolderWatcher {
     this.folder.watchers.delete(this);
   }
 
-  changed(item: Item, change: 'added' | 'removed' | 'flags'): void {
+  changed(item: Item, change: ItemChange): void {
     if (change === 'removed') this.#removed.add(item);
     if (change === 'flags') this.#changed.add(item);
     this.onChange();

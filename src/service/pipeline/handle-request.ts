@@ -44,9 +44,8 @@ export async function handleRequest(service: Service, request: ApiRequest): Prom
     reply = refuse(exchange, createResetError(), worlds.environment.report);
   }
   // The reply lists the behaviours that it depends on, except those whose value the service document states.
-  let assumed = '';
-  for (const id of exchange.usedBehaviours) if (service.assumed.has(id)) assumed += assumed === '' ? id : `, ${id}`;
-  if (assumed !== '') reply = { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: assumed } };
+  const used = [...exchange.usedBehaviours].filter((id) => service.assumed.has(id));
+  if (used.length > 0) reply = { ...reply, headers: { ...reply.headers, [ASSUMED_HEADER]: used.join(', ') } };
   return finishExchange(service, exchange, stripBodyForHead(request.method, reply));
 }
 

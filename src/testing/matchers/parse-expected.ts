@@ -79,17 +79,20 @@ export function parseExpected(matcher: MatcherWithFields, given: unknown, name: 
   const { times, headers, only, exists, ...fields } = given;
   checkFlag(name, 'only', only);
   checkFlag(name, 'exists', exists);
-  if (times !== undefined && !(Number.isSafeInteger(times) && Number(times) >= 0)) {
-    throw new TypeError(`The field times of ${name} must be a whole number from 0, not ${String(times)}.`);
-  }
   const all: Expected = { ...fields, headers: isPlainObject(headers) ? withLowerCaseNames(headers) : headers };
-  const wanted = known.filter((field) => all[field] !== undefined).map((field) => [field, all[field]]);
+  // If nothing matches, the order of the fields decides which candidate is the most similar.
+  const expected = known.filter((field) => all[field] !== undefined).map((field) => [field, all[field]]);
   return {
-    expected: Object.fromEntries(wanted),
-    times: times as number | undefined,
+    expected: Object.fromEntries(expected),
+    times: parseTimes(name, times),
     only: only === true,
     exists: exists === true,
   };
+}
+
+function parseTimes(name: string, times: unknown): number | undefined {
+  if (times === undefined || (Number.isSafeInteger(times) && Number(times) >= 0)) return times as number | undefined;
+  throw new TypeError(`The field times of ${name} must be a whole number from 0, not ${String(times)}.`);
 }
 
 function checkFlag(name: string, field: string, value: unknown): void {
@@ -105,9 +108,8 @@ export function parseCreated(object: unknown, given: unknown = {}): Expectation 
   }
   if (!isPlainObject(given)) throw new TypeError('The second argument of toHaveCreated must be an object of fields.');
   const { times, exists, ...fields } = given;
-  const { times: parsedTimes } = parseExpected('toHaveCreated', times === undefined ? {} : { times });
   checkFlag('toHaveCreated', 'exists', exists);
-  return { expected: { object, ...fields }, times: parsedTimes, exists: exists === true };
+  return { expected: { object, ...fields }, times: parseTimes('toHaveCreated', times), exists: exists === true };
 }
 
 /** Checks the argument of `toHaveDelivered`. */

@@ -12,6 +12,7 @@ import type { AttachmentRow, DraftRow, MessageRow, RowKind, Rows } from './rows.
 /** The approximate size of a row without its texts, in bytes. */
 const ROW_BYTES = 256;
 
+/** A row of stored mail, or the fields of one that will be stored. */
 export type MailRow = Partial<MessageRow> | Partial<AttachmentRow> | Partial<DraftRow>;
 
 /** Returns the size of a row of stored mail, in bytes. */
@@ -40,7 +41,10 @@ function isWide(text: string): boolean {
   return text.length > 1_000 && /[^\0-\xff]/.test(text);
 }
 
-/** Is called with a row before and after a change. It is undefined before its insertion, and after its removal. */
+/**
+ * Called after a change of a row, with the row before and after the change. `before` is undefined for an inserted row,
+ * and `after` for a removed row.
+ */
 export type RowListener = (kind: RowKind, before: object | undefined, after: object | undefined) => void;
 
 /** The name of an indexed property of a kind of row. */
@@ -219,8 +223,9 @@ export const MODELS = Object.fromEntries(
 function toModel(columns: Readonly<Record<string, string>>) {
   const properties = Object.entries(columns).map(([column, type]) => {
     const { name, isNullable } = splitType(type);
+    if (column === 'id') return [column, primaryKey(String)];
     const value = TYPES[name] ?? String;
-    return [column, column === 'id' ? primaryKey(String) : isNullable ? nullable(value as never) : value];
+    return [column, isNullable ? nullable(value as never) : value];
   });
   return Object.fromEntries(properties);
 }

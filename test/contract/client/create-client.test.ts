@@ -138,6 +138,21 @@ describe('the client', () => {
     await expect(client.getHealth({ signal: AbortSignal.abort(new Error('Enough.')) })).rejects.toThrow('Enough.');
   });
 
+  test.for(['.', '..'])(
+    'an argument %s of a path is refused, because it would lead to another operation',
+    async (name) => {
+      const mailbox = createMailbox();
+      const client = mailbox.client(mailbox.keys.acme.tenant);
+      const { support } = mailbox.ids.acme.workspaces;
+      await expect(client.deleteWorkspaceKey(support, name)).rejects.toThrow(
+        new TypeError(
+          `The method deleteWorkspaceKey cannot send "${name}" as its key_id, because a URL with it leads to another path.`,
+        ),
+      );
+      expect(mailbox.requests()).toEqual([]);
+    },
+  );
+
   test('a wrong argument is an error that names the method and the argument', async () => {
     const client = createMailbox().client('k') as unknown as Record<string, (...input: unknown[]) => Promise<unknown>>;
     await expect(client.getMessage?.('1')).rejects.toThrow(

@@ -26,7 +26,7 @@ describe('the inspection of mail', () => {
       name: 'Sales',
       inboxes: [{ id: outreach, address: 'outreach@acme.test', messages: 2, unread: 1 }],
     });
-    expect(sandbox.tenants()).toMatchObject([{ id: sandbox.id, workspaces: [{}, {}] }]);
+    expect(sandbox.tenants()).toMatchObject([{ id: sandbox.id, isSandbox: true, workspaces: [{}, {}] }]);
   });
 
   everywhere('searches mail, newest first, in pages', async (service) => {

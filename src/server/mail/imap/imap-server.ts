@@ -74,12 +74,14 @@ class ImapClient implements Connection {
   /** Whether the next commands are ignored, because the connection ends as soon as all output was sent. */
   #isEnding = false;
   #cancelLoginTimer: () => void;
-  /** When the command that is arriving began, and how much of it has arrived since the pace was checked. */
+  /** Cancels the next check of how fast the command arrives; `undefined` if no command is arriving. */
   #cancelPaceTimer: (() => void) | undefined;
+  /** How many bytes have arrived since the last check. */
   #paceBytes = 0;
-  /** Whether the client sends nothing more, and whether commands that it sent are still running. */
+  /** Whether the client has ended its side of the connection, so that it sends nothing more. */
   #hasClientEnded = false;
-  #isReading = false;
+  /** Whether commands that the client has sent are still running. */
+  #isRunning = false;
   isSecure: boolean;
 
   constructor(
@@ -202,7 +204,7 @@ class ImapClient implements Connection {
     socket.on('end', () => {
       this.#hasClientEnded = true;
       setTimeout(() => socket.destroy(), GRACE_MS).unref();
-      if (!this.#isReading) this.end();
+      if (!this.#isRunning) this.end();
     });
     socket.once('close', () => {
       if (socket !== this.#socket) return;
@@ -217,9 +219,9 @@ class ImapClient implements Connection {
       // After the last reply, what the client sends is read and ignored, so that it can receive the reply.
       if (this.hasEnded) return;
       socket.pause();
-      this.#isReading = true;
-      this.#read(chunk).then(() => {
-        this.#isReading = false;
+      this.#isRunning = true;
+      this.#runCommands(chunk).then(() => {
+        this.#isRunning = false;
         if (socket !== this.#socket) return;
         socket.resume();
         if (this.#hasClientEnded) this.end();
@@ -227,8 +229,8 @@ class ImapClient implements Connection {
     });
   }
 
-  /** Handles what a client has sent, one command after the other. The promise never rejects. */
-  async #read(chunk: Buffer): Promise<void> {
+  /** Runs the commands that a chunk completes, one after the other. The promise never rejects. */
+  async #runCommands(chunk: Buffer): Promise<void> {
     const reader = this.#reader;
     reader.push(chunk);
     this.#paceBytes += chunk.length;
@@ -248,7 +250,7 @@ class ImapClient implements Connection {
     if (reader.isInCommand && !this.hasEnded) this.#cancelPaceTimer ??= this.#checkPace(COMMAND_MS);
   }
 
-  /** Releases what the current command uses. */
+  /** Releases what the current command uses. If the client is logged in, it may be silent for `IDLE_MS` from now on. */
   #endCommand(): void {
     this.#counter.release();
     this.#counter = this.#settings.intake.createCounter();

@@ -56,10 +56,14 @@ function askedForReplies({ from, replyTo, raw }: MessageRow): string[] {
 /** Removes the addresses that are in `excluded`, and duplicates. */
 function withoutAddresses(addresses: readonly string[], excluded: readonly string[]): string[] {
   const seen = new Set(excluded.map(toBareAddress));
-  return addresses.filter((address) => {
+  const kept: string[] = [];
+  for (const address of addresses) {
     const bare = toBareAddress(address);
-    return !seen.has(bare) && seen.add(bare);
-  });
+    if (seen.has(bare)) continue;
+    seen.add(bare);
+    kept.push(address);
+  }
+  return kept;
 }
 
 /** Returns the subject of a reply to a message. */
