@@ -353,9 +353,7 @@ function Help({ dialog }: { readonly dialog: HelpDialog }) {
     <dialog ref={dialog} aria-labelledby="help-title">
       <form method="dialog">
         <h1 id="help-title">Keys</h1>
-        <Facts
-          facts={[[namePaletteKey(), 'Go to a mail, a request, an inbox or a sandbox, or do something'], ...SHORTCUTS]}
-        />
+        <Facts facts={[[namePaletteKey(), 'Go to anything, or do something'], ...SHORTCUTS]} />
         <CheckBox text="Use these keys" isOn={isOn} change={change} />
         <p>
           <button type="submit">Close</button>
