@@ -89,7 +89,7 @@ function Palette({ views, onClose }: PaletteProps) {
         aria-autocomplete="list"
         autocomplete="off"
         spellcheck={false}
-        placeholder="Go to a mail, request, inbox or sandbox, or do something"
+        placeholder="Mail, request, inbox, sandbox or action"
         value={search}
         onInput={({ currentTarget }) => change(currentTarget.value)}
       />

@@ -10,7 +10,7 @@ import { shortenIds, useNow } from './text.tsx';
 import { UndoContext } from './undo.tsx';
 import { useReset } from './use-reset.ts';
 import { type MailSummary, nameOf } from './views/mail/mail-types.ts';
-import { SamplesContext } from './views/mail/samples-dialog.tsx';
+import { SamplesContext, type ShowSamples } from './views/mail/samples-dialog.tsx';
 import { nameOfRequest } from './views/requests/request-detail.tsx';
 
 /** What the command palette can go to or do. */
@@ -30,7 +30,7 @@ export interface PaletteView {
   readonly icon: icons.IconNode;
 }
 
-/** How many mails, and how many requests, are found at most. */
+/** How many mails are found at most. */
 const MAX_FOUND = 10;
 
 /** The emulator searches its mail when nothing was typed for this time. */
@@ -202,10 +202,9 @@ function useFoundMail(search: string, tenant: string | undefined) {
   return { items, isLoading, error: found.error };
 }
 
-/** The requests of the journal and the names of the samples. */
+/** The requests of the journal and the samples. */
 interface Logged {
-  readonly requests: readonly RequestSummary[];
-  readonly samples: readonly { readonly name: string; readonly family: string }[];
+  readonly items: readonly PaletteItem[];
   readonly error?: string;
 }
 
@@ -222,36 +221,44 @@ function useLoggedItems(hasSearch: boolean) {
         client.listRequests({ format: 'summary' }) as Promise<{ requests: RequestSummary[] }>,
         isTrace ? { samples: [] } : client.listKnownSamples(),
       ]);
-      return { requests: requests.filter((one) => isInScope(scope, one.principal)).reverse(), samples };
+      const shown = requests.filter(({ principal }) => isInScope(scope, principal)).reverse();
+      return {
+        items: [...samples.map((sample) => createSampleItem(sample, showSamples)), ...shown.map(createRequestItem)],
+      };
     };
     void load()
-      .catch((error: Error) => ({ requests: [], samples: [], error: error.message }))
+      .catch((error: Error) => ({ items: [], error: error.message }))
       .then(setLogged);
   }, [hasSearch]);
-  const requests = logged?.requests.map((request): PaletteItem => {
-    const { id, method, path, status, code, key, reason } = request;
-    const result = [status || 'no reply', code].filter(Boolean).join(' ');
-    return {
-      id,
-      icon: icons.ArrowLeftRight,
-      kind: 'Request',
-      title: `${nameOfRequest(request)} ${result}`,
-      details: [id, `${method} ${shortenIds(path)}`, key ?? 'no key', reason].filter(Boolean).join(' · '),
-      run: goTo(linkTo('requests', id)),
-    };
-  });
-  const samples = logged?.samples.map(
-    ({ name, family }): PaletteItem => ({
-      id: `sample ${name}`,
-      icon: icons.FlaskConical,
-      kind: 'Do',
-      title: `Deliver the sample ${name}`,
-      details: family,
-      run(close) {
-        close();
-        showSamples(name);
-      },
-    }),
-  );
-  return { items: [...(samples ?? []), ...(requests ?? [])], isLoading: !logged, error: logged?.error };
+  return { items: logged?.items ?? [], isLoading: !logged, error: logged?.error };
+}
+
+function createSampleItem(
+  { name, family }: { readonly name: string; readonly family: string },
+  showSamples: ShowSamples,
+): PaletteItem {
+  return {
+    id: `sample ${name}`,
+    icon: icons.FlaskConical,
+    kind: 'Do',
+    title: `Deliver the sample ${name}`,
+    details: family,
+    run(close) {
+      close();
+      showSamples(name);
+    },
+  };
+}
+
+function createRequestItem(request: RequestSummary): PaletteItem {
+  const { id, method, path, status, code, key, reason } = request;
+  const result = [status || 'no reply', code].filter(Boolean).join(' ');
+  return {
+    id,
+    icon: icons.ArrowLeftRight,
+    kind: 'Request',
+    title: `${nameOfRequest(request)} ${result}`,
+    details: [id, `${method} ${shortenIds(path)}`, key ?? 'no key', reason].filter(Boolean).join(' · '),
+    run: goTo(linkTo('requests', id)),
+  };
 }

@@ -363,7 +363,7 @@ function Help({ dialog }: { readonly dialog: HelpDialog }) {
         <h1 id="help-title">Keys</h1>
         <Facts
           facts={[
-            [namePaletteKey(), 'Go to a mail, a request, an inbox or a sandbox, or do something'],
+            [namePaletteKey(), 'Go to anything, or do something'],
             ...SHORTCUTS,
             ['0', reportUrl && 'Go back to all trials'],
           ]}

@@ -24,10 +24,6 @@ describe('a search for items', () => {
       'Overclocked',
       'A mail',
     ]);
-    expect(titles('an hour', 'Hour by hour, an idea', 'Advance by an hour')).toEqual([
-      'Hour by hour, an idea',
-      'Advance by an hour',
-    ]);
     expect(titles('by an hour', 'An hour by car', 'Advance by an hour')).toEqual([
       'Advance by an hour',
       'An hour by car',

@@ -229,12 +229,12 @@ export const WALKS: readonly Walk[] = [
     what: 'save, break, undo',
     async walk(walker) {
       const { page, server, open, click } = walker;
-      page.on('dialog', (dialog) => void dialog.accept());
       await open('#/state');
       await page.getByLabel('Name').fill('good');
       await click(page.getByRole('button', { name: 'Save a checkpoint' }));
       await receive(walker, 'What breaks it');
       await click(page.getByRole('listitem').filter({ hasText: 'good' }).getByRole('button', { name: 'Restore' }));
+      await click(page.getByRole('alertdialog').getByRole('button', { name: 'Restore' }));
       await page.getByRole('region', { name: 'Undo' }).waitFor();
       expectThat(server.mailbox.messages().length === 0, 'The checkpoint was not restored.');
       await click(page.getByRole('button', { name: 'Undo' }));
@@ -328,9 +328,9 @@ export const WALKS: readonly Walk[] = [
     async walk(walker) {
       const { page, server, open, click } = walker;
       const old = server.mailbox.keys.acme.inboxes.helpdesk;
-      page.on('dialog', (dialog) => void dialog.accept());
       await open(`#/keys/${server.mailbox.exposure(old).id}`);
       await click(page.getByRole('button', { name: 'Rotate' }));
+      await click(page.getByRole('alertdialog').getByRole('button', { name: 'Rotate' }));
       await page.getByRole('heading', { name: old }).waitFor({ state: 'hidden' });
       await call(walker, 'GET', '/v1/me', undefined, old);
       await click(page.getByRole('link', { name: 'Requests', exact: true }));

@@ -1,11 +1,12 @@
-import { Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import { type ControlClient, type InputTo, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
 import type { FaultName } from '../../../world/named-faults.ts';
+import { useInspector } from '../../inspector.ts';
 import { Button, Chip, Failure, Field, Form, Loading, Select, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
 import { formatSpan } from '../../text.tsx';
-import { type Action, noEvent, useAction, useLoaded } from '../../use-loaded.ts';
+import { RemovalButton } from '../../undo.tsx';
+import { noEvent, useAction, useLoaded } from '../../use-loaded.ts';
 
 type Fault = ReplyTo<'listFaults'>['faults'][number];
 
@@ -14,6 +15,7 @@ const anyEvent = () => true;
 
 /** The faults that are set, and how to add one: by a preset, or by a form with every field. */
 export function Faults({ chosen }: { readonly chosen: string | undefined }) {
+  const { client } = useInspector();
   const scope = useScope();
   const { run, error: actionError, isRunning } = useAction();
   const { value, error } = useLoaded((client) => client.listFaults(), 'faults', anyEvent);
@@ -22,22 +24,27 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const createAddCall = (name: FaultName) => (client: ControlClient) => client.addFault({ name, tenant: scope.tenant });
   // What strikes other tenants, too, stays.
   const own = faults?.filter(({ tenantId }) => scope.tenant === undefined || tenantId === scope.tenant) ?? [];
-  const removeAll = async (client: ControlClient) => {
+  const removeAll = async () => {
     for (const { id } of own) await client.removeFault({ id }).catch(undefinedIfRefused);
+    return undefined;
   };
   return (
     <section class="card" aria-label="Faults">
       <div class="head">
         <h2>Faults</h2>
         {own.length > 1 && (
-          <Button icon={Trash2} text="Remove all" class="quiet danger" onClick={() => run(removeAll)} />
+          <RemovalButton
+            label="Remove all"
+            question={{ title: `Remove ${own.length} faults?`, text: REMOVAL }}
+            change={removeAll}
+          />
         )}
       </div>
       {faults ? <Failure error={actionError} /> : <Loading error={error} />}
       {faults?.length === 0 && <p class="hint">No fault is set.</p>}
       <ul class="rows">
         {faults?.map((fault) => (
-          <FaultRow key={fault.id} fault={fault} isChosen={fault.id === chosen} run={run} />
+          <FaultRow key={fault.id} fault={fault} isChosen={fault.id === chosen} />
         ))}
       </ul>
       {chosen !== undefined && faults?.every(({ id }) => id !== chosen) && (
@@ -54,14 +61,21 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   );
 }
 
-function FaultRow({ fault, isChosen, run }: { fault: Fault; isChosen: boolean; run: Action['run'] }) {
-  const remove = (client: ControlClient) => client.removeFault({ id: fault.id });
+/** What the removal of a fault means. A fault that is added again has another id, and counts from the start. */
+const REMOVAL = 'A removed fault is lost for good: it can only be added anew.';
+
+function FaultRow({ fault, isChosen }: { fault: Fault; isChosen: boolean }) {
+  const { client } = useInspector();
+  const remove = async () => {
+    await client.removeFault({ id: fault.id });
+    return undefined;
+  };
   return (
     <li aria-current={isChosen ? 'true' : undefined}>
       <Chip tone="warn" text={fault.on} />
       <span>{describeFault(fault)}</span>
       <span class="buttons">
-        <Button icon={Trash2} text="Remove" class="quiet danger" onClick={() => run(remove)} />
+        <RemovalButton label="Remove" question={{ title: 'Remove the fault?', text: REMOVAL }} change={remove} />
       </span>
     </li>
   );

@@ -1,5 +1,5 @@
 import { describe, test } from 'vitest';
-import { useInspector } from '../../open-inspector.ts';
+import { answerNext, useInspector } from '../../open-inspector.ts';
 
 const open = useInspector();
 
@@ -24,6 +24,7 @@ describe('faults and behaviours on the page', () => {
     await page.getByText('reply · status 500 · 1 more time', { exact: true }).waitFor();
     const line = (text: string) => faults.getByRole('listitem').filter({ hasText: text });
     await line('latency').getByRole('button', { name: 'Remove' }).click();
+    await answerNext(page, true);
     await expect.poll(() => mailbox.faults().length).toBe(4);
 
     const send = () =>
@@ -35,6 +36,7 @@ describe('faults and behaviours on the page', () => {
     expect([(await send()).status, (await send()).status]).toEqual([500, 200]);
     await line('status 500').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Remove all' }).click();
+    expect(await answerNext(page, true)).toMatch(/^Remove \d faults\? /);
     await page.getByText('No fault is set.').waitFor();
     expect(mailbox.faults()).toEqual([]);
   });
@@ -53,6 +55,7 @@ describe('faults and behaviours on the page', () => {
     await page.getByRole('button', { name: 'Remove all' }).waitFor();
     expect(mailbox.faults().slice(1)).toMatchObject([{ tenantId: sandbox.id }, { tenantId: sandbox.id }]);
     await page.getByRole('button', { name: 'Remove all' }).click();
+    expect(await answerNext(page, true)).toMatch(/^Remove \d faults\? /);
     await page.getByText('No fault is set.').waitFor();
     expect(mailbox.faults()).toEqual([other]);
   });

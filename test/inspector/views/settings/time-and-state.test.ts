@@ -37,6 +37,7 @@ describe('the views of time, state and choices', () => {
     expect(server.mailbox.faults()).toMatchObject([{ operation: 'sendMessage', status: 503, latency: { ms: 5 } }]);
 
     await page.getByRole('button', { name: 'Remove' }).click();
+    expect(await answerNext(page, true)).toMatch(/^Remove the fault\? .* lost for good/);
     await page.getByText('No fault is set.').waitFor();
     expect(server.mailbox.faults()).toEqual([]);
   });
