@@ -62,7 +62,7 @@ export async function serveInspector({ method, path, headers: requestHeaders }: 
   return stripBodyForHead(method, { status: 200, headers: { ...headers, ...size }, body });
 }
 
-/** Reads a file of the inspector. @throws {ApiError} NOT_FOUND if the inspector was not built. */
+/** Reads a file of the folder of the inspector. @throws {ApiError} NOT_FOUND if the inspector was not built. */
 export async function readBuiltFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
   const reads = await Promise.allSettled(FOLDERS.map((folder) => readFile(new URL(folder + name, import.meta.url))));
   const found = reads.find((read) => read.status === 'fulfilled');
