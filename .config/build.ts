@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync } from 'node:zlib';
 import type { InlineConfig } from 'tsdown';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -34,8 +34,8 @@ export async function buildPart(part: Part): Promise<void> {
 /** Writes the JSON Schema of scenarios, which servers send to editors: they have no code that reads scenarios. */
 async function writeScenarioSchema(): Promise<void> {
   const { scenarioJsonSchema } = await import('../src/testing/evaluate/scenario-schema.ts');
-  const packed = gzipSync(JSON.stringify(scenarioJsonSchema()), { level: 9 });
-  writeFileSync(`${root}dist/inspector/scenario.schema.json.gz`, packed);
+  const packed = brotliCompressSync(JSON.stringify(scenarioJsonSchema()));
+  writeFileSync(`${root}dist/inspector/scenario.schema.json.br`, packed);
 }
 
 function hashOf(part: Part): string {

@@ -222,6 +222,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
     ...['THIRD-PARTY-LICENSES', 'icon.svg', 'index.html', 'inspector.css', 'inspector.js'].map(
       (name) => `dist/inspector/${name}`,
     ),
+    'dist/inspector/scenario.schema.json.br',
     'dist/llms.txt',
     'dist/main.cjs',
     ...['dist/matchers.cjs', 'dist/matchers.d.cts', 'dist/matchers.d.ts', 'dist/matchers.js'],

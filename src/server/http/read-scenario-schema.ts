@@ -1,5 +1,5 @@
 import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { brotliDecompress } from 'node:zlib';
 import { readBuiltFile } from './serve-inspector.ts';
 
 /**
@@ -9,6 +9,6 @@ import { readBuiltFile } from './serve-inspector.ts';
  * @throws {ApiError} NOT_FOUND if it was not built.
  */
 export async function readScenarioSchema(): Promise<Readonly<Record<string, unknown>>> {
-  const packed = await readBuiltFile('scenario.schema.json.gz');
-  return JSON.parse((await promisify(gunzip)(packed)).toString('utf8'));
+  const packed = await readBuiltFile('scenario.schema.json.br');
+  return JSON.parse((await promisify(brotliDecompress)(packed)).toString('utf8'));
 }

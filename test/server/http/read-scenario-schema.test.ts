@@ -6,7 +6,7 @@ import { scenarioJsonSchema } from '../../../src/testing/evaluate/scenario-schem
 import { DIST } from '../../support/dist.ts';
 
 test('a server sends the JSON Schema of scenarios to editors, as it was built', async ({ onTestFinished }) => {
-  expect(existsSync(join(DIST, 'inspector/scenario.schema.json.gz'))).toBe(true);
+  expect(existsSync(join(DIST, 'inspector/scenario.schema.json.br'))).toBe(true);
   const server = await startServer({ port: 0 });
   onTestFinished(() => server.close());
   const reply = await fetch(`${server.control}/scenario.schema.json`);
