@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync } from 'node:zlib';
 import type { InlineConfig } from 'tsdown';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -23,10 +24,18 @@ export async function buildPart(part: Part): Promise<void> {
   if (part !== 'types') rmSync(`${root}dist/${part === 'code' ? '' : part}`, { recursive: true, force: true });
   const { build } = await import('tsdown');
   await build({ config: `${root}.config/tsdown.config.ts`, logLevel: 'warn', ...PARTS[part] });
+  if (part !== 'types') await writeScenarioSchema();
   writeFileSync(stamp, state);
   if (part !== 'code') return;
   writeFileSync(`${root}dist/llms.txt`, listPages());
   writeFileSync(`${root}dist/.inspector`, hashOf('inspector'));
+}
+
+/** Writes the JSON Schema of scenarios, which servers send to editors: they have no code that reads scenarios. */
+async function writeScenarioSchema(): Promise<void> {
+  const { scenarioJsonSchema } = await import('../src/testing/evaluate/scenario-schema.ts');
+  const packed = brotliCompressSync(JSON.stringify(scenarioJsonSchema()));
+  writeFileSync(`${root}dist/inspector/scenario.schema.json.br`, packed);
 }
 
 function hashOf(part: Part): string {

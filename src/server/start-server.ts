@@ -190,8 +190,13 @@ function parseOptions(options: ServerOptions<NamedFixture>) {
     controlToken: settings.controlToken ?? createDefaultToken(settings.host),
     allowedHosts: new Set([...settings.allowHosts, ...publicHosts]),
     allowedOrigins: new Set(settings.corsOrigins),
-    ownProcess: { publicUrl, drainMs: parseDuration(drain), isEnding: false },
+    ownProcess: { publicUrl, drainMs: parseDuration(drain), isEnding: false, readScenarioSchema },
   };
+}
+
+/** Reads the JSON Schema of scenarios. Its code is loaded only when an editor asks for it. */
+async function readScenarioSchema(): Promise<Readonly<Record<string, unknown>>> {
+  return (await import('./http/read-scenario-schema.ts')).readScenarioSchema();
 }
 
 /** Keeps the server running for the time of the option `drain`. A second call returns at once. */

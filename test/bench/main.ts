@@ -1,5 +1,6 @@
 import { benchBySize } from './by-size.ts';
 import { benchDeliveries } from './deliveries.ts';
+import { benchEvaluate } from './evaluate.ts';
 import { benchHostile } from './hostile.ts';
 import { benchImap } from './imap.ts';
 import { benchInProcess } from './in-process.ts';
@@ -28,6 +29,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
   imap: benchImap,
   memory: benchMemory,
   trace: benchTrace,
+  evaluate: benchEvaluate,
 };
 const WIDTHS = [62, 55, 16];
 

@@ -228,6 +228,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
       'inspector.js',
       'inter.woff2',
     ].map((name) => `dist/inspector/${name}`),
+    'dist/inspector/scenario.schema.json.br',
     'dist/llms.txt',
     'dist/main.cjs',
     ...['dist/matchers.cjs', 'dist/matchers.d.cts', 'dist/matchers.d.ts', 'dist/matchers.js'],

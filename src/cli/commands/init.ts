@@ -22,6 +22,9 @@ const DEFAULT_SCENARIO_FOLDER = 'scenarios';
 /** The folder with the scenarios: of the package or, if the command runs from its source, of the repository. */
 const SCENARIO_FOLDERS = ['../fixtures/scenarios/', '../../../fixtures/scenarios/'];
 
+/** The first line of a file of scenarios: while the emulator runs, an editor completes names by this schema. */
+const SCHEMA_LINE = '# yaml-language-server: $schema=http://127.0.0.1:4025/__mock/scenario.schema.json\n';
+
 /** Copies the scenarios into a folder, in which no file is replaced. */
 async function writeScenarios({ out }: Terminal, folder: string): Promise<void> {
   const lists = await Promise.allSettled(
@@ -35,7 +38,7 @@ async function writeScenarios({ out }: Terminal, folder: string): Promise<void> 
   if (!files) throw new CannotRunError('The scenarios are not in this package; install it again.');
   try {
     await mkdir(folder, { recursive: true });
-    for (const { name, text } of files) await writeFile(join(folder, name), text, { flag: 'wx' });
+    for (const { name, text } of files) await writeFile(join(folder, name), SCHEMA_LINE + text, { flag: 'wx' });
   } catch (error) {
     throw explainWriteError(error, (error as NodeJS.ErrnoException).path ?? folder);
   }

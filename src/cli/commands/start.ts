@@ -12,6 +12,7 @@ import { explainFixtureError, findFixtureFile } from '../files.ts';
 import { shortenIdsToFit } from '../layout.ts';
 import { bannerText, describeLoaded, readyLine } from './banner.ts';
 import { type AnyServer, connectionVariables, type Variables } from './connection-variables.ts';
+import { explainListenError } from './explain-listen-error.ts';
 import { explainOption, readStartSettings, type StartSettings } from './start-settings.ts';
 
 /** Runs the emulator until it is interrupted. Code that only some flags need is loaded only for these flags. */
@@ -80,19 +81,6 @@ export async function startWithData(settings: StartSettings, { print, reportLoad
   }
 }
 
-const NO_ADDRESS = 'This machine has no address <host>; choose another with --host.';
-const NO_HOST = 'There is no host <host>; choose an address of this machine with --host.';
-
-/** What the user can do if a server cannot listen, by error code. */
-const LISTEN_PROBLEMS: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'Port <port> on <host> is taken; choose another with <flag>, or 0 for a free one.',
-  EACCES: 'Port <port> needs rights that you do not have; choose one above 1023 with <flag>.',
-  EADDRNOTAVAIL: NO_ADDRESS,
-  EAFNOSUPPORT: NO_ADDRESS,
-  ENOTFOUND: NO_HOST,
-  EAI_AGAIN: NO_HOST,
-};
-
 /** Converts a known error of the start to an error with advice for the user. Returns any other error unchanged. */
 function explainStartError(error: unknown, { server, fixtures, flags }: StartSettings): unknown {
   const problem = optionProblemOf(error);
@@ -102,6 +90,6 @@ function explainStartError(error: unknown, { server, fixtures, flags }: StartSet
   const { code = '', port = server.port } = error as { readonly code?: string; readonly port?: number };
   const otherFlag = port === server.imapPort ? '--imap-port' : '--smtp-port';
   const facts = { port, host: server.host, flag: port === server.port ? '--port' : otherFlag };
-  const sentence = LISTEN_PROBLEMS[code]?.replace(/<(\w+)>/g, (_, name: keyof typeof facts) => String(facts[name]));
+  const sentence = explainListenError(code, facts);
   return sentence === undefined ? explainFixtureError(error, fixtures ?? '--mail') : new CannotRunError(sentence);
 }

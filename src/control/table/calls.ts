@@ -12,6 +12,7 @@ export const CONTROL_CALLS = {
   getAsyncApi: 'GET /asyncapi.json',
   getTraceSchema: 'GET /trace.schema.json',
   getFixtureSchema: 'GET /fixture.schema.json',
+  getScenarioSchema: 'GET /scenario.schema.json',
   listBehaviours: 'GET /behaviours',
   changeBehaviours: 'POST /behaviours',
   reset: 'POST /reset',

@@ -25,6 +25,10 @@ export interface OwnProcess {
   readonly publicUrl?: string | undefined;
   /** Whether the process has begun to end. */
   isEnding?: boolean;
+  /**
+   * Reads the JSON Schema of scenarios, which only a server has. @throws {ApiError} NOT_FOUND if it was not built.
+   */
+  readonly readScenarioSchema?: (() => Promise<Readonly<Record<string, unknown>>>) | undefined;
 }
 
 /** What a control call gets: the parts of its request, and the process that answers. */

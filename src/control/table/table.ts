@@ -93,6 +93,14 @@ const DOCUMENT_ROWS = {
     { reply: object },
     async () => (await import('../../fixture/json-schema.ts')).fixtureJsonSchema() as Readonly<Record<string, unknown>>,
   ),
+  getScenarioSchema: defineControl(
+    'Shows the JSON Schema of a file of scenarios, for editors; only a server has it.',
+    { reply: object, errors: ['NOT_FOUND'] },
+    async (_mailbox, { process }) => {
+      if (process.readScenarioSchema) return process.readScenarioSchema();
+      throw new ApiError('NOT_FOUND', 'Only a server has the JSON Schema of scenarios; start one.');
+    },
+  ),
   getPythonClient: defineControl(
     'Sends a client of the control calls for Python: one file, without packages.',
     { content: 'text/x-python', reply: z.string() },

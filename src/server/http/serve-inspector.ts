@@ -69,7 +69,7 @@ export async function serveInspector({ method, path, headers: requestHeaders }: 
   return stripBodyForHead(method, { status: 200, headers: { ...headers, ...size }, body });
 }
 
-/** Reads a file of the inspector, or the README. @throws {ApiError} NOT_FOUND if the inspector was not built. */
+/** Reads a file of the folder of the inspector, or the README. @throws {ApiError} NOT_FOUND if it is not there. */
 export async function readBuiltFile(name: string): Promise<Uint8Array<ArrayBuffer>> {
   const folders = name === 'README.md' ? README_FOLDERS : FOLDERS;
   const reads = await Promise.allSettled(folders.map((folder) => readFile(new URL(folder + name, import.meta.url))));

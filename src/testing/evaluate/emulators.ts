@@ -104,7 +104,11 @@ export class Emulators implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const started = [...this.#byBehaviours.values(), ...(this.#shared ? [this.#shared] : [])];
-    await Promise.all(started.map(async (each) => (await each).server.close()));
+    // An emulator that could not start has nothing to close; who waited for it has got the error.
+    const servers = (await Promise.allSettled(started)).flatMap((each) =>
+      each.status === 'fulfilled' ? each.value : [],
+    );
+    await Promise.all(servers.map(({ server }) => server.close()));
   }
 
   async #start(behaviours: BehaviourChanges): Promise<Started> {

@@ -24,13 +24,16 @@ export interface EvaluatedTask extends AgentPlace {
 
 /**
  * An agent: a function that handles a delivery of its webhook. The delivery is answered with 200 when the function
- * returns, with 500 when it throws, so that the service sends it again, and with 202 if it takes longer than 3 seconds.
+ * returns, with 500 when it throws, so that the service sends it again, and with 202 if it takes longer than 10 seconds.
  * For a scenario whose agent is not told by a webhook, the function is called once, and works until `signal` is aborted.
  */
 export type EvaluatedAgent = (task: EvaluatedTask) => unknown;
 
-/** How long a delivery waits for the agent, in milliseconds, before it is answered with 202. */
-const ANSWER_MS = 3_000;
+/**
+ * How long a delivery waits for the agent, in milliseconds, before it is answered with 202. The service waits 15 s, unless a
+ * behaviour says otherwise.
+ */
+const ANSWER_MS = 10_000;
 
 /** Creates the agents of trials from a function. */
 export function createFunctionAgent(agent: EvaluatedAgent): CreateAgent {

@@ -5,6 +5,7 @@ import { messageOf } from '../../basics/named-error.ts';
 import { didYouMean, findSimilar } from '../../basics/nearest.ts';
 import { listProblems } from '../../contract/errors.ts';
 import type { BehaviourChanges } from '../../control/behaviour-controls.ts';
+import { MOMENT_RULE, parseMoment } from '../../control/mailbox-clock.ts';
 import { getSample, samples } from '../../control/samples/create-sample.ts';
 import { samplesFor } from '../../control/samples/made-injections.ts';
 import type { InjectionCarrier, SampleName } from '../../control/samples/sample-names.ts';
@@ -12,7 +13,7 @@ import { isPlainObject } from '../matchers/find-matches.ts';
 import { EXPECTATION_NAMES, EXPECTATIONS, findValueProblem } from './expectation-table.ts';
 import type { ExpectationValues, Told } from './scenario.ts';
 import { TOLD } from './scenario.ts';
-import { behaviourValues, findStep, STEP_NAMES, STEPS } from './step-table.ts';
+import { behaviourValues, findStep, STEP_NAMES } from './step-table.ts';
 import { TextPattern } from './text-pattern.ts';
 
 /** The time at which the clock of a trial stands, unless the scenario says otherwise. */
@@ -188,7 +189,7 @@ function parseItem(item: unknown, path: Path, checker: Checker, source: Scenario
   const expect = parseExpectations(fields.expect, [...path, 'expect'], checker);
   if (fields.idle !== undefined && fields.idle !== 'passes') checker.add([...path, 'idle'], 'must be passes');
   const scenario = { ...common, name, description, steps, expect, twinOf: undefined, twin: undefined };
-  checkMailNames(scenario, path, checker);
+  checkMailNames(scenario, path, checker, { hasOwnSteps: true });
   const idlePasses = fields.idle === 'passes';
   if (fields.twin === undefined) return [{ ...scenario, idlePasses }];
   const twinPath = [...path, 'twin'];
@@ -202,7 +203,7 @@ function parseItem(item: unknown, path: Path, checker: Checker, source: Scenario
     steps: given.steps === undefined ? steps : parseSteps(given.steps, [...twinPath, 'steps'], checker),
     expect: given.expect === undefined ? expect : parseExpectations(given.expect, [...twinPath, 'expect'], checker),
   };
-  checkMailNames(twin, twinPath, checker);
+  checkMailNames(twin, twinPath, checker, { hasOwnSteps: given.steps !== undefined });
   return [{ ...scenario, idlePasses, twin }];
 }
 
@@ -221,12 +222,16 @@ function parseCommon(fields: Fields, path: Path, checker: Checker, { file, lineO
   const isTold = (text: string) => TOLD.some((told) => told === text);
   const told = checker.text(agent.told, [...agentPath, 'told'], `one of ${TOLD.join(', ')}`, isTold);
   const hookPath = checker.text(agent.path, [...agentPath, 'path'], 'a path such as /hook', (text) => text[0] === '/');
+  if (hookPath !== undefined && told !== undefined && told !== 'webhook') {
+    checker.add([...agentPath, 'path'], `is only for an agent that is told by webhook, not by ${told}`);
+  }
   const isAddress = (text: string) => /^[^\s@]+@[^\s@]+$/.test(text);
   const inbox = checker.text(agent.inbox, [...agentPath, 'inbox'], 'the address of an inbox', isAddress);
   const givenPath = [...path, 'given'];
   const given =
     fields.given === undefined ? {} : (checker.fields(fields.given, givenPath, ['clock', 'behaviours']) ?? {});
-  if (given.clock !== undefined) checkSchema(STEPS.freeze.schema(), given.clock, [...givenPath, 'clock'], checker);
+  const isMoment = (text: string) => parseMoment(text) !== undefined;
+  const clock = checker.text(given.clock, [...givenPath, 'clock'], MOMENT_RULE.replace(/^must be /, ''), isMoment);
   if (given.behaviours !== undefined) {
     checkSchema(behaviourValues(), given.behaviours, [...givenPath, 'behaviours'], checker);
   }
@@ -234,7 +239,7 @@ function parseCommon(fields: Fields, path: Path, checker: Checker, { file, lineO
     file,
     line: lineOf?.(path),
     agent: { inbox, told: (told ?? 'webhook') as Told, path: hookPath ?? '/' },
-    clock: typeof given.clock === 'string' ? given.clock : DEFAULT_CLOCK,
+    clock: clock ?? DEFAULT_CLOCK,
     behaviours: (given.behaviours ?? {}) as BehaviourChanges,
     limits: parseLimits(fields.limits, [...path, 'limits'], checker),
   };
@@ -348,34 +353,54 @@ function describeExpectation(name: string, value: unknown, isNever: boolean): st
   return `${isNever ? 'never ' : ''}${name}${shown}`;
 }
 
-/** Reports the name of a mail that no step delivers, in the expectations. */
+/**
+ * Reports the name of a mail that no step delivers, or not yet, in the steps and in the expectations. The steps of a twin
+ * that has none of its own are those of its scenario, which were checked.
+ */
 function checkMailNames(
   { steps, expect }: Pick<ParsedScenario, 'steps' | 'expect'>,
   path: Path,
   checker: Checker,
+  { hasOwnSteps }: { readonly hasOwnSteps: boolean },
 ): void {
-  const delivering = steps.filter(({ name }) => findStep(name)?.isMail);
-  const own = delivering.flatMap(({ as }) => as ?? []);
-  const known = [...(delivering.length > 0 ? ['first', 'last'] : []), ...own];
-  const samplesByName = new Set(delivering.flatMap((step) => (step.name === 'sample' ? [step.as] : [])));
+  const delivering: ParsedStep[] = [];
+  const listKnown = () => [
+    ...(delivering.length > 0 ? ['first', 'last'] : []),
+    ...delivering.flatMap(({ as }) => as ?? []),
+  ];
+  const refuse = (at: Path, wanted: string, known: readonly string[]) => {
+    const hint = didYouMean(wanted, known) || `; the mails are ${known.join(', ') || 'none'}`;
+    checker.add(at, `names the mail ${JSON.stringify(wanted)}, which no step delivers${hint}`);
+  };
+  steps.forEach((step, index) => {
+    const wanted = mailNameIn(step.value);
+    const known = [...listKnown(), 'sent'];
+    const isMail = findStep(step.name)?.isMail === true;
+    if (hasOwnSteps && isMail && wanted !== undefined && !known.includes(wanted)) {
+      refuse([...path, 'steps', index, step.name, 'inReplyTo'], wanted, known);
+    }
+    if (isMail) delivering.push(step);
+  });
+  const known = listKnown();
   expect.forEach(({ name, value, isNever }, index) => {
-    const { forms } = EXPECTATIONS[name];
     const at = [...path, 'expect', index, ...(isNever ? ['never'] : []), name];
-    const mail = forms.includes('mail')
-      ? typeof value === 'string'
-        ? value
-        : (value as Fields | undefined)?.mail
-      : undefined;
-    const replied = isPlainObject(value) && typeof value.inReplyTo === 'string' && !/[<*/]/.test(value.inReplyTo);
-    const wanted = mail ?? (replied ? (value as Fields).inReplyTo : undefined);
+    const mail = typeof value === 'string' ? value : (value as Fields | undefined)?.mail;
+    const wanted = EXPECTATIONS[name].forms.includes('mail') ? mail : mailNameIn(value);
     if (typeof wanted !== 'string') return;
     if (!known.includes(wanted)) {
-      const hint = didYouMean(wanted, known) || `; the mails are ${known.join(', ') || 'none'}`;
-      checker.add(at, `names the mail ${JSON.stringify(wanted)}, which no step delivers${hint}`);
-    } else if ((name === 'resisted' || name === 'handled') && samplesByName.size === 0) {
-      checker.add(at, 'needs a mail that a step `sample` delivers');
+      refuse(at, wanted, known);
+    } else if (name === 'resisted' || name === 'handled') {
+      const position =
+        wanted === 'first' ? 0 : wanted === 'last' ? -1 : delivering.findIndex(({ as }) => as === wanted);
+      if (delivering.at(position)?.name !== 'sample') checker.add(at, 'needs a mail that a step `sample` delivers');
     }
   });
+}
+
+/** Returns the name of a mail in the field `inReplyTo` of a value; undefined if it has none, or a Message-ID or a pattern. */
+function mailNameIn(value: unknown): string | undefined {
+  const replied = isPlainObject(value) ? value.inReplyTo : undefined;
+  return typeof replied === 'string' && !/[<*/]/.test(replied) ? replied : undefined;
 }
 
 function parseSamples(item: Fields, path: Path, checker: Checker, source: ScenarioSource): ParsedScenario[] {

@@ -41,7 +41,7 @@ async function readScenarioFile(file: string): Promise<ScenarioSource> {
   });
   if (bytes.length > MAX_BYTES) refuseFile(file, `is larger than ${MAX_BYTES / 1024 / 1024} MiB`);
   const source = await parseScenarioText(bytes.toString('utf8').replace(/^\uFEFF/, ''), file);
-  return { ...source, value: await readMailFiles(source.value, file) };
+  return { ...source, value: await readMailFiles(source, file) };
 }
 
 /**
@@ -120,15 +120,16 @@ function checkDepth(text: string, file: string): void {
 const MAX_BLOCK_MARKS = 1_000;
 
 /** Replaces the path of an `.eml` file in each step `eml` by the bytes of the file, in base64. */
-async function readMailFiles(value: unknown, file: string): Promise<unknown> {
+async function readMailFiles({ value, lineOf }: ScenarioSource, file: string): Promise<unknown> {
+  const place = { file, lineOf };
   const items: readonly unknown[] = Array.isArray(value) ? value : [value];
   const replaced = await Promise.all(
     items.map(async (item, index) => {
       if (!isPlainObject(item)) return item;
       const at = Array.isArray(value) ? [index] : [];
-      const steps = await readStepFiles(item.steps, file, [...at, 'steps']);
+      const steps = await readStepFiles(item.steps, place, [...at, 'steps']);
       const twin = isPlainObject(item.twin)
-        ? { ...item.twin, steps: await readStepFiles(item.twin.steps, file, [...at, 'twin', 'steps']) }
+        ? { ...item.twin, steps: await readStepFiles(item.twin.steps, place, [...at, 'twin', 'steps']) }
         : item.twin;
       return { ...item, ...(steps !== undefined && { steps }), ...(twin !== undefined && { twin }) };
     }),
@@ -136,7 +137,11 @@ async function readMailFiles(value: unknown, file: string): Promise<unknown> {
   return Array.isArray(value) ? replaced : replaced[0];
 }
 
-async function readStepFiles(steps: unknown, file: string, path: readonly PropertyKey[]): Promise<unknown> {
+async function readStepFiles(
+  steps: unknown,
+  { file, lineOf }: { readonly file: string } & Pick<ScenarioSource, 'lineOf'>,
+  path: readonly PropertyKey[],
+): Promise<unknown> {
   if (!Array.isArray(steps)) return steps;
   return Promise.all(
     steps.map(async (step: unknown, index) => {
@@ -144,11 +149,12 @@ async function readStepFiles(steps: unknown, file: string, path: readonly Proper
       if (typeof eml !== 'string' || /[\r\n]/.test(eml)) return step;
       const bytes = await readFile(resolve(dirname(file), eml)).catch((error: unknown) => {
         const reason = fileProblem(error, 'there is no such file');
+        const emlPath = [...path, index, 'eml'];
         throw new ScenarioError([
           {
             file,
-            line: undefined,
-            path: showJsonPath([...path, index, 'eml']),
+            line: lineOf?.(emlPath),
+            path: showJsonPath(emlPath),
             message: `names a mail that cannot be read: ${reason}`,
           },
         ]);

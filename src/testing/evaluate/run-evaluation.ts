@@ -6,7 +6,7 @@ import type { CreateAgent } from './agent-driver.ts';
 import { Emulators } from './emulators.ts';
 import { createEvaluation, type Evaluation, type TrialReport, toTrialReport } from './evaluation.ts';
 import { createIdleAgent } from './function-agent.ts';
-import { type ParsedScenario, ScenarioError } from './parse-scenarios.ts';
+import { type ParsedScenario, ScenarioError, type ScenarioProblem } from './parse-scenarios.ts';
 import { type RunShellCommand, runTrial, type TrialOutcome, type TrialScope, type TrialSettings } from './run-trial.ts';
 
 /** How an evaluation is run. */
@@ -144,14 +144,15 @@ async function refuseIdleScenarios(
   concurrency: number,
 ): Promise<void> {
   const idle: string[] = [];
-  const mistakes: string[] = [];
+  const mistakes: ScenarioProblem[] = [];
   const passes = async (scenario: ParsedScenario): Promise<boolean> =>
     emulators.withSandbox(scenario, seedOf(settings.seed, `idle ${scenario.name}`, 0), async (scope) => {
       const agent = await createIdleAgent(scenario, 0);
       const outcome = await runTrial(scenario, agent, scope, { ...settings, isIdle: true });
       // A step that is not possible has nothing to do with what the agent does, but for a mail that must be there.
       if (outcome.verdict === 'cannot tell' && outcome.reason !== null && !/No inbox had sent/.test(outcome.reason)) {
-        mistakes.push(`${placeOf(scenario)}${JSON.stringify(scenario.name)}: ${outcome.reason}`);
+        const { file, line, name } = scenario;
+        mistakes.push({ file, line, path: `${JSON.stringify(name)}:`, message: outcome.reason.replace(/\.$/, '') });
       }
       return outcome.verdict === 'passed';
     });
@@ -161,7 +162,7 @@ async function refuseIdleScenarios(
     if (isPassed && isTwinPassed && !scenario.idlePasses)
       idle.push(`${placeOf(scenario)}${JSON.stringify(scenario.name)}`);
   });
-  if (mistakes.length > 0) throw new IdleError(`Some steps are not possible:\n${mistakes.sort().join('\n')}`);
+  if (mistakes.length > 0) throw new ScenarioError(mistakes);
   if (idle.length === 0) return;
   const subject = idle.length === 1 ? 'this scenario, which therefore shows' : 'these scenarios, which therefore show';
   throw new IdleError(

@@ -1,5 +1,6 @@
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type EvaluatedTask, evaluate, type Scenario } from '../../../src/testing/evaluate/index.ts';
+import { type EvaluatedTask, evaluate, type Scenario, ScenarioError } from '../../../src/testing/evaluate/index.ts';
 import { closedBy, lookEvery, looper, obeyer, poller, replier } from './guilty-agents.ts';
 
 const question = { from: 'dana@customer.test', subject: 'Order 7', plainBody: 'Where is my chair?' };
@@ -69,6 +70,19 @@ test('an agent that does nothing fails; one that never acts has this as its reas
   const deaf = await runOne(closedBy, { ...ANSWER, agent: { told: 'poll' } });
   expect(deaf).toMatchObject({ verdict: 'failed' });
   expect(deaf.reason).toContain('The agent never acted');
+});
+
+test('an agent that is slow to fail gets the event again', async () => {
+  let calls = 0;
+  const slow = async (task: EvaluatedTask) => {
+    calls += 1;
+    if (calls > 1) return replier(task);
+    await setTimeout(3_500);
+    throw new Error('the model does not answer');
+  };
+  const trial = await runOne(slow, ANSWER);
+  expect(trial, trial.reason ?? JSON.stringify(trial.expectations)).toMatchObject({ verdict: 'passed' });
+  expect(trial.output).toContain('The agent threw: the model does not answer');
 });
 
 test('an agent that ends or throws has this as its reason', async () => {
@@ -151,7 +165,9 @@ test('a step that is not possible is named before the agent is started', async (
     steps: [{ deliver: question }, { freeze: '9999-12-31T00:00:00Z' }, { advance: '3d' }],
     expect: [{ answered: 'first' }],
   };
-  await expect(evaluate(replier, scenario, QUICK)).rejects.toThrow(
+  const run = evaluate(replier, scenario, QUICK);
+  await expect(run).rejects.toThrow(ScenarioError);
+  await expect(run).rejects.toThrow(
     '"Too long": The step 3, advance, was not possible: The clock cannot go beyond the year 9999.',
   );
 });

@@ -76,7 +76,15 @@ const MISTAKES: readonly (readonly [from: string, to: string, message: string])[
   ['name: A customer', 'nam: A customer', 'a.yaml:1: $.nam is unknown; did you mean name?'],
   ['told: webhook', 'told: webhok', 'a.yaml:2: $.agent.told must be one of webhook, stream'],
   ['inbox: helpdesk@acme.test', 'inbox: helpdesk', 'a.yaml:2: $.agent.inbox must be the address of an inbox'],
-  ['09:00:00Z', '9 a.m.', 'a.yaml:4: $.given.clock must be true or a time such as'],
+  ['09:00:00Z', '9 a.m.', 'a.yaml:4: $.given.clock must be a time such as'],
+  ['clock: 2026-03-01T09:00:00Z', 'clock: true', 'a.yaml:4: $.given.clock must be a time such as'],
+  ['told: webhook', 'told: poll, path: /hook', 'a.yaml:2: $.agent.path is only for an agent that is told by webhook'],
+  [
+    'subject: Where',
+    'inReplyTo: questio, subject: Where',
+    'a.yaml:7: $.steps[0].deliver.inReplyTo names the mail "questio", which no step delivers; the mails are sent',
+  ],
+  ['- stopped: true', '- resisted: question', 'a.yaml:17: $.expect[3].resisted needs a mail that a step `sample`'],
   ['messages.delete.body: empty', 'messages.delete.bdy: empty', 'a.yaml:5: $.given.behaviours is not valid: '],
   ['subject: Where', 'subjct: Where', 'a.yaml:7: $.steps[0].deliver.subjct is unknown; did you mean subject?'],
   ['from: dana@customer.test', 'from: dana', 'a.yaml:7: $.steps[0].deliver.from must be'],
@@ -198,7 +206,7 @@ test('a folder is read in the order of its names, with the mails that its scenar
   expect(parsed.map(({ name }) => name)).toEqual(['A', 'A customer asks twice']);
   expect(atob(String(parsed[0]?.steps[0]?.value))).toContain('From: dana@customer.test');
   await writeFile(join(folder, 'a.json'), '{"name":"A","steps":[{"eml":"no.eml"}],"expect":[{"answered":"first"}]}');
-  await expect(readScenarios([folder])).rejects.toThrow('$.steps[0].eml names a mail that cannot be read');
+  await expect(readScenarios([folder])).rejects.toThrow('a.json:1: $.steps[0].eml names a mail that cannot be read');
   await expect(readScenarios([join(folder, 'none')])).rejects.toThrow('there is no such file or folder');
 });
 

@@ -69,6 +69,8 @@ test('init --scenarios writes them into a folder, and replaces no file', async (
   expect([code, out[0]]).toEqual([0, expect.stringContaining(`Wrote 24 scenarios into ${folder}.`)]);
   expect((await readdir(folder)).sort()).toEqual(FILES);
   expect(await prepareScenarios(careful, folder)).toHaveLength(24);
+  const [line] = (await readFile(join(folder, FILES[0] ?? ''), 'utf8')).split('\n');
+  expect(line).toBe('# yaml-language-server: $schema=http://127.0.0.1:4025/__mock/scenario.schema.json');
   const again = await runHere(['init', '--scenarios', folder]);
   expect(again.code).toBe(1);
   expect(again.err).toContain('01-lost-reply.yaml cannot be written');

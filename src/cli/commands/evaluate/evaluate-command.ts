@@ -1,12 +1,13 @@
-import { readFileSync, statSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { constants, readFileSync, statSync } from 'node:fs';
+import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { readDuration } from '../../../basics/duration.ts';
 import { isUrlWithScheme } from '../../../basics/text.ts';
 import { NAME } from '../../../basics/version.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { FixtureError } from '../../../fixture/fixture-part.ts';
+import { DEFAULT_HOST } from '../../../server/loopback.ts';
 import { replaceFile } from '../../../server/replace-file.ts';
 import type { CreateAgent, TrialAgent } from '../../../testing/evaluate/agent-driver.ts';
 import { compareEvaluations, writeComparison } from '../../../testing/evaluate/compare-evaluations.ts';
@@ -37,6 +38,7 @@ import {
 import { explainWriteError, readNamedFile } from '../../files.ts';
 import { EVALUATE_FLAGS } from '../../flags.ts';
 import { readFixture } from '../../read-fixture.ts';
+import { explainListenError } from '../explain-listen-error.ts';
 import { parseOne } from '../start-settings.ts';
 import { AgentPorts, hasPlaceholder, LastingAgent, ProcessAgent, RunningAgent } from './process-agent.ts';
 
@@ -50,8 +52,12 @@ const COULD_NOT_RUN = 2;
 export const evaluateCommand: RunCommand = async (terminal, flags, first = '', command, others) => {
   if (first === 'compare') return compare(terminal, flags, others);
   return run(terminal, flags, [first, ...others], command).catch((error: unknown) => {
-    const isKnown = [ScenarioError, IdleError, ApiError, FixtureError].some((known) => error instanceof known);
-    throw isKnown ? new CannotRunError((error as Error).message, COULD_NOT_RUN) : error;
+    const isKnown = [ScenarioError, IdleError, ApiError, FixtureError, CannotRunError].some(
+      (known) => error instanceof known,
+    );
+    const { code = '', port = 0, message } = error as Error & { readonly code?: string; readonly port?: number };
+    const sentence = isKnown ? message : explainListenError(code, { host: DEFAULT_HOST, port, flag: '--port' });
+    throw sentence === undefined ? error : new CannotRunError(sentence, COULD_NOT_RUN);
   });
 };
 
@@ -114,8 +120,9 @@ async function run(
   try {
     const evaluation = await runEvaluation(scenarios, details);
     terminal.showStatus?.('');
-    await files.write(evaluation);
+    // If a file cannot be written, the result is not lost.
     terminal.out(flags.json?.value === true ? JSON.stringify(evaluation) : writeEvaluation(evaluation, k));
+    await files.write(evaluation);
     if (controller.signal.aborted) return COULD_NOT_RUN;
     return evaluation.failed + evaluation.cannotTell === 0 ? 0 : 1;
   } finally {
@@ -207,9 +214,15 @@ class Files {
     this.#temporary = temporary;
   }
 
-  /** Creates the folders that are needed, before anything runs. */
+  /** Creates the folders that are needed, and checks the others, before anything runs. */
   static async open(flags: GivenFlags): Promise<Files> {
     const traces = textOfFlag(flags.traces);
+    for (const file of [flags.junit, flags.html].map(textOfFlag)) {
+      if (file === undefined) continue;
+      await access(dirname(file), constants.W_OK).catch((error: unknown) => {
+        throw explainWriteError(error, file);
+      });
+    }
     if (traces !== undefined) {
       await mkdir(traces, { recursive: true }).catch((error: unknown) => {
         throw explainWriteError(error, traces);

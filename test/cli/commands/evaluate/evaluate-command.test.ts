@@ -252,6 +252,28 @@ test('a command that does not exist, no command, a mistake and an idle scenario 
   expect(silent.err).toContain('would pass this scenario');
 });
 
+test('a report that cannot be written is refused before anything runs, with the exit code 2', async (context) => {
+  for (const flag of ['--html', '--junit']) {
+    const { code, err } = await evaluateWith(context, 'replier', [flag, '/no-such-folder/report']);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining('The file /no-such-folder/report cannot be written: there is no such folder.'),
+    ]);
+  }
+  const fixture = await evaluateWith(context, 'replier', ['--fixtures', '/no-such-folder/fixture.json']);
+  expect([fixture.code, fixture.err]).toEqual([2, expect.stringContaining('there is no such file')]);
+});
+
+test('a port that is taken is refused, with what would be right', async (context) => {
+  const server = createServer();
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  context.onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const { code, err } = await evaluateWith(context, 'replier', ['--port', String(port)]);
+  expect(err).toContain(`Port ${port} on 127.0.0.1 is taken; choose another with --port, or 0 for a free one.`);
+  expect(code).toBe(2);
+});
+
 test('two reports are compared, by what is beyond chance', async (context) => {
   const folder = await makeFolder(context);
   const write = async (name: string, scenarios: readonly (readonly [string, number, number])[]) => {
