@@ -129,7 +129,7 @@ function RunFilters({ log, counterparts, options, change }: FiltersProps) {
         choose={(lane) => change({ lane })}
       />
       <Select
-        label="Counterpart"
+        label="Contact"
         value={counterpart}
         options={[['', 'All contacts'], ...counterparts]}
         choose={(counterpart) => change({ counterpart })}

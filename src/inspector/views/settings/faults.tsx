@@ -1,11 +1,11 @@
 import { Trash2 } from 'lucide';
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { type ControlClient, type InputTo, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
 import type { FaultName } from '../../../world/named-faults.ts';
 import { Button, Chip, Failure, Field, Form, Loading, Select, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
-import { formatSpan } from '../../text.tsx';
 import { type Action, noEvent, useAction, useLoaded } from '../../use-loaded.ts';
+import { type DescribedFault, describeFault } from './describe-fault.ts';
 
 type Fault = ReplyTo<'listFaults'>['faults'][number];
 
@@ -43,9 +43,13 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
       {chosen !== undefined && faults?.every(({ id }) => id !== chosen) && (
         <p class="hint">The fault that the link names is no longer set: it was used up or removed.</p>
       )}
-      <div class="buttons">
+      <h3>Add a fault that is often wanted</h3>
+      <div class="presets">
         {schemas?.names.map(({ name, help }) => (
-          <Button text={name} title={help} key={name} disabled={isRunning} onClick={() => run(createAddCall(name))} />
+          <p key={name}>
+            <Button text={name} disabled={isRunning} onClick={() => run(createAddCall(name))} />
+            <small class="soft">{help}</small>
+          </p>
         ))}
       </div>
       <Failure error={schemaError} />
@@ -55,32 +59,20 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
 }
 
 function FaultRow({ fault, isChosen, run }: { fault: Fault; isChosen: boolean; run: Action['run'] }) {
+  const { tenant } = useScope();
   const remove = (client: ControlClient) => client.removeFault({ id: fault.id });
   return (
     <li aria-current={isChosen ? 'true' : undefined}>
       <Chip tone="warn" text={fault.on} />
-      <span>{describeFault(fault)}</span>
+      <span>
+        {describeFault(fault as DescribedFault)}
+        {tenant !== undefined && fault.tenantId === null && ' It strikes every tenant.'}
+      </span>
       <span class="buttons">
         <Button icon={Trash2} text="Remove" class="quiet danger" onClick={() => run(remove)} />
       </span>
     </li>
   );
-}
-
-/** Says in one line what a fault does, to what it applies, and how often. */
-function describeFault({ id: _, on: __, ...fault }: Fault): string {
-  const { kind, after, times, tenantId: ___, ...otherFields } = fault as Record<string, unknown>;
-  const fields = Object.entries(otherFields).filter(([, value]) => value !== null && value !== 'none' && value !== 0);
-  const howOften =
-    times === null || times === undefined ? 'until it is removed' : `${times} more ${times === 1 ? 'time' : 'times'}`;
-  const afterText = after ? `after ${after} that go well` : '';
-  return [kind, ...fields.map(describeField), howOften, afterText].filter(Boolean).join(' · ');
-}
-
-function describeField([name, value]: readonly [string, unknown]): string {
-  const spanName = /^(.*)Ms$/.exec(name)?.[1];
-  if (spanName !== undefined) return `${spanName} ${formatSpan(Number(value))}`;
-  return `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`;
 }
 
 /** A part of the schema of a fault in the OpenAPI document of the control plane. */
@@ -104,6 +96,15 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 
 type NameLists = Readonly<Record<string, readonly string[]>>;
 
+/** What a fault can strike. */
+const TARGETS: Readonly<Record<string, string>> = {
+  request: 'requests of the API',
+  delivery: 'deliveries to webhooks',
+  stream: 'events on streams',
+  smtp: 'recipients of mail over SMTP',
+  imap: 'sessions over IMAP',
+};
+
 /** The kinds of faults of a request, each with the fields that only some kinds have. */
 const REQUEST_KINDS: NameLists = {
   'another reply': ['status', 'body', 'headers', 'latency', 'effect'],
@@ -112,18 +113,55 @@ const REQUEST_KINDS: NameLists = {
   'a rate limit': ['rateLimit'],
 };
 
+/** The names of the same kinds in a fault that is set. */
+const REQUEST_KIND_NAMES: Readonly<Record<string, string>> = {
+  'another reply': 'reply',
+  'a slow reply': 'latency',
+  'no reply: the connection is cut': 'cut',
+  'a rate limit': 'rate-limit',
+};
+
 /** For faults of other things than requests: the fields that only some kinds have, each with these kinds. */
 const KINDS_OF_FIELD: NameLists = { delay: ['delay', 'disconnect', 'slow'], code: ['close'], commands: ['disconnect'] };
 
 /** The label of a field whose name is not clear. */
 const LABELS: Readonly<Record<string, string>> = {
-  'latency.ms': 'latency, in ms',
-  'latency.jitterMs': 'largest random extra latency, in ms',
-  'rateLimit.limit': 'requests',
+  status: 'status of the reply',
+  'latency.ms': 'delay, in ms',
+  'latency.jitterMs': 'largest random extra delay, in ms',
+  'rateLimit.limit': 'requests that are allowed',
   'rateLimit.per': 'in each period, such as 1m',
-  after: 'how many go well first',
+  delay: 'delay, such as 2s or 1m',
   times: 'how many times',
+  after: 'how many go well first',
+  operation: 'only this operation',
+  key: 'only this API key',
+  tier: 'only keys of this tier',
+  webhookId: 'only the webhook with this id',
+  recipient: 'only this recipient',
+  inbox: 'only the inbox with this address',
+  effect: 'does the operation run?',
+  body: 'body of the reply, as JSON',
+  headers: 'headers of the reply, as JSON',
+  code: 'code with which the stream is closed',
+  commands: 'how many commands are answered first',
+  message: 'text after the status',
 };
+
+/** What the values of a field mean, if they are not clear. */
+const VALUE_LABELS: Readonly<Record<string, string>> = { applied: 'yes', none: 'no' };
+
+/** The fields that come first in the form, in this order. */
+const FIRST_FIELDS = [
+  'operation',
+  'status',
+  'latency.ms',
+  'rateLimit.limit',
+  'rateLimit.per',
+  'delay',
+  'times',
+  'after',
+];
 
 interface Schemas {
   /** The names of faults, each with what happens. */
@@ -157,13 +195,15 @@ function fieldsOf({ properties = {} }: Schema, kind: string): Fields {
     if (isRequest) return !fieldsOfSomeKinds.includes(name) || REQUEST_KINDS[kind]?.includes(name);
     return KINDS_OF_FIELD[name]?.includes(kind) ?? true;
   };
+  const orderOf = (name: string) => FIRST_FIELDS.indexOf(name) + 1 || FIRST_FIELDS.length + 1;
   return Object.entries(properties)
     .filter(([name]) => name !== 'on' && name !== 'kind' && name !== 'cut' && name !== 'tenant' && applies(name))
     .flatMap(([name, schema]): Fields => {
       const subfields = Object.entries(schema.properties ?? {});
       if (subfields.length === 0) return [[name, schema]];
       return subfields.map(([subname, field]) => [`${name}.${subname}`, field]);
-    });
+    })
+    .sort(([one], [other]) => orderOf(one) - orderOf(other));
 }
 
 /** A form for a new fault. Its fields come from the schemas in the OpenAPI document of the control plane. */
@@ -172,6 +212,12 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
   const [on, setOn] = useState('request');
   const [chosenKind, setKind] = useState('');
   const action = useAction();
+  const sentence = useRef<HTMLParagraphElement>(null);
+  const [data, setData] = useState<FormData>();
+  const readData = () => {
+    const form = sentence.current?.closest('form');
+    if (form) setData(new FormData(form));
+  };
   const schema = schemas?.get(on) ?? {};
   const kinds = on === 'request' ? Object.keys(REQUEST_KINDS) : (schema.properties?.kind?.enum ?? []);
   const kind = kinds.includes(chosenKind) ? chosenKind : (kinds[0] ?? '');
@@ -184,10 +230,20 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
   return (
     <details>
       <summary>More: any fault</summary>
-      <Form className="fields narrow" label="New fault" submit={(data) => action.run(createAddCall(data))}>
+      <Form
+        className="fields narrow"
+        label="New fault"
+        submit={(data) => action.run(createAddCall(data))}
+        change={readData}
+      >
         <Failure error={action.error} />
         <Field label="What it strikes">
-          <Select label="What it strikes" value={on} options={[...(schemas?.keys() ?? [])]} choose={setOn} />
+          <Select
+            label="What it strikes"
+            value={on}
+            options={[...(schemas?.keys() ?? [])].map((each) => [each, TARGETS[each] ?? each] as const)}
+            choose={setOn}
+          />
         </Field>
         {kinds.length > 0 && (
           <Field label="What goes wrong">
@@ -199,12 +255,32 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
             <Input name={name} schema={field} />
           </Field>
         ))}
+        <p class="reason plain-edge" role="status" ref={sentence}>
+          {sentenceOf(data, fields, on, REQUEST_KIND_NAMES[kind] ?? kind)}
+          {tenant !== undefined && ' Only what belongs to the tenant that is chosen above is struck.'}
+        </p>
         <span>
           <Button text="Add the fault" type="submit" class="primary" disabled={action.isRunning} />
         </span>
       </Form>
     </details>
   );
+}
+
+/** Says what the fault of a form will do. What is not valid yet is left out. */
+function sentenceOf(data: FormData | undefined, fields: Fields, on: string, kind: string): string {
+  const valid = fields.filter(([name, schema]) => {
+    try {
+      return (
+        data !== undefined && textIn(data, name) !== '' && parseField(name, textIn(data, name), schema) !== undefined
+      );
+    } catch {
+      // Somebody still types the JSON. The form says what is wrong when it is sent.
+      return false;
+    }
+  });
+  const values = data ? readFields(data, valid) : {};
+  return describeFault({ ...values, on, kind });
 }
 
 /** An input for the type of value that the schema requires. */
@@ -215,7 +291,9 @@ function Input({ name, schema }: { readonly name: string; readonly schema: Schem
       <select name={name}>
         <option value="" />
         {schema.enum.map((value) => (
-          <option key={value}>{value}</option>
+          <option key={value} value={value}>
+            {VALUE_LABELS[value] ?? value}
+          </option>
         ))}
       </select>
     );

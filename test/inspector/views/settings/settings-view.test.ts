@@ -33,7 +33,7 @@ describe('faults and behaviours on the page', () => {
         body: JSON.stringify({ to: 'dana@customer.test', subject: 'Again', plainBody: 'Hello' }),
       });
     expect([(await send()).status, (await send()).status]).toEqual([500, 200]);
-    await line('status 500').waitFor({ state: 'hidden' });
+    await line('gets 500').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Remove all' }).click();
     await page.getByText('No fault is set.').waitFor();
     expect(mailbox.faults()).toEqual([]);
@@ -48,7 +48,7 @@ describe('faults and behaviours on the page', () => {
     await page.getByLabel('Tenant', { exact: true }).selectOption({ label: 'Sandbox lion' });
     await page.getByText('No fault is set.').waitFor();
     await page.getByRole('button', { name: 'server-error' }).click();
-    await page.getByText('status 500').waitFor();
+    await page.getByText('The next request gets 500.').waitFor();
     await page.getByRole('button', { name: 'duplicate-delivery' }).click();
     await page.getByRole('button', { name: 'Remove all' }).waitFor();
     expect(mailbox.faults().slice(1)).toMatchObject([{ tenantId: sandbox.id }, { tenantId: sandbox.id }]);
