@@ -7,6 +7,7 @@ import { Chip, FaultLinks, formatCount, Icon, type Tone } from '../../parts.tsx'
 import { SampleCard } from '../../samples.tsx';
 import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
 import { nameOfRequest, toneOf } from '../requests/request-detail.tsx';
+import { type DescribedFault, describeFault } from '../settings/describe-fault.ts';
 import type { MailEvent, Request, ShownEvent } from './run-log.ts';
 import type { RunItem } from './timeline.ts';
 
@@ -269,7 +270,8 @@ const LINES: Lines = {
     return { icon: Clock, label: 'time', text, link: linkTo('time') };
   },
   fault: ({ action, fault }) => {
-    const text = `${FAULT_ACTIONS[action]}${fault ? `: ${fault.on}` : ''}`;
+    const what = fault && (action === 'added' ? describeFault(fault as DescribedFault) : fault.on);
+    const text = `${FAULT_ACTIONS[action]}${what ? `: ${what}` : ''}`;
     return { tone: 'warn', icon: Zap, label: 'fault', text, link: linkTo('time', fault?.id) };
   },
   'mail-held': ({ from, to, reason }) => ({ tone: 'warn', label: 'mail held', text: `${from} to ${to}`, reason }),

@@ -126,26 +126,26 @@ const KINDS_OF_FIELD: NameLists = { delay: ['delay', 'disconnect', 'slow'], code
 
 /** The label of a field whose name is not clear. */
 const LABELS: Readonly<Record<string, string>> = {
-  status: 'status of the reply',
-  'latency.ms': 'delay, in ms',
-  'latency.jitterMs': 'largest random extra delay, in ms',
-  'rateLimit.limit': 'requests that are allowed',
-  'rateLimit.per': 'in each period, such as 1m',
-  delay: 'delay, such as 2s or 1m',
-  times: 'how many times',
-  after: 'how many go well first',
-  operation: 'only this operation',
-  key: 'only this API key',
-  tier: 'only keys of this tier',
-  webhookId: 'only the webhook with this id',
-  recipient: 'only this recipient',
-  inbox: 'only the inbox with this address',
-  effect: 'does the operation run?',
-  body: 'body of the reply, as JSON',
-  headers: 'headers of the reply, as JSON',
-  code: 'code with which the stream is closed',
-  commands: 'how many commands are answered first',
-  message: 'text after the status',
+  status: 'Status of the reply',
+  'latency.ms': 'Delay, in ms',
+  'latency.jitterMs': 'Largest random extra delay, in ms',
+  'rateLimit.limit': 'Requests that are allowed',
+  'rateLimit.per': 'In each period, such as 1m',
+  delay: 'Delay, such as 2s or 1m',
+  times: 'How many times',
+  after: 'How many go well first',
+  operation: 'Only this operation',
+  key: 'Only this API key',
+  tier: 'Only keys of this tier',
+  webhookId: 'Only the webhook with this id',
+  recipient: 'Only this recipient',
+  inbox: 'Only the inbox with this address',
+  effect: 'Does the operation run?',
+  body: 'Body of the reply, as JSON',
+  headers: 'Headers of the reply, as JSON',
+  code: 'Code with which the stream is closed',
+  commands: 'How many commands are answered first',
+  message: 'Text after the status',
 };
 
 /** What the values of a field mean, if they are not clear. */
@@ -255,13 +255,13 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
             <Input name={name} schema={field} />
           </Field>
         ))}
-        <p class="reason plain-edge" role="status" ref={sentence}>
-          {sentenceOf(data, fields, on, REQUEST_KIND_NAMES[kind] ?? kind)}
-          {tenant !== undefined && ' Only what belongs to the tenant that is chosen above is struck.'}
-        </p>
-        <span>
+        <div class="outcome">
+          <p class="reason plain-edge" role="status" ref={sentence}>
+            {sentenceOf(data, fields, on, REQUEST_KIND_NAMES[kind] ?? kind)}
+            {tenant !== undefined && ' It strikes only the tenant that is chosen above.'}
+          </p>
           <Button text="Add the fault" type="submit" class="primary" disabled={action.isRunning} />
-        </span>
+        </div>
       </Form>
     </details>
   );

@@ -21,9 +21,9 @@ describe('faults and behaviours on the page', () => {
       { on: 'delivery', kind: 'unreachable', times: 1 },
       { on: 'delivery', kind: 'duplicate', times: 1 },
     ]);
-    await page.getByText('reply · status 500 · 1 more time', { exact: true }).waitFor();
+    await page.getByText('The next request gets 500.', { exact: true }).waitFor();
     const line = (text: string) => faults.getByRole('listitem').filter({ hasText: text });
-    await line('latency').getByRole('button', { name: 'Remove' }).click();
+    await line('2 s later').getByRole('button', { name: 'Remove' }).click();
     await expect.poll(() => mailbox.faults().length).toBe(4);
 
     const send = () =>

@@ -31,7 +31,7 @@ describe('the views of time, state and choices', () => {
     const form = page.getByRole('form', { name: 'New fault' });
     await form.getByLabel('only this operation').selectOption('sendMessage');
     await form.getByLabel('status').fill('503');
-    await form.getByLabel('delay, in ms', { exact: true }).fill('2000');
+    await form.getByLabel('Delay, in ms', { exact: true }).fill('2000');
     await form.getByText('The next request of sendMessage gets 503 after 2 s.').waitFor();
     await form.getByLabel('how many times').fill('3');
     const sentence = 'The next 3 requests of sendMessage get 503 after 2 s.';
