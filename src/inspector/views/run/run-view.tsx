@@ -135,7 +135,12 @@ function RunFilters({ log, counterparts, options, change }: FiltersProps) {
         choose={(counterpart) => change({ counterpart })}
       />
       <Select label="Since" value={since} options={moments} choose={(since) => change({ since })} />
-      <Button icon={History} text="From now" onClick={() => change({ since: log.rows.at(-1)?.id })} />
+      <Button
+        icon={History}
+        text="From now"
+        title="Hide what has happened so far"
+        onClick={() => change({ since: log.rows.at(-1)?.id })}
+      />
     </>
   );
 }

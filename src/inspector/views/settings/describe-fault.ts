@@ -3,7 +3,7 @@ import { formatSpan, shortenIds } from '../../text.tsx';
 
 /** A fault that is set, or the values of a form for one. A field that is missing has its default. */
 export interface DescribedFault {
-  /** What it strikes, such as `request`. */
+  /** What it applies to, such as `request`. */
   readonly on: string;
   /** What goes wrong, such as `reply` or `duplicate`. */
   readonly kind?: string | undefined;
@@ -56,16 +56,16 @@ export function describeFault(fault: DescribedFault): string {
 
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** What a fault strikes, in the singular and the plural, and what happens to it, if needed in both forms. */
-interface Struck {
+/** What a fault applies to, in the singular and the plural, and what happens to it, if needed in both forms. */
+interface Affected {
   readonly one: string;
   readonly many: string;
   readonly will: string | readonly [one: string, many: string];
 }
 
-type Describe = (fault: DescribedFault) => Struck;
+type Describe = (fault: DescribedFault) => Affected;
 
-/** For each thing that a fault can strike, how its events are named, and what happens to them. */
+/** For each thing that a fault can apply to, how its events are named, and what happens to them. */
 const EVENTS: Readonly<Record<string, Describe>> = {
   request: (fault) => {
     const which = `${fault.operation ? ` of ${fault.operation}` : ''}${describeKey(fault)}`;

@@ -20,7 +20,7 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const { value: schemas, error: schemaError } = useLoaded(loadSchemas, 'schemas', noEvent);
   const faults = value?.faults.filter((fault) => isInScope(scope, fault));
   const createAddCall = (name: FaultName) => (client: ControlClient) => client.addFault({ name, tenant: scope.tenant });
-  // What strikes other tenants, too, stays.
+  // What applies to other tenants, too, stays.
   const own = faults?.filter(({ tenantId }) => scope.tenant === undefined || tenantId === scope.tenant) ?? [];
   const removeAll = async (client: ControlClient) => {
     for (const { id } of own) await client.removeFault({ id }).catch(undefinedIfRefused);
@@ -43,7 +43,7 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
       {chosen !== undefined && faults?.every(({ id }) => id !== chosen) && (
         <p class="hint">The fault that the link names is no longer set: it was used up or removed.</p>
       )}
-      <h3>Add a fault that is often wanted</h3>
+      <h3>Add a fault that is often needed</h3>
       <div class="presets">
         {schemas?.names.map(({ name, help }) => (
           <p key={name}>
@@ -66,7 +66,7 @@ function FaultRow({ fault, isChosen, run }: { fault: Fault; isChosen: boolean; r
       <Chip tone="warn" text={fault.on} />
       <span>
         {describeFault(fault as DescribedFault)}
-        {tenant !== undefined && fault.tenantId === null && ' It strikes every tenant.'}
+        {tenant !== undefined && fault.tenantId === null && ' It applies to every tenant.'}
       </span>
       <span class="buttons">
         <Button icon={Trash2} text="Remove" class="quiet danger" onClick={() => run(remove)} />
@@ -96,7 +96,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 
 type NameLists = Readonly<Record<string, readonly string[]>>;
 
-/** What a fault can strike. */
+/** What a fault can apply to. */
 const TARGETS: Readonly<Record<string, string>> = {
   request: 'requests of the API',
   delivery: 'deliveries to webhooks',
@@ -237,9 +237,9 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
         change={readData}
       >
         <Failure error={action.error} />
-        <Field label="What it strikes">
+        <Field label="What it applies to">
           <Select
-            label="What it strikes"
+            label="What it applies to"
             value={on}
             options={[...(schemas?.keys() ?? [])].map((each) => [each, TARGETS[each] ?? each] as const)}
             choose={setOn}
@@ -258,7 +258,7 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
         <div class="outcome">
           <p class="reason plain-edge" role="status" ref={sentence}>
             {sentenceOf(data, fields, on, REQUEST_KIND_NAMES[kind] ?? kind)}
-            {tenant !== undefined && ' It strikes only the tenant that is chosen above.'}
+            {tenant !== undefined && ' It applies only to the tenant that is chosen above.'}
           </p>
           <Button text="Add the fault" type="submit" class="primary" disabled={action.isRunning} />
         </div>

@@ -71,9 +71,9 @@ describe('faults and behaviours on the page', () => {
     await page.getByText('changed here', { exact: true }).waitFor();
     expect(await value('not-found').isChecked()).toBe(true);
     expect(await statusOf()).toBe(404);
-    await page.getByRole('button', { name: 'As at the start' }).click();
+    await page.getByRole('button', { name: 'Back to the value at the start' }).click();
     await page.getByText('changed here', { exact: true }).waitFor({ state: 'hidden' });
     expect(await statusOf()).toBe(403);
-    expect(await page.getByRole('button', { name: 'As at the start' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Back to the value at the start' }).count()).toBe(0);
   });
 });

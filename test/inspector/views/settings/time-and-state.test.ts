@@ -110,7 +110,7 @@ describe('the views of time, state and choices', () => {
     await page.getByRole('region', { name: 'Clock' }).getByText('2030-01-01 00:00:00 UTC').waitFor();
     await page.getByRole('banner').getByText('2030-01-01 00:00:00').waitFor();
     await page.getByText('No delivery waits for an attempt.').waitFor();
-    await page.getByText('The next request gets 503. It strikes every tenant.').waitFor();
+    await page.getByText('The next request gets 503. It applies to every tenant.').waitFor();
     expect(await page.getByText(/418|2026-03-01/).count()).toBe(0);
 
     await page.getByRole('link', { name: 'State' }).click();
