@@ -154,7 +154,7 @@ function describeReply({ kind, status, body, headers, latency, effect }: Describ
   }
   const names = Object.keys(headers ?? {});
   const changes = [
-    ...(body === undefined ? [] : ['another body']),
+    ...(body === undefined ? [] : [`the body ${shorten(JSON.stringify(body))}`]),
     ...(names.length === 0 ? [] : [`the ${names.length === 1 ? 'header' : 'headers'} ${names.join(', ')}`]),
   ].join(' and ');
   const what =
@@ -164,6 +164,11 @@ function describeReply({ kind, status, body, headers, latency, effect }: Describ
   const late = ms > 0 || jitterMs > 0 ? ` after ${delay}` : '';
   return ['get', `${what}${late}${status !== undefined && runs ? ', although the operation runs' : ''}`];
 }
+
+/** How much of a body is shown, in characters. */
+const BODY_LENGTH = 60;
+
+const shorten = (text: string) => (text.length > BODY_LENGTH ? `${text.slice(0, BODY_LENGTH)}…` : text);
 
 function describeDelay({ delayMs, delay }: Pick<DescribedFault, 'delayMs' | 'delay'>, otherwise: string): string {
   return delay || (delayMs === undefined ? otherwise : formatMs(delayMs));

@@ -13,9 +13,9 @@ describe('the sentence of a fault', () => {
     [{ on: 'request', kind: 'reply', status: 500 }, 'The next request gets 500.'],
     [
       { on: 'request', kind: 'reply', status: 201, effect: 'applied', body: {}, headers: { 'retry-after': '2' } },
-      'The next request gets 201 with another body and the header retry-after, although the operation runs.',
+      'The next request gets 201 with the body {} and the header retry-after, although the operation runs.',
     ],
-    [{ on: 'request', kind: 'reply', body: 'a' }, 'The next request gets the usual reply with another body.'],
+    [{ on: 'request', kind: 'reply', body: 'a' }, 'The next request gets the usual reply with the body "a".'],
     [
       { on: 'request', kind: 'latency', latency: { ms: 250, jitterMs: 1250 }, times: 1_000_000, tier: 'inbox' },
       'Each request with a key of the tier inbox gets the reply 250 ms to 1.5 s later, until the fault is removed.',
