@@ -559,7 +559,7 @@ export const WALKS: readonly Walk[] = [
   },
   {
     letter: 'y',
-    what: 'a search of 20,000 mails',
+    what: 'the first view and a search of 20,000 mails',
     maxClicks: 1,
     async walk(walker) {
       const { page, server, open, click } = walker;
@@ -576,7 +576,14 @@ export const WALKS: readonly Walk[] = [
         times.push(performance.now() - startedMs);
         expectThat(total === 1, `The search found ${total} mails.`);
       }
-      await open('#/mail');
+      // The program of the page is known from here on, as it is to a person who has opened the page before.
+      await open('#/state');
+      const cpuBefore = process.cpuUsage();
+      const firstMs = performance.now();
+      await page.getByRole('link', { name: 'Mail', exact: true }).click();
+      await row(page, 'Invoice 19999').waitFor();
+      const viewMs = performance.now() - firstMs;
+      const { user, system } = process.cpuUsage(cpuBefore);
       const shown = async (search: string, text: string) => {
         await page.getByLabel('Search mail').fill(search);
         const startedMs = performance.now();
@@ -588,7 +595,8 @@ export const WALKS: readonly Walk[] = [
       await click(page.getByRole('link', { name: 'inbox:helpdesk' }));
       await page.getByRole('list', { name: 'Conditions of the search' }).waitFor({ state: 'detached' });
       process.stdout.write(
-        `(y) the search took ${Math.max(...times).toFixed(0)} ms at most; the page showed it in ${shownMs.toFixed(0)} ms, ` +
+        `(y) the first view took ${viewMs.toFixed(0)} ms, of which ${((user + system) / 1000).toFixed(0)} ms were work of ` +
+          `this process; the search took ${Math.max(...times).toFixed(0)} ms at most; the page showed it in ${shownMs.toFixed(0)} ms, ` +
           'with the pause of 150 ms after the last letter\n',
       );
     },

@@ -44,6 +44,13 @@ describe('the files of the inspector', () => {
     expect(otherBytes).toBeLessThan(80_000);
   });
 
+  test('include the README of the package, as text', async ({ expect }) => {
+    await using server = await startBuiltServer();
+    const page = await get(`${server.control}/inspector/README.md`);
+    expect(page.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    expect(await page.text()).toMatch(/^# agent-mailbox-mock\n/);
+  });
+
   test('are sent once, and the icon and the font are not even asked for again', async ({ expect }) => {
     await using server = await startBuiltServer();
     for (const path of [

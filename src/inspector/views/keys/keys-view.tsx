@@ -32,7 +32,7 @@ export function KeysView({ route }: { readonly route: Route }) {
           keys && <p class="hint">This key is not valid any more: it was rotated, or its owner is gone.</p>
         ))
       }
-      hint="Choose a key to see what its leak exposes."
+      hint="Choose a key to see what somebody can reach with it."
       back={linkTo('keys')}
     />
   );

@@ -1,10 +1,13 @@
 import { ArrowDownLeft, ArrowUpRight, Clock, type IconNode, RotateCcw, Webhook, Zap } from 'lucide';
 import { type ComponentChildren, Fragment } from 'preact';
+import type { ChangeFeedItem } from '../../../control/journal/feed-event.ts';
+import { useInspector } from '../../inspector.ts';
 import { linkTo } from '../../page-route.ts';
 import { Chip, FaultLinks, formatCount, Icon, type Tone } from '../../parts.tsx';
 import { SampleCard } from '../../samples.tsx';
 import { formatSpan, shortenIds, Time, UserText } from '../../text.tsx';
 import { nameOfRequest, toneOf } from '../requests/request-detail.tsx';
+import { type DescribedFault, describeFault } from '../settings/describe-fault.ts';
 import type { MailEvent, Request, ShownEvent } from './run-log.ts';
 import type { RunItem } from './timeline.ts';
 
@@ -123,14 +126,14 @@ function EqualRequests({ group, readMails }: EqualRequestsProps) {
       </a>{' '}
       <Repeats items={group} /> {reason !== null && <UserText text={shortenIds(reason)} />}
       {readMails.slice(0, MAX_NAMED_MAILS).map((mail) => (
-        <>
+        <Fragment key={mail.messageId}>
           <a href={linkTo('mail', mail.messageId)}>
             <UserText text={mail.subject || '(no subject)'} />
           </a>
           ,{' '}
-        </>
+        </Fragment>
       ))}
-      {unnamed > 0 && formatCount(unnamed, 'mail', 'mails')} <FaultLinks ids={faults} /> <Time at={realTime} isReal />
+      {unnamed > 0 && formatCount(unnamed, 'mail', 'mails')} <Faults ids={faults} /> <Time at={realTime} isReal />
     </p>
   );
 }
@@ -174,15 +177,27 @@ function EqualEvents({ group }: { readonly group: Equal<ShownEvent> }) {
   const event = group.at(-1) ?? group[0];
   const { tone = 'plain', icon, label, text, link, reason } = { ...lineOf(event), ...lineOfAttempts(group) };
   const fault = 'faultId' in event ? event.faultId : null;
+  const { isTrace } = useInspector();
+  const isLinked = link !== undefined && !(isTrace && LIVE_VIEWS.test(link));
   return (
     <>
       <p>
-        <Chip tone={tone} icon={icon} text={label} /> {link ? <a href={link}>{text}</a> : text}{' '}
-        <Repeats items={group} /> <FaultLinks ids={fault ? [fault] : []} /> <Time at={event.realTime} isReal />
+        <Chip tone={tone} icon={icon} text={label} /> {isLinked ? <a href={link}>{text}</a> : text}{' '}
+        <Repeats items={group} /> <Faults ids={fault ? [fault] : []} /> <Time at={event.realTime} isReal />
       </p>
       {reason && <UserText inside="p" class="soft" text={reason} />}
     </>
   );
+}
+
+/** Matches a link to a view that a trace does not have. */
+const LIVE_VIEWS = /^#\/(?:keys|time|choices|state)\b/;
+
+/** The faults that struck a request or a delivery: links to them, or in a trace only that there was a fault. */
+function Faults({ ids }: { readonly ids: readonly string[] }) {
+  const { isTrace } = useInspector();
+  if (!isTrace) return <FaultLinks ids={ids} />;
+  return ids.length > 0 ? <Chip tone="warn" icon={Zap} text={formatCount(ids.length, 'fault', 'faults')} /> : null;
 }
 
 /** What the line of an event shows, and where it links to. */
@@ -209,7 +224,32 @@ function describeDelivery({ state, event, reason, deliveryId }: DeliveryEvent): 
   return { tone: 'warn', label: state, text: event, reason, link: linkTo('webhooks', deliveryId) };
 }
 
-/** Writes the lines of some kinds of events. The line of any other kind shows the action and the name. */
+type StreamEvent = Extract<ShownEvent, { kind: 'stream-opened' | 'stream-closed' }>;
+
+/** Describes a stream of events that a client opened or that ended. The list of requests has those with its key. */
+function describeStream({ key }: StreamEvent, what: string): Line {
+  const link = linkTo('requests', undefined, { search: key.slice(0, 9) });
+  return { label: 'stream', text: `${what} with ${key}`, link };
+}
+
+/** The label of each change of a test, and the view that shows what was changed. */
+const CHANGES: Readonly<Record<ChangeFeedItem['kind'], readonly [label: string, view: string]>> = {
+  sandbox: ['sandbox', 'run'],
+  checkpoint: ['checkpoint', 'state'],
+  key: ['key', 'keys'],
+  journal: ['list of requests', 'requests'],
+  messages: ['mail', 'mail'],
+  behaviours: ['behaviours', 'choices'],
+};
+
+/** Describes what a test has changed, with a link to where it can be seen. */
+function describeChange({ kind, action, name, tenantId }: ChangeFeedItem): Line {
+  const [label, view] = CHANGES[kind];
+  const options = kind === 'sandbox' ? { tenant: tenantId ?? undefined } : {};
+  return { label, text: [action, name].filter(Boolean).join(' '), link: linkTo(view, undefined, options) };
+}
+
+/** Writes the lines of some kinds of events. The line of any other kind describes what a test has changed. */
 const LINES: Lines = {
   attempt({ event, attempt, url, deliveryId, error, status, retryInMs }) {
     const next = retryInMs === null ? '' : ` The next attempt is in ${formatSpan(retryInMs)}.`;
@@ -230,15 +270,20 @@ const LINES: Lines = {
     return { icon: Clock, label: 'time', text, link: linkTo('time') };
   },
   fault: ({ action, fault }) => {
-    const text = `${FAULT_ACTIONS[action]}${fault ? `: ${fault.on}` : ''}`;
+    const what = fault && (action === 'added' ? describeFault(fault as DescribedFault) : fault.on);
+    const text = `${FAULT_ACTIONS[action]}${what ? `: ${what}` : ''}`;
     return { tone: 'warn', icon: Zap, label: 'fault', text, link: linkTo('time', fault?.id) };
   },
   'mail-held': ({ from, to, reason }) => ({ tone: 'warn', label: 'mail held', text: `${from} to ${to}`, reason }),
-  'stream-opened': ({ key }) => ({ label: 'stream', text: `opened with ${key}` }),
-  'stream-closed': ({ key }) => ({ label: 'stream', text: `closed with ${key}` }),
+  'stream-opened': (event) => describeStream(event, 'opened'),
+  'stream-closed': (event) => describeStream(event, 'closed'),
   failure: ({ error }) => ({ tone: 'bad', label: 'failure of the emulator', text: error }),
-  reset: () => ({ icon: RotateCcw, label: 'reset', text: 'All data was replaced by a reset or a checkpoint' }),
-  behaviours: ({ action }) => ({ label: 'behaviours', text: action, link: linkTo('choices') }),
+  reset: () => ({
+    icon: RotateCcw,
+    label: 'reset',
+    text: 'All data was replaced by a reset or a checkpoint',
+    link: linkTo('state'),
+  }),
 };
 
 /** Returns what the line of equal attempts shows in place of the line of the latest; nothing for other events. */
@@ -255,7 +300,5 @@ function lineOfAttempts(group: Equal<ShownEvent>): Partial<Line> {
 
 function lineOf(event: ShownEvent): Line {
   const write = LINES[event.kind] as ((event: ShownEvent) => Line) | undefined;
-  if (write) return write(event);
-  const { kind, action, name } = event as Extract<ShownEvent, { name: unknown }>;
-  return { label: kind, text: [action, name].filter(Boolean).join(' '), link: linkTo('state') };
+  return write ? write(event) : describeChange(event as ChangeFeedItem);
 }

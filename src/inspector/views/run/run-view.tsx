@@ -130,13 +130,18 @@ function RunFilters({ log, counterparts, options, change }: FiltersProps) {
         choose={(lane) => change({ lane })}
       />
       <Select
-        label="Counterpart"
+        label="Contact"
         value={counterpart}
         options={[['', 'All contacts'], ...counterparts]}
         choose={(counterpart) => change({ counterpart })}
       />
       <Select label="Since" value={since} options={moments} choose={(since) => change({ since })} />
-      <Button icon={History} text="From now" onClick={() => change({ since: log.rows.at(-1)?.id })} />
+      <Button
+        icon={History}
+        text="From now"
+        title="Hide what has happened so far"
+        onClick={() => change({ since: log.rows.at(-1)?.id })}
+      />
     </>
   );
 }

@@ -15,7 +15,7 @@ export function BehavioursView({ route }: { readonly route: Route }) {
     <div class="page">
       <h1>Behaviours</h1>
       <p class="hint">
-        A sandbox has no behaviours of its own: those of the whole emulator hold in it.{' '}
+        A sandbox has no behaviours of its own: those of the whole emulator apply in it.{' '}
         <a href={linkTo('choices', route.id, { tenant: undefined })}>Show them for all tenants</a>
       </p>
     </div>
@@ -40,8 +40,8 @@ function Behaviours({ route: { id: chosen, options } }: { readonly route: Route 
         <SearchField label="Search behaviours" value={search} search={find} />
       </div>
       <p class="hint">
-        Where the service document is silent, the emulator behaves as listed here. A change holds at once, and until a
-        reset; <code>--behaviour id=value</code> sets one for each start.
+        Where the service document does not say how the service behaves, the emulator behaves as listed here. A change
+        applies at once, until a reset; <code>--behaviour id=value</code> sets one for each start.
       </p>
       {shown ? <Counts shown={shown.length} changed={changed} /> : <Loading error={error} />}
       {[...groups].map((group) => (
@@ -127,7 +127,7 @@ function Values({ behaviour }: { readonly behaviour: ChangeableBehaviour }) {
         {source !== 'default' && <Chip tone="warn" text={SOURCES[source]} />}
         {isPinned && <Chip icon={Pin} text="named by the profile" />}
         {value !== start && (
-          <Button icon={RotateCcw} text="As at the start" class="quiet" onClick={() => choose(null)} />
+          <Button icon={RotateCcw} text="Back to the value at the start" class="quiet" onClick={() => choose(null)} />
         )}
       </p>
       <Failure error={error} />

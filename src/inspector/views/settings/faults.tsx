@@ -1,12 +1,12 @@
-import { useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { type ControlClient, type InputTo, type ReplyTo, undefinedIfRefused } from '../../../control/table/client.ts';
 import type { FaultName } from '../../../world/named-faults.ts';
 import { useInspector } from '../../inspector.ts';
 import { Button, Chip, Failure, Field, Form, Loading, Select, textIn } from '../../parts.tsx';
 import { isInScope, useScope } from '../../scope.ts';
-import { formatSpan } from '../../text.tsx';
 import { RemovalButton } from '../../undo.tsx';
 import { noEvent, useAction, useLoaded } from '../../use-loaded.ts';
+import { type DescribedFault, describeFault } from './describe-fault.ts';
 
 type Fault = ReplyTo<'listFaults'>['faults'][number];
 
@@ -22,7 +22,7 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
   const { value: schemas, error: schemaError } = useLoaded(loadSchemas, 'schemas', noEvent);
   const faults = value?.faults.filter((fault) => isInScope(scope, fault));
   const createAddCall = (name: FaultName) => (client: ControlClient) => client.addFault({ name, tenant: scope.tenant });
-  // What strikes other tenants, too, stays.
+  // What applies to other tenants, too, stays.
   const own = faults?.filter(({ tenantId }) => scope.tenant === undefined || tenantId === scope.tenant) ?? [];
   const removeAll = async () => {
     for (const { id } of own) await client.removeFault({ id }).catch(undefinedIfRefused);
@@ -50,9 +50,13 @@ export function Faults({ chosen }: { readonly chosen: string | undefined }) {
       {chosen !== undefined && faults?.every(({ id }) => id !== chosen) && (
         <p class="hint">The fault that the link names is no longer set: it was used up or removed.</p>
       )}
-      <div class="buttons">
+      <h3>Add a fault that is often needed</h3>
+      <div class="presets">
         {schemas?.names.map(({ name, help }) => (
-          <Button text={name} title={help} key={name} disabled={isRunning} onClick={() => run(createAddCall(name))} />
+          <p key={name}>
+            <Button text={name} disabled={isRunning} onClick={() => run(createAddCall(name))} />
+            <small class="soft">{help}</small>
+          </p>
         ))}
       </div>
       <Failure error={schemaError} />
@@ -66,6 +70,7 @@ const REMOVAL = 'A removed fault is lost for good: it can only be added anew.';
 
 function FaultRow({ fault, isChosen }: { fault: Fault; isChosen: boolean }) {
   const { client } = useInspector();
+  const { tenant } = useScope();
   const remove = async () => {
     await client.removeFault({ id: fault.id });
     return undefined;
@@ -73,28 +78,15 @@ function FaultRow({ fault, isChosen }: { fault: Fault; isChosen: boolean }) {
   return (
     <li aria-current={isChosen ? 'true' : undefined}>
       <Chip tone="warn" text={fault.on} />
-      <span>{describeFault(fault)}</span>
+      <span>
+        {describeFault(fault as DescribedFault)}
+        {tenant !== undefined && fault.tenantId === null && ' It applies to every tenant.'}
+      </span>
       <span class="buttons">
         <RemovalButton label="Remove" question={{ title: 'Remove the fault?', text: REMOVAL }} change={remove} />
       </span>
     </li>
   );
-}
-
-/** Says in one line what a fault does, to what it applies, and how often. */
-function describeFault({ id: _, on: __, ...fault }: Fault): string {
-  const { kind, after, times, tenantId: ___, ...otherFields } = fault as Record<string, unknown>;
-  const fields = Object.entries(otherFields).filter(([, value]) => value !== null && value !== 'none' && value !== 0);
-  const howOften =
-    times === null || times === undefined ? 'until it is removed' : `${times} more ${times === 1 ? 'time' : 'times'}`;
-  const afterText = after ? `after ${after} that go well` : '';
-  return [kind, ...fields.map(describeField), howOften, afterText].filter(Boolean).join(' · ');
-}
-
-function describeField([name, value]: readonly [string, unknown]): string {
-  const spanName = /^(.*)Ms$/.exec(name)?.[1];
-  if (spanName !== undefined) return `${spanName} ${formatSpan(Number(value))}`;
-  return `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`;
 }
 
 /** A part of the schema of a fault in the OpenAPI document of the control plane. */
@@ -118,6 +110,15 @@ const EXAMPLES: Readonly<Record<string, string>> = {
 
 type NameLists = Readonly<Record<string, readonly string[]>>;
 
+/** What a fault can apply to. */
+const TARGETS: Readonly<Record<string, string>> = {
+  request: 'requests of the API',
+  delivery: 'deliveries to webhooks',
+  stream: 'events on streams',
+  smtp: 'recipients of mail over SMTP',
+  imap: 'sessions over IMAP',
+};
+
 /** The kinds of faults of a request, each with the fields that only some kinds have. */
 const REQUEST_KINDS: NameLists = {
   'another reply': ['status', 'body', 'headers', 'latency', 'effect'],
@@ -126,18 +127,55 @@ const REQUEST_KINDS: NameLists = {
   'a rate limit': ['rateLimit'],
 };
 
+/** The names of the same kinds in a fault that is set. */
+const REQUEST_KIND_NAMES: Readonly<Record<string, string>> = {
+  'another reply': 'reply',
+  'a slow reply': 'latency',
+  'no reply: the connection is cut': 'cut',
+  'a rate limit': 'rate-limit',
+};
+
 /** For faults of other things than requests: the fields that only some kinds have, each with these kinds. */
 const KINDS_OF_FIELD: NameLists = { delay: ['delay', 'disconnect', 'slow'], code: ['close'], commands: ['disconnect'] };
 
 /** The label of a field whose name is not clear. */
 const LABELS: Readonly<Record<string, string>> = {
-  'latency.ms': 'latency, in ms',
-  'latency.jitterMs': 'largest random extra latency, in ms',
-  'rateLimit.limit': 'requests',
-  'rateLimit.per': 'in each period, such as 1m',
-  after: 'how many go well first',
-  times: 'how many times',
+  status: 'Status of the reply',
+  'latency.ms': 'Delay, in ms',
+  'latency.jitterMs': 'Largest random extra delay, in ms',
+  'rateLimit.limit': 'Requests that are allowed',
+  'rateLimit.per': 'In each period, such as 1m',
+  delay: 'Delay, such as 2s or 1m',
+  times: 'How many times',
+  after: 'How many go well first',
+  operation: 'Only this operation',
+  key: 'Only this API key',
+  tier: 'Only keys of this tier',
+  webhookId: 'Only the webhook with this id',
+  recipient: 'Only this recipient',
+  inbox: 'Only the inbox with this address',
+  effect: 'Does the operation run?',
+  body: 'Body of the reply, as JSON',
+  headers: 'Headers of the reply, as JSON',
+  code: 'Code with which the stream is closed',
+  commands: 'How many commands are answered first',
+  message: 'Text after the status',
 };
+
+/** What the values of a field mean, if they are not clear. */
+const VALUE_LABELS: Readonly<Record<string, string>> = { applied: 'yes', none: 'no' };
+
+/** The fields that come first in the form, in this order. */
+const FIRST_FIELDS = [
+  'operation',
+  'status',
+  'latency.ms',
+  'rateLimit.limit',
+  'rateLimit.per',
+  'delay',
+  'times',
+  'after',
+];
 
 interface Schemas {
   /** The names of faults, each with what happens. */
@@ -171,13 +209,15 @@ function fieldsOf({ properties = {} }: Schema, kind: string): Fields {
     if (isRequest) return !fieldsOfSomeKinds.includes(name) || REQUEST_KINDS[kind]?.includes(name);
     return KINDS_OF_FIELD[name]?.includes(kind) ?? true;
   };
+  const orderOf = (name: string) => FIRST_FIELDS.indexOf(name) + 1 || FIRST_FIELDS.length + 1;
   return Object.entries(properties)
     .filter(([name]) => name !== 'on' && name !== 'kind' && name !== 'cut' && name !== 'tenant' && applies(name))
     .flatMap(([name, schema]): Fields => {
       const subfields = Object.entries(schema.properties ?? {});
       if (subfields.length === 0) return [[name, schema]];
       return subfields.map(([subname, field]) => [`${name}.${subname}`, field]);
-    });
+    })
+    .sort(([one], [other]) => orderOf(one) - orderOf(other));
 }
 
 /** A form for a new fault. Its fields come from the schemas in the OpenAPI document of the control plane. */
@@ -186,6 +226,12 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
   const [on, setOn] = useState('request');
   const [chosenKind, setKind] = useState('');
   const action = useAction();
+  const sentence = useRef<HTMLParagraphElement>(null);
+  const [data, setData] = useState<FormData>();
+  const readData = () => {
+    const form = sentence.current?.closest('form');
+    if (form) setData(new FormData(form));
+  };
   const schema = schemas?.get(on) ?? {};
   const kinds = on === 'request' ? Object.keys(REQUEST_KINDS) : (schema.properties?.kind?.enum ?? []);
   const kind = kinds.includes(chosenKind) ? chosenKind : (kinds[0] ?? '');
@@ -198,10 +244,20 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
   return (
     <details>
       <summary>More: any fault</summary>
-      <Form className="fields narrow" label="New fault" submit={(data) => action.run(createAddCall(data))}>
+      <Form
+        className="fields narrow"
+        label="New fault"
+        submit={(data) => action.run(createAddCall(data))}
+        change={readData}
+      >
         <Failure error={action.error} />
-        <Field label="What it strikes">
-          <Select label="What it strikes" value={on} options={[...(schemas?.keys() ?? [])]} choose={setOn} />
+        <Field label="What it applies to">
+          <Select
+            label="What it applies to"
+            value={on}
+            options={[...(schemas?.keys() ?? [])].map((each) => [each, TARGETS[each] ?? each] as const)}
+            choose={setOn}
+          />
         </Field>
         {kinds.length > 0 && (
           <Field label="What goes wrong">
@@ -213,12 +269,32 @@ function FaultForm({ schemas }: { readonly schemas: Schemas['fullForms'] | undef
             <Input name={name} schema={field} />
           </Field>
         ))}
-        <span>
+        <div class="outcome">
+          <p class="reason plain-edge" role="status" ref={sentence}>
+            {sentenceOf(data, fields, on, REQUEST_KIND_NAMES[kind] ?? kind)}
+            {tenant !== undefined && ' It applies only to the tenant that is chosen above.'}
+          </p>
           <Button text="Add the fault" type="submit" class="primary" disabled={action.isRunning} />
-        </span>
+        </div>
       </Form>
     </details>
   );
+}
+
+/** Says what the fault of a form will do. What is not valid yet is left out. */
+function sentenceOf(data: FormData | undefined, fields: Fields, on: string, kind: string): string {
+  const valid = fields.filter(([name, schema]) => {
+    try {
+      return (
+        data !== undefined && textIn(data, name) !== '' && parseField(name, textIn(data, name), schema) !== undefined
+      );
+    } catch {
+      // Somebody still types the JSON. The form says what is wrong when it is sent.
+      return false;
+    }
+  });
+  const values = data ? readFields(data, valid) : {};
+  return describeFault({ ...values, on, kind });
 }
 
 /** An input for the type of value that the schema requires. */
@@ -229,7 +305,9 @@ function Input({ name, schema }: { readonly name: string; readonly schema: Schem
       <select name={name}>
         <option value="" />
         {schema.enum.map((value) => (
-          <option key={value}>{value}</option>
+          <option key={value} value={value}>
+            {VALUE_LABELS[value] ?? value}
+          </option>
         ))}
       </select>
     );

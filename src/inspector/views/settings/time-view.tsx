@@ -156,7 +156,7 @@ function DueNext({ due }: { readonly due: readonly Due[] }) {
       <ul class="rows due">
         {due.slice(0, MAX_DUE).map(({ id, at, icon, what, to, waitsFor }) => (
           <li key={id}>
-            <Chip icon={icon} text={at === null ? 'no time' : <Time at={at} />} />
+            <Chip icon={icon} text={at === null ? 'no set time' : <Time at={at} />} />
             <span>
               {what} <span class="soft">to</span> <UserText text={to} />
               <br />

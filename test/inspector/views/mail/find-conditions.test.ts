@@ -1,5 +1,5 @@
 import { test } from 'vitest';
-import { findConditions } from '../../../../src/inspector/views/mail/find-conditions.ts';
+import { findConditions, parseTerms } from '../../../../src/inspector/views/mail/find-conditions.ts';
 
 test.for([
   ['invoice overdue', []],
@@ -17,4 +17,12 @@ test.for([
   ['is:unreadable has:photos', []],
 ] as const)('the search %j has the conditions %j', ([search, conditions], { expect }) => {
   expect(findConditions(search).map(({ text, rest }) => [text, rest])).toEqual(conditions);
+});
+
+test.for([
+  ['Invoice "Two Words" overdue', ['text invoice', 'text two words', 'text overdue']],
+  ['inbox:Billing sandbox:"My Shop" is:sample', ['inbox: billing', 'sandbox: my shop', 'is:sample ']],
+  ['from:"" "" x', ['text x']],
+] as const)('the search %j has the parts %j', ([search, parts], { expect }) => {
+  expect(parseTerms(search).map(({ field, text }) => `${field} ${text}`)).toEqual(parts);
 });

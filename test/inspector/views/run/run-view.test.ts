@@ -42,7 +42,7 @@ describe('the view Run', () => {
     const places = order.map((part) => text.indexOf(part));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((one, other) => one - other));
-    await page.getByLabel('Counterpart').selectOption('dana@customer.test');
+    await page.getByLabel('Contact').selectOption('dana@customer.test');
     await list.getByText('Unrelated').waitFor({ state: 'hidden' });
     await list.getByText('A new link', { exact: true }).waitFor();
     await page.getByText('1 correspondent').click();
@@ -270,8 +270,11 @@ describe('the view Run', () => {
     await page.getByLabel('Tenant').selectOption({ label: 'Sandbox lion' });
     await page.getByText('Outside', { exact: true }).waitFor({ state: 'hidden' });
     const optionsOf = (label: string) => page.getByLabel(label).locator('option').allInnerTexts();
-    expect(await optionsOf('Counterpart')).toEqual(['All contacts', 'lee@customer.test']);
+    expect(await optionsOf('Contact')).toEqual(['All contacts', 'lee@customer.test']);
     expect(await optionsOf('Since')).toEqual(['Since the start', 'Since own']);
+    const lines = page.getByRole('list', { name: 'What happened' });
+    await lines.getByRole('link', { name: 'added own' }).waitFor();
+    expect(await lines.getByText('added all').count()).toBe(0);
     await page.getByText('1 correspondent').click();
     await page.getByText('inner@customer.test').first().waitFor();
     expect(await page.getByText('outer@customer.test').count()).toBe(0);

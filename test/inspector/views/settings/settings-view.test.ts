@@ -21,9 +21,9 @@ describe('faults and behaviours on the page', () => {
       { on: 'delivery', kind: 'unreachable', times: 1 },
       { on: 'delivery', kind: 'duplicate', times: 1 },
     ]);
-    await page.getByText('reply · status 500 · 1 more time', { exact: true }).waitFor();
+    await page.getByText('The next request gets 500.', { exact: true }).waitFor();
     const line = (text: string) => faults.getByRole('listitem').filter({ hasText: text });
-    await line('latency').getByRole('button', { name: 'Remove' }).click();
+    await line('2 s later').getByRole('button', { name: 'Remove' }).click();
     await answerNext(page, true);
     await expect.poll(() => mailbox.faults().length).toBe(4);
 
@@ -34,7 +34,7 @@ describe('faults and behaviours on the page', () => {
         body: JSON.stringify({ to: 'dana@customer.test', subject: 'Again', plainBody: 'Hello' }),
       });
     expect([(await send()).status, (await send()).status]).toEqual([500, 200]);
-    await line('status 500').waitFor({ state: 'hidden' });
+    await line('gets 500').waitFor({ state: 'hidden' });
     await page.getByRole('button', { name: 'Remove all' }).click();
     expect(await answerNext(page, true)).toMatch(/^Remove \d faults\? /);
     await page.getByText('No fault is set.').waitFor();
@@ -50,7 +50,7 @@ describe('faults and behaviours on the page', () => {
     await page.getByLabel('Tenant', { exact: true }).selectOption({ label: 'Sandbox lion' });
     await page.getByText('No fault is set.').waitFor();
     await page.getByRole('button', { name: 'server-error' }).click();
-    await page.getByText('status 500').waitFor();
+    await page.getByText('The next request gets 500.').waitFor();
     await page.getByRole('button', { name: 'duplicate-delivery' }).click();
     await page.getByRole('button', { name: 'Remove all' }).waitFor();
     expect(mailbox.faults().slice(1)).toMatchObject([{ tenantId: sandbox.id }, { tenantId: sandbox.id }]);
@@ -74,9 +74,9 @@ describe('faults and behaviours on the page', () => {
     await page.getByText('changed here', { exact: true }).waitFor();
     expect(await value('not-found').isChecked()).toBe(true);
     expect(await statusOf()).toBe(404);
-    await page.getByRole('button', { name: 'As at the start' }).click();
+    await page.getByRole('button', { name: 'Back to the value at the start' }).click();
     await page.getByText('changed here', { exact: true }).waitFor({ state: 'hidden' });
     expect(await statusOf()).toBe(403);
-    expect(await page.getByRole('button', { name: 'As at the start' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Back to the value at the start' }).count()).toBe(0);
   });
 });

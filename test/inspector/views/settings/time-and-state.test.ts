@@ -29,12 +29,16 @@ describe('the views of time, state and choices', () => {
     const { page, server } = await open(context, { hash: '#/time' });
     await page.getByText('More: any fault').click();
     const form = page.getByRole('form', { name: 'New fault' });
-    await form.getByLabel('operation').selectOption('sendMessage');
+    await form.getByLabel('only this operation').selectOption('sendMessage');
     await form.getByLabel('status').fill('503');
-    await form.getByLabel('latency, in ms', { exact: true }).fill('5');
+    await form.getByLabel('Delay, in ms', { exact: true }).fill('2000');
+    await form.getByText('The next request of sendMessage gets 503 after 2 s.').waitFor();
+    await form.getByLabel('how many times').fill('3');
+    const sentence = 'The next 3 requests of sendMessage get 503 after 2 s.';
+    await form.getByText(sentence).waitFor();
     await form.getByRole('button').click();
-    await page.getByText(/^reply · operation sendMessage · status 503 · latency .+ · 1 more time$/).waitFor();
-    expect(server.mailbox.faults()).toMatchObject([{ operation: 'sendMessage', status: 503, latency: { ms: 5 } }]);
+    await page.getByRole('listitem').getByText(sentence).waitFor();
+    expect(server.mailbox.faults()).toMatchObject([{ operation: 'sendMessage', status: 503, latency: { ms: 2000 } }]);
 
     await page.getByRole('button', { name: 'Remove' }).click();
     expect(await answerNext(page, true)).toMatch(/^Remove the fault\? .* lost for good/);
@@ -65,9 +69,9 @@ describe('the views of time, state and choices', () => {
     const ask = (path = '') =>
       fetch(`${server.url}/v1/webhooks${path}`, { headers: { 'X-API-Key': mailbox.keys.acme.tenant } });
     mailbox.addFault({ on: 'request', status: 503, after: 1, times: 2 });
-    for (const shown of [/ 2 more times$/, / 1 more time$/]) {
+    for (const shown of ['The next 2 requests get 503.', 'The next request gets 503.']) {
       await ask();
-      await page.getByText(shown).waitFor();
+      await page.getByRole('listitem').getByText(shown).waitFor();
     }
     await ask();
     await page.getByText('No fault is set.').waitFor();
@@ -89,6 +93,43 @@ describe('the views of time, state and choices', () => {
     await tree.getByText('lion').first().waitFor();
     sandbox.close();
     await tree.getByText('lion').first().waitFor({ state: 'hidden' });
+  });
+
+  test('of a sandbox show only what is its own', async (context) => {
+    const { expect } = context;
+    const { page, server } = await open(context, { hash: '#/time' });
+    const { mailbox } = server;
+    const sandbox = mailbox.createSandbox({ name: 'lion' });
+    mailbox.clock.freeze('2026-03-01T09:00:00Z');
+    sandbox.clock.freeze('2030-01-01T00:00:00Z');
+    mailbox.trigger('message.received', { webhookId: mailbox.ids.acme.webhooks.everything });
+    mailbox.addFault({ on: 'request', status: 503 });
+    mailbox.addFault({ on: 'request', status: 418, tenant: mailbox.ids.acme.tenant });
+    mailbox.checkpoint('of all');
+    sandbox.checkpoint('own');
+    await page.getByLabel('Tenant', { exact: true }).selectOption({ label: 'Sandbox lion' });
+    await page.getByRole('region', { name: 'Clock' }).getByText('2030-01-01 00:00:00 UTC').waitFor();
+    await page.getByRole('banner').getByText('2030-01-01 00:00:00').waitFor();
+    await page.getByText('No delivery waits for an attempt.').waitFor();
+    await page.getByText('The next request gets 503. It applies to every tenant.').waitFor();
+    expect(await page.getByText(/418|2026-03-01/).count()).toBe(0);
+
+    await page.getByRole('link', { name: 'State' }).click();
+    await page.getByText('This is the state of the chosen sandbox alone.').waitFor();
+    await page.getByText('own', { exact: true }).waitFor();
+    expect(await page.getByText('of all').count()).toBe(0);
+    await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'lee@customer.test', subject: 'Inside' });
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByRole('region', { name: 'added' }).getByText('"subject": "Inside"').waitFor();
+    await page.getByLabel('Name').fill('later');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => sandbox.checkpoints().map(({ name }) => name)).toEqual(['own', 'later']);
+    expect(mailbox.checkpoints().map(({ name }) => name)).toEqual(['of all']);
+
+    await page.getByRole('link', { name: 'Behaviours' }).click();
+    await page.getByText('A sandbox has no behaviours of its own').waitFor();
+    await page.getByRole('link', { name: 'Show them for all tenants' }).click();
+    await page.getByRole('searchbox').waitFor();
   });
 
   test('find a choice, and show its value now', async (context) => {
