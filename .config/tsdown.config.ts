@@ -409,6 +409,7 @@ const CODE: UserConfig[] = [
     platform: 'browser',
     // Its errors are shown to nobody by their stack.
     minify: true,
+    outputOptions: { comments: COMMENTS, chunkFileNames: 'inspector/[name].js' },
     copy: { from: ['src/inspector/*.{html,svg}', 'src/inspector/font.css'], to: 'dist/inspector' },
     plugins: [
       withoutIndentation,

@@ -6,6 +6,7 @@ import { AskContext, useAskDialog } from './ask.tsx';
 import { useCommandPalette } from './command-palette.tsx';
 import { ConnectionState, OutageBar, useConnection } from './connection.tsx';
 import { hasToken, keepToken, useInspector } from './inspector.ts';
+import { createLiveView } from './live-view.tsx';
 import { linkTo, open, type Route, useRoute } from './page-route.ts';
 import { Button, ButtonLink, CheckBox, Chip, Facts, Failure, Form, Icon, Select, textIn } from './parts.tsx';
 import { loadTenants, type Scope, ScopeContext } from './scope.ts';
@@ -13,14 +14,10 @@ import { areShortcutsOn, namePaletteKey, switchShortcuts, useShortcuts } from '.
 import { formatFullTime, formatSpan, NowContext, useNow } from './text.tsx';
 import { type Undo, UndoBar, UndoContext } from './undo.tsx';
 import { type EventFilter, noEvent, useLoaded } from './use-loaded.ts';
-import { KeysView } from './views/keys/keys-view.tsx';
 import { MailView } from './views/mail/mail-view.tsx';
 import { SamplesContext, useSamplesDialog } from './views/mail/samples-dialog.tsx';
 import { RequestsView } from './views/requests/requests-view.tsx';
 import { RunView } from './views/run/run-view.tsx';
-import { BehavioursView } from './views/settings/behaviours-view.tsx';
-import { StateView } from './views/settings/state-view.tsx';
-import { TimeView } from './views/settings/time-view.tsx';
 import { WebhooksView } from './views/webhooks/webhooks-view.tsx';
 
 /** A part of the page, with a link in the navigation. */
@@ -40,10 +37,10 @@ const VIEWS: readonly View[] = [
   { path: 'mail', title: 'Mail', icon: icons.Mail, isInTrace: true, Component: MailView },
   { path: 'webhooks', title: 'Webhooks', icon: icons.Webhook, isInTrace: true, Component: WebhooksView },
   { path: 'requests', title: 'Requests', icon: icons.ArrowLeftRight, isInTrace: true, Component: RequestsView },
-  { path: 'keys', title: 'Keys', icon: icons.KeyRound, Component: KeysView },
-  { path: 'time', title: 'Time and faults', icon: icons.Clock, Component: TimeView },
-  { path: 'choices', title: 'Behaviours', icon: icons.SlidersHorizontal, Component: BehavioursView },
-  { path: 'state', title: 'State', icon: icons.Database, Component: StateView },
+  { path: 'keys', title: 'Keys', icon: icons.KeyRound, Component: createLiveView('KeysView') },
+  { path: 'time', title: 'Time and faults', icon: icons.Clock, Component: createLiveView('TimeView') },
+  { path: 'choices', title: 'Behaviours', icon: icons.SlidersHorizontal, Component: createLiveView('BehavioursView') },
+  { path: 'state', title: 'State', icon: icons.Database, Component: createLiveView('StateView') },
 ];
 
 /**

@@ -227,6 +227,7 @@ test('packs the build, the fixtures and the documents, and nothing else', async 
       'inspector.css',
       'inspector.js',
       'inter.woff2',
+      'live-views.js',
     ].map((name) => `dist/inspector/${name}`),
     'dist/inspector/scenario.schema.json.br',
     'dist/llms.txt',

@@ -16,6 +16,7 @@ const FILE_NAMES: Readonly<Record<string, string>> = { [PAGE_PATH]: 'index.html'
 const MEDIA_TYPES: Readonly<Record<string, string>> = {
   'index.html': 'text/html; charset=utf-8',
   'inspector.js': 'text/javascript; charset=utf-8',
+  'live-views.js': 'text/javascript; charset=utf-8',
   'inspector.css': 'text/css; charset=utf-8',
   'font.css': 'text/css; charset=utf-8',
   'inter.woff2': 'font/woff2',
