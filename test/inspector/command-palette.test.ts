@@ -99,17 +99,20 @@ describe('the command palette', () => {
     ]);
     await options(page).last().click();
     await expect.poll(() => page.url()).toMatch(/#\/requests\/req_1$/);
+    await combobox(page).waitFor({ state: 'hidden' });
 
     await page.keyboard.press('Control+k');
     await page.keyboard.type('outreach acme');
     expect((await readOptions(page))[0]).toBe('outreach@acme.testInbox');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url()).toContain(`inbox=${mailbox.ids.acme.inboxes.outreach}`);
+    await combobox(page).waitFor({ state: 'hidden' });
 
     await page.keyboard.press('Control+k');
     await page.keyboard.type('lion');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.url()).toContain(`#/run?tenant=${sandbox.id}`);
+    await combobox(page).waitFor({ state: 'hidden' });
 
     await page.keyboard.press('Control+k');
     await page.keyboard.type('css hidden sample');

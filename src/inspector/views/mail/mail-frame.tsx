@@ -2,7 +2,7 @@ import { hmac } from '@stablelib/hmac';
 import { SHA256 } from '@stablelib/sha256';
 import { ExternalLink, Monitor, Smartphone } from 'lucide';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { toHex } from '../../../basics/base64.ts';
+import { toHex } from '../../hex.ts';
 import { getToken } from '../../inspector.ts';
 import { Button, ButtonLink } from '../../parts.tsx';
 

@@ -439,6 +439,7 @@ test('a keyboard alone reaches everything', async (context) => {
   await page.keyboard.press('j');
   await page.keyboard.press('Enter');
   await expect.poll(() => page.url(), { timeout: 20_000 }).toContain(server.mailbox.deliveries()[1]?.id);
+  await detail(page).getByRole('heading', { name: 'message.received' }).waitFor();
   await page.keyboard.press('j');
   await expect.poll(() => page.url(), { timeout: 20_000 }).toContain(server.mailbox.deliveries()[0]?.id);
   await page.keyboard.press('k');

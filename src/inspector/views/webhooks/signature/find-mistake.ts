@@ -1,6 +1,6 @@
 import { hmac } from '@stablelib/hmac';
 import { SHA256 } from '@stablelib/sha256';
-import { toHex } from '../../../../basics/base64.ts';
+import { toHex } from '../../../hex.ts';
 
 /** What a signature is made of. */
 export interface SignedParts {
