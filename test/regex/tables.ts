@@ -68,12 +68,14 @@ export const READERS_OF_FOREIGN_TEXT: Readonly<Record<string, readonly string[]>
 /** The other bundled packages, by why their expressions see no foreign text. */
 export const OTHER_PACKAGES: Readonly<Record<string, string>> = {
   'It has no expression.':
-    '@mswjs/data @mswjs/http-middleware @stablelib/base64 @stablelib/binary @stablelib/hmac @stablelib/sha256 @stablelib/hash @stablelib/constant-time @stablelib/wipe accepts array-flatten async-function ' +
+    '@mswjs/data @mswjs/http-middleware @stablelib/base64 @stablelib/binary @stablelib/hash @stablelib/hmac ' +
+    '@stablelib/int @stablelib/sha256 @stablelib/wipe accepts array-flatten async-function ' +
     'async-generator-function call-bind-apply-helpers call-bound destroy dunder-proto ee-first es-define-property ' +
-    'es-errors es-object-atoms etag fast-sha256 forwarded function-bind generator-function get-proto gopd has-flag ' +
-    'has-symbols hasown http-errors inherits math-intrinsics merge-descriptors methods mime-db on-finished parseurl ' +
-    'range-parser safe-buffer safer-buffer serve-static setprototypeof side-channel side-channel-list ' +
-    'side-channel-map side-channel-weakmap standardwebhooks statuses strict-event-emitter type-is unpipe utils-merge',
+    'es-errors es-object-atoms etag fast-sha256 forwarded function-bind generator-function get-proto gopd ' +
+    'has-flag has-symbols hasown http-errors inherits math-intrinsics merge-descriptors methods mime-db ' +
+    'on-finished parseurl range-parser safe-buffer safer-buffer serve-static setprototypeof side-channel ' +
+    'side-channel-list side-channel-map side-channel-weakmap standardwebhooks statuses strict-event-emitter ' +
+    'type-is unpipe utils-merge',
   'Its expressions see only texts of our own code, the environment, or replies of handlers that a user wrote.':
     '@babel/runtime @noble/hashes bytes content-disposition cookie cookie-signature date-fns debug depd ' +
     'express get-intrinsic lodash-es mime mime-types object-inspect outvariant path-to-regexp supports-color ' +
