@@ -25,8 +25,9 @@ export interface RecipientRoute {
 }
 
 /**
- * What caused a mail: a request of the API that sends it at once, a draft, a program that submits it over SMTP, somebody
- * outside who sends it over SMTP, a correspondent, a command of IMAP, the emulator itself (a delivery report), a test, or the fixture.
+ * What caused a mail: a request of the API that sends it at once, a draft, a program that submits it over SMTP,
+ * somebody outside who sends it over SMTP, a correspondent, a command of IMAP, the emulator itself (a delivery report),
+ * a test, or the fixture.
  */
 export type MailSource =
   | 'request'
@@ -43,12 +44,15 @@ export type MailSource =
 export interface MailEvent {
   /** `evt_` and a UUID. */
   readonly id: string;
+  /** The kind of the event. */
   readonly event: EventKind;
+  /** The id of the workspace of the inbox. */
   readonly workspaceId: string;
+  /** The id of the inbox. */
   readonly inboxId: string;
   /** The canonical address of the inbox; an empty text if there is no such inbox. */
   readonly inbox: string;
-  /** The message at the time of the event. Its bytes are null after the journal had to let them go. */
+  /** The message at the time of the event. Its bytes are null after the journal has removed them to free memory. */
   readonly message: MessageRow;
   /** The files of the message. */
   readonly attachments: readonly AttachmentRow[];
@@ -64,15 +68,20 @@ export interface MailEvent {
   readonly overrides?: Readonly<Record<string, unknown>>;
   /** Only for an event that a test triggers: deliver only to this webhook. */
   readonly webhookId?: string;
-  /** Whether the journal had to let go of the bytes of the mail. */
+  /** Whether the journal has removed the bytes of the mail to free memory. */
   readonly lacksBytes?: true;
 }
 
 /** The protocol of a request or a command. */
 export type Protocol = 'http' | 'smtp' | 'imap';
 
-/** The start of a body, and the size of the whole body in `bytes`, which is null if the size is unknown. */
-export type KeptBody = { readonly start: Uint8Array | undefined; readonly bytes: number | null };
+/** What the journal keeps of the body of a request. */
+export type KeptBody = {
+  /** The start of the body; undefined if it is empty or was not received. */
+  readonly start: Uint8Array | undefined;
+  /** The size of the whole body; null if it is unknown. */
+  readonly bytes: number | null;
+};
 
 /** The caller that a key identifies. */
 export interface KeptPrincipal {
@@ -88,26 +97,39 @@ export interface KeptRequest {
   readonly number: number;
   /** Its position among the requests of its own tenant since the last reset of this tenant. */
   readonly numberInSandbox: number;
+  /** The protocol by which it came. */
   readonly protocol: Protocol;
   /** How a request came, if not directly over HTTP: by a tool of the Model Context Protocol. */
   readonly via: 'mcp' | undefined;
+  /** The HTTP method, or the name of the command, such as `UID FETCH`. */
   readonly method: string;
+  /** The path without the query. For a command: the folder, the recipients, or the user of a login. */
   readonly path: string;
   readonly query: URLSearchParams;
   readonly headers: Pick<HeaderReader, 'get' | 'forEach'>;
+  /** The row of the requested operation; undefined for a command, and if the service has no such operation. */
   readonly row: OperationRow | undefined;
+  /** The error of a refused request; undefined after a success, and for a command. */
   readonly error: ApiError | undefined;
+  /** The names of unknown fields and query parameters in the request, each with the known names that are similar. */
   readonly ignored: readonly string[];
+  /** The behaviours on which the reply depends. */
   readonly usedBehaviours: ReadonlySet<BehaviourId>;
   /** The values of behaviours at the time of the request. */
   readonly behaviours: BehaviourValues;
+  /** The faults that shaped the reply. */
   readonly faults: readonly RequestFault[];
+  /** How long it took, in milliseconds of real time. */
   readonly durationMs: number;
+  /** When it was finished, by the clock of its tenant. */
   readonly atMs: number;
+  /** When it was finished, in real time. */
   readonly realTimeMs: number;
   /** The key that was sent, valid or not: in a header, or in the query of a request for a stream. */
   readonly key: string | undefined;
+  /** The id of this key; null without a valid key. */
   readonly keyId: string | null;
+  /** The caller; null if nobody was identified. */
   readonly principal: KeptPrincipal | null;
   /**
    * Why the request was refused, with details that the reply omits. The reason is determined at once, because it
@@ -315,7 +337,7 @@ export interface SentFrame extends DeliveredEvent {
 }
 
 /** A mail that reached a correspondent. */
-export interface HeardMail {
+export interface CorrespondentMail {
   /** The bare address of the correspondent. */
   readonly address: string;
   /** The `Message-ID` of the mail, with its angle brackets. */
@@ -339,7 +361,7 @@ export interface RemovedMail extends TestChange {
 }
 
 /** A reset, or a restore of a checkpoint. */
-export interface ResetOf {
+export interface Reset {
   /** The id of the sandbox; null for the whole mailbox. */
   readonly tenantId: string | null;
 }
@@ -367,7 +389,7 @@ export interface PlainEntryData {
   /** An event that was sent to streams. */
   frame: SentFrame;
   /** A mail that reached a correspondent. */
-  correspondent: HeardMail;
+  correspondent: CorrespondentMail;
   /** A sample that a test delivered. */
   sample: SampleDelivery;
   /** A fault that a test added or removed, or that has happened. */
@@ -387,7 +409,7 @@ export interface PlainEntryData {
   /** Behaviours that a test changed. */
   behaviours: TestChange;
   /** A reset, or a restore of a checkpoint. It begins an epoch. */
-  reset: ResetOf;
+  reset: Reset;
 }
 
 /** The first request or command that named or read some mails. Later ones that do the same have no such entry. */
@@ -423,7 +445,10 @@ export interface EntryData extends PlainEntryData {
   failure: { readonly error: unknown };
 }
 
-/** Every kind of entry, and what it belongs to: the story of what happened, or the traffic, which is much more. */
+/**
+ * Every kind of entry, and what it belongs to: the story of what happened, or the traffic, which has many more
+ * entries. The journal limits the size of each separately.
+ */
 export const ENTRY_KINDS = {
   'mail-at-start': 'story',
   'mail-received': 'story',
@@ -460,17 +485,21 @@ export const ENTRY_KINDS = {
 /** A kind of entry. */
 export type EntryKind = keyof typeof ENTRY_KINDS;
 
-/** The kinds of an event about a mail. */
+/** The kinds of an event about a mail. A `mail-at-start` is not among them: its mail was there already. */
 export const MAIL_ENTRY_KINDS = ['mail-received', 'mail-sent', 'mail-bounced', 'mail-triggered'] as const;
 
-/** A kind of an event about a mail. */
+/** A kind in `MAIL_ENTRY_KINDS`. */
 export type MailEntryKind = (typeof MAIL_ENTRY_KINDS)[number];
 
 /** The owner and the number of an entry. It keeps nothing else of the entry, so that the journal can forget it. */
 export type EntryNumber = Readonly<Pick<Entry, 'tenantId' | 'number'>>;
 
-/** The entry that led to others. It is known only after them if it is a request: its entry is added when it has ended. */
+/** What led to some entries. */
 export interface Origin {
+  /**
+   * The entry that led to them. If a request led to them, it is undefined until the request ends, because the entry of a
+   * request is added at its end.
+   */
   entry?: EntryNumber | undefined;
 }
 

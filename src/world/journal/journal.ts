@@ -542,7 +542,7 @@ export class Journals {
     if (this.#budgets.traffic.isExceeded) this.#shrinkTraffic();
   }
 
-  /** Lets go of the bytes of the oldest mails and drafts, and then of the oldest entries. */
+  /** Removes the bytes of the oldest mails and drafts, and then the oldest entries. */
   #shrinkStory(): void {
     const { story } = this.#budgets;
     const withBytes = this.#all.of([...MAIL_ENTRY_KINDS, 'change']) as EntryOf<'mail-received' | 'change'>[];
