@@ -162,7 +162,10 @@ const SMTP = defineTarget(smtpOptions, smtpFields, (options): WithoutIdentity<Sm
   return { on, recipient, status, message: text, after, times };
 });
 
-/** What each IMAP fault does. The first three affect a session after its login, and the next two affect a login. */
+/**
+ * What each IMAP fault does. The first three affect a session from its login to its end, the next two affect a login,
+ * and each of the others affects one command or one new mail of a session.
+ */
 export const IMAP_FAULTS = {
   'id-required': 'No folder can be opened until the client has sent ID.',
   disconnect: 'The connection is cut after `commands` commands or, without that option, after the time in `delay`.',
@@ -265,7 +268,7 @@ const fullForms = lazy(() =>
 
 /**
  * Replaces the name of a fault by the fields that the name stands for. Other fields of the fault, such as its
- * operation, are kept, and replace a field of the same name.
+ * operation, are kept, and replace a field of the same name. The fields `on` and `kind` are refused.
  */
 function expandName(given: unknown, context: z.RefinementCtx): unknown {
   const written = typeof given === 'string' ? { name: given } : given;
@@ -309,10 +312,12 @@ export const anyFault = lazy(() =>
   z.discriminatedUnion('on', [REQUEST.fault(), DELIVERY.fault(), STREAM.fault(), SMTP.fault(), IMAP.fault()]),
 );
 
+/** The targets of faults, by the value of `on`. */
 const TARGETS = { request: REQUEST, delivery: DELIVERY, stream: STREAM, smtp: SMTP, imap: IMAP };
 
 /** Creates a fault from its options. */
 export function createFault(options: z.output<ReturnType<typeof fullForms>>, identity: FaultIdentity): Fault {
   const { after = 0, times = 1 } = options;
+  // TypeScript does not know that the target of `options.on` takes options of exactly this kind.
   return { ...identity, ...TARGETS[options.on].create({ ...options, after, times } as never) };
 }
