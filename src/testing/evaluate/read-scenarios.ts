@@ -15,6 +15,12 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 64;
 
 /**
+ * How many `-` and `?` a line may have: each can begin a list or a key inside of the one before it. There may be more of
+ * them than levels of brackets, because a text may have many, too.
+ */
+const MAX_BLOCK_MARKS = 1_000;
+
+/**
  * Reads files of scenarios: YAML, or JSON with or without comments. Of a folder, it reads every such file in it and below
  * it, in the order of their names.
  *
@@ -47,19 +53,18 @@ async function readScenarioFile(file: string): Promise<ScenarioSource> {
 /**
  * Parses the text of a file: JSON with comments if the name ends with `.json` or `.jsonc`, otherwise YAML.
  *
- * @throws {ScenarioError} for a text that is neither.
+ * @throws {ScenarioError} if the text cannot be parsed, is nested too deeply, or has no scenario.
  */
 export async function parseScenarioText(text: string, file: string): Promise<ScenarioSource> {
   // Both libraries are loaded only here, because few processes read scenarios.
   const { LineCounter, parseDocument, isMap, isSeq, isScalar } = await import('yaml');
   const isJson = /\.jsonc?$/i.test(file);
-  // JSON without comments is YAML. Each comment becomes spaces, so that the lines stay.
+  // JSON without comments is YAML, except that YAML allows no tabs in an indentation. Each comment becomes spaces, so
+  // that the lines stay.
   const written = isJson ? (await import('jsonc-parser')).stripComments(text, ' ').replaceAll('\t', ' ') : text;
   checkDepth(written, file);
   const lines = new LineCounter();
   const language = isJson ? 'JSON' : 'YAML';
-  const { document, value } = readDocument();
-  if (value === null || value === undefined) refuseFile(file, 'has no scenario');
 
   function readDocument() {
     try {
@@ -74,6 +79,9 @@ export async function parseScenarioText(text: string, file: string): Promise<Sce
     }
   }
 
+  const { document, value } = readDocument();
+  if (value === null || value === undefined) refuseFile(file, 'has no scenario');
+
   /** Returns the line of the part at a path or, if there is no such part, of the nearest part around it. */
   const lineOf = (path: readonly PropertyKey[]) => {
     let node: unknown = document.contents;
@@ -81,8 +89,8 @@ export async function parseScenarioText(text: string, file: string): Promise<Sce
     for (const step of path) {
       if (isMap(node)) {
         const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step));
-        const range = (pair?.key as { readonly range?: readonly number[] } | undefined)?.range;
         if (!pair) break;
+        const { range } = pair.key as { readonly range?: readonly number[] | null };
         offset = range?.[0] ?? offset;
         node = pair.value;
       } else if (isSeq(node)) {
@@ -97,27 +105,27 @@ export async function parseScenarioText(text: string, file: string): Promise<Sce
   return { value, file, lineOf };
 }
 
-/** Refuses a text whose brackets or indentation are nested too deeply, because the parser could overflow the stack. */
+/**
+ * Refuses a text with too many open brackets, or too many dashes and question marks on one line, because the parser
+ * could overflow the stack. All of these characters count, also those in quotes.
+ */
 function checkDepth(text: string, file: string): void {
   let line = 1;
   let depth = 0;
-  let dashes = 0;
+  let blockMarks = 0;
   for (const character of text) {
     if (character === '\n') {
       line += 1;
-      dashes = 0;
+      blockMarks = 0;
     }
-    if (character === '-' || character === '?') dashes += 1;
+    if (character === '-' || character === '?') blockMarks += 1;
     if (character === '[' || character === '{') depth += 1;
     if (character === ']' || character === '}') depth = Math.max(0, depth - 1);
-    // A line such as `- - - -` nests lists, too. A line of dashes alone is a text.
     if (depth > MAX_DEPTH) refuseFile(file, `is nested more than ${MAX_DEPTH} levels deep`, line);
-    if (dashes > MAX_BLOCK_MARKS) refuseFile(file, 'has a line with too many dashes', line);
+    // A line such as `- - - -` nests lists, too.
+    if (blockMarks > MAX_BLOCK_MARKS) refuseFile(file, 'has a line with too many dashes', line);
   }
 }
-
-/** How many `-` a line may have. */
-const MAX_BLOCK_MARKS = 1_000;
 
 /** Replaces the path of an `.eml` file in each step `eml` by the bytes of the file, in base64. */
 async function readMailFiles({ value, lineOf }: ScenarioSource, file: string): Promise<unknown> {
