@@ -1,8 +1,9 @@
 /**
  * Estimates the probability that k trials in a row all pass, from `passed` of `trials` independent trials:
- * C(passed, k) / C(trials, k). The estimate is unbiased. It is the pass^k of Yao, Shinn, Razavi and Narasimhan,
- * "τ-bench: A Benchmark for Tool-Agent-User Interaction in Real-World Domains" (arXiv:2406.12045, 2024), section 2, which
- * has the form of pass@k in Chen et al., "Evaluating Large Language Models Trained on Code" (arXiv:2107.03374, 2021).
+ * C(passed, k) / C(trials, k). The estimate is unbiased. It is the pass^k ("pass hat k") of Yao, Shinn, Razavi and
+ * Narasimhan, "τ-bench: A Benchmark for Tool-Agent-User Interaction in Real-World Domains" (arXiv:2406.12045, 2024),
+ * section 2, which has the form of pass@k in Chen et al., "Evaluating Large Language Models Trained on Code"
+ * (arXiv:2107.03374, 2021).
  *
  * @returns a number from 0 to 1; null if there are fewer than k trials.
  */
@@ -14,27 +15,33 @@ export function passHatK(passed: number, trials: number, k: number): number | nu
 }
 
 /** The results of two runs of one scenario: how many trials passed, of how many. */
-export interface FourNumbers {
+export interface TwoRuns {
   readonly passedBefore: number;
   readonly trialsBefore: number;
   readonly passedAfter: number;
   readonly trialsAfter: number;
 }
 
-/** By how much two probabilities of tables may differ and still count as equal, as a share; they are sums of logarithms. */
+/**
+ * By what share two probabilities may differ and still count as equal in `fisherExact`. They are calculated from sums
+ * of logarithms, which are not exact.
+ */
 const RELATIVE_ERROR = 1e-7;
 
 /**
  * Fisher's exact test, two-sided: how probable it is that two runs of the same agent differ at least as much as these,
- * by chance. It adds the probabilities of all tables with the same sums that are at most as probable as this one, which
- * is the two-sided value of R's `fisher.test` and of SciPy's `fisher_exact`.
+ * by chance. A table is one way to divide all trials that passed between the two runs. The result is the sum of the
+ * probabilities of all tables that are at most as probable as the given one, which is the two-sided value of R's
+ * `fisher.test` and of SciPy's `fisher_exact`.
  */
-export function fisherExact({ passedBefore, trialsBefore, passedAfter, trialsAfter }: FourNumbers): number {
+export function fisherExact({ passedBefore, trialsBefore, passedAfter, trialsAfter }: TwoRuns): number {
   const trials = trialsBefore + trialsAfter;
   const passed = passedBefore + passedAfter;
   const logs = logFactorials(trials);
-  const logOf = (number: number) => logs[number] ?? 0;
-  const logChoose = (from: number, count: number) => logOf(from) - logOf(count) - logOf(from - count);
+  const logFactorial = (number: number) => logs[number] ?? 0;
+  const logChoose = (from: number, count: number) =>
+    logFactorial(from) - logFactorial(count) - logFactorial(from - count);
+  // The probability that, of all trials that passed, so many are of the first run.
   const probabilityOf = (before: number) =>
     Math.exp(logChoose(trialsBefore, before) + logChoose(trialsAfter, passed - before) - logChoose(trials, passed));
   const least = Math.max(0, passed - trialsAfter);
@@ -48,6 +55,7 @@ export function fisherExact({ passedBefore, trialsBefore, passedAfter, trialsAft
   return Math.min(1, sum);
 }
 
+/** Returns the logarithms of 0!, 1! and so on, up to that of `most`!. */
 function logFactorials(most: number): number[] {
   const logs = [0];
   for (let number = 1; number <= most; number += 1) logs.push((logs[number - 1] ?? 0) + Math.log(number));
@@ -71,7 +79,7 @@ export function holm(pValues: readonly number[]): number[] {
   return adjusted;
 }
 
-/** Returns the median; null of no numbers. */
+/** Returns the median; null if there are no numbers. */
 export function median(numbers: readonly number[]): number | null {
   const sorted = [...numbers].sort((a, b) => a - b);
   const middle = sorted.length / 2;
