@@ -2,10 +2,10 @@ import type { Evaluation, ScenarioReport, TrialReport } from './evaluation.ts';
 
 /** Writes a report as JUnit XML, which CI systems read: a suite for each scenario, and a case for each trial. */
 export function writeJunit({ scenarios, passed, failed, cannotTell, realTimeMs }: Evaluation): string {
-  const counts = countsOf(passed + failed + cannotTell, failed, cannotTell, realTimeMs);
+  const totals = writeTotals(passed + failed + cannotTell, failed, cannotTell, realTimeMs);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="evaluate" ${counts}>`,
+    `<testsuites name="evaluate" ${totals}>`,
     ...scenarios.flatMap(writeSuite),
     '</testsuites>',
     '',
@@ -16,7 +16,7 @@ function writeSuite(scenario: ScenarioReport): string[] {
   const { name, trials, failed, cannotTell } = scenario;
   const timeMs = trials.reduce((sum, { realTimeMs }) => sum + realTimeMs, 0);
   return [
-    `  <testsuite name="${escapeXml(name)}" ${countsOf(trials.length, failed, cannotTell, timeMs)}>`,
+    `  <testsuite name="${escapeXml(name)}" ${writeTotals(trials.length, failed, cannotTell, timeMs)}>`,
     ...trials.flatMap((trial) => writeCase(scenario, trial)),
     '  </testsuite>',
   ];
@@ -30,11 +30,11 @@ function writeCase(scenario: ScenarioReport, trial: TrialReport): string[] {
   if (trial.verdict === 'passed') {
     return output.length === 0 ? [`${start}/>`] : [`${start}>`, ...output, '    </testcase>'];
   }
-  const open = trial.expectations.filter(({ verdict }) => verdict !== 'yes');
-  const details = open.map(({ text, message }) => `${text}\n${message ?? ''}`);
+  const unmet = trial.expectations.filter(({ verdict }) => verdict !== 'yes');
+  const details = unmet.map((expectation) => `${expectation.text}\n${expectation.message ?? ''}`);
   // What could not be judged is an error of the trial, not a failure of the agent.
   const kind = trial.verdict === 'failed' ? 'failure' : 'error';
-  const summary = trial.reason ?? open[0]?.text ?? trial.verdict;
+  const summary = trial.reason ?? unmet[0]?.text ?? trial.verdict;
   const text = [...(trial.reason === null ? [] : [trial.reason]), ...details, ...trial.story].join('\n');
   return [
     `${start}>`,
@@ -44,7 +44,8 @@ function writeCase(scenario: ScenarioReport, trial: TrialReport): string[] {
   ];
 }
 
-function countsOf(tests: number, failures: number, errors: number, timeMs: number): string {
+/** Writes the attributes with the numbers of tests, failures and errors, and with the time. */
+function writeTotals(tests: number, failures: number, errors: number, timeMs: number): string {
   return `tests="${tests}" failures="${failures}" errors="${errors}" time="${seconds(timeMs)}"`;
 }
 
