@@ -9,6 +9,7 @@ import { CannotRunError, quote } from '../../command.ts';
 export interface ProcessAgentOptions {
   /** The command and its arguments. */
   readonly command: readonly string[];
+  /** The environment variables of the agent, besides those of the trial. */
   readonly env: NodeJS.ProcessEnv;
   /** The path at which the agent receives deliveries; undefined if it is not told by a webhook. */
   readonly path: string | undefined;
@@ -19,8 +20,14 @@ export interface ProcessAgentOptions {
 /** How long an agent may take until it is ready, in milliseconds. */
 const READY_MS = 30_000;
 
-/** How long the next try to connect to the agent waits, in milliseconds. */
+/** The time between two tries to connect to the agent, in milliseconds. */
 const TRY_MS = 20;
+
+/**
+ * How much of the latest output is kept to find the text by which an agent is ready, in characters. The text may come in
+ * several pieces.
+ */
+const MAX_RECENT = 4_096;
 
 /** An agent that is a process of its own: the command is started for each trial, and ends with it. */
 export class ProcessAgent implements TrialAgent {
@@ -56,24 +63,24 @@ export class ProcessAgent implements TrialAgent {
     this.#child = child;
     child.stdout.setEncoding('utf8');
     child.stderr.setEncoding('utf8');
-    const isReadyByText = new Promise<void>((resolve) => {
-      let line = '';
+    const readyTextPrinted = new Promise<void>((resolve) => {
+      let recent = '';
       const read = (piece: string) => {
         this.#output.add(piece);
         if (readyText === undefined) return;
-        line = (line + piece).slice(-Math.max(piece.length, MAX_LINE));
-        if (line.includes(readyText)) resolve();
+        recent = (recent + piece).slice(-Math.max(piece.length, MAX_RECENT));
+        if (recent.includes(readyText)) resolve();
       };
       child.stdout.on('data', read);
       child.stderr.on('data', read);
     });
-    const cannotStart = new Promise<never>((_, reject) => {
+    const startFailed = new Promise<never>((_, reject) => {
       child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
         const reason = code === 'ENOENT' ? 'it was not found' : message;
         reject(new CannotRunError(`The command ${quote(file)} cannot run: ${reason}.`, 2));
       });
     });
-    const hasEnded = new Promise<never>((_, reject) => {
+    const ended = new Promise<never>((_, reject) => {
       // `close` comes after the last output, which says why the agent has ended.
       child.once('close', (code, signal) => {
         const how = signal === null ? `with the exit code ${code}` : `by the signal ${signal}`;
@@ -81,20 +88,21 @@ export class ProcessAgent implements TrialAgent {
         reject(new AgentError(`The agent ended ${how} before it was ready.`));
       });
     });
-    hasEnded.catch(() => undefined);
-    cannotStart.catch(() => undefined);
-    await Promise.race([cannotStart, once(child, 'spawn')]);
+    // Both promises may be rejected when nobody waits for them any more.
+    ended.catch(() => undefined);
+    startFailed.catch(() => undefined);
+    await Promise.race([startFailed, once(child, 'spawn')]);
     if (readyText === undefined && path === undefined) return;
-    const isReady = readyText === undefined ? this.#waitForPort() : isReadyByText;
-    const sign =
+    const ready = readyText === undefined ? this.#waitForPort() : readyTextPrinted;
+    const missing =
       readyText === undefined ? `nothing listens on its port ${this.#port}` : `it has not printed ${quote(readyText)}`;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const isLate = new Promise<never>((_, reject) => {
-      const message = `The agent was not ready after ${READY_MS / 1000} s: ${sign}`;
+    const timedOut = new Promise<never>((_, reject) => {
+      const message = `The agent was not ready after ${READY_MS / 1000} s: ${missing}`;
       timer = setTimeout(() => reject(new AgentError(message)), READY_MS);
     });
     try {
-      await Promise.race([isReady, hasEnded, isLate]);
+      await Promise.race([ready, ended, timedOut]);
     } finally {
       clearTimeout(timer);
     }
@@ -135,8 +143,8 @@ export class ProcessAgent implements TrialAgent {
   }
 }
 
-/** How much of a line without an end is kept to find the text by which an agent is ready, in characters. */
-const MAX_LINE = 4_096;
+const FIRST_PORT = 20_000;
+const PORT_COUNT = 12_000;
 
 /**
  * The ports for the webhooks of agents. A port that the system chooses could be given to an outgoing connection before the
@@ -159,9 +167,6 @@ export class AgentPorts {
   }
 }
 
-const FIRST_PORT = 20_000;
-const PORT_COUNT = 12_000;
-
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -174,10 +179,11 @@ function isFree(port: number): Promise<boolean> {
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    socket.once('connect', () => resolve(true));
     socket.once('error', () => resolve(false));
-    socket.once('close', () => socket.destroy());
-    socket.once('connect', () => socket.destroy());
+    socket.once('connect', () => {
+      resolve(true);
+      socket.destroy();
+    });
   });
 }
 
@@ -222,6 +228,9 @@ export class LastingAgent implements TrialAgent {
   }
 }
 
+/** The placeholders of the URL of an agent that runs already. */
+const PLACEHOLDER = /\{(key|inboxId|baseUrl)\}/g;
+
 /** An agent that runs already, somewhere else. Its URL may have placeholders for what differs between trials. */
 export class RunningAgent implements TrialAgent {
   readonly #url: string;
@@ -251,9 +260,6 @@ export class RunningAgent implements TrialAgent {
 
   async stop(): Promise<void> {}
 }
-
-/** The placeholders of the URL of an agent that runs already. */
-const PLACEHOLDER = /\{(key|inboxId|baseUrl)\}/g;
 
 /** Returns whether a URL has a placeholder. */
 export function hasPlaceholder(url: string): boolean {
