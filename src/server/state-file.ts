@@ -34,7 +34,7 @@ export async function keepInFile(context: WholeParts, file: string) {
   });
   try {
     const content = await readExisting(file, readRegularFile);
-    if (content !== undefined) loadContent(state, file, content as Buffer);
+    if (content !== undefined) loadContent(state, file, content);
     await removeLeftovers(target);
     return await keepWriting(state, target, lock);
   } catch (error) {
@@ -81,6 +81,7 @@ async function keepWriting(state: WholeState, target: string, lock: FileLock) {
 /** Removes the unfinished files of earlier processes. This server has the lock, so no process still writes them. */
 async function removeLeftovers(file: string): Promise<void> {
   const folder = dirname(file);
+  // In a folder that cannot be read, nothing is removed. The server can still use the file.
   for (const name of await readdir(folder).catch(() => [])) {
     if (!name.startsWith(`${basename(file)}.`) || !/\.\d+\.part$/.test(name)) continue;
     await rm(join(folder, name), { force: true });
@@ -88,7 +89,10 @@ async function removeLeftovers(file: string): Promise<void> {
 }
 
 /** Reads a file by the function `read`. Returns `undefined` if the file does not exist. */
-async function readExisting(file: string, read: (path: string) => Promise<unknown>): Promise<unknown> {
+async function readExisting<Content>(
+  file: string,
+  read: (path: string) => Promise<Content>,
+): Promise<Content | undefined> {
   try {
     return await read(file);
   } catch (error) {
