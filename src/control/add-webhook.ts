@@ -60,10 +60,12 @@ const MAX_NAMED = 5;
 
 /** Returns the tenant with this id or, without an id, the only tenant. */
 function findOnlyTenant(worlds: ReachableWorlds, tenant: string | undefined): World {
-  const [world, ...others] = findWorlds(worlds, { tenant });
-  if (world && others.length === 0) return world;
-  const names = [world, ...others].flatMap((each) => (each ? `${each.tenants.get(each.id)?.name} (${each.id})` : []));
-  const shown = [...names.slice(0, MAX_NAMED), ...(names.length > MAX_NAMED ? ['…'] : [])].join(', ');
+  const found = findWorlds(worlds, { tenant });
+  const [world] = found;
+  if (world && found.length === 1) return world;
+  const names = found.slice(0, MAX_NAMED).map(({ id, tenants }) => `${tenants.get(id)?.name} (${id})`);
+  if (found.length > MAX_NAMED) names.push('…');
+  const shown = names.join(', ');
   const reason = world ? `there are several tenants: ${shown}` : 'there is no tenant';
   throw new ApiError('VALIDATION_ERROR', `The webhook needs inbox, workspace or tenant, because ${reason}.`);
 }
