@@ -61,15 +61,16 @@ export function createStreams(context: StreamContext): Streams['admit'] {
     journals.publish(world, 'frame', sent, { origin: { entry } });
   });
   worlds.onKeyEnded((endedKey, location) => {
-    const openStreams = 'world' in location ? streamsOf.in([location.world]).flatMap((each) => [...each]) : [];
-    for (const [stream, key] of openStreams) if (key === endedKey) stream.close(...KEY_ENDED);
+    if (!('world' in location)) return;
+    const streamsWithKeys = streamsOf.in([location.world]).flatMap((openStreams) => [...openStreams]);
+    for (const [stream, key] of streamsWithKeys) if (key === endedKey) stream.close(...KEY_ENDED);
   });
   return (request) => admit(context, streamsOf, request);
 }
 
 const SWITCHING_PROTOCOLS: ApiReply = { status: 101, headers: {}, body: null };
 
-/** Checks a request, and returns the function that starts its stream. The journal also gets a refusal. */
+/** Checks a request, and returns the function that starts its stream. A refused request is recorded, too. */
 function admit(context: StreamContext, streamsOf: PartOf<OpenStreams, World>, request: StreamRequest): AcceptStream {
   const { worlds } = context;
   const exchange = new Exchange(context, { ...request, method: 'GET', body: null });
