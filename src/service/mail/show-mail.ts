@@ -141,11 +141,12 @@ export const mailReply = lazy(() => z.strictObject({ ...viewFields('mail'), ...o
 /** A mail that an inbox received or sent, with everything that the mail contains. */
 export interface Mail extends OutputOf<ReturnType<typeof viewFields<'mail'>> & ReturnType<typeof otherFields>> {}
 
-/** Shows a message with its header fields and files. */
+/** Shows a message with its header fields, its files, and the problems of its raw bytes. */
 export function showMail(world: World, message: MessageRow): Mail {
   const files = world.attachments.by('messageId', message.id);
   const problems = findProblems(message, files);
   const mail = showMailAsItWas(world.id, message, files);
+  // The spread reads the header fields, so that the result has no getter.
   return problems.length > 0 ? { ...mail, problems } : { ...mail };
 }
 
@@ -157,7 +158,8 @@ export function showMailAsItWas(
 ): Omit<Mail, 'problems' | 'streams'> {
   const { id, ...columns } = showView('mail', tenantId, message);
   return {
-    // If the literal began with the spread, V8 would put the getter behind the files.
+    // `id` is not in the spread, because V8 would put the getter of a literal that begins with a spread at its end:
+    // `headers` would come after `attachments`.
     id,
     ...columns,
     get headers() {
@@ -171,24 +173,25 @@ export function showMailAsItWas(
 const SEARCHED_BYTES = 192 * 1024;
 
 /** Returns a sentence for each problem with the raw bytes of a mail. A mail without raw bytes has no problems. */
-function findProblems(message: MessageRow, attachments: readonly AttachmentRow[]): string[] {
+function findProblems(message: MessageRow, files: readonly AttachmentRow[]): string[] {
   if (message.raw === null) return [];
   const texts = [
     ['The subject', message.subject],
     ['The sender', message.from],
     ['The text', message.plainBody],
     ['The HTML', message.htmlBody ?? ''],
-    ...attachments.map(({ filename }) => ['The name of an attachment', filename] as const),
+    ...files.map(({ filename }) => ['The name of an attachment', filename] as const),
   ] as const;
   const damaged = texts.filter(([, value]) => value.includes('\uFFFD'));
   const start = repairLineEnds(message.raw.subarray(0, SEARCHED_BYTES));
+  // This encoding gives one character for each byte.
   const text = new TextDecoder('windows-1252').decode(start);
   const parts = splitParts(text);
   const heads = parts.map((part) => headOf(text, part));
-  const tnefFiles = attachments.filter(({ contentType }) => /^application\/(?:vnd\.)?ms-tnef/i.test(contentType));
+  const tnefFiles = files.filter(({ contentType }) => /^application\/(?:vnd\.)?ms-tnef/i.test(contentType));
   return [
     ...findOddAddresses(message, heads[0] ?? ''),
-    ...damaged.map(([part]) => `${part} has characters that could not be decoded, shown as U+FFFD.`),
+    ...damaged.map(([name]) => `${name} has characters that could not be decoded, shown as U+FFFD.`),
     ...new Set(PART_CHECKS.flatMap((check) => parts.flatMap((part) => check(part, text) || []))),
     ...findUnknownCharsets(parts, heads).map(
       (name) => `The charset ${name} is unknown; its text is read as windows-1252.`,
