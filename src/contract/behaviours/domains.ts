@@ -1,5 +1,6 @@
 import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
+/** Behaviours of the domains of a tenant. */
 export const domainBehaviours = defineBehaviours(
   { section: '4.4', told: 'key' },
   {

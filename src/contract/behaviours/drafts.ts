@@ -1,5 +1,6 @@
 import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts';
 
+/** Behaviours of the drafts of an inbox. */
 export const draftBehaviours = defineBehaviours(
   { section: '4.4', told: 'key' },
   {

@@ -1,5 +1,6 @@
 import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
+/** Behaviours of the event stream. */
 export const streamBehaviours = defineBehaviours(
   { section: '6', told: 'key' },
   {

@@ -1,5 +1,6 @@
 import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts';
 
+/** Behaviours of the operations on tenants. */
 export const tenantBehaviours = defineBehaviours(
   { section: '4.4', told: 'operator' },
   {

@@ -1,5 +1,6 @@
 import { assumed, byReference, defineBehaviours } from '../behaviour.ts';
 
+/** Behaviours of threads. */
 export const threadBehaviours = defineBehaviours(
   { section: '4.4', told: 'key' },
   {

@@ -1,5 +1,6 @@
 import { assumed, byDocument, byReference, defineBehaviours } from '../behaviour.ts';
 
+/** Behaviours of the operations on webhooks. */
 export const webhookBehaviours = defineBehaviours(
   { section: '2', told: 'key' },
   {

@@ -1,5 +1,6 @@
 import { assumed, byReference, DELETED, defineBehaviours } from '../behaviour.ts';
 
+/** Behaviours of the workspaces of a tenant. */
 export const workspaceBehaviours = defineBehaviours(
   { section: '4.4', told: 'key' },
   {
