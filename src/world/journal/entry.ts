@@ -497,8 +497,8 @@ export type EntryNumber = Readonly<Pick<Entry, 'tenantId' | 'number'>>;
 /** What led to some entries. */
 export interface Origin {
   /**
-   * The entry that led to them. If a request led to them, it is undefined until the request ends, because the entry of a
-   * request is added at its end.
+   * The entry that led to them. If a request led to them, it is undefined until the request ends, because the entry
+   * of a request is added at its end.
    */
   entry?: EntryNumber | undefined;
 }
