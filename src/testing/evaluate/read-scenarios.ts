@@ -1,6 +1,7 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { showJsonPath } from '../../basics/json-path.ts';
+import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import { fileProblem, readRegularFile } from '../../server/regular-file.ts';
 import { isPlainObject } from '../matchers/find-matches.ts';
 import { ScenarioError, type ScenarioSource } from './parse-scenarios.ts';
@@ -11,14 +12,11 @@ const ENDINGS = /\.(?:ya?ml|jsonc?)$/i;
 /** The largest file of scenarios, in bytes. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** How deeply the parts of a file may be nested. No scenario is nested so deeply. */
-const MAX_DEPTH = 64;
+/** How many brackets may be open at once. No scenario is nested so deeply. */
+const MAX_BRACKETS = 64;
 
-/**
- * How many `-` and `?` a line may have: each can begin a list or a key inside of the one before it. There may be more of
- * them than levels of brackets, because a text may have many, too.
- */
-const MAX_BLOCK_MARKS = 1_000;
+/** How far to the right a line of YAML may begin. Each level of nesting needs at least one column. */
+const MAX_INDENT = 200;
 
 /**
  * Reads files of scenarios: YAML, or JSON with or without comments. Of a folder, it reads every such file in it and below
@@ -57,12 +55,12 @@ async function readScenarioFile(file: string): Promise<ScenarioSource> {
  */
 export async function parseScenarioText(text: string, file: string): Promise<ScenarioSource> {
   // Both libraries are loaded only here, because few processes read scenarios.
-  const { LineCounter, parseDocument, isMap, isSeq, isScalar } = await import('yaml');
+  const { CST, Lexer, LineCounter, parseDocument, isMap, isSeq, isScalar } = await import('yaml');
   const isJson = /\.jsonc?$/i.test(file);
   // JSON without comments is YAML, except that YAML allows no tabs in an indentation. Each comment becomes spaces, so
   // that the lines stay.
   const written = isJson ? (await import('jsonc-parser')).stripComments(text, ' ').replaceAll('\t', ' ') : text;
-  checkDepth(written, file);
+  checkDepth(new Lexer().lex(written), CST.tokenType, file);
   const lines = new LineCounter();
   const language = isJson ? 'JSON' : 'YAML';
 
@@ -106,24 +104,32 @@ export async function parseScenarioText(text: string, file: string): Promise<Sce
 }
 
 /**
- * Refuses a text with too many open brackets, or too many dashes and question marks on one line, because the parser
- * could overflow the stack. All of these characters count, also those in quotes.
+ * Refuses a text that is nested so deeply that the parser could overflow the stack. In YAML, brackets nest, and so do
+ * columns: a line that is indented more, and each dash of a line such as `- - - -`.
  */
-function checkDepth(text: string, file: string): void {
-  let line = 1;
-  let depth = 0;
-  let blockMarks = 0;
-  for (const character of text) {
-    if (character === '\n') {
-      line += 1;
-      blockMarks = 0;
+function checkDepth(tokens: Iterable<string>, typeOf: (token: string) => string | null, file: string): void {
+  let [line, column, brackets] = [1, 0, 0];
+  /** Whether only spaces, dashes and question marks came in this line so far. */
+  let isStart = true;
+  for (const token of tokens) {
+    const type = typeOf(token);
+    // It stands for the start of a document, and is no character of the text.
+    if (type === 'doc-mode') continue;
+    if (type === 'flow-seq-start' || type === 'flow-map-start') brackets += 1;
+    if (type === 'flow-seq-end' || type === 'flow-map-end') brackets = Math.max(0, brackets - 1);
+    if (brackets > MAX_BRACKETS) refuseFile(file, `has more than ${MAX_BRACKETS} open brackets`, line);
+    const isMark = type === 'seq-item-ind' || type === 'explicit-key-ind';
+    const isContent = type !== 'space' && type !== 'newline' && type !== 'comment';
+    if (isStart && isContent && brackets === 0 && column > MAX_INDENT) {
+      refuseFile(file, `has a line that begins after column ${MAX_INDENT}`, line);
     }
-    if (character === '-' || character === '?') blockMarks += 1;
-    if (character === '[' || character === '{') depth += 1;
-    if (character === ']' || character === '}') depth = Math.max(0, depth - 1);
-    if (depth > MAX_DEPTH) refuseFile(file, `is nested more than ${MAX_DEPTH} levels deep`, line);
-    // A line such as `- - - -` nests lists, too.
-    if (blockMarks > MAX_BLOCK_MARKS) refuseFile(file, 'has a line with too many dashes', line);
+    if (isContent && !isMark) isStart = false;
+    const lastBreak = token.lastIndexOf('\n');
+    if (lastBreak >= 0) {
+      line += token.split('\n').length - 1;
+      column = token.length - lastBreak - 1;
+      isStart = true;
+    } else if (type !== 'scalar') column += token.length;
   }
 }
 
@@ -155,18 +161,15 @@ async function readStepFiles(
     steps.map(async (step: unknown, index) => {
       const eml = isPlainObject(step) ? step.eml : undefined;
       if (typeof eml !== 'string' || /[\r\n]/.test(eml)) return step;
-      const bytes = await readFile(resolve(dirname(file), eml)).catch((error: unknown) => {
-        const reason = fileProblem(error, 'there is no such file');
+      const refuse = (reason: string): never => {
         const emlPath = [...path, index, 'eml'];
-        throw new ScenarioError([
-          {
-            file,
-            line: lineOf?.(emlPath),
-            path: showJsonPath(emlPath),
-            message: `names a mail that cannot be read: ${reason}`,
-          },
-        ]);
-      });
+        const message = `names a mail that cannot be read: ${reason}`;
+        throw new ScenarioError([{ file, line: lineOf?.(emlPath), path: showJsonPath(emlPath), message }]);
+      };
+      const bytes = await readRegularFile(resolve(dirname(file), eml)).catch((error: unknown) =>
+        refuse(fileProblem(error, 'there is no such file')),
+      );
+      if (bytes.length > MAX_MAIL_BYTES) refuse('it is larger than 10 MiB');
       return { ...(step as object), eml: bytes.toString('base64') };
     }),
   );

@@ -182,9 +182,25 @@ test('a twin has its own steps or expectations, and the rest of its scenario', a
   expect(scenario?.twin?.expect.map(({ text: shown }) => shown)).toEqual(['answered question']);
 });
 
+test('brackets and dashes in texts do not count as nesting', async () => {
+  const text = `${'a-'.repeat(1_001)}${'['.repeat(100)}${'? '.repeat(300)}`;
+  const steps = [{ deliver: { from: 'dana@customer.test', subject: 'Hello', plainBody: text } }];
+  const scenario = { name: 'x', agent: { inbox: 'helpdesk@acme.test' }, steps, expect: [{ stopped: true }] };
+  expect(await problemsOf(JSON.stringify([scenario]), 'a.json')).toBe('');
+  expect(await problemsOf(JSON.stringify([scenario]))).toBe('');
+  expect(await problemsOf(JSON.stringify([scenario], null, 8), 'a.jsonc')).toBe('');
+});
+
 test('hostile files are refused in time: deep nesting, references that repeat each other, no text', async () => {
-  expect(await problemsOf('['.repeat(100_000))).toContain('is nested more than 64 levels deep');
-  expect(await problemsOf('- '.repeat(100_000))).toContain('has a line with too many dashes');
+  const indented = Array.from({ length: 1_000 }, (_, level) => `${' '.repeat(level)}a:`).join('\n');
+  for (const text of ['['.repeat(100_000), '{"a":'.repeat(100_000), '["]",'.repeat(20_000)]) {
+    expect(await problemsOf(text)).toContain('a.yaml:1: $ has more than 64 open brackets');
+    expect(await problemsOf(text, 'a.json')).toContain('a.json:1: $ has more than 64 open brackets');
+  }
+  for (const text of ['- '.repeat(100_000), '? '.repeat(100_000)]) {
+    expect(await problemsOf(text)).toContain('a.yaml:1: $ has a line that begins after column 200');
+  }
+  expect(await problemsOf(indented)).toContain('a.yaml:202: $ has a line that begins after column 200');
   const bomb = Array.from({ length: 12 }, (_, index) =>
     index === 0
       ? 'a0: &a0 [x, x]'
@@ -207,6 +223,8 @@ test('a folder is read in the order of its names, with the mails that its scenar
   expect(atob(String(parsed[0]?.steps[0]?.value))).toContain('From: dana@customer.test');
   await writeFile(join(folder, 'a.json'), '{"name":"A","steps":[{"eml":"no.eml"}],"expect":[{"answered":"first"}]}');
   await expect(readScenarios([folder])).rejects.toThrow('a.json:1: $.steps[0].eml names a mail that cannot be read');
+  await writeFile(join(folder, 'a.json'), '{"name":"A","steps":[{"eml":"/dev/zero"}],"expect":[{"answered":"first"}]}');
+  await expect(readScenarios([folder])).rejects.toThrow('cannot be read: it is a pipe, a socket or a device');
   await expect(readScenarios([join(folder, 'none')])).rejects.toThrow('there is no such file or folder');
 });
 
