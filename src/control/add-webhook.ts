@@ -44,15 +44,30 @@ function findOwner({ worlds, findInbox }: ControlScope, { inbox, workspace, tena
   if (inbox !== undefined) {
     const id = inbox.includes('@') ? findInbox(inbox)?.inbox.id : inbox.toLowerCase();
     const found = findStoredRow(worlds, 'inboxes', id ?? '');
-    if (found) return { world: found.world, workspaceId: found.row.workspaceId };
+    if (found) return checkOwner({ world: found.world, workspaceId: found.row.workspaceId }, { workspace, tenant });
     throw new ApiError('NOT_FOUND', `There is no inbox ${inbox}.`);
   }
   if (workspace !== undefined) {
     const found = findStoredRow(worlds, 'workspaces', workspace);
-    if (found) return { world: found.world, workspaceId: workspace };
+    if (found) return checkOwner({ world: found.world, workspaceId: workspace }, { tenant });
     throw notFound('workspace');
   }
   return { world: findOnlyTenant(worlds, tenant), workspaceId: null };
+}
+
+/** Refuses a workspace or a tenant that is not that of the inbox, or of the workspace, of the webhook. */
+function checkOwner(
+  owner: { readonly world: World; readonly workspaceId: string },
+  { workspace = owner.workspaceId, tenant = owner.world.id }: Pick<Partial<AddedWebhook>, 'workspace' | 'tenant'>,
+) {
+  if (workspace !== owner.workspaceId) {
+    throw new ApiError('VALIDATION_ERROR', 'The webhook is not valid: workspace must be the workspace of the inbox.');
+  }
+  if (tenant !== owner.world.id) {
+    const rule = 'tenant must be the tenant of the inbox or of the workspace';
+    throw new ApiError('VALIDATION_ERROR', `The webhook is not valid: ${rule}.`);
+  }
+  return owner;
 }
 
 /** Maximum number of tenants that an error lists. */
@@ -62,10 +77,11 @@ const MAX_NAMED = 5;
 function findOnlyTenant(worlds: ReachableWorlds, tenant: string | undefined): World {
   const found = findWorlds(worlds, { tenant });
   const [world] = found;
-  if (world && found.length === 1) return world;
+  if (!world) throw new ApiError('VALIDATION_ERROR', 'There is no tenant to which a webhook can belong.');
+  if (found.length === 1) return world;
   const names = found.slice(0, MAX_NAMED).map(({ id, tenants }) => `${tenants.get(id)?.name} (${id})`);
   if (found.length > MAX_NAMED) names.push('…');
   const shown = names.join(', ');
-  const reason = world ? `there are several tenants: ${shown}` : 'there is no tenant';
+  const reason = `there are several tenants: ${shown}`;
   throw new ApiError('VALIDATION_ERROR', `The webhook needs inbox, workspace or tenant, because ${reason}.`);
 }

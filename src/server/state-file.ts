@@ -84,7 +84,8 @@ async function removeLeftovers(file: string): Promise<void> {
   // In a folder that cannot be read, nothing is removed. The server can still use the file.
   for (const name of await readdir(folder).catch(() => [])) {
     if (!name.startsWith(`${basename(file)}.`) || !/\.\d+\.part$/.test(name)) continue;
-    await rm(join(folder, name), { force: true });
+    // What cannot be removed does no harm: this server never writes to a name that exists.
+    await rm(join(folder, name), { force: true }).catch(() => undefined);
   }
 }
 

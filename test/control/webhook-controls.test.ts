@@ -60,7 +60,8 @@ everywhere('a webhook that a test adds wrongly is refused, and nothing is added'
     return (await control(service, 'POST /webhooks', json, add)).json.error;
   };
   const url = 'http://127.0.0.1:9/in';
-  const { tenant } = mailbox.ids.acme;
+  const { tenant, workspaces } = mailbox.ids.acme;
+  const other = mailbox.ids.globex.tenant;
   expect(await refusalOf({ url })).toBe(
     'The webhook needs inbox, workspace or tenant, because there are several tenants: ' +
       `Acme (${tenant}), Globex (${mailbox.ids.globex.tenant}).`,
@@ -70,6 +71,12 @@ everywhere('a webhook that a test adds wrongly is refused, and nothing is added'
   expect(await refusalOf({ url, inbox: 'nobody@acme.test' })).toContain('There is no inbox nobody@acme.test.');
   expect(await refusalOf({ url, workspace: tenant })).toContain('There is no workspace with this id.');
   expect(await refusalOf({ url, tenant, inboxes: [] })).toContain('inboxes');
+  const notOfTenant = 'The webhook is not valid: tenant must be the tenant of the inbox or of the workspace.';
+  expect(await refusalOf({ url, inbox: 'helpdesk@acme.test', tenant: other })).toBe(notOfTenant);
+  expect(await refusalOf({ url, workspace: workspaces.sales, tenant: other })).toBe(notOfTenant);
+  expect(await refusalOf({ url, inbox: 'helpdesk@acme.test', workspace: workspaces.sales })).toBe(
+    'The webhook is not valid: workspace must be the workspace of the inbox.',
+  );
   expect(mailbox.webhooks()).toEqual(before);
 });
 

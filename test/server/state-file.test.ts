@@ -169,8 +169,12 @@ test('what an ended process has left beside a state file is removed', async (con
   const folder = await makeFolder(context);
   await writeFile(join(folder, 'state.json.4194305.part'), '{');
   await writeFile(join(folder, 'other.json.4194305.part'), '{');
+  // A folder cannot be removed so, and does no harm.
+  await mkdir(join(folder, 'state.json.7.part'));
   await using _ = await startServer({ port: 0, state: join(folder, 'state.json') });
-  context.expect((await readdir(folder)).sort()).toEqual(['other.json.4194305.part', 'state.json', 'state.json.lock']);
+  context
+    .expect((await readdir(folder)).sort())
+    .toEqual(['other.json.4194305.part', 'state.json', 'state.json.7.part', 'state.json.lock']);
 });
 
 test('a kill at any moment of a write leaves the old file or the new one', async (context) => {

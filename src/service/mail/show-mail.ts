@@ -187,12 +187,13 @@ function findProblems(message: MessageRow, files: readonly AttachmentRow[]): str
   // This encoding gives one character for each byte.
   const text = new TextDecoder('windows-1252').decode(start);
   const parts = splitParts(text);
+  const isCut = message.raw.length > SEARCHED_BYTES;
   const heads = parts.map((part) => headOf(text, part));
   const tnefFiles = files.filter(({ contentType }) => /^application\/(?:vnd\.)?ms-tnef/i.test(contentType));
   return [
     ...findOddAddresses(message, heads[0] ?? ''),
     ...damaged.map(([name]) => `${name} has characters that could not be decoded, shown as U+FFFD.`),
-    ...new Set(PART_CHECKS.flatMap((check) => parts.flatMap((part) => check(part, text) || []))),
+    ...new Set(PART_CHECKS.flatMap((check) => parts.flatMap((part) => check(part, text, isCut) || []))),
     ...findUnknownCharsets(parts, heads).map(
       (name) => `The charset ${name} is unknown; its text is read as windows-1252.`,
     ),
@@ -221,8 +222,10 @@ function findOddAddresses({ from, to, cc, replyTo }: MessageRow, head: string): 
 const NOT_BASE64 = /[^A-Za-z0-9+/=\s]/;
 
 /** The checks of a part. Each returns a sentence if it finds something that cannot be decoded. */
-const PART_CHECKS: readonly ((part: MailPart, mail: string) => string | false)[] = [
-  (part, mail) => {
+const PART_CHECKS: readonly ((part: MailPart, mail: string, isCut: boolean) => string | false)[] = [
+  (part, mail, isCut) => {
+    // The boundary of a part that reaches the place where the mail was cut may come behind it.
+    if (isCut && part.bodyEnd >= mail.length) return false;
     const [type] = /^multipart\/[\w.+-]+/i.exec(part.fields['content-type'] ?? '') ?? [];
     return (
       type !== undefined &&

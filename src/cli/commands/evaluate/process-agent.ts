@@ -23,6 +23,9 @@ const READY_MS = 30_000;
 /** The time between two tries to connect to the agent, in milliseconds. */
 const TRY_MS = 20;
 
+/** How long an agent that has ended may still print, in milliseconds. */
+const LAST_OUTPUT_MS = 500;
+
 /**
  * How much of the latest output is kept to find the text by which an agent is ready, in characters. The text may come in
  * several pieces.
@@ -81,11 +84,19 @@ export class ProcessAgent implements TrialAgent {
       });
     });
     const ended = new Promise<never>((_, reject) => {
-      // `close` comes after the last output, which says why the agent has ended.
-      child.once('close', (code, signal) => {
+      const report = (code: number | null, signal: NodeJS.Signals | null) => {
         const how = signal === null ? `with the exit code ${code}` : `by the signal ${signal}`;
         this.#fail(`The agent ended ${how} before the trial was over.`);
         reject(new AgentError(`The agent ended ${how} before it was ready.`));
+      };
+      // `close` comes after the last output, which says why the agent has ended. It does not come while a process that the
+      // agent has started keeps the output open.
+      child.once('exit', (code, signal) => {
+        const timer = setTimeout(() => report(code, signal), LAST_OUTPUT_MS);
+        child.once('close', () => {
+          clearTimeout(timer);
+          report(code, signal);
+        });
       });
     });
     // Both promises may be rejected when nobody waits for them any more.

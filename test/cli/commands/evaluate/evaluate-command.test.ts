@@ -142,6 +142,14 @@ test('an agent that ends says why in its output, and the trial has its exit code
   expect(trial?.output).toContain('There is no memory left.');
 });
 
+test('an agent that ends is noticed although a process that it has started keeps its output open', async (context) => {
+  const command = ['sh', '-c', 'sleep 60 & exit 3'];
+  const { report } = await evaluateWith(context, '', [], { command });
+  const reasons = report?.scenarios.flatMap(({ trials }) => trials.map(({ reason }) => reason)) ?? [];
+  expect(reasons.length).toBeGreaterThan(0);
+  for (const reason of reasons) expect(reason).toMatch(/^The agent ended with the exit code 3 before /);
+});
+
 test('one agent serves all trials with --shared, and each begins with the same data', async (context) => {
   const { report, code } = await evaluateWith(context, 'replier', ['--shared', '--repeat', '3']);
   expect(verdictsOf(report), JSON.stringify(report)).toEqual({

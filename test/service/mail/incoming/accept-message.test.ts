@@ -183,6 +183,23 @@ everywhere('what cannot be read of a mail is named, and stays in the raw mail', 
   expect(raw.bytes).toEqual(eml);
 });
 
+everywhere(
+  'a boundary that comes later than the part of a long mail that is searched is not called missing',
+  async (service) => {
+    const lines = [
+      'Content-Type: multipart/mixed; boundary=x',
+      '',
+      'y'.repeat(100).concat('\r\n').repeat(2_000),
+      '--x',
+      '',
+      'Hello',
+    ];
+    const { mail } = await receiveRaw(service, mailOf('From: a@customer.test', ...lines, '--x--'));
+    expect(mail?.plainBody.trim()).toBe('Hello');
+    expect(mail?.problems ?? []).toEqual([]);
+  },
+);
+
 type Undecodable = [title: string, lines: readonly string[], shown: object, problem: string];
 
 const UNDECODABLE: Undecodable[] = [
