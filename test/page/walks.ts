@@ -218,7 +218,7 @@ export const WALKS: readonly Walk[] = [
       await open('#/run');
       await click(page.getByRole('link', { name: 'Time and faults' }));
       await click(page.getByRole('button', { name: 'server-error', exact: true }));
-      await page.getByText('1 more time').waitFor();
+      await page.getByText('The next request gets 500.', { exact: true }).waitFor();
       const statuses = [];
       for (let number = 0; number < 2; number += 1) statuses.push((await sendMail(walker, 'Again')).status);
       expectThat(statuses.join() === '500,200', `The replies were ${statuses.join()}.`);
@@ -284,7 +284,7 @@ export const WALKS: readonly Walk[] = [
         [`#/webhooks/${mailbox.deliveries()[0]?.id}`, 'Attempts'],
         [`#/requests/${mailbox.requests().at(-1)?.id}`, 'What shaped the reply'],
         [`#/keys/${mailbox.exposure(mailbox.keys.acme.tenant).id}`, 'Whoever has this key can reach'],
-        [`#/time/${fault.id}`, 'status 503'],
+        [`#/time/${fault.id}`, 'The next request gets 503.'],
         ['#/choices/auth.wrong-tier', '1 behaviour'],
         ['#/state/linked', 'What differs from linked'],
         ['#/webhooks/gone', 'There is no delivery with this id'],

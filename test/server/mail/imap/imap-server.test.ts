@@ -147,6 +147,20 @@ describe('IMAP', () => {
     expect((await again.command(`LOGIN ${login.user} "${login.password}"`)).result).toMatch(/^NO /);
   });
 
+  test('SELECT names the first message that is not seen by its number, and none if all were seen', async () => {
+    await using running = await startImap();
+    const talk = await running.session();
+    const unseen = async () =>
+      (await talk.ok('SELECT INBOX')).flatMap((line) => /\[UNSEEN (\d+)\]/.exec(line)?.[1] ?? []);
+    await talk.ok('SELECT INBOX');
+    await talk.ok('STORE 1:* -FLAGS.SILENT (\\Seen)');
+    expect(await unseen()).toEqual(['1']);
+    await talk.ok('STORE 1 +FLAGS.SILENT (\\Seen)');
+    expect(await unseen()).toEqual(['2']);
+    await talk.ok('STORE 1:* +FLAGS.SILENT (\\Seen)');
+    expect(await unseen()).toEqual([]);
+  });
+
   test('a reset and the restore of a checkpoint end sessions and give a new UIDVALIDITY', async () => {
     await using running = await startImap();
     const { mailbox } = running.server;
