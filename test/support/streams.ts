@@ -41,7 +41,8 @@ export async function refusal(service: Service, query: string, path = '/v1/ws'):
   const url = `${service.url}${path}${query}`;
   if (!isInProcess(service)) return (await refusalOf(openSocket(url))).status;
   const client = beginPageStream(url);
-  const { code } = await client.closed;
+  const { code, reason } = await client.closed;
+  expect(reason).toMatch(/^[A-Z]/);
   expect(client.frames).toEqual([]);
   return code - 4000;
 }

@@ -143,6 +143,19 @@ const CASES: Case[] = [
     error: 'There is no route /v1/nothing.',
   },
   {
+    title: 'a path of another service that is only read',
+    method: 'GET',
+    path: '/v1/emails',
+    status: 404,
+    error: 'There is no route /v1/emails.',
+  },
+  {
+    title: 'what is posted to an unknown route',
+    path: '/v1/nothing',
+    status: 404,
+    error: 'There is no route /v1/nothing.',
+  },
+  {
     title: 'a mail that is sent to the list of messages',
     path: '/v1/messages',
     status: 405,
