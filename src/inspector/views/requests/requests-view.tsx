@@ -164,7 +164,7 @@ function ownerOf({ key, principal }: RequestSummary, nameOf: ReturnType<typeof c
   if (!principal) return key === null ? 'no key' : 'no valid key';
   const { tier, tenantId, workspaceId, inboxId } = principal;
   const id = inboxId ?? workspaceId ?? tenantId;
-  return nameOf(id) ?? id ?? tier;
+  return nameOf(id) ?? shortenIds(id ?? tier);
 }
 
 type RowProps = { request: RequestSummary; owner: string; words: readonly string[]; route: Route };

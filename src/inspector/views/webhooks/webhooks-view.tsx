@@ -15,7 +15,7 @@ import {
 import { deliveryLink, open, type Route } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Failure, Loading, SearchField, Select } from '../../parts.tsx';
 import { createNameFinder, isInScope, useScope } from '../../scope.ts';
-import { ClockTime, formatMs, UserText, wordsOf } from '../../text.tsx';
+import { ClockTime, formatMs, shortenIds, UserText, wordsOf } from '../../text.tsx';
 import { ALL, useAction, useLoaded, useLog } from '../../use-loaded.ts';
 import { DeliveryDetail } from './delivery-detail.tsx';
 import { Endpoints } from './endpoints.tsx';
@@ -212,7 +212,7 @@ const HEADINGS = {
 /** Returns the name of the workspace or the tenant to which a webhook belongs. A trace does not have it. */
 function ownerOf({ tenantId, workspaceId }: Webhook, nameOf: ReturnType<typeof createNameFinder>): string {
   const id = workspaceId ?? tenantId;
-  return (nameOf(id) ?? id) || 'not in the trace';
+  return (nameOf(id) ?? shortenIds(id)) || 'not in the trace';
 }
 
 type RowProps = { delivery: Delivery; url: string; owner: string; find: readonly string[]; route: Route };
