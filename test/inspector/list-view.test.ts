@@ -119,7 +119,7 @@ describe('a list of the inspector', () => {
     await expect.poll(() => rows(page).locator('.owner mark').innerText()).toBe('helpdesk');
     await page.getByLabel('Search requests').fill('');
     const heightOf = async () => (await rows(page).boundingBox())?.height;
-    expect(await heightOf()).toBe(40);
+    await expect.poll(heightOf).toBe(40);
     await page.getByRole('button', { name: 'Comfortable rows' }).click();
     await expect.poll(heightOf).toBeGreaterThan(60);
     await page.reload();
