@@ -165,13 +165,13 @@ export function formatMs(durationMs: number): string {
 }
 
 /** Formats a time such as `09:00:03`, or with its date if that is not the date of today. */
-function formatClock(timeMs: number, nowMs: number): string {
+export function formatClock(timeMs: number, nowMs: number): string {
   const at = new Date(timeMs).toISOString();
   return at.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10) ? at.slice(11, 19) : formatDate(timeMs, nowMs);
 }
 
 /** Formats how far a time is from now, in the largest unit, such as `12 s ago` or `in 5 min`. */
-function formatDistance(timeMs: number, nowMs: number): string {
+export function formatDistance(timeMs: number, nowMs: number): string {
   const distanceMs = Math.abs(nowMs - timeMs);
   const [unit, size] = Object.entries(UNITS).find(([, size]) => distanceMs >= size) ?? ['s', UNITS.s];
   const count = Math.floor(distanceMs / size);

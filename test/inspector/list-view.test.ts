@@ -115,8 +115,11 @@ describe('a list of the inspector', () => {
     expect(await cell('duration')).toMatch(/^[\d.,]+ ms$/);
     expect(await cell('owner')).toBe('helpdesk@acme.test');
     expect(await cell('when')).toMatch(/^\d\d:\d\d:\d\d\s+\d+ s ago$/);
+    await page.getByLabel('Search requests').fill('helpdesk');
+    await expect.poll(() => rows(page).locator('.owner mark').innerText()).toBe('helpdesk');
+    await page.getByLabel('Search requests').fill('');
     const heightOf = async () => (await rows(page).boundingBox())?.height;
-    expect(await heightOf()).toBe(40);
+    await expect.poll(heightOf).toBe(40);
     await page.getByRole('button', { name: 'Comfortable rows' }).click();
     await expect.poll(heightOf).toBeGreaterThan(60);
     await page.reload();

@@ -35,7 +35,7 @@ export function RequestsView({ route }: { readonly route: Route }) {
         </>
       }
       actions={
-        <LiveOnly>{list && <ClearButton countText={formatCount(list.length, 'request', 'requests')} />}</LiveOnly>
+        <LiveOnly>{list?.[0] && <ClearButton countText={formatCount(list.length, 'request', 'requests')} />}</LiveOnly>
       }
       isWide
       detailLabel="Open request"
@@ -111,7 +111,7 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
     (request) =>
       isInScope(scope, request.principal) &&
       (STATUSES[status]?.(request.status) ?? true) &&
-      words.every((word) => textOf(request).includes(word)),
+      words.every((word) => textOf(request, ownerOf(request, nameOf)).includes(word)),
   );
   const change = (changes: Record<string, string>) =>
     open(requestLink(route, route.id, changes), { replace: 'search' in changes });
@@ -148,8 +148,8 @@ function RequestList({ requests, route }: { requests: readonly RequestSummary[];
 const NO_MATCH = 'No request matches the search and the filters.';
 
 /** Returns the text of a request in which a search looks for words. */
-function textOf({ id, method, path, operation, key, status, code, reason }: RequestSummary): string {
-  return [id, `${method} ${path}`, operation, key, status, code, reason].join('\n').toLowerCase();
+function textOf({ id, method, path, operation, key, status, code, reason }: RequestSummary, owner: string): string {
+  return [id, `${method} ${path}`, operation, key, owner, status, code, reason].join('\n').toLowerCase();
 }
 
 const HEADINGS = {
@@ -166,7 +166,7 @@ function ownerOf({ key, principal }: RequestSummary, nameOf: ReturnType<typeof c
   if (!principal) return key === null ? 'no key' : 'no valid key';
   const { tier, tenantId, workspaceId, inboxId } = principal;
   const id = inboxId ?? workspaceId ?? tenantId;
-  return nameOf(id) ?? id ?? tier;
+  return nameOf(id) ?? shortenIds(id ?? tier);
 }
 
 type RowProps = { request: RequestSummary; owner: string; words: readonly string[]; route: Route };
@@ -199,7 +199,7 @@ function RequestLine({ request, owner, words, route }: RowProps) {
           </>
         ),
         duration: formatMs(durationMs),
-        owner: <UserText text={owner} />,
+        owner: <UserText text={owner} find={words} />,
         when: <ClockTime at={realTime} isReal />,
       }}
     />

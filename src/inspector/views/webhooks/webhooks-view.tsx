@@ -15,7 +15,7 @@ import {
 import { deliveryLink, open, type Route } from '../../page-route.ts';
 import { Button, ButtonLink, Chip, Failure, Loading, SearchField, Select } from '../../parts.tsx';
 import { createNameFinder, isInScope, useScope } from '../../scope.ts';
-import { ClockTime, formatMs, UserText, wordsOf } from '../../text.tsx';
+import { ClockTime, formatMs, shortenIds, UserText, wordsOf } from '../../text.tsx';
 import { ALL, useAction, useLoaded, useLog } from '../../use-loaded.ts';
 import { DeliveryDetail } from './delivery-detail.tsx';
 import { Endpoints } from './endpoints.tsx';
@@ -115,7 +115,8 @@ function DeliveryList({ deliveries, webhooks, route }: DeliveryListProps) {
   const inScope = deliveries.filter((one) => isInScope(scope, one));
   const { search = '', state = '', webhook = '' } = route.options;
   const words = wordsOf(search);
-  const chosen = inScope.filter((one) => isChosen(one, urlOf(one, urls), words, route.options));
+  const namesOf = (one: Delivery) => [urlOf(one, urls), owners.get(one.webhookId)];
+  const chosen = inScope.filter((one) => isChosen(one, namesOf(one), words, route.options));
   const change = (changes: Record<string, string>) =>
     open(deliveryLink(route, route.id, changes), { replace: 'search' in changes });
   return (
@@ -180,20 +181,22 @@ function explainNone(webhooks: readonly Webhook[]): string {
     : `There is no delivery yet: all ${webhooks.length} webhooks are off. Turn one on under Endpoints.`;
 }
 
-/** Returns the text of a delivery in which a search looks for words. */
-function textOf(delivery: Delivery, url: string): string {
+type Names = readonly (string | undefined)[];
+
+/** Returns the text of a delivery in which a search looks for words. `names` are the URL and the owner of its webhook. */
+function textOf(delivery: Delivery, names: Names): string {
   const { id, eventId, event, payload, attempts } = delivery;
   const answers = attempts.flatMap(({ status, error, responseBody }) => [status, error, responseBody]);
-  const fields = [markOf(delivery).text, id, eventId, event, url, summarise(delivery), JSON.stringify(payload)];
-  return [...fields, ...answers].join('\n').toLowerCase();
+  const fields = [markOf(delivery).text, id, eventId, event, summarise(delivery), JSON.stringify(payload)];
+  return [...names, ...fields, ...answers].join('\n').toLowerCase();
 }
 
 /** Returns whether the search and the filters choose a delivery. */
-function isChosen(delivery: Delivery, url: string, words: readonly string[], options: Route['options']): boolean {
+function isChosen(delivery: Delivery, names: Names, words: readonly string[], options: Route['options']): boolean {
   const { state, webhook } = options;
   if ((state && markOf(delivery).text !== state) || (webhook && delivery.webhookId !== webhook)) return false;
   if (words.length === 0) return true;
-  const text = textOf(delivery, url);
+  const text = textOf(delivery, names);
   return words.every((word) => text.includes(word));
 }
 
@@ -209,7 +212,7 @@ const HEADINGS = {
 /** Returns the name of the workspace or the tenant to which a webhook belongs. A trace does not have it. */
 function ownerOf({ tenantId, workspaceId }: Webhook, nameOf: ReturnType<typeof createNameFinder>): string {
   const id = workspaceId ?? tenantId;
-  return (nameOf(id) ?? id) || 'not in the trace';
+  return (nameOf(id) ?? shortenIds(id)) || 'not in the trace';
 }
 
 type RowProps = { delivery: Delivery; url: string; owner: string; find: readonly string[]; route: Route };
@@ -237,7 +240,7 @@ function DeliveryLine({ delivery, url, owner, find, route }: RowProps) {
         ),
         state: <Chip tone={tone} text={[text, last?.status].filter(Boolean).join(' ')} />,
         duration: last && formatMs(last.durationMs),
-        owner: <UserText text={owner} />,
+        owner: <UserText text={owner} find={find} />,
         when: <ClockTime at={createdAt} />,
       }}
     />

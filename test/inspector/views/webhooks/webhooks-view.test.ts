@@ -196,7 +196,7 @@ test('an endpoint shows its events, owner and results; the one that fails comes 
   for (const text of [String(failing?.url), 'message.received', 'Acme, all workspaces', 'On']) {
     await first.getByText(text, { exact: true }).first().waitFor();
   }
-  expect(await first.locator('.results i.good').count()).toBe(2);
+  await expect.poll(() => first.locator('.results i.good').count()).toBe(2);
   await first.getByRole('link', { name: '2 of the latest 3 deliveries delivered' }).click();
   await expect.poll(() => rows(page).count()).toBe(3);
 });
