@@ -90,7 +90,7 @@ export function writeTrace(scope: ControlScope, { bytes = false }: TraceOptions)
     const world = worlds.get(tenant.id);
     const sandbox = world && worlds.sandboxOf(world);
     const name = sandbox?.name ?? tenant.name;
-    return { ...tenant, name, isSandbox: sandbox !== undefined, domain: sandbox?.domain ?? null };
+    return { ...tenant, name, domain: sandbox?.domain ?? null };
   });
   const samples = () => samplesOf.in(worlds.ownWorlds()).flatMap(({ list }) => list);
   const lines = [

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useInspector } from './inspector.ts';
 import type { FeedState, LiveFeed, Outage } from './live-feed.ts';
 import { Button, Icon } from './parts.tsx';
-import { formatFullTime } from './text.tsx';
+import { timeOfDay } from './text.tsx';
 
 /** The connection to the emulator, as the page shows it. */
 export interface Connection {
@@ -57,7 +57,7 @@ export function OutageBar({ outage: { sinceMs, nextTryMs, refusal } }: { readonl
       removeEventListener('online', tryNow);
     };
   }, [feed]);
-  const since = formatFullTime(new Date(sinceMs).toISOString()).slice('2026-03-01 '.length);
+  const since = `${timeOfDay(sinceMs)} UTC`;
   const seconds = Math.ceil((nextTryMs - Math.max(nowMs, sinceMs)) / 1_000);
   return (
     <section class="bottom-bar outage" aria-label="Connection">

@@ -109,22 +109,28 @@ type TimeProps = { readonly at: string; readonly isReal?: boolean };
  * is a real time, not a time of the emulator.
  */
 export function Time({ at, isReal = false }: TimeProps) {
-  const { realMs, offsetMs } = useNow();
-  return (
-    <time dateTime={at} title={`${formatFullTime(at)}${isReal ? ', real time' : ''}`}>
-      {formatRelative(Date.parse(at), realMs + (isReal ? 0 : offsetMs))}
-    </time>
-  );
+  return <TimeElement at={at} isReal={isReal} show={formatRelative} />;
 }
 
 /** Shows the time of day in UTC, and beside it how long ago it was, such as `09:00:03 12 s ago`, for a row of a list. */
 export function ClockTime({ at, isReal = false }: TimeProps) {
-  const { realMs, offsetMs } = useNow();
-  const [timeMs, nowMs] = [Date.parse(at), realMs + (isReal ? 0 : offsetMs)];
-  return (
-    <time dateTime={at} title={`${formatFullTime(at)}${isReal ? ', real time' : ''}`}>
+  const show = (timeMs: number, nowMs: number) => (
+    <>
       <span class="clock-time">{formatClock(timeMs, nowMs)}</span>{' '}
       <span class="ago">{formatDistance(timeMs, nowMs)}</span>
+    </>
+  );
+  return <TimeElement at={at} isReal={isReal} show={show} />;
+}
+
+type TimeElementProps = Required<TimeProps> & { show(timeMs: number, nowMs: number): ComponentChildren };
+
+/** A time as `show` writes it, with the date and time in full as its tooltip. */
+function TimeElement({ at, isReal, show }: TimeElementProps) {
+  const { realMs, offsetMs } = useNow();
+  return (
+    <time dateTime={at} title={`${formatFullTime(at)}${isReal ? ', real time' : ''}`}>
+      {show(Date.parse(at), realMs + (isReal ? 0 : offsetMs))}
     </time>
   );
 }
@@ -164,10 +170,15 @@ export function formatMs(durationMs: number): string {
   return `${isShort ? durationMs.toFixed(1) : Math.round(durationMs).toLocaleString('en')} ms`;
 }
 
+/** Returns the time of a day in UTC, such as `09:00:03`. */
+export function timeOfDay(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(11, 19);
+}
+
 /** Formats a time such as `09:00:03`, or with its date if that is not the date of today. */
 export function formatClock(timeMs: number, nowMs: number): string {
   const at = new Date(timeMs).toISOString();
-  return at.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10) ? at.slice(11, 19) : formatDate(timeMs, nowMs);
+  return at.slice(0, 10) === new Date(nowMs).toISOString().slice(0, 10) ? timeOfDay(timeMs) : formatDate(timeMs, nowMs);
 }
 
 /** Formats how far a time is from now, in the largest unit, such as `12 s ago` or `in 5 min`. */

@@ -68,7 +68,7 @@ async function readRun(openTrace: OpenTrace): Promise<Run> {
   const events: FeedEvent[] = [];
   await readLines(openTrace, (line, number) => {
     if (line.type === 'entry') {
-      const event = toEvent(line as unknown as JournalEntry, `trace-${number}`);
+      const event = toEvent(toEntry(line), `trace-${number}`);
       if (event) events.push(event);
     } else if (line.type === 'trace') header = line;
     else if (line.type === 'tenant') run.tenants.push(line);
@@ -77,12 +77,15 @@ async function readRun(openTrace: OpenTrace): Promise<Run> {
   return { ...run, header, events };
 }
 
+/** The entry of a line. The type of a line does not say what the `data` of each kind has. */
+const toEntry = (line: Extract<TraceLine, { type: 'entry' }>) => line as unknown as JournalEntry;
+
 /** Reads the details. */
 async function readDetails(run: Run, openTrace: OpenTrace): Promise<Trace> {
   const entries: JournalEntry[] = [];
   const stories = new Map<string, Story>();
   await readLines(openTrace, (line) => {
-    if (line.type === 'entry') entries.push(line as unknown as JournalEntry);
+    if (line.type === 'entry') entries.push(toEntry(line));
     else if (line.type === 'story') stories.set(line.messageId, line);
   });
   return { run, entries, stories };

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Button } from '../../parts.tsx';
+import { timeOfDay } from '../../text.tsx';
 import { LANES, type Row } from './run-log.ts';
 import { isBadRow, type SampleByMail } from './timeline.ts';
 
@@ -122,7 +123,7 @@ export function Strip({ rows, samples, from, to, choose }: StripProps) {
               aria-valuemin={0}
               aria-valuemax={Math.round(lengthMs)}
               aria-valuenow={Math.round(timeMs - all.fromMs)}
-              aria-valuetext={formatClock(timeMs)}
+              aria-valuetext={timeOfDay(timeMs)}
               style={{ left: percentAt(timeMs) }}
               onKeyDown={(event) => moveEnd(event, end)}
             />
@@ -132,18 +133,13 @@ export function Strip({ rows, samples, from, to, choose }: StripProps) {
       {isPart && (
         <p class="range small">
           <span>
-            {formatClock(shown.fromMs)} to {formatClock(shown.toMs)}
+            {timeOfDay(shown.fromMs)} to {timeOfDay(shown.toMs)}
           </span>
           <Button text="Show all" class="quiet" onClick={() => choose(undefined)} />
         </p>
       )}
     </section>
   );
-}
-
-/** Returns the time of a day in UTC, such as `14:02:11`. */
-function formatClock(timeMs: number): string {
-  return new Date(timeMs).toISOString().slice(11, 19);
 }
 
 /** Returns the time from the first to the last row. Rows are almost in the order of their times. */
