@@ -6,6 +6,8 @@ import { type ImapInbox, SYSTEM_FLAGS } from './imap-inbox.ts';
 export class FolderView implements FolderWatcher {
   /** The items in the order of their sequence numbers, which start with 1. */
   readonly items: Item[];
+  /** The UID that the next message would have got when the session was last told of changes. */
+  uidNext: number;
   /** The items that no session has shown before this one. They have the flag `\Recent`. */
   readonly recent = new Set<Item>();
   readonly #removed = new Set<Item>();
@@ -22,6 +24,7 @@ export class FolderView implements FolderWatcher {
     readonly onChange: () => void,
   ) {
     this.items = [...folder.items];
+    this.uidNext = folder.uidNext;
     this.#claimRecent(this.items);
     this.#knownKeywords = inbox.keywords.size;
     folder.watchers.add(this);
@@ -54,6 +57,7 @@ export class FolderView implements FolderWatcher {
     this.#changed.clear();
     const known = this.items.at(-1)?.uid ?? 0;
     const added = this.folder.items.slice(indexOfUid(this.folder.items, known + 1));
+    this.uidNext = this.folder.uidNext;
     if (added.length > 0) {
       for (const item of added) this.items.push(item);
       this.#claimRecent(added);

@@ -33,4 +33,31 @@ describe('flags over IMAP', () => {
     expect(told).toEqual([expect.stringMatching(/^1 FETCH \(.*FLAGS/)]);
     expect(told[0]).not.toContain('\\Flagged');
   });
+
+  test('STATUS of the open folder counts what the session has been told, and of another folder all', async () => {
+    await using running = await startImap();
+    const [talk, other] = [await running.session('INBOX'), await running.session()];
+    const status = async (asked: typeof talk) => {
+      const [line = '', ...told] = await asked.ok('STATUS INBOX (MESSAGES UIDNEXT UNSEEN RECENT)');
+      const numbers = Object.fromEntries(
+        Array.from(line.matchAll(/([A-Z]+) (\d+)/g), ([, name, n]) => [name, Number(n)]),
+      );
+      return { numbers, told };
+    };
+    const before = await status(talk);
+    await running.receive('Not told yet');
+    const { numbers, told } = await status(talk);
+    expect(numbers).toEqual(before.numbers);
+    expect(told).toContain(`${Number(before.numbers.MESSAGES) + 1} EXISTS`);
+    const after = {
+      MESSAGES: Number(before.numbers.MESSAGES) + 1,
+      UIDNEXT: Number(before.numbers.UIDNEXT) + 1,
+      UNSEEN: Number(before.numbers.UNSEEN) + 1,
+      RECENT: Number(before.numbers.RECENT) + 1,
+    };
+    expect((await status(talk)).numbers).toEqual(after);
+    expect((await status(other)).numbers).toEqual({ ...after, RECENT: 0 });
+    await running.receive('Seen by the other session at once');
+    expect((await status(other)).numbers).toMatchObject({ MESSAGES: after.MESSAGES + 1, RECENT: 1 });
+  });
 });

@@ -9,7 +9,7 @@ import {
   writeString,
 } from '../../../service/imap/argument.ts';
 import { expungeItems } from '../../../service/imap/change-folders.ts';
-import type { Folder, FolderName } from '../../../service/imap/folder.ts';
+import type { Folder, FolderName, Item } from '../../../service/imap/folder.ts';
 import { FOLDER_NAMES, FOLDERS, findFolderName, matchFolders } from '../../../service/imap/folder.ts';
 import type { ImapInbox } from '../../../service/imap/imap-inbox.ts';
 import type { FolderView } from '../../../service/imap/view.ts';
@@ -96,12 +96,32 @@ function optionsOf(options: readonly Argument[]): string[] {
   return options.flatMap((option) => (isList(option) ? [] : needText(option, 'An option').toUpperCase()));
 }
 
-const STATUS_ITEMS: Readonly<Record<string, (folder: Folder, account: Account) => string | number | Work<number>>> = {
+/** The messages of a folder that STATUS counts. */
+interface CountedFolder {
+  readonly folder: Folder;
+  readonly items: readonly Item[];
+  readonly uidNext: number;
+  readonly recentCount: number;
+}
+
+/** Returns what STATUS counts. Of the open folder, that is what the session knows of it, as with Dovecot. */
+function countedFolderOf({ view }: Session, folder: Folder): CountedFolder {
+  if (view?.folder === folder) {
+    const { items, uidNext, recent } = view;
+    return { folder, items, uidNext, recentCount: recent.size };
+  }
+  const { items, uidNext, recentFrom } = folder;
+  const recentCount = recentFrom === uidNext ? 0 : items.filter(({ uid }) => uid >= recentFrom).length;
+  return { folder, items, uidNext, recentCount };
+}
+
+const STATUS_ITEMS: Readonly<
+  Record<string, (counted: CountedFolder, account: Account) => string | number | Work<number>>
+> = {
   MESSAGES: ({ items }) => items.length,
-  RECENT: ({ items, uidNext, recentFrom }) =>
-    recentFrom === uidNext ? 0 : items.filter(({ uid }) => uid >= recentFrom).length,
+  RECENT: ({ recentCount }) => recentCount,
   UIDNEXT: ({ uidNext }) => uidNext,
-  UIDVALIDITY: ({ uidValidity }) => uidValidity,
+  UIDVALIDITY: ({ folder }) => folder.uidValidity,
   *UNSEEN({ items }, { inbox }) {
     let count = 0;
     for (const item of [...items]) {
@@ -119,7 +139,7 @@ const STATUS_ITEMS: Readonly<Record<string, (folder: Folder, account: Account) =
     }
     return size;
   },
-  MAILBOXID: (folder, { inbox }) => `(${mailboxIdOf(inbox, folder)})`,
+  MAILBOXID: ({ folder }, { inbox }) => `(${mailboxIdOf(inbox, folder)})`,
 };
 
 function mailboxIdOf({ id }: ImapInbox, { name }: Folder): string {
@@ -128,11 +148,12 @@ function mailboxIdOf({ id }: ImapInbox, { name }: Folder): string {
 
 async function sendStatus(state: LoggedIn, folder: Folder, wanted: Argument | undefined): Promise<void> {
   const { session, inbox } = state;
+  const counted = countedFolderOf(session, folder);
   // An item that is named several times is computed and shown once.
   const names = new Set(itemsOf(wanted, 'What to show').map((each) => needText(each, 'The item').toUpperCase()));
   const values: string[] = [];
   for (const name of names) {
-    const value = STATUS_ITEMS[name]?.(folder, state);
+    const value = STATUS_ITEMS[name]?.(counted, state);
     if (value === undefined) throw new CommandError(`There is no STATUS item ${name.slice(0, 100)}.`);
     const isWork = typeof value === 'object';
     values.push(`${name} ${isWork ? await session.complete(inbox, value) : value}`);
