@@ -4,8 +4,14 @@ import { CollectedBytes } from './collected-bytes.ts';
 /** The longest command without its literals, and the size of all literals of a command that stores no mail, in bytes. */
 const MAX_COMMAND_BYTES = 64 * 1024;
 
-/** The same before the login. Commands of this size are not counted, so that a stranger takes no room from others. */
+/**
+ * The same before the login, except for ID, whose 30 fields with values of 1,024 octets (RFC 2971, section 3.3) need
+ * more. Commands of this size are not counted, so that a stranger takes no room from others.
+ */
 const SMALL_COMMAND_BYTES = 8 * 1024;
+
+/** How many of the first characters of a command are looked at for its name. */
+const HEAD_LENGTH = 300;
 
 /** The largest number of the protocol (RFC 3501, section 9). */
 const MAX_NUMBER = 0xffff_ffff;
@@ -47,8 +53,8 @@ export class CommandReader {
   #line = new CollectedBytes();
   #lineBytes = 0;
   #tail = '';
-  /** Whether the command is APPEND. */
-  #isMail = false;
+  /** The first characters of the command, up to its first line break. */
+  #head = '';
   /** The literal that is being received; `undefined` if the command is refused, so that the bytes are not kept. */
   #literal: CollectedBytes | undefined;
   /** The number of bytes of the literal that have not arrived yet. */
@@ -114,6 +120,7 @@ export class CommandReader {
 
   /** Reads a piece of a line, and returns how much of it is kept. */
   #readLine(piece: Buffer): Buffer {
+    if (this.#command.line === '') this.#head += piece.toString('latin1', 0, HEAD_LENGTH - this.#head.length);
     const room = Math.max(0, this.#maxBytes() - this.#lineBytes);
     this.#lineBytes += piece.length;
     this.#tail = (this.#tail + piece.toString('latin1', Math.max(0, piece.length - TAIL_LENGTH))).slice(-TAIL_LENGTH);
@@ -124,7 +131,6 @@ export class CommandReader {
 
   #endLine(line: string): ReadEvent | undefined {
     const command = this.#command;
-    if (command.line === '') this.#isMail = /^\S{1,200} append /i.test(line.slice(0, 300));
     command.line += line;
     const size = readLiteralSize(this.#tail);
     this.#tail = '';
@@ -142,6 +148,7 @@ export class CommandReader {
       return size.isSent ? undefined : 'continue';
     }
     this.#command = { line: '', literals: [], refusal: undefined };
+    this.#head = '';
     this.#keptBytes = 0;
     this.#lineBytes = 0;
     this.#literalBytes = 0;
@@ -169,7 +176,7 @@ export class CommandReader {
   /** Counts a literal, and returns the reply that refuses it; `undefined` if the client may send it. */
   #findRefusal(bytes: number): string | undefined {
     this.#literalBytes += bytes;
-    if (!this.#isMail) {
+    if (!this.#isCommand('append')) {
       return this.#literalBytes > this.#maxBytes() ? 'BAD The literals of the command are too long.' : undefined;
     }
     if (!this.#rules.isLoggedIn()) return 'NO Log in first.';
@@ -179,7 +186,13 @@ export class CommandReader {
   }
 
   #maxBytes(): number {
-    return this.#rules.isLoggedIn() ? MAX_COMMAND_BYTES : SMALL_COMMAND_BYTES;
+    return this.#rules.isLoggedIn() || this.#isCommand('id') ? MAX_COMMAND_BYTES : SMALL_COMMAND_BYTES;
+  }
+
+  /** Returns whether the command has this name, which is in lower case. */
+  #isCommand(name: string): boolean {
+    const [, found] = /^\S{1,200} (\w+) /.exec(this.#head) ?? [];
+    return found?.toLowerCase() === name;
   }
 }
 

@@ -134,4 +134,19 @@ describe('the reader of IMAP commands', () => {
       JSON.stringify(['b NOOP', [], null]),
     ]);
   });
+
+  test('accepts ID with all that RFC 2971 allows before the login, and no other command of this size', () => {
+    const field = (index: number) => `"${`${index}`.padEnd(30, 'n')}" "${'\\"'.repeat(1_024)}"`;
+    const fields = Array.from({ length: 30 }, (_, index) => field(index)).join(' ');
+    const literals = fields.replace(/"(\d\d?n+)" "/g, (_, name: string) => `{${name.length}+}\r\n${name} "`);
+    for (const written of [`a Id (${fields})\r\n`, `a ID (${literals})\r\n`]) {
+      const bytes = Buffer.from(written);
+      const whole = readWhole(bytes, false);
+      expect(whole).not.toMatch(/too long/);
+      check(inBytes(bytes), false, whole);
+      expect(read([bytes], { isLoggedIn: false, room: 30_000 }).events.join()).toContain('There is no room.');
+    }
+    const others = [`a LOGIN (${fields})\r\n`, `aID (${fields})\r\n`, `a ID (${fields} ${fields})\r\n`];
+    for (const written of others) expect(readWhole(Buffer.from(written), false)).toMatch(/The command is too long/);
+  });
 });
