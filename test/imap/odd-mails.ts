@@ -30,6 +30,8 @@ const CONTENTS = [
   '\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n\nno end',
   '\nContent-Type: multipart/mixed; boundary=b\n\n--b\n--b\n\n--b--\n',
   '\nContent-Type: message/rfc822\n\nSubject: in\nFrom: a@b.test\n\nbody of the inner mail\n',
+  '\nContent-Type: message/rfc822\n',
+  '\nContent-Type: multipart/mixed; boundary=b\n\n--b--\nnot shown\n',
   "\nContent-Type: application/octet-stream; name*0*=utf-8''a%20; name*1*=b; x=y\nContent-Transfer-Encoding: base64\n\nAAAA\n",
   '\nContent-Type: text\n\nx\n',
   `\n${deepParts(60)}`,

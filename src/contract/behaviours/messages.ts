@@ -68,7 +68,8 @@ export const messageBehaviours = defineBehaviours(
         'a multipart without its boundary is a text; plainBody has no text made from HTML; ' +
         'if there is HTML, htmlBody also has each text that is not an alternative to it; ' +
         'CR is the line end of a mail without LF; a calendar, a winmail.dat or an embedded mail becomes an ' +
-        'attachment; the raw mail stays complete, and the reply of the control call listMail names each part that ' +
+        'attachment; an attachment has the bytes of its part, with the line ends of the mail, but the lines of an ' +
+        'embedded mail end with CRLF; the raw mail stays complete, and the reply of the control call listMail names each part that ' +
         'could not be read',
       { told: 'mail from outside' },
     ),

@@ -114,9 +114,9 @@ function* readField(texts: TextsReader, name: string, pieces: readonly EncodedPi
   texts.endText();
 }
 
-/** Whether a part is read as a text: also a report or a piece of a mail, and a multipart in which no part was found. */
-function isTextual({ type, isSplit, message }: MailPart): boolean {
-  return type === 'text' || (type === 'message' && !message) || (type === 'multipart' && !isSplit);
+/** Whether a part is read as a text: also a report or a piece of a mail. */
+function isTextual({ type, message }: MailPart): boolean {
+  return type === 'text' || (type === 'message' && !message);
 }
 
 /** Where the body of a part is, and how it is encoded. */

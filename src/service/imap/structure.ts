@@ -75,9 +75,6 @@ export function* writeStructure(root: MailPart, text: MailText, isExtended: bool
   return yield* writer.write(root);
 }
 
-/** A `multipart` without parts is shown with this empty part, because IMAP has no empty list of parts. */
-const EMPTY_PART = '"text" "plain" ("charset" "us-ascii") NIL NIL "7bit" 0 0';
-
 /** How much of the header of a mail within a mail is read for its ENVELOPE. */
 const MAX_INNER_HEADER = 64 * 1024;
 
@@ -104,7 +101,6 @@ class StructureWriter {
     if (type !== 'multipart') return `(${yield* this.#writeLeaf(part, parameters)}${extension})`;
     const inner: string[] = [];
     for (const each of parts) inner.push(yield* this.write(each));
-    if (parts.length === 0) inner.push(`(${EMPTY_PART}${this.#isExtended ? ' NIL NIL NIL NIL' : ''})`);
     const shown = this.#isExtended ? ` ${writeParameters(parameters)}` : '';
     return `(${inner.join('')} ${writeString(subtype)}${shown}${extension})`;
   }

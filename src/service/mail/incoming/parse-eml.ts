@@ -219,12 +219,9 @@ function alternativeOf(part: MailPart): MailPart {
   return part;
 }
 
-function decodePart(part: MailPart, mailText: string): Uint8Array<ArrayBuffer> {
-  return decodeBody(encodedBodyOf(mailText, part), part.fields['content-transfer-encoding']);
-}
-
 function readText({ part, parameters }: Leaf, mailText: string): string {
-  const text = decodeText(decodePart(part, mailText), parameters.charset);
+  const bytes = decodeBody(encodedBodyOf(mailText, part), part.fields['content-transfer-encoding']);
+  const text = decodeText(bytes, parameters.charset);
   if (parameters.format?.toLowerCase() !== 'flowed') return text;
   // A line that ends with a space continues on the next line, unless it is the `-- ` before a signature (RFC 3676).
   return text.replace(/^ /gm, '').replace(/(?<!^--) \n/gm, parameters.delsp?.toLowerCase() === 'yes' ? '' : ' ');
@@ -245,15 +242,15 @@ export function fileNameOf(mediaType: string): string {
   return FILE_NAMES[mediaType] ?? 'attachment';
 }
 
+/** A file has the bytes of its part, with the line ends that the mail has: those that IMAP shows, and that are signed. */
 function toFile({ part, parameters, mediaType }: Leaf, mailText: string): AttachedFile {
-  const isCalendar = mediaType === 'text/calendar' || mediaType === 'application/ics';
   const [disposition, type] = ['content-disposition', 'content-type'].map(
     (name) => parseParameters(decodeRawField(part.fields[name] ?? '', mailText)).parameters,
   );
-  let bytes = decodePart(part, mailText);
-  if (isCalendar) bytes = new TextEncoder().encode(`${decodeText(bytes, parameters.charset).trimEnd()}\n`);
+  let bytes = decodeBody(mailText.slice(part.bodyStart, part.bodyEnd), part.fields['content-transfer-encoding']);
   // The lines of an attached mail must end with CRLF, as in every mail.
   if (mediaType === 'message/rfc822') bytes = bytesOf(toBinary(bytes).replace(/\r?\n/g, '\r\n'));
+  const isCalendar = mediaType === 'text/calendar' || mediaType === 'application/ics';
   const method = isCalendar && parameters.method ? `; method=${parameters.method.toUpperCase()}` : '';
   const name = toCleanLine(decodeWords(disposition?.filename ?? type?.name ?? ''));
   return {

@@ -65,8 +65,9 @@ function decodeQuoted(text: string): Uint8Array<ArrayBuffer> {
   let size = 0;
   for (let index = 0; index < text.length; index += 1) {
     const isEquals = text.charCodeAt(index) === EQUALS;
-    if (isEquals && text[index + 1] === '\n') {
-      index += 1;
+    const breakLength = isEquals ? breakLengthAt(text, index + 1) : 0;
+    if (breakLength > 0) {
+      index += breakLength;
       continue;
     }
     // `byte` is negative if one of the two characters after `=` is no hexadecimal digit.
@@ -76,6 +77,12 @@ function decodeQuoted(text: string): Uint8Array<ArrayBuffer> {
     if (byte >= 0) index += 2;
   }
   return bytes.slice(0, size);
+}
+
+/** Returns the length of the line break at a position; 0 if there is none. */
+function breakLengthAt(text: string, index: number): number {
+  if (text[index] === '\n') return 1;
+  return text[index] === '\r' && text[index + 1] === '\n' ? 2 : 0;
 }
 
 const BASE64_DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';

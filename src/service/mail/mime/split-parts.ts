@@ -81,6 +81,23 @@ const [TAB, LF, CR, SPACE, DASH] = [0x09, 0x0a, 0x0d, 0x20, 0x2d];
 /** How many characters are read between two pauses. */
 const PAUSE_LENGTH = 16 * 1024;
 
+/** Creates a part of which nothing has been read: an empty text without a header. */
+function createPart(start: number, parent: MailPart | undefined): MailPart {
+  return {
+    parent,
+    headerStart: start,
+    bodyStart: start,
+    bodyEnd: start,
+    type: 'text',
+    subtype: 'plain',
+    hasMediaType: false,
+    fields: {},
+    parameters: {},
+    parts: [],
+    isSplit: false,
+  };
+}
+
 /** Splits a mail into its parts. Each line is read once, however deep the parts are nested. */
 class MailSplitter {
   readonly #text: MailText;
@@ -136,19 +153,7 @@ class MailSplitter {
   }
 
   #open(start: number, parent: MailPart | undefined): MailPart {
-    const part: MailPart = {
-      parent,
-      headerStart: start,
-      bodyStart: start,
-      bodyEnd: start,
-      type: 'text',
-      subtype: 'plain',
-      hasMediaType: false,
-      fields: {},
-      parameters: {},
-      parts: [],
-      isSplit: false,
-    };
+    const part = createPart(start, parent);
     this.#partCount += 1;
     this.#openParts.push({ part, isInHeader: true });
     return part;
@@ -260,8 +265,14 @@ const CONTENT_FIELDS: ReadonlySet<string> = new Set([
   'content-location',
 ]);
 
-/** Splits a mail and the mails within it into parts, as IMAP shows them. Only the fields about the content are read. */
-export function splitMail(mail: MailText): Work<MailPart> {
+/**
+ * Splits a mail and the mails within it into parts, as IMAP shows them. Only the fields about the content are read.
+ *
+ * IMAP has no `multipart` without a part and no `message/rfc822` without a mail (RFC 3501, section 9: body-type-mpart,
+ * body-type-msg). Where a mail has one, because no boundary was found or the limits are reached, it contains one part
+ * without a header, which has all of its text.
+ */
+export function* splitMail(mail: MailText): Work<MailPart> {
   const options: SplitOptions = {
     maxDepth: 100,
     maxParts: 10_000,
@@ -270,7 +281,18 @@ export function splitMail(mail: MailText): Work<MailPart> {
     emptyLine: /^\r?\n$/,
     listFields: (text, from, to) => listNamedFields(text, from, to, CONTENT_FIELDS),
   };
-  return new MailSplitter(mail, options).split();
+  const root = yield* new MailSplitter(mail, options).split();
+  for (const part of listParts(root)) {
+    if (part.type === 'multipart' && part.parts.length === 0) part.parts.push(createOnlyPart(part));
+    if (part.type === 'message' && part.subtype === 'rfc822') part.message ??= createOnlyPart(part);
+  }
+  return root;
+}
+
+/** Creates the part of a container in which no part was found. What is around a boundary is not the text of a part. */
+function createOnlyPart(parent: MailPart): MailPart {
+  const start = parent.isSplit ? parent.bodyEnd : parent.bodyStart;
+  return { ...createPart(start, parent), bodyEnd: parent.bodyEnd };
 }
 
 /** How long a line is searched for the name of a field. */
