@@ -268,9 +268,9 @@ const CONTENT_FIELDS: ReadonlySet<string> = new Set([
 /**
  * Splits a mail and the mails within it into parts, as IMAP shows them. Only the fields about the content are read.
  *
- * IMAP has no `multipart` without a part and no `message/rfc822` without a mail (RFC 3501, section 9: body-type-mpart,
- * body-type-msg). Where a mail has one, because no boundary was found or the limits are reached, it contains one part
- * without a header, which has all of its text.
+ * IMAP has no `multipart` without a part and no `message/rfc822` without a mail (RFC 3501, section 9). Where a
+ * mail has one, because no boundary was found or the limits are reached, it contains one part without a header, which
+ * has all of its text.
  */
 export function* splitMail(mail: MailText): Work<MailPart> {
   const options: SplitOptions = {
