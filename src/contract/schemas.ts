@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isBytes } from '../basics/base64.ts';
+import { foldAddress, isDomainName, toAsciiDomain } from '../basics/domain-name.ts';
 import { lazy } from '../basics/lazy-schema.ts';
-import { isDomainName, isUrlWithScheme, MAX_URL_LENGTH } from '../basics/text.ts';
+import { isUrlWithScheme, MAX_URL_LENGTH } from '../basics/text.ts';
 
 /** An id assigned by the service (service document, section 2). */
 export const uuid = lazy(() => z.uuid());
@@ -68,13 +69,13 @@ function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((part) => isShallow(part, levels - 1));
 }
 
-/** A domain name; parsing converts it to lower case. */
+/** A domain name; parsing converts it to lower case and to its ASCII form (IDNA). */
 export const domainName = lazy(() =>
   z
     .string({ error: expected('a string') })
     .max(253, { error: 'must be at most 253 characters long', abort: true })
     .refine((value) => isDomainName(value), 'must be a domain name such as example.com')
-    .transform((value) => value.toLowerCase())
+    .transform(toAsciiDomain)
     .meta({ type: 'string', format: 'hostname' }),
 );
 
@@ -93,11 +94,11 @@ export const username = lazy(() =>
   ),
 );
 
-/** A name in a request path. Names are compared in lower case. */
+/** A domain or an address in a request path. It is compared in lower case, with the domain in its ASCII form. */
 export const nameInRequest = lazy(() =>
   z
     .string()
-    .transform((value) => value.toLowerCase())
+    .transform((value) => (value.includes('@') ? foldAddress(value) : toAsciiDomain(value)))
     .meta({ type: 'string' }),
 );
 
