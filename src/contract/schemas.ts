@@ -36,10 +36,22 @@ export function url(protocol: RegExp, message: string) {
     .meta({ format: 'uri' });
 }
 
+const ONE_LINE = 'must be a single line';
+
+const isOneLine = (value: string) => !/[\r\n\0]/.test(value);
+
 /** A text on one line, with a maximum length, which is safe in a mail header. */
 export function line(maxLength: number) {
-  return text(maxLength).refine((value) => !/[\r\n\0]/.test(value), 'must be a single line');
+  return text(maxLength).refine(isOneLine, ONE_LINE);
 }
+
+/** The name of a person beside an address. Surrounding white space is removed; an empty name becomes null. */
+export const displayName = lazy(() =>
+  line(200)
+    .trim()
+    .transform((name) => (name === '' ? null : name))
+    .nullish(),
+);
 
 /** A text that is not empty; surrounding white space is removed. */
 export function name(maxLength: number) {
@@ -109,7 +121,9 @@ export const mailBody = lazy(() => text(500_000));
 export const MAX_SUBJECT_LENGTH = 998;
 
 /** The subject of a mail, on one line. */
-export const subject = lazy(() => line(MAX_SUBJECT_LENGTH));
+export const subject = lazy(() =>
+  text(MAX_SUBJECT_LENGTH).refine(isOneLine, { error: ONE_LINE, params: { assumption: 'sending.subject' } }),
+);
 
 /** The body of every error reply. With the behaviour `errors.shape=error-only`, it has no `code`. */
 export const errorBody = lazy(() =>

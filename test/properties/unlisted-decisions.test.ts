@@ -2,7 +2,13 @@ import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
-import { BEHAVIOUR_IDS, type BehaviourDefinition, BEHAVIOURS, parseBehaviours } from '../../src/contract/behaviours.ts';
+import {
+  BEHAVIOURS,
+  type BehaviourDefinition,
+  type BehaviourId,
+  parseBehaviours,
+} from '../../src/contract/behaviours.ts';
+import { HOSTILE_FILE_HEADERS } from '../../src/contract/header-fields.ts';
 import { createOpenApi } from '../../src/contract/openapi/create-openapi.ts';
 import { formsOf, type Json, type OpenApiOperation, operationsIn } from '../../src/contract/openapi/document.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '../../src/contract/operations.ts';
@@ -11,31 +17,41 @@ import { CALLS } from '../support/openapi-examples.ts';
 /*
  * Looks for decisions that no entry of the ledger states. Each field of each operation is sent in every odd form: absent,
  * null, empty, of white space, padded, in capital letters, with a line break, as long as allowed and one longer, twice,
- * of a wrong type. The OpenAPI document says whether a form is valid. An entry must explain everything that it does not
- * say: that a valid form is refused, that an invalid one is accepted, that the stored value is not the one that was
- * sent, and each outcome of the forms in `ALWAYS_A_DECISION`. The reply must name the entry, and not already name it for
- * a usual value of the field.
+ * of a wrong type. The OpenAPI document says whether a form is valid. An entry must explain what it does not say: that a
+ * valid form is refused, that an invalid one is accepted, that the stored value is not the one that was sent, and what
+ * the forms in `NEVER_STATED` mean. The reply must name the entry, and must not name it for a usual value of the field.
  *
  * A failure names the operation, the field and the form. Then add an entry (src/contract/behaviours/README.md) and let
- * the code read it, or give the outcome to the schema.
+ * the code record it; or let the schema state the outcome.
  */
 
-/** What the service document itself says of a form: `operation field form`, and the section. */
-const STATED: Readonly<Record<string, string>> = {
-};
-
 /** The forms of which a schema can say that they are accepted, but not what they mean. */
-const ALWAYS_A_DECISION: ReadonlySet<string> = new Set(['null', 'twice in the array', 'repeated in the query', 'unknown']);
+const NEVER_STATED: ReadonlySet<string> = new Set(['null', 'twice in the array', 'repeated in the query']);
 
-/** Names of entries that a reply names because it is an error, whatever the error is about. */
+/** Entries that a reply names because it is an error, whatever the error is about. */
 const OF_EVERY_ERROR: readonly string[] = ['errors.shape', 'errors.statuses', 'errors.codes'];
 
-/** Fields that may have the same value in any number of resources, because they name nothing. */
-const CONTENT = ['subject', 'plainBody', 'htmlBody', 'to', 'cc', 'bcc', 'description', 'displayName', 'domain', 'replyTo'];
+/**
+ * Outcomes that are explained in another way: by an entry that the reply also names for a usual value, or that the reply
+ * to reading the resource names; or by the reason why there is no decision.
+ */
+const EXPLAINED: readonly (readonly [
+  outcome: RegExp,
+  by: { readonly entry: BehaviourId } | { readonly noDecision: string },
+])[] = [
+  [/^createInbox domain absent$/, { entry: 'inboxes.default-domain' }],
+  [/^forwardMessage (?:plainBody|htmlBody) /, { entry: 'sending.forward.body' }],
+  [/ (?:to|cc|bcc) in capital letters$/, { entry: 'messages.addresses' }],
+  [/ (?:limit|offset) 01$/, { entry: 'messages.list.pagination' }],
+  [/^(?:create|update)Draft (?:to|cc|bcc) twice in the array$/, { noDecision: 'the list is kept as it was sent' }],
+  [/^createDraft again$/, { noDecision: 'a draft has nothing that could be the same' }],
+  [/^createTenant again$/, { entry: 'requests.equal-names' }],
+  [/^addInboxAddress again$/, { entry: 'inboxes.addresses.create.reply' }],
+];
 
 const id = (kind: string, number = 1) => `ac3e0000-000${kind}-4000-8000-00000000000${number}`;
 
-/** A usual value of each field for which the schema does not give one. */
+/** A usual value of each field for which neither the schema nor the example of the operation gives one. */
 const USUAL: Readonly<Record<string, unknown>> = {
   url: 'https://agent.acme.test/mail',
   workspaceId: id('2'),
@@ -44,27 +60,37 @@ const USUAL: Readonly<Record<string, unknown>> = {
   inbox: id('3'),
   replyToMessageId: id('6'),
   email: 'kim@visitor.test',
-  'verifyEmail email': 'helpdesk@acme.test',
-  'addInboxAddress email': 'help@acme.test',
   replyTo: 'kim@visitor.test',
   to: 'dana@customer.test',
-  cc: 'dana@customer.test',
-  bcc: 'dana@customer.test',
+  cc: 'billing@acme.test',
+  bcc: 'outreach@acme.test',
   domain: 'acme.example',
-  'createInbox domain': 'acme.test',
+  'forwardMessage cc': 'kim@visitor.test',
   'getMetrics from': '2026-01-01T00:00:00.000Z',
   'getMetrics to': '2027-01-01T00:00:00.000Z',
 };
+
+/** Requests in which an odd value of one field has no other consequence than its own. */
+const BASES: { readonly [Id in OperationId]?: { readonly params?: Readonly<Record<string, string>>; body?: object } } =
+  {
+    sendMessage: { body: { to: 'dana@customer.test', subject: 'Your login', verified: true } },
+    deleteDraft: { params: { id: id('3'), draftId: id('9') } },
+  };
 
 const DOCUMENT = createOpenApi(parseBehaviours());
 const OPERATIONS_BY_ID = new Map(
   operationsIn(DOCUMENT).map(({ operation }) => [operation.operationId as OperationId, operation]),
 );
-
-const ajv = addFormats.default(new Ajv({ strict: false, coerceTypes: false }));
-const ajvOfQueries = addFormats.default(new Ajv({ strict: false, coerceTypes: true }));
+const ajv = addFormats.default(new Ajv({ strict: false }));
 
 type Fields = Readonly<Record<string, unknown>>;
+
+interface Row {
+  readonly method: string;
+  readonly path: string;
+}
+
+const rowOf = (operationId: OperationId): Row => OPERATIONS[operationId];
 
 /** A request: the values of the path, the query as a text, and the body. */
 interface Sent {
@@ -76,21 +102,22 @@ interface Sent {
 interface Outcome {
   readonly status: number;
   readonly json: Fields;
+  readonly headers: Headers;
   readonly named: readonly string[];
 }
 
-/** A field of an operation. */
 interface Field {
   readonly place: 'body' | 'query';
   readonly name: string;
   readonly schema: Json;
 }
 
-/** A form of a field: what is sent instead of a usual value. `undefined` means that the field is absent. */
+/** A form of a field: its name, and what is sent; `undefined` means that the field is absent. */
 type Form = readonly [name: string, value: unknown];
 
-const bodySchemaOf = (operation: OpenApiOperation): Json | undefined =>
-  operation.requestBody?.content['application/json']?.schema;
+function bodySchemaOf(operation: OpenApiOperation): Json | undefined {
+  return operation.requestBody?.content['application/json']?.schema;
+}
 
 function fieldsOf(operation: OpenApiOperation): Field[] {
   const properties = (bodySchemaOf(operation)?.properties ?? {}) as Readonly<Record<string, Json>>;
@@ -99,208 +126,394 @@ function fieldsOf(operation: OpenApiOperation): Field[] {
   return [...inBody, ...parameters.map(({ name, schema }): Field => ({ place: 'query', name, schema }))];
 }
 
-/** Returns every form of a value, those within `anyOf` included. */
-function allForms(schema: Json): readonly Json[] {
+/** Returns the forms that a schema allows, also those within its forms. */
+function allFormsOf(schema: Json): readonly Json[] {
   const forms = formsOf(schema);
-  return forms.length === 1 && forms[0] === schema ? forms : forms.flatMap(allForms);
+  return forms.length === 1 && forms[0] === schema ? forms : forms.flatMap(allFormsOf);
 }
 
-function usualValue(operationId: OperationId, { name, schema }: Pick<Field, 'name' | 'schema'>): unknown {
-  const known = CALLS[operationId]?.body as Fields | undefined;
-  const given = USUAL[`${operationId} ${name}`] ?? known?.[name] ?? USUAL[name];
-  if (given !== undefined) return given;
-  const [{ type, enum: values, items }] = allForms(schema) as readonly [Json];
+function usualValueOf(operationId: OperationId, { name, schema }: Pick<Field, 'name' | 'schema'>): unknown {
+  const given = (CALLS[operationId]?.body as Fields | undefined)?.[name];
+  const known = USUAL[`${operationId} ${name}`] ?? given ?? USUAL[name];
+  if (known !== undefined) return known;
+  const [{ type, enum: values, items }] = allFormsOf(schema) as readonly [Json];
   if (Array.isArray(values)) return values[0];
   if (type === 'boolean') return true;
   if (type === 'integer') return 1;
   if (type === 'object') return { order: 7 };
-  if (type === 'array') return [usualValue(operationId, { name, schema: items as Json })];
+  if (type === 'array') return [usualValueOf(operationId, { name, schema: items as Json })];
   return name.toLowerCase();
 }
 
-/** Makes a text of this length that is like a usual value: an address, a URL, a host name or a word. */
+/** Makes a text of this length that is of the same kind as a usual one: a URL, an address, a host name or a word. */
 function stretch(usual: string, length: number): string {
-  if (usual.includes('://')) return usual + 'a'.repeat(length - usual.length);
   const missing = length - usual.length;
+  if (usual.includes('://') || !/^\S+\.\w+$/.test(usual)) return usual + 'a'.repeat(missing);
   if (usual.includes('@')) {
     const [local = '', domain = ''] = usual.split('@');
-    const longLocal = local + 'a'.repeat(Math.min(64 - local.length, Math.max(0, missing)));
+    const longLocal = local + 'a'.repeat(Math.min(64 - local.length, missing));
     return `${longLocal}@${stretch(domain, length - longLocal.length - 1)}`;
   }
-  if (!usual.includes('.')) return usual + 'a'.repeat(missing);
-  const labels = Array.from({ length: Math.ceil(missing / 60) }, () => `${'a'.repeat(59)}.`).join('');
-  const rest = missing - labels.length;
-  return rest < 0 ? labels.slice(-missing) + usual : 'a'.repeat(rest) + labels + usual;
+  const labels = `${'a'.repeat(59)}.`.repeat(Math.ceil(missing / 60));
+  return `${labels.slice(labels.length - missing).replace(/^\./, 'a')}${usual}`;
 }
 
-/** Lists the forms of a field in a body. */
-function formsOfBody({ schema }: Field, usual: unknown): Form[] {
-  const forms: Form[] = [['absent', undefined], ['null', null]];
-  const types = allForms(schema).map(({ type }) => type);
-  const others: [string, unknown][] = [['a number', 7], ['a text', 'maybe'], ['a boolean', true], ['an array', ['a']], ['an object', { a: 1 }]];
-  const names: Readonly<Record<string, string>> = { string: 'a text', boolean: 'a boolean', array: 'an array', object: 'an object' };
-  forms.push(...others.filter(([name]) => !types.some((type) => names[String(type)] === name)));
+const KINDS: readonly (readonly [type: string, name: string, value: unknown])[] = [
+  ['number', 'a number', 7],
+  ['string', 'a text', 'maybe'],
+  ['boolean', 'a boolean', true],
+  ['array', 'an array', ['a']],
+  ['object', 'an object', { a: 1 }],
+];
+
+function formsOfBodyField({ schema }: Field, usual: unknown): Form[] {
+  const allowed = allFormsOf(schema);
+  const types = allowed.map(({ type }) => type);
+  const forms: Form[] = [
+    ['absent', undefined],
+    ['null', null],
+    ...KINDS.filter(([type]) => !types.includes(type)).map(([, name, value]): Form => [name, value]),
+  ];
   if (typeof usual === 'string') {
-    const { maxLength } = allForms(schema).find(({ type }) => type === 'string') ?? {};
-    forms.push(['empty', ''], ['white space', ' \t '], ['padded', ` ${usual} `], ['in capital letters', usual.toUpperCase()]);
-    forms.push(['with a line break', `${usual}\r\n${usual}`], ['with a zero byte', `${usual}\0`], ['with a tab', `a\t${usual}`]);
-    forms.push(['not in ASCII', usual.replace(/[a-z](?=[^a-z]*$)/i, 'ü')]);
+    forms.push(
+      ['empty', ''],
+      ['white space', ' \t '],
+      ['padded', ` ${usual} `],
+      ['in capital letters', usual.toUpperCase()],
+      ['with a line break', `${usual}\r\n${usual}`],
+      ['with a zero byte', `${usual}\0`],
+      ['with a tab', `a\t${usual}`],
+      ['not in ASCII', usual.replace(/[a-z](?=[^a-z]*$)/i, 'ü')],
+      ['not composed', usual.replace(/[a-z](?=[^a-z]*$)/i, 'u\u0308')],
+    );
+    const { maxLength } = allowed.find(({ type }) => type === 'string') ?? {};
     if (typeof maxLength === 'number') {
       forms.push(['longest', stretch(usual, maxLength)], ['longer than allowed', stretch(usual, maxLength + 1)]);
     }
   }
-  const array = allForms(schema).find(({ type }) => type === 'array');
+  const array = allowed.find(({ type }) => type === 'array');
   if (array) {
     const [item] = [usual].flat();
-    const { maxItems = 100 } = array as { maxItems?: number };
-    forms.push(['an empty array', []], ['twice in the array', [item, item]], ['an array with null', [item, null]], ['an array with a number', [7]]);
-    forms.push(['an array with an empty text', ['']], ['more items than allowed', Array.from({ length: maxItems + 1 }, () => item)]);
+    forms.push(
+      ['an empty array', []],
+      ['twice in the array', [item, item]],
+      ['an array with null', [item, null]],
+      ['an array with a number', [7]],
+      ['an array with an empty text', ['']],
+      ['more items than allowed', Array.from({ length: Number(array.maxItems ?? 100) + 1 }, () => item)],
+    );
   }
   if (types.includes('object')) forms.push(['an empty object', {}], ['an object with null', { a: null }]);
   return forms;
 }
 
-/** Lists the forms of a parameter of a query; each value is a text of the query. */
-function formsOfQuery({ name, schema }: Field, usual: unknown): Form[] {
-  const text = String(usual);
-  const pair = (value: string) => `${name}=${encodeURIComponent(value)}`;
-  const forms: [string, string | undefined][] = [
+/** Lists the forms of a parameter of a query. Each value is a part of the query. */
+function formsOfParameter({ name, schema }: Field, usual: unknown): Form[] {
+  const pair = (value: unknown) => `${name}=${encodeURIComponent(String(value))}`;
+  const numbers = ['0', '-1', '1.5', '1e1', '01', '+1', '0x1', '201', '99999999999999999999'];
+  return [
     ['absent', undefined],
     ['empty', pair('')],
     ['white space', pair(' ')],
-    ['padded', pair(` ${text} `)],
-    ['in capital letters', pair(text.toUpperCase())],
+    ['padded', pair(` ${usual} `)],
+    ['in capital letters', pair(String(usual).toUpperCase())],
     ['of another kind', pair('maybe')],
     ['null', pair('null')],
-    ['repeated in the query', `${pair(text)}&${pair(text)}`],
+    ['repeated in the query', `${pair(usual)}&${pair(usual)}`],
+    ...(schema.type === 'integer' ? numbers.map((number): Form => [number, pair(number)]) : []),
   ];
-  if (schema.type === 'integer') {
-    for (const number of ['0', '-1', '1.5', '1e1', '01', '+1', '0x1', '201', '99999999999999999999']) forms.push([number, pair(number)]);
-  }
-  return forms;
 }
 
-/** Whether the OpenAPI document says that a request is valid. */
-function isValid(operation: OpenApiOperation, field: Field, { query, body }: Sent): boolean {
-  if (field.place === 'body') return ajv.validate(bodySchemaOf(operation) ?? {}, body) === true;
-  const value = new URLSearchParams(query).get(field.name);
-  return value === null || ajvOfQueries.validate({ properties: { value: field.schema } }, { value }) === true;
+/** Returns whether the OpenAPI document says that a request is valid. */
+function isValid(operation: OpenApiOperation, { place, name, schema }: Field, { query, body }: Sent): boolean {
+  if (place === 'body') return ajv.validate(bodySchemaOf(operation) ?? {}, body);
+  const text = new URLSearchParams(query).get(name);
+  if (text === null) return true;
+  const values: readonly unknown[] = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?)$/.test(text)
+    ? [text, JSON.parse(text)]
+    : [text];
+  return values.some((value) => ajv.validate(schema, value));
 }
 
-async function callOperation(mailbox: Mailbox, operationId: OperationId, { params, query, body }: Sent): Promise<Outcome> {
-  const { method, path }: { readonly method: string; readonly path: string } = OPERATIONS[operationId];
-  const target = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-  const response = await mailbox.fetch(`${mailbox.baseUrl}${target}${query === '' ? '' : `?${query}`}`, {
+async function callOperation(mailbox: Mailbox, operationId: OperationId, sent: Sent, key?: string): Promise<Outcome> {
+  const { method, path } = rowOf(operationId);
+  const target = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(sent.params[name] ?? ''));
+  const response = await mailbox.fetch(`${mailbox.baseUrl}${target}${sent.query === '' ? '' : `?${sent.query}`}`, {
     method,
-    headers: { 'X-API-Key': CALLS[operationId]?.key ?? mailbox.keys.acme.tenant },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    headers: { 'X-API-Key': key ?? CALLS[operationId]?.key ?? mailbox.keys.acme.tenant },
+    ...(sent.body !== undefined && { body: JSON.stringify(sent.body) }),
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   const named = response.headers.get('x-mock-assumed')?.split(', ') ?? [];
-  return { status: response.status, json: isJson ? JSON.parse(text) : {}, named };
+  return { status: response.status, json: isJson ? JSON.parse(text) : {}, headers: response.headers, named };
 }
 
-/** Returns the resource as the service shows it after a request: by its own operation if there is one. */
-async function readResource(mailbox: Mailbox, operationId: OperationId, sent: Sent, { json }: Outcome): Promise<Fields> {
-  const { method, path }: { readonly method: string; readonly path: string } = OPERATIONS[operationId];
-  const isSending = /\/(?:send|reply|reply-all|forward)(?:\/|$)/.test(path);
-  const own = OPERATION_IDS.find((each) => {
-    const row: { readonly method: string; readonly path: string } = OPERATIONS[each];
-    if (row.method !== 'GET') return false;
-    if (isSending) return each === 'getMessage';
-    return method === 'PATCH' ? row.path === path : new RegExp(`^${RegExp.escape?.(path) ?? path.replace(/[{}]/g, '\\$&')}/\\{\\w+\\}$`).test(row.path);
+/** Finds the operation that reads the resource that another operation creates, changes or sends. */
+function findReader(operationId: OperationId): OperationId | undefined {
+  const { method, path } = rowOf(operationId);
+  if (/\/(?:send|reply|reply-all|forward)(?:\/|$)/.test(path)) return 'getMessage';
+  return OPERATION_IDS.find((each) => {
+    const reader = rowOf(each);
+    if (reader.method !== 'GET') return false;
+    return method === 'PATCH' ? reader.path === path : /^\/\{\w+\}$/.test(reader.path.replace(path, ''));
   });
-  if (!own) return json;
-  const names = Array.from(OPERATIONS[own].path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
-  const last = names.at(-1) ?? '';
-  const added = method === 'PATCH' ? {} : { [last]: String(last === 'domain' ? json.domain : json.id) };
-  const params = { ...sent.params, ...added };
-  return (await callOperation(mailbox, own, { params, query: '', body: undefined })).json;
 }
 
-/** The names that a field has in a reply, if it has another one there. */
-const SHOWN_AS: Readonly<Record<string, string>> = { 'addInboxAddress email': 'address', 'addInboxAddress primary': 'isPrimary' };
+/** Reads the resource after a request. If no operation reads it, the reply to the request shows it. */
+async function readResource(mailbox: Mailbox, operationId: OperationId, sent: Sent, outcome: Outcome) {
+  const reader = findReader(operationId);
+  if (!reader) return outcome;
+  const params = { ...sent.params };
+  const [, last = ''] = /\{(\w+)\}$/.exec(rowOf(reader).path) ?? [];
+  if (rowOf(operationId).method === 'POST')
+    params[last] = String(last === 'domain' ? outcome.json.domain : outcome.json.id);
+  return callOperation(mailbox, reader, { params, query: '', body: undefined });
+}
 
-/** Returns whether a stored value is the one that was sent. One value and a list of it are the same. */
-function isSame(sent: unknown, stored: unknown): boolean {
+/** The names of fields that have another name in a reply. */
+const SHOWN_AS: Readonly<Record<string, string>> = {
+  'addInboxAddress email': 'address',
+  'addInboxAddress primary': 'isPrimary',
+};
+
+/** Returns whether a value that a reply shows is the one that was sent. One value, and a list of it, are the same. */
+function isSame(sent: unknown, shown: unknown): boolean {
   const forms = [sent, [sent], Array.isArray(sent) ? sent.join(', ') : sent];
-  return forms.some((form) => JSON.stringify(form) === JSON.stringify(stored));
+  return forms.some((form) => JSON.stringify(form) === JSON.stringify(shown));
 }
 
-/** Returns whether a field that was not sent has no value. */
-function isUnset(stored: unknown, { schema }: Field): boolean {
-  return stored === schema.default || [undefined, null, '', '[]', false].includes(Array.isArray(stored) ? JSON.stringify(stored) : (stored as never));
+/** Returns whether a field that was not sent has no value, or the default of its schema. */
+function isUnset(shown: unknown, { schema }: Field): boolean {
+  return shown === schema.default || [undefined, null, '', false].includes(shown as never) || isSame([], shown);
 }
 
-/** Returns the entries that explain an outcome: those that a usual value does not lead to, or that name the field. */
-function explanations(outcome: Outcome, usual: Outcome, field: string): string[] {
-  return outcome.named.filter((named) => {
-    if (OF_EVERY_ERROR.includes(named)) return false;
-    const { fields = [] } = BEHAVIOURS[named as keyof typeof BEHAVIOURS] as BehaviourDefinition & { fields?: readonly string[] };
-    return !usual.named.includes(named) || fields.includes(field);
-  });
+/** Returns what an outcome decides that the schema does not state; `undefined` if it decides nothing. */
+function decisionOf(
+  operation: OpenApiOperation,
+  field: Field,
+  [form, value]: Form,
+  sent: Sent,
+  { status, json }: Outcome,
+  shown: Fields,
+): string | undefined {
+  const isAccepted = status < 300;
+  if (isAccepted !== isValid(operation, field, sent)) return `${status} ${String(json.error ?? '')}`.trim();
+  if (!isAccepted) return undefined;
+  if (NEVER_STATED.has(form)) return String(status);
+  if (field.place === 'query') return undefined;
+  const name = SHOWN_AS[`${operation.operationId} ${field.name}`] ?? field.name;
+  const isUpdate = rowOf(operation.operationId as OperationId).method === 'PATCH';
+  if (!(name in shown) || (value === undefined && isUpdate)) return undefined;
+  const isKept = value === undefined ? isUnset(shown[name], field) : isSame(value, shown[name]);
+  return isKept ? undefined : `shown as ${JSON.stringify(shown[name])?.slice(0, 100)}`;
 }
 
-describe('no outcome of an odd value is a decision without an entry in the ledger', () => {
+/** Returns whether an entry explains an outcome: the reply names it, and does not name it for a usual value. */
+function isExplained(outcome: string, named: readonly string[], usual: readonly string[]): boolean {
+  if (named.some((each) => !usual.includes(each) && !OF_EVERY_ERROR.includes(each))) return true;
+  return EXPLAINED.some(([pattern, by]) => pattern.test(outcome) && (!('entry' in by) || named.includes(by.entry)));
+}
+
+const baseOf = (operationId: OperationId): Sent => {
+  const { params = {}, body } = { ...CALLS[operationId], ...BASES[operationId] };
+  return { params, query: '', body: body as Fields | undefined };
+};
+
+/** The words with which an entry of the ledger says in which order a list is, or whether it has pages. */
+const ABOUT_LISTS = {
+  order: /oldest first|newest first|newest-first|ordered by|oldest-first|in the order of/,
+  pages: /\bpage/,
+};
+
+function textOf(entry: string): string {
+  return JSON.stringify(BEHAVIOURS[entry as BehaviourId] satisfies BehaviourDefinition);
+}
+
+describe('no outcome is a decision without an entry in the ledger', () => {
   for (const [operationId, operation] of OPERATIONS_BY_ID) {
     const fields = fieldsOf(operation);
-    test(`${operationId}: ${fields.map(({ name }) => name).join(', ') || 'no fields'}`, async () => {
+    if (fields.length === 0) continue;
+    test(`of any form of a field of ${operationId}`, async () => {
       const mailbox = createMailbox({ seed: 7 });
+      const base = baseOf(operationId);
       const missing: string[] = [];
-      const { params = {}, body } = CALLS[operationId] ?? {};
-      const base: Sent = { params, query: '', body: body as Fields | undefined };
-      const send = (sent: Sent) => callOperation(mailbox, operationId, sent);
-
       for (const field of fields) {
-        const usual = usualValue(operationId, field);
-        const withForm = (value: unknown): Sent => {
-          if (field.place === 'query') return { ...base, query: (value as string | undefined) ?? '' };
+        const usual = usualValueOf(operationId, field);
+        const send = async (value: unknown) => {
+          mailbox.reset();
           const { [field.name]: _, ...others } = base.body ?? {};
-          return { ...base, body: value === undefined ? others : { ...others, [field.name]: value } };
+          const sent: Sent =
+            field.place === 'query'
+              ? { ...base, query: String(value ?? '') }
+              : { ...base, body: value === undefined ? others : { ...others, [field.name]: value } };
+          const outcome = await callOperation(mailbox, operationId, sent);
+          const shown = outcome.status < 300 ? await readResource(mailbox, operationId, sent, outcome) : outcome;
+          return { sent, outcome, shown };
         };
         const usualForm = field.place === 'query' ? `${field.name}=${encodeURIComponent(String(usual))}` : usual;
-        mailbox.reset();
-        const usualOutcome = await send(withForm(usualForm));
-        expect(usualOutcome.status, `${operationId} ${field.name} ${JSON.stringify(usualForm)} ${JSON.stringify(usualOutcome.json)}`).toBeLessThan(300);
-        const forms = field.place === 'query' ? formsOfQuery(field, usual) : formsOfBody(field, usual);
-
-        for (const [form, value] of forms) {
-          mailbox.reset();
-          const sent = withForm(value);
-          const outcome = await send(sent);
-          const isAccepted = outcome.status < 300;
-          const isDetermined = isAccepted === isValid(operation, field, sent);
-          let what = isDetermined ? undefined : `${outcome.status} ${isAccepted ? '' : String(outcome.json.error)}`;
-          if (isAccepted && ALWAYS_A_DECISION.has(form)) what ??= `${outcome.status}`;
-          if (isAccepted && field.place === 'body' && what === undefined) {
-            const shown = await readResource(mailbox, operationId, sent, outcome);
-            const name = SHOWN_AS[`${operationId} ${field.name}`] ?? field.name;
-            const isKept = value === undefined ? isUnset(shown[name], field) : !(name in shown) || isSame(value, shown[name]);
-            if (!isKept && OPERATIONS[operationId].method === 'POST') what = `stored as ${JSON.stringify(shown[name])?.slice(0, 100)}`;
-            if (!isKept && OPERATIONS[operationId].method === 'PATCH' && value !== undefined) what = `stored as ${JSON.stringify(shown[name])?.slice(0, 100)}`;
-          }
-          if (what === undefined || `${operationId} ${field.name} ${form}` in STATED) continue;
-          if (explanations(outcome, usualOutcome, field.name).length === 0)
-            missing.push(`${operationId}, ${field.name}, ${form}: ${what}`);
+        const { outcome: expected } = await send(usualForm);
+        expect([field.name, usualForm, expected.status < 300, expected.json.error]).toEqual([
+          field.name,
+          usualForm,
+          true,
+          undefined,
+        ]);
+        const forms = field.place === 'query' ? formsOfParameter(field, usual) : formsOfBodyField(field, usual);
+        for (const form of forms) {
+          const { sent, outcome, shown } = await send(form[1]);
+          const decision = decisionOf(operation, field, form, sent, outcome, shown.json);
+          if (decision === undefined) continue;
+          const name = `${operationId} ${field.name} ${form[0]}`;
+          // The reply to reading the resource counts only for the entries of the table, because it names many others.
+          const isStated =
+            isExplained(name, outcome.named, expected.named) ||
+            isExplained(name, [...outcome.named, ...shown.named], [...expected.named, ...shown.named]);
+          if (!isStated) missing.push(`${name}: ${decision}`);
         }
-      }
-
-      // The same request twice: two resources with the same name.
-      // An unknown field, and a query that nobody knows.
-      mailbox.reset();
-      const first = await send(base);
-      mailbox.reset();
-      const unknown: readonly (readonly [string, Sent])[] = [
-        ['an unknown parameter', { ...base, query: 'odd=1' }],
-        ...(OPERATIONS[operationId].method === 'GET' ? [] : [['an unknown field', { ...base, body: { ...base.body, odd: 1 } }] as const]),
-      ];
-      for (const [form, sent] of unknown) {
-        mailbox.reset();
-        if (explanations(await send(sent), first, '').length === 0) missing.push(`${operationId}, ${form}`);
       }
       expect(missing).toEqual([]);
     });
   }
 
+  test('of an unknown field, an unknown parameter, an update of nothing, or an id in another form', async () => {
+    const mailbox = createMailbox({ seed: 7 });
+    const missing: string[] = [];
+    for (const operationId of OPERATION_IDS) {
+      const { method } = rowOf(operationId);
+      const base = baseOf(operationId);
+      const send = async (sent: Sent) => {
+        mailbox.reset();
+        return callOperation(mailbox, operationId, sent);
+      };
+      const changeParams = (change: (value: string) => string) =>
+        Object.fromEntries(Object.entries(base.params).map(([name, value]) => [name, change(value)]));
+      const odd: [form: string, sent: Sent][] = [['unknown parameter', { ...base, query: 'odd=1' }]];
+      if (method !== 'GET') odd.push(['unknown field', { ...base, body: { ...base.body, odd: 1 } }]);
+      if (method === 'PATCH') odd.push(['update of nothing', { ...base, body: {} }]);
+      if (Object.keys(base.params).length > 0) {
+        odd.push(['id in capital letters', { ...base, params: changeParams((value) => value.toUpperCase()) }]);
+        if (!/domain|address/.test(Object.keys(base.params).join())) {
+          odd.push(['malformed id', { ...base, params: changeParams(() => 'odd') }]);
+        }
+      }
+      const usual = await send(base);
+      for (const [form, sent] of odd) {
+        const { status, named } = await send(sent);
+        if (!isExplained(`${operationId} ${form}`, named, usual.named))
+          missing.push(`${operationId} ${form}: ${status}`);
+      }
+    }
+    expect(missing).toEqual([]);
+  });
+
+  test('of a request that creates the same again', async () => {
+    const mailbox = createMailbox({ seed: 7 });
+    const missing: string[] = [];
+    for (const operationId of OPERATION_IDS) {
+      const { method, status }: Row & { readonly status: number } = OPERATIONS[operationId];
+      if (method !== 'POST' || status !== 201 || !OPERATIONS_BY_ID.get(operationId)?.requestBody) continue;
+      mailbox.reset();
+      const first = await callOperation(mailbox, operationId, baseOf(operationId));
+      expect(first.status).toBe(201);
+      const again = await callOperation(mailbox, operationId, baseOf(operationId));
+      if (!isExplained(`${operationId} again`, again.named, first.named))
+        missing.push(`${operationId}: ${again.status}`);
+    }
+    expect(missing).toEqual([]);
+  });
+
+  test('about the order and the pages of a list', async () => {
+    const mailbox = createMailbox({ seed: 7 });
+    const { params = {} } = CALLS.createListEntry ?? {};
+    // The default fixture has only one of some things.
+    const extra: [OperationId, Sent][] = [
+      ['createList', baseOf('createList')],
+      ['createWebhook', baseOf('createWebhook')],
+      ['createWorkspaceKey', baseOf('createWorkspaceKey')],
+      ['createDraft', baseOf('createDraft')],
+      ['createListEntry', { params, query: '', body: { email: 'lee@visitor.test' } }],
+    ];
+    for (const [operationId, sent] of extra) {
+      expect((await callOperation(mailbox, operationId, sent)).status).toBe(201);
+    }
+    const raw = ['From: dana@customer.test', 'To: helpdesk@acme.test', 'Content-Type: multipart/mixed; boundary=b', ''];
+    const file = [
+      '--b',
+      'Content-Type: application/octet-stream',
+      'Content-Disposition: attachment; filename=a',
+      '',
+      'a',
+    ];
+    const [received] = await mailbox.receiveMessage({ eml: [...raw, '', ...file, ...file, '--b--'].join('\r\n') });
+    const [missing, seen]: [string[], string[]] = [[], []];
+    for (const operationId of OPERATION_IDS) {
+      if (rowOf(operationId).method !== 'GET') continue;
+      const base = baseOf(operationId);
+      const isOfFiles = operationId === 'listAttachments';
+      const sent = isOfFiles ? { ...base, params: { ...base.params, messageId: received?.id ?? '' } } : base;
+      const { json, named } = await callOperation(mailbox, operationId, sent);
+      const list = Object.values(json).find((value) => Array.isArray(value));
+      if (list === undefined || !operationId.startsWith('list')) continue;
+      seen.push(`${operationId} ${list.length > 1}`);
+      for (const [what, pattern] of Object.entries(ABOUT_LISTS)) {
+        if (!named.some((each) => pattern.test(textOf(each)))) missing.push(`${operationId} does not name its ${what}`);
+      }
+    }
+    expect(seen.filter((each) => each.endsWith('false'))).toEqual([]);
+    expect(missing).toEqual([]);
+  });
+
+  test('about a header of a reply', async () => {
+    const mailbox = createMailbox({ seed: 7 });
+    /** The entry that states a header, or why there is no decision. */
+    const stated: Readonly<Record<string, BehaviourId | { readonly noDecision: string }>> = {
+      'content-type': { noDecision: 'section 4 says that bodies are JSON' },
+      'content-length': { noDecision: 'HTTP states it' },
+      'x-mock-assumed': { noDecision: 'it is a header of the emulator' },
+      'www-authenticate': 'auth.challenge',
+      allow: 'requests.wrong-method',
+      'content-disposition': 'messages.attachments.disposition',
+    };
+    const protectsBrowsers = new Set(Object.keys(HOSTILE_FILE_HEADERS));
+    const unstated = new Set<string>();
+    for (const operationId of OPERATION_IDS) {
+      for (const key of [undefined, 'tk_wrong_key']) {
+        mailbox.reset();
+        const { headers, named } = await callOperation(mailbox, operationId, baseOf(operationId), key);
+        for (const name of headers.keys()) {
+          if (protectsBrowsers.has(name)) continue;
+          const by = stated[name];
+          if (by === undefined || (typeof by === 'string' && !named.includes(by)))
+            unstated.add(`${operationId} ${name}`);
+        }
+      }
+    }
+    expect([...unstated]).toEqual([]);
+  });
+
+  test('about a header or a field of a delivery', async () => {
+    const calls: { readonly headers: Headers; readonly body: string }[] = [];
+    const receive: typeof fetch = async (_, init) => {
+      calls.push({ headers: new Headers(init?.headers), body: String(init?.body) });
+      return new Response();
+    };
+    const mailbox = createMailbox({ seed: 7, environment: { fetch: receive } });
+    await mailbox.addWebhook({ url: 'http://127.0.0.1:9/hook', inbox: 'helpdesk@acme.test' });
+    await mailbox.receiveMessage({
+      to: 'helpdesk@acme.test',
+      from: 'Dana <dana@customer.test>',
+      subject: 'Hi',
+      plainBody: 'Hi',
+    });
+    await mailbox.settled();
+    const ledger = Object.entries(BEHAVIOURS).filter(([entry]) => entry.startsWith('deliveries.'));
+    const isStated = (word: string) =>
+      ledger.some(([, entry]) => JSON.stringify(entry).toLowerCase().includes(word.toLowerCase()));
+    const [call] = calls;
+    const words = [...(call?.headers.keys() ?? []), ...Object.keys(JSON.parse(call?.body ?? '{}'))];
+    expect(words).toContain('webhook-signature');
+    expect(words.filter((word) => word !== 'content-type' && !isStated(word))).toEqual([]);
+    expect(isStated('dana reyes <dana@customer.test>')).toBe(JSON.parse(call?.body ?? '{}').from.includes('<'));
+  });
 });

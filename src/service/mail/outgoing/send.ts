@@ -119,6 +119,7 @@ function storeSent(
 ): MessageRow {
   const { environment } = world;
   context.assume('threads.outbound');
+  context.assume('messages.sent.is-read');
   const id = newId(environment);
   const row = {
     id,
