@@ -47,8 +47,3 @@ export function isUrlWithScheme(url: string, schemePattern: RegExp): boolean {
   const scheme = /^([a-z]+):\/\/[^\s/\\][^\s\\]*$/i.exec(url)?.[1];
   return scheme !== undefined && schemePattern.test(scheme.toLowerCase()) && URL.canParse(url);
 }
-
-/** Returns whether a text is a domain name with at least two labels. */
-export function isDomainName(value: string): boolean {
-  return /^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/i.test(value);
-}

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { foldAddress } from '../basics/domain-name.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import {
   isBareAddress,
@@ -43,13 +44,13 @@ export const headerAddress = addressText(isHeaderText);
 /** The sender of a stored mail: an address like {@link headerAddress}, or empty if the mail has no sender. */
 export const senderAddress = addressText((text) => text === '' || isHeaderText(text));
 
-/** One bare address; parsing converts it to lower case. */
+/** One bare address; parsing converts it to lower case, and its domain to the ASCII form. */
 export const bareEmail = lazy(() =>
   z
     .string({ error: expected('a string') })
     .max(254, { error: 'must be at most 254 characters long', abort: true })
     .refine(isBareAddress, 'must be an e-mail address such as ada@example.com')
-    .transform((text) => text.toLowerCase())
+    .transform(foldAddress)
     .meta({ type: 'string', format: 'email' }),
 );
 

@@ -1,4 +1,5 @@
-import { isDomainName } from '../basics/text.ts';
+import { foldAddress, isDomainName, toAsciiDomain } from '../basics/domain-name.ts';
+import { byteLengthOf } from '../basics/text.ts';
 import { type ListedAddress, readAddressList } from './email-address-list.ts';
 
 /** A sender or recipient of mail. */
@@ -9,13 +10,23 @@ interface EmailAddress {
   readonly address: string;
 }
 
-/** A dot-atom (RFC 5322, section 3.2.3) that cannot be mistaken for an encoded word (RFC 2047). */
-const LOCAL_PART = /^(?!\.)(?!.*(?:\.\.|=\?))[\w!#$%&'*+./=?^`{|}~-]+(?<!\.)$/;
+/**
+ * A dot-atom (RFC 5322, section 3.2.3) that cannot be mistaken for an encoded word (RFC 2047). It may have letters,
+ * marks, digits, punctuation and symbols outside of ASCII (RFC 6532), but no spaces and no invisible characters.
+ */
+const LOCAL_PART =
+  /^(?!\.)(?!.*(?:\.\.|=\?))(?:[\w!#$%&'*+./=?^`{|}~-]|(?![\0-\x7f])[\p{L}\p{M}\p{N}\p{P}\p{S}])+(?<!\.)$/u;
 
-/** Returns whether a text is a bare e-mail address, such as `ada@example.com`. */
+/**
+ * Returns whether a text is a bare e-mail address, such as `ada@example.com`. It may be international (RFC 6531), such as
+ * `ü@bücher.test`. The lengths are those in UTF-8, with the domain in its ASCII form.
+ */
 export function isBareAddress(text: string): boolean {
   const at = text.lastIndexOf('@');
-  return text.length <= 254 && at <= 64 && LOCAL_PART.test(text.slice(0, at)) && isDomainName(text.slice(at + 1));
+  if (text.length > 254 || at < 1) return false;
+  const [local, domain] = [text.slice(0, at), toAsciiDomain(text.slice(at + 1))];
+  const localBytes = byteLengthOf(local);
+  return localBytes <= 64 && localBytes + domain.length < 254 && LOCAL_PART.test(local) && isDomainName(domain);
 }
 
 /** A part before the `@` that needs no quotes. More is allowed in mail from outside than in RFC 5322. */
@@ -85,8 +96,16 @@ export function withoutTag(address: string): string {
 }
 
 /**
- * Returns an address in lower case and without its display name, for comparison. The address may have no domain. Any
- * other text stays, but in lower case.
+ * Returns the form of an address, bare or in display form, by which addresses are compared, indexed and found: without
+ * its display name, in lower case, and with its domain in the ASCII form.
+ */
+export function toAddressKey(text: string): string {
+  return foldAddress(toBareAddress(text));
+}
+
+/**
+ * Returns an address in lower case and without its display name, as clients see it. The address may have no domain. Any
+ * other text stays, but in lower case. To compare addresses, use {@link toAddressKey}.
  */
 export function toBareAddress(text: string): string {
   // The pattern matches most addresses. The parser takes thirty times as long.
@@ -171,15 +190,15 @@ export function isEmulatorDomain(domain: string, sandboxDomain?: string): boolea
 
 /** Returns whether a domain is `sandbox.test` or below it. */
 export function isSandboxDomain(domain: string): boolean {
-  return isWithin(domain.toLowerCase().replace(/\.$/, ''), SANDBOX_DOMAIN);
+  return isWithin(toAsciiDomain(domain).replace(/\.$/, ''), SANDBOX_DOMAIN);
 }
 
 function isWithin(domain: string, parent: string): boolean {
   return domain === parent || domain.endsWith(`.${parent}`);
 }
 
-/** Returns the part of an address after its last `@`, in lower case; empty if it has no `@`. */
+/** Returns the part of an address after its last `@`, in lower case and in its ASCII form; empty if it has no `@`. */
 export function domainOf(address: string): string {
   const at = address.lastIndexOf('@');
-  return at < 0 ? '' : address.slice(at + 1).toLowerCase();
+  return at < 0 ? '' : toAsciiDomain(address.slice(at + 1));
 }

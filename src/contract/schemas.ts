@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { isBytes } from '../basics/base64.ts';
+import { foldAddress, isDomainName, toAsciiDomain } from '../basics/domain-name.ts';
 import { lazy } from '../basics/lazy-schema.ts';
-import { isDomainName, isUrlWithScheme, MAX_URL_LENGTH } from '../basics/text.ts';
+import { isUrlWithScheme, MAX_URL_LENGTH } from '../basics/text.ts';
 
 /** An id assigned by the service (service document, section 2). */
 export const uuid = lazy(() => z.uuid());
@@ -35,10 +36,22 @@ export function url(protocol: RegExp, message: string) {
     .meta({ format: 'uri' });
 }
 
+const ONE_LINE = 'must be a single line';
+
+const isOneLine = (value: string) => !/[\r\n\0]/.test(value);
+
 /** A text on one line, with a maximum length, which is safe in a mail header. */
 export function line(maxLength: number) {
-  return text(maxLength).refine((value) => !/[\r\n\0]/.test(value), 'must be a single line');
+  return text(maxLength).refine(isOneLine, ONE_LINE);
 }
+
+/** The name of a person beside an address. Surrounding white space is removed; an empty name becomes null. */
+export const displayName = lazy(() =>
+  line(200)
+    .trim()
+    .transform((name) => (name === '' ? null : name))
+    .nullish(),
+);
 
 /** A text that is not empty; surrounding white space is removed. */
 export function name(maxLength: number) {
@@ -68,13 +81,13 @@ function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((part) => isShallow(part, levels - 1));
 }
 
-/** A domain name; parsing converts it to lower case. */
+/** A domain name; parsing converts it to lower case and to its ASCII form (IDNA). */
 export const domainName = lazy(() =>
   z
     .string({ error: expected('a string') })
     .max(253, { error: 'must be at most 253 characters long', abort: true })
     .refine((value) => isDomainName(value), 'must be a domain name such as example.com')
-    .transform((value) => value.toLowerCase())
+    .transform(toAsciiDomain)
     .meta({ type: 'string', format: 'hostname' }),
 );
 
@@ -93,11 +106,11 @@ export const username = lazy(() =>
   ),
 );
 
-/** A name in a request path. Names are compared in lower case. */
+/** A domain or an address in a request path. It is compared in lower case, with the domain in its ASCII form. */
 export const nameInRequest = lazy(() =>
   z
     .string()
-    .transform((value) => value.toLowerCase())
+    .transform((value) => (value.includes('@') ? foldAddress(value) : toAsciiDomain(value)))
     .meta({ type: 'string' }),
 );
 
@@ -108,7 +121,9 @@ export const mailBody = lazy(() => text(500_000));
 export const MAX_SUBJECT_LENGTH = 998;
 
 /** The subject of a mail, on one line. */
-export const subject = lazy(() => line(MAX_SUBJECT_LENGTH));
+export const subject = lazy(() =>
+  text(MAX_SUBJECT_LENGTH).refine(isOneLine, { error: ONE_LINE, params: { assumption: 'sending.subject' } }),
+);
 
 /** The body of every error reply. With the behaviour `errors.shape=error-only`, it has no `code`. */
 export const errorBody = lazy(() =>

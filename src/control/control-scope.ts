@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { foldAddress } from '../basics/domain-name.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { type BehaviourReader, createSilentReader } from '../contract/behaviours.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
@@ -54,7 +55,7 @@ export function createScope(parts: ControlledParts, worlds: ReachableWorlds): Co
     ...parts,
     ...reader,
     worlds,
-    findInbox: (address) => findInbox({ worlds, ...reader }, address.toLowerCase()),
+    findInbox: (address) => findInbox({ worlds, ...reader }, foldAddress(address)),
     publishChange: (kind, action, name) =>
       void parts.service.journals.publish(sandboxId, kind, { action, tenantId: sandboxId, name: name ?? null }),
   };

@@ -1,4 +1,4 @@
-import { domainOf, SIMULATOR_DOMAIN, toBareAddress } from '../contract/email-address.ts';
+import { domainOf, SIMULATOR_DOMAIN, toAddressKey } from '../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import type { Entry } from '../service/mail/correspondents/answers.ts';
 import {
@@ -89,7 +89,7 @@ function createEntry(options: ParsedCorrespondent, identity: Pick<Correspondent,
     received: 0,
   };
   const write = isFunction ? replies : undefined;
-  return { shown, address: toBareAddress(address), write, notified: [], tickets: 0, followUps: 0 };
+  return { shown, address: toAddressKey(address), write, notified: [], tickets: 0, followUps: 0 };
 }
 
 /** Throws if mail to the address goes to somebody else, or if there are too many correspondents. */

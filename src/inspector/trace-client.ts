@@ -1,3 +1,4 @@
+import { addressContains } from '../basics/domain-name.ts';
 import type { FeedEvent } from '../control/journal/feed-event.ts';
 import type { JournalEntry, JournalMail } from '../control/journal/journal-entry.ts';
 import { type ControlClient, RefusedCallError, type ReplyTo } from '../control/table/client.ts';
@@ -297,9 +298,9 @@ function createMatcher({ run, entries }: Trace) {
   const matchesTerm = (mail: TraceMail, { field, text }: SearchTerm): boolean => {
     switch (field) {
       case 'from:':
-        return isIn(text, mail.from);
+        return addressContains(mail.from, text);
       case 'to:':
-        return isIn(text, ...mail.to, ...mail.cc, ...mail.bcc);
+        return [...mail.to, ...mail.cc, ...mail.bcc].some((each) => addressContains(each, text));
       case 'subject:':
         return isIn(text, mail.subject);
       case 'inbox:':

@@ -1,4 +1,5 @@
 import { checkOptions, describeValue } from '../basics/check-options.ts';
+import { foldAddress } from '../basics/domain-name.ts';
 import { lazy } from '../basics/lazy-schema.ts';
 import { createOptionError } from '../basics/option-error.ts';
 import { DEFAULT_MAX_STORED_BYTES, MailLimitError } from '../basics/size.ts';
@@ -229,7 +230,7 @@ export function buildMailbox(
     admit,
     takeSmtpFault(address) {
       const inbox = scope.findInbox(address);
-      return inbox && faults.useFirst({ on: 'smtp', world: inbox.world, recipient: address.toLowerCase() });
+      return inbox && faults.useFirst({ on: 'smtp', world: inbox.world, recipient: foldAddress(address) });
     },
     endWaits() {
       feeds.end();

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { foldAddress } from '../basics/domain-name.ts';
 import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { didYouMean } from '../basics/nearest.ts';
 import { CLOSE_CODES } from '../contract/stream-protocol.ts';
@@ -120,7 +121,7 @@ const bareAddress = () =>
   z
     .string(ADDRESS_RULE)
     .regex(/^[^\s<>@]+@[^\s<>@]+$/, ADDRESS_RULE)
-    .toLowerCase();
+    .overwrite(foldAddress);
 
 const MESSAGE_RULE = 'must be one line of at most 200 printable ASCII characters';
 

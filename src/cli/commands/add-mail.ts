@@ -1,7 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
+import { foldAddress } from '../../basics/domain-name.ts';
 import { messageOf } from '../../basics/named-error.ts';
-import { toBareAddress, withoutTag } from '../../contract/email-address.ts';
+import { toAddressKey, withoutTag } from '../../contract/email-address.ts';
 import { defaultFixture } from '../../fixture/default-fixture.ts';
 import { isObject, type JsonObject } from '../../fixture/fixture-part.ts';
 import { completeFixture } from '../../fixture/schema.ts';
@@ -85,14 +86,14 @@ async function* readAhead(files: readonly string[]) {
 /** An inbox of the fixture, to which mails are added. */
 interface TargetInbox {
   readonly inbox: Record<string, unknown>;
-  /** The bare addresses of the inbox, in lower case. */
+  /** The bare addresses of the inbox, in the form in which addresses are compared. */
   readonly addresses: ReadonlySet<unknown>;
 }
 
-/** Returns the addresses of an inbox of a completed fixture, in lower case. */
+/** Returns the addresses of an inbox of a completed fixture, in the form in which addresses are compared. */
 function addressesOf({ username, domain, addresses }: JsonObject): Set<unknown> {
   const otherAddresses = Array.isArray(addresses) ? addresses.map((part) => isObject(part) && part.address) : [];
-  return new Set([`${username}@${domain}`, ...otherAddresses].map((address) => String(address).toLowerCase()));
+  return new Set([`${username}@${domain}`, ...otherAddresses].map((address) => foldAddress(String(address))));
 }
 
 async function findNamedFiles(glob: string): Promise<string[]> {
@@ -110,10 +111,10 @@ async function parseMail(content: Buffer, file: string): Promise<FileMail> {
 }
 
 function addToInboxes(inboxes: readonly TargetInbox[], { message, from, recipients }: FileMail, file: string): void {
-  const bareAddresses = recipients.map(toBareAddress);
+  const bareAddresses = recipients.map(toAddressKey);
   const recipientSet = new Set([...bareAddresses, ...bareAddresses.map(withoutTag)]);
   const targets = inboxes.flatMap(({ inbox, addresses }) => [
-    ...(addresses.has(toBareAddress(from)) ? [{ inbox, direction: 'outbound' }] : []),
+    ...(addresses.has(toAddressKey(from)) ? [{ inbox, direction: 'outbound' }] : []),
     ...([...addresses].some((address) => recipientSet.has(String(address))) ? [{ inbox, direction: 'inbound' }] : []),
   ]);
   if (targets.length === 0) {

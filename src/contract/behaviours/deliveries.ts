@@ -12,6 +12,13 @@ export const deliveryBehaviours = defineBehaviours(
         'statusCode',
       reference: 'only event, messageId, inboxId, threadId, from and to',
     }),
+    'deliveries.addresses': byReference('How are the addresses in the payload of a delivery written?', {
+      display: 'with the display name, if there is one: Dana Reyes <dana@customer.test>',
+      bare: 'without display names, in lower case: dana@customer.test',
+    }),
+    'deliveries.user-agent': assumed('Which User-Agent does a delivery have?', 'agent-mailbox-mock', {
+      told: 'not from outside: each service has a name of its own',
+    }),
     'deliveries.signature': assumed('How is a delivery signed?', {
       'standard-and-hex':
         'with the Standard Webhooks headers (webhook-id, webhook-timestamp, webhook-signature) and a header with ' +

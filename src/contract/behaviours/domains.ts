@@ -21,6 +21,13 @@ export const domainBehaviours = defineBehaviours(
       tenant: 'none: workspaceId is null, and every workspace of the tenant may use it',
       'default-workspace': 'the default workspace',
     }),
+    'domains.create.name': assumed(
+      'Which names may a domain have, and in which form is it kept?',
+      'at least two labels and at most 253 characters; it is kept in lower case and, if it is international, in its ' +
+        'ASCII form (IDNA): München.test becomes xn--mnchen-3ya.test; both forms name it',
+      { affects: ['body'], fields: ['domain'] },
+    ),
+    'domains.list.order': assumed('In which order are domains listed?', 'by creation, oldest first'),
     'domains.create.taken': assumed(
       'What is the reply to registering a domain that the tenant already has, or that belongs to the emulator?',
       '409; mailbox.test, simulator.test, sandbox.test and every domain below sandbox.test belong to the emulator, ' +

@@ -21,6 +21,11 @@ export const draftBehaviours = defineBehaviours(
       kept: 'yes, they are kept as they are; sending a draft with an invalid address is 400, and the draft stays',
       checked: 'no, they are refused with 400, as in a send',
     }),
+    'drafts.recipients.text': assumed(
+      'What becomes of a text in to, cc and bcc of a draft?',
+      'it is split at its commas into a list; white space around each part is removed, and empty parts are left out',
+      { affects: ['body'], fields: ['to', 'cc', 'bcc'] },
+    ),
     'drafts.unknown-message': assumed(
       'What is the reply to setting replyToMessageId to a message that the inbox does not have?',
       { 'not-found': '404', invalid: '400' },

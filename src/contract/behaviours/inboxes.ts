@@ -57,6 +57,10 @@ export const inboxBehaviours = defineBehaviours(
       { told: 'two tenants' },
     ),
     'inboxes.update.reply': byReference('What does updating an inbox return?', '{ updated: true, id }'),
+    'inboxes.update.metadata': assumed('What does updating the metadata of an inbox change?', {
+      replaced: 'the whole metadata is replaced',
+      merged: 'each field of the request is set, and the other fields stay',
+    }),
     'inboxes.delete.kept': byReference(
       'What remains of a deleted inbox?',
       'its messages, which no operation returns; its keys, drafts, lists and addresses are deleted, and the ' +

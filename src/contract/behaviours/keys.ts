@@ -35,9 +35,19 @@ export const keyBehaviours = defineBehaviours(
       'What does listing the keys of a workspace return?',
       '{ keys: [{ id, prefix, name, createdAt }] }, oldest first; the key itself is never shown',
     ),
-    'workspaces.keys.delete.body': byReference('What does deleting a workspace key return?', {
-      'revoked-and-id': '{ revoked: true, id }',
-      empty: '{}',
-    }),
+    'workspaces.keys.prefix': byReference(
+      'Which part of a key is its prefix?',
+      'the first nine characters, which begin with those of its tier',
+    ),
+    'workspaces.keys.delete.body': byReference(
+      'What does deleting a workspace key return, and what issues the new key?',
+      {
+        'revoked-and-id': '{ revoked: true, id }; the client then creates the new key with createWorkspaceKey',
+        empty: '{}; the client then creates the new key with createWorkspaceKey',
+        'revoked-and-new-key':
+          '{ revoked: true, id, newKey }: the service issues a key with the same name at once; newKey is like the reply ' +
+          'to creating a key',
+      },
+    ),
   },
 );

@@ -73,6 +73,7 @@ export const messageBehaviours = defineBehaviours(
         'could not be read',
       { told: 'mail from outside' },
     ),
+    'messages.sent.is-read': assumed('What is isRead of a sent message?', 'true: its sender knows it'),
     'messages.get.marks-read': byReference('Does reading a message mark it as read?', {
       yes: 'yes, before it is returned',
       no: 'no',
@@ -160,7 +161,7 @@ export const messageBehaviours = defineBehaviours(
     }),
     'messages.attachments.shape': byReference(
       'What does listing the attachments of a message return?',
-      '{ attachments: [{ id, filename, contentType, sizeBytes }] }',
+      '{ attachments: [{ id, filename, contentType, sizeBytes }] }, in the order of the mail',
       { told: 'mail from outside' },
     ),
   },

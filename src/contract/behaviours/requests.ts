@@ -24,6 +24,11 @@ export const requestBehaviours = defineBehaviours(
       'yes, because RFC 9110 makes every scheme case-insensitive',
       { section: '5' },
     ),
+    'auth.challenge': assumed(
+      'Which header of a reply with 401 says how to send a key?',
+      'WWW-Authenticate: Bearer, because RFC 9110 requires the header',
+      { section: '5' },
+    ),
     'auth.wrong-tier': byReference('What is the reply to a valid key whose tier may not call the operation?', {
       forbidden: '403',
       'not-found': '404, as for a route that does not exist',
@@ -86,6 +91,34 @@ export const requestBehaviours = defineBehaviours(
       { ignored: 'they are ignored', refused: 'the request is refused with 400' },
       { section: '4' },
     ),
+    'requests.null-fields': assumed(
+      'What does null mean for a field that a body need not have?',
+      'in a create or a send, the same as a missing field; in an update, the value is removed; ' +
+        'a field that cannot be without a value refuses it with 400',
+      { section: '4' },
+    ),
+    'requests.empty-update': assumed(
+      'What is the reply to a PATCH without a known field?',
+      { accepted: 'success: nothing changes, except updatedAt of a draft', invalid: '400' },
+      { section: '4' },
+    ),
+    'requests.names': assumed(
+      'Which texts may a name or a displayName be?',
+      'a text on one line; white space around it is removed; then an empty name is refused with 400, and an empty ' +
+        'displayName means that there is none; other texts, such as a slug, are not changed',
+      { section: '4', affects: ['body'], fields: ['name', 'displayName'] },
+    ),
+    'requests.equal-names': assumed(
+      'May two resources of a kind have the same name?',
+      'yes: tenants, workspaces, the keys of a workspace and the lists of an inbox; their ids tell them apart',
+      { section: '4' },
+    ),
+    'requests.pages': assumed(
+      'Which lists are complete, and which are paged?',
+      'messages, threads and drafts are paged; inboxes, workspaces, domains, keys, attachments, lists and their entries ' +
+        'are complete, and ignore limit and offset; for webhooks, see webhooks.list.pages',
+      { section: '4' },
+    ),
     'requests.content-type': assumed(
       'Must a body be declared as application/json?',
       { any: 'no, every body is read as JSON', json: 'yes, any other type is refused with 415' },
@@ -141,8 +174,8 @@ export const requestBehaviours = defineBehaviours(
       { section: '4' },
     ),
     'requests.letter-case': assumed(
-      'Are ids and names in a path case-sensitive?',
-      'no, they are compared in lower case',
+      'Are ids, and names in a path, case-sensitive?',
+      'no, they are compared and stored in lower case',
       { section: '4' },
     ),
   },

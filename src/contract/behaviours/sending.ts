@@ -12,6 +12,10 @@ export const sendBehaviours = defineBehaviours(
       'May the subject of a mail be empty?',
       'yes: the field is required, but its text may be empty',
     ),
+    'sending.subject': assumed(
+      'May a subject have line breaks?',
+      'no: a CR, an LF and a NUL are refused with 400, also in a draft',
+    ),
     'sending.repeated-recipients': assumed(
       'What happens to a recipient that a mail names more than once?',
       'the mail arrives once; to, cc and bcc are kept as they were sent',
@@ -121,8 +125,10 @@ export const sendBehaviours = defineBehaviours(
     ),
     'sending.addresses': assumed(
       'Which addresses are valid?',
-      'ASCII addresses: a dot-atom of at most 64 characters and a domain name of at least two labels, at most 254 ' +
-        'characters together; they are compared in lower case',
+      'a dot-atom of at most 64 bytes and a domain name of at least two labels, at most 254 bytes together; both may be ' +
+        'international (RFC 6531), also over SMTP with or without SMTPUTF8; addresses are compared in lower case, and ' +
+        'international domains by their ASCII form (IDNA): münchen.test is xn--mnchen-3ya.test; white space around an ' +
+        'address is removed; a mail keeps its addresses as they are, but the addresses of inboxes and lists are stored in the form in which they are compared',
       { affects: ['body'], fields: ['to', 'cc', 'bcc', 'replyTo', 'email'] },
     ),
   },

@@ -24,6 +24,10 @@ export const serviceBehaviours = defineBehaviours(
         'otherwise milliseconds',
       { affects: ['query'], fields: ['from', 'to'] },
     ),
+    'metrics.reversed-window': assumed('What is the reply to GET /v1/metrics with a from that is later than to?', {
+      invalid: '400',
+      empty: 'counts of 0',
+    }),
     'metrics.counts': assumed(
       'Which messages do the counts of GET /v1/metrics include?',
       'the messages of existing inboxes in the window, including deleted messages',

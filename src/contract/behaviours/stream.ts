@@ -23,6 +23,10 @@ export const streamBehaviours = defineBehaviours(
       'What is the reply to a subscription to an inbox or a workspace outside the scope of the key?',
       'an error frame; the previous subscription stays',
     ),
+    'stream.bad-frame': assumed(
+      'What is the reply to a frame that is not valid?',
+      'an error frame; the stream stays open, and its subscription stays',
+    ),
     'stream.alias': assumed('What does /v1/inboxes/{id}/ws send after the connected frame?', {
       subscribed: 'a subscribed frame that names its inbox',
       silent: 'nothing',

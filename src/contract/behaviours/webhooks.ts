@@ -31,6 +31,10 @@ export const webhookBehaviours = defineBehaviours(
       'http-or-https': 'absolute http and https URLs',
       https: 'absolute https URLs only',
     }),
+    'webhooks.create.url-form': assumed('In which form is the URL of a webhook kept?', {
+      'as-sent': 'as it was sent',
+      normalised: 'as the URL standard writes it: https://EXAMPLE.com becomes https://example.com/',
+    }),
     'webhooks.create.events': byReference('Which event kinds may a webhook list?', {
       known: 'message.received, message.sent and message.bounced; at least one',
       'received-only': 'message.received, the only kind that the document names',
@@ -83,6 +87,7 @@ export const webhookBehaviours = defineBehaviours(
       { included: 'yes, like the list', omitted: 'no' },
       { section: '4.2' },
     ),
+    'webhooks.update.secret': assumed('Does a webhook whose URL is changed keep its secret?', 'yes', { section: '4' }),
     'webhooks.update.reply': assumed(
       'What does updating a webhook return?',
       { webhook: 'the webhook', 'updated-and-id': '{ updated: true, id }' },

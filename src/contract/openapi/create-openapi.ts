@@ -18,6 +18,8 @@ In addition to the errors of each operation, any request can return these:
 - 404 \`NOT_FOUND\` for an unknown path, and 405 \`METHOD_NOT_ALLOWED\` for an unsupported method.
 - 408 \`REQUEST_TIMEOUT\` and 431 \`HEADERS_TOO_LARGE\` from the HTTP server itself.
 
+A test author can also set a fault, with which any operation may return any status.
+
 HEAD returns the reply to GET without its body; OPTIONS returns 204 with \`Allow\`. Behaviours can disable both.`;
 
 /** Creates the OpenAPI 3.1 document of the operation table under these behaviours. */
@@ -155,6 +157,8 @@ const CAN_RETURN: Partial<Record<ErrorCode, (row: OperationDefinition, readBehav
   // An operation also returns this error when too many bodies arrive at once.
   STORAGE_FULL: canHaveBody,
   UNSUPPORTED_MEDIA_TYPE: (row, readBehaviour) => canHaveBody(row) && readBehaviour('requests.content-type') === 'json',
+  // A fault can limit the rate of any request.
+  RATE_LIMITED: () => true,
   INTERNAL_ERROR: () => true,
   // A reset may come while the request runs.
   SERVER_UNAVAILABLE: () => true,

@@ -241,9 +241,10 @@ const CODES = Object.keys(ERRORS) as ErrorCode[];
 
 function errorResponse(codes: readonly ErrorCode[], { headers }: ErrorForm): Json {
   const challenge = codes.includes('UNAUTHORIZED') && { 'WWW-Authenticate': CHALLENGE };
+  const limits = codes.includes('RATE_LIMITED') && RATE_LIMIT_HEADERS;
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
-    ...(headers && { headers: { ...headers, ...challenge } }),
+    ...(headers && { headers: { ...headers, ...challenge, ...limits } }),
     content: jsonContent(ERROR),
   };
 }
@@ -252,6 +253,17 @@ const ERROR = { $ref: '#/components/schemas/Error' };
 
 /** The header that every reply of an operation can have. */
 export const ASSUMED_HEADER: Json = { 'X-Mock-Assumed': { $ref: '#/components/headers/X-Mock-Assumed' } };
+
+const wholeNumber = (description: string): Json => ({ description, schema: { type: 'integer', minimum: 0 } });
+
+/** The headers that a reply with 429 has if a rate limit refused the request. */
+const RATE_LIMIT_HEADERS: Json = {
+  'Retry-After': wholeNumber('In how many seconds the next request is allowed.'),
+  'RateLimit-Limit': wholeNumber('How many requests are allowed in a span of time.'),
+  'RateLimit-Remaining': wholeNumber('How many requests are still allowed in this span.'),
+  'RateLimit-Reset': wholeNumber('In how many seconds the span ends.'),
+  'RateLimit-Policy': { description: 'The limit and its span, such as `5;w=60`.', schema: { type: 'string' } },
+};
 
 const CHALLENGE = { description: 'How to send a key.', required: true, schema: { const: 'Bearer', type: 'string' } };
 

@@ -51,6 +51,7 @@ const operation = defineOperations({
 
 export const domainOperations = {
   createDomain: operation('POST /v1/domains', 'Register a domain, which is pending until it is verified', {
+    assumes: ['domains.enabled', 'domains.create.name'],
     body: () => z.object({ domain: domainName(), workspaceId: idInRequest().nullish() }),
     reply,
     status: 201,

@@ -39,7 +39,7 @@ const draft = () =>
 
 export const draftOperations = {
   createDraft: inInboxFromReference('POST /v1/inboxes/{id}/drafts', 'Create a draft', {
-    assumes: ['sending.addresses', 'drafts.shape'],
+    assumes: ['sending.addresses', 'drafts.shape', 'drafts.recipients.text'],
     body,
     reply: draft,
     status: 201,
@@ -57,7 +57,7 @@ export const draftOperations = {
     assumes: ['drafts.shape'],
   }),
   updateDraft: inInboxFromReference('PATCH /v1/inboxes/{id}/drafts/{draftId}', 'Update a draft', {
-    assumes: ['sending.addresses', 'drafts.shape'],
+    assumes: ['sending.addresses', 'drafts.shape', 'drafts.recipients.text'],
     body,
     reply: draft,
   }),

@@ -5,12 +5,12 @@ import { chooseBy, defineOperation, defineOperations } from '../operation.ts';
 import { queryFlag } from '../query.ts';
 import {
   deleteReplies,
+  displayName,
   domainName,
   emptyReply,
   fieldsOf,
   flag,
   idInRequest,
-  line,
   metadata,
   nullableText,
   timestamp,
@@ -61,8 +61,6 @@ const inboxWithCredentials = (readBehaviour: ReadBehaviour) =>
 
 const INBOX_IN_LIST = { omitted: inboxWithoutCredentials, included: inboxWithCredentials };
 
-const displayName = () => line(200).trim().nullish();
-
 /** Creates the row of an operation that reads inboxes. */
 const readCall = defineOperations({ origin: 'reference', tiers: chooseBy('inboxes.read.tiers', () => TIER_SETS) });
 /** Creates the row of an operation that changes an inbox. */
@@ -74,7 +72,7 @@ export const inboxOperations = {
     section: '4.4',
     tiers: () => ['tenant', 'workspace'],
     query: () => z.object({ strict: queryFlag().optional() }),
-    assumes: ['inboxes.create.username'],
+    assumes: ['inboxes.create.username', 'requests.names', 'domains.create.name'],
     body: () =>
       z.object({
         username: username().nullish(),
@@ -105,7 +103,7 @@ export const inboxOperations = {
   updateInbox: changeCall('PATCH /v1/inboxes/{id}', 'Update the display name or the metadata of an inbox', {
     body: () => z.object({ displayName: displayName(), metadata: metadata().nullish() }),
     reply: updatedReply,
-    assumes: ['inboxes.update.reply'],
+    assumes: ['inboxes.update.reply', 'requests.names'],
   }),
   deleteInbox: changeCall('DELETE /v1/inboxes/{id}', 'Delete an inbox', {
     reply: chooseBy('inboxes.delete.body', deleteReplies),

@@ -12,6 +12,10 @@ const listedKey = () =>
     createdAt: timestamp(),
   });
 
+/** A new workspace key, with its text. */
+const createdKey = () =>
+  listedKey().extend({ key: z.string(), workspaceId: uuid() }).meta({ id: 'CreatedWorkspaceKey' });
+
 /** Creates the row of an operation on the keys of a workspace. */
 const keyOperation = defineOperations({ section: '4.4', tiers: chooseBy('workspaces.keys.tiers', () => TIER_SETS) });
 
@@ -28,25 +32,26 @@ export const keyOperations = {
       };
     }),
     status: 201,
-    assumes: ['inboxes.rotate.status'],
+    assumes: ['inboxes.rotate.status', 'workspaces.keys.prefix'],
   }),
   createWorkspaceKey: keyOperation('POST /v1/workspaces/{id}/keys', 'Create a key for a workspace', {
     origin: 'reference',
     body: () => z.object({ name: name(200).nullish() }),
-    reply: () => listedKey().extend({ key: z.string(), workspaceId: uuid() }).meta({ id: 'CreatedWorkspaceKey' }),
+    reply: createdKey,
     status: 201,
-    assumes: ['workspaces.keys.create.reply'],
+    assumes: ['workspaces.keys.create.reply', 'workspaces.keys.prefix', 'requests.names'],
   }),
   listWorkspaceKeys: keyOperation('GET /v1/workspaces/{id}/keys', 'List the keys of a workspace', {
     origin: 'reference',
     reply: () => z.strictObject({ keys: z.array(listedKey()) }),
-    assumes: ['workspaces.keys.list.reply'],
+    assumes: ['workspaces.keys.list.reply', 'workspaces.keys.prefix'],
   }),
   deleteWorkspaceKey: keyOperation('DELETE /v1/workspaces/{id}/keys/{key_id}', 'Delete a key of a workspace', {
     origin: 'document',
     reply: chooseBy('workspaces.keys.delete.body', () => ({
       'revoked-and-id': z.strictObject({ revoked: z.literal(true), id: uuid() }),
       empty: emptyReply(),
+      'revoked-and-new-key': z.strictObject({ revoked: z.literal(true), id: uuid(), newKey: createdKey() }),
     })),
   }),
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { bareEmail } from '../email-address-schema.ts';
 import { chooseBy, inInbox, inInboxFromReference } from '../operation.ts';
-import { deleteReplies, line, metadata, name, nullableText, object, text, timestamp, uuid } from '../schemas.ts';
+import { deleteReplies, displayName, metadata, name, nullableText, object, text, timestamp, uuid } from '../schemas.ts';
 
 const entry = () =>
   object('ListEntry', {
@@ -32,7 +32,7 @@ export const listOperations = {
     body: () => z.object({ name: name(200), description: text(2000).nullish() }),
     reply: list,
     status: 201,
-    assumes: ['lists.shape'],
+    assumes: ['lists.shape', 'requests.names'],
   }),
   listLists: inInbox('GET /v1/inboxes/{id}/lists', 'List the lists of an inbox', {
     reply: (readBehaviour) => z.strictObject({ lists: z.array(inListOfLists(readBehaviour)) }),
@@ -46,8 +46,8 @@ export const listOperations = {
     reply: chooseBy('lists.delete.body', deleteReplies),
   }),
   createListEntry: inInboxFromReference('POST /v1/inboxes/{id}/lists/{listId}/entries', 'Add an entry to a list', {
-    assumes: ['sending.addresses', 'lists.shape'],
-    body: () => z.object({ email: bareEmail(), displayName: line(200).nullish(), metadata: metadata().nullish() }),
+    assumes: ['sending.addresses', 'lists.shape', 'requests.names'],
+    body: () => z.object({ email: bareEmail(), displayName: displayName(), metadata: metadata().nullish() }),
     reply: entry,
     status: 201,
     errors: ['ALREADY_EXISTS'],

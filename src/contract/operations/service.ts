@@ -41,9 +41,9 @@ export const serviceOperations = {
   }),
   verifyEmail: defineOperation('POST /v1/verify-email', 'Check whether mail to an address would arrive', {
     tiers: () => TIERS_WITH_INBOX_ACCESS,
-    body: () => z.object({ email: text(254) }),
+    body: () => z.object({ email: text(254).overwrite((email) => email.trim().toLowerCase()) }),
     reply: () => z.strictObject({ email: z.string(), valid: z.boolean(), reason: z.enum(REASONS).nullable() }),
-    assumes: ['verify.tiers', 'verify.reply'],
+    assumes: ['verify.tiers', 'verify.reply', 'sending.addresses'],
   }),
   getHealth: defineOperation('GET /health', 'Check that the service is up', {
     origin: 'reference',

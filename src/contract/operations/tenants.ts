@@ -8,7 +8,7 @@ const operatorOperation = defineOperations({ section: '5', tiers: () => ['operat
 export const tenantOperations = {
   createTenant: operatorOperation('POST /v1/tenants', 'Create a tenant, with a workspace called Default', {
     origin: 'reference',
-    assumes: ['tenants.create.required', 'tenants.create.workspace', 'tenants.create.reply'],
+    assumes: ['tenants.create.required', 'tenants.create.workspace', 'tenants.create.reply', 'requests.equal-names'],
     body: () => z.object({ name: name(200) }),
     reply: () =>
       object('Tenant', {

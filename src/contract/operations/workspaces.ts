@@ -25,7 +25,7 @@ const operation = defineOperations({ origin: 'reference', tiers: chooseBy('works
 export const workspaceOperations = {
   createWorkspace: operation('POST /v1/workspaces', 'Create a workspace', {
     tiers: () => ['tenant'],
-    assumes: ['workspaces.create.slug', 'workspaces.shape'],
+    assumes: ['workspaces.create.slug', 'workspaces.shape', 'requests.names'],
     body: () => z.object({ name: name(200), slug: slug().nullish() }),
     reply: workspace,
     status: 201,

@@ -1,3 +1,4 @@
+import { foldAddress } from '../../basics/domain-name.ts';
 import type { JournalEntry, JournalLosses, JournalQuery } from './journal-entry.ts';
 import type { RequestEntry } from './request-entry.ts';
 
@@ -36,10 +37,10 @@ export function sentAfter(evidence: Evidence, { data }: MailEntry): JournalEntry
   return all.slice(start + 1).flatMap((entry) => (entry.kind === 'mail-sent' ? entry : []));
 }
 
-/** Returns the bare address of a recipient or a sender, in lower case. */
+/** Returns the bare address of a recipient or a sender, in the form in which addresses are compared. */
 export function bareAddress(address: string): string {
   const [, bare = address] = /<([^<>]+)>\s*$/.exec(address) ?? [];
-  return bare.trim().toLowerCase();
+  return foldAddress(bare.trim());
 }
 
 /** Returns the bare addresses of all recipients, those in Bcc included. */

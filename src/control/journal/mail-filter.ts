@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { foldAddress } from '../../basics/domain-name.ts';
 import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
-import { isIncomingAddress, toBareAddress } from '../../contract/email-address.ts';
+import { isIncomingAddress, toAddressKey } from '../../contract/email-address.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { LocalRecipient } from '../../service/mail/route.ts';
 import { timeoutField } from '../../world/clock.ts';
@@ -17,7 +18,7 @@ const filterFields = () => ({
   to: z
     .string('must be an e-mail address')
     .refine((address) => isIncomingAddress(address), 'must be an e-mail address without a name')
-    .transform((address) => address.toLowerCase())
+    .transform(foldAddress)
     .optional(),
   /** Only mail whose subject contains this text, or matches this regular expression. */
   subject: z.union([z.string(), z.instanceof(RegExp)], SUBJECT_RULE).optional(),
@@ -107,7 +108,7 @@ function hasSubject(subject: string, wanted: string | RegExp): boolean {
  */
 function isReceivedAt({ message, world }: Pick<LoggedMail, 'message' | 'world'>, to: string, find: FindInbox): boolean {
   const found = find(to);
-  const isRecipient = [...message.to, ...message.cc, ...message.bcc].some((each) => toBareAddress(each) === to);
+  const isRecipient = [...message.to, ...message.cc, ...message.bcc].some((each) => toAddressKey(each) === to);
   if (message.direction === 'outbound') return isRecipient && !found;
   if (found?.inbox.id !== message.inboxId) return false;
   return isRecipient || world.addresses.by('inboxId', message.inboxId).some(({ address }) => address === to);

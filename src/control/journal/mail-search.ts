@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressContains } from '../../basics/domain-name.ts';
 import { type InputOf, lazy, type OutputOf } from '../../basics/lazy-schema.ts';
 import { compareTexts } from '../../basics/text.ts';
 import { FOLDERS, queryFlag, wholeNumber } from '../../contract/query.ts';
@@ -266,8 +267,9 @@ const isInAny = (text: string, ...wholes: readonly (string | null)[]) => wholes.
 
 /** For each field of a search, whether a mail matches it. The field `text` is a word, or a text in quotation marks. */
 const FIELDS = {
-  'from:': ({ message }: Found, text: string) => isInAny(text, message.from),
-  'to:': ({ message: { to, cc, bcc } }: Found, text: string) => isInAny(text, ...to, ...cc, ...bcc),
+  'from:': ({ message }: Found, text: string) => addressContains(message.from, text),
+  'to:': ({ message: { to, cc, bcc } }: Found, text: string) =>
+    [...to, ...cc, ...bcc].some((each) => addressContains(each, text)),
   'subject:': ({ message }: Found, text: string) => isInAny(text, message.subject),
   'inbox:': ({ world, message }: Found, text: string, context: SearchContext) =>
     isInAny(text, ...context.addressesOf(world, message.inboxId)),
@@ -279,9 +281,9 @@ const FIELDS = {
   text: ({ message: { from, to, cc, subject, plainBody, htmlBody } }: Found, text: string) =>
     isIn(text, subject) ||
     isIn(text, plainBody) ||
-    isIn(text, from) ||
-    to.some((each) => isIn(text, each)) ||
-    cc.some((each) => isIn(text, each)) ||
+    addressContains(from, text) ||
+    to.some((each) => addressContains(each, text)) ||
+    cc.some((each) => addressContains(each, text)) ||
     isIn(text, htmlBody),
 };
 

@@ -1,6 +1,6 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { didYouMean } from '../../basics/nearest.ts';
-import { toBareAddress } from '../../contract/email-address.ts';
+import { toAddressKey } from '../../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { findNotice, withCachedJournal } from '../journal/evidence.ts';
 import { AUTOMATIC_SAMPLES } from './automatic-samples.ts';
@@ -127,7 +127,7 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
   const { to, seed = 1, inReplyTo, baseUrl = 'https://mailbox.test' } = parsed;
   const { info, sharedName, rules, handling, write } = findEntry(name);
   const suffix = info.name === sharedName ? '' : '.harmless';
-  const recipients = to.map(toBareAddress);
+  const recipients = to.map(toAddressKey);
   const context = createSampleContext({ name: sharedName, seed, about: inReplyTo, baseUrl, recipients, suffix });
   const mails = write(context).map((mail) => ({ ...mail, to }));
   const { marker, one, other } = context.values;

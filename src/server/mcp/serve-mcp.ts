@@ -49,7 +49,7 @@ function offerToKey({ service, handle }: MailboxInternals, { query }: ApiRequest
 
 /** Returns a key of the inbox with this address. */
 function keyOfInbox({ service }: MailboxInternals, address: string): string {
-  const found = service.worlds.findAddress(address.toLowerCase());
+  const found = service.worlds.findAddress(address);
   const key = found?.world.apiKeys.by('ownerId', found.inboxId)[0]?.key;
   if (key !== undefined) return key;
   const problem = found ? 'has no API key' : 'does not exist';

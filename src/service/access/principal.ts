@@ -1,3 +1,4 @@
+import { foldAddress } from '../../basics/domain-name.ts';
 import type { AssumptionId, ReadBehaviour } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
@@ -177,7 +178,7 @@ export function createKey(
 
 /** Finds the inbox that has this canonical address and this password. An API key is not accepted as password. */
 export function findLogin(worlds: ReachableWorlds, user: string, password: string): InboxPrincipal | undefined {
-  const address = user.toLowerCase();
+  const address = foldAddress(user);
   const found = worlds.findAddress(address);
   const inbox = found?.world.inboxes.get(found.inboxId);
   if (!found || !inbox || canonicalAddress(inbox) !== address || inbox.imapPassword !== password) return undefined;

@@ -21,6 +21,12 @@ export function insertWebhook(
   return world.webhooks.insert({ id, workspaceId, url, events: kinds, secret, isActive, createdAt });
 }
 
+/** Returns the URL that a webhook stores. The behaviour is read only if both of its values give another text. */
+export function urlToStore(url: string, readBehaviour: ReadBehaviour): string {
+  const { href } = new URL(url);
+  return href !== url && readBehaviour('webhooks.create.url-form') === 'normalised' ? href : url;
+}
+
 /** Returns the kinds of event that a webhook stores. `webhooks.create.repeated-events` decides about repeated kinds. */
 export function kindsToStore(events: readonly EventKind[], readBehaviour: ReadBehaviour): readonly EventKind[] {
   const kinds = [...new Set(events)];

@@ -4,6 +4,7 @@ import { fromBase64, toBase64, toHex } from '../../basics/base64.ts';
 import { truncate } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
+import { toBareAddress } from '../../contract/email-address.ts';
 import type { Clock } from '../../world/clock.ts';
 import type { DeliveryFaultKind } from '../../world/fault.ts';
 import type { MailEvent } from '../../world/journal/entry.ts';
@@ -24,7 +25,7 @@ export interface DeliveryPayload {
   readonly threadId: string;
   /** The id of the workspace of the inbox. */
   readonly workspaceId?: string;
-  /** The sender in display form, such as `Dana Reyes <dana@customer.test>`. */
+  /** The sender, such as `Dana Reyes <dana@customer.test>`. */
   readonly from: string;
   /** The recipients, separated by commas. */
   readonly to: string;
@@ -44,7 +45,10 @@ export interface DeliveryPayload {
 
 /** Creates the payload for an event. */
 export function toPayload(event: MailEvent, behaviours: BehaviourValues): DeliveryPayload {
-  const fields = behaviours['deliveries.payload'] === 'reference' ? referenceFields(event) : allFields(event);
+  const fields =
+    behaviours['deliveries.payload'] === 'reference'
+      ? referenceFields(event, behaviours)
+      : allFields(event, behaviours);
   return freeze({ ...fields, ...event.overrides });
 }
 
@@ -54,15 +58,27 @@ function freeze<Value>(value: Value): Value {
   return value;
 }
 
-function referenceFields({ event, inboxId, message }: MailEvent): DeliveryPayload {
+const SHOW_ADDRESS = { display: (address: string) => address, bare: toBareAddress };
+
+function referenceFields({ event, inboxId, message }: MailEvent, behaviours: BehaviourValues): DeliveryPayload {
   const { id, threadId, from, to } = message;
-  return { event, messageId: id, inboxId, threadId, from, to: to.join(', ') };
+  const show = SHOW_ADDRESS[behaviours['deliveries.addresses']];
+  return { event, messageId: id, inboxId, threadId, from: show(from), to: to.map(show).join(', ') };
 }
 
-function allFields(event: MailEvent): DeliveryPayload {
+function allFields(event: MailEvent, behaviours: BehaviourValues): DeliveryPayload {
   const { id, workspaceId, message, bounce } = event;
   const { subject, plainBody, htmlBody, receivedAt } = message;
-  return { id, ...referenceFields(event), workspaceId, subject, plainBody, htmlBody, receivedAt, ...bounce };
+  return {
+    id,
+    ...referenceFields(event, behaviours),
+    workspaceId,
+    subject,
+    plainBody,
+    htmlBody,
+    receivedAt,
+    ...bounce,
+  };
 }
 
 /**

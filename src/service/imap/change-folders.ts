@@ -1,6 +1,6 @@
 import { MAX_MAIL_BYTES } from '../../basics/size.ts';
 import type { Work } from '../../basics/work.ts';
-import { DEFAULT_DOMAIN, toBareAddress } from '../../contract/email-address.ts';
+import { DEFAULT_DOMAIN, toAddressKey } from '../../contract/email-address.ts';
 import { newId, timestampNow } from '../../world/environment.ts';
 import { sizeOfMailRow } from '../../world/store/database.ts';
 import { removeMessage } from '../../world/store/removal.ts';
@@ -120,7 +120,7 @@ function store(
     throw new RefusedCommand('Mail comes to INBOX only by delivery.', 'CANNOT');
   }
   const { attachments, ...fields } = mail;
-  const fromAddress = toBareAddress(mail.from);
+  const fromAddress = toAddressKey(mail.from);
   const isSent = folder === 'Sent' || (folder !== 'INBOX' && isOwnAddress(world, inboxId, fromAddress));
   checkRoom(context, sizeOfMail({ ...mail, raw: bytes }));
   const now = timestampNow(world.environment);

@@ -1,3 +1,4 @@
+import { foldAddress } from '../../basics/domain-name.ts';
 import type { Work } from '../../basics/work.ts';
 import { formatAddress, toAddressText } from '../../contract/email-address.ts';
 import { type ListedAddress, readAddressList } from '../../contract/email-address-list.ts';
@@ -30,8 +31,13 @@ function decodeField(field: string): string {
 /** Decodes a field of addresses. */
 function decodeAddresses(field: string): string {
   const { entries } = readAddressList(decodeText(bytesOf(escapeWordBytes(field))));
-  const write = (entry: ListedAddress) =>
-    formatAddress({ name: decodeWords(entry.name), address: toAddressText(entry) });
+  const write = (entry: ListedAddress) => {
+    const address = toAddressText(entry);
+    const written = formatAddress({ name: decodeWords(entry.name), address });
+    // An international domain can be found by both of its forms.
+    const folded = foldAddress(address);
+    return folded === address.toLowerCase() ? written : `${written} ${folded}`;
+  };
   return entries
     .map((entry) =>
       'members' in entry ? `${decodeWords(entry.name)}: ${entry.members.map(write).join(', ')};` : write(entry),

@@ -1,3 +1,4 @@
+import { foldPartOfAddress } from '../../basics/domain-name.ts';
 import type { Work } from '../../basics/work.ts';
 import { countStart } from '../../world/store/entries.ts';
 import { bytesOf, decodeText } from '../mail/mime/decode.ts';
@@ -164,7 +165,9 @@ class SearchedMail implements TextsReader {
     const matchers = fields.get(key) ?? new Map<string, TextMatcher>();
     fields.set(key, matchers);
     const matcher = matcherOf(matchers, word);
-    return () => (this.knowsHeader ? matcher.isFound : undefined);
+    // The addresses are read with both forms of their domains, but the mail may have only the ASCII form.
+    const asciiMatcher = isOfAddresses ? matcherOf(matchers, word, foldPartOfAddress) : matcher;
+    return () => (this.knowsHeader ? matcher.isFound || asciiMatcher.isFound : undefined);
   }
 
   /** Returns the test whether a text is in the body or, if `where` is `mail`, also in the header. */
@@ -259,9 +262,13 @@ class SearchedMail implements TextsReader {
   }
 }
 
-/** Returns what looks for a word. Keys with the same word share it. */
-function matcherOf(matchers: Map<string, TextMatcher>, word: string): TextMatcher {
-  const wanted = toSearchable(decodeText(bytesOf(word)));
+/** Returns what looks for a word, or for what `change` makes of it. Keys with the same word share it. */
+function matcherOf(
+  matchers: Map<string, TextMatcher>,
+  word: string,
+  change: (text: string) => string = (text) => text,
+): TextMatcher {
+  const wanted = toSearchable(change(decodeText(bytesOf(word))));
   const matcher = matchers.get(wanted) ?? new TextMatcher(wanted);
   matchers.set(wanted, matcher);
   return matcher;

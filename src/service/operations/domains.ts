@@ -33,10 +33,14 @@ function workspaceFor(context: Context<'createDomain'>, workspaceId?: string | n
 }
 
 export const listDomains: Run<'listDomains'> = (context, { query }) => {
-  const { principal, world, readBehaviour } = context;
+  const { principal, world, readBehaviour, assume } = context;
   const workspace = selectWorkspace(context, query.workspace);
   const isListed = (row: DomainRow) => isInScope(principal, row) && (!workspace || row.workspaceId === workspace.id);
   const rows = world.domains.all().filter(isListed);
+  if (rows.length > 1) {
+    assume('domains.list.order');
+    assume('requests.pages');
+  }
   if (readBehaviour('domains.shape') === 'reference')
     return { body: { domains: rows.map((row) => showFlat(row, readBehaviour)) } };
   return { body: { domains: rows.map((row) => showWrapped(row, readBehaviour)) } };

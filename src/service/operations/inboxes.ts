@@ -13,6 +13,7 @@ import { DELETE_BODY, updatedBody } from './replies.ts';
 
 export const listInboxes: Run<'listInboxes'> = (context, { query }) => {
   const rows = selectInboxes(context, { workspace: query.workspace });
+  if (rows.length > 1) context.assume('requests.pages');
   const isWithoutCredentials = context.readBehaviour('inboxes.list.credentials') === 'omitted';
   const show = isWithoutCredentials ? showInboxWithoutCredentials : showInbox;
   return { body: { inboxes: rows.map((row) => show(context, row)) } };
@@ -23,14 +24,22 @@ export const getInbox: Run<'getInbox'> = (context, { params }) => {
 };
 
 export const updateInbox: Run<'updateInbox'> = (context, { params, body }) => {
-  const { id } = findInScope(context, 'inboxes', params.id);
-  const { displayName, metadata } = body;
-  context.world.inboxes.update(id, {
-    ...(displayName !== undefined && { displayName: displayName || null }),
-    ...(metadata !== undefined && { metadata }),
-  });
-  return { body: updatedBody(id) };
+  const inbox = findInScope(context, 'inboxes', params.id);
+  const { displayName = inbox.displayName, metadata = inbox.metadata } = body;
+  context.world.inboxes.update(inbox.id, { displayName, metadata: changeMetadata(context, inbox.metadata, metadata) });
+  return { body: updatedBody(inbox.id) };
 };
+
+/** Returns the metadata of an inbox after an update. `inboxes.update.metadata` decides what becomes of other fields. */
+function changeMetadata(
+  { readBehaviour }: Context<'updateInbox'>,
+  before: InboxRow['metadata'],
+  sent: InboxRow['metadata'],
+): InboxRow['metadata'] {
+  if (before === null || sent === null) return sent;
+  const losesFields = Object.keys(before).some((name) => !Object.hasOwn(sent, name));
+  return losesFields && readBehaviour('inboxes.update.metadata') === 'merged' ? { ...before, ...sent } : sent;
+}
 
 /** Soft-deletes an inbox: its mail is kept but hidden, and its keys are refused from now on. */
 export const deleteInbox: Run<'deleteInbox'> = (context, { params }) => {
@@ -132,7 +141,7 @@ export const createInbox: Run<'createInbox'> = (context, { query, body }) => {
   checkDomain(context, workspace.id, domain, 'inboxes.create.domain');
   const { name, inbox } = pickName(context, username, domain, query.strict === true);
   if (inbox) return returnExisting(context, inbox, `${name}@${domain}`);
-  return insertInbox(context, workspace, { username: name, domain, displayName: body.displayName || null });
+  return insertInbox(context, workspace, { username: name, domain, displayName: body.displayName ?? null });
 };
 
 function workspaceFor(context: CreateContext, workspaceId?: string | null): WorkspaceRow {

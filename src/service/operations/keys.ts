@@ -1,5 +1,6 @@
 import { keyPrefix } from '../../contract/tiers.ts';
 import type { ApiKeyRow } from '../../world/store/rows.ts';
+import type { World } from '../../world/store/world.ts';
 import { findInScope, notFound } from '../access/find-in-scope.ts';
 import { createKey } from '../access/principal.ts';
 import type { Run } from './context.ts';
@@ -22,27 +23,44 @@ const ROTATE_BODY = {
 };
 
 export const createWorkspaceKey: Run<'createWorkspaceKey'> = (context, { params, body }) => {
-  const { id: workspaceId } = findInScope(context, 'workspaces', params.id);
-  const owner = { tier: 'workspace' as const, ownerId: workspaceId, name: body.name ?? null };
-  const { id, key, name, createdAt } = context.world.addKey(createKey(context.world.environment, owner));
-  return { body: { id, key, prefix: keyPrefix(key), name, workspaceId, createdAt } };
+  const { world, assume } = context;
+  const workspace = findInScope(context, 'workspaces', params.id);
+  const name = body.name ?? null;
+  if (name !== null && world.apiKeys.by('ownerId', workspace.id).some((row) => row.name === name)) {
+    assume('requests.equal-names');
+  }
+  return { body: issueKey(world, workspace.id, name) };
 };
+
+/** Adds a key to a workspace, and returns it as the reply shows it. */
+function issueKey(world: World, workspaceId: string, name: string | null) {
+  const row = world.addKey(createKey(world.environment, { tier: 'workspace', ownerId: workspaceId, name }));
+  const { id, key, createdAt } = row;
+  return { id, key, prefix: keyPrefix(key), name, workspaceId, createdAt };
+}
 
 export const listWorkspaceKeys: Run<'listWorkspaceKeys'> = (context, { params }) => {
   const workspace = findInScope(context, 'workspaces', params.id);
   const rows = context.world.apiKeys.by('ownerId', workspace.id);
+  if (rows.length > 1) context.assume('requests.pages');
   return {
     body: { keys: rows.map(({ id, key, name, createdAt }) => ({ id, prefix: keyPrefix(key), name, createdAt })) },
   };
 };
 
-/** Revokes a workspace key (service document, section 4.4). `createWorkspaceKey` issues a replacement. */
+/** Revokes a workspace key (service document, section 4.4). A behaviour decides what issues the new key. */
 export const deleteWorkspaceKey: Run<'deleteWorkspaceKey'> = (context, { params }) => {
   const workspace = findInScope(context, 'workspaces', params.id);
   const key = findInScope(context, 'apiKeys', params.key_id);
   if (key.ownerId !== workspace.id) throw notFound('apiKeys', 'The key does not belong to the workspace in the path.');
   context.world.removeKey(key.id);
-  return { body: REVOKED_KEY[context.readBehaviour('workspaces.keys.delete.body')](key.id) };
+  const revoked = { revoked: true as const, id: key.id };
+  switch (context.readBehaviour('workspaces.keys.delete.body')) {
+    case 'revoked-and-id':
+      return { body: revoked };
+    case 'empty':
+      return { body: {} };
+    case 'revoked-and-new-key':
+      return { body: { ...revoked, newKey: issueKey(context.world, workspace.id, key.name) } };
+  }
 };
-
-const REVOKED_KEY = { 'revoked-and-id': (id: string) => ({ revoked: true as const, id }), empty: () => ({}) };

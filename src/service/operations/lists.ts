@@ -10,19 +10,21 @@ import type { Run } from './context.ts';
 import { DELETE_BODY } from './replies.ts';
 
 export const createList: Run<'createList'> = (context, { params, body }) => {
-  const { world } = context;
+  const { world, assume } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const [id, createdAt] = [newId(world.environment), timestampNow(world.environment)];
   const { name, description = null } = body;
+  if (world.lists.by('inboxId', inbox.id).some((row) => row.name === name)) assume('requests.equal-names');
   const row = world.lists.insert({ id, inboxId: inbox.id, name, description, createdAt });
   return { body: showList(world, row) };
 };
 
 export const listLists: Run<'listLists'> = (context, { params }) => {
-  const { world, readBehaviour } = context;
+  const { world, readBehaviour, assume } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const toItem = TO_ITEM[readBehaviour('lists.list.entries')];
   const lists = world.lists.by('inboxId', inbox.id).map((row) => toItem(showList(world, row)));
+  if (lists.length > 1) assume('requests.pages');
   return { body: { lists } };
 };
 
@@ -58,6 +60,7 @@ export const createListEntry: Run<'createListEntry'> = (context, { params, body 
 export const listListEntries: Run<'listListEntries'> = (context, { params }) => {
   const { row: list } = findInInbox(context, 'lists', params.id, params.listId);
   const entries = context.world.listEntries.by('listId', list.id);
+  if (entries.length > 1) context.assume('requests.pages');
   return { body: { entries: entries.map(showEntry) } };
 };
 

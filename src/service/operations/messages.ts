@@ -110,6 +110,7 @@ const COUNT_BODY = {
 export const listAttachments: Run<'listAttachments'> = (context, { params }) => {
   const { message } = findMessage(context, params);
   const attachments = context.world.attachments.by('messageId', message.id);
+  if (attachments.length > 1) context.assume('requests.pages');
   return { body: { attachments: attachments.map(showAttachment) } };
 };
 

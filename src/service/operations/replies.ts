@@ -44,8 +44,9 @@ function showExtended({ inboxId, cc, bcc, isStarred, isArchived }: MessageRow, r
 }
 
 function showLegacy(message: MessageRow, readBehaviour: ReadBehaviour) {
-  const { from, fromAddress, to, receivedAt } = message;
+  const { from, to, receivedAt } = message;
   const fromName = parseAddress(from, isIncomingAddress)?.name || null;
+  const fromAddress = from === '' ? message.fromAddress : toBareAddress(from);
   const sender = { fromAddress, fromName, toAddresses: to.map(toBareAddress) };
   return { ...showExtended(message, readBehaviour), ...sender, sentAt: receivedAt, createdAt: receivedAt };
 }

@@ -15,7 +15,7 @@ export const getMe: Run<'getMe'> = ({ principal, world }) => {
 };
 
 export const verifyEmail: Run<'verifyEmail'> = (context, { body }) => {
-  const email = body.email.trim().toLowerCase();
+  const { email } = body;
   const reason = findInvalidReason(context, email);
   return { body: { email, valid: reason === null, reason } };
 };

@@ -2,19 +2,20 @@ import type { ReadBehaviour } from '../../contract/behaviours.ts';
 import type { ReplyOf } from '../../contract/operations.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import { findInScope, type LookupContext, selectWorkspace } from '../access/find-in-scope.ts';
-import { insertWebhook, kindsToStore } from '../delivery/insert-webhook.ts';
+import { insertWebhook, kindsToStore, urlToStore } from '../delivery/insert-webhook.ts';
 import type { Run } from './context.ts';
 import { DELETE_BODY, updatedBody } from './replies.ts';
 
 type WebhookReply = ReplyOf<'createWebhook'>;
 
 export const createWebhook: Run<'createWebhook'> = (context, { body }) => {
-  const { principal, world, assume } = context;
-  if (world.webhooks.has('url', body.url)) assume('webhooks.create.same-url');
+  const { principal, world, readBehaviour, assume } = context;
+  const url = urlToStore(body.url, readBehaviour);
+  if (world.webhooks.has('url', url)) assume('webhooks.create.same-url');
   if (body.workspaceId) assume('webhooks.create.workspace');
   const selected = selectWorkspace(context, body.workspaceId);
   const workspaceId = principal.workspaceId ?? selected?.id ?? null;
-  return { body: toReply(insertWebhook(context, { ...body, workspaceId })) };
+  return { body: toReply(insertWebhook(context, { ...body, url, workspaceId })) };
 };
 
 export const listWebhooks: Run<'listWebhooks'> = (context, { query }) => {
@@ -43,11 +44,12 @@ export const getWebhook: Run<'getWebhook'> = (context, { params }) => {
 };
 
 export const updateWebhook: Run<'updateWebhook'> = (context, { params, body }) => {
-  const { world, readBehaviour } = context;
+  const { world, readBehaviour, assume } = context;
   const { id } = findInScope(context, 'webhooks', params.id);
   const { url, events, isActive } = body;
+  if (url !== undefined) assume('webhooks.update.secret');
   const row = world.webhooks.update(id, {
-    ...(url !== undefined && { url }),
+    ...(url !== undefined && { url: urlToStore(url, readBehaviour) }),
     ...(events !== undefined && { events: kindsToStore(events, readBehaviour) }),
     ...(isActive !== undefined && { isActive }),
   });

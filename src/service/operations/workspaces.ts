@@ -12,9 +12,11 @@ export const createWorkspace: Run<'createWorkspace'> = (context, { body }) => {
   const { world, assume } = context;
   if (typeof body.slug !== 'string') assume('workspaces.create.slug');
   const { name } = body;
+  const others = world.workspaces.all();
+  if (others.some((row) => row.name === name)) assume('requests.equal-names');
   const [id, createdAt] = [newId(world.environment), timestampNow(world.environment)];
   const slug = pickFreeSlug(context, body.slug ?? slugOf(name, 60, 'workspace'));
-  const isDefault = world.workspaces.all().every((each) => !each.isDefault);
+  const isDefault = others.every((each) => !each.isDefault);
   return { body: showWorkspace(world, world.workspaces.insert({ id, name, slug, isDefault, createdAt })) };
 };
 
@@ -29,8 +31,10 @@ function pickFreeSlug({ world, readBehaviour }: Context<'createWorkspace'>, slug
   return `${slug}-${number}`;
 }
 
-export const listWorkspaces: Run<'listWorkspaces'> = ({ principal, world }) => {
-  return { body: { workspaces: rowsInScope(principal, 'workspaces').map((row) => showWorkspace(world, row)) } };
+export const listWorkspaces: Run<'listWorkspaces'> = ({ principal, world, assume }) => {
+  const rows = rowsInScope(principal, 'workspaces');
+  if (rows.length > 1) assume('requests.pages');
+  return { body: { workspaces: rows.map((row) => showWorkspace(world, row)) } };
 };
 
 export const getWorkspace: Run<'getWorkspace'> = (context, { params }) => {

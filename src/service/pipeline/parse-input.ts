@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { didYouMean } from '../../basics/nearest.ts';
-import { type BehaviourReader, fieldsOf } from '../../contract/behaviours.ts';
+import { type AssumptionId, type BehaviourReader, fieldsOf } from '../../contract/behaviours.ts';
 import { ApiError, createValidationError } from '../../contract/errors.ts';
 import type { ApiRequest, Exchange, ReceivedBody } from './exchange.ts';
 import type { Resolved, ResolvedOperation } from './resolve-operation.ts';
@@ -20,11 +20,16 @@ type Fields = Record<string, unknown>;
  */
 export function parseInput(operation: ResolvedOperation, params: Record<string, string>, exchange: Exchange) {
   const { request, received = 'empty' } = exchange;
-  return {
+  const input = {
     params: parseParams(operation.params, params, exchange),
     query: parseQuery(operation.query, request.query, exchange),
     body: parseBody(operation.body, received, request.headers.get('content-type'), exchange),
   };
+  const isEmptyUpdate = request.method === 'PATCH' && Object.keys(input.body).length === 0;
+  if (isEmptyUpdate && exchange.readBehaviour('requests.empty-update') === 'invalid') {
+    throw new ApiError('VALIDATION_ERROR', 'The body is not valid: it must have a field to update.');
+  }
+  return input;
 }
 
 /**
@@ -88,18 +93,40 @@ export function parseBody(
 /** `requests.limits` is about the maximum length of these types. It is not about the maximum value of a number. */
 const KINDS_WITH_LENGTH: ReadonlySet<string> = new Set(['string', 'array']);
 
-/** Parses fields, and records the behaviours that decided whether they are valid. */
+/** Parses fields, and records the behaviours that decided whether they are valid, and what they mean. */
 function parse(what: string, resolved: ResolvedSchema, fields: Fields, reader: BehaviourReader): Fields {
   const { value: schema, assumes, alternatives } = resolved;
   const { success, data, error } = schema.safeParse(fields);
   if (error?.issues.some((issue) => issue.code === 'too_big' && KINDS_WITH_LENGTH.has(issue.origin)))
     reader.assume('requests.limits');
-  const wrong = new Set(error?.issues.map(({ path: [field] }) => String(field)));
-  for (const id of assumes) if (fieldsOf(id).some((field) => wrong.has(field))) reader.assume(id);
+  for (const issue of error?.issues ?? []) {
+    if (issue.code === 'custom' && issue.params) reader.assume(issue.params.assumption as AssumptionId);
+  }
+  const decided = new Set(error?.issues.map(({ path: [field] }) => String(field)));
+  for (const [field, sent] of Object.entries(fields)) {
+    if (success && isChanged(sent, data[field])) decided.add(field);
+    if (success && isChangedId(sent, data[field])) reader.assume('requests.letter-case');
+    if (success && sent === null && Object.hasOwn(schema.shape, field)) reader.assume('requests.null-fields');
+  }
+  for (const id of assumes) if (fieldsOf(id).some((field) => decided.has(field))) reader.assume(id);
   const deciding = alternatives.filter(({ value: otherSchema }) => otherSchema.safeParse(fields).success !== success);
   for (const { id } of deciding) reader.readBehaviour(id);
   if (success) return data;
   throw createValidationError(what, error);
+}
+
+/** Returns whether parsing changed a text: what is stored is then not exactly what was sent. */
+function isChanged(sent: unknown, parsed: unknown): boolean {
+  if (typeof sent !== 'string') return false;
+  if (Array.isArray(parsed)) return parsed.length === 0 || parsed.join(', ') !== sent;
+  return (typeof parsed === 'string' || parsed === null) && parsed !== sent;
+}
+
+const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Returns whether parsing changed the letter case of an id. */
+function isChangedId(sent: unknown, parsed: unknown): boolean {
+  return parsed !== sent && typeof sent === 'string' && ID.test(sent);
 }
 
 /**

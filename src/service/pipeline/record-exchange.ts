@@ -1,3 +1,4 @@
+import { foldAddress } from '../../basics/domain-name.ts';
 import { performance } from '../../basics/real-timers.ts';
 import type { ApiError } from '../../contract/errors.ts';
 import { isStreamPath } from '../../contract/stream-protocol.ts';
@@ -223,7 +224,7 @@ export interface MailCommand {
 /** Adds a command to the journal. */
 export function recordCommand(service: RecordingService, command: MailCommand): void {
   const { protocol, principal, name: method, text, status, reply, messageIds, epoch } = command;
-  const user = command.user?.toLowerCase();
+  const user = command.user === undefined ? undefined : foldAddress(command.user);
   const named = user === undefined ? undefined : service.worlds.findAddress(user);
   const path = named && user ? user : command.path;
   const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null, epoch };

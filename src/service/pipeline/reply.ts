@@ -111,6 +111,7 @@ export function stripBodyForHead<Reply extends AnyReply>(method: string, reply: 
 export function toErrorReply({ status, message, code, headers }: ApiError, { readBehaviour, assume }: BehaviourReader) {
   const hasCode = readBehaviour('errors.shape') === 'error-and-code';
   const isStatusInvented = INVENTED_STATUSES.includes(status);
+  if (code === 'UNAUTHORIZED') assume('auth.challenge');
   if (!isStatusInvented) assume('errors.statuses');
   if (isStatusInvented || (hasCode && INVENTED_CODES.includes(code))) assume('errors.codes');
   return jsonReply(status, hasCode ? { error: message, code } : { error: message }, headers);

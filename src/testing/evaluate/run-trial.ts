@@ -1,3 +1,4 @@
+import { foldAddress } from '../../basics/domain-name.ts';
 import { readDuration } from '../../basics/duration.ts';
 import { messageOf } from '../../basics/named-error.ts';
 import { clearTimeout, performance, setTimeout } from '../../basics/real-timers.ts';
@@ -282,7 +283,7 @@ class Trial implements JudgedScene {
   async #startAgent(): Promise<void> {
     const { mailbox } = this;
     const wanted = this.#scenario.agent.inbox;
-    const address = wanted === undefined ? undefined : toSandbox(wanted, this.#scope.domain).toLowerCase();
+    const address = wanted === undefined ? undefined : toSandbox(wanted, this.#scope.domain);
     const place = findPlace(this.#scope, address);
     if (!place) {
       const known = inboxesOf(mailbox).map((each) => toWritten(each.address, this.#scope.domain));
@@ -597,12 +598,14 @@ function inboxesOf(mailbox: ControllableMailbox) {
 }
 
 /**
- * Returns what an agent needs to work with the inbox that has an address in lower case, or with the first inbox without
+ * Returns what an agent needs to work with the inbox that has an address, or with the first inbox without
  * an address; `undefined` if there is no such inbox. It has no secret of a webhook.
  */
 export function findPlace(scope: TrialScope, address: string | undefined): AgentPlace | undefined {
   const { mailbox, keys, ids, logins, ports, url, sandbox } = scope;
-  const inbox = inboxesOf(mailbox).find((each) => address === undefined || each.address.toLowerCase() === address);
+  const inbox = inboxesOf(mailbox).find(
+    (each) => address === undefined || foldAddress(each.address) === foldAddress(address),
+  );
   if (!inbox) return undefined;
   const handle = Object.entries(ids.inboxes).find(([, id]) => id === inbox.id)?.[0] ?? '';
   return {

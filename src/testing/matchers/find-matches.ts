@@ -1,3 +1,4 @@
+import { foldAddress } from '../../basics/domain-name.ts';
 import type { Candidate, CandidateField, Expected } from './candidates.ts';
 import type { MatcherContext } from './matcher-context.ts';
 
@@ -50,7 +51,7 @@ function compareField(context: MatcherContext, name: string, expected: unknown, 
 
 /**
  * Returns whether each expected address is among the addresses and, with `all`, each address is expected. An address that
- * is a text may be given in any letter case. An empty list expects that there is no address.
+ * is a text may be given in any letter case, and its domain in both forms of IDNA. An empty list expects that there is no address.
  */
 function matchesAddresses(
   wanted: readonly unknown[],
@@ -59,7 +60,7 @@ function matchesAddresses(
 ): boolean {
   if (wanted.length === 0) return forms.length === 0;
   const isOneOf = (each: unknown, address: readonly string[]) => {
-    if (typeof each === 'string') return address.some((form) => form.toLowerCase() === each.toLowerCase());
+    if (typeof each === 'string') return address.some((form) => foldAddress(form) === foldAddress(each));
     return address.some((form) => isEqual(each, form));
   };
   const areAllThere = wanted.every((each) => forms.some((address) => isOneOf(each, address)));

@@ -1,3 +1,4 @@
+import { foldAddress } from '../../basics/domain-name.ts';
 import type { Clock } from '../clock.ts';
 import type { Environment } from '../environment.ts';
 import { AddressIndex } from './indexes/property-index.ts';
@@ -107,7 +108,7 @@ export class SandboxWorlds implements ReachableWorlds {
   }
 
   findAddress(address: string): InboxLocation | undefined {
-    return this.hasExpired ? undefined : this.#addresses.get(address);
+    return this.hasExpired ? undefined : this.#addresses.get(foldAddress(address));
   }
 
   findTagged(address: string): InboxLocation[] {

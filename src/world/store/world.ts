@@ -1,3 +1,4 @@
+import { foldAddress } from '../../basics/domain-name.ts';
 import { Clock } from '../clock.ts';
 import type { Environment } from '../environment.ts';
 import {
@@ -221,7 +222,7 @@ export function canonicalAddress({ username, domain }: Pick<InboxRow, 'username'
 
 /** Returns whether an inbox has this bare address. */
 export function isOwnAddress(world: World, inboxId: string, address: string): boolean {
-  return world.addresses.by('inboxId', inboxId).some((row) => row.address === address.toLowerCase());
+  return world.addresses.by('inboxId', inboxId).some((row) => row.address === foldAddress(address));
 }
 
 /** Returns the address from which an inbox currently sends. */

@@ -1,3 +1,4 @@
+import { foldAddress } from '../../basics/domain-name.ts';
 import { DEFAULT_MAX_STORED_BYTES } from '../../basics/size.ts';
 import { domainOf, SANDBOX_DOMAIN } from '../../contract/email-address.ts';
 import { Clock } from '../clock.ts';
@@ -120,10 +121,10 @@ export class Worlds implements ReachableWorlds {
     return [...this.#shared.keys.keys()];
   }
 
-  /** Finds the inbox of an address in lower case. In a domain of a sandbox, finds only inboxes of the sandbox. */
+  /** Finds the inbox of a bare address. In a domain of a sandbox, finds only inboxes of the sandbox. */
   findAddress(address: string): InboxLocation | undefined {
     const sandbox = this.#sandboxOf(address);
-    return sandbox ? sandbox.findAddress(address) : this.#shared.addresses.get(address);
+    return sandbox ? sandbox.findAddress(address) : this.#shared.addresses.get(foldAddress(address));
   }
 
   /** Finds the inboxes of all tenants that have tagged forms of an address in lower case. */

@@ -107,6 +107,14 @@ const READINGS: { readonly [Id in DeliveryBehaviourId]: Readings<Id> } = {
       reference: ['event', 'from', 'inboxId', 'messageId', 'threadId', 'to'],
     },
   },
+  'deliveries.addresses': {
+    async read({ mailbox, receiver }) {
+      await mailbox.receiveMessage({ to: 'helpdesk@acme.test', from: 'Dana <Dana@Customer.test>', subject: 'Hi' });
+      await mailbox.clock.advance(0);
+      return receiver.requests[0]?.json.from;
+    },
+    values: { display: 'Dana <Dana@Customer.test>', bare: 'dana@customer.test' },
+  },
   'deliveries.signature': {
     read: signatureHeaders,
     values: {
@@ -256,6 +264,13 @@ const ASSUMED: Record<DeliveryAssumption, { read: (setup: Setup) => Promise<unkn
       return statesOf(await deliver(6));
     },
     value: ['delivered', 'delivered', 'delivered', 'pending', 'pending', 'pending'],
+  },
+  'deliveries.user-agent': {
+    async read({ deliver, receiver }) {
+      await deliver();
+      return receiver.requests[0]?.headers['user-agent'];
+    },
+    value: 'agent-mailbox-mock',
   },
   'deliveries.updated': {
     async read({ deliver, receiver, send, mailbox, webhookPath }) {

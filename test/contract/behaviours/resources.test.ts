@@ -65,6 +65,12 @@ const verifyTaken = inTurn(
 );
 const updateWebhook = call('PATCH', WEBHOOK, { isActive: false });
 
+const reversedMetrics = call('GET', '/v1/metrics?from=2026-03-02&to=2026-03-01');
+const ODD_URL = 'HTTPS://Agent.Example';
+const SUPPORT_KEY = `/v1/workspaces/${support}/keys/${IDS.acme.keys.support}`;
+const DRAFT = `/v1/inboxes/${helpdesk}/drafts/${IDS.acme.drafts.helpdesk}`;
+const MESSAGE = `/v1/inboxes/${helpdesk}/messages/${IDS.acme.messages.thanks}`;
+
 const READINGS: [BehaviourOptions, Reading][] = [
   row('workspaces.create.slug-taken', 'conflict', createSales, error, [409, 'ALREADY_EXISTS']),
   row('workspaces.create.slug-taken', 'suffixed', createSales, ({ json }) => json.slug, 'sales-2'),
@@ -183,10 +189,58 @@ const READINGS: [BehaviourOptions, Reading][] = [
     ['message.sent'],
   ),
   row('webhooks.create.events', 'received-only', call('PATCH', WEBHOOK, { events: ['message.sent'] }), status, 400),
+  row('webhooks.create.url-form', 'as-sent', call('PATCH', WEBHOOK, { url: ODD_URL }), ({ json }) => json.url, ODD_URL),
+  row(
+    'webhooks.create.url-form',
+    'normalised',
+    call('POST', '/v1/webhooks', { url: ODD_URL, events: ['message.received'] }),
+    ({ json }) => json.url,
+    'https://agent.example/',
+  ),
+  ...(['replaced', 'merged'] as const).map((current) =>
+    row(
+      'inboxes.update.metadata',
+      current,
+      async (service) => {
+        await call('PATCH', `/v1/inboxes/${helpdesk}`, { metadata: { first: 1, both: 1 } })(service);
+        const reply = await call('PATCH', `/v1/inboxes/${helpdesk}`, { metadata: { both: 2, last: 2 } })(service);
+        const { json } = await call('GET', `/v1/inboxes/${helpdesk}`)(service);
+        return { ...reply, json };
+      },
+      ({ json }) => json.metadata,
+      current === 'replaced' ? { both: 2, last: 2 } : { first: 1, both: 2, last: 2 },
+    ),
+  ),
+  row('metrics.reversed-window', 'invalid', reversedMetrics, status, 400),
+  row('metrics.reversed-window', 'empty', reversedMetrics, ({ json }) => json.counts, {
+    sent: 0,
+    received: 0,
+    bounced: 0,
+  }),
+  row(
+    'workspaces.keys.delete.body',
+    'revoked-and-new-key',
+    async (service) => {
+      const reply = await call('DELETE', SUPPORT_KEY)(service);
+      const key = String(reply.json.newKey.key);
+      const me = await service.send('GET', '/v1/me', { key });
+      return { ...reply, json: [reply.json.revoked, me.json.workspaceId, reply.json.newKey.name] as never };
+    },
+    body,
+    [true, support, 'support'],
+  ),
+  ...[`/v1/inboxes/${helpdesk}`, WEBHOOK, DRAFT, MESSAGE].flatMap((path) => [
+    row('requests.empty-update', 'accepted', call('PATCH', path, {}), status, 200),
+    row('requests.empty-update', 'invalid', call('PATCH', path, { unknown: 1 }), error, [400, 'VALIDATION_ERROR']),
+  ]),
   row('webhooks.create.url', 'https', call('PATCH', WEBHOOK, { url: 'http://agent.example/' }), status, 400),
 ];
 
 /** What a reply names, and what it does not: a behaviour is named where another value would have changed the reply. */
+const LISTS = `/v1/inboxes/${helpdesk}/lists`;
+const DRAFTS = `/v1/inboxes/${helpdesk}/drafts`;
+const createList = call('POST', LISTS, { name: 'Partners' });
+
 const NAMED: [title: string, request: Call, named: BehaviourId[], unnamed: BehaviourId[]][] = [
   [
     'a workspace whose slug is free',
@@ -255,6 +309,34 @@ const NAMED: [title: string, request: Call, named: BehaviourId[], unnamed: Behav
     ['sending.addresses', 'sending.copies'],
     ['sending.address-lists'],
   ],
+  ['a list with a name in spaces', call('POST', LISTS, { name: ' A ' }), ['requests.names'], ['requests.equal-names']],
+  ['a list with a name that is there', inTurn(createList, createList), ['requests.equal-names'], ['requests.names']],
+  ['a name of two lines', call('POST', LISTS, { name: 'A\nB' }), ['requests.names'], []],
+  ['an empty display name', createInbox({ displayName: '' }), ['requests.names'], ['requests.null-fields']],
+  ['an inbox without a name by null', createInbox({ displayName: null }), ['requests.null-fields'], ['requests.names']],
+  ['a subject of two lines', call('POST', DRAFTS, { subject: 'A\nB' }), ['sending.subject'], ['requests.names']],
+  ['a subject that is no text', call('POST', DRAFTS, { subject: 7 }), ['errors.statuses'], ['sending.subject']],
+  ['a draft to words', call('POST', DRAFTS, { to: ' A ,' }), ['drafts.recipients.text'], ['sending.subject']],
+  ['a draft to an address', call('POST', DRAFTS, { to: 'a@b.test' }), ['drafts.shape'], ['drafts.recipients.text']],
+  ['no key', ({ send }) => send('GET', '/v1/me'), ['auth.challenge'], []],
+  ['several inboxes', call('GET', '/v1/inboxes'), ['requests.pages', 'inboxes.list.order'], []],
+  ['several domains', call('GET', '/v1/domains'), ['requests.pages', 'domains.list.order'], []],
+  ['a domain in capital letters', call('POST', '/v1/domains', { domain: 'A.Example' }), ['domains.create.name'], []],
+  ['a domain in lower case', register, ['domains.shape'], ['domains.create.name']],
+  [
+    'a workspace id in capital letters',
+    call('POST', '/v1/domains', { domain: 'new.example', workspaceId: sales.toUpperCase() }),
+    ['requests.letter-case'],
+    ['requests.null-fields'],
+  ],
+  ['a webhook that moves', call('PATCH', WEBHOOK, { url: 'https://b.test/' }), ['webhooks.update.secret'], []],
+  [
+    'a webhook that stays',
+    updateWebhook,
+    ['webhooks.update.reply'],
+    ['webhooks.update.secret', 'requests.empty-update'],
+  ],
+  ['keys of a workspace', call('GET', `/v1/workspaces/${support}/keys`), ['workspaces.keys.prefix'], []],
   [
     'metadata that is too long',
     call('PATCH', `/v1/inboxes/${helpdesk}`, { metadata: { text: 'x'.repeat(20_000) } }),

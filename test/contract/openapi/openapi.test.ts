@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BaseResolver, createConfig, lintDocument, Source } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import type { BehaviourOptions, OpenApiDocument } from 'agent-mailbox-mock';
+import { type BehaviourOptions, createMailbox, type OpenApiDocument } from 'agent-mailbox-mock';
 import Ajv from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import {
@@ -165,6 +165,19 @@ test('an operation has the errors of its row', () => {
     const statuses = Object.keys(responses).map(Number);
     expect(statuses, operationId).toEqual(expect.arrayContaining(errors.map((code) => ERRORS[code].status)));
   }
+});
+
+test('every operation can return 429, with the headers of a rate limit', async () => {
+  const mailbox = createMailbox();
+  const described = operations();
+  expect(described.filter(({ responses }) => !('429' in responses))).toEqual([]);
+  const documented = (createOpenApi(parseBehaviours()).components.responses as Record<string, { headers: object }>)
+    .RATE_LIMITED?.headers;
+  mailbox.addFault({ on: 'request', rateLimit: { limit: 0, per: '1m' } });
+  const { status, headers } = await mailbox.fetch(`${mailbox.baseUrl}/health`);
+  const sent = [...headers.keys()].filter((name) => /^(?:retry-after|ratelimit-.*)$/.test(name));
+  expect([status, sent.length]).toEqual([429, 5]);
+  expect(Object.keys(documented ?? {}).map((name) => name.toLowerCase())).toEqual(expect.arrayContaining(sent));
 });
 
 test('a query parameter may be left out', () => {

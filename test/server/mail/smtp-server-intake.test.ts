@@ -71,7 +71,7 @@ test('a recipient that the service cannot have is refused, and the others get th
   const connection = await openConnection(running.port);
   await connection.line('EHLO x');
   await connection.line('MAIL FROM:<a@b.test> SMTPUTF8');
-  expect(await connection.line('RCPT TO:<helpdesk+ü@acme.test>')).toMatch(/^550 5\.1\.1 /);
+  expect(await connection.line(`RCPT TO:<helpdesk+${'a'.repeat(64)}@acme.test>`)).toMatch(/^550 5\.1\.1 /);
   await connection.line('RCPT TO:<helpdesk+1@acme.test>');
   await connection.line('DATA');
   expect(await connection.line('Subject: Tagged\r\n\r\nHi\r\n.')).toMatch(/^250/);

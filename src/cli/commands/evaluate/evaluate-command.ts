@@ -140,7 +140,7 @@ async function startShared(
   if (!scenario) throw new Error('There is no scenario.');
   const { mailbox, ids } = scope;
   const agent = await createAgent(scenario, 0);
-  const wanted = scenario.agent.inbox?.toLowerCase();
+  const wanted = scenario.agent.inbox;
   const place = findPlace(scope, wanted);
   if (!place) throw new CannotRunError(`There is no inbox ${wanted}.`, COULD_NOT_RUN);
   const webhookUrl = agent.webhookUrl(place);

@@ -68,6 +68,13 @@ async function withInboxStream(
  */
 export const eventExperiments: Experiments = {
   'deliveries.payload': async (s) => fieldNames(JSON.parse((await triggerDelivery(s)).body)),
+  'deliveries.addresses': async (s) => {
+    const [from, to] = [await s.createInbox({ displayName: 'Verify' }), await s.createInbox()];
+    const receiver = await s.createReceiver();
+    await s.send(from, to);
+    const [call] = await receiver.waitForCalls(1);
+    return JSON.parse(call?.body ?? '').from.includes('<');
+  },
   'deliveries.signature': resultOf(triggerDelivery, (call) => [
     'webhook-signature' in call.headers,
     Boolean(findHexHeader(call)),
@@ -163,6 +170,13 @@ export const eventExperiments: Experiments = {
       stream.send({ type: 'subscribe', inbox_ids: [from.id] });
       await s.waitFor('an answer', () => stream.frames[1]);
       return stream.frames[1].type;
+    }),
+  'stream.bad-frame': (s) =>
+    withInboxStream(s, async (stream) => {
+      await stream.waitForFrames('connected');
+      stream.send({ type: 'verify' });
+      await s.waitFor('an answer', () => stream.frames[1]);
+      return [stream.frames[1].type, stream.closeCode()];
     }),
   'stream.alias': async (s) => {
     const { from, to } = await s.createMail();

@@ -118,6 +118,7 @@ export const resourceExperiments: Experiments = {
   'auth.scheme-case': async (s) => {
     return status(await s.get('/v1/me', { key: '', headers: { Authorization: `bearer ${s.target.key}` } }));
   },
+  'auth.challenge': async (s) => (await s.get('/v1/me', { key: '' })).headers.get('www-authenticate'),
   'auth.wrong-tier': statusOf(createInbox, ({ key }, s) => s.get('/v1/webhooks', { key })),
   'errors.shape': async (s) => fieldNames((await s.get(UNKNOWN_INBOX)).body),
   'errors.statuses': (s) =>
@@ -133,7 +134,29 @@ export const resourceExperiments: Experiments = {
   'requests.malformed-id': async (s) => status(await s.get('/v1/inboxes/not-an-id')),
   'requests.undecodable-path': async (s) => status(await s.get('/v1/inboxes/%E0%A4%A')),
   'requests.malformed-body': (s) => statuses(s.post('/v1/webhooks', '{"url":'), s.post('/v1/webhooks', '[]')),
-  'requests.unknown-fields': statusOf(createInbox, ({ path }, s) => s.patch(path, { [s.newName()]: 1 })),
+  'requests.unknown-fields': statusOf(createInbox, ({ path }, s) =>
+    s.patch(path, { displayName: 'A', [s.newName()]: 1 }),
+  ),
+  'requests.null-fields': async (s) => {
+    const { path } = await s.createInbox({ displayName: null });
+    await s.mustSucceed(s.patch(path, { displayName: 'A' }));
+    await s.mustSucceed(s.patch(path, { displayName: null }));
+    return (await s.read(path)).displayName ?? null;
+  },
+  'requests.empty-update': statusOf(createInbox, ({ path }, s) => s.patch(path, {})),
+  'requests.names': async (s) => {
+    const { path } = await s.createInbox({ displayName: ' A ' });
+    return [(await s.read(path)).displayName, status(await s.post(`${path}/lists`, { name: ' ' }))];
+  },
+  'requests.equal-names': statusOf(createInbox, async ({ path }, s) => {
+    await s.add(`${path}/lists`, { name: 'Verify' });
+    return s.post(`${path}/lists`, { name: 'Verify' });
+  }),
+  'requests.pages': async (s) => {
+    await s.createInbox();
+    await s.createInbox();
+    return (await s.read('/v1/inboxes?limit=1', { key: s.workspace.key })).inboxes.length > 1;
+  },
   'requests.content-type': statusOf(createInbox, ({ path }, s) =>
     s.patch(path, { displayName: 'A' }, { headers: { 'Content-Type': 'text/plain' } }),
   ),
@@ -160,6 +183,7 @@ export const resourceExperiments: Experiments = {
   'webhooks.create.required': async (s) =>
     status(await s.post('/v1/webhooks', { url: 'https://verify.invalid/', workspaceId: s.workspace.id })),
   'webhooks.create.url': async (s) => status(await s.postWebhook({ url: 'http://verify.invalid/' })),
+  'webhooks.create.url-form': async (s) => (await s.createWebhook({ url: 'https://VERIFY.invalid' })).url,
   'webhooks.create.events': async (s) => status(await s.postWebhook({ events: ['message.sent'] })),
   'webhooks.create.repeated-events': async (s) =>
     (await s.createWebhook({ events: ['message.received', 'message.received'] })).events,
@@ -176,10 +200,22 @@ export const resourceExperiments: Experiments = {
   'webhooks.list.workspace-scope': async (s) => isListed(s, await s.createWebhook({ workspaceId: undefined })),
   'webhooks.delete.body': replyOf(createWebhook, ({ path }, s) => s.delete(path)),
   'webhooks.get.secret': async (s) => 'secret' in (await s.read((await s.createWebhook()).path)),
+  'webhooks.update.secret': async (s) => {
+    const { id, path } = await s.createWebhook();
+    const secretNow = async () => (await webhooksOf(s)).find((listed: Item) => listed.id === id).secret;
+    const before = await secretNow();
+    if (before === undefined) throw new VerifyError('the list of webhooks does not show the secret');
+    await s.mustSucceed(s.patch(path, { url: 'https://changed.verify.invalid/' }));
+    return (await secretNow()) === before;
+  },
   'webhooks.update.reply': async (s) =>
     'events' in (await s.mustSucceed(s.patch((await s.createWebhook()).path, { isActive: false }))),
 
   'workspaces.keys.tiers': statusOf(createWorkspace, ({ path, key }, s) => s.get(`${path}/keys`, { key })),
+  'workspaces.keys.prefix': resultOf(createWorkspace, async ({ path, key, keyId }, s) => {
+    const { keys } = await s.read(`${path}/keys`);
+    return keys.find((listed: Item) => listed.id === keyId).prefix === key.slice(0, 9);
+  }),
   'workspaces.keys.delete.body': replyOf(createWorkspace, ({ path, keyId }, s) => s.delete(`${path}/keys/${keyId}`)),
   'workspaces.read.tiers': async (s) => status(await s.get('/v1/workspaces', { key: s.workspace.key })),
   'workspaces.delete.tiers': statusOf(createWorkspace, ({ path, key }, s) => s.delete(path, { key })),
@@ -210,11 +246,20 @@ export const resourceExperiments: Experiments = {
     const { workspaceId } = 'workspaceId' in body ? body : body.domain;
     return workspaceId === null;
   }),
+  'domains.create.name': async (s) => {
+    const name = `${s.newName()}.example`;
+    const body = await s.add('/v1/domains', { domain: name.toUpperCase() });
+    // The behaviour `domains.shape` decides whether the reply is the domain, or has it in a field.
+    const shown = typeof body.domain === 'string' ? body.domain : body.domain.domain;
+    return [shown === name, status(await s.post('/v1/domains', { domain: 'verify' }))];
+  },
   'domains.create.taken': statusOf(createDomain, ({ name }, s) => s.post('/v1/domains', { domain: name })),
   'domains.dns-records': resultOf(createDomain, ({ body }) =>
     (body.dnsRecords ?? body.domain.records).map((record: { type: string }) => record.type).toSorted(),
   ),
   'domains.delete.body': replyOf(createDomain, ({ path }, s) => s.delete(path)),
   'health.body': async (s) => statusAndBody(await s.get('/health', { key: '' })),
+  'metrics.reversed-window': async (s) =>
+    status(await s.get('/v1/metrics?from=2026-01-05T00:00:00.000Z&to=2026-01-04T00:00:00.000Z')),
   'metrics.window': (s) => statuses(s.get('/v1/metrics?from=2026-01-05'), s.get('/v1/metrics?from=1767603600')),
 };

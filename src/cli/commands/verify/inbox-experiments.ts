@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   createInbox,
   type Experiments,
+  fieldNames,
   fieldsOf,
   isBefore,
   replyOf,
@@ -10,7 +11,7 @@ import {
   statuses,
   statusOf,
 } from './experiments.ts';
-import type { VerifySession } from './verify-session.ts';
+import { VerifyError, type VerifySession } from './verify-session.ts';
 
 /** Sends the request that creates a draft in a new inbox, and returns the reply, which may be a refusal. */
 const postDraft = async (s: VerifySession, fields: object = {}) => {
@@ -93,6 +94,14 @@ export const inboxExperiments: Experiments = {
   'inboxes.create.again': statusOf(createWithTakenName, ({ username }, s) =>
     s.post('/v1/inboxes', { username, workspaceId: s.workspace.id }),
   ),
+  'inboxes.update.metadata': async (s) => {
+    const { path } = await s.createInbox();
+    await s.mustSucceed(s.patch(path, { metadata: { first: 1 } }));
+    await s.mustSucceed(s.patch(path, { metadata: { second: 2 } }));
+    const { metadata } = await s.read(path);
+    if (metadata === undefined) throw new VerifyError('an inbox does not show its metadata');
+    return fieldNames(metadata);
+  },
   'inboxes.delete.kept': async (s) => {
     const { to } = await s.createMail();
     await s.delete(to.path);
@@ -119,6 +128,7 @@ export const inboxExperiments: Experiments = {
     return isBefore((await s.read(`${inbox.path}/drafts`)).drafts, reply.body.id, id);
   },
   'drafts.recipients': async (s) => status((await postDraft(s, { to: 'dana@' })).reply),
+  'drafts.recipients.text': async (s) => (await postDraft(s, { to: ' dana@verify.example ,, kim ' })).reply.body.to,
   'drafts.unknown-message': async (s) => status((await postDraft(s, { replyToMessageId: randomUUID() })).reply),
   'drafts.delete.body': replyOf(postDraft, ({ path }, s) => s.delete(path)),
   'drafts.send.incomplete': async (s) => status(await s.post(`${(await postDraft(s, { to: null })).path}/send`)),

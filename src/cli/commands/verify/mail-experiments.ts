@@ -55,6 +55,10 @@ const sendUnverified = (s: VerifySession, from: OwnInbox, to: OwnInbox) =>
 export const mailExperiments: Experiments = {
   'messages.shape': async (s) => fieldNames((await s.createMail()).message),
   'messages.to': async (s) => typeof (await s.createMail()).message.to,
+  'messages.sent.is-read': async (s) => {
+    const { from } = await s.createMail();
+    return (await s.read(`${from.path}/messages?direction=outbound`)).messages[0].isRead;
+  },
   'messages.addresses': async (s) => {
     const [from, to] = [await s.createInbox({ displayName: 'Verify' }), await s.createInbox()];
     await s.send(from, to);
@@ -124,6 +128,9 @@ export const mailExperiments: Experiments = {
   },
   'sending.empty-subject': statusOf(createInbox, ({ path, email }, s) =>
     s.post(`${path}/send`, { to: email, subject: '', plainBody: 'x', verified: true }),
+  ),
+  'sending.subject': statusOf(createInbox, ({ path, email }, s) =>
+    s.post(`${path}/send`, { to: email, subject: 'Two\r\nlines', plainBody: 'x', verified: true }),
   ),
   'sending.repeated-recipients': async (s) => {
     const [from, to] = [await s.createInbox(), await s.createInbox()];

@@ -22,6 +22,7 @@ export const TOLD_BY_OPERATIONS: { readonly [Id in AssumptionId]?: readonly `${O
   'workspaces.keys.list.reply': ['listWorkspaceKeys: items'],
   'workspaces.shape': ['createWorkspace: reply', 'listWorkspaces: items', 'getWorkspace: items'],
   'workspaces.list.order': ['listWorkspaces: items'],
+  'domains.list.order': ['listDomains: items'],
   'inboxes.list.order': ['listInboxes: items'],
   'inboxes.update.reply': ['updateInbox: reply'],
   'inboxes.addresses.create.reply': ['addInboxAddress: reply'],

@@ -4,6 +4,7 @@ import {
   formatAddress,
   isIncomingAddress,
   parseAddress,
+  toAddressKey,
   toBareAddress,
 } from '../../../contract/email-address.ts';
 import { parseOrRefuse } from '../../../contract/errors.ts';
@@ -71,8 +72,8 @@ const ACCEPT: Readonly<Record<CorrespondentKind, (entry: Entry, mail: Mail) => A
 
 /** An absent person answers each sender only once, and only if To or Cc contains the person's address. */
 function acceptOnce(entry: Entry, mail: Mail): AcceptResult {
-  const sender = toBareAddress(mail.from);
-  const isNamed = [...mail.to, ...mail.cc].some((address) => toBareAddress(address) === entry.address);
+  const sender = toAddressKey(mail.from);
+  const isNamed = [...mail.to, ...mail.cc].some((address) => toAddressKey(address) === entry.address);
   if (!isNamed || isAutomatic(mail) || entry.notified.includes(sender)) return { entry };
   return { entry: { ...entry, notified: [...entry.notified, sender] }, turn: { reply: 0 } };
 }

@@ -1,5 +1,5 @@
 import type { BehaviourValues } from '../../../contract/behaviours.ts';
-import { toBareAddress } from '../../../contract/email-address.ts';
+import { toAddressKey, toBareAddress } from '../../../contract/email-address.ts';
 import type { Clock } from '../../../world/clock.ts';
 import type { Journals } from '../../../world/journal/journal.ts';
 import { findOwner, type Part, type PartOf, type SavePurpose } from '../../../world/store/parts.ts';
@@ -225,7 +225,7 @@ export class Correspondents implements OutsideAddresses {
   /** Delivers an answer to an inbox or to a correspondent. An answer to any other address is not delivered. */
   async #deliver(world: World, original: Mail, { address: from }: Entry, answer: Answer): Promise<void> {
     const context = mailContextOf({ ...this.context, correspondents: this }, 'correspondent', world);
-    const route = findRoute(context, toBareAddress(answer.to), world);
+    const route = findRoute(context, toAddressKey(answer.to), world);
     if (route.kind !== 'inbox' && route.kind !== 'correspondent') return;
     const { subject, messageIdHeader } = 'mail' in answer ? answer.mail : { ...original, subject: 'a delivery report' };
     if (holdIfLoop(context, world, { from, subject, messageIdHeader }, route)) return;

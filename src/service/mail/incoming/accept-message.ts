@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { lazy, type OutputOf } from '../../../basics/lazy-schema.ts';
 import { MAX_MAIL_BYTES } from '../../../basics/size.ts';
-import { DEFAULT_DOMAIN, domainOf, toBareAddress } from '../../../contract/email-address.ts';
+import { DEFAULT_DOMAIN, domainOf, toAddressKey, toBareAddress } from '../../../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../../contract/errors.ts';
 import { composedMessage, type IncomingMessage, rawMessage } from '../../../contract/incoming-message.ts';
 import type { MailAuth } from '../../../contract/mail-envelope.ts';
@@ -153,7 +153,7 @@ function findRecipients(context: MailContext, { tenant, addresses, mayIgnoreUnkn
     throw new ApiError('NOT_FOUND', 'There is no tenant with this id.');
   }
   if (addresses.length === 0) throw new ApiError('VALIDATION_ERROR', 'The message has no recipient.');
-  const found = addresses.map((address) => findInbox(context, toBareAddress(address)));
+  const found = addresses.map((address) => findInbox(context, toAddressKey(address)));
   const isAnyFound = found.some((recipient) => recipient !== undefined);
   const unknown = addresses.filter((_, index) => {
     const recipient = found[index];
@@ -181,7 +181,7 @@ export function receiveMail(
   if (mail.inReplyTo !== null || mail.references.length > 0) context.assume('threads.inbound');
   const id = newId(world.environment);
   const threadId = findThread(world, inboxId, mail) ?? newId(world.environment);
-  const fields = { direction: 'inbound' as const, fromAddress: toBareAddress(mail.from), bcc: [], isRead: false };
+  const fields = { direction: 'inbound' as const, fromAddress: toAddressKey(mail.from), bcc: [], isRead: false };
   const message = storeMessage(world, { ...mail, id, inboxId, threadId, ...fields }, attachments);
   publish(context, world, 'message.received', message);
   reportBounce(context, world, message);

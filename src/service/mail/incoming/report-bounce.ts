@@ -1,4 +1,4 @@
-import { toAddressText, toBareAddress } from '../../../contract/email-address.ts';
+import { toAddressKey, toAddressText, toBareAddress } from '../../../contract/email-address.ts';
 import { flattenAddresses, readAddressList } from '../../../contract/email-address-list.ts';
 import type { AttachmentRow, MessageRow } from '../../../world/store/rows.ts';
 import type { World } from '../../../world/store/world.ts';
@@ -42,7 +42,7 @@ function prefer<T>(items: readonly T[], matches: (item: T) => boolean): readonly
 const hasStatus = ({ statusCode }: Mention) => statusCode !== undefined;
 
 function isSentTo({ to, cc, bcc }: MessageRow, addresses: ReadonlySet<string>): boolean {
-  return [...to, ...cc, ...bcc].some((recipient) => addresses.has(toBareAddress(recipient)));
+  return [...to, ...cc, ...bcc].some((recipient) => addresses.has(toAddressKey(recipient)));
 }
 
 /** Finds the reported mail by the Message-IDs in the report; otherwise the latest mail to an address in the report. */
@@ -53,7 +53,7 @@ function findReportedMail(world: World, inboxId: string, { messageIds, failures 
     );
     if (mail) return mail;
   }
-  const addresses = new Set(prefer(failures, hasStatus).map(({ recipient }) => recipient.toLowerCase()));
+  const addresses = new Set(prefer(failures, hasStatus).map(({ recipient }) => toAddressKey(recipient)));
   if (addresses.size === 0) return undefined;
   const sent = world.messageIndex.list([inboxId], 'outbound');
   return sent.slice(0, sent.length).findLast((mail) => isSentTo(mail, addresses));
@@ -201,8 +201,9 @@ export function readFreeText(message: MessageRow, headers: Readonly<Record<strin
   const { subject } = message;
   const body = bodyOf(message);
   const [text = ''] = body.split(QUOTE, 1);
-  const inTo = new Set(message.to.map(toBareAddress));
-  const mayHaveFailed = ({ recipient, statusCode }: Mention) => !inTo.has(recipient) && !statusCode?.startsWith('2');
+  const inTo = new Set(message.to.map(toAddressKey));
+  const mayHaveFailed = ({ recipient, statusCode }: Mention) =>
+    !inTo.has(toAddressKey(recipient)) && !statusCode?.startsWith('2');
   const mentions = findMentions(text).filter(mayHaveFailed);
   const statusCode = findStatusCode(text);
   const failedField = headers['x-failed-recipients'] ?? '';

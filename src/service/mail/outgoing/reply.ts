@@ -3,7 +3,7 @@ import {
   describeAddressProblem,
   findAddressProblem,
   MAX_ADDRESSES,
-  toBareAddress,
+  toAddressKey,
 } from '../../../contract/email-address.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { MAX_SUBJECT_LENGTH } from '../../../contract/schemas.ts';
@@ -55,10 +55,10 @@ function askedForReplies({ from, replyTo, raw }: MessageRow): string[] {
 
 /** Removes the addresses that are in `excluded`, and duplicates. */
 function withoutAddresses(addresses: readonly string[], excluded: readonly string[]): string[] {
-  const seen = new Set(excluded.map(toBareAddress));
+  const seen = new Set(excluded.map(toAddressKey));
   const kept: string[] = [];
   for (const address of addresses) {
-    const bare = toBareAddress(address);
+    const bare = toAddressKey(address);
     if (seen.has(bare)) continue;
     seen.add(bare);
     kept.push(address);

@@ -1,5 +1,5 @@
 import type { BehaviourValue } from '../../../contract/behaviours.ts';
-import { DEFAULT_DOMAIN, domainOf, formatAddress, toBareAddress } from '../../../contract/email-address.ts';
+import { DEFAULT_DOMAIN, domainOf, formatAddress, toAddressKey } from '../../../contract/email-address.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { newId } from '../../../world/environment.ts';
 import type { InboxRow, MessageRow } from '../../../world/store/rows.ts';
@@ -58,7 +58,7 @@ interface Submission extends SentFields {
  */
 export function sendMail(context: MailContext, world: World, inbox: InboxRow, mail: OutgoingMail): MessageRow {
   const { originalMessage, forwarded, recipientCheck, submission, ...stored } = mail;
-  const recipients = submission?.recipients ?? [...new Set([...mail.to, ...mail.cc, ...mail.bcc].map(toBareAddress))];
+  const recipients = submission?.recipients ?? [...new Set([...mail.to, ...mail.cc, ...mail.bcc].map(toAddressKey))];
   applySendingRules(context, world, inbox, recipients, recipientCheck);
   if (!submission && recipients.length < mail.to.length + mail.cc.length + mail.bcc.length) {
     context.assume('sending.repeated-recipients');
@@ -119,6 +119,7 @@ function storeSent(
 ): MessageRow {
   const { environment } = world;
   context.assume('threads.outbound');
+  context.assume('messages.sent.is-read');
   const id = newId(environment);
   const row = {
     id,
@@ -206,7 +207,7 @@ function checkVerifiedRecipients(
       .by('fromAddress', address)
       .some((message) => message.inboxId === inboxId && message.direction === 'inbound');
   const unverified = recipients
-    .map(toBareAddress)
+    .map(toAddressKey)
     .find((address) => findSimulator(address, readBehaviour) === undefined && !hasWritten(address));
   if (unverified === undefined || checkedInScopes?.includes(readBehaviour('sending.verified.scope')) === false) return;
   const value = readBehaviour('sending.verified');
@@ -283,13 +284,13 @@ export function submitMail(
   const raw = completeHeader(mail.bytes, fallbackId, new Date(world.environment.now()));
   const { mail: parsedMail, readAuthors } = parseEml(raw, fallbackId);
   const { from, to, cc, ...parsed } = parsedMail;
-  const address = toBareAddress(from);
+  const address = toAddressKey(from);
   const foreign = [address, ...readAuthors()].find((author) => !isOwnAddress(world, inboxId, author));
   if (foreign !== undefined) {
     throw new ApiError('FORBIDDEN', `The mail is from ${foreign || '<>'}, which is not an address of this inbox.`);
   }
-  const recipients = [...new Set(mail.recipients.map(toBareAddress))];
-  const headerRecipients = new Set([...to, ...cc].map(toBareAddress));
+  const recipients = [...new Set(mail.recipients.map(toAddressKey))];
+  const headerRecipients = new Set([...to, ...cc].map(toAddressKey));
   const threadId = findThread(world, inboxId, parsed);
   const mustHaveWritten = context.readBehaviour('submission.verified') === 'checked';
   return sendMail(context, world, inbox, {

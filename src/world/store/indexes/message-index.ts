@@ -159,6 +159,8 @@ export class MessageIndex implements RowIndex<MessageRow> {
   countTimes(inboxIds: InboxIds, name: MessageTime, { from, to }: { readonly from: string; readonly to: string }) {
     const countIn = (times: readonly string[]) =>
       countStart(times, (time) => time <= to) - countStart(times, (time) => time < from);
+    // A window that ends before it begins has no messages.
+    if (to < from) return 0;
     return this.#listsOf(inboxIds).reduce((sum, { times }) => sum + countIn(times[name]), 0);
   }
 

@@ -1,7 +1,7 @@
 import { fromBase64 } from '../../../basics/base64.ts';
 import { MailLimitError, showSize } from '../../../basics/size.ts';
 import { compareTexts } from '../../../basics/text.ts';
-import { normalizeAddress, toBareAddress } from '../../../contract/email-address.ts';
+import { normalizeAddress, toAddressKey } from '../../../contract/email-address.ts';
 import { deriveAddressId } from '../../../fixture/defaults.ts';
 import type { Fixture, FixtureTenant } from '../../../fixture/parse-fixture.ts';
 import type { Collections } from '../database.ts';
@@ -97,7 +97,7 @@ function seedInbox(world: World, workspaceId: string, inbox: Inbox): void {
 
 function seedMessage(world: World, inboxId: string, message: Message): void {
   const raw = message.raw === null ? null : fromBase64(message.raw);
-  const fromAddress = toBareAddress(message.from);
+  const fromAddress = toAddressKey(message.from);
   world.messages.insert({
     ...message,
     from: normalizeAddress(message.from),
