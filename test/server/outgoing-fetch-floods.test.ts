@@ -45,7 +45,7 @@ async function startFlood([start, next]: readonly [string, string]) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     /** Resolves when the caller has closed the connection. */
     closed: async () => {
-      for (const socket of sockets) if (!socket.destroyed) await once(socket, 'close');
+      for (const socket of sockets) if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
     },
     [Symbol.asyncDispose]: end,
   };
