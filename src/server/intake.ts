@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { performance } from '../basics/real-timers.ts';
 import { MAX_MAIL_BYTES, showSize } from '../basics/size.ts';
 import { ApiError } from '../contract/errors.ts';
@@ -32,8 +32,8 @@ interface Entry extends CounterOptions {
   startedAt: number | undefined;
 }
 
-/** A body up to this size is not counted if it is complete when its first bytes are read, as most bodies are. */
-const SMALL_BYTES = 64 * 1024;
+/** Bodies up to this size are not counted. They take about as much memory as the connection itself. */
+const SMALL_BYTES = 16 * 1024;
 
 /** About how much memory Node needs for each chunk that is kept, besides its bytes. */
 export const CHUNK_OVERHEAD_BYTES = 256;
@@ -150,30 +150,33 @@ export class Intake {
   }
 
   /**
-   * Counts the bytes of the body of a request until its reply is sent. `findClient` returns the names of the client. If
-   * the request loses its room when the whole body has arrived, its connection is closed, so that its work ends.
+   * Counts the bytes of the body of a request until its reply is sent, unless the request declares that the body is
+   * small. `findClient` returns the names of the client. If the request loses its room when the whole body has arrived,
+   * its connection is closed, so that its work ends.
    */
-  async *countBody(
+  countBody(
     body: AsyncIterable<Uint8Array>,
-    message: IncomingMessage,
+    declaredBytes: number,
     response: ServerResponse,
     findClient: () => readonly string[],
   ): AsyncIterable<Uint8Array> {
+    return declaredBytes <= SMALL_BYTES ? body : this.#countChunks(body, response, findClient);
+  }
+
+  async *#countChunks(body: AsyncIterable<Uint8Array>, response: ServerResponse, findClient: () => readonly string[]) {
     // While the next chunk is awaited, this function ends the wait with an error.
-    let stopWaiting: ((refusal: ApiError) => void) | undefined;
-    let counter: ByteCounter | undefined;
-    const startCounting = () => {
-      const onDropped = (refusal: ApiError) => {
+    let stopWaiting: ((refusal: ApiError) => void) | undefined = () => {};
+    const counter = this.createCounter({
+      client: findClient(),
+      onDropped(refusal) {
         // The rest of the body may never come, so no further request can follow it.
         response.shouldKeepAlive = false;
         if (stopWaiting) stopWaiting(refusal);
         else response.destroy();
-      };
-      const started = this.createCounter({ client: findClient(), onDropped });
-      response.once('close', started.release);
-      if (response.closed) started.release();
-      return started;
-    };
+      },
+    });
+    response.once('close', counter.release);
+    if (response.closed) counter.release();
     const iterator = body[Symbol.asyncIterator]();
     try {
       for (;;) {
@@ -182,11 +185,8 @@ export class Intake {
           iterator.next().then(resolve, reject);
         });
         if (done) return;
-        if (counter || !message.complete || value.byteLength > SMALL_BYTES) {
-          counter ??= startCounting();
-          const refusal = counter.add(value.byteLength + CHUNK_OVERHEAD_BYTES);
-          if (refusal) throw refusal;
-        }
+        const refusal = counter.add(value.byteLength);
+        if (refusal) throw refusal;
         yield value;
       }
     } finally {

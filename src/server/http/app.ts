@@ -136,7 +136,9 @@ export class App implements NodeRequestHandler {
   #countBody(request: ApiRequest, message: IncomingMessage, response: ServerResponse): ApiRequest {
     if (!request.body) return request;
     const { intake, internals } = this.#options;
-    const body = intake.countBody(request.body, message, response, () => this.#nameClient(request, message));
+    const declaredBytes = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    const findClient = () => this.#nameClient(request, message);
+    const body = intake.countBody(request.body, declaredBytes, response, findClient);
     return { ...request, body, epoch: internals.service.worlds.epoch };
   }
 
