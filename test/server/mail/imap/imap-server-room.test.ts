@@ -9,7 +9,7 @@ test('a command that loses its room to another client is refused when it ends, a
   const memory = () => ({ heapBytes: 160 * MIB, allBytes: Number.POSITIVE_INFINITY });
   await using served = await startImap({ environment: { memory } });
   const [one, two] = [await served.session(), await served.session()];
-  const size = 9.9 * MIB;
+  const size = 10_380_000;
   const begin = 'Subject: Large\r\n\r\n'.padEnd(size, 'x');
   for (const [session, tag] of [[one, 'a'] as const, [two, 'b'] as const]) {
     session.send(`${tag} APPEND INBOX {${size + 5}}\r\n`);
