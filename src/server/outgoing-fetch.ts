@@ -1,11 +1,12 @@
 import type { LookupAddress } from 'node:dns';
 import { lookup } from 'node:dns/promises';
-import http, { type Agent, type IncomingMessage } from 'node:http';
+import http, { type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import ipaddr from 'ipaddr.js';
+import { showSize } from '../basics/size.ts';
 import { RefusedError } from '../world/fetch-in-process.ts';
 
 /** Node's own function. It is read here at once, because msw replaces it later, and deliveries must not reach msw. */
@@ -16,6 +17,12 @@ const CONNECT_MS = 10_000;
 
 /** How long an unused connection stays open: shorter than the five seconds after which a Node server closes it. */
 const IDLE_MS = 1_000;
+
+/**
+ * How much a receiver may send for one response: interim responses, heads, the framing of chunks and trailers count, as
+ * well as the body, of which only the beginning is read.
+ */
+const MAX_RESPONSE_BYTES = 256 * 1024;
 
 /**
  * Creates a `fetch` for deliveries. It looks up a host name, checks each address, and connects only to the checked
@@ -88,8 +95,32 @@ function send(url: URL, init: RequestInit, agent: Agent, rules: ReceiverRules): 
       if (!connecting && !secureConnecting) return;
       outgoing.destroy(new Error(`The receiver did not accept a connection within ${CONNECT_MS / 1000} s.`));
     });
+    limitResponse(outgoing);
     outgoing.on('error', reject).on('response', resolve);
     outgoing.end(body);
+  });
+}
+
+/**
+ * Fails a request whose receiver sends too much before its response has ended, or its body is no longer read. Node
+ * limits each head and each chunk, but not how many interim responses come before the final head, nor how many chunks.
+ */
+function limitResponse(outgoing: ClientRequest): void {
+  let incoming: IncomingMessage | undefined;
+  outgoing.once('response', (response) => {
+    incoming = response;
+  });
+  outgoing.once('socket', (socket) => {
+    let receivedBytes = 0;
+    const count = (chunk: Buffer) => {
+      receivedBytes += chunk.length;
+      if (receivedBytes <= MAX_RESPONSE_BYTES) return;
+      const error = new Error(`The receiver sent more than ${showSize(MAX_RESPONSE_BYTES)} for one response.`);
+      (incoming ?? outgoing).destroy(error);
+    };
+    // The socket may carry further requests later.
+    socket.on('data', count);
+    outgoing.once('close', () => socket.off('data', count));
   });
 }
 

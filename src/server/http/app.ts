@@ -7,9 +7,11 @@ import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import type { OwnProcess } from '../../control/table/row.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
+import { principalOf, sentKey } from '../../service/access/principal.ts';
 import { type ApiRequest, type ApiResult, toApiError } from '../../service/pipeline/exchange.ts';
 import { toErrorReply } from '../../service/pipeline/reply.ts';
 import type { Intake } from '../intake.ts';
+import { nameClient } from '../name-client.ts';
 import { isControlRead, type Log, logRequest } from '../server-log.ts';
 import type { WaitingOutput } from '../waiting-output.ts';
 import { guardControl, guardHost, guardTarget, isForInspector, isOriginAllowed, setCorsHeaders } from './guards.ts';
@@ -106,12 +108,12 @@ export class App implements NodeRequestHandler {
     const mayPageCall = this.#mayPageCall(message.headers.origin, request.path);
     const isMcp = request.path === AGENT_PATH;
     if (mayPageCall && setCorsHeaders(message, response, { isMcp })) return PREFLIGHT_REPLY;
-    const { internals, userHandlers, output, allowedOrigins } = this.#options;
+    const { internals, userHandlers, intake, output, allowedOrigins } = this.#options;
     if (message.head && isStreamPath(request.path)) {
       this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>
-        createStreamServer(internals, output, allowedOrigins),
+        createStreamServer(internals, { intake, output, allowedOrigins }),
       );
-      return (await this.#streams).open(message, request, response);
+      return (await this.#streams).open(message, request, response, this.#nameClient(request, message));
     }
     // A handler of the user may replace the path /, too.
     const next = (request: ApiRequest) => (forInspector ? serveInspector(request) : internals.handle(request));
@@ -126,16 +128,25 @@ export class App implements NodeRequestHandler {
     const { epoch } = internals.service.worlds;
     // A handler of the user may wait before it passes the request on, so the request keeps the epoch of its arrival.
     const nextInEpoch = (passedOn: ApiRequest) => next({ ...passedOn, epoch });
-    const handle = async () => (userHandlers ? userHandlers(message, response, nextInEpoch) : next(request));
+    const handle = async () => (userHandlers ? userHandlers(message, request, response, nextInEpoch) : next(request));
     return internals.service.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
   }
 
   /** Makes the body of a request count towards the limit for everything that all clients send at the same time. */
   #countBody(request: ApiRequest, message: IncomingMessage, response: ServerResponse): ApiRequest {
     if (!request.body) return request;
+    const { intake, internals } = this.#options;
     const declaredBytes = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
-    const body = this.#options.intake.count(request.body, declaredBytes, response);
-    return { ...request, body, epoch: this.#options.internals.service.worlds.epoch };
+    const findClient = () => this.#nameClient(request, message);
+    const body = intake.countBody(request.body, declaredBytes, response, findClient);
+    return { ...request, body, epoch: internals.service.worlds.epoch };
+  }
+
+  /** Returns the names of the client that has sent a request. A key that is not valid is no login. */
+  #nameClient({ headers, query, path }: ApiRequest, { socket }: IncomingMessage): readonly string[] {
+    const key = sentKey(headers) ?? query.get('api_key') ?? '';
+    const principal = principalOf(this.#options.internals.service.worlds, key);
+    return nameClient(socket.remoteAddress, principal, isControlPath(path) ? 'control' : 'http');
   }
 
   #guardHost(headers: IncomingHttpHeaders): void {

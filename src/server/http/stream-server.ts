@@ -5,28 +5,49 @@ import { ApiError } from '../../contract/errors.ts';
 import { MAX_FRAME_BYTES } from '../../contract/stream-protocol.ts';
 import type { StreamRequest } from '../../service/access/check-stream-access.ts';
 import type { AcceptStream, Streams } from '../../service/stream/streams.ts';
+import { type ByteCounter, CHUNK_OVERHEAD_BYTES, type Intake } from '../intake.ts';
 import type { WaitingOutput } from '../waiting-output.ts';
 import { isOriginAllowed } from './guards.ts';
-import type { NodeRequest } from './request-queue.ts';
+import { closeGracefully, type NodeRequest } from './request-queue.ts';
 
 /** `1001`, "going away" (RFC 6455, section 7.4.1). */
 const GOING_AWAY = 1001;
 
+/** `1013`, "try again later" (the registry of close codes of IANA). */
+const TRY_AGAIN_LATER = 1013;
+
+/** In how many fragments a frame of a client may come. Each fragment can keep a whole chunk of Node in memory. */
+const MAX_FRAGMENTS = 16;
+
+/** What the streams of a server share. */
+interface StreamServerOptions {
+  readonly intake: Intake;
+  readonly output: WaitingOutput;
+  /** Origins, besides loopback origins, whose pages may open a stream. */
+  readonly allowedOrigins: ReadonlySet<string>;
+}
+
 /** Creates the part of a server that serves event streams over WebSocket to clients and to pages of allowed origins. */
-export function createStreamServer({ admit }: Streams, output: WaitingOutput, allowedOrigins: ReadonlySet<string>) {
-  const server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false });
+export function createStreamServer({ admit }: Streams, { intake, output, allowedOrigins }: StreamServerOptions) {
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_FRAME_BYTES,
+    maxFragments: MAX_FRAGMENTS,
+    perMessageDeflate: false,
+  });
   return {
     /**
      * Opens a stream for a request that has passed the guards. @throws {ApiError} if the client may not open the
-     * stream; the caller then sends the refusal as `response`.
+     * stream; the caller then sends the refusal as `response`. `client` has the names of the client.
      */
-    open(message: NodeRequest, request: StreamRequest, response: ServerResponse): undefined {
+    open(message: NodeRequest, request: StreamRequest, response: ServerResponse, client: readonly string[]): undefined {
       checkHandshake(message.headers);
       checkOrigin(message.headers.origin, allowedOrigins);
       const accept = admit(request);
       response.detachSocket(message.socket);
       server.handleUpgrade(message, message.socket, message.head ?? Buffer.alloc(0), (webSocket) => {
         connect(webSocket, message.socket, accept, output);
+        countIncomplete(webSocket, message.socket, intake, client);
         webSocket.once('close', () => {
           // The log writes its line when the response to the upgrade request is closed.
           response.statusCode = 101;
@@ -87,4 +108,47 @@ function connect(webSocket: WebSocket, socket: Socket, accept: AcceptStream, out
   // Without this listener, an aborted connection or an invalid frame would end the process, and not only close the
   // stream.
   webSocket.on('error', () => {});
+}
+
+/** What `ws` keeps of a message that has not arrived completely. */
+interface IncompleteMessage {
+  /** The bytes of a fragment that is not complete, and the chunks in which they came. */
+  readonly _bufferedBytes: number;
+  readonly _buffers: readonly unknown[];
+  /** The bytes of the complete fragments, and these fragments. */
+  readonly _messageLength: number;
+  readonly _fragments: readonly unknown[];
+}
+
+/**
+ * Counts what is kept of a message that has not arrived completely, because a client may never send the rest. `ws` does
+ * not say how much that is, so its receiver is read. A client that loses its room loses its connection.
+ */
+function countIncomplete(webSocket: WebSocket, socket: Socket, intake: Intake, client: readonly string[]): void {
+  const { _receiver: receiver } = webSocket as WebSocket & { readonly _receiver: IncompleteMessage };
+  let counter: ByteCounter | undefined;
+  let counted = 0;
+  const release = () => {
+    counter?.release();
+    counter = undefined;
+    counted = 0;
+  };
+  const onDropped = ({ message }: Error) => {
+    webSocket.close(TRY_AGAIN_LATER, message.slice(0, 123));
+    closeGracefully(socket);
+  };
+  // This listener runs after that of `ws`, which has read the chunk.
+  socket.on('data', () => {
+    const { _bufferedBytes, _buffers, _messageLength, _fragments } = receiver;
+    const overhead = (_buffers.length + _fragments.length) * CHUNK_OVERHEAD_BYTES;
+    const kept = _bufferedBytes + _messageLength + overhead;
+    // A message has been completed, and another one has begun.
+    if (kept < counted) release();
+    if (kept === 0) return;
+    counter ??= intake.createCounter({ client, onDropped });
+    const refusal = counter.add(kept - counted);
+    if (refusal) onDropped(refusal);
+    counted = kept;
+  });
+  webSocket.on('close', release);
 }

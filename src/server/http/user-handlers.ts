@@ -10,9 +10,13 @@ import { ConnectionCutError } from '../../service/pipeline/reply.ts';
 import type { Environment } from '../../world/environment.ts';
 import { readRequest } from './node-adapter.ts';
 
-/** Runs the user's own handlers for a request. If no handler responds, the request is passed to `next`. */
+/**
+ * Runs the user's own handlers for a request, of which `message` is the form of Node. If no handler responds, the
+ * request is passed to `next`.
+ */
 export type UserHandlers = (
   message: IncomingMessage,
+  request: ApiRequest,
   response: ServerResponse,
   next: (request: ApiRequest) => Promise<ApiResult>,
 ) => Promise<ApiResult | undefined>;
@@ -36,8 +40,7 @@ export function createUserHandlers(input: unknown, report: Environment['report']
     Promise.resolve(middleware(request, response, next)).catch(next);
   });
 
-  return async (message, response, next) => {
-    const request = readRequest(message);
+  return async (message, request, response, next) => {
     const received = await readBody(request, MAX_USER_BODY_BYTES);
     if (received === 'truncated') return next(readRequest(message));
     if (received === 'too-large') throw new ApiError('PAYLOAD_TOO_LARGE', 'The body is larger than 16 MiB.');

@@ -15,8 +15,9 @@ import type { Service } from '../../service/pipeline/service.ts';
 import type { Environment } from '../../world/environment.ts';
 import type { Entry, Origin } from '../../world/journal/entry.ts';
 import { isOwnAddress } from '../../world/store/world.ts';
-import type { Intake } from '../intake.ts';
+import { CHUNK_OVERHEAD_BYTES, type Intake } from '../intake.ts';
 import type { Listener } from '../listener.ts';
+import { nameClient } from '../name-client.ts';
 import { createMailListener, type MailServerSettings } from './mail-listener.ts';
 
 /** The time after which an idle client is disconnected. */
@@ -224,7 +225,8 @@ function createOptions(
     },
     onData(stream, session, done) {
       const stopWatching = clients.get(session.id)?.watchPace(() => stream.byteLength);
-      readData(stream, intake, (bytes) => {
+      const client = nameClient(session.remoteAddress, principalOf(session), 'smtp');
+      readData(stream, { intake, client }, (bytes) => {
         stopWatching?.();
         return deliver(internals, bytes, session, epochs.get(session));
       })
@@ -288,7 +290,7 @@ function findRefusal(
  */
 async function readData(
   stream: SMTPServerDataStream,
-  intake: Intake,
+  { intake, client }: { readonly intake: Intake; readonly client: readonly string[] },
   accept: (bytes: Buffer) => Promise<string>,
 ): Promise<string> {
   const chunks: Buffer[] = [];
@@ -298,12 +300,12 @@ async function readData(
     chunks.length = 0;
     counter.release();
   };
-  const counter = intake.createCounter(refuse);
+  const counter = intake.createCounter({ client, onDropped: refuse });
   try {
     for await (const chunk of stream) {
       const error = stream.sizeExceeded
         ? createSmtpError(552, '5.3.4 The message is larger than 10 MiB.')
-        : (refusal ?? counter.add(chunk.length));
+        : (refusal ?? counter.add(chunk.length + CHUNK_OVERHEAD_BYTES));
       if (error) refuse(error);
       else chunks.push(chunk as Buffer);
     }

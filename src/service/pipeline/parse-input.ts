@@ -200,24 +200,25 @@ export async function readBody(request: ApiRequest, limitBytes = MAX_BODY_BYTES)
 }
 
 async function readUpToLimit(body: AsyncIterable<Uint8Array>, limitBytes: number): Promise<ReceivedBody> {
-  const chunks: Uint8Array[] = [];
+  let received: Uint8Array = new Uint8Array();
   let length = 0;
   for await (const chunk of body) {
-    length += chunk.byteLength;
-    if (length > limitBytes) return 'too-large';
-    chunks.push(chunk);
+    const nextLength = length + chunk.byteLength;
+    if (nextLength > limitBytes) return 'too-large';
+    // Most bodies have one chunk. The others are copied at once, because a client may send a million chunks of one byte,
+    // and each chunk takes a hundred times as much memory.
+    if (length === 0) received = chunk;
+    else {
+      if (nextLength > received.byteLength) received = enlarge(received, Math.min(2 * nextLength, limitBytes));
+      received.set(chunk, length);
+    }
+    length = nextLength;
   }
-  return length === 0 ? 'empty' : concatenate(chunks, length);
+  return length === 0 ? 'empty' : received.subarray(0, length);
 }
 
-function concatenate(chunks: Uint8Array[], length: number): Uint8Array {
-  const [first] = chunks;
-  if (first?.byteLength === length) return first;
-  const whole = new Uint8Array(length);
-  let offset = 0;
-  for (const chunk of chunks) {
-    whole.set(chunk, offset);
-    offset += chunk.byteLength;
-  }
-  return whole;
+function enlarge(bytes: Uint8Array, length: number): Uint8Array {
+  const enlarged = new Uint8Array(length);
+  enlarged.set(bytes);
+  return enlarged;
 }

@@ -16,6 +16,9 @@ const HEAD_LENGTH = 300;
 /** The largest number of the protocol (RFC 3501, section 9). */
 const MAX_NUMBER = 0xffff_ffff;
 
+/** How much is kept of the line of a command that was dropped. */
+const KEPT_LINE_BYTES = 1024;
+
 /** How many of the last characters of a line are looked at for the size of a literal. */
 const TAIL_LENGTH = 32;
 
@@ -74,6 +77,17 @@ export class CommandReader {
   /** Whether the command is so large that its bytes are counted. */
   get takesRoom(): boolean {
     return this.#keptBytes > SMALL_COMMAND_BYTES;
+  }
+
+  /**
+   * Drops what is kept of a command that has not arrived completely, because others need the room, and refuses the
+   * command when it ends.
+   */
+  drop(reason: Error): void {
+    this.#refuse(toRefusal(reason));
+    // The reply needs only the beginning of the line. It is copied, because a part of a text keeps the whole text.
+    const line = this.#command.line + this.#line.takeText(Buffer.alloc(0));
+    this.#command.line = Buffer.from(line.slice(0, KEPT_LINE_BYTES), 'latin1').toString('latin1');
   }
 
   /** Adds bytes that have arrived. The bytes before them must have been read: `next` returned `undefined`. */
@@ -162,7 +176,7 @@ export class CommandReader {
     this.#keptBytes += bytes;
     if (this.#keptBytes <= SMALL_COMMAND_BYTES) return true;
     const refusal = this.#rules.count(before <= SMALL_COMMAND_BYTES ? this.#keptBytes : bytes);
-    if (refusal) this.#refuse(`NO [UNAVAILABLE] ${refusal.message}`);
+    if (refusal) this.#refuse(toRefusal(refusal));
     return !refusal;
   }
 
@@ -194,6 +208,11 @@ export class CommandReader {
     const [, found] = /^\S{1,200} (\w+) /.exec(this.#head) ?? [];
     return found?.toLowerCase() === name;
   }
+}
+
+/** Writes the reply to a command for which there is no room. */
+function toRefusal({ message }: Error): string {
+  return `NO [UNAVAILABLE] ${message}`;
 }
 
 /** Reads the size of the literal that follows a line, and whether the client sends it without waiting for a reply. */

@@ -5,6 +5,7 @@ import type { MailboxInternals } from '../../../mailbox/mailbox.ts';
 import type { Output } from '../../../service/imap/fetch-items.ts';
 import type { ByteCounter } from '../../intake.ts';
 import { CLOSE_MS, type Listener } from '../../listener.ts';
+import { nameClient } from '../../name-client.ts';
 import { createMailListener, encrypt, type MailServerSettings } from '../mail-listener.ts';
 import { CommandReader } from './command-reader.ts';
 import { FOLDER_COMMANDS } from './folder-commands.ts';
@@ -62,8 +63,8 @@ class ImapClient implements Connection {
   readonly #setTimer: ImapContext['environment']['setTimer'];
   readonly #session: Session;
   readonly #onEnd: () => void;
-  /** Counts the bytes of the current command. */
-  #counter: ByteCounter;
+  /** Counts the bytes of the current command; `undefined` while it takes no room. */
+  #counter: ByteCounter | undefined;
   #reader: CommandReader;
   #socket: Socket;
   /** The output that the socket has not got yet. */
@@ -82,6 +83,8 @@ class ImapClient implements Connection {
   #hasClientEnded = false;
   /** Whether commands that the client has sent are still running. */
   #isRunning = false;
+  /** Whether the current command has arrived completely, and is being handled. */
+  #isHandling = false;
   isSecure: boolean;
 
   constructor(
@@ -96,7 +99,6 @@ class ImapClient implements Connection {
     this.#socket = socket;
     this.#onEnd = onEnd;
     this.isSecure = isSecure;
-    this.#counter = settings.intake.createCounter();
     this.#reader = this.#createReader();
     this.#session = new Session(context, this, COMMANDS);
     this.#cancelLoginTimer = this.#setTimer(LOGIN_MS, () => this.end('You did not log in within a minute'));
@@ -186,10 +188,22 @@ class ImapClient implements Connection {
     return new CommandReader({
       isLoggedIn: () => this.isLoggedIn,
       count: (bytes) => {
+        this.#counter ??= this.#createCounter();
         const refusal = this.#counter.add(bytes);
         // The bytes before are not kept either.
         if (refusal) this.#counter.release();
         return refusal;
+      },
+    });
+  }
+
+  /** Creates the counter of the current command. */
+  #createCounter(): ByteCounter {
+    return this.#settings.intake.createCounter({
+      client: nameClient(this.#socket.remoteAddress, this.#session.account?.principal, 'imap'),
+      onDropped: (refusal) => {
+        if (this.#isHandling) this.end(refusal.message.slice(0, -1));
+        else this.#reader.drop(refusal);
       },
     });
   }
@@ -242,8 +256,10 @@ class ImapClient implements Connection {
         this.send('+ Send the literal.\r\n');
         this.#write();
       } else {
+        this.#isHandling = true;
         if (event.refusal !== undefined) await this.#session.refuse(event.line, event.refusal);
         else await this.#session.handle(event.line, event.literals);
+        this.#isHandling = false;
         this.#endCommand();
       }
     }
@@ -252,8 +268,8 @@ class ImapClient implements Connection {
 
   /** Releases what the current command uses. If the client is logged in, it may be silent for `IDLE_MS` from now on. */
   #endCommand(): void {
-    this.#counter.release();
-    this.#counter = this.#settings.intake.createCounter();
+    this.#counter?.release();
+    this.#counter = undefined;
     this.#cancelPaceTimer?.();
     this.#cancelPaceTimer = undefined;
     if (!this.isLoggedIn) return;
