@@ -210,6 +210,7 @@ async function connect(handlers: Mailbox['handlers'], url: string): Promise<unkn
     addEventListener: () => undefined,
   };
   const streams = handlers.filter((handler) => !('resolver' in handler)) as WebSocketHandler[];
-  for (const handler of streams) await handler.run({ client, server: new EventTarget(), info: { protocols: [] } } as never);
+  for (const handler of streams)
+    await handler.run({ client, server: new EventTarget(), info: { protocols: [] } } as never);
   return events;
 }
