@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseForeignJson } from '../basics/foreign-json.ts';
 import { isNestedDeeper, MAX_JSON_DEPTH } from '../basics/json-depth.ts';
 import { type InputOf, lazy } from '../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
@@ -70,7 +71,7 @@ function toPlainJson(options: TriggerOptions): unknown {
     throw new ApiError('VALIDATION_ERROR', `The event is nested more than ${MAX_JSON_DEPTH} levels deep.`);
   }
   try {
-    return JSON.parse(JSON.stringify(options));
+    return parseForeignJson(JSON.stringify(options));
   } catch {
     throw new ApiError('VALIDATION_ERROR', 'The event is not valid: it has a value that JSON cannot represent.');
   }

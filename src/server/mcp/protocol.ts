@@ -1,3 +1,4 @@
+import { parseForeignJson } from '../../basics/foreign-json.ts';
 import { isNestedDeeper } from '../../basics/json-depth.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
 import { isObject } from '../../fixture/fixture-part.ts';
@@ -78,7 +79,7 @@ function explainFailure(thrown: unknown): string {
 function parseMessage(text: string): Fields {
   let message: unknown;
   try {
-    message = JSON.parse(text);
+    message = parseForeignJson(text);
   } catch {
     throw new RpcError(-32700, 'The message is not JSON.');
   }
