@@ -112,7 +112,7 @@ const { open: _open, json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLA
 
 /** The flag of each command that writes a file where its user says. */
 const FORCE_FLAG = {
-  force: { help: 'Replace files that exist, also those that this command did not write' },
+  force: { help: 'Replace an existing file also if its start does not show that this command wrote it' },
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock exec`. `PORT` is not read, because it is for the command that `exec` runs. */
