@@ -1,38 +1,48 @@
-// Prints the tests that failed, and as its last line `N passed, N failed`.
-// Arguments: the report of the test runner, and the exit status of the whole run.
-import { existsSync, readFileSync } from 'node:fs';
+// Prints the tests that failed, and as its last line `N passed, N failed`: of every report of a run together.
+// Arguments: the folder with the reports of the test runner, and the exit status of the whole run.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 /** How much of each failure is printed, in characters. */
 const MAX_LENGTH = 2000;
 
-const [path, status] = process.argv.slice(2);
-const report = existsSync(path) ? readReport(readFileSync(path, 'utf8')) : {};
-const { numPassedTests = 0, numFailedTests = 0, testResults = [] } = report;
-
-/** Returns whether a file could not be loaded. It then has no tests. */
-const isUnloaded = (file) => file.status === 'failed' && file.assertionResults.length === 0;
-
-const lines = testResults.flatMap((file) => {
-  const { name, message, assertionResults } = file;
-  if (isUnloaded(file)) return [[name, message]];
-  const failed = assertionResults.filter((test) => test.status === 'failed');
-  return failed.map(({ fullName, failureMessages }) => [name, fullName, failureMessages.join('\n')]);
-});
-for (const parts of lines) {
-  const text = parts.join('\n    ').replaceAll(`${process.cwd()}/`, '');
-  process.stdout.write(`failed: ${text.slice(0, MAX_LENGTH)}\n`);
+const [folder, status] = process.argv.slice(2);
+let passed = 0;
+let failed = 0;
+for (const name of readdirSync(folder).sort()) {
+  const { numPassedTests = 0, numFailedTests = 0, testResults = [] } = readReport(join(folder, name));
+  passed += numPassedTests;
+  failed += numFailedTests;
+  for (const file of testResults) {
+    const { assertionResults } = file;
+    // A file that could not be loaded has no tests.
+    const isUnloaded = file.status === 'failed' && assertionResults.length === 0;
+    if (isUnloaded) {
+      failed += 1;
+      printFailure(name, [file.name, file.message]);
+    }
+    for (const test of assertionResults.filter((each) => each.status === 'failed')) {
+      printFailure(name, [file.name, test.fullName, test.failureMessages.join('\n')]);
+    }
+  }
 }
 
-// A failure that the report does not know of, such as a type error, counts as one.
-const isGood = status === '0' && numPassedTests > 0;
-const failed = numFailedTests + testResults.filter(isUnloaded).length || (isGood ? 0 : 1);
-process.stdout.write(`${numPassedTests} passed, ${failed} failed\n`);
+// A failure that no report knows of, such as a type error, counts as one.
+const isGood = status === '0' && passed > 0;
+if (failed === 0 && !isGood) failed = 1;
+process.stdout.write(`${passed} passed, ${failed} failed\n`);
 if (failed > 0) process.exitCode = Number(status) || 1;
 
-/** Returns the report; an empty one if the run ended before it was complete. */
-function readReport(text) {
+/** Prints the parts of a failure: its file, its test, and why it failed. The name of the report says which run it was. */
+function printFailure(reportName, parts) {
+  const text = parts.join('\n    ').replaceAll(`${process.cwd()}/`, '');
+  process.stdout.write(`failed (${reportName.replace('.json', '')}): ${text.slice(0, MAX_LENGTH)}\n`);
+}
+
+/** Returns a report; an empty one if the run ended before it was complete. */
+function readReport(path) {
   try {
-    return JSON.parse(text);
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch {
     return {};
   }

@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../basics/printable.ts';
 import type { ServerSetting } from '../server/server-settings.ts';
 import type { Entry } from './layout.ts';
 
@@ -123,7 +124,7 @@ export class CannotRunError extends Error {
 
 /** Quotes user input as JSON, so that it stays on one line. */
 export function quote(value: unknown): string {
-  return JSON.stringify(value);
+  return toPrintableJson(value);
 }
 
 /** Returns the text of a flag; `undefined` if the flag is not set. */

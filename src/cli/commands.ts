@@ -135,7 +135,7 @@ export const COMMANDS = {
     argument: '<python>',
     secondArgument: '[file]',
     examples: [['client python', 'Write it beside your tests']],
-    flags: {},
+    flags: FLAGS.CLIENT_FLAGS,
     load: async () => (await import('./commands/write-client.ts')).writeClient,
   },
   behaviours: {

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { FixtureError } from '../fixture/fixture-part.ts';
 import { fileProblem, readRegularFile } from '../server/regular-file.ts';
 import { CannotRunError } from './command.ts';
@@ -20,30 +19,6 @@ export async function readNamedFile(path: string, kind = 'file'): Promise<Buffer
 /** Turns the error of a write into an error message for the user, which names the file. */
 export function explainWriteError(error: unknown, file: string): CannotRunError {
   return new CannotRunError(`The file ${file} cannot be written: ${fileProblem(error)}.`);
-}
-
-/**
- * Writes a file that a command generates. Replaces a file that an earlier run of the command wrote, and no other file.
- * `isEarlier` recognises such a file by its text.
- *
- * @throws {CannotRunError} if the file has another content, or cannot be written.
- */
-export async function writeGeneratedFile(
-  file: string,
-  text: string,
-  isEarlier: (text: string) => boolean,
-): Promise<void> {
-  try {
-    const old = await readRegularFile(file).then(String, (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOENT') throw error;
-    });
-    if (typeof old === 'string' && !isEarlier(old)) {
-      throw new CannotRunError(`The file ${file} exists, and this command did not write it; choose another name.`);
-    }
-    await writeFile(file, text, { flag: old === undefined ? 'wx' : 'w' });
-  } catch (error) {
-    throw error instanceof CannotRunError ? error : explainWriteError(error, file);
-  }
 }
 
 /** The default file of `client python`. */

@@ -110,6 +110,11 @@ export const START_FLAGS = {
 
 const { open: _open, json: _json, quiet: _quiet, ...EMULATOR_FLAGS } = START_FLAGS;
 
+/** The flag of each command that writes a file where its user says. */
+const FORCE_FLAG = {
+  force: { help: 'Replace an existing file also if its start does not show that this command wrote it' },
+} as const satisfies Record<string, Flag>;
+
 /** The flags of `agent-mailbox-mock exec`. `PORT` is not read, because it is for the command that `exec` runs. */
 export const EXEC_FLAGS = {
   ...EMULATOR_FLAGS,
@@ -122,6 +127,7 @@ export const EXEC_FLAGS = {
     },
     trace: { value: '<file>', help: 'If the command fails, write what happened into this file, for the command show' },
     'trace-always': { help: 'Write the file of --trace also if the command succeeds' },
+    ...FORCE_FLAG,
   }),
 } as const satisfies Record<string, Flag>;
 
@@ -176,6 +182,9 @@ export const RECEIVE_FLAGS = {
   ...CONTROL_FLAGS,
 } as const satisfies Record<string, Flag>;
 
+/** The flags of `agent-mailbox-mock client`. */
+export const CLIENT_FLAGS = { ...FORCE_FLAG } as const satisfies Record<string, Flag>;
+
 /** The flags of `agent-mailbox-mock samples`. */
 export const SAMPLES_FLAGS = { json: { help: 'Print one line of JSON' } } as const satisfies Record<string, Flag>;
 
@@ -213,6 +222,7 @@ export const SHOW_FLAGS = {
   open: { help: 'Open the trace in the views of the inspector, in a browser, until the command is interrupted' },
   html: { value: '<file>', help: 'Write the views of the inspector with the trace into one HTML file' },
   json: { help: 'Print one line of JSON for each mail' },
+  ...FORCE_FLAG,
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock behaviours`. */
@@ -225,11 +235,13 @@ export const BEHAVIOURS_FLAGS = {
 export const OPENAPI_FLAGS = {
   behaviour: { ...START_FLAGS.behaviour, help: 'Describe the service after this change of a behaviour; repeatable' },
   profile: { ...START_FLAGS.profile, help: 'Describe the service with the behaviours in this file' },
+  ...FORCE_FLAG,
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock profile`. */
 export const PROFILE_FLAGS = {
   file: { value: '<file>', help: `File to write (default ${DEFAULT_PROFILE_FILE})` },
+  ...FORCE_FLAG,
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock verify`. */
@@ -262,6 +274,7 @@ export const VERIFY_FLAGS = {
   'write-profile': { value: '<file>', help: 'Write the behaviours that were found into this profile' },
   junit: { value: '<file>', help: 'Write the findings as JUnit XML into this file' },
   json: { help: 'Print one line of JSON at the end instead of a table' },
+  ...FORCE_FLAG,
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock evaluate`. */
@@ -301,12 +314,14 @@ export const EVALUATE_FLAGS = {
     junit: { value: '<file>', help: 'Write the report as JUnit XML into this file: one case for each trial' },
     html: { value: '<file>', help: 'Write the report as one HTML file in which each trial can be opened' },
     traces: { value: '<folder>', help: 'Write the trace of each trial into this folder, for the command show' },
+    ...FORCE_FLAG,
   }),
 } as const satisfies Record<string, Flag>;
 
 /** The flags of `agent-mailbox-mock init`. */
 export const INIT_FLAGS = {
   scenarios: { help: 'Write 24 scenarios for the command evaluate, into the folder scenarios' },
+  ...FORCE_FLAG,
 } as const satisfies Record<string, Flag>;
 
 /** The flags that every command has. */

@@ -3,11 +3,6 @@ import { stripVTControlCharacters, styleText } from 'node:util';
 /** The default width of a terminal, in characters. */
 export const WIDTH = 80;
 
-/** Replaces characters that could move the cursor of a terminal or imitate another line. */
-export function toPrintable(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
-}
-
 /** Breaks a text into lines of at most `width` characters. A longer word gets its own line. */
 export function wrap(text: string, width: number): string[] {
   const lines = [''];

@@ -1,15 +1,13 @@
-import { writeFile } from 'node:fs/promises';
+import { parseForeignJson } from '../basics/foreign-json.ts';
 import { NAME } from '../basics/version.ts';
 import { BehaviourError } from '../contract/behaviours.ts';
 import { applyProfile, changesIn, type Profile } from '../contract/profile.ts';
 import { CannotRunError } from './command.ts';
-import { explainWriteError, readNamedFile } from './files.ts';
+import { readNamedFile } from './files.ts';
 
-/** Writes a profile as JSON. */
-export async function writeProfile(file: string, profile: Profile, flag: 'w' | 'wx' = 'w'): Promise<void> {
-  await writeFile(file, `${JSON.stringify(profile, undefined, 2)}\n`, { flag }).catch((error: unknown) => {
-    throw explainWriteError(error, file);
-  });
+/** Returns a profile as the text of its file. */
+export function formatProfile(profile: Profile): string {
+  return `${JSON.stringify(profile, undefined, 2)}\n`;
 }
 
 /**
@@ -33,7 +31,7 @@ export async function readProfile(file: string, print: (line: string) => void): 
 
 function parse(text: string, file: string): Profile {
   try {
-    const profile = JSON.parse(text) as Partial<Profile> | null;
+    const profile = parseForeignJson(text) as Partial<Profile> | null;
     if (typeof profile?.behaviours === 'object' && profile.behaviours !== null) return profile as Profile;
   } catch (error) {
     throw new CannotRunError(`The profile ${file} cannot be read as JSON: ${(error as Error).message}.`);

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { findNearest } from '../basics/nearest.ts';
+import { toPrintable, toPrintableLines } from '../basics/printable.ts';
 import { checkNodeVersion, NAME, VERSION } from '../basics/version.ts';
 import { type Command, type Flag, type GivenFlags, quote, type Terminal, UsageError } from './command.ts';
 import { COMMANDS, type CommandName, DEFAULT_COMMAND } from './commands.ts';
@@ -8,14 +9,29 @@ import { type Entry, toList, WIDTH, wrap } from './layout.ts';
 
 /** Runs a command to its end and returns its exit code. */
 export async function run(terminal: Terminal): Promise<number> {
+  const { args, env, err } = terminal;
   try {
-    const code = await runCommand(terminal, parseCommandLine(terminal.args, terminal.env));
+    const code = await runCommand(guardTerminal(terminal), parseCommandLine(args, env));
     return typeof code === 'number' ? code : 0;
   } catch (error) {
     const { message, exitCode = 1 } = error as Error & { readonly exitCode?: number };
-    terminal.err(`${NAME}: ${message}`);
+    err(`${NAME}: ${toPrintableLines(message)}`);
     return exitCode;
   }
+}
+
+/**
+ * Returns a terminal on which no command prints a character that controls it. What a command prints on one line, it
+ * makes one line itself, by `toPrintable`; this is for all that is left.
+ */
+function guardTerminal(terminal: Terminal): Terminal {
+  const { showStatus } = terminal;
+  const guard = (text: string) => toPrintableLines(text, { keepsColours: terminal.colour });
+  return Object.create(terminal, {
+    out: { value: (line: string) => terminal.out(guard(line)) },
+    err: { value: (line: string) => terminal.err(guard(line)) },
+    showStatus: { value: showStatus && ((text: string) => showStatus(toPrintable(text))) },
+  }) as Terminal;
 }
 
 async function runCommand(terminal: Terminal, line: CommandLine): Promise<unknown> {

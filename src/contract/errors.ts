@@ -39,7 +39,12 @@ export const ERRORS = {
   UPGRADE_REQUIRED: { status: 426, meaning: 'The path is an event stream and needs a WebSocket client.' },
   RATE_LIMITED: { status: 429, meaning: 'A fault limits the rate of requests, and this request is above the limit.' },
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The request headers are too large.' },
-  INTERNAL_ERROR: { status: 500, meaning: 'The emulator failed because of a bug.' },
+  INTERNAL_ERROR: {
+    status: 500,
+    meaning:
+      'The emulator failed because of a bug, a handler of yours threw an error, or several tests of vitest that run at ' +
+      'once have the key.',
+  },
   RELAY_FAILED: { status: 502, meaning: 'The mail relay failed, so nothing was sent.' },
   SERVER_UNAVAILABLE: {
     status: 503,

@@ -25,7 +25,7 @@ export const CLOSE_CODES = {
   forbidden: 4403,
   /** There is no such inbox within the scope of the key. */
   notFound: 4404,
-  /** The emulator failed. */
+  /** The emulator could not open the stream; the reason of the close says why. */
   failed: 4500,
   /** A fault closes the stream. */
   fault: 4503,

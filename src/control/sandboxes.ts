@@ -1,3 +1,4 @@
+import { isNestedDeeper } from '../basics/json-depth.ts';
 import { showSize } from '../basics/size.ts';
 import type { BehaviourValues } from '../contract/behaviours.ts';
 import type { ServiceClient } from '../contract/client/client-types.ts';
@@ -302,10 +303,12 @@ function createTemplateReader(mailboxFixture: Fixture, behaviours: BehaviourValu
 }
 
 function toJson(fixture: unknown): string {
+  const problem = 'The fixture is not valid: it has a value that JSON cannot represent.';
+  if (isNestedDeeper(fixture)) throw new ApiError('VALIDATION_ERROR', problem);
   try {
     return JSON.stringify(fixture);
   } catch {
-    throw new ApiError('VALIDATION_ERROR', 'The fixture is not valid: it has a value that JSON cannot represent.');
+    throw new ApiError('VALIDATION_ERROR', problem);
   }
 }
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { parseForeignJson } from '../basics/foreign-json.ts';
+import { isNestedDeeper, MAX_JSON_DEPTH } from '../basics/json-depth.ts';
 import { type InputOf, lazy } from '../basics/lazy-schema.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
@@ -57,9 +59,6 @@ export function trigger(
     throw new ApiError('VALIDATION_ERROR', `The event must be one of ${EVENT_KINDS.join(', ')}.`);
   }
   const json = toPlainJson(options);
-  if (isTooDeep(json)) {
-    throw new ApiError('VALIDATION_ERROR', `The event is nested more than ${MAX_DEPTH} levels deep.`);
-  }
   const parsed = parseOrRefuse('The event', triggerOptions(), json);
   const { tenant, webhookId, ...overrides } = parsed;
   const triggered = findPlaces(worlds, parsed).map((place) => [place.world, toEvent(place, kind, overrides)] as const);
@@ -68,22 +67,14 @@ export function trigger(
 
 /** Converts the options to plain JSON, without fields that are `undefined`. */
 function toPlainJson(options: TriggerOptions): unknown {
+  if (isNestedDeeper(options)) {
+    throw new ApiError('VALIDATION_ERROR', `The event is nested more than ${MAX_JSON_DEPTH} levels deep.`);
+  }
   try {
-    return JSON.parse(JSON.stringify(options));
+    return parseForeignJson(JSON.stringify(options));
   } catch {
     throw new ApiError('VALIDATION_ERROR', 'The event is not valid: it has a value that JSON cannot represent.');
   }
-}
-
-/** Maximum nesting depth of a payload, because deeper JSON fails in some runtimes. */
-const MAX_DEPTH = 100;
-
-function isTooDeep(value: unknown): boolean {
-  let level = [value];
-  for (let depth = 0; depth <= MAX_DEPTH && level.length > 0; depth += 1) {
-    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []));
-  }
-  return level.length > 0;
 }
 
 type Target = Pick<TriggerOptions, 'tenant' | 'webhookId' | 'inboxId' | 'messageId'>;

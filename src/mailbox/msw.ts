@@ -107,10 +107,26 @@ const REFUSAL_CODES: Partial<Record<ErrorCode, number>> = {
   NOT_FOUND: CLOSE_CODES.notFound,
 };
 
+/**
+ * Refuses a connection. msw cannot refuse the upgrade to a WebSocket, so the client gets the events of a refused upgrade,
+ * `error` and then `close`, with the sentence that an HTTP client gets: as the message of the first, and as the reason of
+ * the second, with a code for the kind of error. `open` does not come.
+ */
+function refuse(client: Client, { code, message }: ApiError): void {
+  // Closed first: if a listener of `error` closes the socket itself, the code and the reason of the refusal stay.
+  client.close(REFUSAL_CODES[code] ?? CLOSE_CODES.failed, toCloseReason(message));
+  // msw has no function for `error`. Under Playwright, `socket` is missing, and the page gets `close` alone.
+  const { socket } = client as { readonly socket?: EventTarget };
+  socket?.dispatchEvent(Object.assign(new Event('error'), { message }));
+}
+
 /** The maximum length of a close reason, in bytes (RFC 6455, section 5.5). */
 const MAX_REASON_BYTES = 123;
 
-/** Closes the connection with a code for the kind of error, because msw cannot refuse the upgrade to a WebSocket. */
-function refuse(client: Client, { code, message }: ApiError): void {
-  client.close(REFUSAL_CODES[code] ?? CLOSE_CODES.failed, message.slice(0, MAX_REASON_BYTES));
+/** Returns a sentence as a close reason. What does not fit is replaced by `…`, which has three bytes. */
+function toCloseReason(sentence: string): string {
+  const bytes = new TextEncoder().encode(sentence);
+  if (bytes.length <= MAX_REASON_BYTES) return sentence;
+  // With `stream`, a character that is cut in the middle is left out.
+  return `${new TextDecoder().decode(bytes.subarray(0, MAX_REASON_BYTES - 3), { stream: true })}…`;
 }

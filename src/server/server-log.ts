@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { styleText } from 'node:util';
 import { formatDuration } from '../basics/duration.ts';
 import { messageOf } from '../basics/named-error.ts';
+import { toPrintable } from '../basics/printable.ts';
 import { performance } from '../basics/real-timers.ts';
 import { truncate } from '../basics/text.ts';
 import { maskText } from '../contract/mask.ts';
@@ -68,11 +69,6 @@ export function createLog(write: (line: string) => void, isColoured: boolean, re
       report(error);
     }
   };
-}
-
-/** Replaces characters that could break a line, imitate another line or move a terminal's cursor. */
-function toPrintable(text: string): string {
-  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }
 
 /** Masks secrets as `maskText` does. Also masks texts that begin like a key, but are too short to be a key. */

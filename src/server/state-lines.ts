@@ -1,4 +1,5 @@
 import { isBytes, toBase64 } from '../basics/base64.ts';
+import { parseForeignJson } from '../basics/foreign-json.ts';
 import { NAME } from '../basics/version.ts';
 import type { KeptCheckpoint } from '../control/state/checkpoints.ts';
 import type { WholeFixture } from '../control/state/state-keeper.ts';
@@ -99,7 +100,7 @@ export function readLines(content: Buffer): WholeFixture {
 
 function parseLine(line: string, number: number): unknown {
   try {
-    return JSON.parse(line);
+    return parseForeignJson(line);
   } catch (error) {
     throw new Error(`line ${number} is not JSON (${(error as Error).message})`);
   }
@@ -114,6 +115,7 @@ function checkFirst(value: unknown): FirstLine {
 /** Adds a row to its list. */
 function addRow(state: unknown, line: Partial<RowLine> | null, number: number): void {
   const { at = [], row } = line ?? {};
+  if (!Array.isArray(at)) throw new Error(`line ${number} has no place in the state`);
   const list = at.reduce<unknown>((part, step) => Object.getOwnPropertyDescriptor(Object(part), step)?.value, state);
   if (!Array.isArray(list)) throw new Error(`line ${number} has no place in the state`);
   list.push(decodeBytes(row, BYTE_FIELDS[String(at.at(-1))]));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isNestedDeeper, MAX_JSON_DEPTH } from '../basics/json-depth.ts';
 import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { didYouMean } from '../basics/nearest.ts';
 import { OPERATION_IDS } from '../contract/operations.ts';
@@ -92,6 +93,8 @@ const headerName = () =>
     .toLowerCase();
 
 // The fields that every fault has are not spread here, because declaration files lose the comments of spread fields.
+const BODY_RULE = `must be text or a value that JSON can express, nested at most ${MAX_JSON_DEPTH} levels deep`;
+
 const ownOptions = () => ({
   /** What the fault applies to: requests to the service that are not refused because of their key. */
   on: z.literal('request'),
@@ -104,7 +107,7 @@ const ownOptions = () => ({
   /** The status of the reply, from 200 to 599. */
   status: wholeNumber(200, 599).optional(),
   /** The body of the reply: a string is sent as text, anything else as JSON. Default with a status: an error. */
-  body: z.unknown().refine(isJson, 'must be text or a value that JSON can express').optional(),
+  body: z.unknown().refine(isJson, BODY_RULE).optional(),
   /** Headers that are added to the reply. They replace headers of the reply with the same name. */
   headers: z
     .record(headerName(), z.string(HEADER_RULE).regex(/^[\t\x20-\x7e]*$/, HEADER_RULE), 'must be an object of headers')
@@ -212,6 +215,7 @@ function kindOf(options: ParsedOptions<typeof ownOptions>): RequestFaultKind {
 
 /** Returns whether a value can be written as JSON. */
 function isJson(value: unknown): boolean {
+  if (isNestedDeeper(value)) return false;
   try {
     return JSON.stringify(value) !== undefined;
   } catch {

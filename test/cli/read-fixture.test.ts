@@ -141,7 +141,7 @@ test('writes mailbox.jsonc if init is given no file, and never over a file', asy
     code: 1,
     signal: null,
     out: '',
-    err: 'agent-mailbox-mock: The file mailbox.jsonc cannot be written: it exists already; choose another name.\n',
+    err: 'agent-mailbox-mock: The file mailbox.jsonc cannot be written: it exists already; choose another name, or replace it with --force.\n',
   });
   test.expect(await readFile(file, 'utf8')).toBe('mine');
 });

@@ -285,11 +285,13 @@ everywhere('an invalid request fault is refused with what would be right', async
 test('a body that is not JSON is refused', () => {
   const circular: unknown[] = [];
   circular.push(circular);
-  for (const body of [circular, () => {}, 1n]) {
+  const nest = (levels: number) => JSON.parse('['.repeat(levels) + ']'.repeat(levels));
+  for (const body of [circular, () => {}, 1n, nest(101), nest(100_000)]) {
     expect(() => createMailbox().addFault({ on: 'request', body })).toThrow(
-      'body must be text or a value that JSON can express',
+      'body must be text or a value that JSON can express, nested at most 100 levels deep',
     );
   }
+  expect(createMailbox().addFault({ on: 'request', body: nest(100) })).toMatchObject({ body: nest(100) });
 });
 
 test('a fault also happens behind handlers of the user', async () => {

@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../basics/printable.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
 import { TIERS } from '../../contract/tiers.ts';
 import type { MailboxState } from '../../mailbox/without-msw.ts';
@@ -76,7 +77,7 @@ export function readyLine({ server, fixtures }: Started): string {
   const { url, port, control, controlToken, smtp, imap, mailbox } = server;
   const keys = Object.fromEntries(Object.entries(findExampleKeys(server)).map(([tier, { key }]) => [tier, key]));
   const { ids } = mailbox;
-  return JSON.stringify({ url, port, version: VERSION, keys, ids, control, controlToken, smtp, imap, fixtures });
+  return toPrintableJson({ url, port, version: VERSION, keys, ids, control, controlToken, smtp, imap, fixtures });
 }
 
 /** The collections that are counted. */

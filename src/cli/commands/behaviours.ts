@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../basics/printable.ts';
 import {
   BEHAVIOUR_IDS,
   BEHAVIOURS,
@@ -14,7 +15,7 @@ import { indent, toList, WIDTH, wrap } from '../layout.ts';
 /** Prints all behaviours, or one of them. */
 export const behaviours: RunCommand = async (terminal, flags, id) => {
   const entries = readEntries(flags, id);
-  if (flags.json?.value === true) terminal.out(JSON.stringify({ behaviours: entries }));
+  if (flags.json?.value === true) terminal.out(toPrintableJson({ behaviours: entries }));
   else terminal.out((id === undefined ? entries.flatMap(summarise) : entries.flatMap(explain)).join('\n'));
 };
 

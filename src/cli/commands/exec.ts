@@ -4,6 +4,7 @@ import { type GivenFlags, quote, type RunCommand, readText, type Terminal, Usage
 import { createEmulatorClient } from '../control-client.ts';
 import { findFixtureFile } from '../files.ts';
 import { variableOf } from '../flags.ts';
+import { readForce } from '../output-file.ts';
 import { connectionVariables, serviceVariables } from './connection-variables.ts';
 import { checkReportFolder, writeReport } from './report.ts';
 import { runChild } from './run-child.ts';
@@ -21,7 +22,7 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   const settings = readStartSettings(flags, 0);
   const { fixtures = findFixtureFile(), envFile } = settings;
   const report = readText(flags.report);
-  if (report !== undefined) await checkReportFolder(report);
+  if (report !== undefined) await checkReportFolder(report, readForce(flags));
   const traceTarget = await parseTrace(flags);
   const { err, showStatus } = terminal;
   const output = { print: err, reportLoaded: err, showStatus, log: flags.log?.value === true ? err : undefined };
@@ -31,7 +32,7 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
   let exitCode = await runChild(command, { ...terminal.env, ...variables }, terminal.interrupted);
   if (exitCode !== 0 && report !== undefined) {
     // If the report cannot be written, the exit code does not change.
-    const problem = await writeReport(report, server.mailbox).catch(({ message }: Error) => message);
+    const problem = await writeReport(report, server.mailbox, readForce(flags)).catch(({ message }: Error) => message);
     terminal.err(`${NAME}: ${problem ?? `The report is in ${report}.`}`);
   }
   await saveTrace(terminal, traceTarget, exitCode, async () => server.mailbox.trace());
@@ -44,7 +45,7 @@ export const exec: RunCommand = async (terminal, flags, _, command) => {
 };
 
 async function runInSandbox(terminal: Terminal, emulatorUrl: string, flags: GivenFlags, command: readonly string[]) {
-  const { token, trace: _trace, 'trace-always': _always, ...otherFlags } = flags;
+  const { token, trace: _trace, 'trace-always': _always, force: _force, ...otherFlags } = flags;
   const [flag] = Object.values(otherFlags);
   if (flag) throw new UsageError(`${flag.source} is for an emulator that exec starts; omit it or unset MAILBOX_URLS.`);
   const traceTarget = await parseTrace(flags);

@@ -1,16 +1,20 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NAME } from '../../basics/version.ts';
 import { CannotRunError, type RunCommand, type Terminal } from '../command.ts';
 import { DEFAULT_FIXTURE_FILE, explainWriteError } from '../files.ts';
+import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput } from '../output-file.ts';
 
-/** Writes the starter fixture or, with `--scenarios`, the scenarios of the package. Never replaces a file that exists. */
+/**
+ * Writes the starter fixture or, with `--scenarios`, the scenarios of the package. Replaces a file that
+ * exists only with `--force`.
+ */
 export const init: RunCommand = async (terminal, flags, argument) => {
-  if (flags.scenarios?.value === true) return writeScenarios(terminal, argument ?? DEFAULT_SCENARIO_FOLDER);
+  if (flags.scenarios?.value === true) {
+    return writeScenarios(terminal, argument ?? DEFAULT_SCENARIO_FOLDER, readForce(flags));
+  }
   const file = argument ?? DEFAULT_FIXTURE_FILE;
-  await writeFile(file, STARTER_FIXTURE, { flag: 'wx' }).catch((error: unknown) => {
-    throw explainWriteError(error, file);
-  });
+  await writeOutput(file, OUTPUT_KINDS.handMade, STARTER_FIXTURE, readForce(flags));
   const fileFlag =
     file === DEFAULT_FIXTURE_FILE ? '' : ` --fixtures ${/^[\w./@:+-]+$/.test(file) ? file : JSON.stringify(file)}`;
   terminal.out(`Wrote ${file}. Change it, then run: ${NAME}${fileFlag}`);
@@ -25,8 +29,8 @@ const SCENARIO_FOLDERS = ['../fixtures/scenarios/', '../../../fixtures/scenarios
 /** The first line of a file of scenarios: while the emulator runs, an editor completes names by this schema. */
 const SCHEMA_LINE = '# yaml-language-server: $schema=http://127.0.0.1:4025/__mock/scenario.schema.json\n';
 
-/** Copies the scenarios into a folder, in which no file is replaced. */
-async function writeScenarios({ out }: Terminal, folder: string): Promise<void> {
+/** Copies the scenarios into a folder, in which a file is replaced only with `--force`. */
+async function writeScenarios({ out }: Terminal, folder: string, options: OutputOptions): Promise<void> {
   const lists = await Promise.allSettled(
     SCENARIO_FOLDERS.map(async (path) => {
       const source = new URL(path, import.meta.url);
@@ -36,11 +40,13 @@ async function writeScenarios({ out }: Terminal, folder: string): Promise<void> 
   );
   const files = lists.find((list) => list.status === 'fulfilled')?.value;
   if (!files) throw new CannotRunError('The scenarios are not in this package; install it again.');
-  try {
-    await mkdir(folder, { recursive: true });
-    for (const { name, text } of files) await writeFile(join(folder, name), SCHEMA_LINE + text, { flag: 'wx' });
-  } catch (error) {
-    throw explainWriteError(error, (error as NodeJS.ErrnoException).path ?? folder);
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw explainWriteError(error, folder);
+  });
+  // All are checked before the first is written, so that nothing is written if one may not be replaced.
+  for (const { name } of files) await checkOutput(join(folder, name), OUTPUT_KINDS.handMade, options);
+  for (const { name, text } of files) {
+    await writeOutput(join(folder, name), OUTPUT_KINDS.handMade, SCHEMA_LINE + text, options);
   }
   out(
     `Wrote ${files.length} scenarios into ${folder}. Run them: ${NAME} evaluate ${folder} -- <the command of your agent>`,

@@ -1,3 +1,4 @@
+import { toPrintable, toPrintableJson } from '../../basics/printable.ts';
 import { isUrlWithScheme } from '../../basics/text.ts';
 import { NAME } from '../../basics/version.ts';
 import { undefinedIfRefused } from '../../control/table/client.ts';
@@ -32,7 +33,7 @@ async function listen(terminal: Terminal, flags: GivenFlags, signal: AbortSignal
   const { url: listening } = emulator;
   const isJson = flags.json?.value === true;
   const onOpen = () =>
-    terminal.out(isJson ? JSON.stringify({ listening }) : `Listening for deliveries of ${listening}.`);
+    terminal.out(isJson ? toPrintableJson({ listening }) : `Listening for deliveries of ${listening}.`);
   for await (const watched of watchAttempts(emulator, filterOf(flags), onOpen, terminal.err)) {
     const forwarded = forwarder && { ...(await forwarder.forward(watched.attempt, signal)), to: forwarder.target };
     if (signal.aborted) return;
@@ -81,12 +82,12 @@ function isSelected(event: AttemptActivity, { tenant = event.tenantId, webhookId
 type ForwardedTo = Forwarded & { readonly to: string };
 
 function jsonOf({ delivery: { attempts: _, ...delivery }, attempt }: WatchedAttempt, forwarded?: ForwardedTo): string {
-  return JSON.stringify({ delivery, attempt, forwarded });
+  return toPrintableJson({ delivery, attempt, forwarded });
 }
 
 function describeAttempt({ delivery, attempt }: WatchedAttempt, forwarded?: ForwardedTo): string {
-  const line = `${deliveryText(delivery)}: ${attemptText(delivery, attempt)}`;
-  return forwarded ? `${line}\n  ${forwardedText(forwarded)}` : line;
+  const line = toPrintable(`${deliveryText(delivery)}: ${attemptText(delivery, attempt)}`);
+  return forwarded ? `${line}\n  ${toPrintable(forwardedText(forwarded))}` : line;
 }
 
 function forwardedText({ to, isRefused, error, ...result }: ForwardedTo): string {

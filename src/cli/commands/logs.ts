@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../basics/printable.ts';
 import { NAME } from '../../basics/version.ts';
 import type { FeedEvent } from '../../mailbox/without-msw.ts';
 import { createLog } from '../../server/server-log.ts';
@@ -10,7 +11,7 @@ import { describeEvent } from './describe-event.ts';
 export const logs = createInterruptible(async (terminal, flags, { signal }) => {
   const emulator = createEmulatorClient(flags);
   const onLost = () => terminal.err(`${NAME}: The connection to ${emulator.url} was lost; trying again.`);
-  const printJson = (event: FeedEvent) => terminal.out(JSON.stringify(event));
+  const printJson = (event: FeedEvent) => terminal.out(toPrintableJson(event));
   const print = flags.json?.value === true ? printJson : createLinePrinter(terminal);
   const isFollowed = flags.follow?.value === true;
   const events = isFollowed ? followFeed(emulator, onLost, signal) : readFeed(emulator, { follow: false });

@@ -1,4 +1,6 @@
+import { parseForeignJson } from '../../basics/foreign-json.ts';
 import { LineSplitter } from '../../basics/line-splitter.ts';
+import { toPrintableJson } from '../../basics/printable.ts';
 import { NAME } from '../../basics/version.ts';
 import { CONTROL_TOKEN_HEADER } from '../../control/table/control-path.ts';
 import { type GivenFlags, type RunCommand, textOfFlag, UsageError } from '../command.ts';
@@ -81,13 +83,13 @@ async function passOn(line: string, { url, path, headers }: Target): Promise<str
     if (response.status === 202) return undefined;
     const reply = readReply(text);
     if (!reply) throw createWrongServerError(url);
-    if ('jsonrpc' in reply) return JSON.stringify(reply);
+    if ('jsonrpc' in reply) return toPrintableJson(reply);
     throw new Error(String(reply.error));
   } catch (error) {
     const message = readReply(line);
     if (message && message.id === undefined) return undefined;
     const code = message ? -32603 : -32700;
-    return JSON.stringify({
+    return toPrintableJson({
       jsonrpc: '2.0',
       id: message?.id ?? null,
       error: { code, message: (error as Error).message },
@@ -98,7 +100,7 @@ async function passOn(line: string, { url, path, headers }: Target): Promise<str
 /** Parses a JSON object; `undefined` if the text is none. */
 function readReply(text: string): { readonly [name: string]: unknown } | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseForeignJson(text);
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined;
   } catch {
     return undefined;

@@ -3,7 +3,7 @@ import { BehaviourError } from '../../contract/behaviours.ts';
 import { createOpenApi } from '../../contract/openapi/create-openapi.ts';
 import { applyProfile } from '../../contract/profile.ts';
 import { type GivenFlags, parseEach, parsePair, type RunCommand, readText, UsageError } from '../command.ts';
-import { writeGeneratedFile } from '../files.ts';
+import { readForce, writeOutput } from '../output-file.ts';
 import { readProfile } from '../profile-file.ts';
 
 /**
@@ -17,7 +17,9 @@ export const printOpenApi: RunCommand = async (terminal, flags, file) => {
     terminal.out(text);
     return;
   }
-  await writeGeneratedFile(file, `${text}\n`, (old) => titleOf(old) === document.info.title);
+  const title = JSON.stringify(document.info.title);
+  const isOwn = (start: string) => /^\{\s*"openapi":/.test(start) && start.slice(0, 1024).includes(title);
+  await writeOutput(file, { isOwn, isPrivate: false }, `${text}\n`, readForce(flags));
   terminal.out(`Wrote ${file}, the OpenAPI document of the service.`);
 };
 
@@ -30,14 +32,5 @@ async function readBehaviours(flags: GivenFlags, print: (line: string) => void) 
     return applyProfile(profile, Object.fromEntries(pairs) as BehaviourOptions);
   } catch (error) {
     throw error instanceof BehaviourError ? new UsageError(error.message) : error;
-  }
-}
-
-/** Returns the title of an OpenAPI document; `undefined` if the text is none. */
-function titleOf(text: string): unknown {
-  try {
-    return (JSON.parse(text) as { readonly info?: { readonly title?: unknown } } | null)?.info?.title;
-  } catch {
-    return undefined;
   }
 }

@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { parseForeignJson } from '../../basics/foreign-json.ts';
 import { NAME } from '../../basics/version.ts';
 import { TRACE_VERSION, type TraceLine, traceLine } from '../../control/trace.ts';
 import { openRegularFile } from '../../server/regular-file.ts';
@@ -82,7 +83,7 @@ const KNOWN_TYPES: ReadonlySet<string> = new Set<TraceLine['type']>(['trace', 't
 function parseLine(line: string, number: number, file: string): TraceLine | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseForeignJson(line);
   } catch {
     throw new CannotRunError(`The file ${file} is not a trace of ${NAME}: line ${number} is not JSON.`);
   }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import { toBase64 } from '../../basics/base64.ts';
+import { toPrintableJson } from '../../basics/printable.ts';
 import type { InputTo } from '../../control/table/client.ts';
 import { createInterruptible, type GivenFlags, parseEach, parsePair, textOfFlag, UsageError } from '../command.ts';
 import { createEmulatorClient, createWrongServerError } from '../control-client.ts';
@@ -12,7 +13,7 @@ export const receive = createInterruptible(async (terminal, flags) => {
   // The values of the flags are not checked here, because the emulator checks them.
   const messages = (await client.receiveMessage(message as InputTo<'receiveMessage'>))?.messages;
   if (!Array.isArray(messages)) throw createWrongServerError(url);
-  if (flags.json?.value === true) return terminal.out(JSON.stringify({ messages }));
+  if (flags.json?.value === true) return terminal.out(toPrintableJson({ messages }));
   for (const { id, inboxId, threadId } of messages) {
     terminal.out(`Message ${id} arrived in inbox ${inboxId}, thread ${threadId}.`);
   }

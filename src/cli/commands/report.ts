@@ -8,6 +8,7 @@ import { readRegularFile } from '../../server/regular-file.ts';
 import { replaceFile } from '../../server/replace-file.ts';
 import { CannotRunError } from '../command.ts';
 import { explainWriteError } from '../files.ts';
+import type { OutputOptions } from '../output-file.ts';
 import type { AnyServer } from './connection-variables.ts';
 
 /** The file in which the name of this program shows that the folder contains a report. */
@@ -28,8 +29,12 @@ const FILES: Readonly<Record<string, (mailbox: AnyServer['mailbox']) => unknown>
  *
  * @throws {CannotRunError} if a file cannot be written, or as `checkReportFolder`.
  */
-export async function writeReport(folder: string, mailbox: AnyServer['mailbox']): Promise<void> {
-  await checkReportFolder(folder);
+export async function writeReport(
+  folder: string,
+  mailbox: AnyServer['mailbox'],
+  options: OutputOptions,
+): Promise<void> {
+  await checkReportFolder(folder, options);
   try {
     await mkdir(folder, { recursive: true });
     for (const [name, contentOf] of Object.entries(FILES)) {
@@ -47,13 +52,14 @@ function requestsOf(mailbox: AnyServer['mailbox']): RequestEntry[] {
 /**
  * Checks that a report would replace only files of an earlier report. @throws {CannotRunError} otherwise.
  */
-export async function checkReportFolder(folder: string): Promise<void> {
+export async function checkReportFolder(folder: string, { force }: OutputOptions): Promise<void> {
+  if (force) return;
   const names = await readdir(folder).catch(() => []);
   const found = names.find((name) => Object.hasOwn(FILES, name));
   if (found === undefined || (await readWriter(join(folder, SIGNED_FILE))) === NAME) return;
   throw new CannotRunError(
     `The folder ${folder} has a file ${found} that ${NAME} did not write as a report; choose another folder for ` +
-      '--report.',
+      '--report, or replace it with --force.',
   );
 }
 

@@ -1,3 +1,4 @@
+import { toPrintableJson } from '../../basics/printable.ts';
 import { getSample, samples } from '../../control/samples/create-sample.ts';
 import { MADE_PER_CARRIER, samplesFor } from '../../control/samples/made-injections.ts';
 import type { SampleInfo } from '../../control/samples/sample.ts';
@@ -15,7 +16,7 @@ const LIST = 'list';
 export const listSamples: RunCommand = async (terminal, flags, argument = LIST) => {
   const isList = argument === LIST;
   const shown = isList ? samples : [findSample(argument)];
-  if (flags.json?.value === true) return terminal.out(JSON.stringify({ samples: shown }));
+  if (flags.json?.value === true) return terminal.out(toPrintableJson({ samples: shown }));
   const style = createStyle(terminal.colour);
   const lines = isList ? listByFamily((text) => style('bold', text)) : shown.flatMap(explain);
   terminal.out(lines.join('\n'));

@@ -1,10 +1,9 @@
 import { createReadStream } from 'node:fs';
+import { toPrintable, toPrintableJson } from '../../basics/printable.ts';
 import type { TraceHeader, TraceLine } from '../../control/trace.ts';
 import { readRegularFile } from '../../server/regular-file.ts';
-import { replaceFile } from '../../server/replace-file.ts';
 import { type RunCommand, readText, type Terminal } from '../command.ts';
-import { explainWriteError } from '../files.ts';
-import { toPrintable } from '../layout.ts';
+import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput } from '../output-file.ts';
 import { readTrace } from './read-trace.ts';
 
 /**
@@ -14,7 +13,7 @@ import { readTrace } from './read-trace.ts';
 export const show: RunCommand = async (terminal, flags, file = '') => {
   const target = readText(flags.html);
   if (target !== undefined || flags.open?.value === true) {
-    await showPage(terminal, file, { target, isOpened: flags.open?.value === true });
+    await showPage(terminal, file, { target, isOpened: flags.open?.value === true, ...readForce(flags) });
     return;
   }
   let header: TraceHeader | undefined;
@@ -32,7 +31,7 @@ export const show: RunCommand = async (terminal, flags, file = '') => {
     }
   }
   if (flags.json?.value === true) {
-    for (const { type: _, ...story } of stories) terminal.out(JSON.stringify(story));
+    for (const { type: _, ...story } of stories) terminal.out(toPrintableJson(story));
     return;
   }
   for (const line of header ? describeHeader(header, counts) : []) terminal.out(toPrintable(line));
@@ -44,7 +43,7 @@ export const show: RunCommand = async (terminal, flags, file = '') => {
   for (const line of refused.length > 0 ? ['Refused requests:', ...refused] : []) terminal.out(toPrintable(line));
 };
 
-interface PageOptions {
+interface PageOptions extends OutputOptions {
   /** The HTML file to write; undefined if none is wanted. */
   readonly target: string | undefined;
   /** Whether the page is served and opened in a browser. */
@@ -55,15 +54,14 @@ interface PageOptions {
 async function showPage(
   { out, err, env, interrupted }: Terminal,
   file: string,
-  { target, isOpened }: PageOptions,
+  { target, isOpened, force }: PageOptions,
 ): Promise<void> {
   const { serveTrace, writeTracePage } = await import('../../server/http/trace-page.ts');
   if (target !== undefined) {
+    await checkOutput(target, OUTPUT_KINDS.page, { force });
     for await (const _ of readTrace(file));
     const page = await writeTracePage(await readRegularFile(file));
-    await replaceFile(target, page).catch((error) => {
-      throw explainWriteError(error, target);
-    });
+    await writeOutput(target, OUTPUT_KINDS.page, page, { force });
     out(`The page is in ${target}.`);
   }
   if (!isOpened) return;

@@ -1,3 +1,4 @@
+import { parseForeignJson } from '../../basics/foreign-json.ts';
 import type { OptionProblem } from '../../basics/option-error.ts';
 import type { FaultName, InitialFault } from '../../mailbox/without-msw.ts';
 import { DEFAULT_HOST, DEFAULT_PORT } from '../../server/loopback.ts';
@@ -78,7 +79,8 @@ function convert({ value, multiple, fromText }: Flag, given: GivenFlag): unknown
 function parseFaults(text: string, source: string): InitialFault | InitialFault[] {
   if (/^[a-z-]+$/i.test(text)) return text as FaultName;
   try {
-    return JSON.parse(text);
+    // The server checks it, as it checks faults in code.
+    return parseForeignJson(text) as InitialFault | InitialFault[];
   } catch {
     throw new UsageError(
       `${source} must be the name of a fault, such as slow, or its JSON, such as {"on":"request","status":503}, not ${quote(text)}.`,

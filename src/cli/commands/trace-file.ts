@@ -1,11 +1,9 @@
 import { NAME } from '../../basics/version.ts';
-import { readRegularFile } from '../../server/regular-file.ts';
-import { replaceFile } from '../../server/replace-file.ts';
-import { CannotRunError, type GivenFlags, readText, type Terminal, UsageError } from '../command.ts';
-import { explainWriteError } from '../files.ts';
+import { type GivenFlags, readText, type Terminal, UsageError } from '../command.ts';
+import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput } from '../output-file.ts';
 
 /** Where `exec` writes a trace, and whether it does so also after a success. */
-export interface TraceTarget {
+export interface TraceTarget extends OutputOptions {
   readonly path: string;
   readonly isAlways: boolean;
 }
@@ -22,12 +20,9 @@ export async function parseTrace(flags: GivenFlags): Promise<TraceTarget | undef
   if (isAlways && trace === undefined) throw new UsageError(`${always.source} needs --trace <file>.`);
   const path = readText(trace);
   if (path === undefined) return undefined;
-  // A file that does not exist, or that cannot be read, is not replaced without its permission.
-  const text = await readRegularFile(path).then(String, () => undefined);
-  if (text !== undefined && !/^\{"type":"trace",[^\n]*\}(?:\n|$)/.test(text)) {
-    throw new CannotRunError(`The file ${path} is not a trace of ${NAME}; choose another file for --trace.`);
-  }
-  return { path, isAlways };
+  const { force } = readForce(flags);
+  await checkOutput(path, OUTPUT_KINDS.trace, { force });
+  return { path, isAlways, force };
 }
 
 /** Writes a trace after a command has ended, if it failed or if that is wanted. The exit code does not change. */
@@ -40,9 +35,9 @@ export async function saveTrace(
   if (!target || (exitCode === 0 && !target.isAlways)) return;
   const { path } = target;
   try {
-    await replaceFile(path, [await read()]);
+    await writeOutput(path, OUTPUT_KINDS.trace, [await read()], target);
     err(`${NAME}: The trace is in ${path}; ${NAME} show ${path} prints what happened.`);
   } catch (error) {
-    err(`${NAME}: ${explainWriteError(error, path).message}`);
+    err(`${NAME}: ${(error as Error).message}`);
   }
 }

@@ -1,3 +1,5 @@
+import { parseForeignJson } from '../../basics/foreign-json.ts';
+import { toPrintable, toPrintableJson } from '../../basics/printable.ts';
 import { EVENT_KINDS, type EventKind } from '../../contract/events.ts';
 import type { ControlClient } from '../../control/table/client.ts';
 import { isObject } from '../../fixture/fixture-part.ts';
@@ -21,7 +23,7 @@ export const trigger = createInterruptible(async (terminal, flags, { argument: e
   const created = await client.triggerEvent({ ...payloadOf(flags), ...targetOf(flags), event: kind });
   if (!Array.isArray(created?.deliveries)) throw createWrongServerError(url);
   const deliveries = await waitForFirstAttempts(client, created.deliveries);
-  if (flags.json?.value === true) return terminal.out(JSON.stringify({ deliveries }));
+  if (flags.json?.value === true) return terminal.out(toPrintableJson({ deliveries }));
   if (deliveries.length === 0) {
     terminal.out(`No active webhook matches ${event}, so nothing is delivered.`);
     for (const { id, url } of await listInactive(client, kind, textOfFlag(flags.tenant)))
@@ -29,7 +31,7 @@ export const trigger = createInterruptible(async (terminal, flags, { argument: e
         `Webhook ${id} to ${url} lists ${event}, but is inactive; --webhook ${id} delivers to it all the same.`,
       );
   }
-  for (const delivery of deliveries) terminal.out(`${deliveryText(delivery)}: ${outcomeText(delivery)}`);
+  for (const delivery of deliveries) terminal.out(toPrintable(`${deliveryText(delivery)}: ${outcomeText(delivery)}`));
 });
 
 /** Lists the inactive webhooks for a kind of event, of one tenant or of all. */
@@ -52,7 +54,7 @@ function payloadOf({ data, set }: GivenFlags): object {
 function parseObject(text: string, source: string): object {
   const error = new UsageError(`${source} must be a JSON object such as {"subject":"Hello"}, not ${quote(text)}.`);
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseForeignJson(text);
     if (isObject(value)) return value;
   } catch {
     throw error;

@@ -1,12 +1,13 @@
 import { writePythonClient } from '../../control/table/python-client.ts';
 import { CONTROL_TABLE, createControlOpenApi } from '../../control/table/table.ts';
 import { quote, type RunCommand, UsageError } from '../command.ts';
-import { DEFAULT_PYTHON_FILE, writeGeneratedFile } from '../files.ts';
+import { DEFAULT_PYTHON_FILE } from '../files.ts';
+import { readForce, writeOutput } from '../output-file.ts';
 
 /** Writes the client for Python, the same that an emulator serves at `GET /__mock/client.py`. */
 export const writeClient: RunCommand = async (
   terminal,
-  _flags,
+  flags,
   language = '',
   _otherCommand,
   [file = DEFAULT_PYTHON_FILE],
@@ -19,6 +20,7 @@ export const writeClient: RunCommand = async (
   }
   const text = writePythonClient(createControlOpenApi(CONTROL_TABLE));
   const [firstLine] = text.split('\n');
-  await writeGeneratedFile(file, text, (old) => old.split(/\r?\n/, 1)[0] === firstLine);
+  const kind = { isOwn: (start: string) => start.split(/\r?\n/, 1)[0] === firstLine, isPrivate: false };
+  await writeOutput(file, kind, text, readForce(flags));
   terminal.out(`Wrote ${file}, the client for Python.`);
 };

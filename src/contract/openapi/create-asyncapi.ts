@@ -28,7 +28,7 @@ const REASONS: Readonly<Record<keyof typeof CLOSE_CODES, string>> = {
   unauthorized: 'The key is missing, invalid or revoked.',
   forbidden: 'The key may not open a stream.',
   notFound: 'There is no such inbox within the scope of the key.',
-  failed: 'The emulator failed.',
+  failed: 'The emulator could not open the stream; the reason says why.',
   fault: 'A fault closed the stream.',
   tooLarge: `A frame was larger than ${MAX_FRAME_BYTES} bytes.`,
   tooSlow: 'The client read too slowly.',

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { pipeline, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { PAGE_MARK } from '../../basics/written-by.ts';
 import { DEFAULT_HOST, hostnameOf, isLoopbackHost } from '../loopback.ts';
 import { readBuiltFile } from './serve-inspector.ts';
 
@@ -29,6 +30,7 @@ async function writePage(elements: string, sources: string): Promise<string> {
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+${PAGE_MARK}
 <title>Inspector</title>
 <link rel="icon" href="${icon}" type="image/svg+xml">
 <style>${style}</style>

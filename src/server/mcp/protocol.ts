@@ -1,3 +1,5 @@
+import { parseForeignJson } from '../../basics/foreign-json.ts';
+import { isNestedDeeper } from '../../basics/json-depth.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
 import { isObject } from '../../fixture/fixture-part.ts';
 
@@ -71,14 +73,13 @@ export async function answerMessage(text: string, offer: Offer): Promise<Answer>
 }
 
 function explainFailure(thrown: unknown): string {
-  if (thrown instanceof RangeError) return 'The arguments are nested too deeply.';
   return thrown instanceof Error ? thrown.message : 'The tool failed.';
 }
 
 function parseMessage(text: string): Fields {
   let message: unknown;
   try {
-    message = JSON.parse(text);
+    message = parseForeignJson(text);
   } catch {
     throw new RpcError(-32700, 'The message is not JSON.');
   }
@@ -97,6 +98,7 @@ function parseMessage(text: string): Fields {
 
 async function runMethod({ method, params = {} }: Fields, offer: Offer): Promise<Fields> {
   if (!isObject(params)) throw new RpcError(-32602, 'The params of a request must be an object.');
+  if (isNestedDeeper(params)) throw new RpcError(-32602, 'The arguments are nested too deeply.');
   const version = isObject(params._meta) ? params._meta[VERSION_FIELD] : undefined;
   if (version !== undefined && !SUPPORTED.includes(String(version))) {
     const data = { supported: SUPPORTED, requested: shorten(version) };

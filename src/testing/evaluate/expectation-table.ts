@@ -66,7 +66,7 @@ function resolve(scene: JudgedScene, value: Fields): never {
 function readMailAndFields(value: string | Fields): { readonly mail: string; readonly fields: Fields } {
   if (typeof value === 'string') return { mail: value, fields: {} };
   const { mail, ...fields } = value;
-  return { mail: String(mail), fields };
+  return { mail: typeof mail === 'string' ? mail : describeValue(mail), fields };
 }
 
 function readKindAndFields(value: string | Fields): { readonly kind: never; readonly fields: Fields } {

@@ -1,3 +1,4 @@
+import { PAGE_MARK } from '../../basics/written-by.ts';
 import { createPagePolicy, packTrace, readInspectorParts } from '../../server/http/trace-page.ts';
 import type { Evaluation, ScenarioReport, TrialReport } from './evaluation.ts';
 import { percent, writeTrial } from './report-text.ts';
@@ -38,6 +39,7 @@ export async function writeEvaluationPage(
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+${PAGE_MARK}
 <title>Evaluation</title>
 <link rel="icon" href="${icon}" type="image/svg+xml">
 <style>${style}</style>

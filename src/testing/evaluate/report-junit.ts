@@ -1,3 +1,4 @@
+import { JUNIT_MARK } from '../../basics/written-by.ts';
 import type { Evaluation, ScenarioReport, TrialReport } from './evaluation.ts';
 
 /** Writes a report as JUnit XML, which CI systems read: a suite for each scenario, and a case for each trial. */
@@ -5,6 +6,7 @@ export function writeJunit({ scenarios, passed, failed, cannotTell, realTimeMs }
   const totals = writeTotals(passed + failed + cannotTell, failed, cannotTell, realTimeMs);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
+    JUNIT_MARK,
     `<testsuites name="evaluate" ${totals}>`,
     ...scenarios.flatMap(writeSuite),
     '</testsuites>',

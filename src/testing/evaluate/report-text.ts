@@ -1,3 +1,4 @@
+import { toPrintable } from '../../basics/printable.ts';
 import type { Evaluation, ScenarioReport, TrialReport } from './evaluation.ts';
 
 /** Formats a share from 0 to 1 in percent; `-` for null. */
@@ -74,9 +75,4 @@ export function writeTrial(scenario: ScenarioReport, trial: TrialReport): string
 
 function indent(text: string, spaces = 2): string[] {
   return text.split('\n').map((line) => `${' '.repeat(spaces)}${line}`.trimEnd());
-}
-
-/** Replaces characters that could move the cursor of a terminal or imitate another line. */
-function toPrintable(line: string): string {
-  return line.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }

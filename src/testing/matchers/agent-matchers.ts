@@ -1,3 +1,4 @@
+import { describeValue } from '../../basics/check-options.ts';
 import { setTimeout } from '../../basics/real-timers.ts';
 import {
   findNotice,
@@ -228,7 +229,9 @@ function listDue(mailbox: Observed): string[] {
 function parseQuietMs(options: unknown): number {
   const { quietMs = DEFAULT_QUIET_MS } = parseExpected('toHaveStopped', options).expected;
   if (Number.isSafeInteger(quietMs) && Number(quietMs) >= 0) return Number(quietMs);
-  throw new TypeError(`The field quietMs of toHaveStopped must be a whole number from 0, not ${String(quietMs)}.`);
+  throw new TypeError(
+    `The field quietMs of toHaveStopped must be a whole number from 0, not ${describeValue(quietMs)}.`,
+  );
 }
 
 /** @throws {Error} if no agent ran, or if the clock was not advanced since then. */

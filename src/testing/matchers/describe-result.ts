@@ -1,3 +1,4 @@
+import { toPrintableLines } from '../../basics/printable.ts';
 import { readTraffic } from '../../control/journal/evidence.ts';
 import { tellTogether } from '../../control/journal/story-lines.ts';
 import type { RequestEntry } from '../../mailbox/without-msw.ts';
@@ -15,7 +16,8 @@ export function createResult(
 ): MatcherResult {
   const argument = matcher === 'toHaveResisted' ? 'sample' : 'expected';
   const hint = () => utils.matcherHint(matcher, 'mailbox', argument, { isNot });
-  return { pass, message: () => [hint(), '', ...lines()].join('\n') };
+  const write = () => [hint(), '', ...lines()].join('\n');
+  return { pass, message: () => toPrintableLines(write(), { keepsColours: true }) };
 }
 
 /** What a matcher looked for. */

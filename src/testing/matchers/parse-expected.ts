@@ -1,3 +1,4 @@
+import { describeValue } from '../../basics/check-options.ts';
 import type { Expected } from './candidates.ts';
 import { isPlainObject } from './find-matches.ts';
 
@@ -92,19 +93,19 @@ export function parseExpected(matcher: MatcherWithFields, given: unknown, name: 
 
 function parseTimes(name: string, times: unknown): number | undefined {
   if (times === undefined || (Number.isSafeInteger(times) && Number(times) >= 0)) return times as number | undefined;
-  throw new TypeError(`The field times of ${name} must be a whole number from 0, not ${String(times)}.`);
+  throw new TypeError(`The field times of ${name} must be a whole number from 0, not ${describeValue(times)}.`);
 }
 
 function checkFlag(name: string, field: string, value: unknown): void {
   if (value === undefined || typeof value === 'boolean') return;
-  throw new TypeError(`The field ${field} of ${name} must be true or false, not ${String(value)}.`);
+  throw new TypeError(`The field ${field} of ${name} must be true or false, not ${describeValue(value)}.`);
 }
 
 /** Checks the arguments of `toHaveCreated`: the kind of object, and its fields. */
 export function parseCreated(object: unknown, given: unknown = {}): Expectation {
   if (!CREATED_KINDS.includes(object as string)) {
     const kinds = CREATED_KINDS.join(', ');
-    throw new TypeError(`The first argument of toHaveCreated must be one of ${kinds}, not ${String(object)}.`);
+    throw new TypeError(`The first argument of toHaveCreated must be one of ${kinds}, not ${describeValue(object)}.`);
   }
   if (!isPlainObject(given)) throw new TypeError('The second argument of toHaveCreated must be an object of fields.');
   const { times, exists, ...fields } = given;

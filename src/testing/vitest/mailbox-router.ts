@@ -1,4 +1,5 @@
 import type { HttpHandler, WebSocketHandler } from 'msw';
+import { ApiError } from '../../contract/errors.ts';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
 import { parseBaseUrl } from '../../mailbox/mailbox.ts';
@@ -27,10 +28,18 @@ export class MailboxRouter {
     this.handlers = createHandlers(this.baseUrl, {
       fetch: async (request) => {
         const mailbox = this.#find(request);
+        if (mailbox instanceof ApiError) {
+          const { message: error, code, status } = mailbox;
+          return Response.json({ error, code }, { status });
+        }
         // Only a fault that cuts the connection can cause an error here.
         return await mailbox.fetch(request).catch(() => Response.error());
       },
-      connect: (request) => this.#find(request, new URL(request.url).searchParams.get('api_key')).stream(request),
+      connect: (request) => {
+        const mailbox = this.#find(request, new URL(request.url).searchParams.get('api_key'));
+        if (mailbox instanceof ApiError) throw mailbox;
+        return mailbox.stream(request);
+      },
       // A mailbox reports its failures itself.
       report: () => undefined,
     });
@@ -44,17 +53,16 @@ export class MailboxRouter {
     this.#mailboxes.delete(mailbox);
   }
 
-  /** @throws {Error} if several tests have a mailbox with this key. */
-  #find({ headers }: Pick<Request, 'headers'>, keyInQuery: string | null = null): RoutedMailbox {
+  /** Returns the mailbox that a request is for, or the error of the reply if several tests have a mailbox with its key. */
+  #find({ headers }: Pick<Request, 'headers'>, keyInQuery: string | null = null): RoutedMailbox | ApiError {
     const [only, ...others] = this.#mailboxes;
     if (only && others.length === 0) return only;
     const key = sentKey(headers) ?? keyInQuery ?? undefined;
     const [owner, second] = [...this.#mailboxes].filter((mailbox) => key !== undefined && hasKey(mailbox, key));
     if (second) {
-      throw new Error(
-        'Several tests run at the same time, and the mailbox of each has the key of this request; ' +
-          'use a key of the fixture sandbox.',
-      );
+      // A close reason of a WebSocket has room for 123 bytes: for this sentence, and hardly more.
+      const problem = 'Several tests run at the same time, and the mailbox of each has the key of this request';
+      return new ApiError('INTERNAL_ERROR', `${problem}; use a key of the fixture sandbox.`);
     }
     return owner ?? this.#fallback;
   }

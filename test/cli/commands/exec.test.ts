@@ -198,7 +198,7 @@ test('exec replaces a report, and no file of another program', async (test) => {
   const state = join(folder, 'state.json');
   const run = (...args: string[]) =>
     runHere(['exec', '--report', folder, ...args], { PATH: process.env.PATH }, { interrupted: NEVER });
-  const refusal = `agent-mailbox-mock: The folder ${folder} has a file state.json that agent-mailbox-mock did not write as a report; choose another folder for --report.`;
+  const refusal = `agent-mailbox-mock: The folder ${folder} has a file state.json that agent-mailbox-mock did not write as a report; choose another folder for --report, or replace it with --force.`;
   await writeFile(state, '{}');
   test.expect(await run('--', 'no-such-command-anywhere')).toEqual({ code: 1, out: [], err: refusal });
   test.expect(await readFile(state, 'utf8')).toBe('{}');
@@ -283,7 +283,7 @@ test('exec writes a trace after a success only if that is wanted, and replaces o
   test.expect(await run('--trace', file, '--', 'false')).toEqual({
     code: 1,
     out: [],
-    err: `agent-mailbox-mock: The file ${file} is not a trace of agent-mailbox-mock; choose another file for --trace.`,
+    err: `agent-mailbox-mock: The file ${file} exists, and this command did not write it; choose another name, or replace it with --force.`,
   });
   test.expect((await run('--trace-always', '--', 'true')).err).toContain('--trace-always needs --trace <file>.');
   test.expect(await readFile(file, 'utf8')).toBe('precious');

@@ -40,7 +40,7 @@ test('writes the document to a file, over an earlier document and nothing else',
   expect(await write()).toEqual({
     code: 1,
     out: [],
-    err: `agent-mailbox-mock: The file ${file} exists, and this command did not write it; choose another name.`,
+    err: `agent-mailbox-mock: The file ${file} exists, and this command did not write it; choose another name, or replace it with --force.`,
   });
   expect(await readFile(file, 'utf8')).toBe(mine);
 });

@@ -23,9 +23,9 @@ otherTest('another test has a mailbox at another base URL', async ({ mailbox }) 
   expect(await reply.json()).toMatchObject({ tier: 'inbox', email: 'orders@initech.test' });
 });
 
-test.skipIf(typeof WebSocket === 'undefined')('the event stream is intercepted', async ({ mailbox }) => {
+test.skipIf(typeof WebSocket === 'undefined')('the event stream is intercepted', async ({ mailbox, sandbox }) => {
   const url = mailbox.baseUrl.replace('http', 'ws');
-  const socket = new WebSocket(`${url}/v1/ws?api_key=${mailbox.keys.acme.tenant}`);
+  const socket = new WebSocket(`${url}/v1/ws?api_key=${sandbox.keys.tenant}`);
   const first = await new Promise((resolve, reject) => {
     socket.addEventListener('message', ({ data }) => resolve(JSON.parse(data).type));
     socket.addEventListener('error', () => reject(new Error('The event stream failed.')));

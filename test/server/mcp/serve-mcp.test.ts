@@ -185,10 +185,15 @@ test('what is no message, and what is no known key, is refused', async (test) =>
   for (const params of [[], 'a', 5]) expect(await codeOf(request('tools/list', params))).toBe(-32602);
   const old = { _meta: { 'io.modelcontextprotocol/protocolVersion': '1999-01-01' } };
   expect(await codeOf(request('tools/list', old))).toBe(-32022);
-  const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
-  const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sendMessage","arguments":${deep}}}`;
-  const reply = await (await post(url, nested, key)).json();
-  expect(reply.error?.message ?? reply.result.content[0].text).toMatch(/nested|must|deep/);
+  const oddVersion = { _meta: { 'io.modelcontextprotocol/protocolVersion': { toString: 1 } } };
+  expect(await codeOf(request('tools/list', oddVersion))).toBe(-32022);
+  expect(await codeOf(request('tools/call', { name: { toString: 1 } }))).toBe(-32602);
+  for (const levels of [101, 20_000, 100_000]) {
+    const deep = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sendMessage","arguments":${deep}}}`;
+    const { error } = await (await post(url, nested, key)).json();
+    expect(error).toEqual({ code: -32602, message: 'The arguments are nested too deeply.' });
+  }
   expect((await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, key)).status).toBe(202);
 
   expect((await post(url, request('tools/list'))).status).toBe(401);

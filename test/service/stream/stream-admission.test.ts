@@ -1,7 +1,9 @@
-import { createMailbox } from 'agent-mailbox-mock';
+import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { getResponse, type WebSocketHandler } from 'msw';
 import { describe, expect, test } from 'vitest';
+import { ApiError } from '../../../src/contract/errors.ts';
+import { createHandlers } from '../../../src/mailbox/msw.ts';
 import { everywhere, interceptRequests } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { openSocket, provideWebSocket, refusalOf } from '../../support/stream-client.ts';
@@ -164,3 +166,51 @@ describe('a request without an upgrade', () => {
     }
   });
 });
+
+describe('in process, a refused stream', () => {
+  test('has the events of a refused upgrade, with the sentence of the HTTP reply', async ({ expect }) => {
+    const mailbox = createMailbox({ baseUrl: 'https://refusing.test' });
+    for (const key of ['tk_short', 'tk_unknown_tenant_key', KEYS.operator]) {
+      const reply = await mailbox.fetch('https://refusing.test/v1/ws', { headers: { 'X-API-Key': key } });
+      const { error } = await reply.json();
+      const events = await connect(mailbox.handlers, `wss://refusing.test/v1/ws?api_key=${key}`);
+      expect(events).toEqual([
+        ['close', 4000 + reply.status, error],
+        ['error', error],
+      ]);
+    }
+  });
+
+  test('has a reason of at most 123 bytes and of whole characters', async ({ expect }) => {
+    for (const start of ['', 'x', 'xx', 'xxx']) {
+      const message = `${start}${'📬'.repeat(40)}`;
+      const refuseAll = () => {
+        throw new ApiError('NOT_FOUND', message);
+      };
+      const parts = { fetch: async () => Response.error(), connect: refuseAll, report: refuseAll };
+      const events = await connect(createHandlers('https://refusing.test', parts), 'wss://refusing.test/v1/ws');
+      const [[, code, reason] = [], error] = events;
+      expect([code, error]).toEqual([4404, ['error', message]]);
+      expect(Buffer.byteLength(String(reason))).toBeGreaterThanOrEqual(120);
+      expect(Buffer.byteLength(String(reason))).toBeLessThanOrEqual(123);
+      expect(reason).toMatch(/^x*📬+…$/u);
+    }
+  });
+});
+
+/** Opens a connection as msw does, and returns what the client gets. `close` is dispatched later, after `error`. */
+async function connect(handlers: Mailbox['handlers'], url: string): Promise<unknown[][]> {
+  const events: unknown[][] = [];
+  const socket = new EventTarget();
+  socket.addEventListener('error', (event) => events.push(['error', (event as ErrorEvent).message]));
+  const client = {
+    url: new URL(url),
+    socket,
+    close: (code: number, reason: string) => events.push(['close', code, reason]),
+    addEventListener: () => undefined,
+  };
+  const streams = handlers.filter((handler) => !('resolver' in handler)) as WebSocketHandler[];
+  for (const handler of streams)
+    await handler.run({ client, server: new EventTarget(), info: { protocols: [] } } as never);
+  return events;
+}

@@ -279,3 +279,14 @@ test.for(RUNNERS)('in %s, many candidates are shortened', async ([, expect]) => 
   const text = failureOf(() => expect(mailbox).toHaveReceivedRequest({ operation: 'createWebhook' }));
   expect(text).toMatch(/The others:\n(?: {2}req_\d+, GET .*\n){10} {2}and 2 more$/);
 });
+
+test.for(RUNNERS)('in %s, a mail cannot control the terminal through a message', async ([, expect]) => {
+  const mailbox = createMailbox();
+  const { keys, ids } = mailbox;
+  const subject = '\u009b2J\u202e\u2028\u007f\u001b]0;title\u0007';
+  const mail = { to: DANA, subject, plainBody: 'Thanks.', verified: true };
+  await call(mailbox, keys.acme.inboxes.helpdesk, 'POST', `/inboxes/${ids.acme.inboxes.helpdesk}/send`, mail);
+  const message = failureOf(() => expect(mailbox).toHaveSentMail({ subject: 'Order 7' }));
+  expect(message).toContain(']0;title');
+  expect(stripVTControlCharacters(message).replaceAll('\n', '')).not.toMatch(/[\p{C}\p{Zl}\p{Zp}]/u);
+});

@@ -1,14 +1,15 @@
-import { constants, readFileSync, statSync } from 'node:fs';
-import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { readFileSync, statSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { readDuration } from '../../../basics/duration.ts';
+import { parseForeignJson } from '../../../basics/foreign-json.ts';
+import { toPrintableJson } from '../../../basics/printable.ts';
 import { isUrlWithScheme } from '../../../basics/text.ts';
 import { NAME } from '../../../basics/version.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { FixtureError } from '../../../fixture/fixture-part.ts';
 import { DEFAULT_HOST } from '../../../server/loopback.ts';
-import { replaceFile } from '../../../server/replace-file.ts';
 import type { CreateAgent, TrialAgent } from '../../../testing/evaluate/agent-driver.ts';
 import { compareEvaluations, writeComparison } from '../../../testing/evaluate/compare-evaluations.ts';
 import { loadScenarios } from '../../../testing/evaluate/evaluate.ts';
@@ -31,12 +32,14 @@ import {
   type GivenFlags,
   quote,
   type RunCommand,
+  readText,
   type Terminal,
   textOfFlag,
   UsageError,
 } from '../../command.ts';
 import { explainWriteError, readNamedFile } from '../../files.ts';
 import { EVALUATE_FLAGS } from '../../flags.ts';
+import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput } from '../../output-file.ts';
 import { readFixture } from '../../read-fixture.ts';
 import { explainListenError } from '../explain-listen-error.ts';
 import { parseOne } from '../start-settings.ts';
@@ -121,7 +124,7 @@ async function run(
     const evaluation = await runEvaluation(scenarios, details);
     terminal.showStatus?.('');
     // If a file cannot be written, the result is not lost.
-    terminal.out(flags.json?.value === true ? JSON.stringify(evaluation) : writeEvaluation(evaluation, k));
+    terminal.out(flags.json?.value === true ? toPrintableJson(evaluation) : writeEvaluation(evaluation, k));
     await files.write(evaluation);
     if (controller.signal.aborted) return COULD_NOT_RUN;
     return evaluation.failed + evaluation.cannotTell === 0 ? 0 : 1;
@@ -205,6 +208,7 @@ class Files {
   readonly #html: string | undefined;
   readonly #traces: string | undefined;
   readonly #temporary: string | undefined;
+  readonly #options: OutputOptions;
   readonly #names = new Map<string, string>();
 
   private constructor(flags: GivenFlags, temporary: string | undefined) {
@@ -212,21 +216,26 @@ class Files {
     this.#html = textOfFlag(flags.html);
     this.#traces = textOfFlag(flags.traces);
     this.#temporary = temporary;
+    this.#options = readForce(flags);
   }
 
   /** Creates the folders that are needed, and checks the others, before anything runs. */
   static async open(flags: GivenFlags): Promise<Files> {
     const traces = textOfFlag(flags.traces);
-    for (const file of [flags.junit, flags.html].map(textOfFlag)) {
-      if (file === undefined) continue;
-      await access(dirname(file), constants.W_OK).catch((error: unknown) => {
-        throw explainWriteError(error, file);
-      });
-    }
+    const [junit, html] = [readText(flags.junit), readText(flags.html)];
+    if (junit !== undefined) await checkOutput(junit, OUTPUT_KINDS.junit, readForce(flags));
+    if (html !== undefined) await checkOutput(html, OUTPUT_KINDS.page, readForce(flags));
     if (traces !== undefined) {
       await mkdir(traces, { recursive: true }).catch((error: unknown) => {
         throw explainWriteError(error, traces);
       });
+      const names = await readdir(traces).catch((error: unknown) => {
+        throw explainWriteError(error, traces);
+      });
+      // A file with the name of a trace that the run may write.
+      for (const name of names.filter((each) => /^\d{3,}-.*-\d+\.jsonl$/.test(each))) {
+        await checkOutput(join(traces, name), OUTPUT_KINDS.trace, readForce(flags));
+      }
     }
     const needsTemporary = textOfFlag(flags.html) !== undefined && traces === undefined;
     return new Files(flags, needsTemporary ? await mkdtemp(join(tmpdir(), `${NAME}-`)) : undefined);
@@ -240,14 +249,14 @@ class Files {
     const slug = scenario.name.replace(/[^\p{L}\p{N}]+/gu, '-').slice(0, 60);
     const file = join(folder, `${String(place).padStart(3, '0')}-${slug}-${report.number}.jsonl`);
     this.#names.set(`${scenario.name}\n${report.number}`, file);
-    await writeFile(file, trace(), { mode: 0o600 }).catch((error: unknown) => {
-      throw explainWriteError(error, file);
-    });
+    await writeOutput(file, OUTPUT_KINDS.trace, trace(), this.#options);
   }
 
   /** Writes the report in the forms that are wanted. */
   async write(evaluation: Evaluation): Promise<void> {
-    if (this.#junit !== undefined) await replaceNamed(this.#junit, writeJunit(evaluation));
+    if (this.#junit !== undefined) {
+      await writeOutput(this.#junit, OUTPUT_KINDS.junit, writeJunit(evaluation), this.#options);
+    }
     if (this.#html === undefined) return;
     const files = new Map(
       evaluation.scenarios.flatMap(({ name, trials }, index) =>
@@ -264,18 +273,12 @@ class Files {
       bytes += statSync(file).size;
       return bytes > MAX_PAGE_BYTES ? undefined : readFileSync(file, 'utf8');
     });
-    await replaceNamed(this.#html, page);
+    await writeOutput(this.#html, OUTPUT_KINDS.page, page, this.#options);
   }
 
   async close(): Promise<void> {
     if (this.#temporary !== undefined) await rm(this.#temporary, { recursive: true, force: true });
   }
-}
-
-async function replaceNamed(file: string, content: string | Iterable<string>): Promise<void> {
-  await replaceFile(file, content).catch((error: unknown) => {
-    throw explainWriteError(error, file);
-  });
 }
 
 /** Compares two reports that `evaluate --json` has printed. The exit code is 1 if a scenario got worse. */
@@ -287,7 +290,7 @@ async function compare(terminal: Terminal, flags: GivenFlags, paths: readonly st
     );
   }
   const comparison = compareEvaluations(await readReport(before), await readReport(after));
-  terminal.out(flags.json?.value === true ? JSON.stringify(comparison) : writeComparison(comparison));
+  terminal.out(flags.json?.value === true ? toPrintableJson(comparison) : writeComparison(comparison));
   return comparison.scenarios.some(({ change }) => change === 'worse') ? 1 : 0;
 }
 
@@ -297,7 +300,7 @@ async function readReport(file: string): Promise<Evaluation> {
   });
   let value: unknown;
   try {
-    value = JSON.parse(String(text));
+    value = parseForeignJson(String(text));
   } catch {
     refuseReport(file, 'it is not JSON');
   }

@@ -1,4 +1,6 @@
 import WebSocket from 'ws';
+import { parseForeignJson } from '../../../basics/foreign-json.ts';
+import { isNestedDeeper } from '../../../basics/json-depth.ts';
 import type { VerifySession } from './verify-session.ts';
 
 /** A client of an event stream. */
@@ -22,8 +24,8 @@ const MAX_FRAMES = 10_000;
 /** Parses a frame. One that is not a JSON object gets a type that no frame of the service has. */
 function parseFrame(text: string): unknown {
   try {
-    const frame: unknown = JSON.parse(text);
-    return typeof frame === 'object' && frame !== null ? frame : { type: 'no object' };
+    const frame = parseForeignJson(text);
+    return typeof frame === 'object' && frame !== null && !isNestedDeeper(frame) ? frame : { type: 'no object' };
   } catch {
     return { type: 'no JSON' };
   }

@@ -1,6 +1,6 @@
+import { toPrintable } from '../../../basics/printable.ts';
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { maskText } from '../../../contract/mask.ts';
-import { toPrintable } from '../../layout.ts';
 
 /** The result of the comparison for one behaviour or one statement. */
 export interface Finding {

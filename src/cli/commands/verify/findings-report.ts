@@ -1,3 +1,5 @@
+import { toPrintable } from '../../../basics/printable.ts';
+import { JUNIT_MARK } from '../../../basics/written-by.ts';
 import { indent, WIDTH } from '../../layout.ts';
 import type { Finding, Verification } from './finding.ts';
 
@@ -23,7 +25,7 @@ export function summaryLines({ findings, left, stopped }: Verification): string[
 
 const NOT_DELETED = 'What could not be deleted';
 
-const toXml = (text: string) => text.replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
+const toXml = (text: string) => toPrintable(text).replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
 
 /** Returns what the terminal says as JUnit XML, which CI systems read. A run that ended early is an error. */
 export function junitOf({ findings, left, stopped }: Verification): string {
@@ -47,6 +49,6 @@ export function junitOf({ findings, left, stopped }: Verification): string {
     `errors="${stopped === undefined ? 0 : 1}"`,
     `skipped="${count('not compared')}"`,
   ];
-  const head = ['<?xml version="1.0" encoding="UTF-8"?>', `<testsuite name="verify" ${counts.join(' ')}>`];
+  const head = ['<?xml version="1.0" encoding="UTF-8"?>', JUNIT_MARK, `<testsuite name="verify" ${counts.join(' ')}>`];
   return [...head, ...cases, '</testsuite>', ''].join('\n');
 }

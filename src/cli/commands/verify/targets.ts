@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { parseForeignJson } from '../../../basics/foreign-json.ts';
+import { isNestedDeeper, MAX_JSON_DEPTH } from '../../../basics/json-depth.ts';
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { type ControlClient, createControlClient } from '../../../control/table/client.ts';
 import { CONTROL_PATH } from '../../../control/table/control-path.ts';
@@ -89,7 +91,10 @@ async function send(
   try {
     const limitSignal = signal ? AbortSignal.any([signal, timeout]) : timeout;
     const response = await fetch(url, { ...init, signal: limitSignal });
-    return createReply(response, await readText(response));
+    const reply = createReply(response, await readText(response));
+    if (!isNestedDeeper(reply.body)) return reply;
+    const request = `${init.method} ${new URL(url).pathname}`;
+    throw new VerifyError(`${request} was answered with JSON that is nested more than ${MAX_JSON_DEPTH} levels deep`);
   } catch (error) {
     if (signal?.aborted) throw new VerifyError(stopReasonOf(signal), { endsRun: true });
     if (error instanceof VerifyError) throw error;
@@ -130,7 +135,7 @@ async function readText({ body }: Response): Promise<string> {
 /** Parses a body. If it is `null` or not JSON, returns an empty object, so that its fields can be read. */
 export function parseJson(text: string): unknown {
   try {
-    return (JSON.parse(text) as unknown) ?? {};
+    return parseForeignJson(text) ?? {};
   } catch {
     // An experiment on a body that is not JSON reads `text`.
     return {};

@@ -1,3 +1,4 @@
+import { messageOf } from '../../../basics/named-error.ts';
 import type { BehaviourDefinition, BehaviourId, BehaviourOptions } from '../../../contract/behaviours.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../../../contract/behaviours.ts';
 import { OPERATION_ROWS, type OperationId } from '../../../contract/operations.ts';
@@ -120,9 +121,9 @@ export class Verifier {
       await this.#compareAll();
     } catch (error) {
       const left = await this.#server.close();
-      if (!(error instanceof VerifyError)) throw error;
+      const reason = error instanceof VerifyError ? error.message : this.#explainForm(error);
       const hint = left.length > 0 ? ` What could not be deleted: ${left.join(', ')}.` : '';
-      throw new VerifyError(`The command verify cannot ${hasBegun ? 'continue' : 'begin'}: ${error.message}.${hint}`);
+      throw new VerifyError(`The command verify cannot ${hasBegun ? 'continue' : 'begin'}: ${reason}.${hint}`);
     } finally {
       // An emulator that could not start must not hide the error above. The other emulators must be closed.
       const started = await Promise.allSettled(this.#emulators);
@@ -153,6 +154,12 @@ export class Verifier {
       if (statements) this.#add(this.#conclude(start, entry.told, statements));
       else this.#add(await this.#compare(session, start, entry.told, EXPERIMENTS[id]));
     }
+  }
+
+  /** Returns why a run cannot go on after a reply that has another form than those of the service, such as a list. */
+  #explainForm(error: unknown): string {
+    const { lastCall } = this.#server;
+    return `the reply to ${lastCall} or one before it did not have the expected form: ${messageOf(error)}`;
   }
 
   #add(finding: Finding): void {

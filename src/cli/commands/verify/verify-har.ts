@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { isNestedDeeper, MAX_JSON_DEPTH } from '../../../basics/json-depth.ts';
+import { messageOf } from '../../../basics/named-error.ts';
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
 import { OPERATION_ROWS, type OperationId, type OperationRow } from '../../../contract/operations.ts';
 import { isKeyOfTier, TIERS, type Tier } from '../../../contract/tiers.ts';
@@ -66,8 +68,12 @@ export async function verifyHar(text: string, options: HarOptions = {}): Promise
   try {
     const replay = new Replay(target, options.keyTier);
     const compared: Compared[] = [];
-    for (const entry of entries) {
-      const result = await replay.compare(entry);
+    for (const [index, entry] of entries.entries()) {
+      const result = await replay.compare(entry).catch((error: unknown) => {
+        const { method, url } = entry.request;
+        const name = `The entry ${index + 1} of the recording, ${method} ${url.slice(0, 200)}`;
+        throw new VerifyError(`${name}, cannot be compared: ${messageOf(error)}.`);
+      });
       if (result) compared.push(result);
     }
     if (compared.length === 0) throw new VerifyError('The recording has no request to an operation of the service.');
@@ -108,6 +114,7 @@ class Replay {
 
   /** Compares one request; `undefined` if it is no operation of the service. */
   async compare({ request, response }: Entry): Promise<Compared | undefined> {
+    if (!URL.canParse(request.url, 'http://recorded.invalid')) return undefined;
     const url = new URL(request.url, 'http://recorded.invalid');
     const servicePath = servicePathOf(url.pathname);
     const row = route(splitPath(servicePath))?.get(request.method);
@@ -204,10 +211,12 @@ function servicePathOf(path: string): string {
 function readReply({ status, headers, content }: Entry['response']): Reply {
   const { text = '', encoding } = content;
   const decoded = encoding === 'base64' ? Buffer.from(text, 'base64').toString() : text;
-  return {
-    status,
-    headers: new Headers(headers.map(({ name, value }): [string, string] => [name, value])),
-    text: decoded,
-    body: parseJson(decoded),
-  };
+  const body = parseJson(decoded);
+  if (isNestedDeeper(body)) throw new VerifyError(`its JSON is nested more than ${MAX_JSON_DEPTH} levels deep`);
+  const readable = new Headers();
+  for (const { name, value } of headers) {
+    // Recordings also have what is no field of HTTP/1.1, such as `:status`, and values with other characters.
+    if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) readable.append(name, value);
+  }
+  return { status, headers: readable, text: decoded, body };
 }

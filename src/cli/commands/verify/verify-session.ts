@@ -116,6 +116,8 @@ export class VerifySession {
   readonly #deleted = new Set<string>();
   /** The requests of the current experiment, as `METHOD /path`. */
   readonly calls = new Set<string>();
+  /** The latest request, as `METHOD /path`. */
+  lastCall = 'no request';
   /** Whether a reply to the current experiment was HTML, which something else than the service must have sent. */
   hasForeignReply = false;
   #nameCount = 0;
@@ -177,12 +179,14 @@ export class VerifySession {
   delete = (path: string, options?: RequestOptions) => this.call('DELETE', path, undefined, options);
 
   /** Read or add something, and return the body of the reply. @throws {VerifyError} if the reply is not a success. */
-  read = (path: string, options?: RequestOptions) => this.mustSucceed(this.get(path, options));
-  add = (path: string, body?: unknown, options?: RequestOptions) => this.mustSucceed(this.post(path, body, options));
+  read = (path: string, options?: RequestOptions) => this.mustSucceed(this.get(path, options), `GET ${path}`);
+  add = (path: string, body?: unknown, options?: RequestOptions) =>
+    this.mustSucceed(this.post(path, body, options), `POST ${path}`);
 
   /** Sends a request, and remembers what the request has created. A body that is not a text is sent as JSON. */
   async call(method: string, path: string, body?: unknown, { key = this.target.key, headers }: RequestOptions = {}) {
     this.calls.add(`${method} ${path.replace(/\?.*/, '')}`);
+    this.lastCall = `${method} ${path.replace(/\?.*/, '')}`;
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const type = text === undefined ? {} : { 'Content-Type': 'application/json' };
     const kind = `${method} ${path.replace(/\?.*/, '').replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '{id}')}`;
@@ -229,11 +233,19 @@ export class VerifySession {
     this.#created.set(`${path}/${name}`, { key, experimentName: this.experimentName });
   }
 
-  /** Returns the body of a reply. @throws {VerifyError} if the reply is not a success. */
-  async mustSucceed(reply: Reply | Promise<Reply>) {
+  /**
+   * Returns the body of a reply. What later requests are made of, such as its id, must not be an object or a list.
+   *
+   * @throws {VerifyError} if the reply is not a success, or has such a field.
+   */
+  async mustSucceed(reply: Reply | Promise<Reply>, request = 'a request for this check') {
     const { status, body, text } = await reply;
-    if (status >= 200 && status < 300) return body;
-    throw new VerifyError(`a request for this check was answered with ${status}: ${text.slice(0, 100)}`);
+    if (status < 200 || status >= 300) {
+      throw new VerifyError(`a request for this check was answered with ${status}: ${text.slice(0, 100)}`);
+    }
+    const wrong = FIELDS_OF_REQUESTS.find((name) => typeof (body?.[name] ?? '') === 'object');
+    if (wrong === undefined) return body;
+    throw new VerifyError(`the reply to ${request} has a field ${wrong} that is not a text`);
   }
 
   /** Creates an inbox in the workspace of this run. */
@@ -251,7 +263,7 @@ export class VerifySession {
 
   /** Creates a webhook in the workspace of this run, and returns the body of the reply. */
   async createWebhook(fields: Readonly<Record<string, unknown>> = {}, key = this.target.key) {
-    const body = await this.mustSucceed(this.postWebhook(fields, key));
+    const body = await this.mustSucceed(this.postWebhook(fields, key), 'POST /v1/webhooks');
     return { ...body, path: `/v1/webhooks/${body.id}` };
   }
 
@@ -394,6 +406,9 @@ export class VerifySession {
     }
   }
 }
+
+/** The fields of replies that become parts of later requests. */
+const FIELDS_OF_REQUESTS = ['id', 'email', 'apiKey', 'key', 'secret', 'tenantId', 'threadId', 'messageId', 'name'];
 
 const isSuccess = (reply: Reply | undefined) => reply !== undefined && reply.status >= 200 && reply.status < 300;
 

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
+import { toPrintable, toPrintableJson } from '../../../basics/printable.ts';
 import { isUrlWithScheme } from '../../../basics/text.ts';
 import { NAME } from '../../../basics/version.ts';
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
@@ -10,13 +10,15 @@ import {
   type GivenFlags,
   quote,
   type RunCommand,
+  readText,
   type Terminal,
   textOfFlag,
   UsageError,
 } from '../../command.ts';
-import { explainWriteError, readNamedFile } from '../../files.ts';
+import { readNamedFile } from '../../files.ts';
 import { VERIFY_FLAGS } from '../../flags.ts';
-import { readProfile, writeProfile } from '../../profile-file.ts';
+import { checkOutput, OUTPUT_KINDS, readForce, writeOutput } from '../../output-file.ts';
+import { formatProfile, readProfile } from '../../profile-file.ts';
 import { parseOne } from '../start-settings.ts';
 import type { Verification } from './finding.ts';
 import { findingLines, junitOf, summaryLines } from './findings-report.ts';
@@ -32,14 +34,32 @@ export const verify: RunCommand = async (terminal, flags) => {
   const profileFile = textOfFlag(flags.profile);
   const profile = profileFile === undefined ? undefined : await readProfile(profileFile, terminal.err);
   const behaviours = profile?.behaviours;
+  const outputs = {
+    junit: readText(flags.junit),
+    profile: readText(flags['write-profile']),
+  };
+  for (const [kind, file] of Object.entries(outputs)) {
+    if (file !== undefined) await checkOutput(file, OUTPUT_KINDS[kind as keyof typeof outputs], readForce(flags));
+  }
   const har = textOfFlag(flags.har);
   const run = har === undefined ? compareServer(terminal, flags, behaviours) : compareHar(har, flags, behaviours);
   const result = await run.catch((error: unknown) => {
     throw error instanceof VerifyError ? new CannotRunError(error.message) : error;
   });
   const lines = [...result.findings.flatMap(findingLines), ...summaryLines(result)];
-  terminal.out(flags.json?.value === true ? JSON.stringify(result) : lines.join('\n'));
-  await writeFiles(flags, result, textOfFlag(flags['base-url']) ?? har ?? '');
+  terminal.out(flags.json?.value === true ? toPrintableJson(result) : lines.map(toPrintable).join('\n'));
+  if (outputs.junit !== undefined) {
+    // It has no mails and no keys, and CI may read it as another user.
+    const kind = { ...OUTPUT_KINDS.junit, isPrivate: false };
+    await writeOutput(outputs.junit, kind, junitOf(result), readForce(flags));
+  }
+  if (outputs.profile !== undefined) {
+    const at = new Date().toISOString();
+    const on = textOfFlag(flags['base-url']) ?? har ?? '';
+    const found = Object.fromEntries(Object.keys(result.behaviours).map((id) => [id, { at, on }]));
+    const text = formatProfile({ behaviours: result.behaviours, found });
+    await writeOutput(outputs.profile, OUTPUT_KINDS.profile, text, readForce(flags));
+  }
   return exitCodeOf(result);
 };
 
@@ -125,17 +145,4 @@ async function confirm(baseUrl: string): Promise<void> {
   const answer = await prompt.question(`${NAME}: verify creates and deletes data at ${host}. Continue? [y/N] `);
   prompt.close();
   if (!/^y(?:es)?$/i.test(answer.trim())) throw new CannotRunError('Nothing was sent.');
-}
-
-async function writeFiles(flags: GivenFlags, result: Verification, baseUrl: string): Promise<void> {
-  const [junit, file] = [textOfFlag(flags.junit), textOfFlag(flags['write-profile'])];
-  if (junit !== undefined) {
-    await writeFile(junit, junitOf(result)).catch((error: unknown) => {
-      throw explainWriteError(error, junit);
-    });
-  }
-  if (file === undefined) return;
-  const at = new Date().toISOString();
-  const found = Object.fromEntries(Object.keys(result.behaviours).map((id) => [id, { at, on: baseUrl }]));
-  await writeProfile(file, { behaviours: result.behaviours, found });
 }
