@@ -35,6 +35,8 @@ export class Worlds implements ReachableWorlds {
   readonly whole = this;
   readonly #realEnvironment: Environment;
   readonly #shared = new Shared();
+  readonly secrets = this.#shared.secrets;
+  readonly mask = this.#shared.mask;
   readonly #worlds = new Map<string, World>();
   readonly #sandboxes = new Map<string, SandboxWorlds>();
   readonly #sandboxesByDomain = new Map<string, SandboxWorlds>();
@@ -133,6 +135,7 @@ export class Worlds implements ReachableWorlds {
 
   addOperatorKey(key: string): void {
     this.#shared.keys.set(key, { tier: 'operator' });
+    this.#shared.secrets.add(key);
   }
 
   /** Creates a tenant's world. @throws if a tenant with this id exists. */
