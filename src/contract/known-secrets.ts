@@ -1,8 +1,8 @@
 /** Shorter secrets are not looked for by their value, because they are parts of ordinary words. */
 export const MIN_SECRET_LENGTH = 6;
 
-/** How many secrets that nothing uses any more are remembered. */
-const MAX_FORMER = 20_000;
+/** How many forms of secrets that nothing uses any more are remembered. A secret has up to four forms. */
+const MAX_FORMER = 40_000;
 
 /** A secret that was found in a text. */
 export interface FoundSecret {
@@ -14,7 +14,7 @@ export interface FoundSecret {
 
 /**
  * The secrets that a mailbox knows: keys, passwords, webhook secrets, and the credentials in URLs of webhooks. It also
- * remembers those that were removed, the latest 20,000, because a journal can still show them.
+ * remembers those that were removed, at least the latest 10,000, because a journal can still show them.
  *
  * `find` takes time in proportion to the text, for any number of secrets: it computes a hash of the six characters at
  * each place from the hash of the place before (Rabin–Karp), and looks up the secrets that begin so.
@@ -22,7 +22,7 @@ export interface FoundSecret {
 export class KnownSecrets {
   /** How many rows have a secret; 0 for a former one. */
   readonly #uses = new Map<string, number>();
-  /** The secrets that nothing uses any more, the oldest first. */
+  /** The forms of secrets that nothing uses any more, the oldest first. */
   readonly #former = new Set<string>();
   /** The secrets by the hash of their first characters: one, or several. */
   readonly #byStart = new Map<number, string | SecretGroup>();

@@ -39,7 +39,8 @@ export function* decodeOnce(reading: Reading, mayHaveValue: (bytes: Uint8Array) 
     const decoded = decode(reading.text);
     if (!decoded || reading.seen.has(decoded.text)) continue;
     reading.seen.add(decoded.text);
-    yield { ...reading, text: decoded.text, depth: reading.depth + 1, locate: composeLocate(decoded, reading) };
+    const locate = composeLocate(decoded, reading);
+    yield { ...reading, text: decoded.text, searchedFor: 'all', depth: reading.depth + 1, locate };
   }
   yield* decodeRuns(reading, mayHaveValue);
 }

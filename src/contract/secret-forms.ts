@@ -55,9 +55,9 @@ const QUOTED_FIELD =
 /** A number as the value of a secret field of JSON. */
 const NUMBER_FIELD = /(?:password|passwd|passphrase|passcode|pwd|secret)["']\s{0,20}:\s{0,20}(\d{4,})/gi;
 
-/** The value of a secret field of a form, a query or a fragment. */
+/** The value of a secret field of a form, a query or a fragment. A variable, such as `$KEY`, is none. */
 const FORM_FIELD =
-  /(?:password|passwd|passphrase|passcode|pwd|secret|token|(?:api|access|private|secret)[-_]?key|authorization|jwt|session[-_]?id|x[-_]auth[\w-]{0,40}|(?<![a-z])auth|(?<![a-z])pass)\]?=([^&\s"'<>\\]+)/gi;
+  /(?:password|passwd|passphrase|passcode|pwd|secret|token|(?:api|access|private|secret)[-_]?key|authorization|jwt|session[-_]?id|x[-_]auth[\w-]{0,40}|(?<![a-z])auth|(?<![a-z])pass)\]?=(?!\$\{|\$[A-Z][A-Z\d_]{0,80}(?:[\s&"'`]|$)|[;,.)`]{1,3}(?:\s|$))([^&\s"'<>\\]+)/gi;
 
 /** A secret field of a form in parts (RFC 7578), up to its value. */
 const FORM_PART =
@@ -69,7 +69,7 @@ const ELEMENT =
 
 /** A secret header in a text. */
 const HEADER =
-  /(?<![\w-])(?:(?:proxy-)?authorization["']?:[ \t]{0,20}|(?:x-api-key|api-key|x-auth[\w-]{0,40}|x-[\w-]{1,40}-token)["']?:[ \t]{0,20}|(?:set-)?cookie["']?:[ \t]{0,20}(?=[\w!#$%&'*+.^`|~-]{1,80}=))([^\s"'][^\r\n"']*)/gi;
+  /(?<![\w-])(?:(?:proxy-)?authorization:[ \t]{0,20}|(?:x-api-key|api-key|x-auth[\w-]{0,40}|x-[\w-]{1,40}-token):[ \t]{0,20}|(?:set-)?cookie:[ \t]{0,20}(?=[\w!#$%&'*+.^`|~-]{1,80}=))(?!\$\{|\$[A-Z][A-Z\d_]{0,80}(?:[\s&"'`]|$)|[;,.)`]{1,3}(?:\s|$))([^\s"'][^\r\n"']*)/gi;
 
 /** Matches a part of every name of a secret field or header. */
 const SECRET_WORD = /pass|pwd|secret|token|key|authorization|cookie|jwt|session|auth|bearer/i;
