@@ -314,7 +314,9 @@ function hasText(bytes: Uint8Array): boolean {
 function* readBytes(bytes: Uint8Array, common: Pick<Reading, 'depth' | 'isBase64' | 'locate'>): Generator<Reading> {
   const text = toByteText(bytes);
   yield { ...common, text, searchedFor: 'values', seen: new Set() };
-  for (const { 0: printable, index } of text.matchAll(/[\t\r\n -~]{8,}/g)) {
+  // A text in UTF-8 also has bytes that are not ASCII.
+  for (const { 0: printable, index } of text.matchAll(/[\t\r\n -~\x80-\xff]{8,}/g)) {
+    if (!/[\t\r\n -~]{8}/.test(printable)) continue;
     const locate = (start: number, end: number) => common.locate(start + index, end + index);
     yield { ...common, text: printable, searchedFor: 'forms', seen: new Set([printable]), locate };
   }
