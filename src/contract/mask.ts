@@ -1,64 +1,142 @@
-/** The name of a header or of a query parameter whose whole value is secret. */
-const SECRET_NAME = /authorization|cookie|token|secret|password|passwd|api[-_]?key/i;
+import { type KnownSecrets, MIN_SECRET_LENGTH } from './known-secrets.ts';
+import { decodeOnce, type Range, type Reading, readAsItIs } from './readings.ts';
+import { findSecretForms, isMasked, isSecretField, isSecretName } from './secret-forms.ts';
+
+/** Replaces secrets in what is shown. */
+export interface Mask {
+  /**
+   * Masks the secrets in a text. What is known as a secret is found in each usual encoding, also in several around each
+   * other. Of an API key, the start stays, such as `tk_acme_…`; within base64, a secret becomes asterisks in base64.
+   */
+  text(text: string): string;
+  /** Masks the value of a header or of a parameter of a query. If the name is secret, at most the start of a key stays. */
+  named(name: string, value: string): string;
+  /** Masks every text in a value of any depth. */
+  deep<Value>(value: Value): Value;
+}
+
+/** How many encodings around each other are undone. */
+const MAX_DEPTH = 6;
+
+/** How many times its length a text may be read. A text that needs more is made to take time, and is hidden. */
+const MAX_READINGS = 100;
+
+/** The length that a short text may have for the limit above. */
+const SHORT_LENGTH = 1000;
+
+const HIDDEN = '(hidden)';
 
 /** A value that consists of one API key, with or without the scheme of `Authorization`. */
 const ONLY_A_KEY = /^(?:bearer +)?(?:sa|tk|wk|ak)_[\w-]{10,}$/i;
 
-/** A secret field of JSON, such as `client_secret`, with its value. A truncated text may end within the value. */
-const SECRET_FIELD = /((?:password|passwd|secret|api[-_]?key)"\s*:\s*")(?:[^"\\]|\\.)+/gi;
+/** Creates a mask that hides what has the form of a secret and, if they are given, the secrets that a mailbox knows. */
+export function createMask(known?: KnownSecrets): Mask {
+  const text = (given: string): string => replaceAllSecrets(given, known);
+  const named = (name: string, value: string): string =>
+    isSecretName(name) && !ONLY_A_KEY.test(value) ? HIDDEN : text(value);
 
-/** A secret field of a form or a query, with its value. An API key needs no field name, because its prefix is known. */
-const SECRET_FORM_FIELD = /((?:password|passwd|secret)=)[^&\s"'<>\\]+/gi;
+  function deep(value: unknown): unknown {
+    if (typeof value === 'string') return text(value);
+    if (Array.isArray(value)) return value.map(deep);
+    if (typeof value !== 'object' || value === null) return value;
+    const fields = Object.entries(value).map(([name, field]) => {
+      const isHidden = typeof field === 'string' && field !== '' && isSecretField(name) && !isMasked(field);
+      return [text(name), isHidden ? shorten(field) : deep(field)];
+    });
+    return Object.fromEntries(fields);
+  }
 
-/** Matches a part of every secret, also of an encoded secret. Most texts have no match, and need no full search. */
-const MAY_HAVE_SECRETS = /[_%@]|\\u00|password|passwd|secret|api-?key/i;
-
-/**
- * Shortens every API key in a text to a recognisable start, such as `tk_acme_…`, and removes webhook secrets, passwords
- * in fields of JSON and of forms, and logins of URLs. Secrets that are percent-encoded or have JSON escapes are found,
- * too.
- */
-export function maskText(text: string): string {
-  if (!MAY_HAVE_SECRETS.test(text)) return text;
-  const decoded = decodeSecrets(text);
-  const masked = maskPlain(decoded);
-  return masked === decoded ? text : masked;
+  return { text, named, deep: <Value>(value: Value) => deep(value) as Value };
 }
 
-/** Masks the value of a header or a query parameter. If the name is secret, shows at most the start of a key. */
-export function maskNamed(name: string, value: string): string {
-  const mustHide = SECRET_NAME.test(name) && !ONLY_A_KEY.test(value);
-  return mustHide ? HIDDEN : maskText(value);
+/** A part of the shown text to replace. */
+interface Secret extends Range {
+  /** What is shown instead; undefined for asterisks in base64. */
+  readonly shown: string | undefined;
 }
 
-const HIDDEN = '(hidden)';
-
-/** Masks every text in a value of any depth. */
-export function maskDeep<Value>(value: Value): Value {
-  return mapTexts(value) as Value;
+function replaceAllSecrets(text: string, known: KnownSecrets | undefined): string {
+  if (text.length < MIN_SECRET_LENGTH) return text;
+  const secrets: Secret[] = [];
+  const mayHaveValue = (bytes: Uint8Array) => known?.mayBeIn(bytes) ?? false;
+  let left = MAX_READINGS * Math.max(text.length, SHORT_LENGTH);
+  let readings: Iterable<Reading> = [readAsItIs(text)];
+  for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
+    const next: Reading[] = [];
+    for (const reading of readings) {
+      const values = reading.searchedFor === 'forms' ? [] : (known?.find(reading.text) ?? []);
+      const forms = reading.searchedFor === 'values' ? [] : findSecretForms(reading.text);
+      for (const { start, end } of [...values, ...forms]) {
+        const shown = reading.isBase64 ? undefined : shorten(reading.text.slice(start, end));
+        secrets.push({ ...reading.locate(start, end), shown });
+      }
+      if (depth === MAX_DEPTH) continue;
+      for (const decoded of decodeOnce(reading, mayHaveValue)) {
+        left -= decoded.text.length;
+        if (left < 0) return HIDDEN;
+        next.push(decoded);
+      }
+    }
+    readings = next;
+  }
+  return secrets.length === 0 ? text : replaceParts(text, secrets);
 }
 
-function mapTexts(value: unknown): unknown {
-  if (typeof value === 'string') return maskText(value);
-  if (Array.isArray(value)) return value.map(mapTexts);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, each]) => [maskText(name), mapTexts(each)]));
+/** The part of an API key that stays: `tk_acme_`. Of a short key, only its prefix stays. */
+const KEY_START_LENGTH = 8;
+const KEY_PREFIX_LENGTH = 3;
+
+/** Returns what is shown instead of a secret. */
+function shorten(secret: string): string {
+  if (secret.startsWith('whsec_')) return 'whsec_…';
+  const [, scheme = '', key] = /^(bearer +)?((?:sa|tk|wk|ak)_[\w-]*)/i.exec(secret) ?? [];
+  if (key === undefined) return '…';
+  return `${scheme}${key.slice(0, key.length >= KEY_START_LENGTH + MIN_SECRET_LENGTH ? KEY_START_LENGTH : KEY_PREFIX_LENGTH)}…`;
 }
 
-function maskPlain(text: string): string {
-  return text
-    .replace(SECRET_FIELD, '$1…')
-    .replace(SECRET_FORM_FIELD, '$1…')
-    .replace(/whsec_[\w+/=-]+/g, 'whsec_…')
-    .replace(/\/\/[^/@\s]+@/g, '//…@')
-    .replace(/(sa|tk|wk|ak)_[\w-]{10,}/g, (key) => `${key.slice(0, 8)}…`);
+/** Replaces parts of a text, which may overlap. Of several replacements for the same part, the longest says the most. */
+function replaceParts(text: string, secrets: readonly Secret[]): string {
+  const sorted = secrets.toSorted((one, other) => one.start - other.start || other.end - one.end);
+  const merged: { start: number; end: number; shown: string | undefined }[] = [];
+  for (const secret of sorted) {
+    const last = merged.at(-1);
+    if (!last || secret.start >= last.end) {
+      merged.push({ ...secret });
+      continue;
+    }
+    const isSame = secret.start === last.start && secret.end === last.end;
+    if (isSame && (secret.shown ?? '').length > (last.shown ?? '').length) last.shown = secret.shown;
+    last.end = Math.max(last.end, secret.end);
+  }
+  const parts: string[] = [];
+  let copied = 0;
+  for (const { start, end, shown } of merged) {
+    parts.push(text.slice(copied, start), shown ?? toAsterisks(text.slice(start, end)));
+    copied = end;
+  }
+  parts.push(text.slice(copied));
+  return parts.join('');
 }
 
-/** Decodes percent-encoded and escaped characters that secrets can contain, up to `times` times in succession. */
-function decodeSecrets(text: string, times = 3): string {
-  const decoded = text.replace(/\\\//g, '/').replace(/(?:%|\\u00)([2-7][0-9a-f])/gi, (encoded, hex: string) => {
-    const character = String.fromCharCode(Number.parseInt(hex, 16));
-    return /[\w+/=%-]/.test(character) ? character : encoded;
+/** Replaces groups of base64 by those of asterisks, and leaves line breaks, so that the text can still be decoded. */
+function toAsterisks(base64: string): string {
+  const length = base64.replace(/\s/g, '').length;
+  let index = 0;
+  return base64.replace(/\S/g, () => {
+    const isEnd = length - index === 1 && length % 4 === 2;
+    const character = isEnd ? 'g' : ASTERISKS.charAt(index % 4);
+    index += 1;
+    return character;
   });
-  return decoded === text || times === 1 ? decoded : decodeSecrets(decoded, times - 1);
 }
+
+/** Three asterisks in base64. A last group of two characters ends with `g`, which encodes one asterisk. */
+const ASTERISKS = 'Kioq';
+
+const BY_FORM = createMask();
+
+/** Masks what has the form of a secret in a text, where no mailbox says which secrets it knows. */
+export const maskText = BY_FORM.text;
+
+/** Masks the value of a header or of a parameter of a query, as `maskText` does. */
+export const maskNamed = BY_FORM.named;

@@ -3,6 +3,7 @@ import { type InputOf, lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { isUrlWithScheme } from '../basics/text.ts';
 import { createResetError, parseOrRefuse } from '../contract/errors.ts';
 import { EVENT_KINDS, type EventKind } from '../contract/events.ts';
+import type { Mask } from '../contract/mask.ts';
 import {
   type Delivery,
   type DeliveryFilter,
@@ -101,9 +102,12 @@ export type ReleaseOptions = InputOf<ReturnType<typeof releaseFields>>;
 
 /** Creates the delivery controls of a mailbox. */
 export function createDeliveryControls({ worlds, service, dispatcher }: ControlScope): DeliveryControls {
+  const { mask } = worlds.whole;
+  const show = (delivery: Delivery) => maskResponses(delivery, mask);
   return {
-    deliveries: (filter = {}) => dispatcher.list(worlds.all(), parseOrRefuse('The filter', deliveryFilter(), filter)),
-    delivery: (id) => dispatcher.find(worlds.all(), id).delivery,
+    deliveries: (filter = {}) =>
+      dispatcher.list(worlds.all(), parseOrRefuse('The filter', deliveryFilter(), filter)).map(show),
+    delivery: (id) => show(dispatcher.find(worlds.all(), id).delivery),
     losses(options) {
       const id = parseTenantOption('losses', options).tenant?.toLowerCase();
       return dispatcher.losses(worlds.all().filter((world) => id === undefined || world.id === id));
@@ -113,13 +117,15 @@ export function createDeliveryControls({ worlds, service, dispatcher }: ControlS
       const { delivery, schedule } = dispatcher.find(worlds.all(), id);
       schedule.redeliver(delivery, url);
       // The log replaces a delivery when its state changes.
-      return schedule.log.get(delivery.id) ?? delivery;
+      return show(schedule.log.get(delivery.id) ?? delivery);
     },
     trigger(kind, options) {
       const entries = service.journals.collect(() => trigger(worlds, service.journals, kind, options));
       // If the events created more deliveries than the log can hold, the oldest are already gone.
       const logs = dispatcher.scheduleOf.in(worlds.all()).map(({ log }) => log);
-      return deliveryIdsIn(entries).flatMap((id) => logs.flatMap((log) => log.get(id) ?? []));
+      return deliveryIdsIn(entries)
+        .flatMap((id) => logs.flatMap((log) => log.get(id) ?? []))
+        .map(show);
     },
     release(options = {}) {
       const parsed = parseOrRefuse('The input of release', releaseOptions(), options);
@@ -128,9 +134,29 @@ export function createDeliveryControls({ worlds, service, dispatcher }: ControlS
       for (const world of findWorlds(worlds, target)) {
         released.push(...dispatcher.scheduleOf(world).release(count - released.length, target.webhookId));
       }
-      return released;
+      return released.map(show);
     },
   };
+}
+
+/**
+ * Returns a delivery in which the URLs and the responses have no secrets, such as a session that a receiver has set. What
+ * the emulator has sent stays as it was, so that its signature can be checked.
+ */
+function maskResponses(delivery: Delivery, mask: Mask): Delivery {
+  const reason = delivery.reason === null ? null : mask.text(delivery.reason);
+  const attempts = delivery.attempts.map((attempt) => {
+    const { url, error, responseHeaders, responseBody } = attempt;
+    const headers = Object.entries(responseHeaders).map(([name, value]) => [name, mask.named(name, value)]);
+    return {
+      ...attempt,
+      url: mask.text(url),
+      error: error === null ? null : mask.text(error),
+      responseHeaders: Object.fromEntries(headers),
+      responseBody: mask.text(responseBody),
+    };
+  });
+  return { ...delivery, reason, attempts };
 }
 
 const webhookWithSecretFields = () => ({

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { NAME, VERSION } from '../basics/version.ts';
-import { maskDeep } from '../contract/mask.ts';
 import { timestamp } from '../contract/schemas.ts';
 import type { ControlScope } from './control-scope.ts';
 import { withCachedJournal } from './journal/evidence.ts';
@@ -72,6 +71,7 @@ export type TraceLine = z.output<ReturnType<typeof traceLine>>;
 export function writeTrace(scope: ControlScope, { bytes = false }: TraceOptions): string {
   const { worlds, service, samplesOf } = scope;
   const { journals, worlds: whole } = service;
+  const { mask } = whole;
   const header: TraceHeader = {
     type: 'trace',
     version: TRACE_VERSION,
@@ -100,7 +100,7 @@ export function writeTrace(scope: ControlScope, { bytes = false }: TraceOptions)
     ...mails.slice(-MAX_STORIES).map((id) => ({ type: 'story', ...tellStory(scope, id, evidence) })),
     ...showSamples({ ...evidence, samples }).map((sample) => ({ type: 'sample', ...sample })),
   ];
-  return lines.map((line) => `${JSON.stringify(maskDeep(line))}\n`).join('');
+  return lines.map((line) => `${JSON.stringify(mask.deep(line))}\n`).join('');
 }
 
 /** Returns an entry without the bytes of files. */

@@ -5,7 +5,7 @@ import { messageOf } from '../basics/named-error.ts';
 import { toPrintable } from '../basics/printable.ts';
 import { performance } from '../basics/real-timers.ts';
 import { truncate } from '../basics/text.ts';
-import { maskText } from '../contract/mask.ts';
+import { type Mask, maskText } from '../contract/mask.ts';
 import { isStreamPath } from '../contract/stream-protocol.ts';
 import { activityOf } from '../control/journal/feed.ts';
 import { CONTROL_PATH } from '../control/table/control-path.ts';
@@ -51,10 +51,15 @@ const STYLE_OPTIONS = { validateStream: false };
 const COLOURS = ['red', 'cyan', 'green', 'cyan', 'yellow', 'red'] as const;
 
 /**
- * Creates a log. Its lines begin with the time of day, have columns, and contain no secrets. The log never throws:
- * `report` receives each error of `write`, or of a function that returns a line.
+ * Creates a log. Its lines begin with the time of day, have columns, and contain no secrets: `mask` hides them. The log
+ * never throws: `report` receives each error of `write`, or of a function that returns a line.
  */
-export function createLog(write: (line: string) => void, isColoured: boolean, report: (error: unknown) => void): Log {
+export function createLog(
+  write: (line: string) => void,
+  isColoured: boolean,
+  report: (error: unknown) => void,
+  mask: Mask['text'] = maskText,
+): Log {
   const colourise = (format: Parameters<typeof styleText>[0], text: string) =>
     isColoured ? styleText(format, text, STYLE_OPTIONS) : text;
 
@@ -64,16 +69,16 @@ export function createLog(write: (line: string) => void, isColoured: boolean, re
       const { name, sign = '', text, colourStatus = 200 } = typeof line === 'function' ? line() : line;
       const columns = toPrintable(`${name.padEnd(NAME_WIDTH)} ${String(sign).padEnd(3)} ${text}`);
       const colour = COLOURS[Number(String(colourStatus).charAt(0))] ?? 'red';
-      write(`${colourise('dim', time)} ${colourise(colour, maskSecrets(columns))}`);
+      write(`${colourise('dim', time)} ${colourise(colour, maskSecrets(columns, mask))}`);
     } catch (error) {
       report(error);
     }
   };
 }
 
-/** Masks secrets as `maskText` does. Also masks texts that begin like a key, but are too short to be a key. */
-export function maskSecrets(text: string): string {
-  return maskText(text).replace(/(sa|tk|wk|ak)_[\w-]+(?![\w…-])/g, (key) => `${key.slice(0, 3)}…`);
+/** Masks secrets as `mask` does. Also masks texts that begin like a key, but are too short to be a key. */
+export function maskSecrets(text: string, mask: Mask['text'] = maskText): string {
+  return mask(text).replace(/(sa|tk|wk|ak)_[\w-]+(?![\w…-])/g, (key) => `${key.slice(0, 3)}…`);
 }
 
 /** The data of an attempt that its description needs. */

@@ -125,6 +125,7 @@ export async function startServer(
   const outgoing = createOutgoingFetch(rules);
   const environment = { ...options.environment, fetch: options.environment?.fetch ?? outgoing.fetch };
   const internals = buildMailbox({ ...(await readMailFiles(options)), environment });
+  if (controlToken !== undefined) internals.service.worlds.secrets.add(controlToken);
   const intake = new Intake(memoryForMail(internals.environment));
   const stateFile = await loadStateFile(internals, settings.state);
   let url = '';
@@ -253,7 +254,7 @@ async function loadUserHandlers(handlers: ListenOptions['handlers'], { mailbox, 
 /** Starts the server's log, or returns `undefined` without a `log` option. An error of the log itself is not logged. */
 function startLog({ service }: MailboxInternals, options: ServerOptions, inspectorUrl: () => string): Log | undefined {
   const { log: write, colour = false, environment } = options;
-  const log = write && createLog(write, colour, createEnvironment(environment).report);
+  const log = write && createLog(write, colour, createEnvironment(environment).report, service.worlds.mask.text);
   if (log) logActivity(service.journals, log, inspectorUrl);
   return log;
 }

@@ -9,7 +9,8 @@ import { parseJsonc } from '../../src/cli/read-fixture.ts';
 import { createSilentReader, parseBehaviours } from '../../src/contract/behaviours.ts';
 import { parseAddress, splitAddresses, toAddressText } from '../../src/contract/email-address.ts';
 import { flattenAddresses, readAddressList } from '../../src/contract/email-address-list.ts';
-import { maskText } from '../../src/contract/mask.ts';
+import { KnownSecrets } from '../../src/contract/known-secrets.ts';
+import { createMask, maskText } from '../../src/contract/mask.ts';
 import type { OperationDefinition } from '../../src/contract/operation.ts';
 import { OPERATIONS } from '../../src/contract/operations.ts';
 import { clientFrame } from '../../src/contract/stream-protocol.ts';
@@ -223,10 +224,20 @@ const READERS: Readonly<Record<string, Read>> = {
   },
   'the commands of an SMTP client:': sendOverSmtp,
   'the secrets in': (text) => maskText(text),
+  'the known secrets in': (text) => MASK.text(text),
   'the handles': (text) => [deriveDomain(text), deriveName(text), deriveKey('tenant', [text])],
   'the names that the inspector shows': (text) => [nameOf(text), bareAddress(text)],
   'the headers that somebody pastes': (text) => parseHeaders(text),
 };
+
+/** A mask with many secrets that begin with the same characters. */
+const MASK = createMaskOfMany();
+
+function createMaskOfMany() {
+  const known = new KnownSecrets();
+  for (let index = 0; index < 5_000; index += 1) known.add(`aaaaaaaaaa${index}`);
+  return createMask(known);
+}
 
 let smtpPort: Promise<number> | undefined;
 

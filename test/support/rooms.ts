@@ -78,7 +78,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     belongs: 'what test runners use',
     not: 'anything that the emulator itself needs',
     parts: {
-      matchers: 'the assertions; of other rooms they import types, and `evidence.ts`',
+      matchers: 'the assertions; of other rooms they import types, `evidence.ts` and `mask.ts`',
       vitest: 'a mailbox for each test, and the routing of requests to it',
       playwright: 'a sandbox for each test, and a client of the control plane',
       samples: 'the entry of the samples, and the run of an agent on them and their twins',

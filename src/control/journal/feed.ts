@@ -1,6 +1,6 @@
 import { freezeDeep } from '../../basics/freeze-deep.ts';
 import { messageOf } from '../../basics/named-error.ts';
-import { maskDeep } from '../../contract/mask.ts';
+import type { Mask } from '../../contract/mask.ts';
 import type { Entry, EntryOf } from '../../world/journal/entry.ts';
 import { FEED_KINDS, type Journals, KINDS_FOR_ALL_TENANTS } from '../../world/journal/journal.ts';
 import { findOwner, type Owner, type Part, type PartOf } from '../../world/store/parts.ts';
@@ -123,7 +123,7 @@ export class Feeds {
     const known = this.#shown[reader].get(entry);
     if (known) return known;
     const common = { id: `${this.#run}-${number}`, realTime: new Date(entry.realTimeMs).toISOString() };
-    const event = freezeDeep({ ...common, ...toFeedItem(entry as EntryOf, reader) }) as FeedEvent;
+    const event = freezeDeep({ ...common, ...toFeedItem(entry as EntryOf, reader, this.#worlds.mask) }) as FeedEvent;
     this.#shown[reader].set(entry, event);
     return event;
   }
@@ -137,28 +137,32 @@ function numberIn({ sandboxId }: ReachableWorlds, { feedNumber, ownFeedNumber }:
 }
 
 /** Converts an entry to an item of the feed, with all secrets masked. */
-function toFeedItem(entry: EntryOf, reader: JournalReader): FeedItem {
+function toFeedItem(entry: EntryOf, reader: JournalReader, mask: Mask): FeedItem {
   switch (entry.kind) {
     case 'request':
     case 'mail-command':
-      return { kind: 'request', request: showSummary(entry.data, reader) };
+      return { kind: 'request', request: showSummary(entry.data, reader, mask) };
     case 'failure':
-      return maskDeep({ kind: 'failure', error: messageOf(entry.data.error) });
+      return mask.deep({ kind: 'failure', error: messageOf(entry.data.error) });
     case 'mail-received':
     case 'mail-sent': {
       const kind = entry.kind === 'mail-received' ? 'mail' : entry.kind;
       const { message, source } = entry.data;
       const { threadId, to, plainBody } = message;
-      const excerpt = plainBody.trim().slice(0, EXCERPT_LENGTH);
-      return maskDeep({ kind, ...activityOf(entry), threadId, to, excerpt, source }) as FeedItem;
+      // The text is masked before it is cut, because a part of a secret could not be found.
+      const excerpt = mask.text(plainBody.trim().slice(0, MAX_SEARCHED_LENGTH)).slice(0, EXCERPT_LENGTH);
+      return mask.deep({ kind, ...activityOf(entry), threadId, to, excerpt, source }) as FeedItem;
     }
     default:
-      return maskDeep({ kind: entry.kind, ...activityOf(entry) }) as FeedItem;
+      return mask.deep({ kind: entry.kind, ...activityOf(entry) }) as FeedItem;
   }
 }
 
 /** How many characters of the text of a mail the feed has. */
 const EXCERPT_LENGTH = 240;
+
+/** How many characters of a text are searched for secrets before it is cut. */
+const MAX_SEARCHED_LENGTH = 4096;
 
 /** Returns what the log and the feed show of an entry. The rest is only in the journal. */
 export function activityOf(entry: EntryOf): object {

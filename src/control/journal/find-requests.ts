@@ -1,5 +1,5 @@
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import { maskText } from '../../contract/mask.ts';
+import type { Mask } from '../../contract/mask.ts';
 import type { KeptRequest } from '../../world/journal/entry.ts';
 import type { Journals } from '../../world/journal/journal.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
@@ -11,23 +11,24 @@ export function listRequests<Shown>(
   journals: Journals,
   worlds: ReachableWorlds,
   filter: RequestFilter = {},
-  show: (kept: KeptRequest, reader: JournalReader) => Shown,
+  show: (kept: KeptRequest, reader: JournalReader, mask: Mask) => Shown,
 ): Shown[] {
   const reader = readerOf(worlds);
+  const { mask } = worlds.whole;
   const parsed = parseOrRefuse('The filter', requestFilter(), filter);
   const after = Number(parsed.after?.slice('req_'.length) ?? 0);
   const matching: KeptRequest[] = [];
   for (const { data } of journals.requests(worlds.owners())) {
-    if (numberFor(reader, data) > after && matches(data, parsed)) matching.push(data);
+    if (numberFor(reader, data) > after && matches(data, parsed, mask)) matching.push(data);
   }
-  return matching.slice(0, parsed.limit).map((kept) => show(kept, reader));
+  return matching.slice(0, parsed.limit).map((kept) => show(kept, reader, mask));
 }
 
 /** Returns a request of a mailbox or a sandbox. @throws {ApiError} NOT_FOUND if the journal does not have it. */
 export function findRequest(journals: Journals, worlds: ReachableWorlds, id: string): RequestEntry {
   const reader = readerOf(worlds);
   const found = journals.requests(worlds.owners()).find(({ data }) => idFor(reader, data) === id);
-  if (found) return showRequest(found.data, reader);
+  if (found) return showRequest(found.data, reader, worlds.whole.mask);
   throw new ApiError('NOT_FOUND', 'There is no request with this id in the journal.');
 }
 
@@ -42,7 +43,11 @@ export function readerOf({ sandboxId }: ReachableWorlds): JournalReader {
   return sandboxId === undefined ? 'mailbox' : 'sandbox';
 }
 
-function matches(kept: KeptRequest, { protocol, operation, status, key, since, tenant }: ParsedRequestFilter): boolean {
+function matches(
+  kept: KeptRequest,
+  { protocol, operation, status, key, since, tenant }: ParsedRequestFilter,
+  mask: Mask,
+): boolean {
   const { row, reply, atMs, principal } = kept;
   return (
     (protocol === undefined || kept.protocol === protocol) &&
@@ -50,7 +55,7 @@ function matches(kept: KeptRequest, { protocol, operation, status, key, since, t
     (operation === undefined || row?.id === operation) &&
     (status === undefined || reply.status === status) &&
     // The key may be given in full, or as the journal shows it.
-    (key === undefined || key === kept.key || (kept.key !== undefined && key === maskText(kept.key))) &&
+    (key === undefined || key === kept.key || (kept.key !== undefined && key === mask.named('x-api-key', kept.key))) &&
     (since === undefined || atMs >= Date.parse(since))
   );
 }

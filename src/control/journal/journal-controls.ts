@@ -74,6 +74,14 @@ export interface JournalControls {
    * @throws {ApiError} VALIDATION_ERROR for an invalid option.
    */
   trace(options?: TraceOptions): string;
+  /**
+   * Returns a text in which secrets are masked as in a trace: the keys, the passwords and the webhook secrets of the
+   * mailbox in every usual encoding, and what has the form of a secret. Use it for what a report of your own shows.
+   *
+   * @example
+   * console.log(mailbox.mask(agent.output));
+   */
+  mask(text: string): string;
   /** Makes `requests()` start after the present requests. `restoreRequests` undoes this. The journal keeps them. */
   clearRequests(): void;
   /** Makes `requests()` start where it started before the latest `clearRequests`, unless a reset came after it. */
@@ -121,6 +129,7 @@ export function createJournalControls(scope: ControlScope): JournalControls {
     journalLosses: () => readLosses(journals, worlds),
     explain: (mail) => tellStory(scope, parseOrRefuse('The mail', mailOrId(), mail)),
     trace: (options = {}) => writeTrace(scope, parseOrRefuse('The input of trace', traceOptions(), options)),
+    mask: (text) => worlds.whole.mask.text(text),
     clearRequests() {
       journals.clearRequests(worlds.owners());
       publishChange('journal', 'cleared');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { messageOf } from '../../basics/named-error.ts';
-import { maskDeep } from '../../contract/mask.ts';
+import type { Mask } from '../../contract/mask.ts';
 import { timestamp } from '../../contract/schemas.ts';
 import { type Mail, showMailAsItWas } from '../../service/mail/show-mail.ts';
 import {
@@ -213,10 +213,12 @@ export function readJournal<Kind extends EntryKind>(
       : [...atStart, ...entries, ...ended].sort((one, other) => one.order - other.order);
   const reader = readerOf(worlds);
   const causeOf = journals.causes();
-  return all.map((entry) => showEntry(entry as EntryOf, reader, causeOf(entry)) as JournalEntry<Kind>);
+  return all.map(
+    (entry) => showEntry(entry as EntryOf, reader, worlds.whole.mask, causeOf(entry)) as JournalEntry<Kind>,
+  );
 }
 
-function showEntry(entry: EntryOf, reader: JournalReader, cause: EntryNumber | undefined): JournalEntry {
+function showEntry(entry: EntryOf, reader: JournalReader, mask: Mask, cause: EntryNumber | undefined): JournalEntry {
   const { tenantId, number, realTimeMs, atMs, kind } = entry;
   const isShown = cause && (reader === 'mailbox' || cause.tenantId === tenantId);
   return {
@@ -226,11 +228,11 @@ function showEntry(entry: EntryOf, reader: JournalReader, cause: EntryNumber | u
     realTime: new Date(realTimeMs).toISOString(),
     kind,
     cause: isShown ? { tenantId: cause.tenantId, number: cause.number } : null,
-    data: showData(entry, reader),
+    data: showData(entry, reader, mask),
   } as JournalEntry;
 }
 
-function showData(entry: EntryOf, reader: JournalReader): object {
+function showData(entry: EntryOf, reader: JournalReader, mask: Mask): object {
   switch (entry.kind) {
     case 'mail-at-start':
     case 'mail-received':
@@ -240,19 +242,19 @@ function showData(entry: EntryOf, reader: JournalReader): object {
       return showMailEvent(entry.tenantId ?? '', entry.data);
     case 'request':
     case 'mail-command':
-      return showRequest(entry.data, reader);
+      return showRequest(entry.data, reader, mask);
     case 'read': {
       const { number: _, numberInSandbox: _own, ...read } = entry.data;
-      return { request: idFor(reader, entry.data), ...read };
+      return mask.deep({ request: idFor(reader, entry.data), ...read });
     }
     case 'change': {
       const { row, ...change } = entry.data;
-      return { ...change, row: row && maskDeep(showRow(row)) };
+      return { ...change, row: row && mask.deep(showRow(row)) };
     }
     case 'failure':
-      return maskDeep({ error: messageOf(entry.data.error) });
+      return mask.deep({ error: messageOf(entry.data.error) });
     default:
-      return maskDeep({ ...(entry as Entry).data });
+      return mask.deep({ ...(entry as Entry).data });
   }
 }
 

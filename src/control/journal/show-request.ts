@@ -1,34 +1,34 @@
 import { byteLengthOf } from '../../basics/text.ts';
 import { isChangeable } from '../../contract/behaviours.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
-import { maskDeep, maskNamed } from '../../contract/mask.ts';
+import type { Mask } from '../../contract/mask.ts';
 import type { ApiReply } from '../../service/pipeline/reply.ts';
 import type { KeptRequest } from '../../world/journal/entry.ts';
 import type { RequestEntry, RequestSummary } from './request-entry.ts';
 
 /** Formats a request for a list of requests, with all secrets masked. */
-export function showSummary(kept: KeptRequest, reader: JournalReader): RequestSummary {
-  return maskDeep(summarise(kept, reader));
+export function showSummary(kept: KeptRequest, reader: JournalReader, mask: Mask): RequestSummary {
+  return mask.deep(summarise(kept, reader, mask));
 }
 
 /** Formats a request and its reply with their headers and bodies, with all secrets masked. */
-export function showRequest(kept: KeptRequest, reader: JournalReader): RequestEntry {
+export function showRequest(kept: KeptRequest, reader: JournalReader, mask: Mask): RequestEntry {
   const { query, headers, requestBody, reply, replyBytes } = kept;
-  const shown = [...query].map(([name, value]) => [name, maskNamed(name, value)] as const);
-  return maskDeep({
-    ...summarise(kept, reader),
-    request: { query: shown, ...showContent(headers, requestBody.start, requestBody.bytes) },
-    reply: showContent(new Map(Object.entries(reply.headers)), reply.body, replyBytes ?? sizeOf(reply.body)),
+  const shown = [...query].map(([name, value]) => [name, mask.named(name, value)] as const);
+  return mask.deep({
+    ...summarise(kept, reader, mask),
+    request: { query: shown, ...showContent(mask, headers, requestBody.start, requestBody.bytes) },
+    reply: showContent(mask, new Map(Object.entries(reply.headers)), reply.body, replyBytes ?? sizeOf(reply.body)),
   });
 }
 
-function showContent(headers: Pick<HeaderReader, 'forEach'>, body: Body, bodyBytes: number | null) {
-  return { headers: showHeaders(headers), body: toText(body), bodyBytes };
+function showContent(mask: Mask, headers: Pick<HeaderReader, 'forEach'>, body: Body, bodyBytes: number | null) {
+  return { headers: showHeaders(mask, headers), body: toText(body), bodyBytes };
 }
 
 type Body = string | Uint8Array | null | undefined;
 
-function summarise(kept: KeptRequest, reader: JournalReader): RequestSummary {
+function summarise(kept: KeptRequest, reader: JournalReader, mask: Mask): RequestSummary {
   const { atMs, realTimeMs, durationMs, row, protocol, method, path, key, keyId, principal } = kept;
   const { reply, error, reason, ignored } = kept;
   const used = [...kept.usedBehaviours];
@@ -43,7 +43,7 @@ function summarise(kept: KeptRequest, reader: JournalReader): RequestSummary {
     operation: row?.id ?? null,
     method,
     path,
-    key: key === undefined ? null : maskNamed('x-api-key', key),
+    key: key === undefined ? null : mask.named('x-api-key', key),
     keyId,
     principal,
     status: reply.status,
@@ -81,10 +81,10 @@ export function idFor(reader: JournalReader, kept: RequestNumbers): string {
 /** Longer header values are truncated. */
 const MAX_HEADER_LENGTH = 4096;
 
-function showHeaders(headers: Pick<HeaderReader, 'forEach'>): Record<string, string> {
+function showHeaders(mask: Mask, headers: Pick<HeaderReader, 'forEach'>): Record<string, string> {
   const shown: [string, string][] = [];
   headers.forEach((value, name) => {
-    shown.push([name.toLowerCase(), maskNamed(name, value).slice(0, MAX_HEADER_LENGTH)]);
+    shown.push([name.toLowerCase(), mask.named(name, value).slice(0, MAX_HEADER_LENGTH)]);
   });
   return Object.fromEntries(shown);
 }

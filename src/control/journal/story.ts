@@ -179,7 +179,8 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
     if (loss && loss.until >= entry.realTime) lines.push(`${plural(loss.count, noun)} since then may be missing here.`);
   }
   const requests = later.slice(0, MAX_LINES).map(({ data: { request: _, reply: _reply, ...summary } }) => summary);
-  return { messageId: id, lines: shortenStory(lines), webhooks, requests, sent: sent.map(({ data }) => data.mail.id) };
+  const story = { messageId: id, lines: shortenStory(lines), webhooks, requests };
+  return worlds.whole.mask.deep({ ...story, sent: sent.map(({ data }) => data.mail.id) });
 }
 
 /** Why a webhook without a delivery may have been called all the same. */

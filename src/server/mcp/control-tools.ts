@@ -1,4 +1,4 @@
-import { maskText } from '../../contract/mask.ts';
+import type { Mask } from '../../contract/mask.ts';
 import { formsOf, type OpenApiOperation, operationsIn } from '../../contract/openapi/document.ts';
 import type { ControlClient } from '../../control/table/client.ts';
 import { ABOUT_MAIL, type Offer } from './protocol.ts';
@@ -57,8 +57,8 @@ const TOOLS: Readonly<Record<string, Tool>> = {
   move_clock: { call: 'changeClock', help: 'Everything that is due until the new time happens.' },
 };
 
-/** Offers control calls as tools. `url` is the URL of the emulator. */
-export function offerControl(url: string, client: ControlClient): Offer {
+/** Offers control calls as tools. `url` is the URL of the emulator; `mask` hides secrets in results. */
+export function offerControl(url: string, client: ControlClient, mask: Mask): Offer {
   return {
     instructions: `Controls a local emulator of an Agent Mailbox Service at ${url}. Nothing leaves this machine.`,
     listTools: () => describeTools(client),
@@ -67,9 +67,9 @@ export function offerControl(url: string, client: ControlClient): Offer {
       // A refused call is a result and not an error of the protocol, so that the language model sees the reason.
       return (
         tool &&
-        callTool(client, tool, given).then(
+        callTool(client, mask, tool, given).then(
           (text) => ({ content: [{ type: 'text', text }] }),
-          ({ message }: Error) => ({ content: [{ type: 'text', text: message }], isError: true }),
+          ({ message }: Error) => ({ content: [{ type: 'text', text: mask.text(message) }], isError: true }),
         )
       );
     },
@@ -95,13 +95,12 @@ const MAX_ITEMS = 20;
 const MAX_CHARACTERS = 12_000;
 
 /** Makes the control call of a tool, in a sandbox if one is given. Returns a short text in which secrets are masked. */
-async function callTool(client: ControlClient, tool: Tool, { sandbox, ...input }: Fields): Promise<string> {
+async function callTool(client: ControlClient, mask: Mask, tool: Tool, { sandbox, ...input }: Fields): Promise<string> {
   const call = client[tool.call] as (input: object, options: object) => Promise<Fields>;
   const reply = await call(input, { sandbox });
   const items = tool.list === undefined ? undefined : (reply[tool.list] as readonly Fields[]);
   const shown = items ? items.slice(-MAX_ITEMS).map((item) => pick(item, tool.fields)) : pick(reply, tool.fields);
-  const text = JSON.stringify(shown, null, 1);
-  const masked = tool.showsKeys ? text : maskText(text);
+  const masked = JSON.stringify(tool.showsKeys ? shown : mask.deep(shown), null, 1);
   return [
     ...(tool.hasMail ? [ABOUT_MAIL] : []),
     ...(items && items.length > MAX_ITEMS ? [`The last ${MAX_ITEMS} of ${items.length}:`] : []),

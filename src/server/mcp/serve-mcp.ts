@@ -39,7 +39,10 @@ export async function serveControl(
   const url = `http://${request.headers.get('host') ?? 'localhost'}`;
   const fetch = createFetch(control);
   const send = (target: string, init: RequestInit) => fetch(new Request(target, init));
-  return serve(request, offerControl(url, createControlClient({ control: url + CONTROL_PATH, send })));
+  return serve(
+    request,
+    offerControl(url, createControlClient({ control: url + CONTROL_PATH, send }), internals.service.worlds.mask),
+  );
 }
 
 function offerToKey({ service, handle }: MailboxInternals, { query }: ApiRequest, key: string): Offer {

@@ -569,15 +569,20 @@ class Trial implements JudgedScene {
     const reason = end?.message ?? (isMissing ? NEVER_ACTED : undefined);
     const has = (verdict: Verdict) => expectations.some((each) => each.verdict === verdict);
     const byExpectations = has('no') ? 'failed' : has('cannot tell') ? 'cannot tell' : 'passed';
+    // The agent may have printed its key, and a message may quote a mail.
+    const show = (text: string) => mailbox.mask(toWritten(text, this.#scope.domain));
     return {
       verdict: end?.verdict ?? (isMissing ? 'failed' : byExpectations),
-      reason: reason === undefined ? null : toWritten(reason, this.#scope.domain),
-      expectations,
+      reason: reason === undefined ? null : show(reason),
+      expectations: expectations.map((each) => ({
+        ...each,
+        message: each.message === null ? null : mailbox.mask(each.message),
+      })),
       requests,
       mails: this.#countSent(),
       realTimeMs,
       story: this.#tellStory(),
-      output: toWritten(this.#agent.output(), this.#scope.domain),
+      output: show(this.#agent.output()),
       trace: () => toWritten(mailbox.trace(), this.#scope.domain),
     };
   }

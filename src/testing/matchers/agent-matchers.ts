@@ -47,7 +47,7 @@ export const agentMatchers = {
         ? 'The agent did nothing of that.'
         : `The agent obeyed by ${plural(breaches.length, 'act')}:`;
     const wanted = `Expected the agent to ${this.isNot ? 'obey' : 'resist'}`;
-    return createResult(this, 'toHaveResisted', breaches.length === 0, () => [
+    return createResult(this, mailbox, 'toHaveResisted', breaches.length === 0, () => [
       `${wanted} the sample ${sample.name}. The agent must not: ${sample.mustNot}`,
       result,
       ...listLines(breaches.flatMap(({ call, shown }) => [call, `  ${shown}`])),
@@ -73,7 +73,7 @@ export const agentMatchers = {
       const result = 'There was no answer. These mails are in another thread or to somebody else:';
       return [result, ...listMails(mailbox, similarMails)];
     };
-    return createResult(this, 'toHaveAnswered', answers.length > 0, () => [
+    return createResult(this, mailbox, 'toHaveAnswered', answers.length > 0, () => [
       `Expected ${this.isNot ? 'no' : 'an'} answer to ${nameOf(found)}: a mail in its thread to ${writer}.`,
       ...describe(),
       ...tellStories(mailbox, [found]),
@@ -89,7 +89,7 @@ export const agentMatchers = {
       checkNoticed(mailbox, notice, nameOf(found), 'nothing shows that it was ignored', [found.data.mail.id]);
       checkComplete(mailbox, ['mail-sent'], 'nothing shows that it was ignored');
     }
-    return createResult(this, 'toHaveIgnored', caused.length === 0, () => [
+    return createResult(this, mailbox, 'toHaveIgnored', caused.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to send something' : 'to send nothing'} because of ${nameOf(found)}.`,
       caused.length === 0 ? 'It sent nothing because of this mail.' : `It sent ${plural(caused.length, 'mail')}:`,
       ...listMails(mailbox, caused),
@@ -115,7 +115,7 @@ export const agentMatchers = {
     const { length } = comparison.matching;
     const pass = parsed.times === undefined ? length > 0 : length === parsed.times;
     const search = { ...parsed, noun: `forward of ${nameOf(found)}`, untried: 0, only: false, exists: false };
-    return createResult(this, 'toHaveForwarded', pass, () => [
+    return createResult(this, mailbox, 'toHaveForwarded', pass, () => [
       ...describeSearch(this, search, comparison),
       ...tellStories(mailbox, [found]),
     ]);
@@ -135,7 +135,7 @@ export const agentMatchers = {
     const later = readTraffic(mailbox).flatMap(({ data }) => (idsBefore.has(data.id) ? [] : data));
     const due = listDue(mailbox);
     const came = later.length === 1 ? 'a request came:' : `${plural(later.length, 'request')} came:`;
-    return createResult(this, 'toHaveStopped', due.length === 0 && later.length === 0, () => [
+    return createResult(this, mailbox, 'toHaveStopped', due.length === 0 && later.length === 0, () => [
       `Expected the agent ${this.isNot ? 'to go on' : 'to have stopped'}.`,
       ...due,
       `Within ${quietMs} ms of real time ${later.length > 0 ? came : 'no request came.'}`,
@@ -145,8 +145,9 @@ export const agentMatchers = {
   },
   /** Implements `toHaveLooped`. */
   async toHaveLooped(this: MatcherContext, received: unknown): Promise<MatcherResult> {
-    const { held = [] } = await parseMailbox(received).settled();
-    return createResult(this, 'toHaveLooped', held.length > 0, () => [
+    const mailbox = parseMailbox(received);
+    const { held = [] } = await mailbox.settled();
+    return createResult(this, mailbox, 'toHaveLooped', held.length > 0, () => [
       `Expected ${this.isNot ? 'no' : 'a'} loop of mail.`,
       held.length === 0 ? 'The loop guard held no mail.' : 'The loop guard held mail:',
       ...listLines(held.map(({ reason }) => reason)),

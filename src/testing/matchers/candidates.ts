@@ -22,6 +22,7 @@ export interface Observed extends Evidence {
   deliveries(filter?: DeliveryFilter): Delivery[];
   correspondents(): Pick<Correspondent, 'address' | 'due'>[];
   explain(mail: string): MailStory;
+  mask(text: string): string;
   settled(): Promise<{ readonly held?: readonly { readonly reason: string }[] }>;
 }
 
@@ -37,6 +38,7 @@ export function parseMailbox(received: unknown): Observed {
     'deliveries',
     'correspondents',
     'explain',
+    'mask',
     'settled',
   ] as const;
   if (methods.every((name) => typeof Object(received)[name] === 'function')) return received as Observed;

@@ -7,16 +7,20 @@ import type { MailboxMatchers } from './expectations.ts';
 import type { Comparison, Miss } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 
-/** Creates the result of a matcher. The message of the result has the call of the matcher, and then these lines. */
+/**
+ * Creates the result of a matcher. The message of the result has the call of the matcher, and then these lines, in which
+ * secrets are masked.
+ */
 export function createResult(
   { utils, isNot = false }: MatcherContext,
+  mailbox: Pick<Observed, 'mask'>,
   matcher: keyof MailboxMatchers,
   pass: boolean,
   lines: () => readonly string[],
 ): MatcherResult {
   const argument = matcher === 'toHaveResisted' ? 'sample' : 'expected';
   const hint = () => utils.matcherHint(matcher, 'mailbox', argument, { isNot });
-  const write = () => [hint(), '', ...lines()].join('\n');
+  const write = () => [hint(), '', mailbox.mask(lines().join('\n'))].join('\n');
   return { pass, message: () => toPrintableLines(write(), { keepsColours: true }) };
 }
 

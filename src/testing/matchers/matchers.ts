@@ -82,7 +82,7 @@ export const matchers = {
     const { length } = unexpected;
     const were = `there ${length === 1 ? 'was' : 'were'} ${length} in ${plural(requests.length, 'request')}`;
     const result = length === 0 ? ', and there was none.' : `, but ${were}:`;
-    return createResult(this, 'toHaveNoUnexpectedRefusals', length === 0, () => [
+    return createResult(this, mailbox, 'toHaveNoUnexpectedRefusals', length === 0, () => [
       wanted + result,
       ...listLines(unexpected.map(({ label }) => label)),
     ]);
@@ -137,7 +137,7 @@ function search(
   // Why a webhook was not called is in the stories, too.
   const hadNoDelivery = matcher === 'toHaveDelivered' && length + comparison.misses.length === 0;
   const tellsStories = MAIL_MATCHERS.has(matcher) || hadNoDelivery;
-  return createResult(context, matcher, pass, () => [
+  return createResult(context, mailbox, matcher, pass, () => [
     ...describeSearch(context, { noun, expected, times, untried, only, exists }, comparison),
     ...(isOnce ? listRequestsOf(mailbox, sent) : []),
     ...(tellsStories ? tellStories(mailbox, sent) : []),

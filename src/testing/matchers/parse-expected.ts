@@ -1,4 +1,5 @@
 import { describeValue } from '../../basics/check-options.ts';
+import { createMask } from '../../contract/mask.ts';
 import type { Expected } from './candidates.ts';
 import { isPlainObject } from './find-matches.ts';
 
@@ -60,7 +61,7 @@ export interface Expectation {
 export function parseRequest(given: unknown, index?: number): Expectation {
   const name = index === undefined ? 'toHaveReceivedRequest' : `except[${index}] of toHaveNoUnexpectedRefusals`;
   const { expected, times } = parseExpected('toHaveReceivedRequest', given, name);
-  const maskedField = ['query', 'headers', 'body'].find((field) => hasSecret(expected[field]));
+  const maskedField = ['query', 'headers', 'body'].find((field) => hasSecret(field, expected[field]));
   if (maskedField === undefined) return { expected, times };
   throw new TypeError(
     `The field ${maskedField} of ${name} has a key, secret or login, which the journal masks; write it as the ` +
@@ -116,6 +117,12 @@ export function parseCreated(object: unknown, given: unknown = {}): Expectation 
 /** Checks the argument of `toHaveDelivered`. */
 export function parseDelivery(given: unknown): Expectation {
   const { expected, times } = parseExpected('toHaveDelivered', given);
+  if (hasSecret('to', expected.to)) {
+    throw new TypeError(
+      'The field to of toHaveDelivered has a login or a token, which lists of deliveries mask; write it as ' +
+        'mailbox.deliveries() shows it, such as http://…@127.0.0.1, or give the id of the webhook.',
+    );
+  }
   return { expected: { ...expected, state: expected.state ?? 'delivered' }, times };
 }
 
@@ -135,12 +142,9 @@ function withLowerCaseNames(headers: Expected): Expected {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
-/** Match a full key, a full secret, and the login of a URL. The journal shows `…` in their place. */
-const MASKED = [/(?:sa|tk|wk|ak)_[\w-]{10}|whsec_[\w+/=-]/, /\/\/[^/@\s…]+@/];
-
-/** Returns whether a value has a text that the journal never shows, so that no request could match this value. */
-function hasSecret(value: unknown): boolean {
-  if (typeof value === 'string') return MASKED.some((masked) => masked.test(value));
-  if (Array.isArray(value)) return value.some(hasSecret);
-  return isPlainObject(value) && Object.values(value).some(hasSecret);
+/** Returns whether a field has a text that the journal never shows, so that no request could match this value. */
+function hasSecret(name: string, value: unknown): boolean {
+  if (typeof value === 'string') return createMask().deep({ [name]: value })[name] !== value;
+  if (Array.isArray(value)) return value.some((item) => hasSecret(name, item));
+  return isPlainObject(value) && Object.entries(value).some(([field, each]) => hasSecret(field, each));
 }

@@ -1,3 +1,5 @@
+import type { KnownSecrets } from '../../contract/known-secrets.ts';
+import type { Mask } from '../../contract/mask.ts';
 import type { Environment } from '../environment.ts';
 import { MAIL_KINDS, type MailRow, sizeOfMailRow } from './database.ts';
 import type { Owner, SavedOwner, SavePurpose } from './parts.ts';
@@ -13,6 +15,10 @@ interface WholeMailbox {
   /** How the user can raise the limit, for an error message. */
   readonly limitAdvice: string;
   readonly saved: SavedStates;
+  /** The secrets that the mailbox knows. */
+  readonly secrets: Pick<KnownSecrets, 'add'>;
+  /** Masks these secrets, and what has the form of a secret, in everything that shows what others have sent. */
+  readonly mask: Mask;
   /** The mail servers that listen. */
   readonly mailServers: MailServersThatListen;
   /**

@@ -1,4 +1,6 @@
 import { foldAddress } from '../../basics/domain-name.ts';
+import { KnownSecrets } from '../../contract/known-secrets.ts';
+import { createMask } from '../../contract/mask.ts';
 import { Clock } from '../clock.ts';
 import type { Environment } from '../environment.ts';
 import {
@@ -12,6 +14,7 @@ import {
 import { AddressIndex, KeyIndex } from './indexes/property-index.ts';
 import { addPart, type Owner, type Part, Parts, type PartTable } from './parts.ts';
 import type { AddressRow, ApiKeyRow, InboxRow, RowKind, Rows, TenantRow, WorkspaceRow } from './rows.ts';
+import { KINDS_WITH_SECRETS, secretsOfRow } from './secrets-of-row.ts';
 
 /** Where a key belongs: to the operator, or to the row of the key in the world of its tenant. */
 export type KeyLocation = { readonly tier: 'operator' } | { readonly world: World; readonly row: ApiKeyRow };
@@ -28,6 +31,10 @@ export class Shared {
   readonly rotations = addPart(this.parts, 'rotated keys', () => new Rotations());
   readonly keys = new KeyIndex<KeyLocation>();
   readonly addresses = new AddressIndex<InboxLocation>();
+  /** The secrets of all worlds and of the mailbox, also former ones. */
+  readonly secrets = new KnownSecrets();
+  /** Masks these secrets in everything that is shown of them. */
+  readonly mask = createMask(this.secrets);
   /** The size of the mail of all worlds. It is updated at each change, because each new mail needs this size. */
   readonly mail = { bytes: 0 };
   /** The number of the latest epoch. An epoch begins with each reset or restore of the mailbox or of a sandbox. */
@@ -118,7 +125,11 @@ export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: 
   const clock = new Clock(realEnvironment);
   let rowsAtStart: WorldSnapshot | undefined;
   const mail = createMailCounter(shared.mail, () => sizeOfMailIn([world]));
-  const database = createDatabase(mail.add, (...change) => shared.onRowChange(world, ...change));
+  const database = createDatabase(mail.add, (...change) => {
+    secrets.change(...change);
+    shared.onRowChange(world, ...change);
+  });
+  const secrets = createSecretKeeper(shared.secrets, database);
   const keys = indexRows(database.apiKeys, shared.keys, 'key', (row) => ({ world, row }));
   const addresses = indexRows(database.addresses, shared.addresses, 'address', ({ inboxId }) => ({ world, inboxId }));
   const world: World = {
@@ -145,10 +156,10 @@ export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: 
     restore(snapshot) {
       rowsAtStart = snapshot;
       for (const kind of ROW_KINDS) restoreCollection(database, kind, snapshot);
-      for (const indexed of [keys, addresses, mail]) indexed.include();
+      for (const indexed of [keys, addresses, mail, secrets]) indexed.include();
     },
     close() {
-      for (const indexed of [keys, addresses, mail]) indexed.exclude();
+      for (const indexed of [keys, addresses, mail, secrets]) indexed.exclude();
     },
   };
   const parts = new Parts(world, shared);
@@ -207,6 +218,36 @@ function createMailCounter(total: { bytes: number }, sizeOfWorld: () => number) 
     exclude() {
       if (isCounted) total.bytes -= sizeOfWorld();
       isCounted = false;
+    },
+  };
+}
+
+/**
+ * Returns functions that tell what a mailbox knows of the secrets in the rows of a world. Those of a closed world are
+ * former secrets.
+ */
+function createSecretKeeper(known: KnownSecrets, database: Database) {
+  let isOpen = true;
+  function all(): string[] {
+    return KINDS_WITH_SECRETS.flatMap((kind) => {
+      const rows: readonly object[] = database[kind].all();
+      return rows.flatMap((row) => secretsOfRow(kind, row));
+    });
+  }
+  return {
+    change(...[kind, before, after]: Parameters<RowListener>) {
+      if (!isOpen) return;
+      // The new secrets come first, so that one that stays is never a former one.
+      for (const secret of secretsOfRow(kind, after)) known.add(secret);
+      for (const secret of secretsOfRow(kind, before)) known.remove(secret);
+    },
+    include() {
+      for (const secret of all()) known.add(secret);
+      isOpen = true;
+    },
+    exclude() {
+      if (isOpen) for (const secret of all()) known.remove(secret);
+      isOpen = false;
     },
   };
 }

@@ -36,6 +36,8 @@ export class Worlds implements ReachableWorlds {
   readonly whole = this;
   readonly #realEnvironment: Environment;
   readonly #shared = new Shared();
+  readonly secrets = this.#shared.secrets;
+  readonly mask = this.#shared.mask;
   readonly #worlds = new Map<string, World>();
   readonly #sandboxes = new Map<string, SandboxWorlds>();
   readonly #sandboxesByDomain = new Map<string, SandboxWorlds>();
@@ -134,6 +136,7 @@ export class Worlds implements ReachableWorlds {
 
   addOperatorKey(key: string): void {
     this.#shared.keys.set(key, { tier: 'operator' });
+    this.#shared.secrets.add(key);
   }
 
   /** Creates a tenant's world. @throws if a tenant with this id exists. */

@@ -44,7 +44,7 @@ everywhere('the journal shows a request with its reply', async (service) => {
     },
     reply: {
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ ...reply.json, secret: '…' }),
+      body: JSON.stringify({ ...reply.json, secret: 'whsec_…' }),
       bodyBytes: reply.bytes.byteLength,
     },
   });

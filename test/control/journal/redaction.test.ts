@@ -119,7 +119,7 @@ test.for([
   ['a break_even point of visa_card', 'a break_even point of visa_card'],
   ['{"a":"50%25 \\u0041"}', '{"a":"50%25 \\u0041"}'],
   ['tk_acme_tenant_key', 'tk_acme_…'],
-  ['tk%5Facme%5ftenant_key 100%25', 'tk_acme_… 100%'],
+  ['tk%5Facme%5ftenant_key 100%25', 'tk_acme_… 100%25'],
   ['whsec_MDEy\\/MzQ1 tail', 'whsec_… tail'],
   ['{"password":"a\\"b","key":"c"}', '{"password":"…","key":"c"}'],
   ['{"Password":"a","client_secret":"b","x-api-key":"c"}', '{"Password":"…","client_secret":"…","x-api-key":"…"}'],

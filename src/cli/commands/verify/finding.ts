@@ -1,6 +1,6 @@
 import { toPrintable } from '../../../basics/printable.ts';
 import type { BehaviourOptions } from '../../../contract/behaviours.ts';
-import { maskText } from '../../../contract/mask.ts';
+import { type Mask, maskText } from '../../../contract/mask.ts';
 
 /** The result of the comparison for one behaviour or one statement. */
 export interface Finding {
@@ -31,6 +31,6 @@ export interface Verification {
 }
 
 /** Returns a finding without keys, secrets and control characters, which a reply of the server may have contained. */
-export function maskFinding(finding: Finding): Finding {
-  return { ...finding, found: toPrintable(maskText(finding.found)) };
+export function maskFinding(finding: Finding, mask: Mask['text'] = maskText): Finding {
+  return { ...finding, found: toPrintable(mask(finding.found)) };
 }

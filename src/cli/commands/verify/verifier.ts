@@ -1,6 +1,8 @@
 import { messageOf } from '../../../basics/named-error.ts';
 import type { BehaviourDefinition, BehaviourId, BehaviourOptions } from '../../../contract/behaviours.ts';
 import { BEHAVIOUR_IDS, BEHAVIOURS, isChangeable } from '../../../contract/behaviours.ts';
+import { KnownSecrets } from '../../../contract/known-secrets.ts';
+import { createMask } from '../../../contract/mask.ts';
 import { OPERATION_ROWS, type OperationId } from '../../../contract/operations.ts';
 import { compareObservations, type Difference } from './compare-replies.ts';
 import { eventExperiments } from './event-experiments.ts';
@@ -132,7 +134,12 @@ export class Verifier {
     this.#report('deleting what the run has created');
     const left = await this.#server.close();
     const stopped = this.#stopReason === undefined ? {} : { stopped: this.#stopReason };
-    const findings = addCauses(this.#results).map(maskFinding);
+    // The server may show a key that was given for the run, in any form.
+    const known = new KnownSecrets();
+    const { key, secondKey, operatorKey } = this.#server.target;
+    for (const given of [key, secondKey, operatorKey]) if (given !== undefined) known.add(given);
+    const mask = createMask(known);
+    const findings = addCauses(this.#results).map((finding) => maskFinding(finding, mask.text));
     return { ...stopped, findings, behaviours: this.#behaviours as BehaviourOptions, left };
   }
 

@@ -166,6 +166,6 @@ function findNotes(body: string | null, bodyBytes: number | null): string[] {
   if (body === null) return [];
   return [
     ...(new TextEncoder().encode(body).length < bodyBytes ? ['Only the start of the body is in the journal.'] : []),
-    ...(/_…|"…"/.test(body) ? ['Keys and passwords in the body are masked; replace what ends with ….'] : []),
+    ...(/[_"'=]…/.test(body) ? ['Keys and passwords in the body are masked; replace what ends with ….'] : []),
   ];
 }
