@@ -1,4 +1,6 @@
 import { performance, setImmediate } from '../basics/real-timers.ts';
+import type { Work } from '../basics/work.ts';
+import type { RunInSlices } from '../service/pipeline/reply.ts';
 
 /** Work that pauses at each `yield` of `undefined`, and may yield other values, such as a piece of a reply. */
 type SlicedWork<Value, Result> = Generator<Value | undefined, Result, undefined>;
@@ -56,6 +58,12 @@ export class WorkQueue {
       if (this.#waiting.length === 1) this.#run();
     });
   }
+
+  /** Runs work until its end; nothing stops it. It is a property, so that it can be passed on. */
+  readonly inSlices: RunInSlices = async <Result>(work: Work<Result>): Promise<Result> => {
+    const { value } = (await this.next<never, Result>(work, () => false)) as IteratorReturnResult<Result>;
+    return value;
+  };
 
   /** Runs work that yields no values until its end. The result is `undefined` if it was stopped. */
   async run<Result>(work: SlicedWork<never, Result>, isStopped: () => boolean): Promise<Result | undefined> {

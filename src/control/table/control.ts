@@ -13,6 +13,7 @@ import { MAX_BODY_BYTES, parseJsonObject, readBody } from '../../service/pipelin
 import type { AnyReply } from '../../service/pipeline/reply.ts';
 import {
   bytesReply,
+  JsonBody,
   optionsReply,
   streamReply,
   stripBodyForHead,
@@ -146,17 +147,16 @@ function headersOfMailPage({ headers }: ApiRequest) {
   };
 }
 
-/** Writes JSON: a small value as one text, a large one as a stream. */
+/** Writes JSON: a small value as one text, and a large one piece by piece as the client takes it. */
 function writeJson(value: unknown): AnyReply {
   const pieces = toJsonPieces(value);
   const [{ value: first }, { value: second }] = [pieces.next(), pieces.next()];
-  if (second) return streamReply(200, prepend(`${first}${second}`, pieces), 'application/json');
-  return textReply(200, first ?? '', 'application/json');
-}
-
-async function* prepend(start: string, pieces: Iterable<string>): AsyncIterable<string> {
-  yield start;
-  yield* pieces;
+  if (second === undefined) return textReply(200, first ?? '', 'application/json');
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', 'cache-control': 'no-store' },
+    body: new JsonBody(value),
+  };
 }
 
 /** Sends a file so that a browser saves it, and never shows it as a page of this origin. */
