@@ -22,13 +22,13 @@ export function findParameterProblem(value: unknown): string | undefined {
 export function fillPath(
   path: string,
   read: (name: string) => unknown,
-  refuse: (name: string, problem: string, value: unknown) => Error = (name, problem) =>
+  refuse: (name: string, problem: string) => Error = (name, problem) =>
     new TypeError(`The parameter ${name} of ${path} ${problem}.`),
 ): string {
   return path.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = read(name);
     const problem = findParameterProblem(value);
-    if (problem !== undefined) throw refuse(name, problem, value);
+    if (problem !== undefined) throw refuse(name, problem);
     return encodeURIComponent(String(value));
   });
 }

@@ -48,7 +48,7 @@ export function createClient(options: ClientOptions): ServiceClient {
     const target = fillPath(
       path,
       () => rest.shift(),
-      (name, problem, value) => new TypeError(explainPathArgument(id, name, problem, value)),
+      (name, problem) => new TypeError(`The ${name} of the method ${id} ${problem}.`),
     );
     const body = takesBody ? (rest.shift() ?? {}) : undefined;
     const { query, headers, signal } = (rest.shift() ?? {}) as AnyCallOptions;
@@ -68,12 +68,6 @@ export function createClient(options: ClientOptions): ServiceClient {
     (...input: readonly unknown[]) => call(id, row, input),
   ]);
   return Object.fromEntries(methods);
-}
-
-/** Says why an argument cannot be a parameter of the path. */
-function explainPathArgument(id: string, name: string, problem: string, value: unknown): string {
-  if (typeof value === 'string' && value !== '') return `The ${name} of the method ${id} ${problem}.`;
-  return `The method ${id} takes a text as its ${name}, not ${describeValue(value)}.`;
 }
 
 /** Writes a query with its question mark. A field that is `undefined` is left out. */

@@ -102,6 +102,8 @@ export class App implements NodeRequestHandler {
       const call = { ...request, signal: signalOfDisconnect(message, response) };
       return withoutTimeLimit(message.socket, async () => {
         const control = await this.#loadControl();
+        // A probe whether the server is ready does not wait for others.
+        if (request.path !== READY_PATH) await this.#options.work.begin();
         if (request.path !== MCP_CONTROL_PATH) return control(call);
         return (await import('../mcp/serve-mcp.ts')).serveControl(this.#options.internals, control, call);
       });
@@ -122,9 +124,11 @@ export class App implements NodeRequestHandler {
       if (message.headers.origin !== undefined && !isOriginAllowed(message.headers.origin, allowedOrigins)) {
         throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${AGENT_PATH}.`);
       }
-      return withoutTimeLimit(message.socket, async () =>
-        (await import('../mcp/serve-mcp.ts')).serveOperations(internals, request),
-      );
+      return withoutTimeLimit(message.socket, async () => {
+        const { serveOperations } = await import('../mcp/serve-mcp.ts');
+        await work.begin();
+        return serveOperations(internals, request);
+      });
     }
     const { epoch } = internals.service.worlds;
     // A handler of the user may wait before it passes the request on, so the request keeps the epoch of its arrival.

@@ -45,6 +45,17 @@ export class JsonBody {
     return toJsonPieces(this.value);
   }
 
+  /** Returns the text of the body, unless it is very large. */
+  *textIfShort(): Work<string | undefined> {
+    let text = '';
+    for (const piece of this.pieces()) {
+      text += piece;
+      if (text.length > MAX_TEXT_LENGTH) return undefined;
+      yield;
+    }
+    return text;
+  }
+
   /**
    * Writes the body once, to find its size and its beginning. If it is not very large, returns its text, so that nobody
    * has to write it again; otherwise `undefined`.

@@ -185,7 +185,7 @@ test('what is no message, and what is no known key, is refused', async (test) =>
   for (const params of [[], 'a', 5]) expect(await codeOf(request('tools/list', params))).toBe(-32602);
   const old = { _meta: { 'io.modelcontextprotocol/protocolVersion': '1999-01-01' } };
   expect(await codeOf(request('tools/list', old))).toBe(-32022);
-  const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+  const deep = `{"subject":${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}}`;
   const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sendMessage","arguments":${deep}}}`;
   const reply = await (await post(url, nested, key)).json();
   expect(reply.error?.message ?? reply.result.content[0].text).toMatch(/nested|must|deep/);
