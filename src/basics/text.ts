@@ -16,7 +16,10 @@ export function slugOf(name: string, maxLength: number, fallback: string): strin
 
 /** Shortens a text to at most `maxLength` UTF-16 code units, without splitting a surrogate pair. */
 export function truncate(text: string, maxLength: number): string {
-  return text.length <= maxLength ? text : text.slice(0, maxLength).replace(/[\uD800-\uDBFF]$/, '');
+  if (text.length <= maxLength) return text;
+  const last = text.charCodeAt(maxLength - 1);
+  const isFirstHalf = last >= 0xd800 && last <= 0xdbff;
+  return text.slice(0, isFirstHalf ? maxLength - 1 : maxLength);
 }
 
 const encoder = new TextEncoder();

@@ -1,6 +1,6 @@
 import { describeValue } from '../basics/check-options.ts';
 import { type ApiRequest, type ApiResult, NO_QUERY } from '../service/pipeline/exchange.ts';
-import { ConnectionCutError, isCut } from '../service/pipeline/reply.ts';
+import { ConnectionCutError, isCut, toResponseBody } from '../service/pipeline/reply.ts';
 import type { AcceptStream, Streams } from '../service/stream/streams.ts';
 
 /** Handles a fetch `Request`. `prefix` is the part of the URL before the path. Default: the origin of the URL. */
@@ -64,7 +64,7 @@ function isRequest(input: Request | URL | string): input is Request {
 export function createFetch(handle: (request: ApiRequest) => Promise<ApiResult>): Fetch {
   return async (request, prefix = new URL(request.url).origin) => {
     const { reply } = await handle(toApiRequest(request, prefix));
-    return isCut(reply) ? Response.error() : new Response(reply.body, reply);
+    return isCut(reply) ? Response.error() : new Response(toResponseBody(reply.body), reply);
   };
 }
 

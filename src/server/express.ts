@@ -6,6 +6,7 @@ import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import { buildMailbox, type Mailbox, type MailboxOptions, SHARED_OPTION_NAMES } from '../mailbox/mailbox.ts';
 import type { ApiRequest } from '../service/pipeline/exchange.ts';
 import { readRequest, releaseRequest, sendReply } from './http/node-adapter.ts';
+import { WorkQueue } from './work-queue.ts';
 
 /** Options of `createMailboxMiddleware`; each has a default. */
 export type MiddlewareOptions<F extends NamedFixture = FixtureInput> = Omit<MailboxOptions<F>, 'baseUrl' | 'persist'>;
@@ -52,18 +53,19 @@ export function createMailboxMiddleware<const F extends FixtureInput | NamedFixt
 export function createMailboxMiddleware(options: MiddlewareOptions<NamedFixture> = {}): { readonly mailbox: unknown } {
   checkOptions('createMailboxMiddleware', options, SHARED_OPTION_NAMES);
   const { mailbox, handle } = buildMailbox(options);
+  const work = new WorkQueue();
 
   async function serve(request: ApiRequest, message: IncomingMessage, response: ServerResponse): Promise<void> {
     response.once('finish', () => releaseRequest(message));
     const { reply } = await handle(request);
-    await sendReply(response, reply);
+    await sendReply(response, reply, { work });
   }
 
   const middleware = (given: MiddlewareRequest, response: MiddlewareResponse, next: (error?: unknown) => void) => {
     // express and Connect pass objects of Node. The public types do not say so, because users may lack `@types/node`.
     const message = given as IncomingMessage & MiddlewareRequest;
     // A target that does not begin with `/`, such as the `*` of an OPTIONS request, is not a path.
-    const request = message.url?.startsWith('/') ? readRequest(message) : undefined;
+    const request = message.url?.startsWith('/') ? readRequest(message, work.inSlices) : undefined;
     if (!request || !isServicePath(request.path)) next();
     else serve(withParsedBody(request, message), message, response as ServerResponse).catch(next);
   };

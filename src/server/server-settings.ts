@@ -47,7 +47,8 @@ export interface SettingOptions {
   readonly controlToken?: string | undefined;
   /**
    * The file that keeps the data from one run to the next. If the file exists, it is loaded at the start. It is written
-   * after each change and at the end. No other server can use the file at the same time. `reset()` restores the fixture
+   * 0.1 seconds after each change and at the end. No reply waits for it, so `kill -9` loses what was acknowledged since
+   * the latest write began. No other server can use the file at the same time. `reset()` restores the fixture
    * and not the data of the file. Default: none.
    */
   readonly state?: string | undefined;
@@ -157,7 +158,7 @@ export const SERVER_SETTINGS = {
   },
   state: {
     ...FILE,
-    help: 'File that keeps the data: loaded at the start, written after each change; no other emulator may use it',
+    help: 'File that keeps the data: loaded at the start, written 0.1 s after each change (kill -9 loses what is newer); no other emulator may use it',
   },
 } as const satisfies { [Name in keyof SettingOptions]-?: ServerSetting<ItemOf<SettingOptions[Name]>> };
 

@@ -23,6 +23,7 @@ import { createOutgoingFetch, createReceiverRules, findReasonToRefuse } from './
 import { createLog, type Log, logActivity, logBlockedWebhooks } from './server-log.ts';
 import { parseSettings, SERVER_SETTINGS, type SettingOptions } from './server-settings.ts';
 import { WaitingOutput } from './waiting-output.ts';
+import { WorkQueue } from './work-queue.ts';
 
 /** Options of a server, besides those of its mailbox. */
 export interface ListenOptions extends SettingOptions {
@@ -134,14 +135,15 @@ export async function startServer(
     logBlockedWebhooks(internals.service.journals, log, (webhookUrl) => findReasonToRefuse(rules, webhookUrl));
   }
   const output = new WaitingOutput(internals.environment, log);
+  const work = new WorkQueue();
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.abort));
-  const app = new App({ ...settings, internals, userHandlers, intake, output, log, process: ownProcess });
+  const app = new App({ ...settings, internals, userHandlers, intake, output, work, log, process: ownProcess });
   const http = createHttpServer(app);
 
   const boundPort = await http.listen(port, host).catch(stateFile.abort);
   url = `http://${urlHost(host)}:${boundPort}`;
   outgoing.refuseOwnPort(boundPort);
-  const mail = await loadMailServers(internals, { ...settings, intake, output }).catch(async (error) => {
+  const mail = await loadMailServers(internals, { ...settings, intake, output, work }).catch(async (error) => {
     await Promise.all([http.close(), outgoing.close()]);
     return stateFile.abort(error);
   });

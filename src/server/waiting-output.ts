@@ -22,8 +22,8 @@ interface Entry {
   isWatched: boolean;
   /** The bytes that were counted for the connection at the latest look. */
   bytes: number;
-  /** The bytes of a reply that are not written to the socket yet, but are in memory. */
-  heldBytes: number;
+  /** Counts the bytes of a reply that are not written to the socket yet, but are in memory. */
+  countHeldBytes: () => number;
   /** What `progressOf` returned at the latest check. */
   progress: number;
   /** At how many checks, one after another, the client had taken nothing. */
@@ -66,13 +66,14 @@ export class WaitingOutput {
 
   /**
    * Counts what now waits for a client. Call it after each write to a socket. `heldBytes` is the size of what is in
-   * memory for this client and was not written yet. It may close this connection or another one.
+   * memory for this client and was not written yet, or a function that counts it at each look. It may close this
+   * connection or another one.
    */
-  written(socket: Socket, protocol: string, heldBytes = 0): void {
+  written(socket: Socket, protocol: string, heldBytes: number | (() => number) = 0): void {
     // Most clients have taken everything at once.
-    if (socket.writableLength + heldBytes === 0 && !this.#entries.has(socket)) return;
+    if (socket.writableLength === 0 && heldBytes === 0 && !this.#entries.has(socket)) return;
     const entry = this.#entryOf(socket, protocol);
-    entry.heldBytes = heldBytes;
+    entry.countHeldBytes = typeof heldBytes === 'number' ? () => heldBytes : heldBytes;
     this.#count(socket, entry);
     if (this.#bytes > this.#limits.maxBytes) this.#makeRoom();
     this.#checkLater();
@@ -91,7 +92,7 @@ export class WaitingOutput {
       protocol,
       isWatched: false,
       bytes: 0,
-      heldBytes: 0,
+      countHeldBytes: () => 0,
       progress: progressOf(socket),
       idleChecks: 0,
     };
@@ -101,7 +102,7 @@ export class WaitingOutput {
 
   /** Updates the bytes that are counted for a connection. Forgets it if nothing waits any more. */
   #count(socket: Socket, entry: Entry): void {
-    const bytes = socket.destroyed ? 0 : socket.writableLength + entry.heldBytes;
+    const bytes = socket.destroyed ? 0 : socket.writableLength + entry.countHeldBytes();
     this.#bytes += bytes - entry.bytes;
     entry.bytes = bytes;
     if (bytes === 0 && (socket.destroyed || !entry.isWatched)) this.#entries.delete(socket);

@@ -1,4 +1,6 @@
 import { performance, setImmediate } from '../basics/real-timers.ts';
+import type { Work } from '../basics/work.ts';
+import type { RunInSlices } from '../service/pipeline/reply.ts';
 
 /** Work that pauses at each `yield` of `undefined`, and may yield other values, such as a piece of a reply. */
 type SlicedWork<Value, Result> = Generator<Value | undefined, Result, undefined>;
@@ -19,6 +21,8 @@ const TURN_MS = 10;
  */
 export class WorkQueue {
   readonly #waiting: Waiting[] = [];
+  /** The functions that let work begin, the first one first. */
+  readonly #beginning: (() => void)[] = [];
   readonly #readMs: () => number;
   /** When the work of this turn must pause; `undefined` if none has run in this turn. */
   #pauseAt: number | undefined;
@@ -57,21 +61,42 @@ export class WorkQueue {
     });
   }
 
+  /**
+   * Resolves when work may begin that cannot pause, such as a control call that reads a whole list. If this turn of the
+   * event loop has no time left, one such work begins in each of the next turns, in the order of the calls.
+   */
+  begin(): Promise<void> {
+    if (this.#beginning.length === 0 && this.#hasTime()) return Promise.resolve();
+    return new Promise((resolve) => this.#beginning.push(resolve));
+  }
+
+  /** Runs work until its end; nothing stops it. It is a property, so that it can be passed on. */
+  readonly inSlices: RunInSlices = async <Result>(work: Work<Result>): Promise<Result> => {
+    const { value } = (await this.next<never, Result>(work, () => false)) as IteratorReturnResult<Result>;
+    return value;
+  };
+
   /** Runs work that yields no values until its end. The result is `undefined` if it was stopped. */
   async run<Result>(work: SlicedWork<never, Result>, isStopped: () => boolean): Promise<Result | undefined> {
     const result = await this.next(work, isStopped);
     return result?.done ? result.value : undefined;
   }
 
-  #run(): void {
+  /** Returns whether this turn has time left. Its time begins with the first call in a turn. */
+  #hasTime(): boolean {
     if (this.#pauseAt === undefined) {
       this.#pauseAt = this.#readMs() + TURN_MS;
       setImmediate(() => {
         this.#pauseAt = undefined;
-        if (this.#waiting.length > 0) this.#run();
+        if (this.#waiting.length > 0 || this.#beginning.length > 0) this.#run();
+        this.#beginning.shift()?.();
       });
     }
-    while (this.#waiting.length > 0 && this.#readMs() < this.#pauseAt) {
+    return this.#readMs() < this.#pauseAt;
+  }
+
+  #run(): void {
+    while (this.#hasTime() && this.#waiting.length > 0) {
       const work = this.#waiting.shift();
       if (work && !work.step()) this.#waiting.push(work);
     }

@@ -1,6 +1,7 @@
 import { benchBySize } from './by-size.ts';
 import { benchDeliveries } from './deliveries.ts';
 import { benchEvaluate } from './evaluate.ts';
+import { benchFairness } from './fairness.ts';
 import { benchHostile } from './hostile.ts';
 import { benchImap } from './imap.ts';
 import { benchInProcess } from './in-process.ts';
@@ -25,6 +26,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Row[]>>> = {
   sandboxes: benchSandboxes,
   routing: benchRouting,
   deliveries: benchDeliveries,
+  fairness: benchFairness,
   hostile: benchHostile,
   imap: benchImap,
   memory: benchMemory,

@@ -275,3 +275,18 @@ test('--watch without a fixture file is refused', async ({ expect }) => {
     expect.stringContaining('The flag --watch needs a fixture file; name one with --fixtures <file>.'),
   ]);
 });
+
+test('what was acknowledged, and is in the state file, is there after kill -9', async (context) => {
+  const { expect } = context;
+  const state = join(await makeFolder(context), 'state.jsonl');
+  const first = await startCommand(context, ['--state', state]);
+  const json = { name: 'Survives' };
+  const reply = await send(`${first.ready.url}/v1/workspaces`, 'POST', { key: first.ready.keys.tenant, json });
+  expect(reply.status).toBe(201);
+  await vi.waitFor(async () => expect(await readFile(state, 'utf8')).toContain('Survives'), { timeout: 60_000 });
+  first.running.child.kill('SIGKILL');
+  await first.running.ended;
+  const second = await startCommand(context, ['--state', state]);
+  const { json: list } = await send(`${second.ready.url}/v1/workspaces`, 'GET', { key: second.ready.keys.tenant });
+  expect(list.workspaces).toContainEqual(expect.objectContaining({ name: 'Survives' }));
+});

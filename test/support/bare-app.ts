@@ -3,6 +3,7 @@ import { buildMailbox } from '../../src/mailbox/mailbox.ts';
 import { App } from '../../src/server/http/app.ts';
 import { Intake } from '../../src/server/intake.ts';
 import { WaitingOutput } from '../../src/server/waiting-output.ts';
+import { WorkQueue } from '../../src/server/work-queue.ts';
 
 /** A mailbox with its application as they are by default, for tests that give its HTTP server limits of their own. */
 export function createBareApp(internals = buildMailbox({})) {
@@ -18,6 +19,7 @@ export function createBareApp(internals = buildMailbox({})) {
     verbose: false,
     intake: new Intake(Number.POSITIVE_INFINITY),
     output: new WaitingOutput(internals.environment, undefined),
+    work: new WorkQueue(),
   });
   return { app, mailbox: internals.mailbox as Mailbox };
 }

@@ -1,4 +1,5 @@
 import { checkOptions, describeValue } from '../../basics/check-options.ts';
+import { fillPath } from '../../basics/fill-path.ts';
 import { trimEndSlashes } from '../../basics/text.ts';
 import { ApiReplyError } from './api-reply-error.ts';
 import type { CallOptions, ServiceClient } from './client-types.ts';
@@ -44,8 +45,10 @@ export function createClient(options: ClientOptions): ServiceClient {
     const takesBody = mark === 'body';
     const repliesWithBytes = mark === 'bytes';
     const rest = [...input];
-    const target = path.replace(/\{(\w+)\}/g, (_, name) =>
-      encodeURIComponent(parsePathArgument(id, name, rest.shift())),
+    const target = fillPath(
+      path,
+      () => rest.shift(),
+      (name, problem) => new TypeError(`The ${name} of the method ${id} ${problem}.`),
     );
     const body = takesBody ? (rest.shift() ?? {}) : undefined;
     const { query, headers, signal } = (rest.shift() ?? {}) as AnyCallOptions;
@@ -65,20 +68,6 @@ export function createClient(options: ClientOptions): ServiceClient {
     (...input: readonly unknown[]) => call(id, row, input),
   ]);
   return Object.fromEntries(methods);
-}
-
-/** Returns a parameter of a path. @throws {TypeError} if it is not a text, or is one that a URL resolves. */
-function parsePathArgument(id: string, name: string, value: unknown): string {
-  if (typeof value !== 'string' || value === '') {
-    throw new TypeError(`The method ${id} takes a text as its ${name}, not ${describeValue(value)}.`);
-  }
-  // Such a segment would be resolved, even if it is encoded, so that the request would be for another operation.
-  if (value === '.' || value === '..') {
-    throw new TypeError(
-      `The method ${id} cannot send "${value}" as its ${name}, because a URL with it leads to another path.`,
-    );
-  }
-  return value;
 }
 
 /** Writes a query with its question mark. A field that is `undefined` is left out. */

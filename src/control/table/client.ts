@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { fillPath } from '../../basics/fill-path.ts';
 import type { ReadonlyDeep } from '../../basics/lazy-schema.ts';
 import { LineSplitter } from '../../basics/line-splitter.ts';
 import type { QueryValue } from '../../contract/query.ts';
@@ -58,7 +59,7 @@ export interface ControlAccess extends CallOptions {
   readonly send?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
-/** Thrown for each reply that is not a success, with the message of the reply. */
+/** Thrown for each reply that is not a success, with the message of the reply, and for a call that cannot be sent. */
 export class RefusedCallError extends Error {}
 
 /**
@@ -77,11 +78,12 @@ export function createControlClient(access: ControlAccess): ControlClient {
   async function call(id: ControlCallId, input?: object, options?: CallOptions): Promise<unknown> {
     const [method = '', path = ''] = CONTROL_CALLS[id].split(' ');
     const fields = new Map(Object.entries(input ?? {}).filter(([, value]) => value !== undefined));
-    const target = path.replace(/\{(\w+)\}/g, (_, name) => {
-      const value = encodeURIComponent(String(fields.get(name)));
-      fields.delete(name);
-      return value;
-    });
+    const target = fillPath(
+      path,
+      (name) => fields.get(name),
+      (name, problem) => new RefusedCallError(`The argument ${name} of the call ${id} ${problem}.`),
+    );
+    for (const [, name = ''] of path.matchAll(/\{(\w+)\}/g)) fields.delete(name);
     // A POST sends its fields in the body, any other method in the query.
     const hasBody = method === 'POST' && input !== undefined;
     const query = Object.entries({ ...(!hasBody && Object.fromEntries(fields)), sandbox: options?.sandbox ?? sandbox });

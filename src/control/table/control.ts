@@ -1,4 +1,4 @@
-import { toJsonPieces } from '../../basics/json-pieces.ts';
+import { finish } from '../../basics/work.ts';
 import { createSilentReader, parseBehaviours } from '../../contract/behaviours.ts';
 import { ApiError, createResetError, parseOrRefuse } from '../../contract/errors.ts';
 import {
@@ -13,6 +13,7 @@ import { MAX_BODY_BYTES, parseJsonObject, readBody } from '../../service/pipelin
 import type { AnyReply } from '../../service/pipeline/reply.ts';
 import {
   bytesReply,
+  JsonBody,
   optionsReply,
   streamReply,
   stripBodyForHead,
@@ -57,7 +58,7 @@ export function createControl(
     const process = { ...ownProcess, publicUrl: ownProcess.publicUrl ?? calledUrl(request.headers) };
     const { headers, signal } = request;
     const input = { params, headers, signal, query: parameters, body, process } as never;
-    const reply = writers[row.content ?? 'application/json'](await row.run(target, input, mailbox), request);
+    const reply = await writers[row.content ?? 'application/json'](await row.run(target, input, mailbox), request);
     if (row.replyNeverChanges) constantReplies.set(row, reply);
     return reply;
   }
@@ -114,7 +115,9 @@ function parseControlQuery(schema: NonNullable<ControlRow['query']>, query: URLS
 /**
  * Creates the functions that create a reply, by media type. They share the bytes of what several clients read.
  */
-function createWriters(): Readonly<Record<ContentType, (value: unknown, request: ApiRequest) => AnyReply>> {
+function createWriters(): Readonly<
+  Record<ContentType, (value: unknown, request: ApiRequest) => AnyReply | Promise<AnyReply>>
+> {
   const eventBytes = new WeakMap<object, Uint8Array<ArrayBuffer>>();
   return {
     'application/json': writeJson,
@@ -146,17 +149,13 @@ function headersOfMailPage({ headers }: ApiRequest) {
   };
 }
 
-/** Writes JSON: a small value as one text, a large one as a stream. */
-function writeJson(value: unknown): AnyReply {
-  const pieces = toJsonPieces(value);
-  const [{ value: first }, { value: second }] = [pieces.next(), pieces.next()];
-  if (second) return streamReply(200, prepend(`${first}${second}`, pieces), 'application/json');
-  return textReply(200, first ?? '', 'application/json');
-}
-
-async function* prepend(start: string, pieces: Iterable<string>): AsyncIterable<string> {
-  yield start;
-  yield* pieces;
+/** Writes JSON: a value that is not very large as one text, and any other piece by piece as the client takes it. */
+async function writeJson(value: unknown, { inSlices }: ApiRequest): Promise<AnyReply> {
+  const body = new JsonBody(value);
+  const work = body.textIfShort();
+  const text = inSlices ? await inSlices(work) : finish(work);
+  if (text !== undefined) return textReply(200, text, 'application/json');
+  return { status: 200, headers: { 'content-type': 'application/json', 'cache-control': 'no-store' }, body };
 }
 
 /** Sends a file so that a browser saves it, and never shows it as a page of this origin. */

@@ -68,8 +68,11 @@ class MailboxError(Exception):
         self.code = code
 
 
-def _quote(value: str) -> str:
-    return quote(str(value), safe="")
+def _quote(name: str, value: str) -> str:
+    # A URL resolves "." and "..", also if they are encoded, so that the call would be another call.
+    if not isinstance(value, str) or value in ("", ".", ".."):
+        raise ValueError(f"The argument {name} must be a text other than '', '.' and '..', not {value!r}")
+    return quote(value, safe="")
 
 
 def _text(value: Any) -> str:
@@ -258,7 +261,9 @@ function writeMethod(method: string, path: string, operation: OpenApiOperation):
   for (const { name, type, isRequired } of named) {
     signature.push(`${toSnakeCase(name)}: ${isRequired ? type : `Optional[${type}] = None`}`);
   }
-  const target = path.slice(CONTROL_PATH.length).replace(/\{(\w+)\}/g, (_, name) => `{_quote(${toSnakeCase(name)})}`);
+  const target = path
+    .slice(CONTROL_PATH.length)
+    .replace(/\{(\w+)\}/g, (_, name) => `{_quote('${toSnakeCase(name)}', ${toSnakeCase(name)})}`);
   const call = [`"${method}"`, `${inPath.length > 0 ? 'f' : ''}"${target}"`];
   if (inQuery.length > 0) call.push(`query=${writeFields(inQuery)}`);
   if (inBody) call.push(`body=${takesAnyFields ? 'fields' : writeFields(inBody)}`);

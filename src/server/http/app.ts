@@ -14,6 +14,7 @@ import type { Intake } from '../intake.ts';
 import { nameClient } from '../name-client.ts';
 import { isControlRead, type Log, logRequest } from '../server-log.ts';
 import type { WaitingOutput } from '../waiting-output.ts';
+import type { WorkQueue } from '../work-queue.ts';
 import { guardControl, guardHost, guardTarget, isForInspector, isOriginAllowed, setCorsHeaders } from './guards.ts';
 import { ReplyBatch, readRequest, sendReply, signalOfDisconnect } from './node-adapter.ts';
 import type { NodeRequest, NodeRequestHandler } from './request-queue.ts';
@@ -37,6 +38,8 @@ export interface AppOptions {
   readonly verbose: boolean;
   readonly intake: Intake;
   readonly output: WaitingOutput;
+  /** Runs the long work of all connections in slices. */
+  readonly work: WorkQueue;
 }
 
 /** Handles each HTTP request: applies the guards, then passes the request to the service or to the control plane. */
@@ -61,20 +64,20 @@ export class App implements NodeRequestHandler {
 
   /** Handles a request. The promise never rejects. */
   async handle(message: NodeRequest, response: ServerResponse): Promise<void> {
-    const { internals, output, log, verbose } = this.#options;
-    const batch = this.#batch;
+    const { internals, output, work, log, verbose } = this.#options;
+    const sending = { batch: this.#batch, output, work };
     let result: Partial<ApiResult> = {};
     if (log && (verbose || !isControlRead(message))) logRequest(log, message, response, () => result);
     try {
       result = (await this.#route(message, response)) ?? {};
-      if (result.reply) await sendReply(response, result.reply, { batch, output });
+      if (result.reply) await sendReply(response, result.reply, sending);
     } catch (thrown) {
       const error = toApiError(thrown, internals.report);
       result = { ...result, error };
       if (response.headersSent) response.destroy();
       else {
         const reader = createSilentReader(internals.mailbox.behaviours);
-        await sendReply(response, toErrorReply(error, reader), { batch, output });
+        await sendReply(response, toErrorReply(error, reader), sending);
       }
     }
   }
@@ -89,7 +92,7 @@ export class App implements NodeRequestHandler {
   async #route(message: NodeRequest, response: ServerResponse): Promise<ApiResult | undefined> {
     this.#guardHost(message.headers);
     guardTarget(message);
-    const unread = readRequest(message);
+    const unread = readRequest(message, this.#options.work.inSlices);
     const forInspector = isForInspector(unread);
     if (isInside(unread.path, CONTROL_PATH) && !forInspector && unread.path !== READY_PATH) {
       const { controlToken, process } = this.#options;
@@ -101,6 +104,8 @@ export class App implements NodeRequestHandler {
       const call = { ...request, signal: signalOfDisconnect(message, response) };
       return withoutTimeLimit(message.socket, async () => {
         const control = await this.#loadControl();
+        // A probe whether the server is ready does not wait for others.
+        if (request.path !== READY_PATH) await this.#options.work.begin();
         if (request.path !== MCP_CONTROL_PATH) return control(call);
         return (await import('../mcp/serve-mcp.ts')).serveControl(this.#options.internals, control, call);
       });
@@ -108,7 +113,7 @@ export class App implements NodeRequestHandler {
     const mayPageCall = this.#mayPageCall(message.headers.origin, request.path);
     const isMcp = request.path === AGENT_PATH;
     if (mayPageCall && setCorsHeaders(message, response, { isMcp })) return PREFLIGHT_REPLY;
-    const { internals, userHandlers, intake, output, allowedOrigins } = this.#options;
+    const { internals, userHandlers, intake, output, work, allowedOrigins } = this.#options;
     if (message.head && isStreamPath(request.path)) {
       this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>
         createStreamServer(internals, { intake, output, allowedOrigins }),
@@ -121,13 +126,15 @@ export class App implements NodeRequestHandler {
       if (message.headers.origin !== undefined && !isOriginAllowed(message.headers.origin, allowedOrigins)) {
         throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${AGENT_PATH}.`);
       }
-      return withoutTimeLimit(message.socket, async () =>
-        (await import('../mcp/serve-mcp.ts')).serveOperations(internals, request),
-      );
+      return withoutTimeLimit(message.socket, async () => {
+        const { serveOperations } = await import('../mcp/serve-mcp.ts');
+        await work.begin();
+        return serveOperations(internals, request);
+      });
     }
     const { epoch } = internals.service.worlds;
     // A handler of the user may wait before it passes the request on, so the request keeps the epoch of its arrival.
-    const nextInEpoch = (passedOn: ApiRequest) => next({ ...passedOn, epoch });
+    const nextInEpoch = (passedOn: ApiRequest) => next({ ...passedOn, epoch, inSlices: work.inSlices });
     const handle = async () => (userHandlers ? userHandlers(message, request, response, nextInEpoch) : next(request));
     return internals.service.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
   }

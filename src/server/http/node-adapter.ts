@@ -2,14 +2,15 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { clearInterval, setImmediate, setInterval } from '../../basics/real-timers.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
 import { type ApiRequest, NO_QUERY } from '../../service/pipeline/exchange.ts';
-import { type AnyReply, type ApiReply, isCut } from '../../service/pipeline/reply.ts';
+import { type AnyReply, type ApiReply, isCut, JsonBody, type RunInSlices } from '../../service/pipeline/reply.ts';
 import { untilTaken, type WaitingOutput } from '../waiting-output.ts';
+import { WorkQueue } from '../work-queue.ts';
 
 /**
  * Converts a request of Node whose target is a path. Segments such as `..` are resolved, so that the guards check the
- * same path that is served. As in `fetch`, a GET or HEAD has no body.
+ * same path that is served. As in `fetch`, a GET or HEAD has no body. `inSlices` runs long work of the request.
  */
-export function readRequest(message: IncomingMessage): ApiRequest {
+export function readRequest(message: IncomingMessage, inSlices?: RunInSlices): ApiRequest {
   const { method = '', headers } = message;
   return {
     method,
@@ -18,6 +19,7 @@ export function readRequest(message: IncomingMessage): ApiRequest {
     // If a body is not read to its end, the request must not be destroyed, because that would close the connection.
     // `releaseRequest` discards the rest.
     body: method === 'GET' || method === 'HEAD' ? null : message.iterator({ destroyOnReturn: false }),
+    inSlices,
   };
 }
 
@@ -60,6 +62,8 @@ interface SendOptions {
   readonly batch?: ReplyBatch | undefined;
   /** Counts the bytes that wait until clients read them. A server of the user has none, and has its own limits. */
   readonly output?: WaitingOutput | undefined;
+  /** Writes large JSON in slices. Default: a queue of its own. */
+  readonly work?: WorkQueue;
   /** The interval between two comments in an event stream, in milliseconds. Default: 15 seconds. */
   readonly commentMs?: number;
 }
@@ -75,7 +79,7 @@ const PIECE_BYTES = 64 * 1024;
 export async function sendReply(
   response: ServerResponse,
   { status, headers, body }: AnyReply,
-  { batch, output, commentMs = COMMENT_MS }: SendOptions = {},
+  { batch, output, work = new WorkQueue(), commentMs = COMMENT_MS }: SendOptions = {},
 ): Promise<void> {
   if (isCut({ status })) {
     // The log shows this status. No client gets it.
@@ -92,6 +96,11 @@ export async function sendReply(
     else response.end(body);
     return;
   }
+  if (body instanceof JsonBody) {
+    if (response.req.method === 'HEAD') response.end();
+    else await sendJson(response, body, output, work);
+    return;
+  }
   // An event stream may be silent for a long time. Its headers are sent at once, so that the client knows that the
   // stream is open.
   response.setTimeout(0);
@@ -106,6 +115,28 @@ export async function sendReply(
   } finally {
     clearInterval(timer);
   }
+}
+
+/** Writes each piece of large JSON when the client has taken the earlier ones, and lets others run in between. */
+async function sendJson(
+  response: ServerResponse,
+  body: JsonBody,
+  output: WaitingOutput | undefined,
+  work: WorkQueue,
+): Promise<void> {
+  const pieces = body.pieces();
+  let remainingBytes = body.byteLength;
+  // The texts of the value are those of the stored mail, which is counted elsewhere, until that has been removed.
+  const countHeldBytes = () => (body.isAlone() ? Math.max(0, remainingBytes) : 0);
+  for (;;) {
+    const next = await work.next(pieces, () => response.destroyed);
+    if (!next) return;
+    if (next.done) break;
+    const piece = Buffer.from(next.value);
+    remainingBytes -= piece.length;
+    if (!(await sendPiece(response, piece, output, countHeldBytes))) return;
+  }
+  response.end();
 }
 
 /**
@@ -152,7 +183,7 @@ async function sendPiece(
   response: ServerResponse,
   piece: Uint8Array,
   output: WaitingOutput | undefined,
-  heldBytes: number,
+  heldBytes: number | (() => number),
 ): Promise<boolean> {
   response.write(piece);
   // A response has no socket while it waits for the replies before it.

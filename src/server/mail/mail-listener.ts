@@ -7,6 +7,7 @@ import type { Intake } from '../intake.ts';
 import { createListener, type Listener } from '../listener.ts';
 import { fileProblem, readRegularFile } from '../regular-file.ts';
 import type { WaitingOutput } from '../waiting-output.ts';
+import type { WorkQueue } from '../work-queue.ts';
 
 /** The certificate of the mail servers, its key, and the TLS context of Node that contains both. */
 export type MailTls = { readonly cert: Buffer; readonly key: Buffer; readonly context: SecureContext };
@@ -64,6 +65,8 @@ function createTlsError(subject: string, option: string, describe: NonNullable<O
 export interface MailServerSettings {
   readonly intake: Intake;
   readonly output: WaitingOutput;
+  /** Runs the long work of all connections in slices. */
+  readonly work: WorkQueue;
   readonly tls: MailTls | undefined;
   /** Whether a login needs TLS. */
   readonly tlsRequired: boolean;

@@ -20,10 +20,10 @@ type CreateServer = (internals: MailboxInternals, settings: MailServerSettings) 
 /** Starts the servers that have a port. The code of a server is loaded only if the server is started. */
 export async function startMailServers(
   internals: MailboxInternals,
-  { host, intake, output, smtpPort, imapPort, tlsCert, tlsKey, tlsRequired }: MailServersSettings,
+  { host, intake, output, work, smtpPort, imapPort, tlsCert, tlsKey, tlsRequired }: MailServersSettings,
 ): Promise<MailServers> {
   const tls = await readMailTls(tlsCert, tlsKey);
-  const settings = { intake, output, tls, tlsRequired };
+  const settings = { intake, output, work, tls, tlsRequired };
   const servers: Listener[] = [];
   const close = () => Promise.all(servers.map((server) => server.close()));
   const start = async (name: 'smtp' | 'imap', wantedPort: number | undefined, load: () => Promise<CreateServer>) => {

@@ -1,7 +1,8 @@
 import type { Mask } from '../../contract/mask.ts';
 import { formsOf, type OpenApiOperation, operationsIn } from '../../contract/openapi/document.ts';
 import type { ControlClient } from '../../control/table/client.ts';
-import { ABOUT_MAIL, type Offer } from './protocol.ts';
+import { CONTROL_TABLE, fieldsOf } from '../../control/table/table.ts';
+import { ABOUT_MAIL, findUnknownArgument, type Offer } from './protocol.ts';
 
 type CallId =
   | 'createSandbox'
@@ -64,6 +65,8 @@ export function offerControl(url: string, client: ControlClient, mask: Mask): Of
     listTools: () => describeTools(client),
     callTool(name, given) {
       const tool = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined;
+      const problem = tool && findUnknownArgument(name, given, argumentsOf(tool));
+      if (problem !== undefined) return Promise.resolve({ content: [{ type: 'text', text: problem }], isError: true });
       // A refused call is a result and not an error of the protocol, so that the language model sees the reason.
       return (
         tool &&
@@ -118,6 +121,12 @@ async function describeTools(client: ControlClient): Promise<Fields[]> {
   });
 }
 
+/** Returns the names of the arguments of a tool: the parameters, and the fields of all forms of the body. */
+function argumentsOf({ call }: Tool): readonly string[] {
+  const row = CONTROL_TABLE.find(({ id }) => id === call);
+  return row ? [...Object.keys(row.params?.shape ?? {}), ...fieldsOf(row)] : [];
+}
+
 /** Returns one schema for the parameters and the body of a call. The schema has the fields of all forms of the body. */
 function inputSchemaOf({ parameters = [], requestBody }: Partial<OpenApiOperation> = {}): Fields {
   const forms = formsOf(requestBody?.content[JSON_TYPE]?.schema ?? {});
@@ -128,6 +137,7 @@ function inputSchemaOf({ parameters = [], requestBody }: Partial<OpenApiOperatio
       ...Object.fromEntries(parameters.map(({ name, schema, description }) => [name, { ...schema, description }])),
       ...Object.assign({}, ...forms.toReversed().map(({ properties }) => properties)),
     },
+    additionalProperties: false,
     required: [...pathNames, ...(forms.length === 1 ? ((forms[0]?.required ?? []) as readonly string[]) : [])],
   };
 }

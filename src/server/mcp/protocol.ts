@@ -1,5 +1,6 @@
 import { parseForeignJson } from '../../basics/foreign-json.ts';
 import { isNestedDeeper } from '../../basics/json-depth.ts';
+import { findNearest } from '../../basics/nearest.ts';
 import { NAME, VERSION } from '../../basics/version.ts';
 import { isObject } from '../../fixture/fixture-part.ts';
 
@@ -35,6 +36,16 @@ export interface Resources {
   list(): readonly Fields[];
   /** Reads a document; `undefined` if there is no document with this URI. */
   read(uri: string): Promise<Fields> | undefined;
+}
+
+/** Returns a sentence if a tool has no argument with a given name; otherwise `undefined`. */
+export function findUnknownArgument(tool: string, given: Fields, known: readonly string[]): string | undefined {
+  const unknown = Object.keys(given).find((name) => !known.includes(name));
+  if (unknown === undefined) return undefined;
+  const [similar] = findNearest(unknown, known);
+  const hint = similar === undefined ? '' : ` Did you mean ${similar}?`;
+  const takes = known.length === 0 ? 'it takes none' : `it takes ${known.join(', ')}`;
+  return `The tool ${tool} has no argument ${JSON.stringify(unknown.slice(0, 100))}; ${takes}.${hint}`;
 }
 
 /** The reply to a message, and the HTTP status with which it is sent. */

@@ -1,3 +1,4 @@
+import { isLongJson } from '../../basics/json-pieces.ts';
 import { createSilentReader } from '../../contract/behaviours.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { createControlClient } from '../../control/table/client.ts';
@@ -7,7 +8,7 @@ import type { MailboxInternals } from '../../mailbox/mailbox.ts';
 import { findPrincipal, readKey } from '../../service/access/principal.ts';
 import type { ApiRequest, ApiResult } from '../../service/pipeline/exchange.ts';
 import { readBody } from '../../service/pipeline/parse-input.ts';
-import { jsonReply } from '../../service/pipeline/reply.ts';
+import { JsonBody, jsonReply } from '../../service/pipeline/reply.ts';
 import { offerControl } from './control-tools.ts';
 import { offerOperations } from './operation-tools.ts';
 import { answerMessage, type Offer } from './protocol.ts';
@@ -45,9 +46,9 @@ export async function serveControl(
   );
 }
 
-function offerToKey({ service, handle }: MailboxInternals, { query }: ApiRequest, key: string): Offer {
+function offerToKey({ service, handle }: MailboxInternals, { query, inSlices }: ApiRequest, key: string): Offer {
   const principal = findPrincipal(service.worlds, key);
-  return offerOperations({ service, handle, key, principal, hasAllTools: query.get('tools') === 'all' });
+  return offerOperations({ service, handle, inSlices, key, principal, hasAllTools: query.get('tools') === 'all' });
 }
 
 /** Returns a key of the inbox with this address. */
@@ -68,5 +69,6 @@ async function serve(request: ApiRequest, offer: Offer): Promise<ApiResult> {
   if (body === 'too-large') throw new ApiError('PAYLOAD_TOO_LARGE', 'The message is too large.');
   const text = typeof body === 'string' ? '' : new TextDecoder().decode(body);
   const { status, reply } = await answerMessage(text, offer);
-  return { reply: jsonReply(status, reply) };
+  if (!isLongJson(reply)) return { reply: jsonReply(status, reply) };
+  return { reply: { status, headers: { 'content-type': 'application/json' }, body: new JsonBody(reply) } };
 }

@@ -12,6 +12,8 @@ export interface Context<Id extends OperationId = OperationId> extends Omit<Mail
   readonly world: Context<Id>['principal']['world'];
   /** The tenants that the caller can reach. The operator can reach every tenant. */
   readonly worlds: TierOf<Id> extends 'operator' ? Worlds : ReachableWorlds;
+  /** How long the bodies of a list may be together, if the request says so. */
+  readonly maxBodiesLength: number | undefined;
 }
 
 /** The validated input of an operation. */

@@ -55,11 +55,11 @@ function checkRepliedMessage({ world, readBehaviour }: LookupContext, inboxId: s
 }
 
 export const listDrafts: Run<'listDrafts'> = (context, { params, query }) => {
-  const { world, readBehaviour, assume } = context;
+  const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const all = world.drafts.by('inboxId', inbox.id);
   const { rows, pagination } = paginate(all, query, readBehaviour, 'drafts.list.order');
-  const drafts = limitBodies(rows, assume).map(showDraft);
+  const drafts = limitBodies(rows, context).map(showDraft);
   return { body: readBehaviour('drafts.list.reply') === 'drafts' ? { drafts } : { drafts, pagination } };
 };
 

@@ -18,12 +18,12 @@ import type { Input, Run } from './context.ts';
 import { DELETE_BODY, limitBodies, paginate, SHOW_PAGE, showAttachment, showMessage, updatedBody } from './replies.ts';
 
 export const listMessages: Run<'listMessages'> = (context, { params, query }) => {
-  const { world, readBehaviour, assume } = context;
+  const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', params.id);
   const messages = world.messageIndex.list([inbox.id], query.direction ?? 'visible');
   const { rows, pagination } = paginate(messages, query, readBehaviour);
   return {
-    body: { messages: limitBodies(rows, assume).map((row) => showMessage(world, row, readBehaviour)), pagination },
+    body: { messages: limitBodies(rows, context).map((row) => showMessage(world, row, readBehaviour)), pagination },
   };
 };
 

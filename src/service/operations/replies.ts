@@ -6,6 +6,7 @@ import type { SliceableList } from '../../world/store/entries.ts';
 import type { AttachmentRow, MessageRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import { snippetOf } from '../mail/snippet.ts';
+import type { Context } from './context.ts';
 
 /** Returns a message as clients see it. */
 export function showMessage(world: World, message: MessageRow, readBehaviour: ReadBehaviour): ReplyOf<'getMessage'> {
@@ -58,7 +59,7 @@ export function showAttachment({ id, filename, contentType, sizeBytes }: Attachm
   return { id, filename, contentType, sizeBytes };
 }
 
-/** The maximum total length of all bodies of one reply, in characters of JSON. */
+/** The maximum total length of all bodies of one reply, in characters of JSON, unless the request has a lower one. */
 const MAX_TOTAL_LENGTH = 16 * 1024 * 1024;
 
 /** The length to which a body is shortened when the total is exceeded, in characters. */
@@ -66,6 +67,9 @@ const CUT_LENGTH = 1000;
 
 /** The maximum number of JSON characters that encode one character of text. */
 const MAX_ESCAPED_LENGTH = 6;
+
+/** The context of an operation on a tenant. */
+type WorldContext = Pick<Context<'listMessages'>, 'world' | 'readBehaviour' | 'assume' | 'maxBodiesLength'>;
 
 /** A message or a draft. */
 interface WithBodies {
@@ -77,15 +81,27 @@ interface WithBodies {
  * Shortens bodies if all of them together would make the reply too large. The first items stay complete; only later
  * items are shortened.
  */
-export function limitBodies<Item extends WithBodies>(items: readonly Item[], assume: Assume): readonly Item[] {
+export function limitBodies<Item extends WithBodies>(
+  items: readonly Item[],
+  { world, assume, maxBodiesLength = MAX_TOTAL_LENGTH }: WorldContext,
+): readonly Item[] {
   const lengthOf = ({ plainBody, htmlBody }: Item) => (plainBody?.length ?? 0) + (htmlBody?.length ?? 0);
   const characters = items.reduce((sum, item) => sum + lengthOf(item), 0);
-  if (characters * MAX_ESCAPED_LENGTH <= MAX_TOTAL_LENGTH) return items;
-  let remainingLength = MAX_TOTAL_LENGTH;
+  if (characters * MAX_ESCAPED_LENGTH <= maxBodiesLength) return items;
+  let remainingLength = maxBodiesLength;
   return items.map((item) => {
-    if (remainingLength > 0) remainingLength -= JSON.stringify([item.plainBody, item.htmlBody]).length;
+    if (remainingLength > 0) remainingLength -= lengthInJson(item, world);
     return remainingLength > 0 ? item : cutBodies(item, assume);
   });
+}
+
+/** Returns the length of the bodies of a row in JSON. It is counted once, because that takes as long as to write them. */
+function lengthInJson(item: WithBodies, { lengthsInJson }: World): number {
+  const known = lengthsInJson.get(item);
+  if (known !== undefined) return known;
+  const { length } = JSON.stringify([item.plainBody, item.htmlBody]);
+  lengthsInJson.set(item, length);
+  return length;
 }
 
 function cutBodies<Item extends WithBodies>(item: Item, assume: Assume): Item {
@@ -134,13 +150,9 @@ function countThread({ messageIndex }: World, { inboxId, threadId }: MessageRow)
 }
 
 /** Returns complete messages. If they are grouped by thread, each has the number of messages in its thread. */
-function showWholeMessages(
-  world: World,
-  { rows, pagination }: MessagePage,
-  { readBehaviour, assume }: BehaviourReader,
-  isGrouped: boolean,
-) {
-  const messages = limitBodies(rows, assume).map((message) => ({
+function showWholeMessages(world: World, { rows, pagination }: MessagePage, context: WorldContext, isGrouped: boolean) {
+  const { readBehaviour } = context;
+  const messages = limitBodies(rows, context).map((message) => ({
     ...showMessage(world, message, readBehaviour),
     ...(isGrouped && { messageCount: countThread(world, message).threadCount }),
   }));

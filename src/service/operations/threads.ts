@@ -25,7 +25,7 @@ function summarise({ first, last, messageCount, unreadCount }: Thread) {
 
 /** Returns a thread with all its messages, including deleted ones. */
 export const getThread: Run<'getThread'> = (context, { params: { id, threadId } }) => {
-  const { world, readBehaviour, assume } = context;
+  const { world, readBehaviour } = context;
   const inbox = findInScope(context, 'inboxes', id);
   const thread = world.messageIndex.thread(inbox.id, threadId);
   if (!thread) {
@@ -33,6 +33,6 @@ export const getThread: Run<'getThread'> = (context, { params: { id, threadId } 
       scopeOfInbox(anyWorld, anyWorld.messageIndex.inboxOfThread(threadId)),
     );
   }
-  const messages = limitBodies(thread.messages(), assume).map((row) => showMessage(world, row, readBehaviour));
+  const messages = limitBodies(thread.messages(), context).map((row) => showMessage(world, row, readBehaviour));
   return { body: { threadId, messageCount: messages.length, messages } };
 };

@@ -9,7 +9,7 @@ import type { RequestFault } from '../../world/request-fault.ts';
 import type { World } from '../../world/store/world.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { Principal } from '../access/principal.ts';
-import { type AnyReply, type ApiReply, toErrorReply } from './reply.ts';
+import { type AnyReply, type ApiReply, type RunInSlices, toErrorReply } from './reply.ts';
 import type { Service } from './service.ts';
 
 /**
@@ -45,6 +45,8 @@ export class Exchange extends RecordingReader {
   read: readonly string[] = [];
   /** The origin of the entries that the request causes. It becomes the entry of the request. */
   readonly origin: Origin = {};
+  /** The value that the operation replied with; `undefined` if a fault has replaced the reply. */
+  shown: unknown;
   reply: ApiReply | undefined;
   /** The duration in milliseconds; 0 until the exchange is finished. */
   durationMs = 0;
@@ -100,6 +102,16 @@ export interface ApiRequest {
   readonly epoch?: number | undefined;
   /** How the request came, if not directly over HTTP: by a tool of the Model Context Protocol. */
   readonly via?: 'mcp';
+  /**
+   * Runs long work of the request in slices. Without it, the whole reply is written at once, as for code in the same
+   * process, which waits for it anyway.
+   */
+  readonly inSlices?: RunInSlices | undefined;
+  /**
+   * How long the bodies of all messages or drafts of one reply may be together, in characters of JSON. Further bodies
+   * are shortened. Default: the limit of the service.
+   */
+  readonly maxBodiesLength?: number | undefined;
   /** Is aborted when the client disconnects. Only a control call that may take long reads it. */
   readonly signal?: AbortSignal;
 }

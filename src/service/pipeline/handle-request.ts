@@ -12,7 +12,7 @@ import { Exchange, isOver, refuse } from './exchange.ts';
 import { parseInput, readBody } from './parse-input.ts';
 import { finishExchange } from './record-exchange.ts';
 import type { ApiReply } from './reply.ts';
-import { ASSUMED_HEADER, isCut, optionsReply, outcomeReply, stripBodyForHead } from './reply.ts';
+import { ASSUMED_HEADER, isCut, JsonBody, measureBody, optionsReply, outcomeReply, stripBodyForHead } from './reply.ts';
 import type { ResolvedOperation } from './resolve-operation.ts';
 import { createRouter, findRow, routeNotFound } from './router.ts';
 import { runWithFaults } from './run-with-faults.ts';
@@ -35,6 +35,9 @@ export async function handleRequest(service: Service, request: ApiRequest): Prom
   let reply: ApiReply;
   try {
     reply = await findReply(service, exchange);
+    if (reply.body instanceof JsonBody && request.inSlices) {
+      reply = await measureBody(reply, reply.body, request.inSlices);
+    }
   } catch (thrown) {
     reply = refuse(exchange, thrown, worlds.environment.report);
   }
@@ -85,7 +88,8 @@ async function findReply(service: Service, exchange: Exchange): Promise<ApiReply
     // 5. Run the operation, and make a reply of its outcome.
     const outcome = runOperation(service, exchange, row.id, input);
     operation.replyAssumptions.forEach(assume);
-    return outcomeReply(row.status, outcome);
+    exchange.shown = outcome.body;
+    return outcomeReply(row.status, outcome, request.inSlices && (() => isOver(worlds, exchange)));
   };
   return faults.isEmpty ? run() : runWithFaults(service, exchange, run);
 }
@@ -156,7 +160,7 @@ function authenticate({ worlds }: Service, exchange: Exchange): Principal {
 /** Runs the function of an operation. What it causes has the request as its origin in the journal. */
 function runOperation(
   { worlds, journals, loops, correspondents }: Service,
-  { principal, readBehaviour, assume, epoch, origin, caused }: Exchange,
+  { request, principal, readBehaviour, assume, epoch, origin, caused }: Exchange,
   id: OperationId,
   input: unknown,
 ): Outcome {
@@ -172,6 +176,7 @@ function runOperation(
     epoch,
     readBehaviour,
     assume,
+    maxBodiesLength: request.maxBodiesLength,
   };
   // `OPERATION_FUNCTIONS` is typed so that each function takes the input of its own operation. TypeScript loses this
   // link when `id` is a union.

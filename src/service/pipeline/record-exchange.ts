@@ -1,3 +1,4 @@
+import { isBytes } from '../../basics/base64.ts';
 import { foldAddress } from '../../basics/domain-name.ts';
 import { performance } from '../../basics/real-timers.ts';
 import type { ApiError } from '../../contract/errors.ts';
@@ -16,7 +17,7 @@ import { findOwner } from '../../world/store/parts.ts';
 import type { World } from '../../world/store/world.ts';
 import { describePrincipal, findKeyId, type Principal, principalOf, sentKey } from '../access/principal.ts';
 import { type ApiRequest, Exchange, type FinishedExchange, isOver, NO_QUERY, type ReceivedBody } from './exchange.ts';
-import { type ApiReply, isCut } from './reply.ts';
+import { type ApiReply, isCut, JsonBody, MAX_KEPT_BYTES } from './reply.ts';
 import type { Service } from './service.ts';
 
 /** The parts of a service that recording a request needs. */
@@ -100,13 +101,15 @@ const SHOWS_THREADS = /\/threads(?:\/|$)/;
  * Finds the ids of the mails that a request named in its path or that its reply shows, and those that a command of IMAP
  * has read. A reply that shows a thread shows all its mails. The ids of other objects may be among the result.
  */
-function findNamedMail(world: World, { protocol, request, row, reply, read }: FinishedExchange): Iterable<string> {
+function findNamedMail(world: World, exchange: FinishedExchange): Iterable<string> {
+  const { protocol, request, row, reply, shown, read } = exchange;
   if (protocol !== 'http') return read;
   if (reply.status < 200 || reply.status >= 300) return NO_IDS;
   const inPath = request.path.match(ID) ?? [];
-  const body = row?.method === 'GET' && SHOWS_MAIL.test(request.path) ? jsonTextOf(reply) : '';
-  if (inPath.length === 0 && body === '') return NO_IDS;
-  const ids = new Set([...inPath, ...(body.match(ID) ?? [])].map((id) => id.toLowerCase()));
+  const showsMail = reply.body !== null && row?.method === 'GET' && SHOWS_MAIL.test(request.path);
+  if (inPath.length === 0 && !showsMail) return NO_IDS;
+  const ids = new Set(inPath.map((id) => id.toLowerCase()));
+  if (showsMail) addIds(shown, ids);
   // A message has the id of its thread, too, but its reply does not show the other mails of the thread.
   if (!SHOWS_THREADS.test(request.path)) return ids;
   const [inboxId = ''] = ids;
@@ -114,12 +117,20 @@ function findNamedMail(world: World, { protocol, request, row, reply, read }: Fi
   return [...ids, ...inThreads.map(({ id }) => id)];
 }
 
-function jsonTextOf({ body, headers }: ApiReply): string {
-  if (typeof body === 'string') return body;
-  return body && headers['content-type']?.startsWith('application/json') ? new TextDecoder().decode(body) : '';
+/** Adds each text of a value that is an id. The value is searched, and not its JSON, which can be very long. */
+function addIds(value: unknown, ids: Set<string>): void {
+  if (typeof value === 'string') {
+    if (value.length === ID_LENGTH && value.search(ID) === 0) ids.add(value.toLowerCase());
+  } else if (Array.isArray(value)) {
+    for (const item of value) addIds(item, ids);
+  } else if (typeof value === 'object' && value !== null && !isBytes(value)) {
+    for (const field of Object.values(value)) addIds(field, ids);
+  }
 }
 
-/** Matches the ids in a path or in a body. */
+const ID_LENGTH = 36;
+
+/** Matches the ids in a path or in a text. */
 const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
 
 /** The kinds of rows that a path can name. */
@@ -157,9 +168,6 @@ function messagesOf(entries: readonly Entry[]): string[] {
 /** The maximum number of bytes in UTF-8 for one UTF-16 code unit. */
 const MAX_BYTES_PER_CHARACTER = 3;
 
-/** Maximum size of a body that is kept, in bytes. */
-const MAX_KEPT_BYTES = 16 * 1024;
-
 /**
  * Returns why a request was refused; null if it was not. If a fault decided the reply, the fault is the reason.
  * Otherwise, the service gives the reason.
@@ -190,10 +198,12 @@ function isSmall(body: string | Uint8Array | null): boolean {
 
 /** Returns a reply; of a large body, only the start, and the size of the whole body. */
 function keepReply(reply: ApiReply): Pick<KeptRequest, 'reply' | 'replyBytes'> {
-  if (isSmall(reply.body)) return { reply, replyBytes: undefined };
-  const bytes = typeof reply.body === 'string' ? new TextEncoder().encode(reply.body) : reply.body;
-  const body = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));
-  return { reply: { ...reply, body }, replyBytes: bytes?.byteLength };
+  const { status, headers, body } = reply;
+  if (body instanceof JsonBody) return { reply: { status, headers, body: body.start }, replyBytes: body.byteLength };
+  if (isSmall(body)) return { reply: { status, headers, body }, replyBytes: undefined };
+  const bytes = typeof body === 'string' ? new TextEncoder().encode(body) : body;
+  const start = bytes && new Uint8Array(bytes.subarray(0, MAX_KEPT_BYTES));
+  return { reply: { status, headers, body: start }, replyBytes: bytes?.byteLength };
 }
 
 /** A command of SMTP or IMAP that the journal shows. */

@@ -1,5 +1,7 @@
 import { isBytes } from '../../basics/base64.ts';
+import { isLongJson, toJsonPieces } from '../../basics/json-pieces.ts';
 import { byteLengthOf } from '../../basics/text.ts';
+import type { Work } from '../../basics/work.ts';
 import type { BehaviourReader } from '../../contract/behaviours.ts';
 import { type ApiError, INVENTED_CODES, INVENTED_STATUSES } from '../../contract/errors.ts';
 import type { Outcome } from '../operations/context.ts';
@@ -8,8 +10,67 @@ import type { Outcome } from '../operations/context.ts';
 export interface ApiReply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** Text or bytes. JSON stays text until it is sent: a server can write it together with the headers. */
-  readonly body: string | Uint8Array<ArrayBuffer> | null;
+  /**
+   * Text or bytes. JSON stays text until it is sent: a server can write it together with the headers. Only a request
+   * with `inSlices` gets a {@link JsonBody}.
+   */
+  readonly body: string | Uint8Array<ArrayBuffer> | JsonBody | null;
+}
+
+/** Runs work in slices, so that others are served meanwhile, and returns its result. */
+export type RunInSlices = <Result>(work: Work<Result>) => Promise<Result>;
+
+/** How much of the beginning of a large body is kept for the journal, in bytes. */
+export const MAX_KEPT_BYTES = 16 * 1024;
+
+/**
+ * A large body of JSON. It is written piece by piece as the client takes it, so that others are served meanwhile, and
+ * so that its text is never in memory as a whole.
+ */
+export class JsonBody {
+  /** The size in UTF-8, in bytes, and the first of these bytes. Both are empty until the body is measured. */
+  byteLength = 0;
+  start: Uint8Array<ArrayBuffer> = new Uint8Array();
+  readonly value: unknown;
+  /** Whether nobody else has the texts of the value any more, so that they are in memory for this body only. */
+  readonly isAlone: () => boolean;
+
+  constructor(value: unknown, isAlone: () => boolean = () => false) {
+    this.value = value;
+    this.isAlone = isAlone;
+  }
+
+  /** Writes the body once more, from its beginning. */
+  pieces(): Generator<string, void> {
+    return toJsonPieces(this.value);
+  }
+
+  /** Returns the text of the body, unless it is very large. */
+  *textIfShort(): Work<string | undefined> {
+    let text = '';
+    for (const piece of this.pieces()) {
+      text += piece;
+      if (text.length > MAX_TEXT_LENGTH) return undefined;
+      yield;
+    }
+    return text;
+  }
+
+  /**
+   * Writes the body once, to find its size and its beginning. If it is not very large, returns its text, so that nobody
+   * has to write it again; otherwise `undefined`.
+   */
+  *measure(): Work<string | undefined> {
+    let text: string | undefined = '';
+    this.byteLength = 0;
+    for (const piece of this.pieces()) {
+      if (this.byteLength === 0) this.start = encoder.encode(piece).slice(0, MAX_KEPT_BYTES);
+      this.byteLength += byteLengthOf(piece);
+      if (text !== undefined) text = text.length + piece.length > MAX_TEXT_LENGTH ? undefined : text + piece;
+      yield;
+    }
+    return text;
+  }
 }
 
 /** A reply whose body may also be a stream. */
@@ -76,7 +137,12 @@ export function streamReply(
   texts: AsyncIterable<string | Uint8Array<ArrayBuffer>>,
   contentType: string,
 ): AnyReply {
-  const iterator = texts[Symbol.asyncIterator]();
+  return { status, headers: { 'content-type': contentType, 'cache-control': 'no-store' }, body: toStream(texts) };
+}
+
+/** Creates a stream of texts, each of which is read when the reader of the stream wants it. */
+function toStream(texts: AsyncIterable<string | Uint8Array<ArrayBuffer>> | Iterable<string>) {
+  const iterator = Symbol.asyncIterator in texts ? texts[Symbol.asyncIterator]() : texts[Symbol.iterator]();
   const source: UnderlyingDefaultSource<Uint8Array<ArrayBuffer>> = {
     async pull(controller) {
       const { done, value } = await iterator.next();
@@ -88,8 +154,7 @@ export function streamReply(
     },
   };
   // There is no buffer, so that no text is created for a client that does not read, or that sent HEAD.
-  const body = new ReadableStream(source, { highWaterMark: 0 });
-  return { status, headers: { 'content-type': contentType, 'cache-control': 'no-store' }, body };
+  return new ReadableStream(source, { highWaterMark: 0 });
 }
 
 /** Creates the reply to OPTIONS: the methods that a path supports, without a body. */
@@ -97,9 +162,35 @@ export function optionsReply(allow: string): ApiReply {
   return { status: 204, headers: { allow }, body: null };
 }
 
-/** Creates the reply for an operation's outcome: bytes are sent unchanged, anything else as JSON. */
-export function outcomeReply(defaultStatus: number, { status = defaultStatus, body, headers }: Outcome): ApiReply {
-  return isBytes(body) ? bytesReply(status, body, headers) : jsonReply(status, body, headers);
+/**
+ * Creates the reply for an operation's outcome: bytes are sent unchanged, anything else as JSON. With `isAlone`, large
+ * JSON becomes a {@link JsonBody}, which has to be finished by `measureBody`.
+ */
+export function outcomeReply(
+  defaultStatus: number,
+  { status = defaultStatus, body, headers }: Outcome,
+  isAlone?: () => boolean,
+): ApiReply {
+  if (isBytes(body)) return bytesReply(status, body, headers);
+  if (!isAlone || !isLongJson(body)) return jsonReply(status, body, headers);
+  return { status, headers: { 'content-type': 'application/json', ...headers }, body: new JsonBody(body, isAlone) };
+}
+
+/** Writes the body of a reply in slices, and adds its size to the headers. It becomes a text if it is not very large. */
+export async function measureBody(reply: ApiReply, body: JsonBody, runInSlices: RunInSlices): Promise<ApiReply> {
+  const text = await runInSlices(body.measure());
+  // The size stands where `jsonReply` writes it.
+  const { 'content-type': type = '', ...headers } = reply.headers;
+  return {
+    status: reply.status,
+    headers: { 'content-type': type, 'content-length': String(body.byteLength), ...headers },
+    body: text ?? body,
+  };
+}
+
+/** Returns a body in a form that `Response` takes. */
+export function toResponseBody(body: AnyReply['body']): Exclude<AnyReply['body'], JsonBody> {
+  return body instanceof JsonBody ? toStream(body.pieces()) : body;
 }
 
 /** Removes the body of a reply to HEAD. Status and headers stay as for GET. */

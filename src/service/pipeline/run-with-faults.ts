@@ -59,9 +59,11 @@ function applyFault(faults: readonly RequestFault[], exchange: Exchange, runOper
   if (!fault) return runOperation();
   // If the operation does not run, the fault has a status or cuts the connection.
   const original = fault.effect === 'applied' ? runOperation() : CUT_REPLY;
-  if (fault.kind === 'cut') return CUT_REPLY;
   const { status = original.status, body } = fault;
-  const reply = body === undefined && fault.status === undefined ? original : createFaultReply(status, body, exchange);
+  const isReplaced = fault.kind === 'cut' || body !== undefined || fault.status !== undefined;
+  if (isReplaced) exchange.shown = undefined;
+  if (fault.kind === 'cut') return CUT_REPLY;
+  const reply = isReplaced ? createFaultReply(status, body, exchange) : original;
   return { ...reply, headers: { ...reply.headers, ...fault.headers } };
 }
 

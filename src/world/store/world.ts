@@ -111,6 +111,8 @@ export interface World extends Database, Owner {
   readonly rowsAtStart: WorldSnapshot | undefined;
   /** Sets the rows with which the present epoch began. */
   markStart(snapshot: WorldSnapshot): void;
+  /** The lengths of the bodies of messages and drafts, as JSON, by their rows, which never change. */
+  readonly lengthsInJson: WeakMap<object, number>;
   /** Removes every key and address of the world from the indexes, and its mail from the size of all mail. */
   close(): void;
 }
@@ -150,6 +152,7 @@ export function createWorld(tenant: TenantRow, shared: Shared, realEnvironment: 
     get rowsAtStart() {
       return rowsAtStart;
     },
+    lengthsInJson: new WeakMap(),
     markStart(snapshot) {
       rowsAtStart = snapshot;
     },

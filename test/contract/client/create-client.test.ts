@@ -146,7 +146,7 @@ describe('the client', () => {
       const { support } = mailbox.ids.acme.workspaces;
       await expect(client.deleteWorkspaceKey(support, name)).rejects.toThrow(
         new TypeError(
-          `The method deleteWorkspaceKey cannot send "${name}" as its key_id, because a URL with it leads to another path.`,
+          `The key_id of the method deleteWorkspaceKey must not be "${name}", because a URL with it leads to another path.`,
         ),
       );
       expect(mailbox.requests()).toEqual([]);
@@ -156,7 +156,7 @@ describe('the client', () => {
   test('a wrong argument is an error that names the method and the argument', async () => {
     const client = createMailbox().client('k') as unknown as Record<string, (...input: unknown[]) => Promise<unknown>>;
     await expect(client.getMessage?.('1')).rejects.toThrow(
-      new TypeError('The method getMessage takes a text as its messageId, not undefined.'),
+      new TypeError('The messageId of the method getMessage must be a text, not undefined.'),
     );
     expect(() => createClient({ baseUrl: '/v1' })).toThrow(
       new TypeError('The option baseUrl of createClient must be an absolute URL, not "/v1".'),

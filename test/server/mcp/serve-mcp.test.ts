@@ -98,6 +98,78 @@ test('refusals and faults are results that a language model sees', async (test) 
   await expect(call('createWebhook')).rejects.toThrow(/There is no tool/);
 });
 
+test('every tool refuses an argument that it does not have', async (test) => {
+  const { server, keys, mailbox } = await start(test);
+  const key = { 'X-API-Key': keys.acme.tenant };
+  const urls = [`${server.url}/mcp?tools=all`, `${server.url}/__mock/mcp`];
+  const ask = async (url: string, method: string, params = {}) =>
+    (await (await post(url, { jsonrpc: '2.0', id: 1, method, params }, key)).json()).result;
+  for (const url of urls) {
+    const { tools } = await ask(url, 'tools/list');
+    expect(tools.length).toBeGreaterThan(5);
+    for (const { name, inputSchema } of tools) {
+      expect([name, inputSchema.additionalProperties]).toEqual([name, false]);
+      const result = await ask(url, 'tools/call', { name, arguments: { limitt: 1 } });
+      expect([name, result.isError, result.content[0].text]).toEqual([
+        name,
+        true,
+        expect.stringMatching(new RegExp(`^The tool ${name} has no argument "limitt"; it takes `)),
+      ]);
+      // What the schema names is not refused as unknown.
+      const { properties } = inputSchema;
+      const known = Object.fromEntries(Object.keys(properties).map((each) => [each, null]));
+      expect(JSON.stringify(await ask(url, 'tools/call', { name, arguments: known }))).not.toContain('has no argument');
+    }
+  }
+  expect(mailbox.requests().map(({ ignored }) => ignored)).not.toContainEqual(['limitt']);
+});
+
+test('an id that would lead to another call is refused, in the tools of both kinds', async (test) => {
+  const { server, keys, mailbox } = await start(test);
+  const tenant = { 'X-API-Key': keys.acme.tenant };
+  for (const id of ['.', '..', '', 'a\ud800', 5, null, ['..'], { toString: 1 }]) {
+    for (const [path, name] of [
+      ['/mcp?tools=all', 'deleteInbox'],
+      ['/__mock/mcp', 'read_mail'],
+    ]) {
+      const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: { id } } };
+      const { result } = await (await post(`${server.url}${path}`, call, tenant)).json();
+      expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringMatching(/ id .*must /) }] });
+    }
+  }
+  expect(mailbox.requests()).toEqual([]);
+  for (const id of ['%2e%2e', '../..', '/', '\\', '?', '#', '\n']) {
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'deleteInbox', arguments: { id } } };
+    const { result } = await (await post(`${server.url}/mcp?tools=all`, call, tenant)).json();
+    expect(result).toMatchObject({ isError: true });
+  }
+  expect(new Set(mailbox.requests().map(({ operation, status }) => `${operation} ${status}`))).toEqual(
+    new Set(['deleteInbox 404']),
+  );
+});
+
+test('a list that the service sends as a whole comes in pages', async (test) => {
+  const { server, keys } = await start(test);
+  const client = await connect(test, server.url, keys.acme.tenant, '?tools=all');
+  await client.listTools();
+  const list = async (given: Record<string, unknown>) => client.callTool({ name: 'listInboxes', arguments: given });
+  const whole = (await list({})).structuredContent as { inboxes: { id: string }[] };
+  expect(whole.inboxes.length).toBeGreaterThan(1);
+  const pages = [];
+  for (let offset = 0; offset < whole.inboxes.length; offset += 1) {
+    const page = await list({ limit: 1, offset });
+    expect(page.content).toMatchObject([
+      { text: expect.stringContaining(`1 of ${whole.inboxes.length} inboxes, from the offset ${offset}`) },
+      { text: JSON.stringify(page.structuredContent) },
+    ]);
+    pages.push(...(page.structuredContent as typeof whole).inboxes);
+  }
+  expect(pages).toEqual(whole.inboxes);
+  for (const limit of [0, 201, '1', 1.5]) {
+    expect(await list({ limit })).toMatchObject({ isError: true, content: [{ text: /The argument limit is wrong/ }] });
+  }
+});
+
 test('with ?tools=all, a key gets each operation that it may call, and no other', async (test) => {
   const { server, mailbox, keys } = await start(test);
   const { tools } = await (await connect(test, server.url, keys.acme.tenant, '?tools=all')).listTools();

@@ -8,6 +8,7 @@ import { Correspondents } from '../../../src/service/mail/correspondents/corresp
 import { acceptMessage } from '../../../src/service/mail/incoming/accept-message.ts';
 import { LoopGuard } from '../../../src/service/mail/outgoing/loop-guard.ts';
 import { handleRequest } from '../../../src/service/pipeline/handle-request.ts';
+import { toResponseBody } from '../../../src/service/pipeline/reply.ts';
 import { createService } from '../../../src/service/pipeline/service.ts';
 import { createEnvironment } from '../../../src/world/environment.ts';
 import { Faults } from '../../../src/world/faults.ts';
@@ -56,7 +57,7 @@ function startService() {
     return createReply(
       reply.status,
       new Headers(reply.headers),
-      new Uint8Array(await new Response(reply.body).arrayBuffer()),
+      new Uint8Array(await new Response(toResponseBody(reply.body)).arrayBuffer()),
     );
   }
 

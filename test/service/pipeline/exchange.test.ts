@@ -5,6 +5,7 @@ import { parseFixture } from '../../../src/fixture/parse-fixture.ts';
 import { Correspondents } from '../../../src/service/mail/correspondents/correspondents.ts';
 import { LoopGuard } from '../../../src/service/mail/outgoing/loop-guard.ts';
 import { handleRequest } from '../../../src/service/pipeline/handle-request.ts';
+import { toResponseBody } from '../../../src/service/pipeline/reply.ts';
 import { createService } from '../../../src/service/pipeline/service.ts';
 import { createEnvironment } from '../../../src/world/environment.ts';
 import { createFault, type Fault, faultOptions } from '../../../src/world/fault.ts';
@@ -74,7 +75,7 @@ test.for([
 ])('the journal receives the reason that the reply must not reveal: %s', async ([key, reason]) => {
   const { error, reply } = await observe('GET', `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`, key);
   expect(error?.internalReason?.()).toBe(reason);
-  expect(await new Response(reply.body ?? null).json()).toEqual({
+  expect(await new Response(toResponseBody(reply.body)).json()).toEqual({
     error: 'There is no inbox with this id.',
     code: 'NOT_FOUND',
   });

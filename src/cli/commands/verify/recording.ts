@@ -1,3 +1,4 @@
+import { fillPath } from '../../../basics/fill-path.ts';
 import { OPERATIONS, type OperationId } from '../../../contract/operations.ts';
 import { type Reply, VerifyError, type VerifySession } from './verify-session.ts';
 
@@ -81,13 +82,14 @@ export class Recording {
     );
     const record = (result: Pick<Exchange, 'reply' | 'reason'>) =>
       this.exchanges.set(label, { ...rest, key, query, note, label, operation, ...result });
-    const filled = fillPath(path, values);
-    if (filled === undefined) {
+    const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
+    if (names.some((name) => values[name] === undefined)) {
       record({ reason: asked.missing ?? 'what the request is about could not be created' });
       return undefined;
     }
     const sent = METHODS_WITH_BODY.includes(method) ? (body ?? {}) : undefined;
     try {
+      const filled = fillPath(path, (name) => String(values[name]), refuseParameter);
       const reply = await this.session.call(method, filled + query, sent, { key: key.text });
       const isSuccess = reply.status >= 200 && reply.status < 300;
       record({ reply: pick && isSuccess ? { ...reply, body: pick(reply.body) } : reply });
@@ -116,9 +118,6 @@ export class Recording {
   }
 }
 
-/** Fills the parameters of a path; `undefined` if a value is missing. */
-function fillPath(path: string, values: PathValues): string | undefined {
-  const names = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name = '']) => name);
-  if (names.some((name) => values[name] === undefined)) return undefined;
-  return path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+function refuseParameter(name: string, problem: string): VerifyError {
+  return new VerifyError(`the ${name} that the server replied with ${problem}`);
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fillPath, findParameterProblem } from '../../../basics/fill-path.ts';
 
 /** What an experiment needs besides a tenant key. */
 export type Need = 'two tenants' | 'operator' | 'receiver' | 'mail from outside' | 'time';
@@ -190,6 +191,7 @@ export class VerifySession {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const type = text === undefined ? {} : { 'Content-Type': 'application/json' };
     const kind = `${method} ${path.replace(/\?.*/, '').replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '{id}')}`;
+    checkPath(method, path);
     const reason = this.#unanswered.get(kind);
     if (reason !== undefined) throw new VerifyError(reason);
     const init = {
@@ -228,9 +230,9 @@ export class VerifySession {
   #remember(method: string, path: string, key: string, { status, body }: Reply): void {
     if (method === 'DELETE' && status < 300 && this.#created.delete(path)) this.#deleted.add(path);
     const isCreated = method === 'POST' && status < 300 && COLLECTIONS.test(path) && body.existed !== true;
-    const name = nameInPath(path, body);
-    if (!isCreated || typeof name !== 'string') return;
-    this.#created.set(`${path}/${name}`, { key, experimentName: this.experimentName });
+    const [created] = pathsOf(path, body);
+    if (!isCreated || created === undefined) return;
+    this.#created.set(created, { key, experimentName: this.experimentName });
   }
 
   /**
@@ -417,13 +419,28 @@ const collectionOf = (path: string) => path.slice(0, path.lastIndexOf('/'));
 /** The paths of the items that a list shows. */
 function pathsIn(collection: string, body: Reply['body']): string[] {
   const list: unknown[] = Object.values(body ?? {}).find(Array.isArray) ?? [];
-  return list.flatMap((item) => {
-    const name = nameInPath(collection, item);
-    return typeof name === 'string' ? [`${collection}/${name}`] : [];
-  });
+  return list.flatMap((item) => pathsOf(collection, item));
 }
 
-/** What names an object in its path: the id, or the name of a domain. */
-function nameInPath(collection: string, object: Reply['body']): unknown {
-  return collection.endsWith('domains') ? (object?.domain?.domain ?? object?.domain) : object?.id;
+/**
+ * Returns the path of an object, in a list. The list is empty if the server has replied with an id that cannot be in a
+ * path: at the end, the run would delete something that it has not created.
+ */
+function pathsOf(collection: string, object: Reply['body']): string[] {
+  // An object has its id in its path, or the name of its domain.
+  const name = collection.endsWith('domains') ? (object?.domain?.domain ?? object?.domain) : object?.id;
+  return findParameterProblem(name) === undefined ? [fillPath(`${collection}/{name}`, () => name)] : [];
+}
+
+/**
+ * Checks the path of a request, in which ids that the server has replied with can stand. @throws {VerifyError} if the
+ * URL would lead to another path.
+ */
+function checkPath(method: string, path: string): void {
+  const [given = ''] = path.split('?');
+  // One experiment reads a path that ends with a slash. An empty id would look the same.
+  const withoutQuery = method === 'GET' ? given.replace(/\/$/, '') : given;
+  const isWhole = /^(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[^/\\#\s\p{C}]+)+$/iu.test(withoutQuery);
+  if (isWhole) return;
+  throw new VerifyError(`${method} ${JSON.stringify(path.slice(0, 200))} was not sent, because an id in it is no id`);
 }

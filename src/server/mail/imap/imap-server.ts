@@ -37,7 +37,7 @@ const MAX_CLIENTS = 1_000;
 
 /** Creates a server over which IMAP clients read and change the mail of inboxes. */
 export function createImapServer(internals: MailboxInternals, settings: MailServerSettings): Listener {
-  const context = createImapContext(internals);
+  const context = createImapContext(internals, settings.work);
   /** The clients whose connections have not ended, the oldest first. */
   const clients = new Set<ImapClient>();
   const listener = createMailListener(settings.tls, (socket, isSecure) => {

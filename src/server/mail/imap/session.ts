@@ -15,8 +15,8 @@ import { canonicalAddress, type World } from '../../../world/store/world.ts';
 import { WorkQueue } from '../../work-queue.ts';
 import { type Command, parseCommand } from './parse-command.ts';
 
-/** Creates the context that all sessions of a server share. */
-export function createImapContext({ service, environment, report }: MailboxInternals) {
+/** Creates the context that all sessions of a server share. `queue` runs the long work of all protocols. */
+export function createImapContext({ service, environment, report }: MailboxInternals, queue = new WorkQueue()) {
   let lastValidity = 0;
   /** Returns a UIDVALIDITY that was not used before. */
   const nextUidValidity = () => {
@@ -30,7 +30,7 @@ export function createImapContext({ service, environment, report }: MailboxInter
     report,
     nextUidValidity,
     /** Runs the long commands of all sessions. */
-    queue: new WorkQueue(),
+    queue,
     /** The mails that the sessions have read last. */
     openMails: new OpenMails(),
     openInbox: ({ world, inboxId }: InboxPrincipal) => inboxesOf(world).open(inboxId),
