@@ -66,6 +66,7 @@ const DECODERS: readonly Decoder[] = [
   decodeEntities,
   decodeQuotedPrintable,
   decodeEncodedWords,
+  decodeUtf8,
 ];
 
 function decodePercent(text: string): Decoded | undefined {
@@ -126,6 +127,13 @@ function decodeEncodedWords(text: string): Decoded | undefined {
         : encoded
             .replaceAll('_', ' ')
             .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+  );
+}
+
+/** Decodes UTF-8 in a text with a character for each byte, as the other decoders return it. */
+function decodeUtf8(text: string): Decoded | undefined {
+  return replaceAll(text, /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/g, ([found]) =>
+    new TextDecoder().decode(Uint8Array.from(found, (byte) => byte.charCodeAt(0))),
   );
 }
 
