@@ -115,12 +115,12 @@ function decodeQuotedPrintable(text: string): Decoded | undefined {
   );
 }
 
-/** Decodes the encoded words of header fields (RFC 2047). The white space between two of them is no part of the text. */
+/** Decodes the encoded words of header fields (RFC 2047). The white space between two of them is no part of the text; in a form it is `+`. */
 function decodeEncodedWords(text: string): Decoded | undefined {
   if (!text.includes('=?')) return undefined;
   return replaceAll(
     text,
-    /=\?[^?\s]{1,80}\?([bq])\?([^?\s]*)\?=(?:\s{1,80}(?==\?))?/gi,
+    /=\?[^?\s]{1,80}\?([bq])\?([^?\s]*)\?=(?:[\s+]{1,80}(?==\?))?/gi,
     ([, encoding, encoded = '']) =>
       encoding?.toLowerCase() === 'b'
         ? decodeBase64Text(encoded)
