@@ -66,6 +66,7 @@ const DECODERS: readonly Decoder[] = [
   decodeEntities,
   decodeQuotedPrintable,
   decodeEncodedWords,
+  decodeUtf8,
 ];
 
 function decodePercent(text: string): Decoded | undefined {
@@ -114,18 +115,25 @@ function decodeQuotedPrintable(text: string): Decoded | undefined {
   );
 }
 
-/** Decodes the encoded words of header fields (RFC 2047). The white space between two of them is no part of the text. */
+/** Decodes the encoded words of header fields (RFC 2047). The white space between two of them is no part of the text; in a form it is `+`. */
 function decodeEncodedWords(text: string): Decoded | undefined {
   if (!text.includes('=?')) return undefined;
   return replaceAll(
     text,
-    /=\?[^?\s]{1,80}\?([bq])\?([^?\s]*)\?=(?:\s{1,80}(?==\?))?/gi,
+    /=\?[^?\s]{1,80}\?([bq])\?([^?\s]*)\?=(?:[\s+]{1,80}(?==\?))?/gi,
     ([, encoding, encoded = '']) =>
       encoding?.toLowerCase() === 'b'
         ? decodeBase64Text(encoded)
         : encoded
             .replaceAll('_', ' ')
             .replace(/=([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+  );
+}
+
+/** Decodes UTF-8 in a text with a character for each byte, as the other decoders return it. */
+function decodeUtf8(text: string): Decoded | undefined {
+  return replaceAll(text, /[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/g, ([found]) =>
+    new TextDecoder().decode(Uint8Array.from(found, (byte) => byte.charCodeAt(0))),
   );
 }
 

@@ -138,7 +138,7 @@ function findFields(text: string): SecretForm[] {
 
 /** A secret header in a text. */
 const HEADER =
-  /(?<![\w-])(?:(?:proxy-)?authorization:[ \t]{0,20}|(?:x-api-key|api-key|x-auth[\w-]{0,40}|x-[\w-]{1,40}-token):[ \t]{0,20}|(?:set-)?cookie:[ \t]{0,20}(?=[\w!#$%&'*+.^`|~-]{1,80}=))(?!<[\w-]+>|\$\{|\$[A-Z][A-Z\d_]{0,80}(?:[\s&"'`]|$)|[;,.)`]{1,3}(?:\s|$))([^\s"'][^\r\n"']*)/gi;
+  /(?<![\w-])(?:(?:proxy-)?authorization:[ \t]{0,20}|(?:x-api-key|api-key|x-auth[\w-]{0,40}|x-[\w-]{1,40}-token):[ \t]{0,20}|(?:set-)?cookie:[ \t]{0,20}(?=[\w!#$%&'*+.^`|~-]{1,80}=))(?!(?:\w+ )?<[\w-]+>|\$\{|\$[A-Z][A-Z\d_]{0,80}(?:[\s&"'`]|$)|[;,.)`]{1,3}(?:\s|$))([^\s"'][^\r\n"']*)/gi;
 
 /** Matches a part of every name of a secret field or header. */
 const SECRET_WORD = /pass|pwd|secret|token|key|authorization|cookie|jwt|session|auth|bearer/i;

@@ -152,7 +152,7 @@ test.for([
   '{"maxTokens":4096,"tokens":"12","keys":"a","secrets":"b"}',
   'C:\\new\\users\\tools 100% &amp; more = 50% =?maybe?= &copy; U+0041 \\u0041 %41',
   'ac3e0000-0003-4000-8000-000000000001 2026-01-05T09:00:00.000Z <login-1@customer.test>',
-  'Send a key as X-API-Key: <key>, or as X-Auth: $KEY',
+  'Send a key as X-API-Key: <key> or Authorization: Bearer <key>, or as X-Auth: $KEY',
   'v=DKIM1; k=ed25519; p=0123456789abcdef0123456789abcdef',
 ])('leaves %j as it is', (text, { expect }) => {
   const known = new KnownSecrets();
