@@ -72,7 +72,7 @@ export async function verifyHar(text: string, options: HarOptions = {}): Promise
       const result = await replay.compare(entry).catch((error: unknown) => {
         const { method, url } = entry.request;
         const name = `The entry ${index + 1} of the recording, ${method} ${url.slice(0, 200)}`;
-        throw new VerifyError(`${name}, cannot be compared: ${messageOf(error)}.`);
+        throw new VerifyError(`${name}, cannot be compared. ${messageOf(error)}.`);
       });
       if (result) compared.push(result);
     }
@@ -212,7 +212,7 @@ function readReply({ status, headers, content }: Entry['response']): Reply {
   const { text = '', encoding } = content;
   const decoded = encoding === 'base64' ? Buffer.from(text, 'base64').toString() : text;
   const body = parseJson(decoded);
-  if (isNestedDeeper(body)) throw new VerifyError(`its JSON is nested more than ${MAX_JSON_DEPTH} levels deep`);
+  if (isNestedDeeper(body)) throw new VerifyError(`Its JSON is nested more than ${MAX_JSON_DEPTH} levels deep.`);
   const readable = new Headers();
   for (const { name, value } of headers) {
     // Recordings also have what is no field of HTTP/1.1, such as `:status`, and values with other characters.

@@ -69,8 +69,8 @@ describe('a reply of odd JSON', () => {
       expect(outcome).not.toMatch(/Cannot convert|is not a function|call stack|Invalid/);
       if (text === DEEP) {
         expect(outcome).toBe(
-          'The entry 1 of the recording, GET https://api.example.com/v1/workspaces, cannot be compared: ' +
-            'its JSON is nested more than 100 levels deep.',
+          'The entry 1 of the recording, GET https://api.example.com/v1/workspaces, cannot be compared. ' +
+            'Its JSON is nested more than 100 levels deep.',
         );
       }
     }
