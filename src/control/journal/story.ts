@@ -221,7 +221,7 @@ function tellDelivery(delivery: Delivery, attempts: readonly JournalEntry<'attem
 const MAX_STACK_LINES = 4;
 
 /** Matches a line of a stack with a place in the code, as V8 and as other engines write it. */
-const FRAME = /^(?:\s{0,20}at |\S{0,200}@\S+:\d+$)/;
+const FRAME = /^(?:\s{0,20}at |[^@\s]{0,200}@\S+:\d+$)/;
 
 /** Matches the lines of a stack that are not in the code of a user. */
 const FOREIGN_FRAME = /node_modules|node:internal|^\s*at (?:async )?(?:new Promise|Promise\.all) /;
