@@ -287,6 +287,7 @@ test('what was acknowledged, and is in the state file, is there after kill -9', 
   first.running.child.kill('SIGKILL');
   await first.running.ended;
   const second = await startCommand(context, ['--state', state]);
-  const { body } = await send(`${second.ready.url}/v1/workspaces`, 'GET', { key: second.ready.keys.tenant });
-  expect((body as { workspaces: { name: string }[] }).workspaces.map(({ name }) => name)).toContain('Survives');
+  const list = await fetch(`${second.ready.url}/v1/workspaces`, { headers: { 'X-API-Key': second.ready.keys.tenant } });
+  const { workspaces } = (await list.json()) as { workspaces: { name: string }[] };
+  expect(workspaces.map(({ name }) => name)).toContain('Survives');
 });
