@@ -3,6 +3,7 @@
 // `import` and `require`.
 
 export { checkOptions } from '../basics/check-options.ts';
+export { fillPath } from '../basics/fill-path.ts';
 export { lazy } from '../basics/lazy-schema.ts';
 export { LineSplitter } from '../basics/line-splitter.ts';
 export { trimEndSlashes } from '../basics/text.ts';
