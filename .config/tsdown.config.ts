@@ -10,7 +10,10 @@ const dist = `${root}dist`;
 
 /** The entries of the package by their names: `index` is the main one. */
 const { vitest, playwright, ...others } = Object.fromEntries(
-  Object.entries(tsconfig.compilerOptions.paths).map(([name, [path]]) => [name.split('/')[1] ?? 'index', path.slice(2)]),
+  Object.entries(tsconfig.compilerOptions.paths).map(([name, [path]]) => [
+    name.split('/')[1] ?? 'index',
+    path.slice(2),
+  ]),
 ) as Record<'index' | 'vitest' | 'playwright', string>;
 
 const forData = (name: string) => `${root}.config/for-data/${name}`;
@@ -33,8 +36,8 @@ const COMMON: UserConfig = {
   inputOptions: { resolve: { mainFields: ['module', 'main'], alias }, experimental: { attachDebugInfo: 'none' } },
   // ws looks for two packages that make it faster, if they are there.
   define: { 'process.env.WS_NO_BUFFER_UTIL': '1', 'process.env.WS_NO_UTF_8_VALIDATE': '1' },
-  // All packages are bundled, except those of which a user has a copy.
-  deps: { neverBundle: [/^(?:msw|vitest|expect|@playwright\/test|@msw\/playwright)(\/|$)/], onlyBundle: false },
+  // All packages are bundled, except the peer dependencies, of which a user has a copy.
+  deps: { onlyBundle: false },
   // With names and line breaks, because Node prints the stack of an uncaught error, and the line of its code.
   minify: { mangle: { keepNames: true }, compress: true, codegen: false },
   outputOptions: { comments: false },
@@ -69,6 +72,8 @@ export default defineConfig([
   {
     ...COMMON,
     format: 'esm',
+    // The main entry is for browsers, too, so no file of it may begin with an import of `node:module`.
+    platform: 'neutral',
     entry: {
       ...others,
       'index.node': 'src/mailbox/index-import.ts',
@@ -77,7 +82,7 @@ export default defineConfig([
       playwright,
     },
     outputOptions: FILES,
-    // Bundled CommonJS requires these modules, which an ES module, above all in a browser, cannot.
+    // Bundled CommonJS requires these modules, which an ES module cannot.
     plugins: [esmExternalRequirePlugin({ external: ['msw', /^node:/, ...builtinModules] })],
   },
   {

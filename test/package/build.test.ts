@@ -40,7 +40,11 @@ test('npm start serves the page with the last change of what it imports from oth
   await build();
   context.expect(readScript()).toContain('and no reason.');
 
-  replaceIn(join(folder, 'src/testing/evaluate/scenario-schema.ts'), 'What the scenario shows, for people.', 'New text.');
+  replaceIn(
+    join(folder, 'src/testing/evaluate/scenario-schema.ts'),
+    'What the scenario shows, for people.',
+    'New text.',
+  );
   await build();
   context.expect(readSchema()).toContain('New text.');
 });
