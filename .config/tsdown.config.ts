@@ -48,13 +48,14 @@ const COMMON: UserConfig = {
 
 /**
  * The mailbox, with what it needs, is one file: nearly each entry needs all of it, and it would be sixty files. The
- * client is another, because it is used without the emulator.
+ * client and the room of small helpers are two others, because they are used without the emulator.
  */
 const FILES: UserConfig['outputOptions'] = {
   comments: false,
   codeSplitting: {
     groups: [
-      { name: 'client', test: /[\\/]client[\\/]create-client\.ts$/, priority: 1 },
+      { name: 'client', test: /[\\/]client[\\/]create-client\.ts$/, priority: 2 },
+      { name: 'basics', test: /[\\/]src[\\/]basics[\\/]/, priority: 1 },
       { name: 'library', test: /[\\/]mailbox[\\/]mailbox\.ts$/ },
     ],
   },

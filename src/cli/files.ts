@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { FixtureError } from '../fixture/fixture-part.ts';
+// Node loads `fs.promises` at its first use, and a start writes no file.
+import * as fs from 'node:fs';
+import { createNameCheck } from '../basics/named-error.ts';
 import { fileProblem, readRegularFile } from '../server/regular-file.ts';
 import { CannotRunError } from './command.ts';
 
@@ -40,7 +40,7 @@ export async function writeGeneratedFile(
     if (typeof old === 'string' && !isEarlier(old)) {
       throw new CannotRunError(`The file ${file} exists, and this command did not write it; choose another name.`);
     }
-    await writeFile(file, text, { flag: old === undefined ? 'wx' : 'w' });
+    await fs.promises.writeFile(file, text, { flag: old === undefined ? 'wx' : 'w' });
   } catch (error) {
     throw error instanceof CannotRunError ? error : explainWriteError(error, file);
   }
@@ -57,10 +57,12 @@ export const DEFAULT_PROFILE_FILE = 'mailbox-profile.json';
 
 /** Returns the fixture file of the working folder, if there is one. */
 export function findFixtureFile(): string | undefined {
-  return existsSync(DEFAULT_FIXTURE_FILE) ? DEFAULT_FIXTURE_FILE : undefined;
+  return fs.existsSync(DEFAULT_FIXTURE_FILE) ? DEFAULT_FIXTURE_FILE : undefined;
 }
 
 /** Adds the file name to the error of an invalid fixture; other errors are returned unchanged. */
 export function explainFixtureError(error: unknown, path: string): unknown {
-  return error instanceof FixtureError ? new CannotRunError(`${path}: ${error.message}`) : error;
+  // Every run loads this file, and only some of them the class of the error.
+  const isFixtureError = createNameCheck('FixtureError')(error);
+  return isFixtureError ? new CannotRunError(`${path}: ${(error as Error).message}`) : error;
 }
