@@ -27,6 +27,9 @@ const alias = {
   debug$: forData('debug.cjs'),
 };
 
+/** An editor shows the comments of the declarations; the licences are in a file of their own. */
+const COMMENTS = { jsdoc: true, annotation: false, legal: false };
+
 const COMMON: UserConfig = {
   cwd: root,
   target: 'es2022',
@@ -40,10 +43,10 @@ const COMMON: UserConfig = {
   deps: { onlyBundle: false },
   // With names and line breaks, because Node prints the stack of an uncaught error, and the line of its code.
   minify: { mangle: { keepNames: true }, compress: true, codegen: false },
-  outputOptions: { comments: false },
+  outputOptions: { comments: COMMENTS },
   dts: true,
-  // A project that lacks msw or vitest has no errors of the types that come from them.
-  banner: { dts: '// @ts-nocheck' },
+  // A project that lacks msw or vitest, or whose `lib` lacks AsyncDisposable, has no errors of the types that come from them.
+  banner: { dts: '// @ts-nocheck\n/// <reference lib="esnext.disposable" />' },
 };
 
 /**
@@ -51,7 +54,7 @@ const COMMON: UserConfig = {
  * client and the room of small helpers are two others, because they are used without the emulator.
  */
 const FILES: UserConfig['outputOptions'] = {
-  comments: false,
+  comments: COMMENTS,
   codeSplitting: {
     groups: [
       { name: 'client', test: /[\\/]client[\\/]create-client\.ts$/, priority: 2 },
