@@ -5,30 +5,34 @@ import { brotliCompressSync } from 'node:zlib';
 import type { InlineConfig } from 'tsdown';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const EVERYTHING = ['src', 'fixtures', '.config', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const SOURCES = ['src', 'fixtures', '.config', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
-type Part = 'code' | 'types' | 'inspector';
+type Part = 'package' | 'code' | 'inspector';
 
-/** How tsdown is told to make each part of `dist/`. The code contains the inspector. */
+/** How tsdown is told to make each part: the whole package, the package without its types, or only the inspector. */
 const PARTS: Record<Part, InlineConfig> = {
+  package: {},
   code: { dts: false },
-  types: { filter: 'types' },
   inspector: { filter: 'inspector' },
 };
 
-/** Builds a part of the package if its sources have changed since it was built. */
+/** Builds a part if any source has changed since it was built: a part imports files of many folders. */
 export async function buildPart(part: Part): Promise<void> {
-  const stamp = `${root}dist/.${part}`;
-  const state = hashOf(part);
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
-  if (part !== 'types') rmSync(`${root}dist/${part === 'code' ? '' : part}`, { recursive: true, force: true });
+  const state = hashOf(SOURCES);
+  const isBuilt = (stamp: Part) => existsSync(stampOf(stamp)) && readFileSync(stampOf(stamp), 'utf8') === state;
+  // What contains the part will do, too.
+  const containing: readonly Part[] = ['package', 'code', 'inspector'];
+  if (containing.slice(0, containing.indexOf(part) + 1).some(isBuilt)) return;
+  rmSync(`${root}dist/${part === 'inspector' ? part : ''}`, { recursive: true, force: true });
   const { build } = await import('tsdown');
   await build({ config: `${root}.config/tsdown.config.ts`, logLevel: 'warn', ...PARTS[part] });
-  if (part !== 'types') await writeScenarioSchema();
-  writeFileSync(stamp, state);
-  if (part !== 'code') return;
-  writeFileSync(`${root}dist/llms.txt`, listPages());
-  writeFileSync(`${root}dist/.inspector`, hashOf('inspector'));
+  await writeScenarioSchema();
+  if (part !== 'inspector') writeFileSync(`${root}dist/llms.txt`, listPages());
+  writeFileSync(stampOf(part), state);
+}
+
+function stampOf(part: Part): string {
+  return `${root}dist/.${part}`;
 }
 
 /** Writes the JSON Schema of scenarios, which servers send to editors: they have no code that reads scenarios. */
@@ -38,10 +42,10 @@ async function writeScenarioSchema(): Promise<void> {
   writeFileSync(`${root}dist/inspector/scenario.schema.json.br`, packed);
 }
 
-function hashOf(part: Part): string {
+/** Returns a hash of the content of these files, and of those in these folders. */
+export function hashOf(paths: readonly string[]): string {
   const hash = createHash('sha256');
-  const sources = part === 'inspector' ? ['src/inspector', '.config', 'package-lock.json'] : EVERYTHING;
-  for (const file of sources.flatMap(filesBelow).sort()) hash.update(file).update(readFileSync(root + file));
+  for (const file of paths.flatMap(filesBelow).sort()) hash.update(file).update(readFileSync(root + file));
   return hash.digest('hex');
 }
 

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { FixtureError } from '../fixture/fixture-part.ts';
+import { createNameCheck } from '../basics/named-error.ts';
 import { fileProblem, readRegularFile } from '../server/regular-file.ts';
 import { CannotRunError } from './command.ts';
 
@@ -37,5 +37,7 @@ export function findFixtureFile(): string | undefined {
 
 /** Adds the file name to the error of an invalid fixture; other errors are returned unchanged. */
 export function explainFixtureError(error: unknown, path: string): unknown {
-  return error instanceof FixtureError ? new CannotRunError(`${path}: ${error.message}`) : error;
+  // Every run loads this file, and only some of them the class of the error.
+  const isFixtureError = createNameCheck('FixtureError')(error);
+  return isFixtureError ? new CannotRunError(`${path}: ${(error as Error).message}`) : error;
 }

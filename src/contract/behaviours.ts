@@ -1,3 +1,4 @@
+import { createNameCheck } from '../basics/named-error.ts';
 import { findNearest } from '../basics/nearest.ts';
 import type {
   AssumptionDefinition,
@@ -114,6 +115,8 @@ export function fieldsOf(id: AssumptionId): readonly string[] {
 
 /** Thrown for an unknown id or value of a behaviour. The message suggests similar ids, or lists the valid values. */
 export class BehaviourError extends Error {
+  /** Recognises the error by its name, also if it comes from a second copy of this package. */
+  static override readonly [Symbol.hasInstance] = createNameCheck('BehaviourError');
   /** Always `BehaviourError`. */
   override readonly name = 'BehaviourError';
 }

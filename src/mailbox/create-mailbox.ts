@@ -1,7 +1,7 @@
+import { http, ws } from 'msw';
 import type { FixtureIds, FixtureKeys, NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../fixture/parse-fixture.ts';
 import { createMailboxWith, type Mailbox, type MailboxOptions } from './mailbox.ts';
-import { createHandlers } from './msw.ts';
 
 /**
  * Creates a mailbox with the default fixture: the tenants Acme and Globex.
@@ -26,5 +26,5 @@ export function createMailbox<const F extends FixtureInput | NamedFixture>(
   options: MailboxOptions<F> & { readonly fixtures: F | undefined },
 ): Mailbox<FixtureKeys<F>, FixtureIds<F>>;
 export function createMailbox(options?: MailboxOptions<NamedFixture>): Mailbox<never, never> {
-  return createMailboxWith(options, () => createHandlers);
+  return createMailboxWith(options, () => ({ http, ws }));
 }

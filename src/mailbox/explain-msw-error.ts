@@ -36,21 +36,18 @@ export function explainOldMsw(error: unknown, installed: string | undefined = re
   );
 }
 
-/** The path of the CommonJS file that this code is in. ES modules, such as those for browsers, have none. */
-declare const __filename: string | undefined;
-
 /** The part of Node's module `node:module` that is used here. */
 interface NodeModule {
   createRequire(path: string): (name: string) => { readonly version?: unknown };
 }
 
-/** Reads the version of the msw that this package finds; `undefined` if it finds none, or if this is not Node. */
+/** Reads the version of the msw in the working folder; `undefined` if there is none, or if this is not Node. */
 function readMswVersion(): string | undefined {
-  const { process } = globalThis as { process?: { getBuiltinModule?(name: string): unknown } };
+  const { process } = globalThis as { process?: { cwd(): string; getBuiltinModule?(name: string): unknown } };
   const nodeModule = process?.getBuiltinModule?.('node:module') as NodeModule | undefined;
-  if (nodeModule === undefined || typeof __filename === 'undefined') return undefined;
+  if (process === undefined || nodeModule === undefined) return undefined;
   try {
-    const { version } = nodeModule.createRequire(__filename)('msw/package.json');
+    const { version } = nodeModule.createRequire(`${process.cwd()}/`)('msw/package.json');
     return typeof version === 'string' ? version : undefined;
   } catch {
     // Without msw, or where its package.json cannot be read, the error that is to be explained says more.

@@ -2,15 +2,13 @@
 
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { createMailbox as CreateMailbox } from './create-mailbox.ts';
-import { createMailboxWith, explainMswError } from './handler-parts.ts';
-import type { MailboxOptions } from './mailbox.ts';
+import { explainMswError } from './explain-msw-error.ts';
+import { createMailboxWith, type MailboxOptions } from './mailbox.ts';
 
 export * from './without-msw.ts';
 
-const loadMsw = await import('./msw.ts').then(
-  ({ createHandlers }) =>
-    () =>
-      createHandlers,
+const loadMsw = await import('msw').then(
+  (msw) => () => msw,
   (error: unknown) => () => {
     throw explainMswError(error);
   },

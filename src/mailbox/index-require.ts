@@ -2,18 +2,18 @@
 
 import type { NamedFixture } from '../fixture/keys-and-ids.ts';
 import type { createMailbox as CreateMailbox } from './create-mailbox.ts';
-import { createMailboxWith, explainMswError } from './handler-parts.ts';
-import type { MailboxOptions } from './mailbox.ts';
-import type { createHandlers } from './msw.ts';
+import { explainMswError } from './explain-msw-error.ts';
+import { createMailboxWith, type MailboxOptions } from './mailbox.ts';
+import type { Msw } from './msw.ts';
 
 export * from './without-msw.ts';
 
 /** The `require` of CommonJS. It exists, because the build turns this file into CommonJS. */
-declare const require: (file: './msw.cjs') => { readonly createHandlers: typeof createHandlers };
+declare const require: (name: 'msw') => Msw;
 
-function loadMsw(): typeof createHandlers {
+function loadMsw(): Msw {
   try {
-    return require('./msw.cjs').createHandlers;
+    return require('msw');
   } catch (error) {
     throw explainMswError(error);
   }

@@ -41,7 +41,7 @@ import { seedWithinLimit } from '../world/store/seed/seed.ts';
 import type { World } from '../world/store/world.ts';
 import { Worlds } from '../world/store/worlds.ts';
 import { createClientFunctions, createConnect, createFetch } from './fetch.ts';
-import type { createHandlers } from './msw.ts';
+import { createHandlers, type Msw } from './msw.ts';
 
 export type { Mailbox } from '../control/mailbox-interface.ts';
 
@@ -138,8 +138,8 @@ export function createMailboxWith(options: MailboxOptions<NamedFixture> = {}, lo
   return mailbox;
 }
 
-/** Loads msw, and returns the function that creates the handlers. Throws if msw cannot be loaded. */
-type LoadMsw = () => typeof createHandlers;
+/** Loads msw. Throws if it cannot be loaded. */
+type LoadMsw = () => Msw;
 
 /**
  * Creates a mailbox with the internal parts that the server uses. This function is the plan of the whole: it makes each
@@ -217,7 +217,7 @@ export function buildMailbox(
   };
   // `handlers` is not enumerable, so that a copy of the mailbox does not read it and does not need msw.
   const mailbox = Object.defineProperty(members, 'handlers', {
-    get: lazy(() => loadMsw()(baseUrl, { fetch, connect, report, isSending })),
+    get: lazy(() => createHandlers(loadMsw(), baseUrl, { fetch, connect, report, isSending })),
   }) as Mailbox<never, never>;
 
   return {

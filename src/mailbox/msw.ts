@@ -1,5 +1,4 @@
-import { type HttpHandler, http, type WebSocketEventListener, type WebSocketHandler, ws } from 'msw';
-import { lazy } from '../basics/lazy-schema.ts';
+import type { HttpHandler, WebSocketEventListener, WebSocketHandler } from 'msw';
 import type { ApiError, ErrorCode } from '../contract/errors.ts';
 import { isServicePath } from '../contract/service-path.ts';
 import { CLOSE_CODES, isStreamPath } from '../contract/stream-protocol.ts';
@@ -8,6 +7,12 @@ import type { AcceptStream } from '../service/stream/streams.ts';
 import type { Environment } from '../world/environment.ts';
 import { explainOldMsw, OLDEST_MSW } from './explain-msw-error.ts';
 import type { Connect, Fetch } from './fetch.ts';
+
+/**
+ * What the handlers need of msw. It is an argument, because each entry of the package loads msw in its own way: with
+ * `import` or `require`, and so late that it may be missing.
+ */
+export type Msw = Pick<typeof import('msw'), 'http' | 'ws'>;
 
 /** The functions that the msw handlers call. */
 export interface HandlerParts {
@@ -25,9 +30,9 @@ export interface HandlerParts {
  *
  * @throws {Error} if msw is too old; the message names its version, if that is known, and the one that is needed.
  */
-export function createHandlers(baseUrl: string, parts: HandlerParts): (HttpHandler | WebSocketHandler)[] {
+export function createHandlers(msw: Msw, baseUrl: string, parts: HandlerParts): (HttpHandler | WebSocketHandler)[] {
   try {
-    return createHandlersWith(baseUrl, parts);
+    return createHandlersWith(msw, baseUrl, parts);
   } catch (error) {
     const advice = `The handlers of a mailbox could not be created; they need msw ${OLDEST_MSW} or newer.`;
     throw explainOldMsw(error) ?? new Error(advice, { cause: error });
@@ -35,6 +40,7 @@ export function createHandlers(baseUrl: string, parts: HandlerParts): (HttpHandl
 }
 
 function createHandlersWith(
+  { http, ws }: Msw,
   baseUrl: string,
   { fetch, connect, report, isSending }: HandlerParts,
 ): (HttpHandler | WebSocketHandler)[] {
@@ -51,19 +57,28 @@ function createHandlersWith(
       ({ request }) => isSending?.(request.headers.get('webhook-id') ?? '') ?? false,
       () => undefined,
     ),
-    createStreamHandler(baseUrl, connect, report),
+    createStreamHandler(ws, baseUrl, connect, report),
   ];
 }
 
-/**
- * Returns the WebSocket link of msw that all mailboxes share, because msw never releases the resources of a link. The
- * URL of the link is not used: a predicate of each handler selects the connections.
- */
-const getStreamLink = lazy(() => ws.link('wss://streams.invalid'));
+/** The WebSocket link of each copy of msw, which all mailboxes share, because msw never releases what a link holds. */
+const STREAM_LINKS = new WeakMap<Msw['ws'], ReturnType<Msw['ws']['link']>>();
+
+/** Returns the link. Its URL is not used: a predicate of each handler selects the connections. */
+function getStreamLink(ws: Msw['ws']) {
+  const link = STREAM_LINKS.get(ws) ?? ws.link('wss://streams.invalid');
+  STREAM_LINKS.set(ws, link);
+  return link;
+}
 
 /** Creates the handler for clients that use the global `WebSocket`, which Node has since version 22. */
-function createStreamHandler(baseUrl: string, connect: Connect, report: Environment['report']): WebSocketHandler {
-  const handler = getStreamLink().addEventListener('connection', ({ client }) => {
+function createStreamHandler(
+  ws: Msw['ws'],
+  baseUrl: string,
+  connect: Connect,
+  report: Environment['report'],
+): WebSocketHandler {
+  const handler = getStreamLink(ws).addEventListener('connection', ({ client }) => {
     const request = { url: client.url.href, headers: new Headers() };
     try {
       serve(client, connect(request, baseUrl));

@@ -1,5 +1,4 @@
-// All exports of the main entry, except `createMailbox`, which needs msw. Node loads one copy of this file for `import`
-// and `require`. `import` and `require` have separate files `index-*.ts`, because each loads its own copy of msw.
+// All exports of the main entry, except `createMailbox`, which needs msw: the files `index*.ts` load it in their own ways.
 
 export type { Duration } from '../basics/duration.ts';
 export type { BehaviourId, BehaviourOptions, BehaviourValues } from '../contract/behaviours.ts';

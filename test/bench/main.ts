@@ -10,6 +10,7 @@ import { benchManyMessages } from './many-messages.ts';
 import type { Row } from './measure.ts';
 import { benchMemory } from './memory.ts';
 import { benchRouting } from './routing.ts';
+import { runParts } from './run-parts.ts';
 import { benchSandboxes } from './sandboxes.ts';
 import { benchStart } from './start.ts';
 import { benchThroughput } from './throughput.ts';
@@ -42,14 +43,12 @@ if (unknown.length > 0) {
 }
 
 print(['what', 'figure', 'target', 'verdict']);
-let missed = 0;
-for (const name of names) {
-  for (const row of (await BENCHES[name]?.()) ?? []) {
-    printRow(row);
-    if (!row.met) missed += 1;
-  }
-}
-process.exitCode = missed > 0 ? 1 : 0;
+const { missed, failed } = await runParts(
+  names.map((name) => [name, BENCHES[name] ?? (() => Promise.resolve([]))]),
+  printRow,
+);
+if (failed.length > 0) process.stderr.write(`These parts failed: ${failed.join(', ')}.\n`);
+process.exitCode = missed + failed.length > 0 ? 1 : 0;
 
 function printRow({ what, figure, target, met }: Row): void {
   print([what, figure, target, met ? 'met' : 'MISSED']);

@@ -32,7 +32,9 @@ test.for([
 });
 
 test('a fixture error of a second copy is one of the first copy too', ({ expect }) => {
-  const { createMailbox, FixtureError } = require(join(DIST, 'index.cjs')) as typeof import('agent-mailbox-mock');
+  const { createMailbox, FixtureError } = require(
+    join(DIST, 'index.require.cjs'),
+  ) as typeof import('agent-mailbox-mock');
   forgetModules();
   expect(() => createMailbox({ fixtures: JSON.parse('{"tenants":{"acme":{"slogan":1}}}') })).toThrow(FixtureError);
 });

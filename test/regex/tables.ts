@@ -72,13 +72,13 @@ export const OTHER_PACKAGES: Readonly<Record<string, string>> = {
     '@stablelib/int @stablelib/sha256 @stablelib/wipe accepts array-flatten async-function ' +
     'async-generator-function call-bind-apply-helpers call-bound destroy dunder-proto ee-first es-define-property ' +
     'es-errors es-object-atoms etag fast-sha256 forwarded function-bind generator-function get-proto gopd ' +
-    'has-flag has-symbols hasown http-errors inherits math-intrinsics merge-descriptors methods mime-db ' +
+    'has-symbols hasown http-errors inherits math-intrinsics merge-descriptors methods mime-db ' +
     'on-finished parseurl range-parser safe-buffer safer-buffer serve-static setprototypeof side-channel ' +
     'side-channel-list side-channel-map side-channel-weakmap standardwebhooks statuses strict-event-emitter ' +
     'type-is unpipe utils-merge',
   'Its expressions see only texts of our own code, the environment, or replies of handlers that a user wrote.':
-    '@babel/runtime @noble/hashes bytes content-disposition cookie cookie-signature date-fns debug depd ' +
-    'express get-intrinsic lodash-es mime mime-types object-inspect outvariant path-to-regexp supports-color ' +
+    '@babel/runtime @noble/hashes bytes content-disposition cookie cookie-signature date-fns depd ' +
+    'express get-intrinsic lodash-es mime mime-types object-inspect outvariant path-to-regexp ' +
     'toidentifier vary',
   'Its expressions see only the scenario files of a user, which the user wrote.': 'yaml',
   'It parses what express parses only if it is asked, and express is not asked: queries, bodies, files, proxies.':

@@ -1,7 +1,7 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { isDuration, readDuration } from '../../basics/duration.ts';
 import { showJsonPath } from '../../basics/json-path.ts';
-import { messageOf } from '../../basics/named-error.ts';
+import { createNameCheck, messageOf } from '../../basics/named-error.ts';
 import { didYouMean, findSimilar } from '../../basics/nearest.ts';
 import { listProblems } from '../../contract/errors.ts';
 import type { BehaviourChanges } from '../../control/behaviour-controls.ts';
@@ -78,6 +78,8 @@ const MAX_LISTED = 20;
 
 /** Thrown for scenarios that are not valid. The message has a line for each problem. */
 export class ScenarioError extends Error {
+  /** Recognises the error by its name, also if it comes from a second copy of this package. */
+  static override readonly [Symbol.hasInstance] = createNameCheck('ScenarioError');
   /** Always `ScenarioError`. */
   override readonly name = 'ScenarioError';
   /** Every problem. */

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
+import { createNameCheck } from '../../basics/named-error.ts';
 import { performance, RealDate } from '../../basics/real-timers.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { CreateAgent } from './agent-driver.ts';
@@ -60,6 +61,8 @@ export const RUN_DEFAULTS = { repeat: 1, seed: 1, timeoutMs: 60_000, quietMs: 2_
 
 /** Thrown if an agent that does nothing would pass some scenarios, so that they show nothing. */
 export class IdleError extends Error {
+  /** Recognises the error by its name, also if it comes from a second copy of this package. */
+  static override readonly [Symbol.hasInstance] = createNameCheck('IdleError');
   /** Always `IdleError`. */
   override readonly name = 'IdleError';
 }

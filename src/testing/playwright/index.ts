@@ -1,4 +1,5 @@
 import { type BrowserContext, test as base } from '@playwright/test';
+import { http, ws } from 'msw';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createHandlers } from '../../mailbox/msw.ts';
 import { startServer } from '../../server/index.ts';
@@ -84,7 +85,7 @@ async function answerPages(context: BrowserContext, mailbox: Pick<Mailbox, 'fetc
       cause,
     });
   });
-  const handlers = createHandlers(INTERCEPTED_URL, {
+  const handlers = createHandlers({ http, ws }, INTERCEPTED_URL, {
     fetch: (request) => mailbox.fetch(request).catch(() => Response.error()),
     connect: (request) => mailbox.stream(request),
     // The server reports its failures itself.

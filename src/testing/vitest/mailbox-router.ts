@@ -1,4 +1,4 @@
-import type { HttpHandler, WebSocketHandler } from 'msw';
+import { type HttpHandler, http, type WebSocketHandler, ws } from 'msw';
 import { ApiError } from '../../contract/errors.ts';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createMailbox } from '../../mailbox/create-mailbox.ts';
@@ -25,7 +25,7 @@ export class MailboxRouter {
   constructor(fallback: RoutedMailbox) {
     this.#fallback = fallback;
     this.baseUrl = fallback.baseUrl;
-    this.handlers = createHandlers(this.baseUrl, {
+    this.handlers = createHandlers({ http, ws }, this.baseUrl, {
       fetch: async (request) => {
         const mailbox = this.#find(request);
         if (mailbox instanceof ApiError) {

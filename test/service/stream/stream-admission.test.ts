@@ -1,6 +1,6 @@
 import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
-import { getResponse, type WebSocketHandler } from 'msw';
+import { getResponse, http, type WebSocketHandler, ws } from 'msw';
 import { describe, expect, test } from 'vitest';
 import { ApiError } from '../../../src/contract/errors.ts';
 import { createHandlers } from '../../../src/mailbox/msw.ts';
@@ -188,7 +188,7 @@ describe('in process, a refused stream', () => {
         throw new ApiError('NOT_FOUND', message);
       };
       const parts = { fetch: async () => Response.error(), connect: refuseAll, report: refuseAll };
-      const events = await connect(createHandlers('https://refusing.test', parts), 'wss://refusing.test/v1/ws');
+      const events = await connect(createHandlers({ http, ws }, 'https://refusing.test', parts), 'wss://refusing.test/v1/ws');
       const [[, code, reason] = [], error] = events;
       expect([code, error]).toEqual([4404, ['error', message]]);
       expect(Buffer.byteLength(String(reason))).toBeGreaterThanOrEqual(120);
