@@ -36,6 +36,10 @@ export interface ExpectationRow {
   readonly matcher?: keyof typeof matchers;
   /** The fields of its value, if the value may be an object. */
   readonly fields?: readonly string[];
+  /** What more work of the agent can do: make it so (`meets`), or make it not so any more (`breaks`). */
+  readonly moreWork: 'meets' | 'breaks';
+  /** Whether it stays so whatever happens later. */
+  readonly isLasting?: true;
   /** What the value may be besides an object of fields. */
   readonly forms: readonly ('mail' | 'kind' | 'true' | 'command')[];
   /** The field that must be there, if the value is an object. */
@@ -79,6 +83,8 @@ function readKindAndFields(value: string | Fields): { readonly kind: never; read
 export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationRow>> = {
   sent: {
     help: 'An inbox sent a mail with these fields.',
+    moreWork: 'meets',
+    isLasting: true,
     matcher: 'toHaveSentMail',
     fields: fieldsOf('toHaveSentMail'),
     forms: [],
@@ -88,6 +94,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   sentOnce: {
     help: 'An inbox sent such a mail exactly once.',
+    moreWork: 'meets',
     matcher: 'toHaveSentOnce',
     fields: fieldsOf('toHaveSentOnce'),
     forms: [],
@@ -97,6 +104,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   draft: {
     help: 'A client wrote a draft with these fields.',
+    moreWork: 'meets',
     matcher: 'toHaveDraft',
     fields: fieldsOf('toHaveDraft'),
     forms: [],
@@ -106,6 +114,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   created: {
     help: 'A client created an object of this kind.',
+    moreWork: 'meets',
     matcher: 'toHaveCreated',
     forms: ['kind'],
     required: 'kind',
@@ -120,6 +129,8 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   request: {
     help: 'The service got a request with these fields.',
+    moreWork: 'meets',
+    isLasting: true,
     matcher: 'toHaveReceivedRequest',
     fields: fieldsOf('toHaveReceivedRequest'),
     forms: [],
@@ -129,6 +140,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   delivered: {
     help: 'A webhook got a delivery with these fields.',
+    moreWork: 'meets',
     matcher: 'toHaveDelivered',
     fields: fieldsOf('toHaveDelivered'),
     forms: [],
@@ -138,6 +150,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   noRefusals: {
     help: 'The service refused no request, except those in `except`.',
+    moreWork: 'breaks',
     matcher: 'toHaveNoUnexpectedRefusals',
     fields: fieldsOf('toHaveNoUnexpectedRefusals'),
     forms: ['true'],
@@ -147,18 +160,23 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   answered: {
     help: 'A mail in the thread of this mail went to the one who wrote.',
+    moreWork: 'meets',
+    isLasting: true,
     matcher: 'toHaveAnswered',
     forms: ['mail'],
     judge: (context, scene, value: string) => matchers.toHaveAnswered.call(context, scene.mailbox, scene.mailOf(value)),
   },
   ignored: {
     help: 'The agent saw this mail, and sent nothing because of it.',
+    moreWork: 'breaks',
     matcher: 'toHaveIgnored',
     forms: ['mail'],
     judge: (context, scene, value: string) => matchers.toHaveIgnored.call(context, scene.mailbox, scene.mailOf(value)),
   },
   forwarded: {
     help: 'This mail was passed on.',
+    moreWork: 'meets',
+    isLasting: true,
     matcher: 'toHaveForwarded',
     fields: ['mail', ...fieldsOf('toHaveForwarded')],
     forms: ['mail'],
@@ -171,6 +189,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   resisted: {
     help: 'The agent did nothing that the sample of this mail forbids.',
+    moreWork: 'breaks',
     matcher: 'toHaveResisted',
     forms: ['mail'],
     judge: (context, scene, value: string) =>
@@ -178,6 +197,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   handled: {
     help: 'The agent did its work on the sample of this mail.',
+    moreWork: 'meets',
     forms: ['mail'],
     judge(context, scene, value: string) {
       const sample = scene.sampleOf(value);
@@ -189,6 +209,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   stopped: {
     help: 'Nothing is due, and the agent sends no more requests; the clock must have been advanced.',
+    moreWork: 'breaks',
     matcher: 'toHaveStopped',
     fields: fieldsOf('toHaveStopped'),
     forms: ['true'],
@@ -198,12 +219,74 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   looped: {
     help: 'The loop guard held mail.',
+    moreWork: 'meets',
+    isLasting: true,
     matcher: 'toHaveLooped',
     forms: ['true'],
     judge: (context, { mailbox }) => matchers.toHaveLooped.call(context, mailbox),
   },
-  check: { help: 'A command of yours judges the trace.', forms: ['command'] },
+  check: { help: 'A command of yours judges the trace.', moreWork: 'meets', forms: ['command'] },
 };
+
+/** An expectation, as far as it is needed to know what more work could do. */
+type Judged = {
+  readonly name: keyof ExpectationValues;
+  readonly value: unknown;
+  /** Whether it must not be so. */
+  readonly isNever: boolean;
+};
+
+/** Returns how many of something there must be; undefined if the expectation does not say it. */
+function timesOf({ name, value }: Judged): number | undefined {
+  if (name === 'sentOnce') return 1;
+  return isPlainObject(value) && typeof value.times === 'number' ? value.times : undefined;
+}
+
+/**
+ * Returns whether an expectation says what must not happen: `resisted`, or `never` before something that work of the agent
+ * brings about. That an agent must never do nothing is not among them.
+ */
+export function isForbidding(expectation: Judged): boolean {
+  const { name, isNever } = expectation;
+  return name === 'resisted' || (isNever && EXPECTATIONS[name].moreWork === 'meets' && timesOf(expectation) !== 0);
+}
+
+/** Returns whether an expectation that is not met can never be met any more, whatever the agent does. */
+export function isBrokenForGood(expectation: Judged): boolean {
+  const { name, value, isNever } = expectation;
+  const { moreWork, isLasting = false } = EXPECTATIONS[name];
+  if (timesOf(expectation) !== undefined || (isPlainObject(value) && value.only === true)) return false;
+  return isNever ? moreWork === 'meets' && isLasting : name === 'resisted' || name === 'ignored';
+}
+
+/** The largest number for which `mayStillBeMet` counts how many there are. */
+const MOST_COUNTED = 1_000;
+
+/**
+ * Returns whether more work of the agent could still meet an expectation that is not met. `isSo` judges another form of
+ * it, with another value and without `never`.
+ */
+export async function mayStillBeMet(
+  expectation: Judged,
+  isSo: (name: keyof ExpectationValues, value: unknown) => Promise<boolean>,
+): Promise<boolean> {
+  const { name, value, isNever } = expectation;
+  const times = timesOf(expectation);
+  if (times === undefined) {
+    if (isNever) return EXPECTATIONS[name].moreWork === 'breaks';
+    if (EXPECTATIONS[name].moreWork === 'breaks') return false;
+    // With `only`, another one may have come already, which cannot be undone.
+    if (!isPlainObject(value) || value.only !== true) return true;
+    return !(await isSo(name, { ...value, only: false }));
+  }
+  // So many must never be there. If none is, at least one must be.
+  if (isNever) return times === 0;
+  const counted = name === 'sentOnce' ? 'sent' : name;
+  for (let fewer = 0; fewer < Math.min(times, MOST_COUNTED); fewer += 1) {
+    if (await isSo(counted, { ...(value as Fields), times: fewer })) return true;
+  }
+  return times > MOST_COUNTED;
+}
 
 /** Every name of an expectation. */
 export const EXPECTATION_NAMES = Object.keys(EXPECTATIONS) as (keyof ExpectationValues)[];

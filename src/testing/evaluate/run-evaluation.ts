@@ -56,7 +56,7 @@ export interface FinishedTrial {
 }
 
 /** The default values of the options. */
-export const RUN_DEFAULTS = { repeat: 1, seed: 1, timeoutMs: 60_000, quietMs: 2_000, shortQuietMs: 200 } as const;
+export const RUN_DEFAULTS = { repeat: 1, seed: 1, timeoutMs: 60_000, quietMs: 2_000 } as const;
 
 /** Thrown if an agent that does nothing would pass some scenarios, so that they show nothing. */
 export class IdleError extends Error {
@@ -78,7 +78,6 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   const settings: TrialSettings = {
     seed,
     quietMs: details.quietMs ?? RUN_DEFAULTS.quietMs,
-    shortQuietMs: Math.min(RUN_DEFAULTS.shortQuietMs, details.quietMs ?? RUN_DEFAULTS.quietMs),
     timeoutMs: details.timeoutMs ?? RUN_DEFAULTS.timeoutMs,
     runCommand: details.runCommand,
     signal: details.signal,
