@@ -64,7 +64,11 @@ function numbersOf(before: ScenarioReport, after: ScenarioReport) {
 }
 
 /** Returns how many trials count in shares. A report of an earlier version has no trials that silence ended. */
-function countJudged({ passed, failed, silent = 0 }: Pick<ScenarioReport, 'passed' | 'failed'> & Partial<ScenarioReport>) {
+function countJudged({
+  passed,
+  failed,
+  silent = 0,
+}: Pick<ScenarioReport, 'passed' | 'failed'> & Partial<ScenarioReport>) {
   return passed + failed + silent;
 }
 

@@ -1,6 +1,7 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { didYouMean } from '../../basics/nearest.ts';
 import { withCachedJournal } from '../../control/journal/evidence.ts';
+import type { RequestEntry } from '../../control/journal/request-entry.ts';
 import type { Sample } from '../../control/samples/sample.ts';
 import { isPlainObject } from '../matchers/find-matches.ts';
 import type { MatcherContext, MatcherResult } from '../matchers/matcher-context.ts';
@@ -22,6 +23,8 @@ import { readPatterns } from './text-pattern.ts';
 export interface JudgedScene {
   /** The mailbox or the sandbox of the trial. */
   readonly mailbox: Parameters<Sample['wasHandled']>[0];
+  /** Whether the agent looks for mail, so that the same look again does not show that it has not stopped. */
+  readonly looksForMail: boolean;
   /** Returns the mail with a name. @throws {Error} if there is none. */
   mailOf(name: string): { readonly id: string; readonly messageId: string };
   /** Returns the sample that delivered the mail with a name. @throws {Error} if none did. */
@@ -77,6 +80,26 @@ function readKindAndFields(value: string | Fields): { readonly kind: never; read
   if (typeof value === 'string') return { kind: value as never, fields: {} };
   const { kind, ...fields } = value;
   return { kind: kind as never, fields };
+}
+
+/**
+ * Returns a mailbox whose journal has each look for mail only once: a request that only reads, with the same reply. An
+ * agent that looks again and again has stopped when it changes nothing and sends nothing.
+ */
+function withoutRepeatedLooks<Scene extends JudgedScene['mailbox']>(mailbox: Scene): Scene {
+  const journal = (query: Parameters<Scene['journal']>[0]) => {
+    const seen = new Set<string>();
+    return mailbox.journal(query).filter(({ kind, data }) => {
+      if (kind !== 'request' && kind !== 'mail-command') return true;
+      const { method, path, status, reply } = data as RequestEntry;
+      if (kind === 'request' ? method !== 'GET' : !/^(?:AUTHENTICATE|LOGIN|(?:UID )?FETCH)$/.test(method)) return true;
+      const look = JSON.stringify([method, path, status, reply.body, reply.bodyBytes]);
+      const isNew = !seen.has(look);
+      seen.add(look);
+      return isNew;
+    });
+  };
+  return Object.assign(Object.create(mailbox), { journal }) as Scene;
 }
 
 /** The expectations. */
@@ -214,8 +237,12 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
     fields: fieldsOf('toHaveStopped'),
     forms: ['true'],
     // The runner has waited until the agent was quiet, so that a further wait is needed only if the author wants it.
-    judge: (context, { mailbox }, value: true | Fields) =>
-      matchers.toHaveStopped.call(context, mailbox, value === true ? { quietMs: 0 } : value),
+    judge: (context, { mailbox, looksForMail }, value: true | Fields) =>
+      matchers.toHaveStopped.call(
+        context,
+        looksForMail ? withoutRepeatedLooks(mailbox) : mailbox,
+        value === true ? { quietMs: 0 } : value,
+      ),
   },
   looped: {
     help: 'The loop guard held mail.',

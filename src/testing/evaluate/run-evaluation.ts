@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { performance, RealDate } from '../../basics/real-timers.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { CreateAgent } from './agent-driver.ts';
+import { EarlierTrials } from './earlier-trials.ts';
 import { Emulators } from './emulators.ts';
 import { createEvaluation, type Evaluation, type TrialReport, toTrialReport } from './evaluation.ts';
 import { createIdleAgent } from './function-agent.ts';
@@ -99,6 +100,7 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     Array.from({ length: repeat }, (_, index) => ({ scenario, number: index + 1 })),
   );
   const reports = new Map<ParsedScenario, TrialReport[]>(runs.map((scenario) => [scenario, []]));
+  const earlier = new EarlierTrials();
   let done = 0;
   await inParallel(jobs, concurrency, async ({ scenario, number }) => {
     if (details.signal?.aborted) return;
@@ -111,7 +113,11 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     };
     const runIn = async (scope: TrialScope) => {
       const agent = await details.createAgent(scenario, number);
-      return finish(await runTrial(scenario, agent, scope, settings));
+      // Each trial of a shared agent has samples of its own, so that the code of one shows to which trial an act belongs.
+      const own = isShared ? { ...settings, seed: trialSeed, earlier } : settings;
+      const report = await finish(await runTrial(scenario, agent, scope, own));
+      if (isShared) earlier.add(scope.mailbox);
+      return report;
     };
     if (isShared) await emulators.restore(scenario);
     const report = isShared

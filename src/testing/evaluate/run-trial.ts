@@ -14,6 +14,7 @@ import type { Mailbox } from '../../mailbox/without-msw.ts';
 import { AgentActivity, realNowMs } from '../agent-activity.ts';
 import { decideOver, type Observed, type Over } from '../decide-over.ts';
 import { AgentError, type AgentNews, type AgentPlace, type TrialAgent } from './agent-driver.ts';
+import type { EarlierTrials } from './earlier-trials.ts';
 import {
   EXPECTATIONS,
   isBrokenForGood,
@@ -58,6 +59,11 @@ export interface TrialSettings {
   readonly runCommand: RunShellCommand;
   /** Whether the agent is one that does nothing, to which waits need not be granted. */
   readonly isIdle?: boolean | undefined;
+  /**
+   * Only for an agent that serves all trials: what the earlier ones had. Such a trial is followed by a silence, so that
+   * what the agent still does belongs to it, and not to the next trial.
+   */
+  readonly earlier?: EarlierTrials | undefined;
   /** Is aborted when all trials must end. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -209,7 +215,7 @@ class Trial implements JudgedScene {
     this.#agent = agent;
     this.#scope = scope;
     this.#settings = settings;
-    this.mailbox = scope.mailbox;
+    this.mailbox = settings.earlier?.without(scope.mailbox) ?? scope.mailbox;
     this.#ended = new Promise((_, reject) => {
       this.#endWith = reject;
     });
@@ -217,11 +223,12 @@ class Trial implements JudgedScene {
     this.#ended.catch(() => undefined);
   }
 
-  /** Whether the agent looks for mail again and again, so that its looks do not show that it has not stopped. */
-  get looksAgain(): boolean {
+  /** Whether the agent looks for mail, so that the same look again does not show that it has not stopped. */
+  get looksForMail(): boolean {
     return LOOKS[this.#scenario.agent.told] !== 'never';
   }
 
+  /** Runs the trial and, with an agent that serves all trials, waits for the silence after it. */
   async run(): Promise<TrialOutcome> {
     const { clock, steps, limits } = this.#scenario;
     const { timeoutMs, signal } = this.#settings;
@@ -245,16 +252,19 @@ class Trial implements JudgedScene {
       const ending = await this.#orEnd(this.#waitUntilOver(activity, { isLast: true }));
       const problem = this.#latestRun?.problem;
       if (problem !== undefined) throw TrialEnd.failed(problem);
-      return await this.#conclude(ending, undefined, startedMs);
+      const realTimeMs = realNowMs() - startedMs;
+      return await this.#conclude(ending, undefined, realTimeMs, await this.#waitForSilenceAfter());
     } catch (thrown) {
       if (!(thrown instanceof TrialEnd)) throw thrown;
-      return await this.#conclude(undefined, thrown, startedMs);
+      const realTimeMs = realNowMs() - startedMs;
+      return await this.#conclude(undefined, thrown, realTimeMs, await this.#waitForSilenceAfter());
     } finally {
       signal?.removeEventListener('abort', stop);
     }
   }
 
   async end(): Promise<void> {
+    this.#isEnding = true;
     this.#controller.abort();
     this.#activity?.end();
     await this.#agent.stop();
@@ -310,9 +320,10 @@ class Trial implements JudgedScene {
       webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: place.inboxId });
     this.#place = { ...place, webhookSecret: webhook?.secret };
     this.#webhookId = webhook?.id;
+    const { isIdle = false } = this.#settings;
     const activity = new AgentActivity(mailbox, {
-      looks: LOOKS[told],
-      startsUnseen: STARTS_UNSEEN.has(told),
+      looks: isIdle ? 'never' : LOOKS[told],
+      startsUnseen: !isIdle && STARTS_UNSEEN.has(told),
       inboxId: place.inboxId,
       webhookId: webhook?.id,
       onRequest: (request) => this.#checkLimits(request),
@@ -332,6 +343,7 @@ class Trial implements JudgedScene {
   }
 
   #noteNews(activity: AgentActivity, news: AgentNews): void {
+    if (this.#isEnding) return;
     if (news.kind === 'done') activity.noteDone();
     const problem = news.kind === 'failed' ? this.#agent.problem() : undefined;
     if (problem !== undefined) this.#stopWith(TrialEnd.failed(problem));
@@ -355,9 +367,9 @@ class Trial implements JudgedScene {
   }
 
   /** Ends the trial if the agent goes beyond a limit. */
-  #checkLimits({ messages }: RequestSummary): void {
+  #checkLimits({ messages, path }: RequestSummary): void {
     const { limits } = this.#scenario;
-    if (this.#isEnding) return;
+    if (this.#isEnding || this.#settings.earlier?.isNamedIn(path)) return;
     this.#requests += 1;
     if (this.#requests > limits.requests) {
       const message = `The agent sent more than ${plural(limits.requests, 'request')}, its limit.`;
@@ -508,6 +520,29 @@ class Trial implements JudgedScene {
     }
   }
 
+  /**
+   * Waits, with an agent that serves all trials, until nothing has come from it for the quiet time, whatever it said.
+   * Returns what came meanwhile, in a sentence.
+   */
+  async #waitForSilenceAfter(): Promise<string | undefined> {
+    const { earlier, quietMs, timeoutMs, signal } = this.#settings;
+    const activity = this.#activity;
+    if (!earlier || !activity) return undefined;
+    const requestsBefore = readTraffic(this.mailbox).length;
+    const limitMs = realNowMs() + timeoutMs;
+    for (;;) {
+      const known = { limitMs, quietMs, hasBreached: false, isAtWork: this.#agent.isBusy(), saidDone: false };
+      const observed = { ...activity.observe(known), saidDone: false, mayStillStart: false, looks: 'never' } as const;
+      const decision = decideOver(observed);
+      if ('over' in decision || signal?.aborted) break;
+      await activity.waitUntil(decision.goOnUntilMs);
+    }
+    const came = readTraffic(this.mailbox).length - requestsBefore;
+    return came > 0
+      ? `After this trial was over, ${plural(came, 'request')} came, which were judged with it.`
+      : undefined;
+  }
+
   /** Returns whether the agent has said that it is done by its end, or is known to have nothing at work. */
   #isDone(activity: AgentActivity): boolean {
     if (this.#endedAgent) {
@@ -626,9 +661,14 @@ class Trial implements JudgedScene {
     return { verdict: exitCode === 1 ? 'no' : 'cannot tell', reason: shown };
   }
 
-  async #conclude(ending: Ending | undefined, end: TrialEnd | undefined, startedMs: number): Promise<TrialOutcome> {
+  /** Judges the trial. `afterwards` says what came after it was over. */
+  async #conclude(
+    ending: Ending | undefined,
+    end: TrialEnd | undefined,
+    realTimeMs: number,
+    afterwards: string | undefined,
+  ): Promise<TrialOutcome> {
     const { mailbox } = this;
-    const realTimeMs = Math.round(realNowMs() - startedMs);
     const over = ending?.over ?? null;
     const mayGoOn = over === 'silence' || over === 'breach' || end?.verdict === 'cannot tell';
     const expectations = await this.#judge({ mayGoOn });
@@ -643,7 +683,9 @@ class Trial implements JudgedScene {
     const verdict = hasBreached ? 'failed' : (end?.verdict ?? (isMissing ? 'failed' : byExpectations));
     const silentMs = over === 'silence' && ending ? Math.round(ending.silentMs) : null;
     const isSilent = verdict === 'cannot tell' && silentMs !== null && expectations.some(({ isOpen }) => isOpen);
-    const reason = end?.message ?? (isMissing ? NEVER_ACTED : isSilent ? describeSilence(silentMs) : undefined);
+    const ended = end?.message ?? (isMissing ? NEVER_ACTED : isSilent ? describeSilence(silentMs) : undefined);
+    const reasons = [ended, afterwards, this.#describeForeign()].filter((each) => each !== undefined);
+    const reason = reasons.length === 0 ? undefined : reasons.join(' ');
     return {
       verdict,
       over,
@@ -654,11 +696,19 @@ class Trial implements JudgedScene {
       expectations,
       requests,
       mails: this.#countSent(),
-      realTimeMs,
+      realTimeMs: Math.round(realTimeMs),
       story: this.#tellStory(),
       output: toWritten(this.#agent.output(), this.#scope.domain),
       trace: () => toWritten(mailbox.trace(), this.#scope.domain),
     };
+  }
+
+  /** Says what came during this trial and belongs to an earlier one; undefined if nothing did. */
+  #describeForeign(): string | undefined {
+    const count = this.#settings.earlier?.count(this.#scope.mailbox) ?? 0;
+    if (count === 0) return undefined;
+    const what = count === 1 ? 'A request or a mail' : `${count} requests and mails`;
+    return `${what} that came during this trial ${count === 1 ? 'belongs' : 'belong'} to an earlier one, and did not count.`;
   }
 
   /** Returns whether anything but requests came from the agent: an open stream, or an answer of its webhook. */
