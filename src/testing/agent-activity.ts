@@ -27,6 +27,9 @@ const OPEN_CALL_MS = 10;
 /** The commands by which a client of IMAP looks for mail. Others, such as SEARCH, are not in the journal. */
 const IMAP_LOOK = /^(?:AUTHENTICATE|LOGIN|(?:UID )?FETCH)$/;
 
+/** Matches the ids of mails and other objects. */
+const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
+
 /** Returns the present time, in milliseconds since 1970. A test that fakes `Date` does not change it. */
 export function realNowMs(): number {
   return RealDate.now();
@@ -47,7 +50,7 @@ export class AgentActivity {
   #lastOtherMs = Number.NEGATIVE_INFINITY;
   #lastLookMs = 0;
   #lastMailMs = Number.NEGATIVE_INFINITY;
-  /** What its looks have shown so far. A look that shows nothing else is no activity. */
+  /** The ids that its looks have shown so far, and their paths with the status. A look that adds none is no activity. */
   readonly #shown = new Set<string>();
   /** How many events came so far. */
   #events = 0;
@@ -109,9 +112,9 @@ export class AgentActivity {
     return this.#lastMailMs;
   }
 
-  /** For how long nothing has come, in milliseconds. */
-  get silentMs(): number {
-    return realNowMs() - Math.max(this.#lastChangeMs, this.#lastActMs, this.#lastOtherMs);
+  /** When anything came or changed for the last time, in milliseconds since 1970. */
+  get lastActivityMs(): number {
+    return Math.max(this.#lastChangeMs, this.#lastActMs, this.#lastOtherMs);
   }
 
   /** Whether the agent has looked since the last change; true for an agent that does not look. */
@@ -193,6 +196,9 @@ export class AgentActivity {
         this.#forgetDone(atMs);
         break;
       case 'mail-sent':
+        this.#shown.add(event.messageId.toLowerCase());
+        this.#lastOtherMs = atMs;
+        break;
       case 'mail-held':
       case 'delivery-released':
       case 'delivery-ended':
@@ -216,8 +222,7 @@ export class AgentActivity {
     }
     const mayStillStart = this.#options.startsUnseen && !this.#hasActed;
     if (this.#hasBegun && !mayStillStart && !isLook) {
-      const lastMs = Math.max(this.#lastChangeMs, this.#lastActMs, this.#lastOtherMs);
-      this.#longestGapMs = Math.max(this.#longestGapMs, startedMs - lastMs);
+      this.#longestGapMs = Math.max(this.#longestGapMs, startedMs - this.lastActivityMs);
     }
     this.#hasActed ||= this.#hasBegun;
     this.#lastActMs = endedMs;
@@ -236,20 +241,22 @@ export class AgentActivity {
     return looks === 'again' && protocol === 'http' && method === 'GET';
   }
 
-  /** Returns whether a look shows anything that no look has shown before. */
+  /**
+   * Returns whether a look shows anything new: the id of an object that no look has shown before, and that is no mail of
+   * the agent, or another status or path.
+   */
   #showsNew({ id, path, status }: RequestSummary): boolean {
-    let reply: unknown;
+    let body: string;
     try {
-      const { body, bodyBytes } = this.#mailbox.request(id).reply;
-      reply = [body, bodyBytes];
+      body = this.#mailbox.request(id).reply.body ?? '';
     } catch (error) {
       // The journal has dropped it already, because there are very many requests.
       if (!(error instanceof ApiError)) throw error;
-      reply = id;
+      return true;
     }
-    const shown = JSON.stringify([path, status, reply]);
-    if (this.#shown.has(shown)) return false;
-    this.#shown.add(shown);
-    return true;
+    const before = this.#shown.size;
+    this.#shown.add(`${path} ${status}`);
+    for (const shown of body.match(ID) ?? []) this.#shown.add(shown.toLowerCase());
+    return this.#shown.size > before;
   }
 }

@@ -37,7 +37,9 @@ export class EarlierTrials {
       .flatMap(({ data }) => (data.action === 'created' ? data.id : []));
     for (const id of [...mails.flatMap(idsOfMail), ...created])
       if (!atStart.includes(id)) this.#ids.add(id.toLowerCase());
-    for (const mail of mails) for (const address of addressesIn(mail)) this.#addresses.add(address);
+    for (const { data } of evidence.journal({ kinds: ['mail-received'] })) {
+      for (const address of addressesIn(data.mail)) this.#addresses.add(address);
+    }
   }
 
   /** Returns whether a text names anything of an earlier trial by its id. */
@@ -64,7 +66,7 @@ export class EarlierTrials {
 
   /**
    * Finds the requests that name something of an earlier trial, and the mails that answer such a mail, or that go only to
-   * people whom only an earlier trial has named.
+   * people whom only mail that arrived in an earlier trial has named.
    */
   #findForeign(mailbox: ControllableMailbox): ReadonlySet<string> {
     const foreign = new Set<string>();

@@ -249,15 +249,26 @@ class Trial implements JudgedScene {
         if (!(isLast && step.name === 'until')) await this.#orEnd(this.#runStep(activity, step, index));
         this.#stepsDone = index + 1;
       }
-      const ending = await this.#orEnd(this.#waitUntilOver(activity, { isLast: true }));
+      let ending: Ending;
+      let judged: readonly JudgedExpectation[] | undefined;
+      let lastActivityMs: number;
+      do {
+        ending = await this.#orEnd(this.#waitUntilOver(activity, { isLast: true }));
+        lastActivityMs = activity.lastActivityMs;
+        // To judge takes time. If the agent acts meanwhile, the silence is not over.
+        if (ending.over === 'silence') judged = await this.#orEnd(this.#judge({ mayGoOn: true }));
+      } while (ending.over === 'silence' && activity.lastActivityMs !== lastActivityMs);
       const problem = this.#latestRun?.problem;
       if (problem !== undefined) throw TrialEnd.failed(problem);
       const realTimeMs = realNowMs() - startedMs;
-      return await this.#conclude(ending, undefined, realTimeMs, await this.#waitForSilenceAfter());
+      // What came between this trial and the next is judged with it.
+      const afterwards = await this.#waitForSilenceAfter();
+      if (afterwards !== undefined) judged = undefined;
+      return await this.#conclude({ ending, judged, realTimeMs, afterwards });
     } catch (thrown) {
       if (!(thrown instanceof TrialEnd)) throw thrown;
       const realTimeMs = realNowMs() - startedMs;
-      return await this.#conclude(undefined, thrown, realTimeMs, await this.#waitForSilenceAfter());
+      return await this.#conclude({ end: thrown, realTimeMs, afterwards: await this.#waitForSilenceAfter() });
     } finally {
       signal?.removeEventListener('abort', stop);
     }
@@ -497,13 +508,14 @@ class Trial implements JudgedScene {
       if ('over' in decision) {
         // What has happened may not have been noted yet.
         if (decision.over !== 'time' && (await activity.hasNews())) continue;
-        const isAtWork = observed.openCalls > 0 || activity.silentMs < quietMs;
+        const silentMs = observed.nowMs - activity.lastActivityMs;
+        const isAtWork = observed.openCalls > 0 || silentMs < quietMs;
         if (decision.over !== 'time') await this.#findFailures();
         else if (isAtWork) {
           const limitMs = this.#scenario.limits.realTimeMs ?? this.#settings.timeoutMs;
           throw TrialEnd.failed(`The agent was not quiet after ${limitMs} ms of real time.`);
         }
-        return { over: decision.over, silentMs: activity.silentMs };
+        return { over: decision.over, silentMs };
       }
       let untilMs = decision.goOnUntilMs;
       // What never may happen ends the trial at once. It is looked for only after the steps, because they show more.
@@ -661,17 +673,12 @@ class Trial implements JudgedScene {
     return { verdict: exitCode === 1 ? 'no' : 'cannot tell', reason: shown };
   }
 
-  /** Judges the trial. `afterwards` says what came after it was over. */
-  async #conclude(
-    ending: Ending | undefined,
-    end: TrialEnd | undefined,
-    realTimeMs: number,
-    afterwards: string | undefined,
-  ): Promise<TrialOutcome> {
+  /** Makes the outcome of the trial. */
+  async #conclude({ ending, end, judged, realTimeMs, afterwards }: Finished): Promise<TrialOutcome> {
     const { mailbox } = this;
     const over = ending?.over ?? null;
     const mayGoOn = over === 'silence' || over === 'breach' || end?.verdict === 'cannot tell';
-    const expectations = await this.#judge({ mayGoOn });
+    const expectations = judged ?? (await this.#judge({ mayGoOn }));
     const observed = withCachedJournal(mailbox);
     const requests = readTraffic(observed).length;
     const hasActed = requests > 0 || this.#hasAnswered(observed);
@@ -775,6 +782,19 @@ const BRINGING_STEPS: ReadonlySet<string> = new Set<ControlCallId>([
   'redeliver',
   'releaseDeliveries',
 ]);
+
+/** What is known when a trial has finished. */
+interface Finished {
+  /** How the wait for the agent ended; undefined if the trial ended before. */
+  readonly ending?: Ending;
+  /** Why it ended before. */
+  readonly end?: TrialEnd;
+  /** What was judged already; undefined if nothing was. */
+  readonly judged?: readonly JudgedExpectation[] | undefined;
+  readonly realTimeMs: number;
+  /** What came after the trial was over, in a sentence. */
+  readonly afterwards: string | undefined;
+}
 
 /** How the wait for the agent ended. */
 interface Ending {

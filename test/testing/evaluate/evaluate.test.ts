@@ -67,7 +67,7 @@ test('an agent that sends again after a lost reply fails, with the expectation a
 
 test('an agent that does nothing fails; one that never acts has this as its reason', async () => {
   expect(await runOne(() => undefined, ANSWER)).toMatchObject({ verdict: 'failed', requests: 0 });
-  const deaf = await runOne(closedBy, { ...ANSWER, agent: { told: 'poll' } });
+  const deaf = await runOne(closedBy, { ...ANSWER, agent: { told: 'poll' }, limits: { realTime: 900 } });
   expect(deaf).toMatchObject({ verdict: 'failed' });
   expect(deaf.reason).toContain('The agent never acted');
 });
@@ -107,7 +107,8 @@ test('an agent that never ends fails at its limit of requests or of real time', 
 });
 
 test('an agent that polls passes as one with a webhook does', async () => {
-  const trial = await runOne(poller, { ...ANSWER, agent: { told: 'poll' } });
+  // It stops to look after its answer, so it is waited for until the real time is up.
+  const trial = await runOne(poller, { ...ANSWER, agent: { told: 'poll' }, limits: { realTime: '3s' } });
   expect(trial, trial.reason ?? JSON.stringify(trial.expectations)).toMatchObject({ verdict: 'passed' });
 });
 
