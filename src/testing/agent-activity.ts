@@ -47,7 +47,9 @@ export class AgentActivity {
   #longestGapMs = 0;
   #lastChangeMs = Number.NEGATIVE_INFINITY;
   #lastActMs = Number.NEGATIVE_INFINITY;
+  #lastNewsMs = Number.NEGATIVE_INFINITY;
   #lastOtherMs = Number.NEGATIVE_INFINITY;
+  #lookIntervalMs: number | undefined;
   #lastLookMs = 0;
   #lastMailMs = Number.NEGATIVE_INFINITY;
   /** The ids that its looks have shown so far, and their paths with the status. A look that adds none is no activity. */
@@ -114,7 +116,7 @@ export class AgentActivity {
 
   /** When anything came or changed for the last time, in milliseconds since 1970. */
   get lastActivityMs(): number {
-    return Math.max(this.#lastChangeMs, this.#lastActMs, this.#lastOtherMs);
+    return Math.max(this.#lastChangeMs, this.#lastActMs, this.#lastNewsMs, this.#lastOtherMs);
   }
 
   /** Whether the agent has looked since the last change; true for an agent that does not look. */
@@ -136,8 +138,10 @@ export class AgentActivity {
       looks: this.#options.looks,
       lastChangeMs: this.#lastChangeMs,
       lastActMs: this.#lastActMs,
+      lastNewsMs: this.#lastNewsMs,
       lastOtherMs: this.#lastOtherMs,
       lastLookMs: this.#lastLookMs,
+      lookIntervalMs: this.#lookIntervalMs,
     };
     return observed;
   }
@@ -213,19 +217,21 @@ export class AgentActivity {
 
   #noteRequest(request: RequestSummary, endedMs: number): void {
     const startedMs = endedMs - request.durationMs;
-    const isLook = this.#isLook(request);
-    // A client of IMAP that is told of a mail looks at once, so its look may begin in the millisecond of the mail.
-    if (isLook) this.#lastLookMs = request.protocol === 'imap' ? endedMs + 1 : startedMs;
-    if (isLook && !this.#showsNew(request)) {
-      this.#hasActed ||= this.#hasBegun;
-      return;
-    }
     const mayStillStart = this.#options.startsUnseen && !this.#hasActed;
-    if (this.#hasBegun && !mayStillStart && !isLook) {
-      this.#longestGapMs = Math.max(this.#longestGapMs, startedMs - this.lastActivityMs);
-    }
     this.#hasActed ||= this.#hasBegun;
-    this.#lastActMs = endedMs;
+    if (this.#isLook(request)) {
+      const isAfterLook = this.#lastLookMs > Math.max(this.#lastActMs, this.#lastNewsMs, 0);
+      if (isAfterLook) this.#lookIntervalMs = Math.max(this.#lookIntervalMs ?? 0, startedMs - this.#lastLookMs);
+      // A client of IMAP that is told of a mail looks at once, so its look may begin in the millisecond of the mail.
+      this.#lastLookMs = request.protocol === 'imap' ? endedMs + 1 : startedMs;
+      if (!this.#showsNew(request)) return;
+      this.#lastNewsMs = endedMs;
+    } else {
+      if (this.#hasBegun && !mayStillStart) {
+        this.#longestGapMs = Math.max(this.#longestGapMs, startedMs - this.lastActivityMs);
+      }
+      this.#lastActMs = endedMs;
+    }
     this.#forgetDone(startedMs);
   }
 

@@ -26,12 +26,16 @@ export interface Observed {
   readonly looks: 'never' | 'for mail' | 'again';
   /** When something happened of which the agent must learn: a step, or a mail; for IMAP, a mail of its inbox. */
   readonly lastChangeMs: number;
-  /** When the agent did something for the last time, or a look showed it something new. */
+  /** When the agent did something for the last time that is no look. */
   readonly lastActMs: number;
+  /** When a look of the agent showed it something new for the last time. */
+  readonly lastNewsMs: number;
   /** When anything else happened for the last time, such as an attempt of a delivery. */
   readonly lastOtherMs: number;
   /** When its latest look began, or for IMAP ended. */
   readonly lastLookMs: number;
+  /** The longest time between two looks that showed nothing new; undefined if it has not looked twice. */
+  readonly lookIntervalMs: number | undefined;
 }
 
 /** Why the wait for an agent is over. */
@@ -45,16 +49,20 @@ export function neededQuietMs({ quietMs, longestGapMs }: Pick<Observed, 'quietMs
   return quietMs + longestGapMs;
 }
 
+/** An agent that has looked for mail, and has not for so many of its intervals, has stopped looking. */
+const INTERVALS_UNTIL_STOPPED = 5;
+
 /**
  * Decides whether the wait for an agent is over. It is over before any silence only if something happened that never
  * may, or if the agent said that it is done; never because all is well. Otherwise it is over when nothing has come for
  * the quiet time, which is lengthened by the longest gap that the agent has shown; a call without a reply is no silence.
  * An agent that may still be starting, or that has not looked since the last change, is waited for until the real time
- * is up. An agent that looks again and again must have looked once more since its last act, and found nothing new.
+ * is up or, if it looked at intervals, until it has not looked for five of them. An agent to which a look has shown
+ * something new may be thinking, until it looks again or acts.
  */
 export function decideOver(observed: Observed): Decision {
   const { nowMs, limitMs, hasBreached, saidDone, openCalls, mayStillStart, looks } = observed;
-  const { lastChangeMs, lastActMs, lastOtherMs, lastLookMs } = observed;
+  const { lastChangeMs, lastActMs, lastNewsMs, lastOtherMs, lastLookMs, lookIntervalMs } = observed;
   if (hasBreached) return { over: 'breach' };
 
   const knowsOfChange = looks === 'never' || lastLookMs > lastChangeMs;
@@ -62,9 +70,12 @@ export function decideOver(observed: Observed): Decision {
 
   if (nowMs >= limitMs) return { over: 'time' };
 
-  const hasLookedAgain = looks !== 'again' || lastLookMs > lastActMs;
-  if (openCalls > 0 || mayStillStart || !knowsOfChange || !hasLookedAgain) return { goOnUntilMs: limitMs };
+  const mayThink = looks === 'again' && lastLookMs <= lastNewsMs && lastActMs <= lastNewsMs;
+  if (openCalls > 0 || mayStillStart || mayThink) return { goOnUntilMs: limitMs };
 
-  const silentUntilMs = Math.max(lastChangeMs, lastActMs, lastOtherMs) + neededQuietMs(observed);
+  const lastActivityMs = Math.max(lastChangeMs, lastActMs, lastNewsMs, lastOtherMs);
+  const hasInterval = looks === 'again' && lookIntervalMs !== undefined;
+  const untilLookMs = hasInterval ? INTERVALS_UNTIL_STOPPED * lookIntervalMs : Number.POSITIVE_INFINITY;
+  const silentUntilMs = lastActivityMs + neededQuietMs(observed) + (knowsOfChange ? 0 : untilLookMs);
   return nowMs >= silentUntilMs ? { over: 'silence' } : { goOnUntilMs: Math.min(silentUntilMs, limitMs) };
 }

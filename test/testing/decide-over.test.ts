@@ -16,11 +16,14 @@ const ANSWERED: Observed = {
   looks: 'never',
   lastChangeMs: 0,
   lastActMs: 100,
+  lastNewsMs: NEVER,
   lastOtherMs: 0,
   lastLookMs: 0,
+  lookIntervalMs: undefined,
 };
 
-const LOOKED: Observed = { ...ANSWERED, looks: 'again', lastLookMs: 150 };
+/** An agent that saw the mail at 90, answered it at 100, and looked again at 150. */
+const LOOKED: Observed = { ...ANSWERED, looks: 'again', lastNewsMs: 90, lastLookMs: 150, lookIntervalMs: 50 };
 
 test.for<[what: string, observed: Observed, expected: object]>([
   ['it is never over because all is well', ANSWERED, { goOnUntilMs: 2_200 }],
@@ -38,19 +41,22 @@ test.for<[what: string, observed: Observed, expected: object]>([
   ],
   ['an agent that looked once more is silent', { ...LOOKED, nowMs: 2_200 }, { over: 'silence' }],
   [
-    'one that has not looked since its act may think',
-    { ...LOOKED, nowMs: 9_000, lastLookMs: 50 },
+    'one that has seen something new may think',
+    { ...LOOKED, nowMs: 9_000, lastActMs: 0, lastLookMs: 80 },
     { goOnUntilMs: 60_000 },
   ],
+  ['one that has acted since is silent', { ...LOOKED, nowMs: 2_200, lastLookMs: 80 }, { over: 'silence' }],
   [
-    'one that has not looked since a step is waited for',
-    { ...LOOKED, nowMs: 9_000, lastChangeMs: 160 },
+    'one that has looked only once, and not since a step, is waited for',
+    { ...LOOKED, nowMs: 9_000, lastChangeMs: 160, lookIntervalMs: undefined },
     { goOnUntilMs: 60_000 },
   ],
+  ['one that looked at intervals is waited for', { ...LOOKED, lastChangeMs: 160 }, { goOnUntilMs: 2_510 }],
+  ['until it has stopped looking', { ...LOOKED, lastChangeMs: 160, nowMs: 2_510 }, { over: 'silence' }],
   [
     'its word counts only if it has looked since',
     { ...LOOKED, saidDone: true, lastChangeMs: 160 },
-    { goOnUntilMs: 60_000 },
+    { goOnUntilMs: 2_510 },
   ],
   ['its word counts without another look', { ...LOOKED, saidDone: true, lastLookMs: 50 }, { over: 'done' }],
   [
@@ -80,8 +86,7 @@ interface Planned {
 function simulate({ acts, doneMs, intervalMs }: Planned, quietMs: number, limitMs: number) {
   for (let nowMs = 0; ; ) {
     const past = acts.filter((atMs) => atMs <= nowMs);
-    // The first look, at 1, shows the mail.
-    const lastActMs = past.at(-1) ?? (intervalMs === undefined ? NEVER : 1);
+    const lastActMs = past.at(-1) ?? NEVER;
     // It is called at 0, and works in turn: it looks again only after its last act.
     const isWorking = past.length < acts.length;
     const looksSince = isWorking || intervalMs === undefined ? 0 : Math.floor((nowMs - lastActMs) / intervalMs);
@@ -95,6 +100,8 @@ function simulate({ acts, doneMs, intervalMs }: Planned, quietMs: number, limitM
       saidDone: doneMs !== undefined && doneMs <= nowMs,
       looks: intervalMs === undefined ? 'never' : 'again',
       lastActMs,
+      // The first look, at 1, shows the mail.
+      lastNewsMs: intervalMs === undefined ? NEVER : 1,
       lastLookMs,
     });
     if ('over' in decision) return { over: decision.over, atMs: nowMs };
@@ -125,8 +132,8 @@ test('of 4,000 agents, no act within the window is missed, and no wait outlasts 
     const gapMs = Math.max(0, ...seen.map((each, index) => each - (seen[index - 1] ?? 0)));
     const missed = acts[seen.length];
     if (missed !== undefined) expect(missed - (seen.at(-1) ?? 0), shown).toBeGreaterThanOrEqual(quietMs + gapMs);
-    // An agent that looks in turn is always seen to the end, and so is one that says that it is done in time.
-    if (intervalMs !== undefined) expect(missed, shown).toBeUndefined();
+    // Until it acts, an agent that looks in turn is thinking.
+    if (intervalMs !== undefined) expect(seen.length, shown).toBeGreaterThan(0);
     if (missed === undefined && doneMs !== undefined) expect([over, atMs], shown).toEqual(['done', doneMs]);
     expect(over, shown).not.toBe('time');
   }

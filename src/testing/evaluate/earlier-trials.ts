@@ -56,12 +56,23 @@ export class EarlierTrials {
         foreign.has(`${tenantId} ${number}`);
       return mailbox.journal(query).filter((entry) => !isForeign(entry) && !(entry.cause && isForeign(entry.cause)));
     };
-    return Object.assign(Object.create(mailbox), { journal }) as Mailbox;
+    const requests: ControllableMailbox['requests'] = (filter) => {
+      const foreignMails = new Set(mailbox.journal({ kinds: ['mail-sent'] }).flatMap(({ data }) => data.mail.id));
+      for (const { data } of journal({ kinds: ['mail-sent'] })) foreignMails.delete(data.mail.id);
+      return mailbox
+        .requests(filter)
+        .filter((request) => !this.#isNamedBy(request) && !request.messages.some((id) => foreignMails.has(id)));
+    };
+    return Object.assign(Object.create(mailbox), { journal, requests }) as Mailbox;
   }
 
   /** Counts the requests and the mails of a mailbox that belong to an earlier trial. */
   count(mailbox: ControllableMailbox): number {
     return this.#findForeign(mailbox).size;
+  }
+
+  #isNamedBy({ path, request }: RequestEntry): boolean {
+    return this.isNamedIn(`${path}\n${JSON.stringify(request.query)}\n${request.body ?? ''}`);
   }
 
   /**
@@ -72,10 +83,7 @@ export class EarlierTrials {
     const foreign = new Set<string>();
     if (this.#ids.size === 0) return foreign;
     for (const { tenantId, number, data } of mailbox.journal({ kinds: ['request', 'mail-command'] })) {
-      const { path, request } = data as RequestEntry;
-      if (this.isNamedIn(`${path}\n${JSON.stringify(request.query)}\n${request.body ?? ''}`)) {
-        foreign.add(`${tenantId} ${number}`);
-      }
+      if (this.#isNamedBy(data)) foreign.add(`${tenantId} ${number}`);
     }
     const arrived = mailbox.journal({ kinds: ['mail-received', 'mail-at-start'] });
     const known = new Set(arrived.flatMap(({ data }) => addressesIn(data.mail)));

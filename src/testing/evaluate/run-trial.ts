@@ -504,16 +504,20 @@ class Trial implements JudgedScene {
         isAtWork: this.#isRunning || this.#agent.isBusy(),
         saidDone: isIdle || this.#isDone(activity),
       });
-      const decision = decideOver(observed);
+      // An agent that has ended looks for nothing any more.
+      const decision = decideOver(this.#endedAgent ? { ...observed, looks: 'never' } : observed);
       if ('over' in decision) {
         // What has happened may not have been noted yet.
         if (decision.over !== 'time' && (await activity.hasNews())) continue;
         const silentMs = observed.nowMs - activity.lastActivityMs;
         const isAtWork = observed.openCalls > 0 || silentMs < quietMs;
         if (decision.over !== 'time') await this.#findFailures();
-        else if (isAtWork) {
+        else if (isAtWork || !isLast) {
           const limitMs = this.#scenario.limits.realTimeMs ?? this.#settings.timeoutMs;
-          throw TrialEnd.failed(`The agent was not quiet after ${limitMs} ms of real time.`);
+          const what = isAtWork
+            ? `was not quiet after ${limitMs} ms of real time`
+            : `had not looked for mail again after ${limitMs} ms of real time, when there were further steps`;
+          throw TrialEnd.failed(activity.hasActed || isAtWork ? `The agent ${what}.` : NEVER_ACTED);
         }
         return { over: decision.over, silentMs };
       }

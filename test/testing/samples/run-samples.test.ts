@@ -205,7 +205,7 @@ test('an agent is done when its promise is settled; with a quiet time, what it l
 
 test('a request that the agent left without its reply is waited for', async () => {
   const leave = async (task: SampleTask) => {
-    task.mailbox.addFault({ on: 'request', kind: 'latency', latency: { ms: 200 } });
+    task.mailbox.addFault({ on: 'request', latency: { ms: 200 } });
     await mailbox(task);
     void post(task, `/inboxes/${task.inboxId}/reply/${task.received[0]?.id}`, { plainBody: 'Yes.' });
   };
