@@ -1,8 +1,8 @@
+import type { HeaderReader } from '../../contract/header-fields.ts';
 import type { Owner, Part, PartOf } from '../../world/store/parts.ts';
 import { findOwner } from '../../world/store/parts.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import { principalOf, sentKey } from '../access/principal.ts';
-import type { ApiRequest } from './exchange.ts';
 
 /** The calls of one owner that have no reply yet. */
 class OwnCalls implements Part {
@@ -28,7 +28,7 @@ export class OpenCalls {
   }
 
   /** Counts a call. Call the returned function when it has its reply. */
-  begin({ headers }: Pick<ApiRequest, 'headers'>): () => void {
+  begin({ headers }: { readonly headers: HeaderReader }): () => void {
     const world = principalOf(this.#worlds, sentKey(headers) ?? '')?.world;
     const calls = this.#callsOf(findOwner(this.#worlds, world?.id));
     calls.count += 1;

@@ -514,10 +514,10 @@ class Trial implements JudgedScene {
         if (decision.over !== 'time') await this.#findFailures();
         else if (isAtWork || !isLast) {
           const limitMs = this.#scenario.limits.realTimeMs ?? this.#settings.timeoutMs;
-          const what = isAtWork
-            ? `was not quiet after ${limitMs} ms of real time`
-            : `had not looked for mail again after ${limitMs} ms of real time, when there were further steps`;
-          throw TrialEnd.failed(activity.hasActed || isAtWork ? `The agent ${what}.` : NEVER_ACTED);
+          const isUnseen = !activity.hasActed && !isAtWork;
+          const early = `The real time of ${limitMs} ms was up before all steps were done`;
+          const busy = `The agent was not quiet after ${limitMs} ms of real time`;
+          throw TrialEnd.failed(isUnseen ? NEVER_ACTED : isAtWork ? busy : early);
         }
         return { over: decision.over, silentMs };
       }
