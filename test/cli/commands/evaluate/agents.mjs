@@ -80,7 +80,10 @@ if (name === 'once') {
   while ((await answerOpen()) === 0) await new Promise((resolve) => setTimeout(resolve, 50));
   if (details[0] === 'line') print(process.stdout, 'All mail is handled.');
   if (details[0] === 'url') await fetch(process.env.MAILBOX_DONE_URL, { method: 'POST' });
-  if (details[0] !== 'end') setInterval(answerOpen, 100);
+  while (details[0] !== 'end') {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await answerOpen();
+  }
 } else if (name === 'poller') {
   const { messages } = await call('GET', '/messages?limit=1');
   print(process.stdout, `The newest mail is ${messages[0].subject}.`);
