@@ -129,7 +129,8 @@ test.for(Object.entries(OTHER_AGENTS))(
       (text) => `  agent: { told: ${told} }\n${text}`,
     );
     // Many agents start at the same time here, so each may take long between two requests.
-    const all = ['--repeat', '10', '--concurrency', '8', '--quiet-time', '2s', ...flags];
+    const quietTime = told === 'mcp' ? '2s' : '10s';
+    const all = ['--repeat', '10', '--concurrency', '8', '--quiet-time', quietTime, ...flags];
     const { report, code } = await evaluateWith(context, '', all, { scenarios, command });
     expectTenOf(['passed', 'passed', 'passed'], report);
     expect(code).toBe(0);
