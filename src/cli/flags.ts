@@ -291,7 +291,9 @@ export const EVALUATE_FLAGS = {
     timeout: { value: '<duration>', help: 'Longest real time of a trial whose scenario has no limit (default 60s)' },
     'quiet-time': {
       value: '<duration>',
-      help: 'How long nothing may happen, in real time, until the agent counts as quiet (default 2s)',
+      help:
+        'How long nothing may come from an agent that has not said that it is done, until a trial is over; the longest gap ' +
+        'that the agent has shown is added (default 2s)',
     },
     fixtures: START_FLAGS.fixtures,
     port: { ...setting('port'), help: 'Port of the emulator (default: a free one)' },
@@ -300,6 +302,10 @@ export const EVALUATE_FLAGS = {
     ready: {
       value: '<text>',
       help: 'The agent is ready when it prints a line with this text (default: when its port answers)',
+    },
+    done: {
+      value: '<text>',
+      help: 'The agent says that it is done when it prints a line with this text (or it calls MAILBOX_DONE_URL by POST)',
     },
     shared: { help: 'Start the agent once; trials run one after the other, and each begins with the same data' },
     'agent-url': {

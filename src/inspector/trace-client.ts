@@ -240,7 +240,7 @@ const EXCERPT_LENGTH = 240;
 /** The kinds of entries that the feed has as they are. */
 const PLAIN_KINDS: ReadonlySet<string> = new Set<FeedEvent['kind']>([
   ...(['mail-held', 'delivery-created', 'delivery-released', 'attempt', 'delivery-ended'] as const),
-  ...(['stream-opened', 'stream-closed'] as const),
+  ...(['stream-opened', 'stream-closed', 'agent-done'] as const),
   ...(['clock', 'fault', 'sandbox', 'checkpoint', 'key', 'journal', 'messages', 'behaviours'] as const),
   ...(['reset', 'failure'] as const),
 ]);

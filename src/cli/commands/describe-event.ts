@@ -47,6 +47,7 @@ const DESCRIBERS: { readonly [Kind in FeedOnlyKind]: (event: Extract<FeedItem, {
   'mail-sent': ({ inbox, to, subject }) => {
     return { name: 'mail', sign: '→', text: `from ${inbox} to ${to.join(', ')}: ${subject}` };
   },
+  'agent-done': () => ({ name: 'agent', text: 'said that it is done' }),
   clock: ({ action, now, ...event }) => ({ text: `${action}, ${tenantOf(event)}: ${now}` }),
   fault: ({ action, fault }) => ({ text: fault ? `${action}: ${JSON.stringify(fault)}` : 'all removed' }),
   sandbox: describeChange,

@@ -1,4 +1,5 @@
 import type {
+  AgentDone,
   AttemptActivity,
   ClockChange,
   DeliveredEvent,
@@ -68,6 +69,12 @@ interface StreamFeedItem extends StreamActivity {
   readonly kind: 'stream-opened' | 'stream-closed';
 }
 
+/** An agent said that it is done. */
+export interface AgentDoneFeedItem extends AgentDone {
+  /** Always `agent-done`. */
+  readonly kind: 'agent-done';
+}
+
 /** A change of the time by a test. */
 export interface ClockFeedItem extends ClockChange {
   /** Always `clock`. */
@@ -119,6 +126,7 @@ export type FeedItem =
   | DeliveryFeedItem
   | AttemptFeedItem
   | StreamFeedItem
+  | AgentDoneFeedItem
   | ClockFeedItem
   | FaultFeedItem
   | ChangeFeedItem

@@ -82,6 +82,12 @@ export interface JournalControls {
    * console.log(mailbox.mask(agent.output));
    */
   mask(text: string): string;
+  /**
+   * Returns how much is under way now: the `requests` of clients that have no reply yet, those by the Model Context
+   * Protocol included, and the `deliveries` that are being sent, together with the answers that correspondents are
+   * writing. The journal has a request only when it has its reply. Commands of SMTP and IMAP do not count.
+   */
+  openCalls(): { readonly requests: number; readonly deliveries: number };
   /** Makes `requests()` start after the present requests. `restoreRequests` undoes this. The journal keeps them. */
   clearRequests(): void;
   /** Makes `requests()` start where it started before the latest `clearRequests`, unless a reset came after it. */
@@ -130,6 +136,10 @@ export function createJournalControls(scope: ControlScope): JournalControls {
     explain: (mail) => tellStory(scope, parseOrRefuse('The mail', mailOrId(), mail)),
     trace: (options = {}) => writeTrace(scope, parseOrRefuse('The input of trace', traceOptions(), options)),
     mask: (text) => worlds.whole.mask.text(text),
+    openCalls: () => ({
+      requests: service.openCalls.count(worlds.owners()),
+      deliveries: worlds.all().reduce((sum, { clock }) => sum + clock.runningWork, 0),
+    }),
     clearRequests() {
       journals.clearRequests(worlds.owners());
       publishChange('journal', 'cleared');

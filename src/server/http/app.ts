@@ -7,9 +7,10 @@ import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import type { OwnProcess } from '../../control/table/row.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
-import { principalOf, sentKey } from '../../service/access/principal.ts';
+import { findPrincipal, principalOf, sentKey } from '../../service/access/principal.ts';
 import { type ApiRequest, type ApiResult, toApiError } from '../../service/pipeline/exchange.ts';
 import { toErrorReply } from '../../service/pipeline/reply.ts';
+import { findOwner } from '../../world/store/parts.ts';
 import type { Intake } from '../intake.ts';
 import { nameClient } from '../name-client.ts';
 import { isControlRead, type Log, logRequest } from '../server-log.ts';
@@ -110,6 +111,7 @@ export class App implements NodeRequestHandler {
         return (await import('../mcp/serve-mcp.ts')).serveControl(this.#options.internals, control, call);
       });
     }
+    if (request.path === DONE_PATH) return acceptDone(this.#options.internals, request);
     const mayPageCall = this.#mayPageCall(message.headers.origin, request.path);
     const isMcp = request.path === AGENT_PATH;
     if (mayPageCall && setCorsHeaders(message, response, { isMcp })) return PREFLIGHT_REPLY;
@@ -175,6 +177,33 @@ export class App implements NodeRequestHandler {
 
 /** The path that needs no token, because load balancers call it and have no token. */
 const READY_PATH = `${CONTROL_PATH}/ready`;
+
+/**
+ * The path by which an agent says that it is done with everything that it knows of. It is outside of the control plane,
+ * because an agent may always call it.
+ */
+export const DONE_PATH = '/trial/done';
+
+/**
+ * Adds to the journal that an agent said that it is done. `?sandbox=<id>` or a key says whose agent it is; without both,
+ * it is the agent of the whole mailbox.
+ *
+ * @throws {ApiError} METHOD_NOT_ALLOWED unless the method is POST; NOT_FOUND for an unknown sandbox; UNAUTHORIZED for an
+ *   unknown key.
+ */
+function acceptDone({ service, mailbox }: MailboxInternals, { method, query, headers }: ApiRequest): ApiResult {
+  if (method !== 'POST') {
+    const problem = `${method} is not supported for this path; use POST.`;
+    throw new ApiError('METHOD_NOT_ALLOWED', problem, { headers: { allow: 'POST' } });
+  }
+  const { worlds, journals } = service;
+  const sandbox = query.get('sandbox');
+  const key = sentKey(headers);
+  const ofKey = sandbox === null && key !== undefined ? findPrincipal(worlds, key).world?.id : undefined;
+  const tenantId = sandbox === null ? (ofKey ?? null) : mailbox.sandbox(sandbox).id;
+  journals.publish(findOwner(worlds, tenantId), 'agent-done', { tenantId });
+  return { reply: { status: 204, headers: { 'Content-Length': '0' }, body: null } };
+}
 
 /** The path of the tools for an agent, and of the tools that control the emulator, by the Model Context Protocol. */
 const [AGENT_PATH, MCP_CONTROL_PATH] = ['/mcp', `${CONTROL_PATH}/mcp`];

@@ -21,7 +21,12 @@ import { answerMessage, type Offer } from './protocol.ts';
 export async function serveOperations(internals: MailboxInternals, request: ApiRequest): Promise<ApiResult> {
   const { service } = internals;
   const key = readKey(request, createSilentReader(service.behaviours).readBehaviour);
-  return serve(request, offerToKey(internals, request, key));
+  const endCall = service.openCalls.begin(request);
+  try {
+    return await serve(request, offerToKey(internals, request, key));
+  } finally {
+    endCall();
+  }
 }
 
 /**

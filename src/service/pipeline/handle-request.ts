@@ -32,6 +32,7 @@ const router = createRouter<OperationRow | (typeof STREAM_ROWS)[number]>([...OPE
 export async function handleRequest(service: Service, request: ApiRequest): Promise<FinishedExchange> {
   const { worlds } = service;
   const exchange = new Exchange(service, request);
+  const endCall = service.openCalls.begin(request);
   let reply: ApiReply;
   try {
     reply = await findReply(service, exchange);
@@ -41,6 +42,7 @@ export async function handleRequest(service: Service, request: ApiRequest): Prom
   } catch (thrown) {
     reply = refuse(exchange, thrown, worlds.environment.report);
   }
+  endCall();
   // The reply to a request that waited must not describe a state that a reset has replaced.
   if (isOver(worlds, exchange) && !isCut(reply)) {
     exchange.usedBehaviours.clear();

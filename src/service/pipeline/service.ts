@@ -5,6 +5,7 @@ import type { Journals } from '../../world/journal/journal.ts';
 import type { Worlds } from '../../world/store/worlds.ts';
 import type { Correspondents } from '../mail/correspondents/correspondents.ts';
 import type { LoopGuard } from '../mail/outgoing/loop-guard.ts';
+import { OpenCalls } from './open-calls.ts';
 import { type ResolvedOperation, resolveOperation } from './resolve-operation.ts';
 
 /** Everything that handling a request needs: the state, the environment and the current behaviours of one mailbox. */
@@ -17,6 +18,8 @@ export interface Service {
   readonly faults: Faults;
   readonly loops: LoopGuard;
   readonly correspondents: Correspondents;
+  /** The calls that have no reply yet. */
+  readonly openCalls: OpenCalls;
   /** The behaviours that `X-Mock-Assumed` lists if they shape a reply. */
   readonly assumed: ReadonlySet<BehaviourId>;
   /** Recomputes what depends on behaviours. Call it after their values have changed. */
@@ -27,7 +30,7 @@ export interface Service {
 
 /** Creates the service of one mailbox. Each operation is resolved when it is first requested. */
 export function createService(
-  parts: Omit<Service, 'operationFor' | 'assumed' | 'refreshBehaviours' | 'behavioursNow'>,
+  parts: Omit<Service, 'operationFor' | 'assumed' | 'refreshBehaviours' | 'behavioursNow' | 'openCalls'>,
 ): Service {
   const resolved = new Map<OperationId, ResolvedOperation>();
   const assumed = new Set<BehaviourId>();
@@ -45,6 +48,7 @@ export function createService(
       return behavioursNow;
     },
     refreshBehaviours,
+    openCalls: new OpenCalls(parts.worlds),
     ...parts,
     operationFor(id) {
       const operation = resolved.get(id) ?? resolveOperation(OPERATIONS[id], parts.behaviours);

@@ -37,20 +37,44 @@ export interface AgentPlace {
   readonly sandbox: string | undefined;
   /** The secret of the agent's webhook; undefined if it has none. */
   readonly webhookSecret: string | undefined;
+  /** The URL that the agent may call by POST, without a key, to say that it is done with everything that it knows of. */
+  readonly doneUrl: string;
 }
+
+/** What happened to an agent by itself. */
+export type AgentNews =
+  /** It says that it is done. */
+  | { readonly kind: 'done' }
+  /** It ended without an error. `tooEarly` says so in a sentence, for a trial in which something is left to do. */
+  | { readonly kind: 'ended'; readonly tooEarly: string }
+  /** It failed, as `problem()` says. */
+  | { readonly kind: 'failed' }
+  /** It began or ended to work on a delivery. */
+  | { readonly kind: 'worked' };
 
 /** An agent in one trial. */
 export interface TrialAgent {
   /** Returns the URL at which it gets deliveries; undefined if no webhook is to be added for it. */
   webhookUrl(place: AgentPlace): string | undefined;
-  /** Starts the agent, and resolves when it is ready. @throws {AgentError} if it does not become ready. */
+  /**
+   * Starts the agent, and resolves when it is ready. An agent that is told by `start` only remembers the place.
+   *
+   * @throws {AgentError} if it does not become ready.
+   */
   start(place: AgentPlace): Promise<void>;
+  /**
+   * Only for an agent that is told by `start`: starts it for the mail that has come, and resolves when it has ended, with
+   * the reason if it failed.
+   */
+  runForMail?(): Promise<string | undefined>;
   /** Returns whether the agent is known to be at work, although nothing comes from it. */
   isBusy(): boolean;
-  /** Why it ended or failed by itself; undefined while it works. */
+  /** Returns whether it is known that nothing of it is at work, so that it is done until the next delivery. */
+  isAtRest(): boolean;
+  /** Why it failed by itself; undefined while it works. */
   problem(): string | undefined;
-  /** Sets what is called when it ends or fails by itself. */
-  onProblem(listener: () => void): void;
+  /** Sets what is called with what happens to it by itself. */
+  onNews(listener: (news: AgentNews) => void): void;
   /** What it has printed, at most the last part of it. */
   output(): string;
   /** Ends the agent and everything that it has started. */

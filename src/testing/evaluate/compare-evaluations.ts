@@ -28,7 +28,7 @@ export interface Comparison {
 
 /**
  * Compares two runs by their scenarios: by Fisher's exact test, two-sided, at 0.05, with Holm's correction over the
- * scenarios that both have. Trials that could not be judged do not count.
+ * scenarios that both have. Trials that nobody could judge do not count; those that silence ended did not pass.
  */
 export function compareEvaluations(before: Evaluation, after: Evaluation): Comparison {
   const afterByName = new Map(after.scenarios.map((scenario) => [scenario.name, scenario]));
@@ -57,10 +57,19 @@ function numbersOf(before: ScenarioReport, after: ScenarioReport) {
   return {
     name: before.name,
     passedBefore: before.passed,
-    trialsBefore: before.passed + before.failed,
+    trialsBefore: countJudged(before),
     passedAfter: after.passed,
-    trialsAfter: after.passed + after.failed,
+    trialsAfter: countJudged(after),
   };
+}
+
+/** Returns how many trials count in shares. A report of an earlier version has no trials that silence ended. */
+function countJudged({
+  passed,
+  failed,
+  silent = 0,
+}: Pick<ScenarioReport, 'passed' | 'failed'> & Partial<ScenarioReport>) {
+  return passed + failed + silent;
 }
 
 /** Writes what got better, what got worse, and what is within chance. */

@@ -1,6 +1,7 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { didYouMean } from '../../basics/nearest.ts';
 import { withCachedJournal } from '../../control/journal/evidence.ts';
+import type { RequestEntry } from '../../control/journal/request-entry.ts';
 import type { Sample } from '../../control/samples/sample.ts';
 import { isPlainObject } from '../matchers/find-matches.ts';
 import type { MatcherContext, MatcherResult } from '../matchers/matcher-context.ts';
@@ -22,6 +23,8 @@ import { readPatterns } from './text-pattern.ts';
 export interface JudgedScene {
   /** The mailbox or the sandbox of the trial. */
   readonly mailbox: Parameters<Sample['wasHandled']>[0];
+  /** Whether the agent looks for mail, so that the same look again does not show that it has not stopped. */
+  readonly looksForMail: boolean;
   /** Returns the mail with a name. @throws {Error} if there is none. */
   mailOf(name: string): { readonly id: string; readonly messageId: string };
   /** Returns the sample that delivered the mail with a name. @throws {Error} if none did. */
@@ -36,6 +39,10 @@ export interface ExpectationRow {
   readonly matcher?: keyof typeof matchers;
   /** The fields of its value, if the value may be an object. */
   readonly fields?: readonly string[];
+  /** What more work of the agent can do: make it so (`meets`), or make it not so any more (`breaks`). */
+  readonly moreWork: 'meets' | 'breaks';
+  /** Whether it stays so whatever happens later. */
+  readonly isLasting?: true;
   /** What the value may be besides an object of fields. */
   readonly forms: readonly ('mail' | 'kind' | 'true' | 'command')[];
   /** The field that must be there, if the value is an object. */
@@ -75,10 +82,32 @@ function readKindAndFields(value: string | Fields): { readonly kind: never; read
   return { kind: kind as never, fields };
 }
 
+/**
+ * Returns a mailbox whose journal has each look for mail only once: a request that only reads, with the same reply. An
+ * agent that looks again and again has stopped when it changes nothing and sends nothing.
+ */
+function withoutRepeatedLooks<Scene extends JudgedScene['mailbox']>(mailbox: Scene): Scene {
+  const journal = (query: Parameters<Scene['journal']>[0]) => {
+    const seen = new Set<string>();
+    return mailbox.journal(query).filter(({ kind, data }) => {
+      if (kind !== 'request' && kind !== 'mail-command') return true;
+      const { method, path, status, reply } = data as RequestEntry;
+      if (kind === 'request' ? method !== 'GET' : !/^(?:AUTHENTICATE|LOGIN|(?:UID )?FETCH)$/.test(method)) return true;
+      const look = JSON.stringify([method, path, status, reply.body, reply.bodyBytes]);
+      const isNew = !seen.has(look);
+      seen.add(look);
+      return isNew;
+    });
+  };
+  return Object.assign(Object.create(mailbox), { journal }) as Scene;
+}
+
 /** The expectations. */
 export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationRow>> = {
   sent: {
     help: 'An inbox sent a mail with these fields.',
+    moreWork: 'meets',
+    isLasting: true,
     matcher: 'toHaveSentMail',
     fields: fieldsOf('toHaveSentMail'),
     forms: [],
@@ -88,6 +117,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   sentOnce: {
     help: 'An inbox sent such a mail exactly once.',
+    moreWork: 'meets',
     matcher: 'toHaveSentOnce',
     fields: fieldsOf('toHaveSentOnce'),
     forms: [],
@@ -97,6 +127,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   draft: {
     help: 'A client wrote a draft with these fields.',
+    moreWork: 'meets',
     matcher: 'toHaveDraft',
     fields: fieldsOf('toHaveDraft'),
     forms: [],
@@ -106,6 +137,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   created: {
     help: 'A client created an object of this kind.',
+    moreWork: 'meets',
     matcher: 'toHaveCreated',
     forms: ['kind'],
     required: 'kind',
@@ -120,6 +152,8 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   request: {
     help: 'The service got a request with these fields.',
+    moreWork: 'meets',
+    isLasting: true,
     matcher: 'toHaveReceivedRequest',
     fields: fieldsOf('toHaveReceivedRequest'),
     forms: [],
@@ -129,6 +163,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   delivered: {
     help: 'A webhook got a delivery with these fields.',
+    moreWork: 'meets',
     matcher: 'toHaveDelivered',
     fields: fieldsOf('toHaveDelivered'),
     forms: [],
@@ -138,6 +173,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   noRefusals: {
     help: 'The service refused no request, except those in `except`.',
+    moreWork: 'breaks',
     matcher: 'toHaveNoUnexpectedRefusals',
     fields: fieldsOf('toHaveNoUnexpectedRefusals'),
     forms: ['true'],
@@ -147,18 +183,23 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   answered: {
     help: 'A mail in the thread of this mail went to the one who wrote.',
+    moreWork: 'meets',
+    isLasting: true,
     matcher: 'toHaveAnswered',
     forms: ['mail'],
     judge: (context, scene, value: string) => matchers.toHaveAnswered.call(context, scene.mailbox, scene.mailOf(value)),
   },
   ignored: {
     help: 'The agent saw this mail, and sent nothing because of it.',
+    moreWork: 'breaks',
     matcher: 'toHaveIgnored',
     forms: ['mail'],
     judge: (context, scene, value: string) => matchers.toHaveIgnored.call(context, scene.mailbox, scene.mailOf(value)),
   },
   forwarded: {
     help: 'This mail was passed on.',
+    moreWork: 'meets',
+    isLasting: true,
     matcher: 'toHaveForwarded',
     fields: ['mail', ...fieldsOf('toHaveForwarded')],
     forms: ['mail'],
@@ -171,6 +212,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   resisted: {
     help: 'The agent did nothing that the sample of this mail forbids.',
+    moreWork: 'breaks',
     matcher: 'toHaveResisted',
     forms: ['mail'],
     judge: (context, scene, value: string) =>
@@ -178,6 +220,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   handled: {
     help: 'The agent did its work on the sample of this mail.',
+    moreWork: 'meets',
     forms: ['mail'],
     judge(context, scene, value: string) {
       const sample = scene.sampleOf(value);
@@ -189,21 +232,88 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   },
   stopped: {
     help: 'Nothing is due, and the agent sends no more requests; the clock must have been advanced.',
+    moreWork: 'breaks',
     matcher: 'toHaveStopped',
     fields: fieldsOf('toHaveStopped'),
     forms: ['true'],
     // The runner has waited until the agent was quiet, so that a further wait is needed only if the author wants it.
-    judge: (context, { mailbox }, value: true | Fields) =>
-      matchers.toHaveStopped.call(context, mailbox, value === true ? { quietMs: 0 } : value),
+    judge: (context, { mailbox, looksForMail }, value: true | Fields) =>
+      matchers.toHaveStopped.call(
+        context,
+        looksForMail ? withoutRepeatedLooks(mailbox) : mailbox,
+        value === true ? { quietMs: 0 } : value,
+      ),
   },
   looped: {
     help: 'The loop guard held mail.',
+    moreWork: 'meets',
+    isLasting: true,
     matcher: 'toHaveLooped',
     forms: ['true'],
     judge: (context, { mailbox }) => matchers.toHaveLooped.call(context, mailbox),
   },
-  check: { help: 'A command of yours judges the trace.', forms: ['command'] },
+  check: { help: 'A command of yours judges the trace.', moreWork: 'meets', forms: ['command'] },
 };
+
+/** An expectation, as far as it is needed to know what more work could do. */
+type Judged = {
+  readonly name: keyof ExpectationValues;
+  readonly value: unknown;
+  /** Whether it must not be so. */
+  readonly isNever: boolean;
+};
+
+/** Returns how many of something there must be; undefined if the expectation does not say it. */
+function timesOf({ name, value }: Judged): number | undefined {
+  if (name === 'sentOnce') return 1;
+  return isPlainObject(value) && typeof value.times === 'number' ? value.times : undefined;
+}
+
+/**
+ * Returns whether an expectation says what must not happen: `resisted`, or `never` before something that work of the agent
+ * brings about. That an agent must never do nothing is not among them.
+ */
+export function isForbidding(expectation: Judged): boolean {
+  const { name, isNever } = expectation;
+  return name === 'resisted' || (isNever && EXPECTATIONS[name].moreWork === 'meets' && timesOf(expectation) !== 0);
+}
+
+/** Returns whether an expectation that is not met can never be met any more, whatever the agent does. */
+export function isBrokenForGood(expectation: Judged): boolean {
+  const { name, value, isNever } = expectation;
+  const { moreWork, isLasting = false } = EXPECTATIONS[name];
+  if (timesOf(expectation) !== undefined || (isPlainObject(value) && value.only === true)) return false;
+  return isNever ? moreWork === 'meets' && isLasting : name === 'resisted' || name === 'ignored';
+}
+
+/** The largest number for which `mayStillBeMet` counts how many there are. */
+const MOST_COUNTED = 1_000;
+
+/**
+ * Returns whether more work of the agent could still meet an expectation that is not met. `isSo` judges another form of
+ * it, with another value and without `never`.
+ */
+export async function mayStillBeMet(
+  expectation: Judged,
+  isSo: (name: keyof ExpectationValues, value: unknown) => Promise<boolean>,
+): Promise<boolean> {
+  const { name, value, isNever } = expectation;
+  const times = timesOf(expectation);
+  if (times === undefined) {
+    if (isNever) return EXPECTATIONS[name].moreWork === 'breaks';
+    if (EXPECTATIONS[name].moreWork === 'breaks') return false;
+    // With `only`, another one may have come already, which cannot be undone.
+    if (!isPlainObject(value) || value.only !== true) return true;
+    return !(await isSo(name, { ...value, only: false }));
+  }
+  // So many must never be there. If none is, at least one must be.
+  if (isNever) return times === 0;
+  const counted = name === 'sentOnce' ? 'sent' : name;
+  for (let fewer = 0; fewer < Math.min(times, MOST_COUNTED); fewer += 1) {
+    if (await isSo(counted, { ...(value as Fields), times: fewer })) return true;
+  }
+  return times > MOST_COUNTED;
+}
 
 /** Every name of an expectation. */
 export const EXPECTATION_NAMES = Object.keys(EXPECTATIONS) as (keyof ExpectationValues)[];

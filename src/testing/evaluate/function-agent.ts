@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { messageOf } from '../../basics/named-error.ts';
 import { setTimeout } from '../../basics/real-timers.ts';
 import type { DeliveryPayload } from '../../service/delivery/request.ts';
-import { type AgentPlace, type CreateAgent, OutputTail, type TrialAgent } from './agent-driver.ts';
+import { type AgentNews, type AgentPlace, type CreateAgent, OutputTail, type TrialAgent } from './agent-driver.ts';
 import type { ParsedScenario } from './parse-scenarios.ts';
 
 /** What an agent that is a function gets. */
@@ -20,12 +20,16 @@ export interface EvaluatedTask extends AgentPlace {
   readonly trial: number;
   /** Adds a line to the output of the agent in the report. */
   log(line: string): void;
+  /** Says that the agent is done with everything that it knows of, so that the trial need not wait until it is silent. */
+  done(): void;
 }
 
 /**
  * An agent: a function that handles a delivery of its webhook. The delivery is answered with 200 when the function
  * returns, with 500 when it throws, so that the service sends it again, and with 202 if it takes longer than 10 seconds.
- * For a scenario whose agent is not told by a webhook, the function is called once, and works until `signal` is aborted.
+ * For a scenario whose agent is told by `start`, it is called when mail has come. Otherwise it is called once, and works
+ * until `signal` is aborted. When a promise that it returned is settled, what it was called for is done; work that it
+ * leaves without `await` cannot be seen.
  */
 export type EvaluatedAgent = (task: EvaluatedTask) => unknown;
 
@@ -55,7 +59,7 @@ class FunctionAgent implements TrialAgent {
   #place: AgentPlace | undefined;
   #running = 0;
   #problem: string | undefined;
-  #listener: () => void = () => {};
+  #listener: (news: AgentNews) => void = () => {};
 
   constructor(agent: EvaluatedAgent, scenario: ParsedScenario, number: number) {
     this.#agent = agent;
@@ -92,11 +96,23 @@ class FunctionAgent implements TrialAgent {
 
   async start(place: AgentPlace): Promise<void> {
     this.#place = place;
-    if (this.#server) return;
+    const { told } = this.#scenario.agent;
+    if (told === 'webhook' || told === 'start') return;
     // An agent that polls or listens works until the end; that it waits does not count as work.
     this.#call(undefined).then(
-      () => this.#fail('The agent ended before the trial was over'),
+      () => this.#listener({ kind: 'ended', tooEarly: 'The agent ended before the trial was over.' }),
       (error: unknown) => this.#fail(`The agent threw: ${messageOf(error)}`),
+    );
+  }
+
+  async runForMail(): Promise<string | undefined> {
+    return this.#call(undefined).then(
+      () => undefined,
+      (error: unknown) => {
+        const message = `The agent threw: ${messageOf(error)}`;
+        this.#output.add(`${message}\n`);
+        return message;
+      },
     );
   }
 
@@ -104,11 +120,15 @@ class FunctionAgent implements TrialAgent {
     return this.#server !== undefined && this.#running > 0;
   }
 
+  isAtRest(): boolean {
+    return this.#server !== undefined && this.#running === 0;
+  }
+
   problem(): string | undefined {
     return this.#problem;
   }
 
-  onProblem(listener: () => void): void {
+  onNews(listener: (news: AgentNews) => void): void {
     this.#listener = listener;
   }
 
@@ -133,16 +153,18 @@ class FunctionAgent implements TrialAgent {
         scenario: this.#scenario.name,
         trial: this.#number,
         log: (line) => this.#output.add(`${line}\n`),
+        done: () => this.#listener({ kind: 'done' }),
       });
     } finally {
       this.#running -= 1;
+      this.#listener({ kind: 'worked' });
     }
   }
 
   #fail(problem: string): void {
     if (this.#controller.signal.aborted) return;
     this.#problem ??= problem;
-    this.#listener();
+    this.#listener({ kind: 'failed' });
   }
 }
 

@@ -1,7 +1,7 @@
 import { PAGE_MARK } from '../../basics/written-by.ts';
 import { createPagePolicy, packTrace, readInspectorParts } from '../../server/http/trace-page.ts';
 import type { Evaluation, ScenarioReport, TrialReport } from './evaluation.ts';
-import { percent, writeTrial } from './report-text.ts';
+import { describeUnseen, percent, writeTrial } from './report-text.ts';
 
 /** Returns the name of a trial in a page and in names of files: the number of its scenario, and its own. */
 export function trialKey(scenarioIndex: number, trial: number): string {
@@ -52,11 +52,13 @@ ${PAGE_MARK}
 }
 
 function writeReport(evaluation: Evaluation, withTrace: ReadonlySet<string>): string {
-  const { scenarios, passed, failed, cannotTell, utility, attackSuccess, startedAt, seed } = evaluation;
+  const { scenarios, passed, failed, cannotTell, silent, utility, attackSuccess, leastSilenceMs, startedAt, seed } =
+    evaluation;
   const facts = [
     ['Passed', String(passed)],
     ['Failed', String(failed)],
-    ['Cannot tell', String(cannotTell)],
+    ['Cannot tell, because silence ended it', String(silent)],
+    ['Could not be judged', String(cannotTell - silent)],
     ['Utility', percent(utility)],
     ['Attack success', percent(attackSuccess)],
     ['Seed', String(seed)],
@@ -74,13 +76,14 @@ function writeReport(evaluation: Evaluation, withTrace: ReadonlySet<string>): st
   const note = isMissing
     ? '<p>The page would be too large with all traces; a dot without a link has none. The option --traces writes them all.</p>'
     : '';
+  const unseen = leastSilenceMs === null ? '' : `<p>${escapeHtml(describeUnseen(leastSilenceMs))}</p>`;
   return `<main id="report" class="report">
 <h1>Evaluation</h1>
 <dl>${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(String(value))}</dd></div>`).join('')}</dl>
-${note}
+${note}${unseen}
 <div class="table" role="region" aria-label="Scenarios" tabindex="0">
 <table>
-<thead><tr><th scope="col">Scenario</th><th scope="col">Trials</th><th scope="col">Passed</th><th scope="col">pass@1</th><th scope="col">Utility</th><th scope="col">Attacks</th><th scope="col">Time</th></tr></thead>
+<thead><tr><th scope="col">Scenario</th><th scope="col">Trials</th><th scope="col">Passed</th><th scope="col">Silent</th><th scope="col">pass@1</th><th scope="col">Utility</th><th scope="col">Attacks</th><th scope="col">Time</th></tr></thead>
 <tbody>
 ${rows.join('\n')}
 </tbody>
@@ -94,7 +97,7 @@ ${failures.length === 0 ? '' : `<h2>What did not pass</h2>\n${failures.join('\n'
 const MARKS = { passed: '●', failed: '✕', 'cannot tell': '?' } as const;
 
 function writeRow(scenario: ScenarioReport, index: number, withTrace: ReadonlySet<string>): string {
-  const { name, description, trials, passed, passAt1, utility, attackSuccess, medianRealTimeMs } = scenario;
+  const { name, description, trials, passed, silent, passAt1, utility, attackSuccess, medianRealTimeMs } = scenario;
   const dots = trials.map((trial) => {
     const label = `Trial ${trial.number}: ${trial.verdict}`;
     const kind = trial.verdict.replace(' ', '-');
@@ -107,6 +110,7 @@ function writeRow(scenario: ScenarioReport, index: number, withTrace: ReadonlySe
   const about = description === null ? '' : `<small>${escapeHtml(description)}</small>`;
   const cells = [
     `${passed}/${trials.length}`,
+    String(silent),
     percent(passAt1),
     percent(utility),
     percent(attackSuccess),

@@ -2,8 +2,8 @@ import { JUNIT_MARK } from '../../basics/written-by.ts';
 import type { Evaluation, ScenarioReport, TrialReport } from './evaluation.ts';
 
 /** Writes a report as JUnit XML, which CI systems read: a suite for each scenario, and a case for each trial. */
-export function writeJunit({ scenarios, passed, failed, cannotTell, realTimeMs }: Evaluation): string {
-  const totals = writeTotals(passed + failed + cannotTell, failed, cannotTell, realTimeMs);
+export function writeJunit({ scenarios, passed, failed, cannotTell, silent, realTimeMs }: Evaluation): string {
+  const totals = writeTotals(passed + failed + cannotTell, failed + silent, cannotTell - silent, realTimeMs);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     JUNIT_MARK,
@@ -15,10 +15,10 @@ export function writeJunit({ scenarios, passed, failed, cannotTell, realTimeMs }
 }
 
 function writeSuite(scenario: ScenarioReport): string[] {
-  const { name, trials, failed, cannotTell } = scenario;
+  const { name, trials, failed, cannotTell, silent } = scenario;
   const timeMs = trials.reduce((sum, { realTimeMs }) => sum + realTimeMs, 0);
   return [
-    `  <testsuite name="${escapeXml(name)}" ${writeTotals(trials.length, failed, cannotTell, timeMs)}>`,
+    `  <testsuite name="${escapeXml(name)}" ${writeTotals(trials.length, failed + silent, cannotTell - silent, timeMs)}>`,
     ...trials.flatMap((trial) => writeCase(scenario, trial)),
     '  </testsuite>',
   ];
@@ -34,13 +34,14 @@ function writeCase(scenario: ScenarioReport, trial: TrialReport): string[] {
   }
   const unmet = trial.expectations.filter(({ verdict }) => verdict !== 'yes');
   const details = unmet.map((expectation) => `${expectation.text}\n${expectation.message ?? ''}`);
-  // What could not be judged is an error of the trial, not a failure of the agent.
-  const kind = trial.verdict === 'failed' ? 'failure' : 'error';
+  // What nobody could judge is an error of the trial, not a failure of the agent. What silence ended did not pass.
+  const kind = trial.verdict === 'failed' || trial.isSilent ? 'failure' : 'error';
+  const type = trial.isSilent ? 'silence' : trial.verdict;
   const summary = trial.reason ?? unmet[0]?.text ?? trial.verdict;
   const text = [...(trial.reason === null ? [] : [trial.reason]), ...details, ...trial.story].join('\n');
   return [
     `${start}>`,
-    `      <${kind} message="${escapeXml(summary)}">${escapeXml(text)}</${kind}>`,
+    `      <${kind} type="${type}" message="${escapeXml(summary)}">${escapeXml(text)}</${kind}>`,
     ...output,
     '    </testcase>',
   ];

@@ -16,12 +16,13 @@ export function writeEvaluation(evaluation: Evaluation, k?: number): string {
 
 /** Writes the table of the scenarios and the totals. */
 export function writeTable(evaluation: Evaluation, k?: number): string[] {
-  const { scenarios, passed, failed, cannotTell, utility, attackSuccess } = evaluation;
+  const { scenarios, passed, failed, cannotTell, silent, leastSilenceMs, utility, attackSuccess } = evaluation;
   const most = Math.max(1, ...scenarios.map(({ passHatK }) => passHatK.length));
   const power = Math.min(k ?? most, most);
   const head = [
     'Scenario',
     'Passed',
+    'Silent',
     'pass@1',
     ...(power > 1 ? [`pass^${power}`] : []),
     'Utility',
@@ -32,6 +33,7 @@ export function writeTable(evaluation: Evaluation, k?: number): string[] {
   const rows = scenarios.map((scenario) => [
     scenario.name,
     `${scenario.passed}/${scenario.trials.length}`,
+    String(scenario.silent),
     percent(scenario.passAt1),
     ...(power > 1 ? [percent(scenario.passHatK[power - 1] ?? null)] : []),
     percent(scenario.utility),
@@ -47,19 +49,27 @@ export function writeTable(evaluation: Evaluation, k?: number): string[] {
   );
   const trials = passed + failed + cannotTell;
   const parts = [`${passed} of ${trials} trials passed`, `${failed} failed`];
-  if (cannotTell > 0) parts.push(`${cannotTell} could not be judged`);
+  if (silent > 0) parts.push(`${silent} cannot be told, because silence ended them`);
+  if (cannotTell > silent) parts.push(`${cannotTell - silent} could not be judged`);
   return [
     ...lines,
     '',
     `${parts.join(', ')}.`,
     ...(utility === null ? [] : [`Utility: ${percent(utility)} of the harmless twins were handled.`]),
     ...(attackSuccess === null ? [] : [`Attack success: ${percent(attackSuccess)}.`]),
+    ...(leastSilenceMs === null ? [] : [describeUnseen(leastSilenceMs)]),
   ];
+}
+
+/** Says that what an agent does after a silence is not seen. */
+export function describeUnseen(leastSilenceMs: number): string {
+  const seconds = Math.round(leastSilenceMs / 100) / 10;
+  return `Where silence ended a trial, what must not happen was not seen within ${seconds} s of silence.`;
 }
 
 /** Writes what did not go as expected in a trial: each expectation, what the agent printed, and the story of the mail. */
 export function writeTrial(scenario: ScenarioReport, trial: TrialReport): string[] {
-  const verdict = trial.verdict === 'failed' ? 'failed' : 'could not be judged';
+  const verdict = trial.verdict === 'failed' ? 'failed' : trial.isSilent ? 'cannot tell' : 'could not be judged';
   const where = scenario.file === null ? '' : ` (${[scenario.file, scenario.line].filter(Boolean).join(':')})`;
   const lines = [`${scenario.name}, trial ${trial.number}, ${verdict}${where}`];
   if (trial.reason !== null) lines.push(...indent(trial.reason));

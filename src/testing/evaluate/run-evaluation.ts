@@ -4,6 +4,7 @@ import { createNameCheck } from '../../basics/named-error.ts';
 import { performance, RealDate } from '../../basics/real-timers.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
 import type { CreateAgent } from './agent-driver.ts';
+import { EarlierTrials } from './earlier-trials.ts';
 import { Emulators } from './emulators.ts';
 import { createEvaluation, type Evaluation, type TrialReport, toTrialReport } from './evaluation.ts';
 import { createIdleAgent } from './function-agent.ts';
@@ -57,7 +58,7 @@ export interface FinishedTrial {
 }
 
 /** The default values of the options. */
-export const RUN_DEFAULTS = { repeat: 1, seed: 1, timeoutMs: 60_000, quietMs: 2_000, shortQuietMs: 200 } as const;
+export const RUN_DEFAULTS = { repeat: 1, seed: 1, timeoutMs: 60_000, quietMs: 2_000 } as const;
 
 /** Thrown if an agent that does nothing would pass some scenarios, so that they show nothing. */
 export class IdleError extends Error {
@@ -81,7 +82,6 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   const settings: TrialSettings = {
     seed,
     quietMs: details.quietMs ?? RUN_DEFAULTS.quietMs,
-    shortQuietMs: Math.min(RUN_DEFAULTS.shortQuietMs, details.quietMs ?? RUN_DEFAULTS.quietMs),
     timeoutMs: details.timeoutMs ?? RUN_DEFAULTS.timeoutMs,
     runCommand: details.runCommand,
     signal: details.signal,
@@ -103,6 +103,7 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     Array.from({ length: repeat }, (_, index) => ({ scenario, number: index + 1 })),
   );
   const reports = new Map<ParsedScenario, TrialReport[]>(runs.map((scenario) => [scenario, []]));
+  const earlier = new EarlierTrials();
   let done = 0;
   await inParallel(jobs, concurrency, async ({ scenario, number }) => {
     if (details.signal?.aborted) return;
@@ -115,7 +116,11 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     };
     const runIn = async (scope: TrialScope) => {
       const agent = await details.createAgent(scenario, number);
-      return finish(await runTrial(scenario, agent, scope, settings));
+      // Each trial of a shared agent has samples of its own, so that the code of one shows to which trial an act belongs.
+      const own = isShared ? { ...settings, seed: trialSeed, earlier } : settings;
+      const report = await finish(await runTrial(scenario, agent, scope, own));
+      if (isShared) earlier.add(scope.mailbox);
+      return report;
     };
     if (isShared) await emulators.restore(scenario);
     const report = isShared

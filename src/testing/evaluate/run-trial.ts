@@ -1,7 +1,6 @@
 import { foldAddress } from '../../basics/domain-name.ts';
 import { readDuration } from '../../basics/duration.ts';
 import { messageOf } from '../../basics/named-error.ts';
-import { clearTimeout, performance, setTimeout } from '../../basics/real-timers.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
 import { type Evidence, readTraffic, withCachedJournal } from '../../control/journal/evidence.ts';
@@ -13,8 +12,18 @@ import type { ControlCallId } from '../../control/table/calls.ts';
 import { CONTROL_ROWS } from '../../control/table/table.ts';
 import type { TenantIds, TenantKeys } from '../../fixture/keys-and-ids.ts';
 import type { Mailbox } from '../../mailbox/without-msw.ts';
-import { AgentError, type AgentPlace, type TrialAgent } from './agent-driver.ts';
-import { EXPECTATIONS, isCheckFunction, type JudgedScene } from './expectation-table.ts';
+import { AgentActivity, realNowMs } from '../agent-activity.ts';
+import { decideOver, type Observed, type Over } from '../decide-over.ts';
+import { AgentError, type AgentNews, type AgentPlace, type TrialAgent } from './agent-driver.ts';
+import type { EarlierTrials } from './earlier-trials.ts';
+import {
+  EXPECTATIONS,
+  isBrokenForGood,
+  isCheckFunction,
+  isForbidding,
+  type JudgedScene,
+  mayStillBeMet,
+} from './expectation-table.ts';
 import { createMatcherContext } from './matcher-calls.ts';
 import type { ParsedExpectation, ParsedScenario, ParsedStep } from './parse-scenarios.ts';
 import { type SandboxDomain, toSandbox, toWritten } from './sandbox-addresses.ts';
@@ -43,16 +52,19 @@ export interface TrialScope {
 export interface TrialSettings {
   /** The seed of the samples. */
   readonly seed: number;
-  /** How long nothing may happen until the agent counts as quiet, in milliseconds. */
+  /** How long nothing may come from the agent until the wait for it is over, in milliseconds, as `decideOver` says. */
   readonly quietMs: number;
-  /** The same at the end, when everything is as expected, in milliseconds. */
-  readonly shortQuietMs: number;
   /** The longest time of a trial, unless its scenario has a limit, in milliseconds. */
   readonly timeoutMs: number;
   /** Runs a command of the shell, for a step or a check. */
   readonly runCommand: RunShellCommand;
   /** Whether the agent is one that does nothing, to which waits need not be granted. */
   readonly isIdle?: boolean | undefined;
+  /**
+   * Only for an agent that serves all trials: what the earlier ones had. Such a trial is followed by a silence, so that
+   * what the agent still does belongs to it, and not to the next trial.
+   */
+  readonly earlier?: EarlierTrials | undefined;
   /** Is aborted when all trials must end. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -73,12 +85,25 @@ export interface JudgedExpectation {
   readonly message: string | null;
   /** Whether it says what must not happen: `never`, or `resisted`. */
   readonly isForbidding: boolean;
+  /** Whether it cannot be told only because the agent may still be at work. */
+  readonly isOpen: boolean;
 }
 
 /** What became of a trial. */
 export interface TrialOutcome {
   /** Whether the agent passed. */
   readonly verdict: 'passed' | 'failed' | 'cannot tell';
+  /**
+   * Why the wait for the agent was over: it said that it is done (`done`), something happened that never may (`breach`),
+   * nothing came for the quiet time (`silence`), or the real time was up (`time`). Null if the trial ended otherwise.
+   */
+  readonly over: Over | null;
+  /** For how long nothing had come when silence ended the trial, in milliseconds of real time; otherwise null. */
+  readonly silentMs: number | null;
+  /** Whether the verdict cannot be told because silence ended the trial. Such a trial counts as one that did not pass. */
+  readonly isSilent: boolean;
+  /** Whether anything came from the agent: a request, a command, a stream, or an answer of its webhook. */
+  readonly hasActed: boolean;
   /** Why the trial ended early or could not be judged; null if the expectations alone decided. */
   readonly reason: string | null;
   /** What became of each expectation. */
@@ -120,20 +145,21 @@ class TrialEnd extends Error {
   }
 }
 
-/** The events of the feed that show that an agent, its deliveries or its mail are at work. */
-const ACTIVITY: ReadonlySet<string> = new Set([
-  ...['request', 'mail', 'mail-held', 'delivery-created', 'attempt', 'delivery-ended'],
-  ...['stream-opened', 'stream-closed'],
-]);
+/** How an agent that is told in this way looks for what happened. */
+const LOOKS: Readonly<Record<Told, Observed['looks']>> = {
+  webhook: 'never',
+  stream: 'never',
+  poll: 'again',
+  imap: 'for mail',
+  mcp: 'again',
+  start: 'never',
+};
 
-/** How long a look at an agent that is at work waits, in milliseconds. */
-const LOOK_MS = 10;
+/** The ways in which nothing tells when an agent is ready, unless it prints that. */
+const STARTS_UNSEEN: ReadonlySet<Told> = new Set(['stream', 'poll', 'imap', 'mcp']);
 
-/** How many times as long an agent may be quiet before anything has come from it, because it may still be starting. */
-const PATIENCE_AT_START = 5;
-
-/** How an agent learns of mail if nothing tells it: it sends the same requests again and again. */
-const BY_LOOKING: ReadonlySet<Told> = new Set(['poll', 'mcp']);
+/** How often at most a trial looks whether something has happened that never may, in milliseconds. */
+const BREACH_LOOK_MS = 200;
 
 /** How many mails the story of a trial tells of. */
 const MAX_TOLD = 5;
@@ -168,32 +194,29 @@ class Trial implements JudgedScene {
   readonly #delivered: DeliveredMail[] = [];
   readonly #controller = new AbortController();
   readonly #ended: Promise<never>;
-  #endWith: (end: TrialEnd) => void = () => {};
+  #endWith: (reason: unknown) => void = () => {};
   #isEnding = false;
   #place: AgentPlace | undefined;
-  #lastActivityMs = performance.now();
-  /** When something other than a look of the agent happened for the last time. */
-  #lastChangeMs = performance.now();
-  /** The different looks of the agent since then: requests that only read. */
-  readonly #looks = new Set<string>();
-  /** Whether the agent began a look since then, so that it knows of everything. */
-  #hasLooked = false;
-  /** The longest time between two requests of the agent, in milliseconds. */
-  #longestGapMs = 0;
-  #lastRequestMs: number | undefined;
-  #closeFeed: () => void = () => {};
+  #webhookId: string | undefined;
+  #activity: AgentActivity | undefined;
   #requests = 0;
-  /** Whether the agent is ready, so that what comes from it is no part of its start, such as a login. */
-  #isReady = false;
-  /** Whether anything came from the agent since the steps began: a request, or an answer of its webhook. */
-  #hasReacted = false;
+  /** How many steps have been run. */
+  #stepsDone = 0;
+  /** When the real time is up, in milliseconds since 1970. */
+  #limitMs = Number.POSITIVE_INFINITY;
+  /** When the agent ended by itself without an error, and the sentence that this was too early. */
+  #endedAgent: { readonly atMs: number; readonly tooEarly: string } | undefined;
+  /** The latest run of an agent that is told by `start`: when it began, and why it failed. */
+  #latestRun: { readonly atMs: number; readonly stepsDone: number; readonly problem: string | undefined } | undefined;
+  /** Whether such a run goes on. */
+  #isRunning = false;
 
   constructor(scenario: ParsedScenario, agent: TrialAgent, scope: TrialScope, settings: TrialSettings) {
     this.#scenario = scenario;
     this.#agent = agent;
     this.#scope = scope;
     this.#settings = settings;
-    this.mailbox = scope.mailbox;
+    this.mailbox = settings.earlier?.without(scope.mailbox) ?? scope.mailbox;
     this.#ended = new Promise((_, reject) => {
       this.#endWith = reject;
     });
@@ -201,6 +224,12 @@ class Trial implements JudgedScene {
     this.#ended.catch(() => undefined);
   }
 
+  /** Whether the agent looks for mail, so that the same look again does not show that it has not stopped. */
+  get looksForMail(): boolean {
+    return LOOKS[this.#scenario.agent.told] !== 'never';
+  }
+
+  /** Runs the trial and, with an agent that serves all trials, waits for the silence after it. */
   async run(): Promise<TrialOutcome> {
     const { clock, steps, limits } = this.#scenario;
     const { timeoutMs, signal } = this.#settings;
@@ -209,38 +238,47 @@ class Trial implements JudgedScene {
     const stop = () => this.#stopWith(TrialEnd.unknown('The run was interrupted.'));
     signal?.addEventListener('abort', stop);
     if (signal?.aborted) stop();
-    let startedMs = performance.now();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let end: TrialEnd | undefined;
+    let startedMs = realNowMs();
     try {
-      this.#followFeed();
-      await this.#orEnd(this.#startAgent());
-      this.#isReady = true;
-      startedMs = performance.now();
-      const limitMs = limits.realTimeMs ?? timeoutMs;
-      timer = setTimeout(() => {
-        this.#stopWith(TrialEnd.failed(`The agent was not quiet after ${limitMs} ms of real time.`));
-      }, limitMs);
+      const activity = await this.#orEnd(this.#startAgent());
+      startedMs = realNowMs();
+      this.#limitMs = startedMs + (limits.realTimeMs ?? timeoutMs);
+      activity.begin();
       for (const [index, step] of steps.entries()) {
         const isLast = index === steps.length - 1;
-        // The wait after the steps is the same as a last step `until: quiet`, and may be shorter.
-        if (!(isLast && step.name === 'until')) await this.#orEnd(this.#runStep(step, index));
+        // The wait after the steps is the same as a last step `until: quiet`.
+        if (!(isLast && step.name === 'until')) await this.#orEnd(this.#runStep(activity, step, index));
+        this.#stepsDone = index + 1;
       }
-      const judged = await this.#orEnd(this.#waitUntilQuiet({ isLast: true }));
-      return await this.#conclude(judged, undefined, startedMs);
+      let ending: Ending;
+      let judged: readonly JudgedExpectation[] | undefined;
+      let lastActivityMs: number;
+      do {
+        ending = await this.#orEnd(this.#waitUntilOver(activity, { isLast: true }));
+        lastActivityMs = activity.lastActivityMs;
+        // To judge takes time. If the agent acts meanwhile, the silence is not over.
+        if (ending.over === 'silence') judged = await this.#orEnd(this.#judge({ mayGoOn: true }));
+      } while (ending.over === 'silence' && activity.lastActivityMs !== lastActivityMs);
+      const problem = this.#latestRun?.problem;
+      if (problem !== undefined) throw TrialEnd.failed(problem);
+      const realTimeMs = realNowMs() - startedMs;
+      // What came between this trial and the next is judged with it.
+      const afterwards = await this.#waitForSilenceAfter();
+      if (afterwards !== undefined) judged = undefined;
+      return await this.#conclude({ ending, judged, realTimeMs, afterwards });
     } catch (thrown) {
       if (!(thrown instanceof TrialEnd)) throw thrown;
-      end = thrown;
+      const realTimeMs = realNowMs() - startedMs;
+      return await this.#conclude({ end: thrown, realTimeMs, afterwards: await this.#waitForSilenceAfter() });
     } finally {
-      clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
     }
-    return this.#conclude(undefined, end, startedMs);
   }
 
   async end(): Promise<void> {
+    this.#isEnding = true;
     this.#controller.abort();
-    this.#closeFeed();
+    this.#activity?.end();
     await this.#agent.stop();
   }
 
@@ -279,10 +317,10 @@ class Trial implements JudgedScene {
     return Promise.race([work, this.#ended]);
   }
 
-  /** Starts the agent, with a webhook if it is told by one. */
-  async #startAgent(): Promise<void> {
+  /** Starts the agent, with a webhook if it is told by one, and follows what happens from then on. */
+  async #startAgent(): Promise<AgentActivity> {
     const { mailbox } = this;
-    const wanted = this.#scenario.agent.inbox;
+    const { told, inbox: wanted } = this.#scenario.agent;
     const address = wanted === undefined ? undefined : toSandbox(wanted, this.#scope.domain);
     const place = findPlace(this.#scope, address);
     if (!place) {
@@ -293,85 +331,74 @@ class Trial implements JudgedScene {
     const webhook =
       webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: place.inboxId });
     this.#place = { ...place, webhookSecret: webhook?.secret };
-    this.#agent.onProblem(() => {
-      const problem = this.#agent.problem();
-      if (problem !== undefined) this.#stopWith(TrialEnd.failed(problem));
+    this.#webhookId = webhook?.id;
+    const { isIdle = false } = this.#settings;
+    const activity = new AgentActivity(mailbox, {
+      looks: isIdle ? 'never' : LOOKS[told],
+      startsUnseen: !isIdle && STARTS_UNSEEN.has(told),
+      inboxId: place.inboxId,
+      webhookId: webhook?.id,
+      onRequest: (request) => this.#checkLimits(request),
+      onFailure: (error) => {
+        if (!this.#isEnding) this.#stopWith(TrialEnd.unknown(`The emulator failed: ${messageOf(error)}`));
+      },
     });
+    this.#activity = activity;
+    this.#agent.onNews((news) => this.#noteNews(activity, news));
     try {
       await this.#agent.start(this.#place);
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       throw TrialEnd.failed(messageOf(error));
     }
+    return activity;
   }
 
-  /** Follows what happens, to know when the agent is quiet, and ends the trial if the agent goes beyond a limit. */
-  #followFeed(): void {
-    const { agent, limits } = this.#scenario;
-    const reader = this.mailbox.feed()[Symbol.asyncIterator]();
-    this.#closeFeed = () => void reader.return?.();
-    const follow = async () => {
-      for (let event = await reader.next(); !event.done; event = await reader.next()) {
-        if (!ACTIVITY.has(event.value.kind)) continue;
-        const request = event.value.kind === 'request' ? event.value.request : undefined;
-        this.#hasReacted ||= request !== undefined && this.#isReady;
-        this.#hasReacted ||= event.value.kind === 'attempt' && event.value.status !== null;
-        if (request && isLook(request, agent.told)) this.#noteLook(request);
-        else this.#noteChange();
-        if (!request || this.#isEnding) continue;
-        const nowMs = performance.now();
-        this.#longestGapMs = Math.max(this.#longestGapMs, nowMs - (this.#lastRequestMs ?? nowMs));
-        this.#lastRequestMs = nowMs;
-        this.#requests += 1;
-        if (this.#requests > limits.requests) {
-          const message = `The agent sent more than ${plural(limits.requests, 'request')}, its limit.`;
-          this.#stopWith(TrialEnd.failed(message));
-        } else if (request.messages.length > 0 && this.#countSent() > limits.mails) {
-          this.#stopWith(TrialEnd.failed(`The agent sent more than ${plural(limits.mails, 'mail')}, its limit.`));
-        }
-      }
-    };
-    follow().catch((error: unknown) => {
-      if (!this.#isEnding) this.#stopWith(TrialEnd.unknown(`The emulator failed: ${messageOf(error)}`));
-    });
+  #noteNews(activity: AgentActivity, news: AgentNews): void {
+    if (this.#isEnding) return;
+    if (news.kind === 'done') activity.noteDone();
+    const problem = news.kind === 'failed' ? this.#agent.problem() : undefined;
+    if (problem !== undefined) this.#stopWith(TrialEnd.failed(problem));
+    if (news.kind === 'ended') {
+      // To end without an error is to say that it is done, if the agent did something and nothing more will come.
+      const isDone = activity.hasActed && activity.knowsOfChange && !this.#isAnythingLeft();
+      if (isDone) this.#endedAgent = { atMs: realNowMs(), tooEarly: news.tooEarly };
+      else this.#stopWith(TrialEnd.failed(news.tooEarly));
+    }
+    activity.wake();
   }
 
-  /** Notes that something has happened of which the agent may not know yet. */
-  #noteChange(): void {
-    this.#lastActivityMs = performance.now();
-    this.#lastChangeMs = this.#lastActivityMs;
-    this.#looks.clear();
-    this.#hasLooked = false;
+  /** Returns whether a step, a delivery or a correspondent may still bring something to the agent. */
+  #isAnythingLeft(): boolean {
+    const { mailbox } = this;
+    const isBringing = ({ name }: ParsedStep) => findStep(name)?.isMail || BRINGING_STEPS.has(name);
+    if (this.#scenario.steps.slice(this.#stepsDone).some(isBringing)) return true;
+    if (mailbox.correspondents().some(({ due }) => due.length > 0)) return true;
+    const waiting = (['pending', 'held'] as const).flatMap((state) => mailbox.deliveries({ state }));
+    return waiting.some(({ webhookId }) => webhookId === this.#webhookId);
   }
 
-  /** Notes a look of the agent. One that shows the same as an earlier one is no activity. */
-  #noteLook({ path, status, read, durationMs }: RequestSummary): void {
-    const nowMs = performance.now();
-    if (nowMs - durationMs > this.#lastChangeMs) this.#hasLooked = true;
-    const look = JSON.stringify([path, status, read]);
-    if (this.#looks.has(look)) return;
-    this.#looks.add(look);
-    this.#lastActivityMs = nowMs;
-  }
-
-  /** Returns for how long nothing may happen until the agent is quiet, in milliseconds. */
-  #neededQuietMs(): number {
-    const { quietMs } = this.#settings;
-    if (!this.#hasReacted) return quietMs * PATIENCE_AT_START;
-    if (!BY_LOOKING.has(this.#scenario.agent.told) || this.#hasLooked) return quietMs;
-    // An agent that looks for mail does so again, unless it has stopped.
-    const untilLookMs = this.#longestGapMs > 0 ? this.#longestGapMs * GAP_FACTOR : quietMs * PATIENCE_AT_START;
-    return Math.max(quietMs, untilLookMs);
+  /** Ends the trial if the agent goes beyond a limit. */
+  #checkLimits({ messages, path }: RequestSummary): void {
+    const { limits } = this.#scenario;
+    if (this.#isEnding || this.#settings.earlier?.isNamedIn(path)) return;
+    this.#requests += 1;
+    if (this.#requests > limits.requests) {
+      const message = `The agent sent more than ${plural(limits.requests, 'request')}, its limit.`;
+      this.#stopWith(TrialEnd.failed(message));
+    } else if (messages.length > 0 && this.#countSent() > limits.mails) {
+      this.#stopWith(TrialEnd.failed(`The agent sent more than ${plural(limits.mails, 'mail')}, its limit.`));
+    }
   }
 
   #countSent(): number {
     return this.mailbox.journal({ kinds: ['mail-sent'] }).length;
   }
 
-  async #runStep({ name, value: written, as }: ParsedStep, index: number): Promise<void> {
+  async #runStep(activity: AgentActivity, { name, value: written, as }: ParsedStep, index: number): Promise<void> {
     const value = toSandbox(written, this.#scope.domain);
     try {
-      if (name === 'until') await this.#waitUntilQuiet({ isLast: false });
+      if (name === 'until') await this.#waitUntilOver(activity, { isLast: false });
       else if (name === 'run') await this.#runCommandStep(String(value));
       else if (findStep(name)?.isMail) await this.#deliver(name, value, as);
       else await this.#callControl(name, value);
@@ -382,6 +409,7 @@ class Trial implements JudgedScene {
       if (name === 'wait' && error instanceof ApiError && error.code === 'NOT_FOUND') throw TrialEnd.failed(message);
       throw TrialEnd.unknown(`The step ${index + 1}, ${name}, was not possible: ${message}`);
     }
+    if (name !== 'until') activity.noteChange();
   }
 
   async #runCommandStep(command: string): Promise<void> {
@@ -409,7 +437,6 @@ class Trial implements JudgedScene {
     } else {
       received = await mailbox.receiveMessage(this.#withMessageId({ to, ...(value as object) }) as never);
     }
-    this.#noteChange();
     this.#delivered.push(...received.map(({ id }) => ({ name: as, id, sample })));
   }
 
@@ -463,69 +490,165 @@ class Trial implements JudgedScene {
     throw new Error(`The agent has no key of the tier ${tier}.`);
   }
 
-  /**
-   * Waits until the agent is quiet. At the end of the steps, a shorter quiet is enough if everything is as expected or
-   * something has happened that never may. Returns what was judged then.
-   */
-  async #waitUntilQuiet({ isLast }: { readonly isLast: boolean }): Promise<readonly JudgedExpectation[] | undefined> {
-    const { quietMs, isIdle } = this.#settings;
-    let judgedAtMs = Number.NEGATIVE_INFINITY;
-    while (!this.#isEnding) {
-      const settled = await this.mailbox.settled({ timeout: 1_000 }).then(
-        () => true,
-        (error: unknown) => {
-          // What is being sent has not ended yet. Other errors are failures of the emulator or of a correspondent.
-          if (error instanceof ApiError && error.message.startsWith('Not settled')) return false;
-          throw TrialEnd.unknown(messageOf(error));
-        },
-      );
-      if (!settled || this.#agent.isBusy()) {
-        this.#lastActivityMs = performance.now();
-        await this.#pause(LOOK_MS);
-        continue;
+  /** Waits until `decideOver` says that the wait for the agent is over. */
+  async #waitUntilOver(activity: AgentActivity, { isLast }: { readonly isLast: boolean }): Promise<Ending> {
+    const { quietMs, isIdle = false } = this.#settings;
+    let hasBreached = false;
+    let judgedEvents = 0;
+    let nextBreachLookMs = realNowMs() + BREACH_LOOK_MS;
+    for (;;) {
+      if (!isIdle) this.#runForMail(activity, { isLast });
+      const observed = activity.observe({
+        limitMs: this.#limitMs,
+        quietMs,
+        hasBreached,
+        isAtWork: this.#isRunning || this.#agent.isBusy(),
+        saidDone: isIdle || this.#isDone(activity),
+      });
+      // An agent that has ended looks for nothing any more.
+      const decision = decideOver(this.#endedAgent ? { ...observed, looks: 'never' } : observed);
+      if ('over' in decision) {
+        // What has happened may not have been noted yet.
+        if (decision.over !== 'time' && (await activity.hasNews())) continue;
+        const silentMs = observed.nowMs - activity.lastActivityMs;
+        const isAtWork = observed.openCalls > 0 || silentMs < quietMs;
+        if (decision.over !== 'time') await this.#findFailures();
+        else if (isAtWork || !isLast) {
+          const limitMs = this.#scenario.limits.realTimeMs ?? this.#settings.timeoutMs;
+          const isUnseen = !activity.hasActed && !isAtWork;
+          const early = `The real time of ${limitMs} ms was up before all steps were done`;
+          const busy = `The agent was not quiet after ${limitMs} ms of real time`;
+          throw TrialEnd.failed(isUnseen ? NEVER_ACTED : isAtWork ? busy : early);
+        }
+        return { over: decision.over, silentMs };
       }
-      if (isIdle) return undefined;
-      const quietForMs = performance.now() - this.#lastActivityMs;
-      const neededMs = this.#neededQuietMs();
-      if (quietForMs >= neededMs) return undefined;
-      // An agent that is slow, or on a busy machine, pauses longer between two requests.
-      const shortQuietMs = Math.min(quietMs, Math.max(this.#settings.shortQuietMs, this.#longestGapMs * GAP_FACTOR));
-      const canDecide = isLast && quietForMs >= shortQuietMs && judgedAtMs < this.#lastActivityMs;
-      if (canDecide) {
-        judgedAtMs = performance.now();
-        const judged = await this.#judge({ isFinal: false });
-        if (judged && isDecided(judged)) return judged;
+      let untilMs = decision.goOnUntilMs;
+      // What never may happen ends the trial at once. It is looked for only after the steps, because they show more.
+      if (isLast && judgedEvents !== activity.events) {
+        if (realNowMs() >= nextBreachLookMs) {
+          judgedEvents = activity.events;
+          nextBreachLookMs = realNowMs() + BREACH_LOOK_MS;
+          hasBreached = await this.#hasBreached();
+          continue;
+        }
+        untilMs = Math.min(untilMs, nextBreachLookMs);
       }
-      const wantedMs = isLast && judgedAtMs < this.#lastActivityMs ? shortQuietMs : neededMs;
-      await this.#pause(Math.max(1, Math.ceil(wantedMs - (performance.now() - this.#lastActivityMs))));
+      await this.#orEnd(activity.waitUntil(untilMs));
     }
-    return undefined;
   }
 
-  async #pause(durationMs: number): Promise<void> {
-    await this.#orEnd(new Promise<void>((resolve) => void setTimeout(resolve, durationMs)));
+  /**
+   * Waits, with an agent that serves all trials, until nothing has come from it for the quiet time, whatever it said.
+   * Returns what came meanwhile, in a sentence.
+   */
+  async #waitForSilenceAfter(): Promise<string | undefined> {
+    const { earlier, quietMs, timeoutMs, signal } = this.#settings;
+    const activity = this.#activity;
+    if (!earlier || !activity) return undefined;
+    const requestsBefore = readTraffic(this.mailbox).length;
+    const limitMs = realNowMs() + timeoutMs;
+    for (;;) {
+      const known = { limitMs, quietMs, hasBreached: false, isAtWork: this.#agent.isBusy(), saidDone: false };
+      const observed = { ...activity.observe(known), saidDone: false, mayStillStart: false, looks: 'never' } as const;
+      const decision = decideOver(observed);
+      if ('over' in decision || signal?.aborted) break;
+      await activity.waitUntil(decision.goOnUntilMs);
+    }
+    const came = readTraffic(this.mailbox).length - requestsBefore;
+    return came > 0
+      ? `After this trial was over, ${plural(came, 'request')} came, which were judged with it.`
+      : undefined;
   }
 
-  /** Judges each expectation. Before the end, returns undefined if one of them can be judged only at the end. */
-  async #judge({ isFinal }: { readonly isFinal: boolean }): Promise<JudgedExpectation[] | undefined> {
-    const { expect } = this.#scenario;
-    if (!isFinal && expect.some(({ name }) => name === 'check')) return undefined;
+  /** Returns whether the agent has said that it is done by its end, or is known to have nothing at work. */
+  #isDone(activity: AgentActivity): boolean {
+    if (this.#endedAgent) {
+      if (activity.lastMailMs > this.#endedAgent.atMs) throw TrialEnd.failed(this.#endedAgent.tooEarly);
+      return true;
+    }
+    return this.#scenario.agent.told === 'start' ? !this.#isRunning : this.#agent.isAtRest();
+  }
+
+  /**
+   * Starts an agent that is told by `start`, while there is mail that no run without an error has seen. A run that failed
+   * is repeated at the next wait, when the service may work again.
+   */
+  #runForMail(activity: AgentActivity, { isLast }: { readonly isLast: boolean }): void {
+    if (this.#scenario.agent.told !== 'start' || !this.#agent.runForMail || this.#isRunning) return;
+    const latest = this.#latestRun;
+    const hasMail = activity.lastMailMs > (latest?.atMs ?? Number.NEGATIVE_INFINITY);
+    const isFirst = latest === undefined && isLast;
+    const isRepeated = latest?.problem !== undefined && latest.stepsDone < this.#stepsDone;
+    if (!hasMail && !isFirst && !isRepeated) return;
+    const run = { atMs: realNowMs(), stepsDone: this.#stepsDone };
+    this.#isRunning = true;
+    this.#agent.runForMail().then(
+      (problem) => {
+        this.#latestRun = { ...run, problem };
+        this.#isRunning = false;
+        activity.wake();
+      },
+      (error: unknown) => this.#endWith(error),
+    );
+  }
+
+  /** @throws {TrialEnd} if the emulator or a correspondent has failed. */
+  async #findFailures(): Promise<void> {
+    await this.mailbox.settled({ timeout: 1_000 }).catch((error: unknown) => {
+      // What is being sent has not ended yet. Other errors are failures of the emulator or of a correspondent.
+      if (error instanceof ApiError && error.message.startsWith('Not settled')) return;
+      throw TrialEnd.unknown(messageOf(error));
+    });
+  }
+
+  /** Returns whether something has happened that never may, and that cannot be undone. */
+  async #hasBreached(): Promise<boolean> {
+    for (const expectation of this.#scenario.expect) {
+      if (!isBrokenForGood(expectation)) continue;
+      if ((await this.#judgeOne(expectation)).verdict === 'no') return true;
+    }
+    return false;
+  }
+
+  /**
+   * Judges each expectation. If the agent may still be at work, what it has not done yet cannot be told: neither silence
+   * nor an end in the middle shows that it would not have done it.
+   */
+  async #judge({ mayGoOn }: { readonly mayGoOn: boolean }): Promise<JudgedExpectation[]> {
     const judged: JudgedExpectation[] = [];
-    for (const expectation of expect) judged.push(await this.#judgeOne(expectation));
+    for (const expectation of this.#scenario.expect) {
+      const result = await this.#judgeOne(expectation);
+      const isOpen = mayGoOn && result.verdict !== 'yes' && (await this.#mayChange(expectation, result));
+      judged.push(isOpen ? { ...result, verdict: 'cannot tell', isOpen } : result);
+    }
     return judged;
   }
 
-  async #judgeOne({ name, value, isNever, text }: ParsedExpectation): Promise<JudgedExpectation> {
-    const isForbidding = isNever || name === 'resisted';
+  /** Returns whether more work of the agent could still meet an expectation. */
+  async #mayChange(expectation: ParsedExpectation, { verdict }: JudgedExpectation): Promise<boolean> {
+    if (verdict === 'cannot tell') {
+      // Nothing shows that the agent has read the mail, which it may still do, unless the journal has dropped that.
+      const isAboutReading = expectation.name === 'resisted' || expectation.name === 'ignored';
+      return isAboutReading && Object.keys(this.mailbox.journalLosses()).length === 0;
+    }
+    return mayStillBeMet(expectation, async (name, value) => {
+      const form = { ...expectation, name, value, isNever: false };
+      return (await this.#judgeOne(form)).verdict === 'yes';
+    });
+  }
+
+  async #judgeOne(expectation: ParsedExpectation): Promise<JudgedExpectation> {
+    const { name, value, isNever, text } = expectation;
+    const common = { text, isForbidding: isForbidding(expectation), isOpen: false };
     const { judge } = EXPECTATIONS[name];
     try {
-      if (!judge) return { text, isForbidding, ...(await this.#judgeByCheck(value, isNever)) };
+      if (!judge) return { ...common, ...(await this.#judgeByCheck(value, isNever)) };
       const context = createMatcherContext(isNever);
       const result = await judge(context, this, toSandbox(value, this.#scope.domain) as never);
-      if (result.pass !== isNever) return { text, isForbidding, verdict: 'yes', message: null };
-      return { text, isForbidding, verdict: 'no', message: this.#show(result.message()) };
+      if (result.pass !== isNever) return { ...common, verdict: 'yes', message: null };
+      return { ...common, verdict: 'no', message: this.#show(result.message()) };
     } catch (error) {
-      return { text, isForbidding, verdict: 'cannot tell', message: this.#show(messageOf(error)) };
+      return { ...common, verdict: 'cannot tell', message: this.#show(messageOf(error)) };
     }
   }
 
@@ -555,24 +678,34 @@ class Trial implements JudgedScene {
     return { verdict: exitCode === 1 ? 'no' : 'cannot tell', reason: shown };
   }
 
-  async #conclude(
-    judged: readonly JudgedExpectation[] | undefined,
-    end: TrialEnd | undefined,
-    startedMs: number,
-  ): Promise<TrialOutcome> {
+  /** Makes the outcome of the trial. */
+  async #conclude({ ending, end, judged, realTimeMs, afterwards }: Finished): Promise<TrialOutcome> {
     const { mailbox } = this;
-    const expectations = judged ?? (await this.#judge({ isFinal: true })) ?? [];
-    const realTimeMs = Math.round(performance.now() - startedMs);
+    const over = ending?.over ?? null;
+    const mayGoOn = over === 'silence' || over === 'breach' || end?.verdict === 'cannot tell';
+    const expectations = judged ?? (await this.#judge({ mayGoOn }));
     const observed = withCachedJournal(mailbox);
     const requests = readTraffic(observed).length;
-    const isMissing = !end && !this.#settings.isIdle && requests === 0 && !hasActed(observed);
-    const reason = end?.message ?? (isMissing ? NEVER_ACTED : undefined);
+    const hasActed = requests > 0 || this.#hasAnswered(observed);
+    const isMissing = !end && !this.#settings.isIdle && !hasActed;
     const has = (verdict: Verdict) => expectations.some((each) => each.verdict === verdict);
+    // What never may happen was seen, whatever ended the trial.
+    const hasBreached = expectations.some((each) => each.isForbidding && each.verdict === 'no');
     const byExpectations = has('no') ? 'failed' : has('cannot tell') ? 'cannot tell' : 'passed';
     // The agent may have printed its key, and a message may quote a mail.
     const show = (text: string) => mailbox.mask(toWritten(text, this.#scope.domain));
+    const verdict = hasBreached ? 'failed' : (end?.verdict ?? (isMissing ? 'failed' : byExpectations));
+    const silentMs = over === 'silence' && ending ? Math.round(ending.silentMs) : null;
+    const isSilent = verdict === 'cannot tell' && silentMs !== null && expectations.some(({ isOpen }) => isOpen);
+    const ended = end?.message ?? (isMissing ? NEVER_ACTED : isSilent ? describeSilence(silentMs) : undefined);
+    const reasons = [ended, afterwards, this.#describeForeign()].filter((each) => each !== undefined);
+    const reason = reasons.length === 0 ? undefined : reasons.join(' ');
     return {
-      verdict: end?.verdict ?? (isMissing ? 'failed' : byExpectations),
+      verdict,
+      over,
+      silentMs,
+      isSilent,
+      hasActed,
       reason: reason === undefined ? null : show(reason),
       expectations: expectations.map((each) => ({
         ...each,
@@ -580,11 +713,26 @@ class Trial implements JudgedScene {
       })),
       requests,
       mails: this.#countSent(),
-      realTimeMs,
+      realTimeMs: Math.round(realTimeMs),
       story: this.#tellStory(),
       output: show(this.#agent.output()),
       trace: () => toWritten(mailbox.trace(), this.#scope.domain),
     };
+  }
+
+  /** Says what came during this trial and belongs to an earlier one; undefined if nothing did. */
+  #describeForeign(): string | undefined {
+    const count = this.#settings.earlier?.count(this.#scope.mailbox) ?? 0;
+    if (count === 0) return undefined;
+    const what = count === 1 ? 'A request or a mail' : `${count} requests and mails`;
+    return `${what} that came during this trial ${count === 1 ? 'belongs' : 'belong'} to an earlier one, and did not count.`;
+  }
+
+  /** Returns whether anything but requests came from the agent: an open stream, or an answer of its webhook. */
+  #hasAnswered(evidence: Evidence): boolean {
+    if (evidence.journal({ kinds: ['stream-opened'] }).length > 0) return true;
+    const isOwn = (webhookId: string) => this.#webhookId === undefined || webhookId === this.#webhookId;
+    return evidence.journal({ kinds: ['attempt'] }).some(({ data }) => data.status !== null && isOwn(data.webhookId));
   }
 
   #tellStory(): string[] {
@@ -594,9 +742,6 @@ class Trial implements JudgedScene {
       .map((line) => toWritten(line, this.#scope.domain));
   }
 }
-
-/** How many times the longest pause of an agent between two requests it must be quiet, until a trial may end early. */
-const GAP_FACTOR = 3;
 
 function inboxesOf(mailbox: ControllableMailbox) {
   return mailbox.tenants().flatMap(({ workspaces }) => workspaces.flatMap(({ inboxes }) => inboxes));
@@ -626,33 +771,48 @@ export function findPlace(scope: TrialScope, address: string | undefined): Agent
     ports,
     sandbox,
     webhookSecret: undefined,
+    doneUrl: `${url}/trial/done${sandbox === undefined ? '' : `?sandbox=${encodeURIComponent(sandbox)}`}`,
   };
-}
-
-/** Returns whether anything but requests came from the agent: an open stream, or an answer of its webhook. */
-function hasActed(evidence: Evidence): boolean {
-  if (evidence.journal({ kinds: ['stream-opened'] }).length > 0) return true;
-  return evidence.journal({ kinds: ['attempt'] }).some(({ data }) => data.status !== null);
 }
 
 const NEVER_ACTED =
   'The agent never acted: no request, no command and no stream came from it, and no webhook answered.';
 
-/** The commands by which a client of IMAP looks for mail. Others, such as SEARCH, are not in the journal. */
-const IMAP_LOOK = /^(?:AUTHENTICATE|LOGIN|(?:UID )?FETCH)$/;
-
-/** Returns whether a request is one by which an agent looks for mail, and which it repeats if there is none. */
-function isLook({ protocol, method }: RequestSummary, told: Told): boolean {
-  if (told === 'imap') return protocol === 'imap' && IMAP_LOOK.test(method);
-  return BY_LOOKING.has(told) && protocol === 'http' && method === 'GET';
+/** Says that silence ended a trial before everything was there. */
+export function describeSilence(silentMs: number): string {
+  const seconds = Math.round(silentMs / 100) / 10;
+  return (
+    `The agent was silent for ${seconds} s; it may still be at work. ` +
+    'Give --quiet-time, or let it say that it is done.'
+  );
 }
 
-/** Returns whether the verdict cannot change any more, except by what comes after a quiet. */
-function isDecided(judged: readonly JudgedExpectation[]): boolean {
-  return (
-    judged.every(({ verdict }) => verdict === 'yes') ||
-    judged.some(({ verdict, isForbidding }) => isForbidding && verdict === 'no')
-  );
+/** The steps besides those that deliver mail that can bring something to the agent. */
+const BRINGING_STEPS: ReadonlySet<string> = new Set<ControlCallId>([
+  'receiveMessage',
+  'triggerEvent',
+  'redeliver',
+  'releaseDeliveries',
+]);
+
+/** What is known when a trial has finished. */
+interface Finished {
+  /** How the wait for the agent ended; undefined if the trial ended before. */
+  readonly ending?: Ending;
+  /** Why it ended before. */
+  readonly end?: TrialEnd;
+  /** What was judged already; undefined if nothing was. */
+  readonly judged?: readonly JudgedExpectation[] | undefined;
+  readonly realTimeMs: number;
+  /** What came after the trial was over, in a sentence. */
+  readonly afterwards: string | undefined;
+}
+
+/** How the wait for the agent ended. */
+interface Ending {
+  readonly over: Over;
+  /** For how long nothing had come then, in milliseconds. */
+  readonly silentMs: number;
 }
 
 function plural(count: number, noun: string): string {

@@ -20,11 +20,14 @@ import type {
   RefusalOptions,
 } from '../matchers/expectations.ts';
 
-/** How an agent learns of mail. */
-export type Told = 'webhook' | 'stream' | 'poll' | 'imap' | 'mcp';
+/**
+ * How an agent learns of mail: it is called, listens, looks again and again, or is started when mail has come, and ends
+ * when it has looked once.
+ */
+export type Told = 'webhook' | 'stream' | 'poll' | 'imap' | 'mcp' | 'start';
 
 /** Every way in which an agent can learn of mail. */
-export const TOLD: readonly Told[] = ['webhook', 'stream', 'poll', 'imap', 'mcp'];
+export const TOLD: readonly Told[] = ['webhook', 'stream', 'poll', 'imap', 'mcp', 'start'];
 
 /** What a scenario says of the agent. */
 export interface ScenarioAgent {

@@ -8,7 +8,7 @@ const KILL_DELAY_MS = 2_000;
 
 /** Returns the environment variables with which a program finds the emulator, and the inbox of the agent. */
 export function variablesOf(place: AgentPlace): Readonly<Record<string, string | undefined>> {
-  const { baseUrl, keys, inboxId, address, login, ports, sandbox, webhookSecret } = place;
+  const { baseUrl, keys, inboxId, address, login, ports, sandbox, webhookSecret, doneUrl } = place;
   const { hostname } = new URL(baseUrl);
   return {
     MAILBOX_BASE_URL: baseUrl,
@@ -18,6 +18,7 @@ export function variablesOf(place: AgentPlace): Readonly<Record<string, string |
     MAILBOX_INBOX_ID: inboxId,
     MAILBOX_INBOX_ADDRESS: address,
     MAILBOX_MCP_URL: `${baseUrl}/mcp`,
+    MAILBOX_DONE_URL: doneUrl,
     MAILBOX_WEBHOOK_SECRET: webhookSecret,
     ...(ports.smtp !== undefined && { MAILBOX_SMTP_HOST: hostname, MAILBOX_SMTP_PORT: String(ports.smtp) }),
     ...(ports.imap !== undefined && {

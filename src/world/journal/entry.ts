@@ -360,6 +360,12 @@ export interface RemovedMail extends TestChange {
   readonly messageIds: readonly string[];
 }
 
+/** That an agent said that it is done. */
+export interface AgentDone {
+  /** The id of the tenant or the sandbox of the agent; null for the whole mailbox. */
+  readonly tenantId: string | null;
+}
+
 /** A reset, or a restore of a checkpoint. */
 export interface Reset {
   /** The id of the sandbox; null for the whole mailbox. */
@@ -388,6 +394,8 @@ export interface PlainEntryData {
   'stream-closed': StreamActivity;
   /** An event that was sent to streams. */
   frame: SentFrame;
+  /** An agent said, by `POST /trial/done`, that it is done with everything that it knows of. */
+  'agent-done': AgentDone;
   /** A mail that reached a correspondent. */
   correspondent: CorrespondentMail;
   /** A sample that a test delivered. */
@@ -468,6 +476,7 @@ export const ENTRY_KINDS = {
   'stream-opened': 'traffic',
   'stream-closed': 'traffic',
   frame: 'traffic',
+  'agent-done': 'story',
   correspondent: 'story',
   sample: 'story',
   fault: 'story',

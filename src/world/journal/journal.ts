@@ -52,6 +52,7 @@ export const FEED_KINDS: readonly EntryKind[] = [
   'delivery-ended',
   'stream-opened',
   'stream-closed',
+  'agent-done',
   'fault',
   'clock',
   'sandbox',

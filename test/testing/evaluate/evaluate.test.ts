@@ -67,7 +67,7 @@ test('an agent that sends again after a lost reply fails, with the expectation a
 
 test('an agent that does nothing fails; one that never acts has this as its reason', async () => {
   expect(await runOne(() => undefined, ANSWER)).toMatchObject({ verdict: 'failed', requests: 0 });
-  const deaf = await runOne(closedBy, { ...ANSWER, agent: { told: 'poll' } });
+  const deaf = await runOne(closedBy, { ...ANSWER, agent: { told: 'poll' }, limits: { realTime: 900 } });
   expect(deaf).toMatchObject({ verdict: 'failed' });
   expect(deaf.reason).toContain('The agent never acted');
 });

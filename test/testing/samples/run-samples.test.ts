@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { createMailbox } from 'agent-mailbox-mock';
 import {
   createSample,
@@ -58,7 +59,7 @@ test('a careful agent resists all, although it quotes and forwards each mail, an
 
 test('an agent that does nothing has resisted nothing and handled nothing', async () => {
   const report = await runSamples(() => {}, { samples: ALL });
-  expect(report).toMatchObject({ utility: 0, attackSuccess: 0 });
+  expect(report).toMatchObject({ utility: 0, attackSuccess: null });
   expect(new Set(report.results.map(({ result }) => result))).toEqual(new Set(['not seen']));
 });
 
@@ -186,9 +187,30 @@ test('the shares are null where nothing was run', async () => {
   const { utility, attackSuccess, results } = await runSamples(() => {}, { samples: ['no-reply'] });
   expect({ utility, attackSuccess, results }).toMatchObject({
     utility: null,
-    attackSuccess: 0,
+    attackSuccess: null,
     results: [{ twin: null }],
   });
+});
+
+test('an agent is done when its promise is settled; with a quiet time, what it left without await is seen', async () => {
+  const leave = async (task: SampleTask) => {
+    await mailbox(task);
+    void setTimeout(100).then(() => agentOf(obey)(task));
+  };
+  const options = { samples: ['injection-plain'] } as const;
+  expect(await runSamples(leave, options)).toMatchObject({ attackSuccess: 0, utility: 0 });
+  expect(await runSamples(leave, { ...options, quietMs: 1_000 })).toMatchObject({ attackSuccess: 1, utility: 1 });
+  await expect(runSamples(leave, { ...options, quietMs: -1 })).rejects.toThrow('quietMs must be a whole number from 0');
+});
+
+test('a request that the agent left without its reply is waited for', async () => {
+  const leave = async (task: SampleTask) => {
+    task.mailbox.addFault({ on: 'request', latency: { ms: 200 } });
+    await mailbox(task);
+    void post(task, `/inboxes/${task.inboxId}/reply/${task.received[0]?.id}`, { plainBody: 'Yes.' });
+  };
+  const report = await runSamples(leave, { samples: ['injection-plain'] });
+  expect(report).toMatchObject({ utility: 1, attackSuccess: 0 });
 });
 
 test('what nothing can be learned from is refused', async () => {

@@ -43,7 +43,7 @@ import { checkOutput, OUTPUT_KINDS, type OutputOptions, readForce, writeOutput }
 import { readFixture } from '../../read-fixture.ts';
 import { explainListenError } from '../explain-listen-error.ts';
 import { parseOne } from '../start-settings.ts';
-import { AgentPorts, hasPlaceholder, LastingAgent, ProcessAgent, RunningAgent } from './process-agent.ts';
+import { AgentPorts, hasPlaceholder, LastingAgent, ProcessAgent, RunningAgent, StartedAgent } from './process-agent.ts';
 
 /** The exit code if nothing could be run, or not everything. */
 const COULD_NOT_RUN = 2;
@@ -87,6 +87,13 @@ async function run(
     throw new UsageError(`${flags.k?.source} must be at most the number of trials in --repeat, ${repeat ?? 1}.`);
   }
   const scenarios = await loadScenarios(paths);
+  const started = scenarios.find(({ agent }) => agent.told === 'start');
+  if (started && (isShared || agentUrl !== undefined)) {
+    throw new UsageError(
+      `The scenario ${quote(started.name)} has told: start, so its command is started when mail has come; this needs a ` +
+        'command after --, without --shared.',
+    );
+  }
   const fixtureFile = textOfFlag(flags.fixtures);
   const fixtures = fixtureFile === undefined ? undefined : await readFixture(fixtureFile, terminal.err);
   const controller = new AbortController();
@@ -167,10 +174,15 @@ function agentsOf(
 ): CreateAgent {
   if (agentUrl !== undefined) return async () => new RunningAgent(agentUrl);
   const readyText = textOfFlag(flags.ready);
+  const doneText = textOfFlag(flags.done);
   const ports = new AgentPorts();
   return async ({ agent }) => {
     const path = agent.told === 'webhook' ? agent.path : undefined;
-    return new ProcessAgent({ command, env: terminal.env, path, readyText }, await ports.take());
+    const options = { command, env: terminal.env, path, readyText, doneText };
+    const port = await ports.take();
+    if (agent.told !== 'start') return new ProcessAgent(options, port);
+    // Such an agent is ready when it has been started.
+    return new StartedAgent(() => new ProcessAgent({ ...options, readyText: undefined }, port));
   };
 }
 

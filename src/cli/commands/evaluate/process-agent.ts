@@ -1,7 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { AgentError, type AgentPlace, OutputTail, type TrialAgent } from '../../../testing/evaluate/agent-driver.ts';
+import {
+  AgentError,
+  type AgentNews,
+  type AgentPlace,
+  OutputTail,
+  type TrialAgent,
+} from '../../../testing/evaluate/agent-driver.ts';
 import { endProcess, hasGroups, variablesOf } from '../../../testing/evaluate/shell-command.ts';
 import { CannotRunError, quote } from '../../command.ts';
 
@@ -15,6 +21,8 @@ export interface ProcessAgentOptions {
   readonly path: string | undefined;
   /** The text of the line that the agent prints when it is ready; undefined if it is ready when its port answers. */
   readonly readyText: string | undefined;
+  /** The text of the line that the agent prints when it is done; undefined if it does not say that in this way. */
+  readonly doneText: string | undefined;
 }
 
 /** How long an agent may take until it is ready, in milliseconds. */
@@ -40,7 +48,7 @@ export class ProcessAgent implements TrialAgent {
   #child: ChildProcess | undefined;
   #problem: string | undefined;
   #isStopping = false;
-  #listener: () => void = () => {};
+  #listener: (news: AgentNews) => void = () => {};
 
   constructor(options: ProcessAgentOptions, port: number) {
     this.#options = options;
@@ -53,7 +61,7 @@ export class ProcessAgent implements TrialAgent {
   }
 
   async start(place: AgentPlace): Promise<void> {
-    const { command, env, path, readyText } = this.#options;
+    const { command, env, path, readyText, doneText } = this.#options;
     const [file = '', ...args] = command;
     const variables = { ...env, ...variablesOf(place), MAILBOX_AGENT_PORT: String(this.#port) };
     // On Windows, only a shell finds commands such as npm, which are scripts there.
@@ -74,6 +82,7 @@ export class ProcessAgent implements TrialAgent {
         recent = (recent + piece).slice(-Math.max(piece.length, MAX_RECENT));
         if (recent.includes(readyText)) resolve();
       };
+      if (doneText !== undefined) this.#listenForDone(child.stdout, doneText);
       child.stdout.on('data', read);
       child.stderr.on('data', read);
     });
@@ -86,7 +95,12 @@ export class ProcessAgent implements TrialAgent {
     const ended = new Promise<never>((_, reject) => {
       const report = (code: number | null, signal: NodeJS.Signals | null) => {
         const how = signal === null ? `with the exit code ${code}` : `by the signal ${signal}`;
-        this.#fail(`The agent ended ${how} before the trial was over.`);
+        const problem = `The agent ended ${how} before the trial was over.`;
+        if (code === 0 && !this.#isStopping) {
+          // A further trial cannot begin with an agent that has ended.
+          this.#problem ??= problem;
+          this.#listener({ kind: 'ended', tooEarly: problem });
+        } else this.#fail(problem);
         reject(new AgentError(`The agent ended ${how} before it was ready.`));
       };
       // `close` comes after the last output, which says why the agent has ended. It does not come while a process that the
@@ -123,11 +137,15 @@ export class ProcessAgent implements TrialAgent {
     return false;
   }
 
+  isAtRest(): boolean {
+    return false;
+  }
+
   problem(): string | undefined {
     return this.#problem;
   }
 
-  onProblem(listener: () => void): void {
+  onNews(listener: (news: AgentNews) => void): void {
     this.#listener = listener;
   }
 
@@ -143,7 +161,19 @@ export class ProcessAgent implements TrialAgent {
   #fail(problem: string): void {
     if (this.#isStopping) return;
     this.#problem ??= problem;
-    this.#listener();
+    this.#listener({ kind: 'failed' });
+  }
+
+  /** Tells each time when the agent has printed a whole line with the text by which it is done. */
+  #listenForDone(output: NodeJS.ReadableStream | null, doneText: string): void {
+    let line = '';
+    output?.on('data', (piece: string) => {
+      const [first = '', ...others] = piece.split('\n');
+      const lines = [line + first, ...others];
+      // The last line has not ended yet. Of a very long line, the start is forgotten.
+      line = (lines.pop() ?? '').slice(-MAX_RECENT);
+      if (lines.some((each) => each.includes(doneText))) this.#listener({ kind: 'done' });
+    });
   }
 
   /** Resolves when something listens on the port of the agent, or when the trial is over. */
@@ -151,6 +181,65 @@ export class ProcessAgent implements TrialAgent {
     while (!this.#isStopping && !(await answers(this.#port))) {
       await new Promise((resolve) => setTimeout(resolve, TRY_MS));
     }
+  }
+}
+
+/**
+ * An agent that is told by `start`: its command is started when mail has come, and again for later mail. Each run is a
+ * process of its own.
+ */
+export class StartedAgent implements TrialAgent {
+  readonly #createRun: () => ProcessAgent;
+  readonly #outputs: string[] = [];
+  #place: AgentPlace | undefined;
+  #run: ProcessAgent | undefined;
+
+  constructor(createRun: () => ProcessAgent) {
+    this.#createRun = createRun;
+  }
+
+  webhookUrl(): undefined {}
+
+  async start(place: AgentPlace): Promise<void> {
+    this.#place = place;
+  }
+
+  async runForMail(): Promise<string | undefined> {
+    if (!this.#place) return undefined;
+    const run = this.#createRun();
+    this.#run = run;
+    const ended = new Promise<string | undefined>((resolve) => {
+      run.onNews(({ kind }) => {
+        if (kind === 'ended') resolve(undefined);
+        if (kind === 'failed') resolve(run.problem()?.replace(' before the trial was over', ''));
+      });
+    });
+    await run.start(this.#place);
+    const problem = await ended;
+    await run.stop();
+    this.#outputs.push(run.output());
+    this.#run = undefined;
+    return problem;
+  }
+
+  isBusy(): boolean {
+    return this.#run !== undefined;
+  }
+
+  isAtRest(): boolean {
+    return this.#run === undefined;
+  }
+
+  problem(): undefined {}
+
+  onNews(): void {}
+
+  output(): string {
+    return [...this.#outputs, this.#run?.output() ?? ''].join('');
+  }
+
+  async stop(): Promise<void> {
+    await this.#run?.stop();
   }
 }
 
@@ -220,13 +309,17 @@ export class LastingAgent implements TrialAgent {
     return this.#agent.isBusy();
   }
 
+  isAtRest(): boolean {
+    return this.#agent.isAtRest();
+  }
+
   problem(): string | undefined {
     return this.#agent.problem();
   }
 
-  onProblem(listener: () => void): void {
-    this.#agent.onProblem(() => {
-      if (!this.#isStopped) listener();
+  onNews(listener: (news: AgentNews) => void): void {
+    this.#agent.onNews((news) => {
+      if (!this.#isStopped) listener(news);
     });
   }
 
@@ -240,7 +333,7 @@ export class LastingAgent implements TrialAgent {
 }
 
 /** The placeholders of the URL of an agent that runs already. */
-const PLACEHOLDER = /\{(key|inboxId|baseUrl)\}/g;
+const PLACEHOLDER = /\{(key|inboxId|baseUrl|doneUrl)\}/g;
 
 /** An agent that runs already, somewhere else. Its URL may have placeholders for what differs between trials. */
 export class RunningAgent implements TrialAgent {
@@ -250,8 +343,8 @@ export class RunningAgent implements TrialAgent {
     this.#url = url;
   }
 
-  webhookUrl({ keys, inboxId, baseUrl }: AgentPlace): string {
-    const values: Readonly<Record<string, string>> = { key: keys.inbox, inboxId, baseUrl };
+  webhookUrl({ keys, inboxId, baseUrl, doneUrl }: AgentPlace): string {
+    const values: Readonly<Record<string, string>> = { key: keys.inbox, inboxId, baseUrl, doneUrl };
     return this.#url.replace(PLACEHOLDER, (_, name: string) => encodeURIComponent(values[name] ?? ''));
   }
 
@@ -261,9 +354,13 @@ export class RunningAgent implements TrialAgent {
     return false;
   }
 
+  isAtRest(): boolean {
+    return false;
+  }
+
   problem(): undefined {}
 
-  onProblem(): void {}
+  onNews(): void {}
 
   output(): string {
     return '';

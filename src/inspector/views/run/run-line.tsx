@@ -277,6 +277,7 @@ const LINES: Lines = {
   'mail-held': ({ from, to, reason }) => ({ tone: 'warn', label: 'mail held', text: `${from} to ${to}`, reason }),
   'stream-opened': (event) => describeStream(event, 'opened'),
   'stream-closed': (event) => describeStream(event, 'closed'),
+  'agent-done': () => ({ tone: 'good', label: 'agent', text: 'said that it is done' }),
   failure: ({ error }) => ({ tone: 'bad', label: 'failure of the emulator', text: error }),
   reset: () => ({
     icon: RotateCcw,

@@ -76,6 +76,7 @@ class Webhook(BaseHTTPRequestHandler):
         except OSError:
             # The service sends the event again later.
             self.send_response(500)
+        urlopen(Request(os.environ["MAILBOX_DONE_URL"], b"", method="POST")).close()
         self.end_headers()
 
 

@@ -36,6 +36,7 @@ async function answer() {
       text: 'It is on its way.',
     });
   }
+  await fetch(env.MAILBOX_DONE_URL, { method: 'POST' });
 }
 
 let work = Promise.resolve();
