@@ -8,6 +8,7 @@ import { NAME } from '../../../basics/version.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { FixtureError } from '../../../fixture/fixture-part.ts';
 import { DEFAULT_HOST } from '../../../server/loopback.ts';
+import { ProcessTrees } from '../../../server/process-tree.ts';
 import { replaceFile } from '../../../server/replace-file.ts';
 import type { CreateAgent, TrialAgent } from '../../../testing/evaluate/agent-driver.ts';
 import { compareEvaluations, writeComparison } from '../../../testing/evaluate/compare-evaluations.ts';
@@ -165,9 +166,11 @@ function agentsOf(
   if (agentUrl !== undefined) return async () => new RunningAgent(agentUrl);
   const readyText = textOfFlag(flags.ready);
   const ports = new AgentPorts();
+  const trees = new ProcessTrees();
+  const onLeft = (sentence: string) => terminal.err(`${NAME}: ${sentence}`);
   return async ({ agent }) => {
     const path = agent.told === 'webhook' ? agent.path : undefined;
-    return new ProcessAgent({ command, env: terminal.env, path, readyText }, await ports.take());
+    return new ProcessAgent({ command, env: terminal.env, path, readyText, trees, onLeft }, await ports.take());
   };
 }
 
