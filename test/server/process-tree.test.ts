@@ -135,7 +135,7 @@ testPosix('a command that does not exist is refused as by spawn', async (context
   expect(await once(child, 'error')).toEqual([expect.objectContaining({ code: 'EACCES' })]);
 });
 
-testLinux.runIf(process.getuid?.() === 0)('the processes that could not be ended are named', async (context) => {
+test.runIf(process.platform === 'linux' && process.getuid?.() === 0)('the processes that could not be ended are named', async (context) => {
   // The end runs as another user, and the process becomes one of root.
   const folder = await makeFolder(context);
   const perl = join(folder, 'perl');
