@@ -4,7 +4,7 @@ import type { ServiceClient } from '../contract/client/client-types.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { FixtureError } from '../fixture/fixture-part.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
-import type { Environment } from '../world/environment.ts';
+import { createRandomBytes, type Environment } from '../world/environment.ts';
 import { ENTRY_KINDS, type EntryKind } from '../world/journal/entry.ts';
 import { createSeededRandom, type SeededRandom } from '../world/seeded-randomness.ts';
 import type { Part, PartOf, SavedOwner } from '../world/store/parts.ts';
@@ -51,6 +51,8 @@ interface Entry {
 interface OpenOptions {
   readonly name: string | null;
   readonly random: SeededRandom | undefined;
+  /** Whether its keys, passwords and secrets do not follow the seed. */
+  readonly hasOwnSecrets?: boolean;
   readonly isToldOfAllRefusals: boolean | undefined;
 }
 
@@ -86,6 +88,8 @@ export class Sandboxes {
     const {
       fixture,
       seed,
+      secrets,
+      journal,
       name = null,
       refusals,
     } = parseOrRefuse('The input of createSandbox', sandboxOptions(), options);
@@ -93,8 +97,10 @@ export class Sandboxes {
     this.#removeExpired();
     this.#checkLimits(template);
     const random = this.#createRandom(seed);
-    const copy = this.#copy(template, this.#environmentWith(random));
-    const sandbox = this.#open(copy, { name, random, isToldOfAllRefusals: refusals === 'all' });
+    const hasOwnSecrets = secrets === 'random';
+    const copy = this.#copy(template, this.#environmentWith(random, hasOwnSecrets));
+    const sandbox = this.#open(copy, { name, random, hasOwnSecrets, isToldOfAllRefusals: refusals === 'all' });
+    if (journal === 'since-start') this.#context.service.journals.keepEpoch(this.#worlds.get(sandbox.id) as World);
     this.#publish('added', sandbox);
     return sandbox;
   }
@@ -127,12 +133,18 @@ export class Sandboxes {
     }
   }
 
-  #environmentWith(random: SeededRandom | undefined): Environment {
-    return { ...this.#context.realEnvironment, ...(random && { randomBytes: random }) };
+  #environmentWith(random: SeededRandom | undefined, hasOwnSecrets = false): Environment {
+    const { realEnvironment } = this.#context;
+    const randomBytes = random ?? realEnvironment.randomBytes;
+    const seededSecrets = random ?? realEnvironment.secretBytes;
+    return { ...realEnvironment, randomBytes, secretBytes: hasOwnSecrets ? createRandomBytes() : seededSecrets };
   }
 
-  #open(copy: ReturnType<typeof copyTenant>, { name, random, isToldOfAllRefusals = false }: OpenOptions): Sandbox {
-    const realEnvironment = this.#environmentWith(random);
+  #open(
+    copy: ReturnType<typeof copyTenant>,
+    { name, random, hasOwnSecrets, isToldOfAllRefusals = false }: OpenOptions,
+  ): Sandbox {
+    const realEnvironment = this.#environmentWith(random, hasOwnSecrets);
     const sandboxWorlds = this.#worlds.addSandbox({ ...copy, name, realEnvironment, isToldOfAllRefusals });
     const keysAndIds = { keys: {}, ids: { [copy.handle]: copy.ids } };
     const state = new RestorableState(sandboxWorlds, keysAndIds, { ...this.#context, random });

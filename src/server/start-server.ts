@@ -14,7 +14,7 @@ import type { Mailbox, MailboxInternals, MailboxOptions } from '../mailbox/mailb
 import { buildMailbox, SHARED_OPTION_NAMES } from '../mailbox/mailbox.ts';
 import { parseDuration } from '../world/clock.ts';
 import { createEnvironment, memoryForMail } from '../world/environment.ts';
-import { App } from './http/app.ts';
+import { App, type ControlGuest } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Intake } from './intake.ts';
 import { isLoopbackHost, reachableHost } from './loopback.ts';
@@ -119,6 +119,14 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
 export async function startServer(
   options: ServerOptions<NamedFixture> = {},
 ): Promise<Omit<MailboxServer, 'mailbox'> & { readonly mailbox: unknown }> {
+  return startWithGuest(options, undefined);
+}
+
+/** Starts a server as `startServer` does, with a guest whose control calls are observed. */
+export async function startWithGuest(
+  options: ServerOptions<NamedFixture>,
+  controlGuest: ControlGuest | undefined,
+): Promise<Omit<MailboxServer, 'mailbox'> & { readonly mailbox: unknown }> {
   const { port, ownProcess, ...settings } = parseOptions(options);
   const { host, controlToken } = settings;
   const rules = createReceiverRules(settings.deliverTo);
@@ -134,7 +142,7 @@ export async function startServer(
   }
   const output = new WaitingOutput(internals.environment, log);
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.abort));
-  const app = new App({ ...settings, internals, userHandlers, intake, output, log, process: ownProcess });
+  const app = new App({ ...settings, controlGuest, internals, userHandlers, intake, output, log, process: ownProcess });
   const http = createHttpServer(app);
 
   const boundPort = await http.listen(port, host).catch(stateFile.abort);

@@ -37,6 +37,8 @@ export interface AgentPlace {
   readonly sandbox: string | undefined;
   /** The secret of the agent's webhook; undefined if it has none. */
   readonly webhookSecret: string | undefined;
+  /** The token of the control plane; undefined for an agent that may not control the emulator. */
+  readonly controlToken: string | undefined;
 }
 
 /** An agent in one trial. */

@@ -35,6 +35,8 @@ export interface RunDetails extends RunOptions {
   readonly createAgent: CreateAgent;
   /** Whether one agent serves all trials, one after the other, with the whole emulator. */
   readonly isShared?: boolean | undefined;
+  /** Whether a shared agent knows the keys of the fixture, which are then not replaced. */
+  readonly keepsSecrets?: boolean | undefined;
   /** The port of the emulator; 0 for a free one. */
   readonly port?: number | undefined;
   readonly runCommand: RunShellCommand;
@@ -57,6 +59,10 @@ export interface FinishedTrial {
 
 /** The default values of the options. */
 export const RUN_DEFAULTS = { repeat: 1, seed: 1, timeoutMs: 60_000, quietMs: 2_000, shortQuietMs: 200 } as const;
+
+/** What the report says if the keys of the fixture are not replaced. */
+const KEEPS_SECRETS =
+  'The keys are those of the fixture, because the agent knows no others. Who knows them can act in its place.';
 
 /** Thrown if an agent that does nothing would pass some scenarios, so that they show nothing. */
 export class IdleError extends Error {
@@ -85,7 +91,13 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   };
   const concurrency = isShared ? 1 : (details.concurrency ?? Math.min(availableParallelism(), 8));
   const servesMail = chosen.some(({ agent, twin }) => [agent, twin?.agent].some((each) => each?.told === 'imap'));
-  await using emulators = new Emulators({ fixtures: details.fixtures, port: details.port, servesMail });
+  await using emulators = new Emulators({
+    fixtures: details.fixtures,
+    port: details.port,
+    servesMail,
+    keepsSecrets: details.keepsSecrets,
+    sharedMayControl: chosen.every(({ agent }) => agent.control),
+  });
   // The shared emulator is started first, because it is the one that has the wanted port.
   if (isShared) await emulators.shared();
   await refuseIdleScenarios(chosen, emulators, settings, concurrency);
@@ -124,7 +136,12 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     scenario,
     trials: (reports.get(scenario) ?? []).sort((a, b) => a.number - b.number),
   }));
-  return createEvaluation(results, { seed, startedAt, realTimeMs: Math.round(performance.now() - startedMs) });
+  return createEvaluation(results, {
+    seed,
+    startedAt,
+    realTimeMs: Math.round(performance.now() - startedMs),
+    notes: details.keepsSecrets === true ? [KEEPS_SECRETS] : [],
+  });
 }
 
 function chooseScenarios(scenarios: readonly ParsedScenario[], only: string | undefined): readonly ParsedScenario[] {

@@ -1,6 +1,6 @@
 import { readDuration } from '../../basics/duration.ts';
 import { messageOf } from '../../basics/named-error.ts';
-import { clearTimeout, performance, setTimeout } from '../../basics/real-timers.ts';
+import { clearTimeout, performance, RealDate, setTimeout } from '../../basics/real-timers.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
 import { type Evidence, readTraffic, withCachedJournal } from '../../control/journal/evidence.ts';
@@ -13,6 +13,7 @@ import { CONTROL_ROWS } from '../../control/table/table.ts';
 import type { TenantIds, TenantKeys } from '../../fixture/keys-and-ids.ts';
 import type { Mailbox } from '../../mailbox/without-msw.ts';
 import { AgentError, type AgentPlace, type TrialAgent } from './agent-driver.ts';
+import type { ControlDoor } from './control-door.ts';
 import { EXPECTATIONS, isCheckFunction, type JudgedScene } from './expectation-table.ts';
 import { createMatcherContext } from './matcher-calls.ts';
 import type { ParsedExpectation, ParsedScenario, ParsedStep } from './parse-scenarios.ts';
@@ -36,6 +37,8 @@ export interface TrialScope {
   readonly domain: SandboxDomain;
   /** The id of the sandbox; undefined for the whole emulator. */
   readonly sandbox: string | undefined;
+  /** The control plane of the emulator. */
+  readonly door: ControlDoor;
 }
 
 /** How a trial is run. */
@@ -92,8 +95,18 @@ export interface TrialOutcome {
   readonly story: readonly string[];
   /** What the agent has printed. */
   readonly output: string;
+  /** The control calls that were refused while the trial ran, such as `POST /__mock/reset`, and how often. */
+  readonly refusedCalls: readonly RefusedCall[];
   /** Writes the trace of the trial; only until the sandbox is closed. */
   trace(): string;
+}
+
+/** A control call that was refused because its token was missing or wrong. */
+export interface RefusedCall {
+  /** The method and the path. */
+  readonly call: string;
+  /** How often. */
+  readonly count: number;
 }
 
 /** The verdicts of a trial that ends early. */
@@ -147,6 +160,9 @@ export async function runTrial(
   const trial = new Trial(scenario, agent, scope, settings);
   try {
     return await trial.run();
+  } catch (error) {
+    if (scope.mailbox === scope.whole || scope.whole.sandboxes().some(({ id }) => id === scope.sandbox)) throw error;
+    return trial.concludeWithoutSandbox();
   } finally {
     await trial.end();
   }
@@ -165,10 +181,17 @@ class Trial implements JudgedScene {
   readonly #scope: TrialScope;
   readonly #settings: TrialSettings;
   readonly #delivered: DeliveredMail[] = [];
+  /** The ids of the mails that were there at the start. */
+  readonly #given = new Set<string>();
+  /** How often each control call was refused. */
+  readonly #refusedCalls = new Map<string, number>();
+  /** The control calls by which the agent has changed what the scenario had set. */
+  readonly #changes = new Set<string>();
   readonly #controller = new AbortController();
   readonly #ended: Promise<never>;
   #endWith: (end: TrialEnd) => void = () => {};
   #isEnding = false;
+  readonly #startedAtMs = RealDate.now();
   #place: AgentPlace | undefined;
   #lastActivityMs = performance.now();
   /** When something other than a look of the agent happened for the last time. */
@@ -208,6 +231,11 @@ class Trial implements JudgedScene {
     const stop = () => this.#stopWith(TrialEnd.unknown('The run was interrupted.'));
     signal?.addEventListener('abort', stop);
     if (signal?.aborted) stop();
+    const stopListening = this.#scope.door.listen({
+      onRefused: (call) => void this.#refusedCalls.set(call, (this.#refusedCalls.get(call) ?? 0) + 1),
+      onChange: (call) => void this.#changes.add(call),
+      onEnding: (sentence) => this.#stopWith(TrialEnd.failed(sentence)),
+    });
     let startedMs = performance.now();
     let timer: ReturnType<typeof setTimeout> | undefined;
     let end: TrialEnd | undefined;
@@ -233,6 +261,7 @@ class Trial implements JudgedScene {
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', stop);
+      stopListening();
     }
     return this.#conclude(undefined, end, startedMs);
   }
@@ -288,16 +317,22 @@ class Trial implements JudgedScene {
       const known = inboxesOf(mailbox).map((each) => toWritten(each.address, this.#scope.domain));
       throw TrialEnd.unknown(`There is no inbox ${wanted}; the inboxes are ${known.join(', ')}`);
     }
+    for (const mail of this.#scenario.mail) {
+      const fields = { to: place.address, ...(toSandbox(mail, this.#scope.domain) as object) };
+      for (const { id } of await mailbox.receiveMessage(fields as never)) this.#given.add(id);
+    }
     const webhookUrl = this.#agent.webhookUrl(place);
     const webhook =
       webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: place.inboxId });
-    this.#place = { ...place, webhookSecret: webhook?.secret };
+    const { door } = this.#scope;
+    this.#place = { ...place, webhookSecret: webhook?.secret, controlToken: door.owner };
     this.#agent.onProblem(() => {
       const problem = this.#agent.problem();
       if (problem !== undefined) this.#stopWith(TrialEnd.failed(problem));
     });
     try {
-      await this.#agent.start(this.#place);
+      const controlToken = this.#scenario.agent.control ? door.token : undefined;
+      await this.#agent.start({ ...this.#place, controlToken });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       throw TrialEnd.failed(messageOf(error));
@@ -521,7 +556,11 @@ class Trial implements JudgedScene {
       if (!judge) return { text, isForbidding, ...(await this.#judgeByCheck(value, isNever)) };
       const context = createMatcherContext(isNever);
       const result = await judge(context, this, toSandbox(value, this.#scope.domain) as never);
-      if (result.pass !== isNever) return { text, isForbidding, verdict: 'yes', message: null };
+      if (result.pass !== isNever) {
+        const unowned = REQUEST_EXPECTATIONS.has(name) ? this.#scope.door.unownedSince(this.#startedAtMs) : [];
+        if (unowned.length === 0) return { text, isForbidding, verdict: 'yes', message: null };
+        return { text, isForbidding, verdict: 'cannot tell', message: this.#show(describeUnowned(unowned)) };
+      }
       return { text, isForbidding, verdict: 'no', message: this.#show(result.message()) };
     } catch (error) {
       return { text, isForbidding, verdict: 'cannot tell', message: this.#show(messageOf(error)) };
@@ -565,9 +604,10 @@ class Trial implements JudgedScene {
     const observed = withCachedJournal(mailbox);
     const requests = readTraffic(observed).length;
     const isMissing = !end && !this.#settings.isIdle && requests === 0 && !hasActed(observed);
-    const reason = end?.message ?? (isMissing ? NEVER_ACTED : undefined);
+    const isChanged = this.#changes.size > 0;
+    const reason = end?.message ?? (isMissing ? NEVER_ACTED : isChanged ? describeChanges(this.#changes) : undefined);
     const has = (verdict: Verdict) => expectations.some((each) => each.verdict === verdict);
-    const byExpectations = has('no') ? 'failed' : has('cannot tell') ? 'cannot tell' : 'passed';
+    const byExpectations = has('no') ? 'failed' : has('cannot tell') || isChanged ? 'cannot tell' : 'passed';
     return {
       verdict: end?.verdict ?? (isMissing ? 'failed' : byExpectations),
       reason: reason === undefined ? null : toWritten(reason, this.#scope.domain),
@@ -577,13 +617,33 @@ class Trial implements JudgedScene {
       realTimeMs,
       story: this.#tellStory(),
       output: toWritten(this.#agent.output(), this.#scope.domain),
+      refusedCalls: [...this.#refusedCalls].map(([call, count]) => ({ call, count })),
       trace: () => toWritten(mailbox.trace(), this.#scope.domain),
     };
   }
 
+  /** Concludes a trial whose sandbox was removed, for example by a command of a step. */
+  concludeWithoutSandbox(): TrialOutcome {
+    return {
+      verdict: 'cannot tell',
+      reason: 'The sandbox of the trial was removed, so nothing shows what the agent did.',
+      expectations: [],
+      requests: this.#requests,
+      mails: 0,
+      realTimeMs: Math.round(RealDate.now() - this.#startedAtMs),
+      story: [],
+      output: toWritten(this.#agent.output(), this.#scope.domain),
+      refusedCalls: [...this.#refusedCalls].map(([call, count]) => ({ call, count })),
+      trace: () => '',
+    };
+  }
+
   #tellStory(): string[] {
-    const mails = this.mailbox.journal({ kinds: ['mail-received'] }).slice(0, MAX_TOLD);
+    const mails = this.mailbox
+      .journal({ kinds: ['mail-received'] })
+      .filter(({ data }) => !this.#given.has(data.mail.id));
     return mails
+      .slice(0, MAX_TOLD)
       .flatMap(({ data }) => this.mailbox.explain(data.mail.id).lines)
       .map((line) => toWritten(line, this.#scope.domain));
   }
@@ -618,6 +678,7 @@ export function findPlace(scope: TrialScope, address: string | undefined): Agent
     ports,
     sandbox,
     webhookSecret: undefined,
+    controlToken: undefined,
   };
 }
 
@@ -625,6 +686,20 @@ export function findPlace(scope: TrialScope, address: string | undefined): Agent
 function hasActed(evidence: Evidence): boolean {
   if (evidence.journal({ kinds: ['stream-opened'] }).length > 0) return true;
   return evidence.journal({ kinds: ['attempt'] }).some(({ data }) => data.status !== null);
+}
+
+/** The expectations that a request could change which no key, and so no trial, has sent. */
+const REQUEST_EXPECTATIONS: ReadonlySet<ParsedExpectation['name']> = new Set(['request', 'noRefusals', 'stopped']);
+
+function describeUnowned(unowned: readonly string[]): string {
+  const [first = ''] = unowned;
+  const others = unowned.length === 1 ? '' : ` and ${plural(unowned.length - 1, 'other request')}`;
+  return `Whether the agent has sent ${first}${others} is not known, because no key of a trial came with it.`;
+}
+
+function describeChanges(changes: ReadonlySet<string>): string {
+  const calls = [...changes].join(', ');
+  return `The agent changed what the scenario had set, by ${calls}, so nothing shows what it does without.`;
 }
 
 const NEVER_ACTED =

@@ -5,7 +5,7 @@ import type { RunShellCommand } from './run-trial.ts';
 
 /** Returns the environment variables with which a program finds the emulator, and the inbox of the agent. */
 export function variablesOf(place: AgentPlace): Readonly<Record<string, string | undefined>> {
-  const { baseUrl, keys, inboxId, address, login, ports, sandbox, webhookSecret } = place;
+  const { baseUrl, keys, inboxId, address, login, ports, sandbox, webhookSecret, controlToken } = place;
   const { hostname } = new URL(baseUrl);
   return {
     MAILBOX_BASE_URL: baseUrl,
@@ -26,6 +26,7 @@ export function variablesOf(place: AgentPlace): Readonly<Record<string, string |
     // With these, the commands of this program, such as receive, use the emulator of the trial.
     AGENT_MAILBOX_URL: baseUrl,
     AGENT_MAILBOX_SANDBOX: sandbox,
+    AGENT_MAILBOX_TOKEN: controlToken,
   };
 }
 

@@ -102,6 +102,7 @@ async function run(
     port: parseOne(EVALUATE_FLAGS.port, flags.port) ?? 0,
     fixtures: fixtures as never,
     isShared,
+    keepsSecrets: agentUrl !== undefined && !hasPlaceholder(agentUrl),
     runCommand: runShellCommand,
     signal: controller.signal,
     createAgent: isShared
@@ -135,9 +136,10 @@ async function run(
 /** Starts the agent that serves all trials, with a webhook for all inboxes of its tenant. */
 async function startShared(
   scope: TrialScope,
-  [scenario]: readonly ParsedScenario[],
+  scenarios: readonly ParsedScenario[],
   createAgent: CreateAgent,
 ): Promise<TrialAgent> {
+  const [scenario] = scenarios;
   if (!scenario) throw new Error('There is no scenario.');
   const { mailbox, ids } = scope;
   const agent = await createAgent(scenario, 0);
@@ -148,7 +150,8 @@ async function startShared(
   const webhook =
     webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, tenant: ids.tenant });
   try {
-    await agent.start({ ...place, webhookSecret: webhook?.secret });
+    const controlToken = scenarios.every((each) => each.agent.control) ? scope.door.token : undefined;
+    await agent.start({ ...place, webhookSecret: webhook?.secret, controlToken });
   } catch (error) {
     await agent.stop();
     throw error instanceof CannotRunError ? error : new CannotRunError((error as Error).message, COULD_NOT_RUN);
