@@ -35,7 +35,7 @@ function withEmptyInboxes(fixture: Fixture): Fixture {
   const copy = structuredClone(fixture) as { readonly tenants: Fixture['tenants'] };
   for (const { workspaces } of Object.values(copy.tenants)) {
     for (const { inboxes } of Object.values(workspaces)) {
-      for (const inbox of Object.values(inboxes)) Object.assign(inbox, { messages: [] });
+      for (const inbox of Object.values(inboxes)) Object.assign(inbox, { messages: [], drafts: [] });
     }
   }
   return copy as Fixture;
