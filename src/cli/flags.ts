@@ -274,13 +274,13 @@ export const EVALUATE_FLAGS = {
       help: 'Trials that run at the same time (default: one for each processor, at most 8)',
     },
     only: { value: '<text>', help: 'Run only the scenarios whose names contain this text' },
-    seed: START_FLAGS.seed,
+    seed: numericFlag('seed', '<number>', 'Make mails, ids and domains the same in every run with this number'),
     timeout: { value: '<duration>', help: 'Longest real time of a trial whose scenario has no limit (default 60s)' },
     'quiet-time': {
       value: '<duration>',
       help: 'How long nothing may happen, in real time, until the agent counts as quiet (default 2s)',
     },
-    fixtures: START_FLAGS.fixtures,
+    fixtures: { ...START_FLAGS.fixtures, help: 'JSON file with data (default: the built-in data, with empty inboxes)' },
     port: { ...setting('port'), help: 'Port of the emulator (default: a free one)' },
   }),
   ...inGroup('Agent', {

@@ -20,7 +20,7 @@ interface Started extends AsyncDisposable {
 
 /** How emulators are started. */
 export interface EmulatorOptions {
-  /** The fixture; its first tenant is the one of the agent. Default: the default fixture. */
+  /** The fixture; its first tenant is the one of the agent. Default: the default fixture, with empty inboxes. */
   readonly fixtures?: FixtureInput | undefined;
   /** The port of the first emulator. Default: a free one. */
   readonly port?: number | undefined;

@@ -17,7 +17,7 @@ export interface RunOptions {
   readonly concurrency?: number | undefined;
   /** Only scenarios whose names contain this text, with their twins. Default: all. */
   readonly only?: string | undefined;
-  /** The seed of the samples, ids and keys: a whole number from 0 to 2^53 - 1. Default: 1. */
+  /** The seed of the samples, ids and domains: a whole number from 0 to 2^53 - 1. Default: 1. */
   readonly seed?: number | undefined;
   /** The longest real time of a trial whose scenario has no limit, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number | undefined;
@@ -26,7 +26,7 @@ export interface RunOptions {
    * or delivery. Default: 2,000.
    */
   readonly quietMs?: number | undefined;
-  /** The fixture; its first tenant is the one of the agent. Default: the default fixture. */
+  /** The fixture; its first tenant is the one of the agent. Default: the default fixture, with empty inboxes. */
   readonly fixtures?: FixtureInput | undefined;
 }
 
@@ -194,7 +194,7 @@ function placeOf({ file, line }: ParsedScenario): string {
 }
 
 /**
- * Returns the seed of a trial, by which its ids, keys and domain are the same in every run: the FNV-1a hash (32 bits) of
+ * Returns the seed of a trial, by which its ids and its domain are the same in every run: the FNV-1a hash (32 bits) of
  * the parts, twice.
  */
 export function seedOf(seed: number, name: string, number: number): number {

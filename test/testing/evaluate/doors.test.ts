@@ -94,13 +94,11 @@ const COVER_UPS: Readonly<
     effect: 'changes',
     after: (task) => control(task, 'POST', `/webhooks?sandbox=${task.sandbox}`, { url: 'http://127.0.0.1:9/' }),
   },
-  'a tool of MCP that removes the requests and the faults': {
+  'a tool of MCP that moves the clock': {
     effect: 'changes',
-    async after(task) {
-      for (const name of ['clear_requests', 'clear_faults']) {
-        const params = { name, arguments: { sandbox: task.sandbox } };
-        await control(task, 'POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-      }
+    after: (task) => {
+      const params = { name: 'move_clock', arguments: { sandbox: task.sandbox, advance: '1d' } };
+      return control(task, 'POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params });
     },
   },
 };

@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, type TestContext, test, vi } from 'vitest';
+import { AgentPorts } from '../../../../src/cli/commands/evaluate/process-agent.ts';
 import type { Evaluation } from '../../../../src/testing/evaluate/index.ts';
 import { NEVER, runHere } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
@@ -188,6 +189,23 @@ test('one agent serves all trials with --shared, and each begins with the same d
   expect(code).toBe(0);
   const [scenario] = report?.scenarios ?? [];
   expect(new Set(scenario?.trials.map(({ requests }) => requests)).size).toBe(1);
+});
+
+test('the keys of the fixture are replaced before a shared agent starts', async (context) => {
+  const agent = `MAILBOX_INBOX_KEY=ak_acme_helpdesk_key exec '${process.execPath}' '${AGENTS}' replier`;
+  const { report } = await evaluateWith(context, '', ['--shared'], { command: ['sh', '-c', agent] });
+  expect(verdictsOf(report)['Answers once']).toEqual(['failed']);
+  expect(report?.notes).toEqual([]);
+});
+
+test('an agent that runs already and knows its key keeps the keys of the fixture, and the report says so', async (context) => {
+  const port = await startRunning(context);
+  const emulator = await new AgentPorts().take();
+  const access = `key=ak_acme_helpdesk_key&id=ac3e0000-0003-4000-8000-000000000001&baseUrl=http://127.0.0.1:${emulator}`;
+  const flags = ['--agent-url', `http://127.0.0.1:${port}/?${access}`, '--port', String(emulator)];
+  const { report } = await evaluateWith(context, '', flags, { command: [] });
+  expect(report, JSON.stringify(report)).toMatchObject({ passed: 3, failed: 0, cannotTell: 0 });
+  expect(report?.notes).toEqual([expect.stringMatching(/^The keys are those of the fixture, because /)]);
 });
 
 /** Starts the agent that runs already, and returns its port. */
