@@ -28,6 +28,7 @@ export interface KeptSandbox extends SavedOwner {
   readonly fixture: FixtureInput;
   readonly checkpoints?: readonly KeptCheckpoint[];
   readonly isToldOfAllRefusals?: boolean;
+  readonly keepsEpoch?: boolean;
 }
 
 /** The parts of a mailbox that its sandboxes need. */
@@ -45,6 +46,7 @@ interface Entry {
   readonly sandboxWorlds: SandboxWorlds;
   readonly state: RestorableState;
   readonly checkpoints: Checkpoints;
+  readonly keepsEpoch: boolean;
 }
 
 /** What a sandbox has besides its data. */
@@ -53,6 +55,8 @@ interface OpenOptions {
   readonly random: SeededRandom | undefined;
   /** Whether its keys, passwords and secrets do not follow the seed. */
   readonly hasOwnSecrets?: boolean;
+  /** Whether a reset and a restore begin no epoch in its journal. */
+  readonly keepsEpoch?: boolean | undefined;
   readonly isToldOfAllRefusals: boolean | undefined;
 }
 
@@ -99,21 +103,26 @@ export class Sandboxes {
     const random = this.#createRandom(seed);
     const hasOwnSecrets = secrets === 'random';
     const copy = this.#copy(template, this.#environmentWith(random, hasOwnSecrets));
-    const sandbox = this.#open(copy, { name, random, hasOwnSecrets, isToldOfAllRefusals: refusals === 'all' });
-    if (journal === 'since-start') this.#context.service.journals.keepEpoch(this.#worlds.get(sandbox.id) as World);
+    const sandbox = this.#open(copy, {
+      name,
+      random,
+      hasOwnSecrets,
+      keepsEpoch: journal === 'since-start',
+      isToldOfAllRefusals: refusals === 'all',
+    });
     this.#publish('added', sandbox);
     return sandbox;
   }
 
   /** Returns the states of all sandboxes. `restoreFromFile` creates the sandboxes again from these states. */
   saveForFile(): KeptSandbox[] {
-    return Array.from(this.#entries.values(), ({ sandbox, sandboxWorlds, state, checkpoints }) => {
+    return Array.from(this.#entries.values(), ({ sandbox, sandboxWorlds, state, checkpoints, keepsEpoch }) => {
       const { name, domain } = sandbox;
       const { isToldOfAllRefusals } = sandboxWorlds;
       const parts = sandboxWorlds.parts.save('file');
       // The parts are read directly, because a call of a method of the sandbox would count as a use.
       const kept = { name, domain, fixture: state.export(), checkpoints: checkpoints.saveForFile() };
-      return { ...kept, isToldOfAllRefusals, ...parts };
+      return { ...kept, isToldOfAllRefusals, keepsEpoch, ...parts };
     });
   }
 
@@ -124,9 +133,9 @@ export class Sandboxes {
 
   /** Creates sandboxes again from the states that `saveForFile` returned. */
   restoreFromFile(kept: readonly KeptSandbox[]): void {
-    for (const { name, domain, fixture, checkpoints, isToldOfAllRefusals, ...owner } of kept) {
+    for (const { name, domain, fixture, checkpoints, isToldOfAllRefusals, keepsEpoch, ...owner } of kept) {
       const template = templateOfOnlyTenant(parseOrExplain(fixture, this.#context.service.behaviours));
-      const { id } = this.#open({ ...template, domain }, { name, random: undefined, isToldOfAllRefusals });
+      const { id } = this.#open({ ...template, domain }, { name, random: undefined, isToldOfAllRefusals, keepsEpoch });
       const entry = this.#entries.get(id);
       entry?.sandboxWorlds.parts.restore(owner, 'file');
       entry?.checkpoints.restoreFromFile(checkpoints ?? []);
@@ -142,7 +151,7 @@ export class Sandboxes {
 
   #open(
     copy: ReturnType<typeof copyTenant>,
-    { name, random, hasOwnSecrets, isToldOfAllRefusals = false }: OpenOptions,
+    { name, random, hasOwnSecrets, keepsEpoch = false, isToldOfAllRefusals = false }: OpenOptions,
   ): Sandbox {
     const realEnvironment = this.#environmentWith(random, hasOwnSecrets);
     const sandboxWorlds = this.#worlds.addSandbox({ ...copy, name, realEnvironment, isToldOfAllRefusals });
@@ -159,7 +168,8 @@ export class Sandboxes {
     const logins = readLogins(copy);
     const sandbox = createProxy({ id, name, domain, keys, ids, logins, ...methods }, use);
     this.#addEntryRemover(sandboxWorlds.world);
-    this.#entries.set(id, { sandbox, sandboxWorlds, state, checkpoints });
+    if (keepsEpoch) this.#context.service.journals.keepEpoch(sandboxWorlds.world);
+    this.#entries.set(id, { sandbox, sandboxWorlds, state, checkpoints, keepsEpoch });
     return sandbox;
   }
 
