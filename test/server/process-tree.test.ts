@@ -135,35 +135,38 @@ testPosix('a command that does not exist is refused as by spawn', async (context
   expect(await once(child, 'error')).toEqual([expect.objectContaining({ code: 'EACCES' })]);
 });
 
-test.runIf(process.platform === 'linux' && process.getuid?.() === 0)('the processes that could not be ended are named', async (context) => {
-  // The end runs as another user, and the process becomes one of root.
-  const folder = await makeFolder(context);
-  const perl = join(folder, 'perl');
-  copyFileSync('/usr/bin/perl', perl);
-  chmodSync(perl, 0o4755);
-  chmodSync(folder, 0o777);
-  const module = new URL('../../src/server/process-tree.ts', import.meta.url).href;
-  const program = `const { ProcessTrees } = await import('${module}');
+test.runIf(process.platform === 'linux' && process.getuid?.() === 0)(
+  'the processes that could not be ended are named',
+  async (context) => {
+    // The end runs as another user, and the process becomes one of root.
+    const folder = await makeFolder(context);
+    const perl = join(folder, 'perl');
+    copyFileSync('/usr/bin/perl', perl);
+    chmodSync(perl, 0o4755);
+    chmodSync(folder, 0o777);
+    const module = new URL('../../src/server/process-tree.ts', import.meta.url).href;
+    const program = `const { ProcessTrees } = await import('${module}');
     const code = '$< = 0; $( = 0; POSIX::setuid(0); syswrite STDOUT, "ready"; sleep 300';
     const tree = new ProcessTrees().start('${perl}', ['-MPOSIX', '-e', code], { env: process.env });
     await new Promise((done) => tree.child.stdout.once('data', done));
     process.stdout.write(tree.child.pid + ' ' + await tree.end());`;
-  const args = ['--import', 'tsx', '--input-type=module', '-e', program];
-  const other = spawn(process.execPath, args, {
-    uid: 65_534,
-    gid: 65_534,
-    env: { ...BARE_ENV, HOME: folder, TMPDIR: folder },
-  });
-  let printed = '';
-  other.stdout.on('data', (data) => {
-    printed += data;
-  });
-  await once(other, 'close');
-  const [, pid] = /^(\d+) /.exec(printed) ?? [];
-  context.onTestFinished(() => void process.kill(Number(pid), 'SIGKILL'));
-  expect(printed).toMatch(/^(\d+) The process \1 \(".*perl -MPOSIX.*"\) could not be ended\.$/);
-  expect(isRunning(String(pid))).toBe(true);
-});
+    const args = ['--import', 'tsx', '--input-type=module', '-e', program];
+    const other = spawn(process.execPath, args, {
+      uid: 65_534,
+      gid: 65_534,
+      env: { ...BARE_ENV, HOME: folder, TMPDIR: folder },
+    });
+    let printed = '';
+    other.stdout.on('data', (data) => {
+      printed += data;
+    });
+    await once(other, 'close');
+    const [, pid] = /^(\d+) /.exec(printed) ?? [];
+    context.onTestFinished(() => void process.kill(Number(pid), 'SIGKILL'));
+    expect(printed).toMatch(/^(\d+) The process \1 \(".*perl -MPOSIX.*"\) could not be ended\.$/);
+    expect(isRunning(String(pid))).toBe(true);
+  },
+);
 
 test('the lines of ps are read, with the variables that it shows', () => {
   const printed = `    1     0     1 Ss   Sat Nov 28 08:00:00 2026 /sbin/launchd
