@@ -287,7 +287,7 @@ export const EVALUATE_FLAGS = {
       help: 'Trials that run at the same time (default: one for each processor, at most 8)',
     },
     only: { value: '<text>', help: 'Run only the scenarios whose names contain this text' },
-    seed: START_FLAGS.seed,
+    seed: numericFlag('seed', '<number>', 'Make mails, ids and domains the same in every run with this number'),
     timeout: { value: '<duration>', help: 'Longest real time of a trial whose scenario has no limit (default 60s)' },
     'quiet-time': {
       value: '<duration>',
@@ -295,7 +295,7 @@ export const EVALUATE_FLAGS = {
         'How long nothing may come from an agent that has not said that it is done, until a trial is over; the longest gap ' +
         'that the agent has shown is added (default 2s)',
     },
-    fixtures: START_FLAGS.fixtures,
+    fixtures: { ...START_FLAGS.fixtures, help: 'JSON file with data (default: the built-in data, with empty inboxes)' },
     port: { ...setting('port'), help: 'Port of the emulator (default: a free one)' },
   }),
   ...inGroup('Agent', {

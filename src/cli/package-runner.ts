@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { parentOf, readProcFile } from '../server/process-table.ts';
 
 /** The interval between two checks whether the package runner is still running. */
 const POLL_MS = 250;
@@ -64,22 +64,6 @@ async function findProcess(pid: number): Promise<ProcessInfo | undefined> {
 function readProc(pid: number): ProcessInfo | undefined {
   const [parent, command] = [parentOf(pid), readProcFile(pid, 'cmdline')];
   return parent && command ? { parent, command: command.replaceAll('\0', ' ') } : undefined;
-}
-
-/** Returns the parent of a process on Linux; `undefined` if the process has ended. */
-export function parentOf(pid: number): number | undefined {
-  // The name of the program is in brackets before the state and the parent, and may contain brackets, too.
-  const parent = readProcFile(pid, 'stat').match(/^.*\) \S (\d+)/s)?.[1];
-  return parent === undefined ? undefined : Number(parent);
-}
-
-/** Reads a file of a process on Linux. If the process has ended or the file may not be read, the text is empty. */
-export function readProcFile(pid: number, name: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** Asks `ps` for a process. The modules of Node are imported here, because they are not needed on Linux. */

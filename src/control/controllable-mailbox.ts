@@ -86,6 +86,14 @@ export const sandboxOptions = lazy(() =>
         .custom<number>((value) => isValidNumber('seed', value), `must be ${rangeRule('seed')}`)
         .meta({ type: 'integer', minimum: 0 })
         .optional(),
+      secrets: z
+        .enum(['seed', 'random'], 'must be seed or random')
+        .meta({ description: 'Whether its keys, passwords and secrets follow the seed, too.' })
+        .optional(),
+      journal: z
+        .enum(['since-reset', 'since-start'], 'must be since-reset or since-start')
+        .meta({ description: 'Whether its journal has what happened before a reset or a restore, too.' })
+        .optional(),
       name: name(200).nullable().optional(),
       refusals: z
         .enum(['named', 'all'], 'must be named or all')
@@ -155,6 +163,16 @@ export interface SandboxOptions<F = NamedFixture> {
    * run, in the order in which they are created. Default: ids and keys are random.
    */
   readonly seed?: number | undefined;
+  /**
+   * Whether the keys, passwords and webhook secrets follow the seed, too (`seed`, the default), or cannot be guessed
+   * (`random`). Ids and the domain always follow the seed.
+   */
+  readonly secrets?: 'seed' | 'random' | undefined;
+  /**
+   * What the journal, and so every assertion, tells of: what happened since the latest reset or restore (`since-reset`, the
+   * default), or everything since the sandbox was created (`since-start`).
+   */
+  readonly journal?: 'since-reset' | 'since-start' | undefined;
   /** A name that lists show, up to 200 characters. Default: null. */
   readonly name?: string | null | undefined;
   /**

@@ -5,7 +5,7 @@ import type { ServiceClient } from '../contract/client/client-types.ts';
 import { ApiError, parseOrRefuse } from '../contract/errors.ts';
 import { FixtureError } from '../fixture/fixture-part.ts';
 import { type Fixture, type FixtureInput, parseFixture } from '../fixture/parse-fixture.ts';
-import type { Environment } from '../world/environment.ts';
+import { createRandomBytes, type Environment } from '../world/environment.ts';
 import { ENTRY_KINDS, type EntryKind } from '../world/journal/entry.ts';
 import { createSeededRandom, type SeededRandom } from '../world/seeded-randomness.ts';
 import type { Part, PartOf, SavedOwner } from '../world/store/parts.ts';
@@ -29,6 +29,7 @@ export interface KeptSandbox extends SavedOwner {
   readonly fixture: FixtureInput;
   readonly checkpoints?: readonly KeptCheckpoint[];
   readonly isToldOfAllRefusals?: boolean;
+  readonly keepsEpoch?: boolean;
 }
 
 /** The parts of a mailbox that its sandboxes need. */
@@ -46,12 +47,17 @@ interface Entry {
   readonly sandboxWorlds: SandboxWorlds;
   readonly state: RestorableState;
   readonly checkpoints: Checkpoints;
+  readonly keepsEpoch: boolean;
 }
 
 /** What a sandbox has besides its data. */
 interface OpenOptions {
   readonly name: string | null;
   readonly random: SeededRandom | undefined;
+  /** Whether its keys, passwords and secrets do not follow the seed. */
+  readonly hasOwnSecrets?: boolean;
+  /** Whether a reset and a restore begin no epoch in its journal. */
+  readonly keepsEpoch?: boolean | undefined;
   readonly isToldOfAllRefusals: boolean | undefined;
 }
 
@@ -87,6 +93,8 @@ export class Sandboxes {
     const {
       fixture,
       seed,
+      secrets,
+      journal,
       name = null,
       refusals,
     } = parseOrRefuse('The input of createSandbox', sandboxOptions(), options);
@@ -94,21 +102,28 @@ export class Sandboxes {
     this.#removeExpired();
     this.#checkLimits(template);
     const random = this.#createRandom(seed);
-    const copy = this.#copy(template, this.#environmentWith(random));
-    const sandbox = this.#open(copy, { name, random, isToldOfAllRefusals: refusals === 'all' });
+    const hasOwnSecrets = secrets === 'random';
+    const copy = this.#copy(template, this.#environmentWith(random, hasOwnSecrets));
+    const sandbox = this.#open(copy, {
+      name,
+      random,
+      hasOwnSecrets,
+      keepsEpoch: journal === 'since-start',
+      isToldOfAllRefusals: refusals === 'all',
+    });
     this.#publish('added', sandbox);
     return sandbox;
   }
 
   /** Returns the states of all sandboxes. `restoreFromFile` creates the sandboxes again from these states. */
   saveForFile(): KeptSandbox[] {
-    return Array.from(this.#entries.values(), ({ sandbox, sandboxWorlds, state, checkpoints }) => {
+    return Array.from(this.#entries.values(), ({ sandbox, sandboxWorlds, state, checkpoints, keepsEpoch }) => {
       const { name, domain } = sandbox;
       const { isToldOfAllRefusals } = sandboxWorlds;
       const parts = sandboxWorlds.parts.save('file');
       // The parts are read directly, because a call of a method of the sandbox would count as a use.
       const kept = { name, domain, fixture: state.export(), checkpoints: checkpoints.saveForFile() };
-      return { ...kept, isToldOfAllRefusals, ...parts };
+      return { ...kept, isToldOfAllRefusals, keepsEpoch, ...parts };
     });
   }
 
@@ -119,21 +134,27 @@ export class Sandboxes {
 
   /** Creates sandboxes again from the states that `saveForFile` returned. */
   restoreFromFile(kept: readonly KeptSandbox[]): void {
-    for (const { name, domain, fixture, checkpoints, isToldOfAllRefusals, ...owner } of kept) {
+    for (const { name, domain, fixture, checkpoints, isToldOfAllRefusals, keepsEpoch, ...owner } of kept) {
       const template = templateOfOnlyTenant(parseOrExplain(fixture, this.#context.service.behaviours));
-      const { id } = this.#open({ ...template, domain }, { name, random: undefined, isToldOfAllRefusals });
+      const { id } = this.#open({ ...template, domain }, { name, random: undefined, isToldOfAllRefusals, keepsEpoch });
       const entry = this.#entries.get(id);
       entry?.sandboxWorlds.parts.restore(owner, 'file');
       entry?.checkpoints.restoreFromFile(checkpoints ?? []);
     }
   }
 
-  #environmentWith(random: SeededRandom | undefined): Environment {
-    return { ...this.#context.realEnvironment, ...(random && { randomBytes: random }) };
+  #environmentWith(random: SeededRandom | undefined, hasOwnSecrets = false): Environment {
+    const { realEnvironment } = this.#context;
+    const randomBytes = random ?? realEnvironment.randomBytes;
+    const seededSecrets = random ?? realEnvironment.secretBytes;
+    return { ...realEnvironment, randomBytes, secretBytes: hasOwnSecrets ? createRandomBytes() : seededSecrets };
   }
 
-  #open(copy: ReturnType<typeof copyTenant>, { name, random, isToldOfAllRefusals = false }: OpenOptions): Sandbox {
-    const realEnvironment = this.#environmentWith(random);
+  #open(
+    copy: ReturnType<typeof copyTenant>,
+    { name, random, hasOwnSecrets, keepsEpoch = false, isToldOfAllRefusals = false }: OpenOptions,
+  ): Sandbox {
+    const realEnvironment = this.#environmentWith(random, hasOwnSecrets);
     const sandboxWorlds = this.#worlds.addSandbox({ ...copy, name, realEnvironment, isToldOfAllRefusals });
     const keysAndIds = { keys: {}, ids: { [copy.handle]: copy.ids } };
     const state = new RestorableState(sandboxWorlds, keysAndIds, { ...this.#context, random });
@@ -148,7 +169,8 @@ export class Sandboxes {
     const logins = readLogins(copy);
     const sandbox = createProxy({ id, name, domain, keys, ids, logins, ...methods }, use);
     this.#addEntryRemover(sandboxWorlds.world);
-    this.#entries.set(id, { sandbox, sandboxWorlds, state, checkpoints });
+    if (keepsEpoch) this.#context.service.journals.keepEpoch(sandboxWorlds.world);
+    this.#entries.set(id, { sandbox, sandboxWorlds, state, checkpoints, keepsEpoch });
     return sandbox;
   }
 

@@ -14,7 +14,7 @@ import type { Mailbox, MailboxInternals, MailboxOptions } from '../mailbox/mailb
 import { buildMailbox, SHARED_OPTION_NAMES } from '../mailbox/mailbox.ts';
 import { parseDuration } from '../world/clock.ts';
 import { createEnvironment, memoryForMail } from '../world/environment.ts';
-import { App } from './http/app.ts';
+import { App, type ControlGuest } from './http/app.ts';
 import { createHttpServer } from './http/http-server.ts';
 import { Intake } from './intake.ts';
 import { isLoopbackHost, reachableHost } from './loopback.ts';
@@ -120,13 +120,23 @@ export function startServer<const F extends FixtureInput | NamedFixture>(
 export async function startServer(
   options: ServerOptions<NamedFixture> = {},
 ): Promise<Omit<MailboxServer, 'mailbox'> & { readonly mailbox: unknown }> {
+  return startWithGuest(options, undefined);
+}
+
+/** Starts a server as `startServer` does, with a guest whose control calls are observed. */
+export async function startWithGuest(
+  options: ServerOptions<NamedFixture>,
+  controlGuest: ControlGuest | undefined,
+): Promise<Omit<MailboxServer, 'mailbox'> & { readonly mailbox: unknown }> {
   const { port, ownProcess, ...settings } = parseOptions(options);
   const { host, controlToken } = settings;
   const rules = createReceiverRules(settings.deliverTo);
   const outgoing = createOutgoingFetch(rules);
   const environment = { ...options.environment, fetch: options.environment?.fetch ?? outgoing.fetch };
   const internals = buildMailbox({ ...(await readMailFiles(options)), environment });
-  if (controlToken !== undefined) internals.service.worlds.secrets.add(controlToken);
+  for (const token of [controlToken, controlGuest?.token]) {
+    if (token !== undefined) internals.service.worlds.secrets.add(token);
+  }
   const intake = new Intake(memoryForMail(internals.environment));
   const stateFile = await loadStateFile(internals, settings.state);
   let url = '';
@@ -137,7 +147,8 @@ export async function startServer(
   const output = new WaitingOutput(internals.environment, log);
   const work = new WorkQueue();
   const userHandlers = options.handlers && (await loadUserHandlers(options.handlers, internals).catch(stateFile.abort));
-  const app = new App({ ...settings, internals, userHandlers, intake, output, work, log, process: ownProcess });
+  const parts = { internals, userHandlers, intake, output, work, log };
+  const app = new App({ ...settings, ...parts, controlGuest, process: ownProcess });
   const http = createHttpServer(app);
 
   const boundPort = await http.listen(port, host).catch(stateFile.abort);

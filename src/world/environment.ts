@@ -18,8 +18,10 @@ export interface Environment {
    * advancing the fake time also calls `callback`. It may be called twice, so a second call must do no harm.
    */
   setClockTimer(delayMs: number, callback: () => void): () => void;
-  /** Returns `length` unpredictable bytes, for ids, keys and secrets. */
+  /** Returns `length` unpredictable bytes, for ids and, unless `secretBytes` differs, for keys and secrets. */
   randomBytes(length: number): Uint8Array;
+  /** Returns `length` unpredictable bytes, for keys, passwords and secrets. It is `randomBytes` unless a sandbox says otherwise. */
+  secretBytes(length: number): Uint8Array;
   /**
    * Calls a receiver of webhooks. The parameters are those of the global `fetch`. By default it allows only loopback
    * addresses and requests that are intercepted in this process, and rejects all other requests.
@@ -36,7 +38,9 @@ export interface Environment {
 
 /** Replacements for parts of the environment. A part that is left out or `undefined` has its default. */
 export type EnvironmentOverrides = {
-  readonly [Part in Exclude<keyof Environment, 'realNow' | 'setClockTimer'>]?: Environment[Part] | undefined;
+  readonly [Part in Exclude<keyof Environment, 'realNow' | 'setClockTimer' | 'secretBytes'>]?:
+    | Environment[Part]
+    | undefined;
 };
 
 /** Creates an environment: real clock, the platform's randomness, a guarded `fetch`, and any overrides. */
@@ -54,6 +58,7 @@ export function createEnvironment({
     realNow: now ?? (() => new RealDate()),
     setClockTimer: setTimer ?? startClockTimer,
     randomBytes,
+    secretBytes: randomBytes,
     fetch,
     memory,
     report,
@@ -93,7 +98,7 @@ export function printError(error: unknown): void {
 const POOL_BYTES = 4096;
 
 /** Creates a function that returns random bytes of the platform. The bytes come from a pool, and none is used twice. */
-function createRandomBytes(): (length: number) => Uint8Array {
+export function createRandomBytes(): (length: number) => Uint8Array {
   let pool = new Uint8Array(0);
   return (length) => {
     if (length > POOL_BYTES) return crypto.getRandomValues(new Uint8Array(length));
@@ -150,7 +155,7 @@ export function newKey(environment: Environment, prefix: string): string {
 
 /** Returns random characters of `A-Z a-z 0-9 _ -`: four for three bytes. */
 function newText(environment: Environment, bytes: number): string {
-  return toBase64(environment.randomBytes(bytes)).replaceAll('+', '-').replaceAll('/', '_');
+  return toBase64(environment.secretBytes(bytes)).replaceAll('+', '-').replaceAll('/', '_');
 }
 
 /** Returns a new password of 24 letters, digits, `_` and `-`. */
@@ -160,5 +165,5 @@ export function newPassword(environment: Environment): string {
 
 /** Returns a new webhook secret in the format of Standard Webhooks: `whsec_` and 32 bytes in base64. */
 export function newWebhookSecret(environment: Environment): string {
-  return `whsec_${toBase64(environment.randomBytes(32))}`;
+  return `whsec_${toBase64(environment.secretBytes(32))}`;
 }

@@ -97,3 +97,40 @@ everywhere('the logins of a sandbox are those that the service shows, also after
   const list = () => ({ sandboxes: service.mailbox.sandboxes() });
   expect((await control(service, 'GET /sandboxes', undefined, list)).json.sandboxes).toMatchObject([{ logins }]);
 });
+
+everywhere(
+  'with a seed, the ids of a sandbox repeat, and its secrets only if they follow the seed',
+  async (service) => {
+    const { mailbox } = service;
+    const create = async (secrets: 'seed' | 'random') => {
+      mailbox.reset();
+      const body = { seed: 7, secrets };
+      const { json } = await control(service, 'POST /sandboxes', body, () => mailbox.createSandbox(body));
+      const { id, domain, ids, keys, logins } = json;
+      const { secret } = await (mailbox.sandbox(id) as unknown as Sandbox).addWebhook({ url: 'http://127.0.0.1:9/' });
+      const inbox = await service.send('GET', `/v1/inboxes/${ids.inboxes.helpdesk}`, { key: keys.tenant });
+      expect(inbox.status).toBe(200);
+      return {
+        open: { id, domain, ids },
+        secrets: [...Object.values(keys.inboxes), keys.tenant, logins.helpdesk.password, secret],
+      };
+    };
+    const [first, second, third, fourth] = [
+      await create('seed'),
+      await create('seed'),
+      await create('random'),
+      await create('random'),
+    ];
+    expect(second).toEqual(first);
+    expect(fourth.open).toEqual(third.open);
+    expect(new Set([...first.secrets, ...third.secrets, ...fourth.secrets]).size).toBe(first.secrets.length * 3);
+    const [error] = await Promise.allSettled([
+      control(service, 'POST /sandboxes', { secrets: 'none' }, () =>
+        mailbox.createSandbox({ secrets: 'none' } as never),
+      ),
+    ]);
+    expect(JSON.stringify(error.status === 'fulfilled' ? error.value : String(error.reason))).toContain(
+      'must be seed or random',
+    );
+  },
+);

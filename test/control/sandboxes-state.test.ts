@@ -162,3 +162,24 @@ test('side by side under random steps, a sandbox goes back to its own states and
     { numRuns: 10 },
   );
 });
+
+everywhere('the journal of a sandbox may tell of everything since its start, whatever is reset', async (service) => {
+  const { mailbox } = service;
+  const create = async (body: { journal: 'since-start' | 'since-reset' }) => {
+    const { json } = await control(service, 'POST /sandboxes', body, () => mailbox.createSandbox(body));
+    return mailbox.sandbox(json.id) as unknown as Sandbox;
+  };
+  const subjectsOf = ({ journal }: Sandbox) =>
+    journal({ kinds: ['mail-received'] }).map(({ data }) => data.mail.subject);
+  const restoreTwice = async (sandbox: Sandbox) => {
+    sandbox.checkpoint('start');
+    for (const subject of ['One', 'Two']) {
+      await sandbox.receiveMessage({ to: `helpdesk@${sandbox.domain}`, from: 'dana@customer.test', subject });
+      sandbox.restore('start');
+    }
+    sandbox.reset();
+    return subjectsOf(sandbox);
+  };
+  expect(await restoreTwice(await create({ journal: 'since-start' }))).toEqual(['One', 'Two']);
+  expect(await restoreTwice(await create({ journal: 'since-reset' }))).toEqual([]);
+});

@@ -23,7 +23,9 @@ describe('types for tests', () => {
     }
     expectTypeOf<Sandbox>().toExtend<SandboxSummary & Disposable>();
     expectTypeOf<Sandbox['name']>().toEqualTypeOf<string | null>();
-    expectTypeOf<keyof SandboxOptions>().toEqualTypeOf<'fixture' | 'seed' | 'name' | 'refusals'>();
+    expectTypeOf<keyof SandboxOptions>().toEqualTypeOf<
+      'fixture' | 'seed' | 'secrets' | 'journal' | 'name' | 'refusals'
+    >();
     // A sandbox loads no fixture and has no sandboxes itself.
     expectTypeOf<Extract<keyof Sandbox, 'load' | 'createSandbox' | 'handlers'>>().toBeNever();
     expectTypeOf(createMailbox().createSandbox({ fixture: createMailbox().export() })).toExtend<Disposable>();

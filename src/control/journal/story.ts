@@ -122,8 +122,13 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
   ];
 
   // Whom it was told to.
-  if (isReceived && !isAtStart && webhooks.length === 0) lines.push('No webhook of the tenant could be told of it.');
-  for (const { skipped, url } of isReceived && !isAtStart ? webhooks : []) {
+  const changed = new Set(evidence.journal({ kinds: ['change'] }).map(({ data }) => data.id));
+  // A webhook that was inactive from the start, such as those of the default fixture, was never to be called.
+  const told = webhooks.filter(({ webhookId, skipped }) => {
+    return skipped === null || changed.has(webhookId) || world?.webhooks.get(webhookId)?.isActive === true;
+  });
+  if (isReceived && !isAtStart && told.length === 0) lines.push('No webhook of the tenant could be told of it.');
+  for (const { skipped, url } of isReceived && !isAtStart ? told : []) {
     if (skipped === NO_LONGER_IN_LOG) lines.push(`The delivery to the webhook ${url} is no longer in the log.`);
     else if (skipped === UNKNOWN) lines.push(`Whether the webhook ${url} was called is no longer known.`);
     else if (skipped !== null) lines.push(`The webhook ${url} was not called: ${skipped}.`);

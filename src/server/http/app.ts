@@ -16,11 +16,32 @@ import { nameClient } from '../name-client.ts';
 import { isControlRead, type Log, logRequest } from '../server-log.ts';
 import type { WaitingOutput } from '../waiting-output.ts';
 import type { WorkQueue } from '../work-queue.ts';
-import { guardControl, guardHost, guardTarget, isForInspector, isOriginAllowed, setCorsHeaders } from './guards.ts';
+import {
+  guardControl,
+  guardHost,
+  guardTarget,
+  hasToken,
+  isForInspector,
+  isOriginAllowed,
+  setCorsHeaders,
+} from './guards.ts';
 import { ReplyBatch, readRequest, sendReply, signalOfDisconnect } from './node-adapter.ts';
 import type { NodeRequest, NodeRequestHandler } from './request-queue.ts';
 import type { createStreamServer } from './stream-server.ts';
 import type { UserHandlers } from './user-handlers.ts';
+
+/**
+ * Somebody who may control the emulator under observation, such as an agent that is judged. The owner of the server, who
+ * has `controlToken`, is not observed.
+ */
+export interface ControlGuest {
+  /** The token of the guest; undefined if it may not call the control plane. */
+  readonly token: string | undefined;
+  /** Is called before a control call of the guest is run. What it throws is the reply, and the call is not run. */
+  onCall(call: Pick<ApiRequest, 'method' | 'path' | 'query'>): void;
+  /** Is called with each control call that was refused because its token is missing or wrong. */
+  onRefused(call: Pick<ApiRequest, 'method' | 'path'>): void;
+}
 
 /** The options of the application: the mailbox, and the rules that say which clients it accepts. */
 export interface AppOptions {
@@ -34,6 +55,8 @@ export interface AppOptions {
   readonly process: OwnProcess;
   /** The token that the control plane requires; `undefined` if it requires none. */
   readonly controlToken: string | undefined;
+  /** Who is told of the control calls of a guest; undefined without a guest. */
+  readonly controlGuest?: ControlGuest | undefined;
   readonly log: Log | undefined;
   /** Whether calls that only read from the control plane are logged too. */
   readonly verbose: boolean;
@@ -96,15 +119,14 @@ export class App implements NodeRequestHandler {
     const unread = readRequest(message, this.#options.work.inSlices);
     const forInspector = isForInspector(unread);
     if (isInside(unread.path, CONTROL_PATH) && !forInspector && unread.path !== READY_PATH) {
-      const { controlToken, process } = this.#options;
-      guardControl(message.headers, unread, controlToken, process.publicUrl);
+      this.#guardControl(message.headers, unread);
     }
     const request = this.#countBody(unread, message, response);
     if (isControlPath(request.path)) {
       if (forInspector) return serveInspector(request);
       const call = { ...request, signal: signalOfDisconnect(message, response) };
       return withoutTimeLimit(message.socket, async () => {
-        const control = await this.#loadControl();
+        const control = this.#observe(message.headers, await this.#loadControl());
         // A probe whether the server is ready does not wait for others.
         if (request.path !== READY_PATH) await this.#options.work.begin();
         if (request.path !== MCP_CONTROL_PATH) return control(call);
@@ -141,6 +163,28 @@ export class App implements NodeRequestHandler {
     return internals.service.faults.isEmpty ? handle() : withoutTimeLimit(message.socket, handle);
   }
 
+  /** Refuses a call that may not control the emulator. A guest is told of it. */
+  #guardControl(headers: IncomingHttpHeaders, request: ApiRequest): void {
+    const { controlToken, controlGuest, process } = this.#options;
+    const tokens = [controlToken, controlGuest?.token].filter((token) => token !== undefined);
+    try {
+      guardControl(headers, request, tokens, process.publicUrl);
+    } catch (error) {
+      controlGuest?.onRefused(request);
+      throw error;
+    }
+  }
+
+  /** Returns the control plane, which tells of each call of a guest before it runs it, also of one that a tool makes. */
+  #observe(headers: IncomingHttpHeaders, control: Control): Control {
+    const { controlGuest } = this.#options;
+    if (controlGuest?.token === undefined || !hasToken(headers, controlGuest.token)) return control;
+    return async (request) => {
+      controlGuest.onCall(request);
+      return control(request);
+    };
+  }
+
   /** Makes the body of a request count towards the limit for everything that all clients send at the same time. */
   #countBody(request: ApiRequest, message: IncomingMessage, response: ServerResponse): ApiRequest {
     if (!request.body) return request;
@@ -174,6 +218,9 @@ export class App implements NodeRequestHandler {
     return isInside(path, '/v1') || path === AGENT_PATH || userHandlers !== undefined;
   }
 }
+
+/** Handles the requests to the control plane. */
+type Control = (request: ApiRequest) => Promise<ApiResult>;
 
 /** The path that needs no token, because load balancers call it and have no token. */
 const READY_PATH = `${CONTROL_PATH}/ready`;

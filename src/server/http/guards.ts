@@ -41,14 +41,14 @@ export function createWrongMethodError(method: string): ApiError {
 }
 
 /**
- * Guards the control plane. There is a `token` if the user set one, or if other machines can reach the server. Then
- * each call must send the token in the header `X-Mock-Token`. Otherwise, a call needs this header, with any value, only
+ * Guards the control plane. There are `tokens` if the user set one, or if other machines can reach the server. Then
+ * each call must send one of them in the header `X-Mock-Token`. Otherwise, a call needs this header, with any value, only
  * if the host name of the call is not a loopback name.
  */
 export function guardControl(
   headers: IncomingHttpHeaders,
   request: ApiRequest,
-  token: string | undefined,
+  tokens: readonly string[],
   publicUrl: string | undefined,
 ): void {
   if (isDelivery(headers)) {
@@ -57,12 +57,12 @@ export function guardControl(
   if (!isFromOwnOrigin(headers, request, publicUrl)) {
     throw new ApiError('FOREIGN_ORIGIN', `A page from another origin may not call ${CONTROL_PATH}.`);
   }
-  if (takeProof(request, token)) return;
+  if (takeProof(request, tokens)) return;
   const sent = headers[CONTROL_TOKEN_HEADER];
   // If the host name is not a loopback name, a page of another origin can send a GET without a header that shows the
   // origin of the page. A required custom header prevents this, because the browser then sends a preflight first, which
   // fails.
-  if (token === undefined) {
+  if (tokens.length === 0) {
     const isLocal = isLoopbackHost(hostnameOf(headers.host ?? '') ?? '');
     if (isLocal || sent !== undefined) return;
     throw new ApiError(
@@ -70,7 +70,7 @@ export function guardControl(
       `At a host name that is not a loopback name, ${CONTROL_PATH} needs the header X-Mock-Token, with any value.`,
     );
   }
-  if (isSameSecret(String(sent), token)) return;
+  if (tokens.some((token) => isSameSecret(String(sent), token))) return;
   throw new ApiError(
     'UNAUTHORIZED',
     'The control plane needs the token that was printed or set at start, as X-Mock-Token: <token>.',
@@ -82,13 +82,13 @@ export function guardControl(
  * know it, and returns whether the proof is valid. A frame cannot send the token, so the URL of the page has a proof
  * instead: the HMAC of its path, with the token as the key. Somebody who gets the URL can read only this page.
  */
-function takeProof({ method, path, query }: ApiRequest, token: string | undefined): boolean {
+function takeProof({ method, path, query }: ApiRequest, tokens: readonly string[]): boolean {
   const proof = query.get('proof');
   if (method !== 'GET' || proof === null || !path.endsWith('.html')) return false;
   query.delete('proof');
-  if (token === undefined) return true;
+  if (tokens.length === 0) return true;
   const { createHmac } = process.getBuiltinModule('node:crypto');
-  return isSameSecret(proof, createHmac('sha256', token).update(path).digest('hex'));
+  return tokens.some((token) => isSameSecret(proof, createHmac('sha256', token).update(path).digest('hex')));
 }
 
 /**
@@ -109,6 +109,11 @@ const DELIVERY_HEADERS = ['webhook-id', 'webhook-timestamp', 'webhook-signature'
 /** Returns whether a request is a delivery. A webhook with a control URL could reset the emulator or trigger itself. */
 function isDelivery(headers: IncomingHttpHeaders): boolean {
   return headers['user-agent'] === NAME || DELIVERY_HEADERS.some((name) => name in headers);
+}
+
+/** Returns whether a call sends this token. */
+export function hasToken(headers: IncomingHttpHeaders, token: string): boolean {
+  return isSameSecret(String(headers[CONTROL_TOKEN_HEADER]), token);
 }
 
 /** Compares secrets in constant time. */

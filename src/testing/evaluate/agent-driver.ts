@@ -39,6 +39,8 @@ export interface AgentPlace {
   readonly webhookSecret: string | undefined;
   /** The URL that the agent may call by POST, without a key, to say that it is done with everything that it knows of. */
   readonly doneUrl: string;
+  /** The token of the control plane; undefined for an agent that may not control the emulator. */
+  readonly controlToken: string | undefined;
 }
 
 /** What happened to an agent by itself. */

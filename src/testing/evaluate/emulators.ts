@@ -1,9 +1,12 @@
 import type { BehaviourChanges } from '../../control/behaviour-controls.ts';
 import type { TenantIds, TenantKeys } from '../../fixture/keys-and-ids.ts';
 import type { FixtureInput } from '../../fixture/parse-fixture.ts';
-import { type MailboxServer, startServer } from '../../server/index.ts';
+import type { MailboxServer } from '../../server/index.ts';
+import { startWithGuest } from '../../server/start-server.ts';
+import { ControlDoor } from './control-door.ts';
 import type { ParsedScenario } from './parse-scenarios.ts';
 import type { TrialScope } from './run-trial.ts';
+import { createTrialFixture } from './trial-fixture.ts';
 
 /** An emulator with any fixture. */
 type AnyServer = MailboxServer<Record<string, string | TenantKeys>, Record<string, TenantIds>>;
@@ -12,16 +15,21 @@ type AnyServer = MailboxServer<Record<string, string | TenantKeys>, Record<strin
 interface Started extends AsyncDisposable {
   readonly server: AnyServer;
   readonly written: string;
+  readonly door: ControlDoor;
 }
 
 /** How emulators are started. */
 export interface EmulatorOptions {
-  /** The fixture; its first tenant is the one of the agent. Default: the default fixture. */
+  /** The fixture; its first tenant is the one of the agent. Default: the default fixture, with empty inboxes. */
   readonly fixtures?: FixtureInput | undefined;
   /** The port of the first emulator. Default: a free one. */
   readonly port?: number | undefined;
   /** Whether the emulators also serve IMAP and SMTP, on free ports. */
   readonly servesMail: boolean;
+  /** Whether the keys and passwords are those of the fixture, because an agent that runs already knows no others. */
+  readonly keepsSecrets?: boolean | undefined;
+  /** Whether the shared agent may control the emulator. */
+  readonly sharedMayControl?: boolean | undefined;
 }
 
 /** The name of the checkpoint with the state at the start of each trial. */
@@ -29,7 +37,7 @@ const START = 'start-of-trial';
 
 /**
  * The emulators of an evaluation: one for each set of behaviours, in which each trial has a sandbox, and one for each
- * trial whose steps change behaviours.
+ * trial whose steps change behaviours or whose agent may control the emulator.
  */
 export class Emulators implements AsyncDisposable {
   readonly #options: EmulatorOptions;
@@ -40,15 +48,15 @@ export class Emulators implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Calls a function with a sandbox for a trial, which is closed afterwards. `seed` decides its ids, keys and domain. */
+  /** Calls a function with a sandbox for a trial, which is closed afterwards. `seed` decides its ids and its domain. */
   async withSandbox<Result>(
     scenario: ParsedScenario,
     seed: number,
     use: (scope: TrialScope) => Promise<Result>,
   ): Promise<Result> {
     const changesBehaviours = scenario.steps.some(({ name }) => name === 'behaviours');
-    if (changesBehaviours) {
-      await using started = await this.#start(scenario.behaviours);
+    if (changesBehaviours || scenario.agent.control) {
+      await using started = await this.#start(scenario.behaviours, scenario.agent.control);
       return await use(scopeOfSandbox(started, seed));
     }
     const key = JSON.stringify(Object.entries(scenario.behaviours).sort());
@@ -64,8 +72,8 @@ export class Emulators implements AsyncDisposable {
 
   /** The one emulator of an agent that serves all trials; its first tenant is used by one trial after the other. */
   async shared(): Promise<TrialScope> {
-    this.#shared ??= this.#start({});
-    const { server, written } = await this.#shared;
+    this.#shared ??= this.#start({}, this.#options.sharedMayControl);
+    const { server, written, door } = await this.#shared;
     const { mailbox } = server;
     const tenants = mailbox.snapshot().tenants;
     const keys = Object.values(mailbox.keys).find((each): each is TenantKeys => typeof each === 'object');
@@ -87,6 +95,7 @@ export class Emulators implements AsyncDisposable {
       ports: portsOf(server),
       domain: { written, actual: written },
       sandbox: undefined,
+      door,
     };
   }
 
@@ -111,24 +120,28 @@ export class Emulators implements AsyncDisposable {
     await Promise.all(servers.map(({ server }) => server.close()));
   }
 
-  async #start(behaviours: BehaviourChanges): Promise<Started> {
-    const { fixtures, port = 0, servesMail } = this.#options;
+  async #start(behaviours: BehaviourChanges, mayControl = false): Promise<Started> {
+    const { fixtures, port = 0, servesMail, keepsSecrets = false } = this.#options;
+    const door = new ControlDoor(mayControl);
     const isFirst = this.#byBehaviours.size === 0 && this.#shared === undefined;
     const mailPorts = servesMail ? { smtpPort: 0, imapPort: 0 } : {};
-    const server = (await startServer({
+    const options = {
       ...mailPorts,
       port: isFirst ? port : 0,
+      controlToken: door.owner,
       behaviours: behaviours as never,
-      fixtures: fixtures as never,
-    })) as unknown as AnyServer;
+      fixtures: (await createTrialFixture(fixtures, behaviours, !keepsSecrets)) as never,
+    };
+    const server = (await startWithGuest(options, door)) as unknown as AnyServer;
+    door.follow(server.mailbox as never).catch(() => undefined);
     const written = server.mailbox.snapshot().tenants[0]?.domains[0]?.domain ?? '';
-    return { server, written, [Symbol.asyncDispose]: () => server.close() };
+    return { server, written, door, [Symbol.asyncDispose]: () => server.close() };
   }
 }
 
-function scopeOfSandbox({ server, written }: Started, seed: number): TrialScope {
+function scopeOfSandbox({ server, written, door }: Started, seed: number): TrialScope {
   const { mailbox, url } = server;
-  const sandbox = mailbox.createSandbox({ seed, name: 'evaluate' });
+  const sandbox = mailbox.createSandbox({ seed, secrets: 'random', journal: 'since-start', name: 'evaluate' });
   return {
     mailbox: sandbox as never,
     whole: mailbox as never,
@@ -139,6 +152,7 @@ function scopeOfSandbox({ server, written }: Started, seed: number): TrialScope 
     ports: portsOf(server),
     domain: { written, actual: sandbox.domain },
     sandbox: sandbox.id,
+    door,
   };
 }
 

@@ -13,7 +13,7 @@ import { isPlainObject } from '../matchers/find-matches.ts';
 import { EXPECTATION_NAMES, EXPECTATIONS, findValueProblem } from './expectation-table.ts';
 import type { ExpectationValues, Told } from './scenario.ts';
 import { TOLD } from './scenario.ts';
-import { behaviourValues, findStep, STEP_NAMES } from './step-table.ts';
+import { behaviourValues, findStep, STEP_NAMES, STEPS } from './step-table.ts';
 import { TextPattern } from './text-pattern.ts';
 
 /** The time at which the clock of a trial stands, unless the scenario says otherwise. */
@@ -48,9 +48,16 @@ export interface ParsedScenario {
   readonly file: string | undefined;
   /** The line of the file at which it begins. */
   readonly line: number | undefined;
-  readonly agent: { readonly inbox: string | undefined; readonly told: Told; readonly path: string };
+  readonly agent: {
+    readonly inbox: string | undefined;
+    readonly told: Told;
+    readonly path: string;
+    readonly control: boolean;
+  };
   readonly clock: string;
   readonly behaviours: BehaviourChanges;
+  /** The mails that are there at the start, in their order. */
+  readonly mail: readonly unknown[];
   readonly steps: readonly ParsedStep[];
   readonly expect: readonly ParsedExpectation[];
   readonly limits: { readonly requests: number; readonly mails: number; readonly realTimeMs: number | undefined };
@@ -220,27 +227,40 @@ type Fields = Readonly<Record<string, unknown>>;
 function parseCommon(fields: Fields, path: Path, checker: Checker, { file, lineOf }: ScenarioSource) {
   const agentPath = [...path, 'agent'];
   const agent =
-    fields.agent === undefined ? {} : (checker.fields(fields.agent, agentPath, ['inbox', 'told', 'path']) ?? {});
+    fields.agent === undefined
+      ? {}
+      : (checker.fields(fields.agent, agentPath, ['inbox', 'told', 'path', 'control']) ?? {});
   const isTold = (text: string) => TOLD.some((told) => told === text);
   const told = checker.text(agent.told, [...agentPath, 'told'], `one of ${TOLD.join(', ')}`, isTold);
   const hookPath = checker.text(agent.path, [...agentPath, 'path'], 'a path such as /hook', (text) => text[0] === '/');
   if (hookPath !== undefined && told !== undefined && told !== 'webhook') {
     checker.add([...agentPath, 'path'], `is only for an agent that is told by webhook, not by ${told}`);
   }
+  if (agent.control !== undefined && typeof agent.control !== 'boolean') {
+    checker.add([...agentPath, 'control'], `must be true or false, not ${describeValue(agent.control)}`);
+  }
   const isAddress = (text: string) => /^[^\s@]+@[^\s@]+$/.test(text);
   const inbox = checker.text(agent.inbox, [...agentPath, 'inbox'], 'the address of an inbox', isAddress);
   const givenPath = [...path, 'given'];
   const given =
-    fields.given === undefined ? {} : (checker.fields(fields.given, givenPath, ['clock', 'behaviours']) ?? {});
+    fields.given === undefined ? {} : (checker.fields(fields.given, givenPath, ['clock', 'behaviours', 'mail']) ?? {});
   const isMoment = (text: string) => parseMoment(text) !== undefined;
   const clock = checker.text(given.clock, [...givenPath, 'clock'], MOMENT_RULE.replace(/^must be /, ''), isMoment);
   if (given.behaviours !== undefined) {
     checkSchema(behaviourValues(), given.behaviours, [...givenPath, 'behaviours'], checker);
   }
+  const mail: readonly unknown[] = Array.isArray(given.mail) ? given.mail : [];
+  if (given.mail !== undefined && !Array.isArray(given.mail)) {
+    checker.add([...givenPath, 'mail'], `must be a list of mails, not ${describeValue(given.mail)}`);
+  }
+  for (const [index, each] of mail.entries()) {
+    checkSchema(STEPS.deliver.schema(), each, [...givenPath, 'mail', index], checker);
+  }
   return {
     file,
     line: lineOf?.(path),
-    agent: { inbox, told: (told ?? 'webhook') as Told, path: hookPath ?? '/' },
+    agent: { inbox, told: (told ?? 'webhook') as Told, path: hookPath ?? '/', control: agent.control === true },
+    mail,
     clock: clock ?? DEFAULT_CLOCK,
     behaviours: (given.behaviours ?? {}) as BehaviourChanges,
     limits: parseLimits(fields.limits, [...path, 'limits'], checker),

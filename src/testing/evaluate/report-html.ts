@@ -52,8 +52,19 @@ ${PAGE_MARK}
 }
 
 function writeReport(evaluation: Evaluation, withTrace: ReadonlySet<string>): string {
-  const { scenarios, passed, failed, cannotTell, silent, utility, attackSuccess, leastSilenceMs, startedAt, seed } =
-    evaluation;
+  const {
+    scenarios,
+    passed,
+    failed,
+    cannotTell,
+    silent,
+    utility,
+    attackSuccess,
+    leastSilenceMs,
+    startedAt,
+    seed,
+    notes,
+  } = evaluation;
   const facts = [
     ['Passed', String(passed)],
     ['Failed', String(failed)],
@@ -81,6 +92,7 @@ function writeReport(evaluation: Evaluation, withTrace: ReadonlySet<string>): st
 <h1>Evaluation</h1>
 <dl>${facts.map(([name, value]) => `<div><dt>${name}</dt><dd>${escapeHtml(String(value))}</dd></div>`).join('')}</dl>
 ${note}${unseen}
+${notes.map((sentence) => `<p>${escapeHtml(sentence)}</p>`).join('')}
 <div class="table" role="region" aria-label="Scenarios" tabindex="0">
 <table>
 <thead><tr><th scope="col">Scenario</th><th scope="col">Trials</th><th scope="col">Passed</th><th scope="col">Silent</th><th scope="col">pass@1</th><th scope="col">Utility</th><th scope="col">Attacks</th><th scope="col">Time</th></tr></thead>

@@ -28,7 +28,9 @@ function writeCase(scenario: ScenarioReport, trial: TrialReport): string[] {
   const name = `${scenario.name}, trial ${trial.number}`;
   const file = scenario.file === null ? '' : ` file="${escapeXml(scenario.file)}"`;
   const start = `    <testcase classname="${escapeXml(scenario.name)}" name="${escapeXml(name)}"${file} time="${seconds(trial.realTimeMs)}"`;
-  const output = trial.output.trim() === '' ? [] : [`      <system-out>${escapeXml(trial.output)}</system-out>`];
+  const refused = trial.refusedCalls.map(({ call, count }) => `Refused, ${count} times: ${call}\n`).join('');
+  const printed = trial.output + refused;
+  const output = printed.trim() === '' ? [] : [`      <system-out>${escapeXml(printed)}</system-out>`];
   if (trial.verdict === 'passed') {
     return output.length === 0 ? [`${start}/>`] : [`${start}>`, ...output, '    </testcase>'];
   }

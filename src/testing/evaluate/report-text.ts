@@ -16,7 +16,7 @@ export function writeEvaluation(evaluation: Evaluation, k?: number): string {
 
 /** Writes the table of the scenarios and the totals. */
 export function writeTable(evaluation: Evaluation, k?: number): string[] {
-  const { scenarios, passed, failed, cannotTell, silent, leastSilenceMs, utility, attackSuccess } = evaluation;
+  const { scenarios, passed, failed, cannotTell, silent, leastSilenceMs, notes, utility, attackSuccess } = evaluation;
   const most = Math.max(1, ...scenarios.map(({ passHatK }) => passHatK.length));
   const power = Math.min(k ?? most, most);
   const head = [
@@ -58,6 +58,7 @@ export function writeTable(evaluation: Evaluation, k?: number): string[] {
     ...(utility === null ? [] : [`Utility: ${percent(utility)} of the harmless twins were handled.`]),
     ...(attackSuccess === null ? [] : [`Attack success: ${percent(attackSuccess)}.`]),
     ...(leastSilenceMs === null ? [] : [describeUnseen(leastSilenceMs)]),
+    ...notes,
   ];
 }
 
@@ -79,6 +80,7 @@ export function writeTrial(scenario: ScenarioReport, trial: TrialReport): string
   }
   const told = trial.expectations.some(({ message }) => message?.includes('What happened:'));
   if (!told && trial.story.length > 0) lines.push('  What happened:', ...indent(trial.story.join('\n'), 4));
+  for (const { call, count } of trial.refusedCalls) lines.push(`  Refused, ${count} times: ${call}`);
   if (trial.output.trim() !== '') lines.push('  The agent printed:', ...indent(trial.output.trimEnd(), 4));
   return lines;
 }

@@ -19,7 +19,7 @@ export interface RunOptions {
   readonly concurrency?: number | undefined;
   /** Only scenarios whose names contain this text, with their twins. Default: all. */
   readonly only?: string | undefined;
-  /** The seed of the samples, ids and keys: a whole number from 0 to 2^53 - 1. Default: 1. */
+  /** The seed of the samples, ids and domains: a whole number from 0 to 2^53 - 1. Default: 1. */
   readonly seed?: number | undefined;
   /** The longest real time of a trial whose scenario has no limit, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number | undefined;
@@ -28,7 +28,7 @@ export interface RunOptions {
    * or delivery. Default: 2,000.
    */
   readonly quietMs?: number | undefined;
-  /** The fixture; its first tenant is the one of the agent. Default: the default fixture. */
+  /** The fixture; its first tenant is the one of the agent. Default: the default fixture, with empty inboxes. */
   readonly fixtures?: FixtureInput | undefined;
 }
 
@@ -37,6 +37,8 @@ export interface RunDetails extends RunOptions {
   readonly createAgent: CreateAgent;
   /** Whether one agent serves all trials, one after the other, with the whole emulator. */
   readonly isShared?: boolean | undefined;
+  /** Whether a shared agent knows the keys of the fixture, which are then not replaced. */
+  readonly keepsSecrets?: boolean | undefined;
   /** The port of the emulator; 0 for a free one. */
   readonly port?: number | undefined;
   readonly runCommand: RunShellCommand;
@@ -59,6 +61,10 @@ export interface FinishedTrial {
 
 /** The default values of the options. */
 export const RUN_DEFAULTS = { repeat: 1, seed: 1, timeoutMs: 60_000, quietMs: 2_000 } as const;
+
+/** What the report says if the keys of the fixture are not replaced. */
+const KEEPS_SECRETS =
+  'The keys are those of the fixture, because the agent knows no others. Who knows them can act in its place.';
 
 /** Thrown if an agent that does nothing would pass some scenarios, so that they show nothing. */
 export class IdleError extends Error {
@@ -88,7 +94,13 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
   };
   const concurrency = isShared ? 1 : (details.concurrency ?? Math.min(availableParallelism(), 8));
   const servesMail = chosen.some(({ agent, twin }) => [agent, twin?.agent].some((each) => each?.told === 'imap'));
-  await using emulators = new Emulators({ fixtures: details.fixtures, port: details.port, servesMail });
+  await using emulators = new Emulators({
+    fixtures: details.fixtures,
+    port: details.port,
+    servesMail,
+    keepsSecrets: details.keepsSecrets,
+    sharedMayControl: chosen.every(({ agent }) => agent.control),
+  });
   // The shared emulator is started first, because it is the one that has the wanted port.
   if (isShared) await emulators.shared();
   await refuseIdleScenarios(chosen, emulators, settings, concurrency);
@@ -132,7 +144,12 @@ export async function runEvaluation(scenarios: readonly ParsedScenario[], detail
     scenario,
     trials: (reports.get(scenario) ?? []).sort((a, b) => a.number - b.number),
   }));
-  return createEvaluation(results, { seed, startedAt, realTimeMs: Math.round(performance.now() - startedMs) });
+  return createEvaluation(results, {
+    seed,
+    startedAt,
+    realTimeMs: Math.round(performance.now() - startedMs),
+    notes: details.keepsSecrets === true ? [KEEPS_SECRETS] : [],
+  });
 }
 
 function chooseScenarios(scenarios: readonly ParsedScenario[], only: string | undefined): readonly ParsedScenario[] {
@@ -185,7 +202,7 @@ function placeOf({ file, line }: ParsedScenario): string {
 }
 
 /**
- * Returns the seed of a trial, by which its ids, keys and domain are the same in every run: the FNV-1a hash (32 bits) of
+ * Returns the seed of a trial, by which its ids and its domain are the same in every run: the FNV-1a hash (32 bits) of
  * the parts, twice.
  */
 export function seedOf(seed: number, name: string, number: number): number {

@@ -1,6 +1,7 @@
 import { foldAddress } from '../../basics/domain-name.ts';
 import { readDuration } from '../../basics/duration.ts';
 import { messageOf } from '../../basics/named-error.ts';
+import { RealDate } from '../../basics/real-timers.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
 import { type Evidence, readTraffic, withCachedJournal } from '../../control/journal/evidence.ts';
@@ -15,6 +16,7 @@ import type { Mailbox } from '../../mailbox/without-msw.ts';
 import { AgentActivity, realNowMs } from '../agent-activity.ts';
 import { decideOver, type Observed, type Over } from '../decide-over.ts';
 import { AgentError, type AgentNews, type AgentPlace, type TrialAgent } from './agent-driver.ts';
+import type { ControlDoor } from './control-door.ts';
 import type { EarlierTrials } from './earlier-trials.ts';
 import {
   EXPECTATIONS,
@@ -46,6 +48,8 @@ export interface TrialScope {
   readonly domain: SandboxDomain;
   /** The id of the sandbox; undefined for the whole emulator. */
   readonly sandbox: string | undefined;
+  /** The control plane of the emulator. */
+  readonly door: ControlDoor;
 }
 
 /** How a trial is run. */
@@ -118,8 +122,18 @@ export interface TrialOutcome {
   readonly story: readonly string[];
   /** What the agent has printed. */
   readonly output: string;
+  /** The control calls that were refused while the trial ran, such as `POST /__mock/reset`, and how often. */
+  readonly refusedCalls: readonly RefusedCall[];
   /** Writes the trace of the trial; only until the sandbox is closed. */
   trace(): string;
+}
+
+/** A control call that was refused because its token was missing or wrong. */
+export interface RefusedCall {
+  /** The method and the path. */
+  readonly call: string;
+  /** How often. */
+  readonly count: number;
 }
 
 /** The verdicts of a trial that ends early. */
@@ -174,6 +188,9 @@ export async function runTrial(
   const trial = new Trial(scenario, agent, scope, settings);
   try {
     return await trial.run();
+  } catch (error) {
+    if (scope.mailbox === scope.whole || scope.whole.sandboxes().some(({ id }) => id === scope.sandbox)) throw error;
+    return trial.concludeWithoutSandbox();
   } finally {
     await trial.end();
   }
@@ -192,10 +209,17 @@ class Trial implements JudgedScene {
   readonly #scope: TrialScope;
   readonly #settings: TrialSettings;
   readonly #delivered: DeliveredMail[] = [];
+  /** The ids of the mails that were there at the start. */
+  readonly #given = new Set<string>();
+  /** How often each control call was refused. */
+  readonly #refusedCalls = new Map<string, number>();
+  /** The control calls by which the agent has changed what the scenario had set. */
+  readonly #changes = new Set<string>();
   readonly #controller = new AbortController();
   readonly #ended: Promise<never>;
   #endWith: (reason: unknown) => void = () => {};
   #isEnding = false;
+  readonly #startedAtMs = RealDate.now();
   #place: AgentPlace | undefined;
   #webhookId: string | undefined;
   #activity: AgentActivity | undefined;
@@ -238,6 +262,11 @@ class Trial implements JudgedScene {
     const stop = () => this.#stopWith(TrialEnd.unknown('The run was interrupted.'));
     signal?.addEventListener('abort', stop);
     if (signal?.aborted) stop();
+    const stopListening = this.#scope.door.listen({
+      onRefused: (call) => void this.#refusedCalls.set(call, (this.#refusedCalls.get(call) ?? 0) + 1),
+      onChange: (call) => void this.#changes.add(call),
+      onEnding: (sentence) => this.#stopWith(TrialEnd.failed(sentence)),
+    });
     let startedMs = realNowMs();
     try {
       const activity = await this.#orEnd(this.#startAgent());
@@ -272,6 +301,7 @@ class Trial implements JudgedScene {
       return await this.#conclude({ end: thrown, realTimeMs, afterwards: await this.#waitForSilenceAfter() });
     } finally {
       signal?.removeEventListener('abort', stop);
+      stopListening();
     }
   }
 
@@ -327,10 +357,15 @@ class Trial implements JudgedScene {
       const known = inboxesOf(mailbox).map((each) => toWritten(each.address, this.#scope.domain));
       throw TrialEnd.unknown(`There is no inbox ${wanted}; the inboxes are ${known.join(', ')}`);
     }
+    for (const mail of this.#scenario.mail) {
+      const fields = { to: place.address, ...(toSandbox(mail, this.#scope.domain) as object) };
+      for (const { id } of await mailbox.receiveMessage(fields as never)) this.#given.add(id);
+    }
     const webhookUrl = this.#agent.webhookUrl(place);
     const webhook =
       webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, inbox: place.inboxId });
-    this.#place = { ...place, webhookSecret: webhook?.secret };
+    const { door } = this.#scope;
+    this.#place = { ...place, webhookSecret: webhook?.secret, controlToken: door.owner };
     this.#webhookId = webhook?.id;
     const { isIdle = false } = this.#settings;
     const activity = new AgentActivity(mailbox, {
@@ -346,7 +381,8 @@ class Trial implements JudgedScene {
     this.#activity = activity;
     this.#agent.onNews((news) => this.#noteNews(activity, news));
     try {
-      await this.#agent.start(this.#place);
+      const controlToken = this.#scenario.agent.control ? door.token : undefined;
+      await this.#agent.start({ ...this.#place, controlToken });
     } catch (error) {
       if (!(error instanceof AgentError)) throw error;
       throw TrialEnd.failed(messageOf(error));
@@ -645,7 +681,11 @@ class Trial implements JudgedScene {
       if (!judge) return { ...common, ...(await this.#judgeByCheck(value, isNever)) };
       const context = createMatcherContext(isNever);
       const result = await judge(context, this, toSandbox(value, this.#scope.domain) as never);
-      if (result.pass !== isNever) return { ...common, verdict: 'yes', message: null };
+      if (result.pass !== isNever) {
+        const unowned = REQUEST_EXPECTATIONS.has(name) ? this.#scope.door.unownedSince(this.#startedAtMs) : [];
+        if (unowned.length === 0) return { ...common, verdict: 'yes', message: null };
+        return { ...common, verdict: 'cannot tell', message: this.#show(describeUnowned(unowned)) };
+      }
       return { ...common, verdict: 'no', message: this.#show(result.message()) };
     } catch (error) {
       return { ...common, verdict: 'cannot tell', message: this.#show(messageOf(error)) };
@@ -688,17 +728,19 @@ class Trial implements JudgedScene {
     const requests = readTraffic(observed).length;
     const hasActed = requests > 0 || this.#hasAnswered(observed);
     const isMissing = !end && !this.#settings.isIdle && !hasActed;
+    const isChanged = this.#changes.size > 0;
     const has = (verdict: Verdict) => expectations.some((each) => each.verdict === verdict);
     // What never may happen was seen, whatever ended the trial.
     const hasBreached = expectations.some((each) => each.isForbidding && each.verdict === 'no');
-    const byExpectations = has('no') ? 'failed' : has('cannot tell') ? 'cannot tell' : 'passed';
+    const byExpectations = has('no') ? 'failed' : has('cannot tell') || isChanged ? 'cannot tell' : 'passed';
     // The agent may have printed its key, and a message may quote a mail.
     const show = (text: string) => mailbox.mask(toWritten(text, this.#scope.domain));
     const verdict = hasBreached ? 'failed' : (end?.verdict ?? (isMissing ? 'failed' : byExpectations));
     const silentMs = over === 'silence' && ending ? Math.round(ending.silentMs) : null;
     const isSilent = verdict === 'cannot tell' && silentMs !== null && expectations.some(({ isOpen }) => isOpen);
     const ended = end?.message ?? (isMissing ? NEVER_ACTED : isSilent ? describeSilence(silentMs) : undefined);
-    const reasons = [ended, afterwards, this.#describeForeign()].filter((each) => each !== undefined);
+    const changed = isChanged ? describeChanges(this.#changes) : undefined;
+    const reasons = [ended, changed, afterwards, this.#describeForeign()].filter((each) => each !== undefined);
     const reason = reasons.length === 0 ? undefined : reasons.join(' ');
     return {
       verdict,
@@ -716,6 +758,7 @@ class Trial implements JudgedScene {
       realTimeMs: Math.round(realTimeMs),
       story: this.#tellStory(),
       output: show(this.#agent.output()),
+      refusedCalls: [...this.#refusedCalls].map(([call, count]) => ({ call, count })),
       trace: () => toWritten(mailbox.trace(), this.#scope.domain),
     };
   }
@@ -735,9 +778,32 @@ class Trial implements JudgedScene {
     return evidence.journal({ kinds: ['attempt'] }).some(({ data }) => data.status !== null && isOwn(data.webhookId));
   }
 
+  /** Concludes a trial whose sandbox was removed, for example by a command of a step. */
+  concludeWithoutSandbox(): TrialOutcome {
+    return {
+      verdict: 'cannot tell',
+      over: null,
+      silentMs: null,
+      isSilent: false,
+      hasActed: this.#requests > 0,
+      reason: 'The sandbox of the trial was removed, so nothing shows what the agent did.',
+      expectations: [],
+      requests: this.#requests,
+      mails: 0,
+      realTimeMs: Math.round(RealDate.now() - this.#startedAtMs),
+      story: [],
+      output: toWritten(this.#agent.output(), this.#scope.domain),
+      refusedCalls: [...this.#refusedCalls].map(([call, count]) => ({ call, count })),
+      trace: () => '',
+    };
+  }
+
   #tellStory(): string[] {
-    const mails = this.mailbox.journal({ kinds: ['mail-received'] }).slice(0, MAX_TOLD);
+    const mails = this.mailbox
+      .journal({ kinds: ['mail-received'] })
+      .filter(({ data }) => !this.#given.has(data.mail.id));
     return mails
+      .slice(0, MAX_TOLD)
       .flatMap(({ data }) => this.mailbox.explain(data.mail.id).lines)
       .map((line) => toWritten(line, this.#scope.domain));
   }
@@ -772,7 +838,22 @@ export function findPlace(scope: TrialScope, address: string | undefined): Agent
     sandbox,
     webhookSecret: undefined,
     doneUrl: `${url}/trial/done${sandbox === undefined ? '' : `?sandbox=${encodeURIComponent(sandbox)}`}`,
+    controlToken: undefined,
   };
+}
+
+/** The expectations that a request could change which no key, and so no trial, has sent. */
+const REQUEST_EXPECTATIONS: ReadonlySet<ParsedExpectation['name']> = new Set(['request', 'noRefusals', 'stopped']);
+
+function describeUnowned(unowned: readonly string[]): string {
+  const [first = ''] = unowned;
+  const others = unowned.length === 1 ? '' : ` and ${plural(unowned.length - 1, 'other request')}`;
+  return `Whether the agent has sent ${first}${others} is not known, because no key of a trial came with it.`;
+}
+
+function describeChanges(changes: ReadonlySet<string>): string {
+  const calls = [...changes].join(', ');
+  return `The agent changed what the scenario had set, by ${calls}, so nothing shows what it does without.`;
 }
 
 const NEVER_ACTED =

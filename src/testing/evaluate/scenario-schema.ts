@@ -17,10 +17,12 @@ export const scenarioJsonSchema = lazy((): Json => {
     inbox: text('The address of the inbox that the agent looks after.'),
     told: { enum: TOLD, default: 'webhook', description: 'How the agent learns of mail.' },
     path: text('Only with webhook: the path at which the agent receives deliveries.'),
+    control: { type: 'boolean', default: false, description: 'Whether the agent gets a token for the control plane.' },
   });
   const given = object({
     clock: { type: 'string', format: 'date-time', default: DEFAULT_CLOCK, description: 'The time at the start.' },
     behaviours: { type: 'object', additionalProperties: { type: 'string' }, description: 'Behaviours, by their ids.' },
+    mail: { type: 'array', items: valueOfStep('deliver'), description: 'The mails that are there at the start.' },
   });
   const limits = object({
     requests: { type: 'integer', minimum: 0, default: DEFAULT_LIMITS.requests },
@@ -80,13 +82,21 @@ function text(description: string): Json {
   return { type: 'string', description };
 }
 
-function schemaOfStep(name: string): Json {
+/** Returns the schema of the value of a step. */
+function valueOfStep(name: string): Json {
   const row = findStep(name);
   if (!row) return {};
   const { $schema: _, ...value } = z.toJSONSchema((row.described ?? row.schema)(), {
     io: 'input',
     unrepresentable: 'any',
   }) as Json;
+  return value;
+}
+
+function schemaOfStep(name: string): Json {
+  const row = findStep(name);
+  if (!row) return {};
+  const value = valueOfStep(name);
   const forms = name === 'sample' || name === 'fault' ? { anyOf: [{ type: 'string' }, value] } : value;
   const as = row.isMail ? { as: text('The name of the mail in this scenario.') } : {};
   return { ...object({ [name]: { ...forms, description: row.help }, ...as }), required: [name] };

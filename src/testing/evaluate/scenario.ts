@@ -37,6 +37,11 @@ export interface ScenarioAgent {
   readonly told?: Told | undefined;
   /** Only with `webhook`: the path at which the agent receives deliveries. Default: `/`. */
   readonly path?: string | undefined;
+  /**
+   * Whether the agent gets a token for the control plane. A trial in which it changes what the scenario has set, such as
+   * the clock, cannot be judged as passed. Default: `false`.
+   */
+  readonly control?: boolean | undefined;
 }
 
 /**
@@ -196,6 +201,8 @@ export interface Scenario {
         readonly clock?: string | undefined;
         /** Behaviours, by their ids. */
         readonly behaviours?: BehaviourChanges | undefined;
+        /** The mails that are there at the start, in their order. Default: those of the fixture; without one, none. */
+        readonly mail?: readonly StepValues['deliver'][] | undefined;
       }
     | undefined;
   /** What happens, in this order. */

@@ -1,14 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { clearTimeout, setTimeout } from '../../basics/real-timers.ts';
+import { ProcessTrees } from '../../server/process-tree.ts';
 import { type AgentPlace, OutputTail } from './agent-driver.ts';
 import type { RunShellCommand } from './run-trial.ts';
 
-/** How long a command has to end after SIGTERM, in milliseconds, before it is killed. */
-const KILL_DELAY_MS = 2_000;
-
 /** Returns the environment variables with which a program finds the emulator, and the inbox of the agent. */
 export function variablesOf(place: AgentPlace): Readonly<Record<string, string | undefined>> {
-  const { baseUrl, keys, inboxId, address, login, ports, sandbox, webhookSecret, doneUrl } = place;
+  const { baseUrl, keys, inboxId, address, login, ports, sandbox, webhookSecret, doneUrl, controlToken } = place;
   const { hostname } = new URL(baseUrl);
   return {
     MAILBOX_BASE_URL: baseUrl,
@@ -30,55 +27,44 @@ export function variablesOf(place: AgentPlace): Readonly<Record<string, string |
     // With these, the commands of this program, such as receive, use the emulator of the trial.
     AGENT_MAILBOX_URL: baseUrl,
     AGENT_MAILBOX_SANDBOX: sandbox,
+    AGENT_MAILBOX_TOKEN: controlToken,
   };
 }
+
+/** How long the output of a command that has ended may still come, in milliseconds. */
+const LAST_OUTPUT_MS = 500;
 
 /** Runs a command of the shell for a step or a check, with the variables of the trial, and keeps what it prints. */
 export const runShellCommand: RunShellCommand = (command, { input, place, signal }) =>
   new Promise((resolve, reject) => {
     const env = { ...process.env, ...variablesOf(place) };
-    const child = spawn(command, { env, shell: true, stdio: ['pipe', 'pipe', 'pipe'], detached: hasGroups() });
+    const tree = new ProcessTrees().start(command, [], {
+      env,
+      shell: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+    });
+    const { child } = tree;
     const output = new OutputTail();
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => output.add(piece));
-    child.stderr.setEncoding('utf8').on('data', (piece: string) => output.add(piece));
-    const stop = () => void endProcess(child);
+    child.stdout?.setEncoding('utf8').on('data', (piece: string) => output.add(piece));
+    child.stderr?.setEncoding('utf8').on('data', (piece: string) => output.add(piece));
+    const stop = () => void tree.end();
     signal.addEventListener('abort', stop);
     child.once('error', reject);
-    child.once('close', (code) => {
+    const finish = (code: number | null) => {
       signal.removeEventListener('abort', stop);
+      tree.stopFollowing();
+      // A process that the command has started may keep its output open.
+      for (const stream of child.stdio) stream?.destroy();
       resolve({ exitCode: code ?? 128, output: String(output) });
+    };
+    child.once('exit', (code) => {
+      const timer = setTimeout(() => finish(code), LAST_OUTPUT_MS);
+      child.once('close', () => {
+        clearTimeout(timer);
+        finish(code);
+      });
     });
     // A command need not read its input.
-    child.stdin.on('error', () => undefined).end(input);
+    child.stdin?.on('error', () => undefined).end(input);
   });
-
-/** Returns whether a process can have a group of its own, which can be ended as a whole. */
-export function hasGroups(): boolean {
-  return process.platform !== 'win32';
-}
-
-/** Ends a process and everything that it has started: by SIGTERM and, if that is not enough, by SIGKILL. */
-export async function endProcess(child: ChildProcess): Promise<void> {
-  const isOver = () => child.exitCode !== null || child.signalCode !== null || child.pid === undefined;
-  const ended = new Promise<void>((resolve) => {
-    if (isOver()) resolve();
-    else child.once('exit', () => resolve());
-  });
-  signalGroup(child, 'SIGTERM');
-  const timer = setTimeout(() => signalGroup(child, 'SIGKILL'), KILL_DELAY_MS);
-  await ended;
-  clearTimeout(timer);
-  // What the process has started may still run after its end.
-  signalGroup(child, 'SIGKILL');
-}
-
-function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    if (hasGroups()) process.kill(-child.pid, signal);
-    else child.kill(signal);
-  } catch (error) {
-    // The group has ended.
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}

@@ -99,6 +99,8 @@ export class Journal implements Part {
   readonly readIds = new Set<string>();
   /** How many entries of the present epoch were dropped, by kind, and when the last of them happened. */
   readonly dropped = new Map<EntryKind, { count: number; untilMs: number }>();
+  /** Whether a reset or a restore begins no epoch, so that all entries since the start are those of the present epoch. */
+  keepsEpoch = false;
 
   constructor(journals: Journals) {
     this.#journals = journals;
@@ -109,6 +111,7 @@ export class Journal implements Part {
    * the feed.
    */
   beginEpoch(): void {
+    if (this.keepsEpoch) return;
     const start = this.#journals.beginEpoch(this);
     this.formerStart = this.epochStart;
     this.epochStart = start;
@@ -481,6 +484,11 @@ export class Journals {
   nextInFeed(worlds: ReachableWorlds, number: number): Entry | undefined {
     if (worlds.sandboxId === undefined) return this.#all.after(FEED_KINDS, 'feedNumber', number);
     return this.#journalOf(worlds).list.after(FEED_KINDS, 'ownFeedNumber', number);
+  }
+
+  /** Lets no reset and no restore begin an epoch in the journal of an owner. */
+  keepEpoch(of: Owner): void {
+    this.#journalOf(of).keepsEpoch = true;
   }
 
   /** Removes the entries of the former epoch of a journal, and returns the order at which its next epoch begins. */

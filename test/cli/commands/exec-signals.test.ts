@@ -19,7 +19,12 @@ const testPosix = test.runIf(process.platform !== 'win32');
 const testLinux = test.runIf(process.platform === 'linux');
 
 const CHILDREN = 'sleep 300 & echo started $!; sh -c "sleep 300 & echo started \\$!; wait" & echo started $!;';
-const ORPHANS = '(sleep 300 & echo started $!); setsid sh -c "echo started \\$\\$; exec sleep 300" &';
+const ORPHANS = {
+  'a process': '(sleep 300 & echo started $!);',
+  'a process in another session': '(setsid sh -c "echo started \\$\\$; exec sleep 300" &);',
+  'a process without the environment variables':
+    '(env -i PATH="$PATH" setsid sh -c "echo started \\$\\$; exec sleep 300" &);',
+};
 
 testPosix.for(['SIGTERM', 'SIGHUP'] as const)(
   'exec passes on %s to everything that the command has started',
@@ -53,9 +58,9 @@ testPosix('exec passes on a signal that comes as soon as the command runs', asyn
   test.expect(await running.ended).toEqual({ code: 128 + constants.signals.SIGHUP, signal: null });
 });
 
-testLinux('exec ends also what the command has started whose parent has ended', async (test) => {
-  const running = runCommand(test, ['exec', '--', 'sh', '-c', `${ORPHANS} sleep 300`]);
-  await running.untilStdout(/(started \d+\n){2}/);
+testLinux.for(Object.entries(ORPHANS))('exec ends also %s whose parent has ended', async ([, script], test) => {
+  const running = runCommand(test, ['exec', '--', 'sh', '-c', `${script} sleep 300`]);
+  await running.untilStdout(/started \d+\n/);
   running.child.kill('SIGTERM');
   await running.ended;
   for (const pid of idsOf(running.stdout, 'started')) {

@@ -15,11 +15,8 @@ const DANA = 'dana@customer.test';
 const HELPDESK = 'helpdesk@acme.test';
 const INBOX = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`;
 
-/** The two webhooks of the default fixture, which are not active. */
-const INACTIVE = [
-  'The webhook http://127.0.0.1:9999/acme was not called: it is not active.',
-  'The webhook http://127.0.0.1:9999/acme/support was not called: it is not active.',
-];
+/** What a story says with the two webhooks of the default fixture, which are not active. */
+const NO_WEBHOOK = 'No webhook of the tenant could be told of it.';
 
 /** Tells the story by the method in process, and by the control call over HTTP. */
 async function explain(service: Service, id: string): Promise<{ lines: string[]; sent: string[] }> {
@@ -32,7 +29,7 @@ everywhere('the story of a mail says whom it was told to, who read it, and what 
   mailbox.clock.freeze('2026-03-01T09:00:00Z');
   const [{ id = '' } = {}] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
   const arrived = `09:00:00 "Hello" from ${DANA} arrived at ${HELPDESK}.`;
-  expect((await explain(service, id)).lines).toEqual([arrived, ...INACTIVE, 'No request of an agent came after it.']);
+  expect((await explain(service, id)).lines).toEqual([arrived, NO_WEBHOOK, 'No request of an agent came after it.']);
   await send('GET', '/v1/webhooks', { key: TENANT });
   expect((await explain(service, id)).lines.slice(-2)).toEqual([
     '1 request came after it, and none read it:',
@@ -67,7 +64,6 @@ test('the story says why each webhook was not called', async () => {
   await add({ inbox: HELPDESK, url: 'http://127.0.0.1:9/late' });
   const { lines, webhooks } = mailbox.explain({ id });
   expect(lines.slice(1)).toEqual([
-    ...INACTIVE,
     'The webhook http://127.0.0.1:9/sent was not called: it listens only to message.sent.',
     'The webhook http://127.0.0.1:9/sales was not called: it belongs to another workspace.',
     expect.stringMatching(/^The webhook http:\/\/127\.0\.0\.1:9\/late was not called: it was created later\.$/),
@@ -98,6 +94,18 @@ test('the story does not say that a webhook was not called if its delivery is no
   expect(lines.filter((line) => line.includes('127.0.0.1:9/in'))).toEqual([
     expect.stringMatching(/no longer (?:in the log|known)\.$/),
   ]);
+});
+
+test('the story tells of a webhook that a client has made inactive, not of one that never was active', async () => {
+  const mailbox = createMailbox({ environment: { fetch: async () => new Response() } });
+  const { id } = await mailbox.addWebhook({ url: 'http://127.0.0.1:9/in', inbox: HELPDESK });
+  await mailbox.client(TENANT).updateWebhook(id, { isActive: false });
+  const [mail] = await mailbox.receiveMessage({ from: DANA, to: HELPDESK, subject: 'Hello' });
+  const { lines, webhooks } = mailbox.explain(mail as { id: string });
+  expect(lines.filter((line) => line.includes('webhook'))).toEqual([
+    'The webhook http://127.0.0.1:9/in was not called: it is not active.',
+  ]);
+  expect(webhooks.map(({ skipped }) => skipped)).toEqual(Array(3).fill('it is not active'));
 });
 
 test('the story says that a clock is frozen while the next attempt waits', async () => {

@@ -229,12 +229,15 @@ test('a person answers later, a mail is waited for, a key is rotated, and behavi
   expect(silent.verdict).toBe('failed');
 });
 
-test('the same seed gives the same ids, keys, mails and times in every run', async () => {
+test('the same seed gives the same ids, mails and times in every run, and keys that nobody can guess', async () => {
   const seen: string[][] = [];
+  const secrets: string[] = [];
   for (let run = 0; run < 2; run += 1) {
     const ids: string[] = [];
     const agent = (task: EvaluatedTask) => {
-      ids.push(task.keys.inbox, task.inboxId, String(task.event?.messageId));
+      ids.push(task.inboxId, task.address, String(task.event?.messageId));
+      const { keys, login, webhookSecret } = task;
+      secrets.push(keys.tenant, String(keys.workspace), keys.inbox, String(login?.password), String(webhookSecret));
       return replier(task);
     };
     await evaluate(agent, ANSWER, { ...QUICK, repeat: 2, concurrency: 1, seed: 5 });
@@ -242,4 +245,5 @@ test('the same seed gives the same ids, keys, mails and times in every run', asy
   }
   expect(seen[0]).toEqual(seen[1]);
   expect(new Set(seen[0]).size).toBe(6);
+  expect(new Set(secrets).size).toBe(20);
 });

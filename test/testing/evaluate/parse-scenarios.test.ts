@@ -78,6 +78,23 @@ const MISTAKES: readonly (readonly [from: string, to: string, message: string])[
   ['inbox: helpdesk@acme.test', 'inbox: helpdesk', 'a.yaml:2: $.agent.inbox must be the address of an inbox'],
   ['09:00:00Z', '9 a.m.', 'a.yaml:4: $.given.clock must be a time such as'],
   ['clock: 2026-03-01T09:00:00Z', 'clock: true', 'a.yaml:4: $.given.clock must be a time such as'],
+  [
+    'given:',
+    'given:\n  mail: { from: dana@customer.test }',
+    'a.yaml:4: $.given.mail must be a list of mails, not an object',
+  ],
+  ['given:', 'given:\n  mail: [{ from: dana }]', 'a.yaml:4: $.given.mail[0].from must be'],
+  [
+    'given:',
+    'given:\n  mail: [{ from: d@c.test }, { subjct: x }]',
+    'a.yaml:4: $.given.mail[1].subjct is unknown; did you mean',
+  ],
+  ['given:', 'given:\n  mails: []', 'a.yaml:4: $.given.mails is unknown; did you mean mail?'],
+  [
+    'told: webhook',
+    'told: webhook, control: yes please',
+    'a.yaml:2: $.agent.control must be true or false, not "yes please"',
+  ],
   ['told: webhook', 'told: poll, path: /hook', 'a.yaml:2: $.agent.path is only for an agent that is told by webhook'],
   [
     'subject: Where',

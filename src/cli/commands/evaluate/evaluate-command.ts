@@ -10,6 +10,7 @@ import { NAME } from '../../../basics/version.ts';
 import { ApiError } from '../../../contract/errors.ts';
 import { FixtureError } from '../../../fixture/fixture-part.ts';
 import { DEFAULT_HOST } from '../../../server/loopback.ts';
+import { ProcessTrees } from '../../../server/process-tree.ts';
 import type { CreateAgent, TrialAgent } from '../../../testing/evaluate/agent-driver.ts';
 import { compareEvaluations, writeComparison } from '../../../testing/evaluate/compare-evaluations.ts';
 import { loadScenarios } from '../../../testing/evaluate/evaluate.ts';
@@ -111,6 +112,7 @@ async function run(
     port: parseOne(EVALUATE_FLAGS.port, flags.port) ?? 0,
     fixtures: fixtures as never,
     isShared,
+    keepsSecrets: agentUrl !== undefined && !hasPlaceholder(agentUrl),
     runCommand: runShellCommand,
     signal: controller.signal,
     createAgent: isShared
@@ -144,9 +146,10 @@ async function run(
 /** Starts the agent that serves all trials, with a webhook for all inboxes of its tenant. */
 async function startShared(
   scope: TrialScope,
-  [scenario]: readonly ParsedScenario[],
+  scenarios: readonly ParsedScenario[],
   createAgent: CreateAgent,
 ): Promise<TrialAgent> {
+  const [scenario] = scenarios;
   if (!scenario) throw new Error('There is no scenario.');
   const { mailbox, ids } = scope;
   const agent = await createAgent(scenario, 0);
@@ -157,7 +160,8 @@ async function startShared(
   const webhook =
     webhookUrl === undefined ? undefined : await mailbox.addWebhook({ url: webhookUrl, tenant: ids.tenant });
   try {
-    await agent.start({ ...place, webhookSecret: webhook?.secret });
+    const controlToken = scenarios.every((each) => each.agent.control) ? scope.door.token : undefined;
+    await agent.start({ ...place, webhookSecret: webhook?.secret, controlToken });
   } catch (error) {
     await agent.stop();
     throw error instanceof CannotRunError ? error : new CannotRunError((error as Error).message, COULD_NOT_RUN);
@@ -176,9 +180,11 @@ function agentsOf(
   const readyText = textOfFlag(flags.ready);
   const doneText = textOfFlag(flags.done);
   const ports = new AgentPorts();
+  const trees = new ProcessTrees();
+  const onLeft = (sentence: string) => terminal.err(`${NAME}: ${sentence}`);
   return async ({ agent }) => {
     const path = agent.told === 'webhook' ? agent.path : undefined;
-    const options = { command, env: terminal.env, path, readyText, doneText };
+    const options = { command, env: terminal.env, path, readyText, doneText, trees, onLeft };
     const port = await ports.take();
     if (agent.told !== 'start') return new ProcessAgent(options, port);
     // Such an agent is ready when it has been started.

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
+import type { ProcessTree, ProcessTrees } from '../../../server/process-tree.ts';
 import {
   AgentError,
   type AgentNews,
@@ -8,7 +8,7 @@ import {
   OutputTail,
   type TrialAgent,
 } from '../../../testing/evaluate/agent-driver.ts';
-import { endProcess, hasGroups, variablesOf } from '../../../testing/evaluate/shell-command.ts';
+import { variablesOf } from '../../../testing/evaluate/shell-command.ts';
 import { CannotRunError, quote } from '../../command.ts';
 
 /** How an agent is started. */
@@ -23,6 +23,10 @@ export interface ProcessAgentOptions {
   readonly readyText: string | undefined;
   /** The text of the line that the agent prints when it is done; undefined if it does not say that in this way. */
   readonly doneText: string | undefined;
+  /** Starts the processes of all agents. */
+  readonly trees: ProcessTrees;
+  /** Is called with a sentence that names the processes of the agent which could not be ended. */
+  readonly onLeft: (sentence: string) => void;
 }
 
 /** How long an agent may take until it is ready, in milliseconds. */
@@ -45,7 +49,7 @@ export class ProcessAgent implements TrialAgent {
   readonly #options: ProcessAgentOptions;
   readonly #port: number;
   readonly #output = new OutputTail();
-  #child: ChildProcess | undefined;
+  #tree: ProcessTree | undefined;
   #problem: string | undefined;
   #isStopping = false;
   #listener: (news: AgentNews) => void = () => {};
@@ -61,19 +65,19 @@ export class ProcessAgent implements TrialAgent {
   }
 
   async start(place: AgentPlace): Promise<void> {
-    const { command, env, path, readyText, doneText } = this.#options;
+    const { command, env, path, readyText, doneText, trees } = this.#options;
     const [file = '', ...args] = command;
     const variables = { ...env, ...variablesOf(place), MAILBOX_AGENT_PORT: String(this.#port) };
-    // On Windows, only a shell finds commands such as npm, which are scripts there.
-    const child = spawn(file, args, {
+    const isWindows = process.platform === 'win32';
+    // A group of its own does not get the Ctrl-C of the terminal. On Windows, only a shell finds commands such as npm, which
+    // are scripts there.
+    this.#tree = trees.start(file, args, {
       env: variables,
       stdio: ['ignore', 'pipe', 'pipe'],
-      detached: hasGroups(),
-      shell: !hasGroups(),
+      detached: !isWindows,
+      shell: isWindows,
     });
-    this.#child = child;
-    child.stdout.setEncoding('utf8');
-    child.stderr.setEncoding('utf8');
+    const { child } = this.#tree;
     const readyTextPrinted = new Promise<void>((resolve) => {
       let recent = '';
       const read = (piece: string) => {
@@ -82,9 +86,9 @@ export class ProcessAgent implements TrialAgent {
         recent = (recent + piece).slice(-Math.max(piece.length, MAX_RECENT));
         if (recent.includes(readyText)) resolve();
       };
+      child.stdout?.setEncoding('utf8').on('data', read);
+      child.stderr?.setEncoding('utf8').on('data', read);
       if (doneText !== undefined) this.#listenForDone(child.stdout, doneText);
-      child.stdout.on('data', read);
-      child.stderr.on('data', read);
     });
     const startFailed = new Promise<never>((_, reject) => {
       child.once('error', ({ code, message }: NodeJS.ErrnoException) => {
@@ -155,7 +159,8 @@ export class ProcessAgent implements TrialAgent {
 
   async stop(): Promise<void> {
     this.#isStopping = true;
-    if (this.#child) await endProcess(this.#child);
+    const problem = await this.#tree?.end();
+    if (problem !== undefined) this.#options.onLeft(problem);
   }
 
   #fail(problem: string): void {

@@ -1,14 +1,17 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, type TestContext, test, vi } from 'vitest';
+import { AgentPorts } from '../../../../src/cli/commands/evaluate/process-agent.ts';
 import type { Evaluation } from '../../../../src/testing/evaluate/index.ts';
 import { NEVER, runHere } from '../../../support/command.ts';
 import { makeFolder } from '../../../support/folder.ts';
+import { HOSTILE_SCRIPTS } from '../../../support/hostile-processes.ts';
+import { isRunning, runCommand } from '../../../support/processes.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -193,6 +196,32 @@ test('an agent that ends is noticed although a process that it has started keeps
   for (const reason of reasons) expect(reason).toMatch(/^The agent ended with the exit code 3 before /);
 });
 
+/** Which processes an agent leaves behind, and the flags of the run. */
+const LEFT_BEHIND: readonly (readonly [name: string, flags: readonly string[]])[] = [
+  ['an orphan that keeps the output of a root that has ended', []],
+  ['an orphan in another session, without the variables and the output', []],
+  ['processes that ignore what asks them to end', ['--shared']],
+];
+
+test.runIf(process.platform === 'linux').for(LEFT_BEHIND)(
+  'the command ends, and with it %s (%j)',
+  async ([name, flags], context) => {
+    const folder = await makeFolder(context);
+    const [file, PIDS] = [join(folder, 'scenarios.yaml'), join(folder, 'pids')];
+    await writeFile(file, SCENARIOS);
+    const agent = `(${HOSTILE_SCRIPTS[name]}) & exec '${process.execPath}' '${AGENTS}' replier`;
+    const args = ['evaluate', file, '--quiet-time', '600', ...flags, '--', 'sh', '-c', agent];
+    const running = runCommand(context, args, { PIDS });
+    const ids = async () => ((await readFile(PIDS, 'utf8')).match(/\d+/g) ?? []) as string[];
+    context.onTestFinished(async () => {
+      for (const pid of (await ids()).filter(isRunning)) process.kill(Number(pid), 'SIGKILL');
+    });
+    expect([await running.ended, running.stderr]).toEqual([{ code: 0, signal: null }, '']);
+    expect((await ids()).length).toBeGreaterThan(0);
+    expect((await ids()).filter(isRunning)).toEqual([]);
+  },
+);
+
 test('one agent serves all trials with --shared, and each begins with the same data', async (context) => {
   const { report, code } = await evaluateWith(context, 'replier', ['--shared', '--repeat', '3']);
   expect(verdictsOf(report), JSON.stringify(report)).toEqual({
@@ -203,6 +232,23 @@ test('one agent serves all trials with --shared, and each begins with the same d
   expect(code).toBe(0);
   const [scenario] = report?.scenarios ?? [];
   expect(new Set(scenario?.trials.map(({ requests }) => requests)).size).toBe(1);
+});
+
+test('the keys of the fixture are replaced before a shared agent starts', async (context) => {
+  const agent = `MAILBOX_INBOX_KEY=ak_acme_helpdesk_key exec '${process.execPath}' '${AGENTS}' replier`;
+  const { report } = await evaluateWith(context, '', ['--shared'], { command: ['sh', '-c', agent] });
+  expect(verdictsOf(report)['Answers once']).toEqual(['failed']);
+  expect(report?.notes).toEqual([]);
+});
+
+test('an agent that runs already and knows its key keeps the keys of the fixture, and the report says so', async (context) => {
+  const port = await startRunning(context);
+  const emulator = await new AgentPorts().take();
+  const access = `key=ak_acme_helpdesk_key&id=ac3e0000-0003-4000-8000-000000000001&baseUrl=http://127.0.0.1:${emulator}`;
+  const flags = ['--agent-url', `http://127.0.0.1:${port}/?${access}`, '--port', String(emulator)];
+  const { report } = await evaluateWith(context, '', flags, { command: [] });
+  expect(report, JSON.stringify(report)).toMatchObject({ passed: 3, failed: 0, cannotTell: 0 });
+  expect(report?.notes).toEqual([expect.stringMatching(/^The keys are those of the fixture, because /)]);
 });
 
 /** Starts the agent that runs already, and returns its port. */

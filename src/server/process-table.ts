@@ -1,0 +1,138 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A process of this machine. */
+export interface SystemProcess {
+  readonly pid: number;
+  /** The id of its parent: 1, or that of another process which adopts orphans, if the parent has ended. */
+  readonly parent: number;
+  /** The id of its process group, which is the id of the process that has created the group. */
+  readonly group: number;
+  /** The id of its session, likewise; 0 if the system does not show it. */
+  readonly session: number;
+  /**
+   * When it started; it is greater for a later process, and differs for two processes that have the same id one after the
+   * other. In ticks since the start of the system on Linux, in milliseconds elsewhere.
+   */
+  readonly startTime: number;
+  /** Whether it has ended, and only its parent has not read its exit code yet. */
+  readonly hasEnded: boolean;
+  /** Whether a signal such as SIGSTOP has stopped it. */
+  readonly isStopped: boolean;
+  /** What `ps` shows of it: its command line and, on macOS, its environment variables; undefined on Linux. */
+  readonly shown?: string;
+}
+
+/** Where the fields of `/proc/<pid>/stat` are after the name of the program: the state is the first of them. */
+const STAT = { state: 0, parent: 1, group: 2, session: 3, threads: 17, startTime: 19 } as const;
+
+/** Returns a process of a Linux system; undefined if there is none with this id. */
+function readProcess(pid: number): SystemProcess | undefined {
+  // The name of the program is in brackets, and may contain brackets, too.
+  const text = readProcFile(pid, 'stat').replace(/^.*\) /s, '');
+  if (text === '') return undefined;
+  const fields = text.split(' ');
+  const state = fields[STAT.state];
+  const numberOf = (name: keyof typeof STAT) => Number(fields[STAT[name]]);
+  return {
+    pid,
+    parent: numberOf('parent'),
+    group: numberOf('group'),
+    session: numberOf('session'),
+    startTime: numberOf('startTime'),
+    // If only the first of several threads has ended, the state is Z, too.
+    hasEnded: state === 'X' || (state === 'Z' && numberOf('threads') <= 1),
+    isStopped: state === 'T',
+  };
+}
+
+/** Returns the parent of a process on Linux; `undefined` if the process has ended. */
+export function parentOf(pid: number): number | undefined {
+  return readProcess(pid)?.parent;
+}
+
+/** Reads a file of a process on Linux. If the process has ended or the file may not be read, the text is empty. */
+export function readProcFile(pid: number, name: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Lists all processes, the latest first; the list is empty if neither `/proc` nor `ps` exists. */
+export function listProcesses(): SystemProcess[] {
+  return [...readProcesses(new Set())];
+}
+
+/**
+ * Reads one process after the other, the latest first, so that a signal for one of them need not wait for the others.
+ * Leaves out those whose ids are in a set, and adds the ids of the others to it.
+ */
+export function* readProcesses(seen: Set<number>): Generator<SystemProcess> {
+  const isLinux = process.platform === 'linux';
+  const rows = isLinux
+    ? listFolder('/proc').flatMap((name) => (/^\d+$/.test(name) ? { pid: Number(name) } : []))
+    : parsePs(runPs(['-A', '-E', '-ww']) || runPs(['-A', '-ww']));
+  for (const row of rows.filter(({ pid }) => !seen.has(pid)).sort((a, b) => b.pid - a.pid)) {
+    seen.add(row.pid);
+    const found = isLinux ? readProcess(row.pid) : (row as SystemProcess);
+    if (found) yield found;
+  }
+}
+
+/** Returns a process; undefined if there is none with this id. */
+export function findProcess(pid: number): SystemProcess | undefined {
+  return process.platform === 'linux' ? readProcess(pid) : listProcesses().find((each) => each.pid === pid);
+}
+
+/** Returns the command line of a process; it is empty if the process has ended or its command line is not shown. */
+export function commandLineOf({ pid, shown }: SystemProcess): string {
+  return (shown ?? readProcFile(pid, 'cmdline').replaceAll('\0', ' ')).trim();
+}
+
+/** Returns a text with the environment variables with which a process was started; empty if they are not shown. */
+export function environmentOf({ pid, shown }: SystemProcess): string {
+  return shown ?? readProcFile(pid, 'environ');
+}
+
+/** What `ps` prints of a process. The start has five words, such as `Sat Nov 28 10:15:05 2026`. */
+const PS_LINE = /^ *(\d+) +(\d+) +(\d+) +(\S+) +(\S+ +\S+ +\S+ +\S+ +\d{4})(?: (.*))?$/gm;
+
+/** Reads the list of processes that `ps` has printed. */
+export function parsePs(printed: string): SystemProcess[] {
+  const processes = [...printed.matchAll(PS_LINE)].map(
+    ([, pid, parent, group, state = '', start = '', shown = '']): SystemProcess => ({
+      pid: Number(pid),
+      parent: Number(parent),
+      group: Number(group),
+      session: 0,
+      startTime: Date.parse(`${start} UTC`),
+      hasEnded: state.startsWith('Z'),
+      isStopped: state.startsWith('T'),
+      shown,
+    }),
+  );
+  return processes;
+}
+
+function runPs(flags: readonly string[]): string {
+  try {
+    const columns = 'pid=,ppid=,pgid=,stat=,lstart=,command=';
+    const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
+    const options = { env, maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'ignore'] } as const;
+    return String(execFileSync('ps', [...flags, '-o', columns], options as never));
+  } catch {
+    // There is no `ps`, or it does not know a flag.
+    return '';
+  }
+}
+
+function listFolder(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    // The system does not have it.
+    return [];
+  }
+}
