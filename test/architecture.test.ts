@@ -35,8 +35,13 @@ const PACKAGE_RULES: readonly { packages: RegExp; allowed: readonly string[]; ty
   { packages: /^msw\/node$/, allowed: ['src/testing/vitest/'] },
   {
     packages: /^msw$/,
-    allowed: ['src/mailbox/', 'src/server/http/user-handlers.ts'],
-    types: ['src/testing/vitest/mailbox-router.ts', 'src/control/mailbox-interface.ts', 'src/server/start-server.ts'],
+    allowed: [
+      'src/mailbox/',
+      'src/server/http/user-handlers.ts',
+      'src/testing/vitest/mailbox-router.ts',
+      'src/testing/playwright/index.ts',
+    ],
+    types: ['src/control/mailbox-interface.ts', 'src/server/start-server.ts'],
   },
 ];
 

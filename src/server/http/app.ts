@@ -7,7 +7,7 @@ import { isStreamPath } from '../../contract/stream-protocol.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
 import type { OwnProcess } from '../../control/table/row.ts';
 import type { MailboxInternals } from '../../mailbox/mailbox.ts';
-import { findPrincipal, principalOf, sentKey } from '../../service/access/principal.ts';
+import { findPrincipal, type Principal, principalOf, sentKey } from '../../service/access/principal.ts';
 import { type ApiRequest, type ApiResult, toApiError } from '../../service/pipeline/exchange.ts';
 import { toErrorReply } from '../../service/pipeline/reply.ts';
 import { findOwner } from '../../world/store/parts.ts';
@@ -41,6 +41,12 @@ export interface ControlGuest {
   onCall(call: Pick<ApiRequest, 'method' | 'path' | 'query'>): void;
   /** Is called with each control call that was refused because its token is missing or wrong. */
   onRefused(call: Pick<ApiRequest, 'method' | 'path'>): void;
+  /** Is called with each request for the service, and with its key; `principal` is undefined if nobody has this key. */
+  onRequest(
+    request: Pick<ApiRequest, 'method' | 'path'>,
+    key: string | undefined,
+    principal: Principal | undefined,
+  ): void;
 }
 
 /** The options of the application: the mailbox, and the rules that say which clients it accepts. */
@@ -137,7 +143,11 @@ export class App implements NodeRequestHandler {
     const mayPageCall = this.#mayPageCall(message.headers.origin, request.path);
     const isMcp = request.path === AGENT_PATH;
     if (mayPageCall && setCorsHeaders(message, response, { isMcp })) return PREFLIGHT_REPLY;
-    const { internals, userHandlers, intake, output, work, allowedOrigins } = this.#options;
+    const { internals, userHandlers, intake, output, work, allowedOrigins, controlGuest } = this.#options;
+    if (controlGuest && !forInspector) {
+      const key = keyOf(request);
+      controlGuest.onRequest(request, key, key === undefined ? undefined : principalOf(internals.service.worlds, key));
+    }
     if (message.head && isStreamPath(request.path)) {
       this.#streams ??= import('./stream-server.ts').then(({ createStreamServer }) =>
         createStreamServer(internals, { intake, output, allowedOrigins }),
@@ -196,10 +206,9 @@ export class App implements NodeRequestHandler {
   }
 
   /** Returns the names of the client that has sent a request. A key that is not valid is no login. */
-  #nameClient({ headers, query, path }: ApiRequest, { socket }: IncomingMessage): readonly string[] {
-    const key = sentKey(headers) ?? query.get('api_key') ?? '';
-    const principal = principalOf(this.#options.internals.service.worlds, key);
-    return nameClient(socket.remoteAddress, principal, isControlPath(path) ? 'control' : 'http');
+  #nameClient(request: ApiRequest, { socket }: IncomingMessage): readonly string[] {
+    const principal = principalOf(this.#options.internals.service.worlds, keyOf(request) ?? '');
+    return nameClient(socket.remoteAddress, principal, isControlPath(request.path) ? 'control' : 'http');
   }
 
   #guardHost(headers: IncomingHttpHeaders): void {
@@ -266,6 +275,11 @@ async function serveInspector(request: ApiRequest): Promise<ApiResult> {
 /** Returns whether a path is in a folder. Ignores case, so that no other spelling of a path can bypass a guard. */
 function isInside(path: string, folder: string): boolean {
   return `${path}/`.toLowerCase().startsWith(`${folder}/`);
+}
+
+/** Returns the key that came with a request. Only an event stream may have it in its query. */
+function keyOf({ headers, query }: ApiRequest): string | undefined {
+  return sentKey(headers) ?? query.get('api_key') ?? undefined;
 }
 
 /** Returns whether a path is routed to the control plane. Case matters: `/__MOCK` is guarded, but is not routed. */

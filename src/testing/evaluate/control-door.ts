@@ -3,8 +3,8 @@ import { RealDate } from '../../basics/real-timers.ts';
 import { ApiError } from '../../contract/errors.ts';
 import { CONTROL_CALLS, type ControlCallId } from '../../control/table/calls.ts';
 import { CONTROL_PATH } from '../../control/table/control-path.ts';
-import type { Mailbox } from '../../mailbox/without-msw.ts';
 import type { ControlGuest } from '../../server/http/app.ts';
+import type { Principal } from '../../service/access/principal.ts';
 
 /** The control calls that change nothing of what a scenario says or what the agent is judged by. */
 const HARMLESS: ReadonlySet<ControlCallId> = new Set([
@@ -43,6 +43,10 @@ export class ControlDoor implements ControlGuest {
   /** The token of the agent; undefined if it may not control the emulator. */
   readonly token: string | undefined;
   readonly #listeners = new Set<ControlListener>();
+  /** The keys that each running trial has used or got, by the id of its tenant. */
+  readonly #keysByWorld = new Map<string, Set<string>>();
+  /** The keys of trials that have ended. */
+  readonly #endedKeys = new Set<string>();
   readonly #unowned: { readonly text: string; readonly atMs: number }[] = [];
 
   constructor(mayControl: boolean) {
@@ -67,13 +71,29 @@ export class ControlDoor implements ControlGuest {
     if (sentence) throw new ApiError('CONFLICT', 'A trial is running, so this call is not possible.');
   }
 
-  /** Follows the requests with which no key of a tenant came, so that no trial owns them, until the emulator is closed. */
-  async follow(mailbox: Pick<Mailbox, 'feed'>): Promise<void> {
-    for await (const event of mailbox.feed()) {
-      if (event.kind === 'gap') this.#unowned.push({ text: 'what the journal has dropped', atMs: RealDate.now() });
-      if (event.kind !== 'request' || event.request.principal !== null || event.request.protocol !== 'http') continue;
-      const { method, path, status } = event.request;
-      this.#unowned.push({ text: `${method} ${path} → ${status}`, atMs: RealDate.now() });
+  /** Tells the door of a trial in a sandbox, with the keys that it begins with. Returns a function that ends the trial. */
+  addTrial(worldId: string, keys: readonly string[]): () => void {
+    const ofTrial = new Set(keys);
+    this.#keysByWorld.set(worldId, ofTrial);
+    return () => {
+      this.#keysByWorld.delete(worldId);
+      for (const key of ofTrial) this.#endedKeys.add(key);
+    };
+  }
+
+  /**
+   * Keeps a request with which no valid key came: nobody knows which agent has sent it. An agent that is late has a key
+   * of a trial that has ended, which no other agent can know.
+   */
+  onRequest(
+    { method, path }: { readonly method: string; readonly path: string },
+    key: string | undefined,
+    principal: Principal | undefined,
+  ): void {
+    if (key !== undefined && principal) {
+      if (principal.world) this.#keysByWorld.get(principal.world.id)?.add(key);
+    } else if (key === undefined || !this.#endedKeys.has(key)) {
+      this.#unowned.push({ text: `${method} ${path}`, atMs: RealDate.now() });
       if (this.#unowned.length > MAX_UNOWNED) this.#unowned.shift();
     }
   }

@@ -63,9 +63,11 @@ export class Emulators implements AsyncDisposable {
     const started = this.#byBehaviours.get(key) ?? this.#start(scenario.behaviours);
     this.#byBehaviours.set(key, started);
     const scope = scopeOfSandbox(await started, seed);
+    const endTrial = scope.door.addTrial(scope.ids.tenant, textsIn(scope.keys));
     try {
       return await use(scope);
     } finally {
+      endTrial();
       (scope.mailbox as { close?(): void }).close?.();
     }
   }
@@ -133,7 +135,6 @@ export class Emulators implements AsyncDisposable {
       fixtures: (await createTrialFixture(fixtures, behaviours, !keepsSecrets)) as never,
     };
     const server = (await startWithGuest(options, door)) as unknown as AnyServer;
-    door.follow(server.mailbox as never).catch(() => undefined);
     const written = server.mailbox.snapshot().tenants[0]?.domains[0]?.domain ?? '';
     return { server, written, door, [Symbol.asyncDispose]: () => server.close() };
   }
@@ -154,6 +155,12 @@ function scopeOfSandbox({ server, written, door }: Started, seed: number): Trial
     sandbox: sandbox.id,
     door,
   };
+}
+
+/** Returns all texts of an object and of the objects in it. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 function portsOf({ smtp, imap }: AnyServer): TrialScope['ports'] {
