@@ -52,7 +52,7 @@ const PARTS: ReadonlySet<string> = new Set([
 
 /** The files whose errors are reasons, which complete a sentence that begins with what was not compared. */
 const isOfReasons = (file: string) =>
-  /^src\/cli\/commands\/verify\/(?:targets|verify-session|observe-.*|.*experiments)\.ts$/.test(file);
+  /^src\/cli\/commands\/verify\/(?:recording|targets|verify-session|observe-.*|.*experiments)\.ts$/.test(file);
 
 const REFUSALS = collectRefusals(program).filter(({ file, message }) => !PARTS.has(message) && !isOfReasons(file));
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { describeValue } from '../../basics/check-options.ts';
 import { lazy } from '../../basics/lazy-schema.ts';
-import { parseOrRefuse } from '../../contract/errors.ts';
+import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import type { EntryKind } from '../../world/journal/entry.ts';
 import type { ControlScope } from '../control-scope.ts';
 import { type TraceOptions, traceOptions, writeTrace } from '../trace.ts';
@@ -78,6 +79,8 @@ export interface JournalControls {
    * Returns a text in which secrets are masked as in a trace: the keys, the passwords and the webhook secrets of the
    * mailbox in every usual encoding, and what has the form of a secret. Use it for what a report of your own shows.
    *
+   * @throws {ApiError} VALIDATION_ERROR if it is not a text.
+   *
    * @example
    * console.log(mailbox.mask(agent.output));
    */
@@ -135,7 +138,10 @@ export function createJournalControls(scope: ControlScope): JournalControls {
     journalLosses: () => readLosses(journals, worlds),
     explain: (mail) => tellStory(scope, parseOrRefuse('The mail', mailOrId(), mail)),
     trace: (options = {}) => writeTrace(scope, parseOrRefuse('The input of trace', traceOptions(), options)),
-    mask: (text) => worlds.whole.mask.text(text),
+    mask(text) {
+      if (typeof text === 'string') return worlds.whole.mask.text(text);
+      throw new ApiError('VALIDATION_ERROR', `The text to mask must be a text, not ${describeValue(text)}.`);
+    },
     openCalls: () => ({
       requests: service.openCalls.count(worlds.owners()),
       deliveries: worlds.all().reduce((sum, { clock }) => sum + clock.runningWork, 0),

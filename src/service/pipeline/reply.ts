@@ -34,23 +34,32 @@ export class JsonBody {
   readonly value: unknown;
   /** Whether nobody else has the texts of the value any more, so that they are in memory for this body only. */
   readonly isAlone: () => boolean;
+  /** The beginning that `textIfShort` has written, and the pieces after it. */
+  #begun: { readonly text: string; readonly rest: Generator<string, void> } | undefined;
 
   constructor(value: unknown, isAlone: () => boolean = () => false) {
     this.value = value;
     this.isAlone = isAlone;
   }
 
-  /** Writes the body once more, from its beginning. */
-  pieces(): Generator<string, void> {
-    return toJsonPieces(this.value);
+  /** Writes the body from its beginning. What `textIfShort` has written is not written again. */
+  *pieces(): Generator<string, void> {
+    const begun = this.#begun;
+    this.#begun = undefined;
+    if (begun) yield begun.text;
+    yield* begun?.rest ?? toJsonPieces(this.value);
   }
 
   /** Returns the text of the body, unless it is very large. */
   *textIfShort(): Work<string | undefined> {
+    const rest = toJsonPieces(this.value);
     let text = '';
-    for (const piece of this.pieces()) {
-      text += piece;
-      if (text.length > MAX_TEXT_LENGTH) return undefined;
+    for (let piece = rest.next(); !piece.done; piece = rest.next()) {
+      text += piece.value;
+      if (text.length > MAX_TEXT_LENGTH) {
+        this.#begun = { text, rest };
+        return undefined;
+      }
       yield;
     }
     return text;

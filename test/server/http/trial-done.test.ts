@@ -30,14 +30,14 @@ test('openCalls counts the requests without a reply, and those by MCP, of their 
   await using server = await startServer({ port: 0 });
   const { mailbox, url } = server;
   const [sandbox, other] = [mailbox.createSandbox(), mailbox.createSandbox()];
-  sandbox.addFault('slow', { latency: { ms: 400 }, times: 2 });
+  sandbox.addFault('slow', { latency: { ms: 3_000 }, times: 2 });
   const headers = { 'X-API-Key': sandbox.keys.inboxes.helpdesk, 'Content-Type': 'application/json' };
   const rest = fetch(`${url}/v1/inboxes/${sandbox.ids.inboxes.helpdesk}/messages`, { headers });
   const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'listMessages', arguments: {} } };
   const mcp = fetch(`${url}/mcp`, { method: 'POST', headers, body: JSON.stringify(call) });
   // A tool makes a request, so its message and the request count.
-  await vi.waitFor(() => expect(sandbox.openCalls().requests).toBe(3));
+  await vi.waitFor(() => expect(sandbox.openCalls().requests).toBe(3), { timeout: 30_000 });
   expect([mailbox.openCalls().requests, other.openCalls().requests]).toEqual([3, 0]);
   await Promise.all([rest, mcp]);
-  await vi.waitFor(() => expect(sandbox.openCalls()).toEqual({ requests: 0, deliveries: 0 }));
+  await vi.waitFor(() => expect(sandbox.openCalls()).toEqual({ requests: 0, deliveries: 0 }), { timeout: 30_000 });
 });
