@@ -1,3 +1,5 @@
+import { NumberFilter } from './number-filter.ts';
+
 /** Shorter secrets are not looked for by their value, because they are parts of ordinary words. */
 export const MIN_SECRET_LENGTH = 6;
 
@@ -16,16 +18,23 @@ export interface FoundSecret {
  * The secrets that a mailbox knows: keys, passwords, webhook secrets, and the credentials in URLs of webhooks. It also
  * remembers those that were removed, at least the latest 10,000, because a journal can still show them.
  *
- * `find` takes time in proportion to the text, for any number of secrets: it computes a hash of the six characters at
- * each place from the hash of the place before (Rabin–Karp), and looks up the secrets that begin so.
+ * A search takes time in proportion to the text, for any number of secrets: only where a filter says that a secret may
+ * begin, the secrets are looked up by their first characters.
  */
 export class KnownSecrets {
   /** How many rows have a secret; 0 for a former one. */
   readonly #uses = new Map<string, number>();
   /** The forms of secrets that nothing uses any more, the oldest first. */
   readonly #former = new Set<string>();
-  /** The secrets by the hash of their first characters: one, or several. */
-  readonly #byStart = new Map<number, string | SecretGroup>();
+  /** The secrets by their first characters: one, or several. */
+  readonly #byStart = new Map<string, string | SecretGroup>();
+  /** The first four characters of each secret, as one number with a byte for each. */
+  readonly starts = new NumberFilter();
+  /** The start of each secret in base64, as five digits. */
+  readonly base64Starts = new NumberFilter();
+
+  /** How often a form was added or forgotten, so that others know when what they remember is out of date. */
+  version = 0;
 
   /** Adds a secret, in each form in which a text can contain it. Add it once for each row that has it. */
   add(secret: string): void {
@@ -58,16 +67,16 @@ export class KnownSecrets {
    */
   find(text: string): FoundSecret[] {
     const found: FoundSecret[] = [];
+    const { starts } = this;
     if (this.#byStart.size === 0) return found;
-    let hash = 0;
+    let latest = 0;
     let searchedTo = 0;
-    for (let end = 1; end <= text.length; end += 1) {
-      hash = Math.imul(hash, BASE) + text.charCodeAt(end - 1);
-      const start = end - MIN_SECRET_LENGTH;
-      if (start > 0) hash -= Math.imul(text.charCodeAt(start - 1), BASE_OF_LEAVING);
-      hash |= 0;
+    for (let index = 0; index < text.length; index += 1) {
+      latest = (latest << 8) | (text.charCodeAt(index) & 0xff);
+      if (!starts.mayHave(latest)) continue;
+      const start = index - 3;
       if (start < searchedTo) continue;
-      const known = this.#byStart.get(hash);
+      const known = this.#byStart.get(text.slice(start, start + MIN_SECRET_LENGTH));
       if (known === undefined) continue;
       const length = typeof known === 'string' ? lengthOfMatch(text, start, known) : known.lengthOfMatch(text, start);
       if (length === 0 || isPartOfWord(text, start, length)) continue;
@@ -80,34 +89,60 @@ export class KnownSecrets {
   /** Returns whether `find` could find a secret in a text with a character for each of these bytes. */
   mayBeIn(bytes: Uint8Array): boolean {
     if (this.#byStart.size === 0) return false;
-    let hash = 0;
-    for (let end = 1; end <= bytes.length; end += 1) {
-      hash = Math.imul(hash, BASE) + (bytes[end - 1] ?? 0);
-      const start = end - MIN_SECRET_LENGTH;
-      if (start > 0) hash -= Math.imul(bytes[start - 1] ?? 0, BASE_OF_LEAVING);
-      hash |= 0;
-      if (start >= 0 && this.#byStart.has(hash)) return true;
+    let latest = 0;
+    for (let index = 0; index < bytes.length; index += 1) {
+      latest = (latest << 8) | (bytes[index] ?? 0);
+      if (!this.starts.mayHave(latest) || index < 3) continue;
+      if (this.#byStart.has(toByteText(bytes.subarray(index - 3, index - 3 + MIN_SECRET_LENGTH)))) return true;
     }
     return false;
   }
 
   #index(form: string): void {
-    const hash = hashOfStart(form);
-    const known = this.#byStart.get(hash);
-    if (known === undefined) this.#byStart.set(hash, form);
-    else if (typeof known === 'string') this.#byStart.set(hash, new SecretGroup().add(known).add(form));
+    this.version += 1;
+    const start = form.slice(0, MIN_SECRET_LENGTH);
+    const known = this.#byStart.get(start);
+    if (known === undefined) {
+      this.#byStart.set(start, form);
+      this.starts.add(toNumber(start.slice(0, 4)));
+      for (const digits of base64DigitsOf(start)) this.base64Starts.add(digits);
+    } else if (typeof known === 'string') this.#byStart.set(start, new SecretGroup().add(known).add(form));
     else known.add(form);
   }
 
   #unindex(form: string): void {
-    const hash = hashOfStart(form);
-    const known = this.#byStart.get(hash);
-    if (known === form) this.#byStart.delete(hash);
-    else if (known instanceof SecretGroup && known.remove(form) === 0) this.#byStart.delete(hash);
+    this.version += 1;
+    const start = form.slice(0, MIN_SECRET_LENGTH);
+    const known = this.#byStart.get(start);
+    const isLast = known === form || (known instanceof SecretGroup && known.remove(form) === 0);
+    if (!isLast) return;
+    this.#byStart.delete(start);
+    this.starts.remove(toNumber(start.slice(0, 4)));
+    for (const digits of base64DigitsOf(start)) this.base64Starts.remove(digits);
   }
 }
 
-/** Secrets whose first characters have the same hash, such as the keys of one tenant. They are found by their length. */
+/** Returns four characters as one number, as `find` compares them. Characters with the same last byte are the same. */
+function toNumber(characters: string): number {
+  let number = 0;
+  for (let index = 0; index < characters.length; index += 1)
+    number = (number << 8) | (characters.charCodeAt(index) & 0xff);
+  return number;
+}
+
+/**
+ * Returns five digits of base64 that are in each text in base64 that has these six characters: one number for each place
+ * in a group of three bytes where they can begin. The first digit then encodes the bytes from the bit 0, 4 or 2 on.
+ */
+function base64DigitsOf(start: string): number[] {
+  const codes = Array.from({ length: MIN_SECRET_LENGTH }, (_, index) => start.charCodeAt(index));
+  // A text of bytes has no other characters.
+  if (codes.some((code) => code > 0xff)) return [];
+  const bits = codes.map((code) => code.toString(2).padStart(8, '0')).join('');
+  return [0, 4, 2].map((first) => Number.parseInt(bits.slice(first, first + 30), 2));
+}
+
+/** Secrets with the same first characters, such as the keys of one tenant. They are found by their length. */
 class SecretGroup {
   readonly #byLength = new Map<number, Set<string>>();
 
@@ -155,17 +190,6 @@ const MAX_WORD_LENGTH = 9;
 function isPartOfWord(text: string, start: number, length: number): boolean {
   if (length > MAX_WORD_LENGTH) return false;
   return /[a-z0-9]/i.test(text.charAt(start - 1)) || /[a-z0-9]/i.test(text.charAt(start + length));
-}
-
-/** The base of the hash, and the weight of the character that leaves the window: its power. */
-const BASE = 0x01000193;
-const BASE_OF_LEAVING = Array.from({ length: MIN_SECRET_LENGTH }).reduce<number>((power) => Math.imul(power, BASE), 1);
-
-function hashOfStart(secret: string): number {
-  let hash = 0;
-  for (let index = 0; index < MIN_SECRET_LENGTH; index += 1)
-    hash = (Math.imul(hash, BASE) + secret.charCodeAt(index)) | 0;
-  return hash;
 }
 
 /**

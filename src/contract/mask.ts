@@ -1,4 +1,4 @@
-import { type KnownSecrets, MIN_SECRET_LENGTH } from './known-secrets.ts';
+import { KnownSecrets, MIN_SECRET_LENGTH } from './known-secrets.ts';
 import { decodeOnce, type Range, type Reading, readAsItIs } from './readings.ts';
 import { findSecretForms, isMasked, isSecretField, isSecretName } from './secret-forms.ts';
 
@@ -24,14 +24,34 @@ const MAX_READINGS = 100;
 /** The length that a short text may have for the limit above. */
 const SHORT_LENGTH = 1000;
 
+/** How many texts up to which length a mask remembers. */
+const MAX_REMEMBERED = 4000;
+const MAX_REMEMBERED_LENGTH = 120;
+
 const HIDDEN = '(hidden)';
 
 /** A value that consists of one API key, with or without the scheme of `Authorization`. */
 const ONLY_A_KEY = /^(?:bearer +)?(?:sa|tk|wk|ak)_[\w-]{10,}$/i;
 
 /** Creates a mask that hides what has the form of a secret and, if they are given, the secrets that a mailbox knows. */
-export function createMask(known?: KnownSecrets): Mask {
-  const text = (given: string): string => replaceAllSecrets(given, known);
+export function createMask(known = new KnownSecrets()): Mask {
+  /** What is shown instead of short texts. Ids, paths and the names of fields are in many entries of a journal. */
+  const remembered = new Map<string, string>();
+  let version = known.version;
+
+  function text(given: string): string {
+    if (given.length < MIN_SECRET_LENGTH) return given;
+    if (given.length > MAX_REMEMBERED_LENGTH) return replaceAllSecrets(given, known);
+    if (version !== known.version || remembered.size >= MAX_REMEMBERED) remembered.clear();
+    version = known.version;
+    let shown = remembered.get(given);
+    if (shown === undefined) {
+      shown = replaceAllSecrets(given, known);
+      remembered.set(given, shown);
+    }
+    return shown;
+  }
+
   const named = (name: string, value: string): string =>
     isSecretName(name) && !ONLY_A_KEY.test(value) ? HIDDEN : text(value);
 
@@ -55,23 +75,21 @@ interface Secret extends Range {
   readonly shown: string | undefined;
 }
 
-function replaceAllSecrets(text: string, known: KnownSecrets | undefined): string {
-  if (text.length < MIN_SECRET_LENGTH) return text;
+function replaceAllSecrets(text: string, known: KnownSecrets): string {
   const secrets: Secret[] = [];
-  const mayHaveValue = (bytes: Uint8Array) => known?.mayBeIn(bytes) ?? false;
   let left = MAX_READINGS * Math.max(text.length, SHORT_LENGTH);
   let readings: Iterable<Reading> = [readAsItIs(text)];
   for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
     const next: Reading[] = [];
     for (const reading of readings) {
-      const values = reading.searchedFor === 'forms' ? [] : (known?.find(reading.text) ?? []);
+      const values = reading.searchedFor === 'forms' ? [] : known.find(reading.text);
       const forms = reading.searchedFor === 'values' ? [] : findSecretForms(reading.text);
       for (const { start, end } of [...values, ...forms]) {
         const shown = reading.isBase64 ? undefined : shorten(reading.text.slice(start, end));
         secrets.push({ ...reading.locate(start, end), shown });
       }
       if (depth === MAX_DEPTH) continue;
-      for (const decoded of decodeOnce(reading, mayHaveValue)) {
+      for (const decoded of decodeOnce(reading, known)) {
         left -= decoded.text.length;
         if (left < 0) return HIDDEN;
         next.push(decoded);

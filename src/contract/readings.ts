@@ -1,4 +1,4 @@
-import { decodeBase64Text, toByteText } from './known-secrets.ts';
+import { decodeBase64Text, type KnownSecrets, toByteText } from './known-secrets.ts';
 
 /** A part of a text, from the index of its first character to the index after its last. */
 export interface Range {
@@ -17,8 +17,13 @@ export interface Reading {
   readonly depth: number;
   /** Whether the shown text itself has this as base64, without another encoding around. */
   readonly isBase64: boolean;
+  /**
+   * The parts of the text that are new, in order. What has none of them was searched before for runs of base64, in the
+   * text that this one was decoded from.
+   */
+  readonly changes: readonly Range[];
   /** The texts that were read from the same part of the shown text. A text that is read twice is searched once. */
-  readonly seen: Set<string>;
+  readonly seen: string[];
   /** Returns the part of the shown text that encodes a part of this text. */
   locate(start: number, end: number): Range;
 }
@@ -26,28 +31,40 @@ export interface Reading {
 /** Returns the reading of a shown text in which nothing is decoded. */
 export function readAsItIs(text: string): Reading {
   const locate = (start: number, end: number) => ({ start, end });
-  return { text, searchedFor: 'all', depth: 0, isBase64: false, seen: new Set([text]), locate };
+  return { text, searchedFor: 'all', depth: 0, isBase64: false, changes: wholeOf(text), seen: [text], locate };
+}
+
+function wholeOf(text: string): readonly Range[] {
+  return [{ start: 0, end: text.length }];
 }
 
 /**
- * Returns the readings that undo one encoding more. Bytes are read only if they have some printable text, or if
- * `mayHaveValue` says that a known value may be in them.
+ * Returns the readings that undo one encoding more. Bytes are read only if they have some printable text, or may have a
+ * known secret.
  */
-export function* decodeOnce(reading: Reading, mayHaveValue: (bytes: Uint8Array) => boolean): Generator<Reading> {
+export function* decodeOnce(reading: Reading, known: KnownSecrets): Generator<Reading> {
   if (reading.searchedFor === 'values') return;
   for (const decode of DECODERS) {
     const decoded = decode(reading.text);
-    if (!decoded || reading.seen.has(decoded.text)) continue;
-    reading.seen.add(decoded.text);
+    if (!decoded || reading.seen.includes(decoded.text)) continue;
+    reading.seen.push(decoded.text);
     const locate = composeLocate(decoded, reading);
-    yield { ...reading, text: decoded.text, searchedFor: 'all', depth: reading.depth + 1, locate };
+    yield {
+      ...reading,
+      text: decoded.text,
+      searchedFor: 'all',
+      depth: reading.depth + 1,
+      changes: decoded.changes,
+      locate,
+    };
   }
-  yield* decodeRuns(reading, mayHaveValue);
+  yield* decodeRuns(reading, known);
 }
 
 /** A decoded text, and where its characters were before. */
 interface Decoded {
   readonly text: string;
+  readonly changes: readonly Range[];
   locate(start: number, end: number): Range;
 }
 
@@ -176,6 +193,7 @@ function replaceAll(
   parts.push(text.slice(copied));
   return {
     text: parts.join(''),
+    changes: starts.map((start, index) => ({ start, end: ends[index] ?? start })),
     locate(start, end) {
       const first = findLast(starts, start);
       const last = findLast(starts, end - 1);
@@ -200,42 +218,133 @@ function findLast(ascending: readonly number[], limit: number): number {
   return low - 1;
 }
 
-/** Characters of base64, of both alphabets, or of hexadecimal digits. Fewer cannot encode a secret. */
+/** Digits of base64, in both alphabets, or of hexadecimal numbers. Fewer cannot encode a secret. */
 const MIN_RUN_LENGTH = 8;
 const RUN = /[\w+/-]{8,}/g;
 
-/** The next line of the same run. */
-const NEXT_LINE = /\r?\n[ \t]?([\w+/-]+)/y;
+/** A run of such digits, which may have several lines. */
+interface Run {
+  /** Its digits. */
+  readonly text: string;
+  /** Where each line begins in these, and in the text. */
+  readonly lineStarts: readonly number[];
+  readonly places: readonly number[];
+  /** The bit n is 1 if the run without its first n digits may be base64. */
+  readonly base64: number;
+  readonly mayBeHex: boolean;
+}
 
-/** An id, which is no base64, so that the usual text of a journal needs little time. */
-const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/;
+/** An id, which encodes nothing, so that the usual text of a journal needs little time. */
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}[^\r\n]?$/;
+const UUID_LENGTH = 36;
 
-/** Yields what the runs of base64 and of hexadecimal digits in a reading encode. A run of base64 may have several lines. */
-function* decodeRuns(reading: Reading, mayHaveValue: (bytes: Uint8Array) => boolean): Generator<Reading> {
-  const { text, depth } = reading;
-  RUN.lastIndex = 0;
+/** The line break before the next line of a run. The lines after the first are indented in the same way. */
+const LINE_BREAK = /\r?\n([ \t]?)(?=[\w+/-])/y;
+
+/** Finds the runs that have a changed part of a text, or touch one, and may encode something. */
+function findRuns({ text, changes }: Reading, known: KnownSecrets): Run[] {
+  const runs: Run[] = [];
+  /** The next run, if it was found already: before it, there is none. */
+  let next = -1;
+  let endOfLine = 0;
   let searchedTo = 0;
-  for (const match of text.matchAll(RUN)) {
-    if (match.index < searchedTo) continue;
-    const lines = [match[0]];
-    /** Where each line begins in the run, and in the text. */
-    const lineStarts = [0];
-    const places = [match.index];
-    let length = match[0].length;
-    searchedTo = match.index + length;
+  for (const { start, end } of changes) {
+    if (end < searchedTo) continue;
+    let from = start <= next ? next : startOfRun(text, start, Math.max(searchedTo, next));
     for (;;) {
-      NEXT_LINE.lastIndex = searchedTo;
-      const next = NEXT_LINE.exec(text);
-      const line = next?.[1];
-      if (!next || line === undefined) break;
-      searchedTo = next.index + next[0].length;
-      lines.push(line);
-      lineStarts.push(length);
-      places.push(searchedTo - line.length);
-      length += line.length;
+      if (next < from) {
+        RUN.lastIndex = from;
+        if (!RUN.test(text)) return runs;
+        // To look back takes less time than to create a match for each word.
+        endOfLine = RUN.lastIndex;
+        next = endOfLine - MIN_RUN_LENGTH;
+        while (next > from && digitAt(text, next - 1) !== 0) next -= 1;
+      }
+      if (next > end) break;
+      const isUuid = endOfLine - next === UUID_LENGTH && UUID.test(text.slice(next, endOfLine + 1));
+      searchedTo = isUuid ? endOfLine : readRun(text, next, known, runs);
+      from = searchedTo;
     }
-    const run = lines.join('');
-    if (run.length === 36 && UUID.test(run)) continue;
+  }
+  return runs;
+}
+
+/** Returns where a run begins that has the character before an index, or a line break there; at least `least`. */
+function startOfRun(text: string, index: number, least: number): number {
+  let start = index;
+  for (;;) {
+    while (start > least && digitAt(text, start - 1) !== 0) start -= 1;
+    let before = start - 1;
+    if (text[before] === ' ' || text[before] === '\t') before -= 1;
+    if (text[before] !== '\n') return Math.max(start, least);
+    before -= text[before - 1] === '\r' ? 2 : 1;
+    if (before < least || digitAt(text, before) === 0) return Math.max(start, least);
+    start = before;
+  }
+}
+
+/**
+ * Reads the run that begins at an index, adds it to a list if it may encode printable text or a known secret, and returns
+ * where it ends. Most words and ids cannot: in base64, printable text has two whole groups of four digits that encode
+ * printable characters only, and a known secret has its start.
+ */
+function readRun(text: string, start: number, known: KnownSecrets, runs: Run[]): number {
+  const { starts, base64Starts } = known;
+  /** Where each line after the first begins in the run, and in the text. */
+  let lines: { lineStart: number; place: number }[] | undefined;
+  let index = start;
+  let indentation: string | undefined;
+  let length = 0;
+  let base64 = 0;
+  let mayBeHex = false;
+  /** The five latest digits of base64, and the eight latest hexadecimal ones, as one number. */
+  let latest = 0;
+  let latestHex = 0;
+  /** The bit n is 1 if the latest n + 1 digits can be the first ones of two groups, or of eight bytes, that are printable. */
+  let printable = 0;
+  let printableHex = 0;
+  for (;;) {
+    for (let digit = digitAt(text, index); digit !== 0; digit = digitAt(text, index)) {
+      index += 1;
+      length += 1;
+      latest = ((latest << 6) | (digit & 0x3f)) & 0x3fffffff;
+      printable = ((printable << 1) | 1) & (digit >> 8);
+      if (printable >= 0x80) base64 |= 1 << (length & 3);
+      if (base64Starts.mayHave(latest)) base64 = 0xf;
+      if ((digit & IS_HEX) === 0) {
+        latestHex = 0;
+        printableHex = 0;
+        continue;
+      }
+      const hex = hexValueOf(digit);
+      latestHex = (latestHex << 4) | hex;
+      printableHex = ((printableHex << 1) | 1) & (hex === 0 || (hex >= 2 && hex < 8) ? 0xffff : 0xaaaa);
+      if (printableHex >= 0x8000 || starts.mayHave(latestHex)) mayBeHex = true;
+    }
+    const code = text.charCodeAt(index);
+    if (code !== 10 && code !== 13) break;
+    LINE_BREAK.lastIndex = index;
+    const [lineBreak, indent] = LINE_BREAK.exec(text) ?? [];
+    if (lineBreak === undefined || (indentation ?? indent) !== indent) break;
+    indentation = indent;
+    index += lineBreak.length;
+    lines ??= [];
+    lines.push({ lineStart: length, place: index });
+  }
+  if (base64 === 0 && !mayBeHex) return index;
+  const lineStarts = [0, ...(lines ?? []).map(({ lineStart }) => lineStart)];
+  const places = [start, ...(lines ?? []).map(({ place }) => place)];
+  const parts = places.map((place, line) =>
+    text.slice(place, place + (lineStarts[line + 1] ?? length) - (lineStarts[line] ?? 0)),
+  );
+  runs.push({ text: parts.join(''), lineStarts, places, base64, mayBeHex });
+  return index;
+}
+
+/** Yields what the runs of base64 and of hexadecimal digits in a reading encode. */
+function* decodeRuns(reading: Reading, known: KnownSecrets): Generator<Reading> {
+  const { depth } = reading;
+  for (const { text: run, lineStarts, places, base64, mayBeHex } of findRuns(reading, known)) {
     const placeOf = (index: number) => {
       const line = findLast(lineStarts, index);
       return (places[line] ?? 0) + index - (lineStarts[line] ?? 0);
@@ -244,36 +353,57 @@ function* decodeRuns(reading: Reading, mayHaveValue: (bytes: Uint8Array) => bool
 
     // The base64 of a secret may begin anywhere in the run, so there are four ways to divide it into groups.
     for (let skipped = 0; skipped < 4 && run.length - skipped >= MIN_RUN_LENGTH; skipped += 1) {
-      const bytes = decodeGroups(run, skipped);
-      if (!hasText(bytes) && !mayHaveValue(bytes)) continue;
+      if ((base64 & (1 << skipped)) === 0) continue;
       const locate = (start: number, end: number) => {
         const endOfGroups = skipped + Math.ceil(end / 3) * 4;
         return locateIn(skipped + Math.floor(start / 3) * 4, Math.min(endOfGroups, run.length));
       };
-      yield* readBytes(bytes, { depth: depth + 1, isBase64: depth === 0, locate });
+      yield* readBytes(decodeGroups(run, skipped), known, { depth: depth + 1, isBase64: depth === 0, locate });
     }
-    for (const { 0: digits, index } of run.matchAll(/[0-9a-f]{12,}/gi)) {
+    for (const { 0: digits, index } of mayBeHex ? run.matchAll(/[0-9a-f]{12,}/gi) : []) {
       for (const skipped of [0, 1]) {
-        const bytes = decodeHex(digits, skipped);
-        if (!hasText(bytes) && !mayHaveValue(bytes)) continue;
         const first = index + skipped;
         const locate = (start: number, end: number) => locateIn(first + start * 2, first + end * 2);
-        yield* readBytes(bytes, { depth: depth + 1, isBase64: false, locate });
+        yield* readBytes(decodeHex(digits, skipped), known, { depth: depth + 1, isBase64: false, locate });
       }
     }
   }
 }
 
-/** The value of each character of base64, in both alphabets, by its code. */
-const BASE64_VALUES = createBase64Values();
+/** Returns what is known of a digit; 0 if the text has none at this index. */
+function digitAt(text: string, index: number): number {
+  if (index >= text.length) return 0;
+  const code = text.charCodeAt(index);
+  return code < 128 ? (DIGITS[code] ?? 0) : 0;
+}
 
-function createBase64Values(): Uint8Array {
-  const values = new Uint8Array(128);
-  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-  for (let value = 0; value < alphabet.length; value += 1) values[alphabet.charCodeAt(value)] = value;
-  values['-'.charCodeAt(0)] = 62;
-  values['_'.charCodeAt(0)] = 63;
-  return values;
+const IS_DIGIT = 0x40;
+const IS_HEX = 0x80;
+
+/**
+ * What is known of each digit of base64, in both alphabets, by its code: in the lowest six bits its value, then whether
+ * it is a digit, also of hexadecimal numbers, and from the ninth bit on at which places of two groups it can be if these
+ * encode printable characters.
+ */
+const DIGITS = createDigits();
+
+function createDigits(): Uint16Array {
+  const printable = Array.from({ length: 0x80 }, (_, byte) => byte).filter(isPrintable);
+  const atPlace = [
+    (value: number) => printable.some((byte) => byte >> 2 === value),
+    (value: number) => printable.some((byte) => byte >> 4 === (value & 0xf)),
+    (value: number) => printable.some((byte) => (byte & 0xf) === value >> 2) && (value & 0x3) < 2,
+    () => true,
+  ];
+  const digits = new Uint16Array(128);
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_';
+  for (let index = 0; index < alphabet.length; index += 1) {
+    const value = index < 64 ? index : index - 2;
+    const places = atPlace.reduce((bits, mayBe, place) => (mayBe(value) ? bits | (0x11 << place) : bits), 0);
+    const isHex = /[0-9a-f]/i.test(alphabet.charAt(index));
+    digits[alphabet.charCodeAt(index)] = (places << 8) | (isHex ? IS_HEX : 0) | IS_DIGIT | value;
+  }
+  return digits;
 }
 
 /** Decodes a run of base64 from one of its characters on. `atob` takes much longer, and knows one alphabet only. */
@@ -283,7 +413,7 @@ function decodeGroups(run: string, skipped: number): Uint8Array {
   let bitCount = 0;
   let length = 0;
   for (let index = skipped; index < run.length; index += 1) {
-    bits = ((bits << 6) | (BASE64_VALUES[run.charCodeAt(index)] ?? 0)) & 0xffff;
+    bits = ((bits << 6) | (digitAt(run, index) & 0x3f)) & 0xffff;
     bitCount += 6;
     if (bitCount < 8) continue;
     bitCount -= 8;
@@ -296,36 +426,56 @@ function decodeGroups(run: string, skipped: number): Uint8Array {
 function decodeHex(digits: string, skipped: number): Uint8Array {
   const bytes = new Uint8Array((digits.length - skipped) >> 1);
   for (let index = 0; index < bytes.length; index += 1) {
-    const start = skipped + 2 * index;
-    bytes[index] = Number.parseInt(digits.slice(start, start + 2), 16);
+    const first = skipped + 2 * index;
+    bytes[index] = (hexValueOf(digitAt(digits, first)) << 4) | hexValueOf(digitAt(digits, first + 1));
   }
   return bytes;
+}
+
+/** Returns the value of a hexadecimal digit, from its value in base64, where capitals are first and decimals last. */
+function hexValueOf(digit: number): number {
+  const value = digit & 0x3f;
+  if (value >= 52) return value - 52;
+  return value >= 26 ? value - 16 : value + 10;
 }
 
 /** The shortest printable text in bytes that is searched for forms of secrets and for further encodings. */
 const MIN_PRINTABLE = 8;
 
-/** Returns whether bytes have so much printable text at one place. */
-function hasText(bytes: Uint8Array): boolean {
-  let printable = 0;
-  for (const byte of bytes) {
-    printable = (byte >= 0x20 && byte < 0x7f) || byte === 9 || byte === 10 || byte === 13 ? printable + 1 : 0;
-    if (printable >= MIN_PRINTABLE) return true;
-  }
-  return false;
+function isPrintable(byte: number): boolean {
+  return (byte >= 0x20 && byte < 0x7f) || byte === 9 || byte === 10 || byte === 13;
 }
 
 /**
  * Yields the readings of bytes, which often are no text at all: known values can be anywhere in them; only their printable
  * parts can have the form of a secret, or be encoded further.
  */
-function* readBytes(bytes: Uint8Array, common: Pick<Reading, 'depth' | 'isBase64' | 'locate'>): Generator<Reading> {
-  const text = toByteText(bytes);
-  yield { ...common, text, searchedFor: 'values', seen: new Set() };
-  // A text in UTF-8 also has bytes that are not ASCII.
-  for (const { 0: printable, index } of text.matchAll(/[\t\r\n -~\x80-\xff]{8,}/g)) {
-    if (!/[\t\r\n -~]{8}/.test(printable)) continue;
-    const locate = (start: number, end: number) => common.locate(start + index, end + index);
-    yield { ...common, text: printable, searchedFor: 'forms', seen: new Set([printable]), locate };
+function* readBytes(
+  bytes: Uint8Array,
+  known: KnownSecrets,
+  common: Pick<Reading, 'depth' | 'isBase64' | 'locate'>,
+): Generator<Reading> {
+  if (known.mayBeIn(bytes)) yield { ...common, text: toByteText(bytes), searchedFor: 'values', changes: [], seen: [] };
+  let start = 0;
+  let printable = 0;
+  let hasText = false;
+  for (let index = 0; index <= bytes.length; index += 1) {
+    const byte = bytes[index] ?? 0;
+    if (isPrintable(byte)) {
+      printable += 1;
+      if (printable === MIN_PRINTABLE) hasText = true;
+      continue;
+    }
+    printable = 0;
+    // A text in UTF-8 also has bytes that are not ASCII.
+    if (byte >= 0x80) continue;
+    if (hasText) {
+      const first = start;
+      const text = toByteText(bytes.subarray(first, index));
+      const locate = (from: number, to: number) => common.locate(first + from, first + to);
+      yield { ...common, text, searchedFor: 'forms', changes: wholeOf(text), seen: [text], locate };
+    }
+    start = index + 1;
+    hasText = false;
   }
 }

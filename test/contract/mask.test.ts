@@ -51,6 +51,21 @@ test('a key that nobody knows is found by its form in every encoding', () => {
   }
 });
 
+test('a word after base64 in lines is no part of it, unless the lines are indented in the same way', () => {
+  const lines = (indentation: string) =>
+    btoa(`a line that is long, and tk_acme_of_somebody_${'z'.repeat(15)}`).replace(/.{20}/g, `$&\r\n${indentation}`);
+  expect(maskText(`see ${lines('')} The 2 keys`)).toMatch(/\r\n The 2 keys$/);
+  expect(isFound('tk_acme_of_somebody', maskText(`see ${lines(' ')}.`).replaceAll('\n ', '\n'))).toBe(false);
+});
+
+test('a text that was shown is masked as soon as it is known as a secret', () => {
+  const known = new KnownSecrets();
+  const mask = createMask(known);
+  expect(mask.text('Hk3x9-pw is new')).toBe('Hk3x9-pw is new');
+  known.add('Hk3x9-pw');
+  expect(mask.text('Hk3x9-pw is new')).toBe('… is new');
+});
+
 test('a secret that was removed is found, until many others were removed after it', () => {
   const known = new KnownSecrets();
   const mask = createMask(known);
