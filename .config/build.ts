@@ -12,7 +12,7 @@ type Part = 'package' | 'code' | 'inspector';
 /** How tsdown is told to make each part: the whole package, the package without its types, or only the inspector. */
 const PARTS: Record<Part, InlineConfig> = {
   package: {},
-  code: { dts: false },
+  code: { filter: ['code', 'inspector'] },
   inspector: { filter: 'inspector' },
 };
 
