@@ -32,7 +32,6 @@ const COMMON: UserConfig = {
   target: 'es2022',
   platform: 'node',
   fixedExtension: false,
-  clean: false,
   inputOptions: { resolve: { mainFields: ['module', 'main'], alias }, experimental: { attachDebugInfo: 'none' } },
   // ws looks for two packages that make it faster, if they are there.
   define: { 'process.env.WS_NO_BUFFER_UTIL': '1', 'process.env.WS_NO_UTF_8_VALIDATE': '1' },
@@ -80,12 +79,13 @@ function describe({ name, version, license, licenseText }: Dependency): string {
 }
 
 export default defineConfig([
-  { ...TYPES, entry: { ...others, vitest, playwright } },
-  { ...TYPES, entry: others, outExtensions: () => ({ dts: '.d.cts' }) },
+  { ...TYPES, clean: ['dist/*.d.ts'], entry: { ...others, vitest, playwright } },
+  { ...TYPES, clean: ['dist/*.d.cts'], entry: others, outExtensions: () => ({ dts: '.d.cts' }) },
   {
     ...COMMON,
     name: 'code',
     format: 'esm',
+    clean: ['dist/*.js'],
     // The main entry is for browsers, too, so no file of it may begin with an import of `node:module`.
     platform: 'neutral',
     entry: {
@@ -103,6 +103,7 @@ export default defineConfig([
     ...COMMON,
     name: 'code',
     format: 'cjs',
+    clean: ['dist/*.cjs'],
     entry: { ...others, 'index.require': 'src/mailbox/index-require.ts', main: 'src/cli/main.ts' },
     outputOptions: FILES,
     plugins: [writeLicences('THIRD-PARTY-LICENSES')],
