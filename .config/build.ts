@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import type { InlineConfig } from 'tsdown';
@@ -9,30 +9,28 @@ const SOURCES = ['src', 'fixtures', '.config', 'package.json', 'package-lock.jso
 
 type Part = 'package' | 'code' | 'inspector';
 
-/** How tsdown is told to make each part: the whole package, the package without its types, or only the inspector. */
-const PARTS: Record<Part, InlineConfig> = {
-  package: {},
-  code: { dts: false },
-  inspector: { filter: 'inspector' },
+/** What each part consists of, by the names of the configurations of tsdown. */
+const PARTS: Record<Part, readonly string[]> = {
+  package: ['types', 'code', 'inspector'],
+  code: ['code', 'inspector'],
+  inspector: ['inspector'],
 };
 
-/** Builds a part if any source has changed since it was built: a part imports files of many folders. */
+/** Builds what of a part is not built from the sources as they are: a part imports files of many folders. */
 export async function buildPart(part: Part): Promise<void> {
   const state = hashOf(SOURCES);
-  const isBuilt = (stamp: Part) => existsSync(stampOf(stamp)) && readFileSync(stampOf(stamp), 'utf8') === state;
-  // What contains the part will do, too.
-  const containing: readonly Part[] = ['package', 'code', 'inspector'];
-  if (containing.slice(0, containing.indexOf(part) + 1).some(isBuilt)) return;
-  rmSync(`${root}dist/${part === 'inspector' ? part : ''}`, { recursive: true, force: true });
+  const isBuilt = (name: string) => existsSync(stampOf(name)) && readFileSync(stampOf(name), 'utf8') === state;
+  const missing = PARTS[part].filter((name) => !isBuilt(name));
+  if (missing.length === 0) return;
   const { build } = await import('tsdown');
-  await build({ config: `${root}.config/tsdown.config.ts`, logLevel: 'warn', ...PARTS[part] });
-  await writeScenarioSchema();
-  if (part !== 'inspector') writeFileSync(`${root}dist/llms.txt`, listPages());
-  writeFileSync(stampOf(part), state);
+  await build({ config: `${root}.config/tsdown.config.ts`, logLevel: 'warn', filter: missing });
+  if (missing.includes('inspector')) await writeScenarioSchema();
+  if (missing.includes('code')) writeFileSync(`${root}dist/llms.txt`, listPages());
+  for (const name of missing) writeFileSync(stampOf(name), state);
 }
 
-function stampOf(part: Part): string {
-  return `${root}dist/.${part}`;
+function stampOf(name: string): string {
+  return `${root}dist/.${name}`;
 }
 
 /** Writes the JSON Schema of scenarios, which servers send to editors: they have no code that reads scenarios. */

@@ -27,15 +27,11 @@ const alias = {
   debug$: forData('debug.cjs'),
 };
 
-/** An editor shows the comments of the declarations; the licences are in a file of their own. */
-const COMMENTS = { jsdoc: true, annotation: false, legal: false };
-
 const COMMON: UserConfig = {
   cwd: root,
   target: 'es2022',
   platform: 'node',
   fixedExtension: false,
-  clean: false,
   inputOptions: { resolve: { mainFields: ['module', 'main'], alias }, experimental: { attachDebugInfo: 'none' } },
   // ws looks for two packages that make it faster, if they are there.
   define: { 'process.env.WS_NO_BUFFER_UTIL': '1', 'process.env.WS_NO_UTF_8_VALIDATE': '1' },
@@ -43,10 +39,9 @@ const COMMON: UserConfig = {
   deps: { onlyBundle: false },
   // With names and line breaks, because Node prints the stack of an uncaught error, and the line of its code.
   minify: { mangle: { keepNames: true }, compress: true, codegen: false },
-  outputOptions: { comments: COMMENTS },
-  dts: true,
-  // A project that lacks msw or vitest, or whose `lib` lacks AsyncDisposable, has no errors of the types that come from them.
-  banner: { dts: '// @ts-nocheck\n/// <reference lib="esnext.disposable" />' },
+  // Editors show the comments of the declarations, and the licences are in a file of their own.
+  outputOptions: { comments: false },
+  dts: false,
 };
 
 /**
@@ -54,7 +49,7 @@ const COMMON: UserConfig = {
  * client and the room of small helpers are two others, because they are used without the emulator.
  */
 const FILES: UserConfig['outputOptions'] = {
-  comments: COMMENTS,
+  comments: false,
   codeSplitting: {
     groups: [
       { name: 'client', test: /[\\/]client[\\/]create-client\.ts$/, priority: 2 },
@@ -62,6 +57,17 @@ const FILES: UserConfig['outputOptions'] = {
       { name: 'library', test: /[\\/]mailbox[\\/]mailbox\.ts$/ },
     ],
   },
+};
+
+/** The declarations alone, with their comments. As format, `cjs` would write the code, too. */
+const TYPES: UserConfig = {
+  ...COMMON,
+  name: 'types',
+  format: 'esm',
+  outputOptions: { comments: true },
+  dts: { emitDtsOnly: true },
+  // A project that lacks msw or vitest, or whose `lib` lacks AsyncDisposable, has no errors of the types that come from them.
+  banner: { dts: '// @ts-nocheck\n/// <reference lib="esnext.disposable" />' },
 };
 
 /** Writes the licences of the bundled packages. */
@@ -73,9 +79,13 @@ function describe({ name, version, license, licenseText }: Dependency): string {
 }
 
 export default defineConfig([
+  { ...TYPES, clean: ['dist/*.d.ts'], entry: { ...others, vitest, playwright } },
+  { ...TYPES, clean: ['dist/*.d.cts'], entry: others, outExtensions: () => ({ dts: '.d.cts' }) },
   {
     ...COMMON,
+    name: 'code',
     format: 'esm',
+    clean: ['dist/*.js'],
     // The main entry is for browsers, too, so no file of it may begin with an import of `node:module`.
     platform: 'neutral',
     entry: {
@@ -91,7 +101,9 @@ export default defineConfig([
   },
   {
     ...COMMON,
+    name: 'code',
     format: 'cjs',
+    clean: ['dist/*.cjs'],
     entry: { ...others, 'index.require': 'src/mailbox/index-require.ts', main: 'src/cli/main.ts' },
     outputOptions: FILES,
     plugins: [writeLicences('THIRD-PARTY-LICENSES')],
@@ -103,7 +115,6 @@ export default defineConfig([
     outDir: 'dist/inspector',
     format: 'esm',
     platform: 'browser',
-    dts: false,
     minify: true,
     outputOptions: { comments: false, chunkFileNames: '[name].js' },
     copy: [
