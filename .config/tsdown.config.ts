@@ -1,5 +1,6 @@
 import { builtinModules } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import type { Plugin } from 'rolldown';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
 import licences, { type Dependency } from 'rollup-plugin-license';
 import { defineConfig, type UserConfig } from 'tsdown';
@@ -59,6 +60,15 @@ const FILES: UserConfig['outputOptions'] = {
   },
 };
 
+/**
+ * Puts the comment of a member on a line of its own. The writer of declarations puts it behind the member before, where
+ * no editor finds it (sxzz/rolldown-plugin-dts#182); the versions without this bug do not support Node 20.
+ */
+const commentsOnOwnLines: Plugin = {
+  name: 'comments-on-own-lines',
+  renderChunk: (code) => code.replace(/(?<=;) (?=\/\*\*.*\*\/$)/gm, '\n'),
+};
+
 /** The declarations alone, with their comments. As format, `cjs` would write the code, too. */
 const TYPES: UserConfig = {
   ...COMMON,
@@ -66,6 +76,7 @@ const TYPES: UserConfig = {
   format: 'esm',
   outputOptions: { comments: true },
   dts: { emitDtsOnly: true },
+  plugins: [commentsOnOwnLines],
   // A project that lacks msw or vitest, or whose `lib` lacks AsyncDisposable, has no errors of the types that come from them.
   banner: { dts: '// @ts-nocheck\n/// <reference lib="esnext.disposable" />' },
 };
