@@ -188,7 +188,10 @@ describe('in process, a refused stream', () => {
         throw new ApiError('NOT_FOUND', message);
       };
       const parts = { fetch: async () => Response.error(), connect: refuseAll, report: refuseAll };
-      const events = await connect(createHandlers({ http, ws }, 'https://refusing.test', parts), 'wss://refusing.test/v1/ws');
+      const events = await connect(
+        createHandlers({ http, ws }, 'https://refusing.test', parts),
+        'wss://refusing.test/v1/ws',
+      );
       const [[, code, reason] = [], error] = events;
       expect([code, error]).toEqual([4404, ['error', message]]);
       expect(Buffer.byteLength(String(reason))).toBeGreaterThanOrEqual(120);
