@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
-import type { InlineConfig } from 'tsdown';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = ['src', 'fixtures', '.config', 'package.json', 'package-lock.json', 'tsconfig.json'];

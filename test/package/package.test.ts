@@ -607,7 +607,22 @@ test('harms nobody by its two copies in one process, for import and for require'
   expect(await evaluate(consumer, USE_TWO_COPIES)).toEqual([kinds, [200, 200], [false, true], 200, true]);
 });
 
-test('has types that compile in a strict project, even one without the types of Node', async ({ expect }) => {
+/** What a CommonJS file of a project without msw and test runners gets of the types, and a mistake in it. */
+const USE_TYPES_ALONE = `
+  import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
+  import type { ServiceClient } from 'agent-mailbox-mock/client';
+
+  const mailbox: Mailbox = createMailbox();
+  const client: ServiceClient = mailbox.client(mailbox.keys.acme.tenant);
+  export const subject: Promise<string> = client.getMessage('i', 'm').then((message) => message.subject);
+  // @ts-expect-error: the body has no such field.
+  client.replyToMessage('i', 'm', { text: 'Hi' });
+  // @ts-expect-error: the default fixture has no such inbox.
+  mailbox.keys.acme.inboxes.nowhere;
+`;
+
+/** Compiles a file in a project that allows no error, not even in the declarations of packages. */
+async function compileStrictly(project: string, file: string, source: string): Promise<unknown> {
   const compilerOptions = {
     module: 'nodenext',
     target: 'es2022',
@@ -619,10 +634,23 @@ test('has types that compile in a strict project, even one without the types of 
     skipLibCheck: false,
     noEmit: true,
   };
-  await writeFile(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['main.ts'] }));
-  await writeFile(join(consumer, 'main.ts'), USE_TYPES);
-  expect(await compileProject(consumer, 'typescript')).toEqual(NO_ERRORS);
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: [file] }));
+  await writeFile(join(project, file), source);
+  return compileProject(project, 'typescript');
+}
+
+test('has types that compile in a strict project, even one without the types of Node', async ({ expect }) => {
+  expect(await compileStrictly(consumer, 'main.ts', USE_TYPES)).toEqual(NO_ERRORS);
 });
+
+test.for(['main.mts', 'main.cts'])(
+  'has types that find mistakes in %s without msw and test runners',
+  async (file, { expect }) => {
+    const project = join(folder, `types-alone-${file}`);
+    await createConsumer(project);
+    expect(await compileStrictly(project, file, USE_TYPES_ALONE)).toEqual(NO_ERRORS);
+  },
+);
 
 test('has types with which the code on the pages has no errors', async ({ expect }) => {
   const project = join(folder, 'pages');
