@@ -125,10 +125,10 @@ function dividePipeline(pipeline: Pipeline): { readonly whole: Part[]; readonly 
   return { whole };
 }
 
-/** The next reply, with the `100 Continue` before it; a text if there is no well-formed reply. */
+/** The next reply, with the interim replies before it; a text if there is no well-formed reply. */
 function readReply(bytes: Buffer, method?: 'HEAD'): { readonly status: number; readonly length: number } | string {
   const head =
-    /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)?(HTTP\/1\.1 (\d{3}) [^\r\n]+\r\n(?:[\w-]+: [^\r\n]*\r\n)*\r\n)/.exec(
+    /^(?:HTTP\/1\.1 (?:100 Continue|102 Processing)\r\n\r\n)*(HTTP\/1\.1 (\d{3}) [^\r\n]+\r\n(?:[\w-]+: [^\r\n]*\r\n)*\r\n)/.exec(
       bytes.toString('latin1'),
     );
   if (!head?.[1]) return `No reply is ${JSON.stringify(bytes.toString('latin1', 0, 300))}`;

@@ -210,7 +210,7 @@ export function signalOfDisconnect({ socket, httpVersion }: IncomingMessage, res
   const startProbes = () => {
     // A client with HTTP 1.0 does not know interim responses.
     if (httpVersion === '1.0' || timer) return;
-    probe();
+    // Not at once, because most replies come before the first probe.
     timer = setInterval(probe, PROBE_MS);
   };
   socket.once('end', startProbes);
