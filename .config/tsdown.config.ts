@@ -62,7 +62,7 @@ const FILES: UserConfig['outputOptions'] = {
 
 /**
  * Puts the comment of a member on a line of its own. The writer of declarations puts it behind the member before, where
- * no editor finds it (sxzz/rolldown-plugin-dts#182); the versions without this bug do not support Node 20.
+ * no editor finds it (issue 182 of rolldown-plugin-dts); the versions without this bug do not support Node 20.
  */
 const commentsOnOwnLines: Plugin = {
   name: 'comments-on-own-lines',
