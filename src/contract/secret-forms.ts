@@ -147,7 +147,8 @@ function findFields(text: string): SecretForm[] {
     const [whole, secret] = value ?? [];
     if (whole === undefined || secret === undefined) continue;
     const start = end + whole.lastIndexOf(secret);
-    found.push({ start, end: start + secret.length });
+    searchedTo = start + secret.length;
+    found.push({ start, end: searchedTo });
   }
   return found;
 }

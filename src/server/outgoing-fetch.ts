@@ -1,4 +1,5 @@
 import type { LookupAddress } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import http, { type Agent, type ClientRequest, type IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -138,7 +139,6 @@ function createLookup(rules: ReceiverRules): LookupFunction {
 
 /** Resolves a name to the addresses that may be called. @throws {RefusedError} when no address may be called. */
 async function resolveAllowed(host: string, rules: ReceiverRules): Promise<[LookupAddress, ...LookupAddress[]]> {
-  const { lookup } = await import('node:dns/promises');
   const addresses = await lookup(LOCAL_NAME.test(host) ? 'localhost' : host, { all: true });
   const reasons = addresses.map(({ address }) => rules(host, address));
   const [first, ...others] = addresses.filter((_, index) => reasons[index] === undefined);

@@ -33,13 +33,13 @@ async function filesLoadedBy(test: Test, args: readonly string[]): Promise<strin
 test.for([['--version'], ['--help'], ['help', 'start']])('loads nothing of the emulator for %j', async (args, test) => {
   const loaded = await filesLoadedBy(test, args);
   test.expect(loaded).toContain('run');
-  for (const file of ['library', 'server', 'start']) test.expect(loaded).not.toContain(file);
+  for (const file of ['library', 'start-server', 'start']) test.expect(loaded).not.toContain(file);
 });
 
 test('loads a server to start one, and SMTP only with a port for it', async (test) => {
   const ofMail = ['mail-listener', 'mail-servers', 'smtp-server'];
   const loaded = await filesLoadedBy(test, ['--port', '0']);
-  test.expect(loaded).toEqual(test.expect.arrayContaining(['library', 'server', 'start']));
+  test.expect(loaded).toEqual(test.expect.arrayContaining(['library', 'start-server', 'start']));
   for (const file of [...ofMail, 'imap-server', 'user-handlers', 'verify', 'create-sample']) {
     test.expect(loaded).not.toContain(file);
   }

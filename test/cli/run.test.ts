@@ -371,7 +371,7 @@ test.for([
   ['no key here', 'no key here'],
   ['tk_acme_tenant_key', 'tk_acme_…'],
   ['sa_platform_operator_key, wk_acme_support_key', 'sa_platf…, wk_acme_…'],
-  ['xak_acme_helpdesk_key', 'xak_acme_…'],
+  ['xak_acme_helpdesk_key', 'xak_…'],
   ['whsec_MDEyMzQ1Njc4OWFiY2Rl/+==.', 'whsec_….'],
   ['to http://dana:secret@127.0.0.1/in', 'to http://…@127.0.0.1/in'],
   ['tk_short', 'tk_…'],

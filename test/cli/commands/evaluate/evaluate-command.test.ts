@@ -237,8 +237,9 @@ test('one agent serves all trials with --shared, and each begins with the same d
 test('the keys of the fixture are replaced before a shared agent starts', async (context) => {
   const agent = `MAILBOX_INBOX_KEY=ak_acme_helpdesk_key exec '${process.execPath}' '${AGENTS}' replier`;
   const { report } = await evaluateWith(context, '', ['--shared'], { command: ['sh', '-c', agent] });
-  expect(verdictsOf(report)['Answers once']).toEqual(['failed']);
-  expect(report?.notes).toEqual([]);
+  // Every call was refused, and silence ended the trial, so it did not pass.
+  expect(verdictsOf(report)['Answers once']).toEqual(['cannot tell']);
+  expect([report?.passed, report?.notes]).toEqual([0, []]);
 });
 
 test('an agent that runs already and knows its key keeps the keys of the fixture, and the report says so', async (context) => {
