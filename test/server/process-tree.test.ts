@@ -61,7 +61,8 @@ testPosix('the end of a tree ends nothing else, though it has the same name, fol
   const other = await startScript(context, script);
   const after = await startOther(context, ['sh', '-c', script], { ...BARE_ENV, PIDS });
   await tree.end();
-  expect(tree.child.signalCode).toBe('SIGTERM');
+  // The shell may see the end of its own child first, and then end with a code.
+  await vi.waitFor(() => expect(tree.child.exitCode ?? tree.child.signalCode).not.toBeNull(), SLOW_MACHINE);
   const others = [before, other.tree.child, after];
   expect(others.map(({ exitCode, signalCode }) => [exitCode, signalCode])).toEqual(others.map(() => [null, null]));
   await other.tree.end();
