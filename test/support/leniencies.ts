@@ -53,6 +53,11 @@ export const LENIENCIES: readonly Leniency[] = [
     reason: 'The name of a query parameter is case-sensitive; to Prism it is not.',
     applies: ({ path }) => queryNames(path).some((name) => /^[A-Z]/.test(name)),
   },
+  {
+    reason: 'An international domain or address may be in Unicode; the formats hostname and email are for ASCII.',
+    applies: ({ options, verdict }) =>
+      /format \W*(?:hostname|email)\b/.test(verdict) && /[^\0-\x7f]/.test(JSON.stringify(options.json) ?? ''),
+  },
 ];
 
 function queryNames(path: string): string[] {

@@ -38,6 +38,11 @@ const CASES: Record<string, Case> = {
   },
   'a query parameter that is repeated': { line: 'GET /v1/messages?limit=1&limit=no', options: KEYED, status: 200 },
   'a query parameter of another case': { line: 'GET /v1/messages?Limit=0', options: KEYED, status: 200 },
+  'a domain in Unicode': {
+    line: 'POST /v1/domains',
+    options: (key) => ({ key, json: { domain: 'münchen.example', workspaceId: IDS.acme.workspaces.support } }),
+    status: 201,
+  },
   'an object where no body is needed': { line: ROTATE, options: (key) => ({ key, json: { any: 1 } }), status: 201 },
 };
 
