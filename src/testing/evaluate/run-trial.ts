@@ -792,7 +792,7 @@ class Trial implements JudgedScene {
       mails: 0,
       realTimeMs: Math.round(RealDate.now() - this.#startedAtMs),
       story: [],
-      output: toWritten(this.#agent.output(), this.#scope.domain),
+      output: this.#scope.whole.mask(toWritten(this.#agent.output(), this.#scope.domain)),
       refusedCalls: [...this.#refusedCalls].map(([call, count]) => ({ call, count })),
       trace: () => '',
     };
