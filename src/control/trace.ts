@@ -3,7 +3,6 @@ import { lazy, type OutputOf } from '../basics/lazy-schema.ts';
 import { NAME, VERSION } from '../basics/version.ts';
 import { timestamp } from '../contract/schemas.ts';
 import type { ControlScope } from './control-scope.ts';
-import { withCachedJournal } from './journal/evidence.ts';
 import {
   type JournalEntry,
   type JournalMail,
@@ -15,6 +14,7 @@ import {
 import { showTenants, tenantSummary } from './journal/mail-inspection.ts';
 import { evidenceOf, storyReply, tellStory } from './journal/story.ts';
 import { sampleReply, showSamples } from './samples/delivered-samples.ts';
+import { withCachedJournal } from './verdicts/evidence.ts';
 
 /** The version of the format. A program that reads traces refuses a higher one. */
 export const TRACE_VERSION = 1;

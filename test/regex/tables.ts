@@ -6,8 +6,8 @@ export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
     return findFiles('no-folder/*');
   },
   'src/contract/header-fields.ts': () => import('../../src/contract/header-fields.ts'),
-  'src/control/samples/find-breaches.ts': async () => {
-    const { findBreaches } = await import('../../src/control/samples/find-breaches.ts');
+  'src/control/verdicts/oracles.ts': async () => {
+    const { findBreaches } = await import('../../src/control/verdicts/oracles.ts');
     // The expression is built only if a mail of the sample has arrived.
     const arrived = { kind: 'mail-received', number: 1, data: { mail: { messageIdHeader: '' } } };
     const observed = {

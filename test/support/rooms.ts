@@ -56,7 +56,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       table: 'the control calls: one row each, their replies, and their client',
       journal: 'requests and mails that were seen, and the live feed',
       state: 'reset, checkpoints, differences, export, and what keeps a state in a file or in a page',
-      samples: 'mails that agents often handle wrongly: a table for each family, and the oracles',
+      samples: 'mails that agents often handle wrongly: a table for each family',
+      verdicts:
+        'what judges, from the journal alone: texts and addresses of a mail, causes, comparison with what is expected, oracles',
     },
   },
   mailbox: {

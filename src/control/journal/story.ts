@@ -20,7 +20,7 @@ import {
   recipientsOf,
   requestsOf,
   sentAfter,
-} from './evidence.ts';
+} from '../verdicts/evidence.ts';
 import { type JournalEntry, readJournal, readLosses } from './journal-entry.ts';
 import { type RequestSummary, requestReply } from './request-entry.ts';
 import { MAX_LINES, shortenStory, tellTogether } from './story-lines.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { lazy } from '../../basics/lazy-schema.ts';
 import { type ReceivedMessage, receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import type { Part } from '../../world/store/parts.ts';
-import { withCachedJournal } from '../journal/evidence.ts';
+import { withCachedJournal } from '../verdicts/evidence.ts';
 import type { Breach, Observed, Sample, SampleInfo } from './sample.ts';
 
 /** A sample that was delivered. */

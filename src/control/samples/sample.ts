@@ -1,5 +1,5 @@
-import type { Evidence } from '../journal/evidence.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
+import type { Evidence } from '../verdicts/evidence.ts';
 import type { SampleFamily } from './sample-names.ts';
 
 /** What a sample is, and what an agent should do with it. */

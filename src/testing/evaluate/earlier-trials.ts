@@ -1,7 +1,7 @@
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
-import type { Evidence } from '../../control/journal/evidence.ts';
 import type { JournalEntry } from '../../control/journal/journal-entry.ts';
 import type { RequestEntry } from '../../control/journal/request-entry.ts';
+import type { Evidence } from '../../control/verdicts/evidence.ts';
 
 /** Matches the ids of the service, Message-IDs, and addresses. */
 const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}|<[^<>\s]+>/gi;

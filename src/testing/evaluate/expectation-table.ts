@@ -1,9 +1,9 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { didYouMean } from '../../basics/nearest.ts';
-import { withCachedJournal } from '../../control/journal/evidence.ts';
 import type { RequestEntry } from '../../control/journal/request-entry.ts';
 import type { Sample } from '../../control/samples/sample.ts';
-import { isPlainObject } from '../matchers/find-matches.ts';
+import { isPlainObject } from '../../control/verdicts/compare.ts';
+import { withCachedJournal } from '../../control/verdicts/evidence.ts';
 import type { MatcherContext, MatcherResult } from '../matchers/matcher-context.ts';
 import { matchers } from '../matchers/matchers.ts';
 import {

@@ -9,7 +9,7 @@ import { MOMENT_RULE, parseMoment } from '../../control/mailbox-clock.ts';
 import { getSample, samples } from '../../control/samples/create-sample.ts';
 import { samplesFor } from '../../control/samples/made-injections.ts';
 import type { InjectionCarrier, SampleName } from '../../control/samples/sample-names.ts';
-import { isPlainObject } from '../matchers/find-matches.ts';
+import { isPlainObject } from '../../control/verdicts/compare.ts';
 import { EXPECTATION_NAMES, EXPECTATIONS, findValueProblem } from './expectation-table.ts';
 import type { ExpectationValues, Told } from './scenario.ts';
 import { TOLD } from './scenario.ts';

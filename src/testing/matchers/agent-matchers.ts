@@ -1,5 +1,15 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { setTimeout } from '../../basics/real-timers.ts';
+import type { Sample } from '../../control/samples/sample.ts';
+import {
+  checkComplete,
+  labelOfMail,
+  listSentMail,
+  type Observed,
+  parseMailbox,
+  type SentMail,
+} from '../../control/verdicts/candidates.ts';
+import { findMatches } from '../../control/verdicts/compare.ts';
 import {
   findNotice,
   isCausedBy,
@@ -11,10 +21,8 @@ import {
   requestsOf,
   sentAfter,
   writersOf,
-} from '../../control/journal/evidence.ts';
-import type { Sample } from '../../control/samples/sample.ts';
+} from '../../control/verdicts/evidence.ts';
 import type { JournalEntry } from '../../mailbox/without-msw.ts';
-import { checkComplete, labelOfMail, listSentMail, type Observed, parseMailbox, type SentMail } from './candidates.ts';
 import {
   createResult,
   describeSearch,
@@ -26,7 +34,6 @@ import {
   tellStoriesOf,
 } from './describe-result.ts';
 import type { ExpectedForward, QuietOptions, ReceivedMail } from './expectations.ts';
-import { findMatches } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 import { parseExpected } from './parse-expected.ts';
 

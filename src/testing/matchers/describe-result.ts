@@ -1,10 +1,10 @@
 import { toPrintableLines } from '../../basics/printable.ts';
-import { readTraffic } from '../../control/journal/evidence.ts';
 import { tellTogether } from '../../control/journal/story-lines.ts';
+import { describeRequest, type Expected, type Observed, type SentMail } from '../../control/verdicts/candidates.ts';
+import type { Comparison, Miss } from '../../control/verdicts/compare.ts';
+import { readTraffic } from '../../control/verdicts/evidence.ts';
 import type { RequestEntry } from '../../mailbox/without-msw.ts';
-import { describeRequest, type Expected, type Observed, type SentMail } from './candidates.ts';
 import type { MailboxMatchers } from './expectations.ts';
-import type { Comparison, Miss } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 
 /**

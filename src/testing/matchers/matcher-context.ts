@@ -1,11 +1,9 @@
+import type { Equality } from '../../control/verdicts/compare.ts';
+
 /** The part of the `this` of a matcher that vitest, Jest and Playwright share. */
-export interface MatcherContext {
+export interface MatcherContext extends Equality {
   /** Whether the assertion is negated by `.not`. */
   readonly isNot?: boolean;
-  /** Compares two values. Asymmetric matchers are allowed at any depth of `expected`. */
-  equals(actual: unknown, expected: unknown, customTesters?: never[]): boolean;
-  /** The equality testers that the user added. */
-  readonly customTesters?: unknown;
   /** Formats the parts of a message. */
   readonly utils: {
     /** Formats the call of the matcher. */

@@ -1,6 +1,4 @@
-import type { JournalEntry, RequestEntry } from '../../mailbox/without-msw.ts';
-import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
-import type { Observed } from './candidates.ts';
+import type { Observed } from '../../control/verdicts/candidates.ts';
 import {
   checkComplete,
   describeRequest,
@@ -8,7 +6,10 @@ import {
   parseMailbox,
   readRequests,
   SEARCHES,
-} from './candidates.ts';
+} from '../../control/verdicts/candidates.ts';
+import { findMatches } from '../../control/verdicts/compare.ts';
+import type { JournalEntry, RequestEntry } from '../../mailbox/without-msw.ts';
+import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
 import { createResult, describeSearch, listLines, plural, tellStories } from './describe-result.ts';
 import type {
   CreatedKind,
@@ -20,7 +21,6 @@ import type {
   ExpectedRequest,
   RefusalOptions,
 } from './expectations.ts';
-import { findMatches } from './find-matches.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';
 import {
   type Expectation,

@@ -1,7 +1,7 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { createMask } from '../../contract/mask.ts';
-import type { Expected } from './candidates.ts';
-import { isPlainObject } from './find-matches.ts';
+import type { Expected } from '../../control/verdicts/candidates.ts';
+import { isPlainObject } from '../../control/verdicts/compare.ts';
 
 /** The fields of a mail. */
 const MAIL_FIELDS = [

@@ -1,12 +1,12 @@
 import { checkOptions, describeValue } from '../../basics/check-options.ts';
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
-import { withCachedJournal } from '../../control/journal/evidence.ts';
 import type { Mailbox } from '../../control/mailbox-interface.ts';
 import { createSample, getSample } from '../../control/samples/create-sample.ts';
 import { judgeSample } from '../../control/samples/delivered-samples.ts';
 import { samplesFor } from '../../control/samples/made-injections.ts';
 import type { Breach } from '../../control/samples/sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
+import { withCachedJournal } from '../../control/verdicts/evidence.ts';
 import type { ReceivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import { AgentActivity, realNowMs } from '../agent-activity.ts';
 import { decideOver } from '../decide-over.ts';

@@ -1,6 +1,6 @@
 import { foldAddress } from '../../basics/domain-name.ts';
-import type { JournalEntry, JournalLosses, JournalQuery } from './journal-entry.ts';
-import type { RequestEntry } from './request-entry.ts';
+import type { JournalEntry, JournalLosses, JournalQuery } from '../journal/journal-entry.ts';
+import type { RequestEntry } from '../journal/request-entry.ts';
 
 /** The part of a mailbox or a sandbox that shows what has happened. Verdicts rest on nothing else. */
 export interface Evidence {

@@ -1,4 +1,8 @@
-import type { Evidence, MailEntry, TrafficEntry } from '../journal/evidence.ts';
+import type { JournalEntry } from '../journal/journal-entry.ts';
+import type { RequestEntry } from '../journal/request-entry.ts';
+import type { Breach } from '../samples/sample.ts';
+import type { Handling, SampleRules } from '../samples/sample-row.ts';
+import type { Evidence, MailEntry, TrafficEntry } from './evidence.ts';
 import {
   bareAddress,
   countDropped,
@@ -9,11 +13,7 @@ import {
   recipientsOf,
   withoutTags,
   writersOf,
-} from '../journal/evidence.ts';
-import type { JournalEntry } from '../journal/journal-entry.ts';
-import type { RequestEntry } from '../journal/request-entry.ts';
-import type { Breach } from './sample.ts';
-import type { Handling, SampleRules } from './sample-row.ts';
+} from './evidence.ts';
 
 /** The two parts of a code. */
 type Code = readonly [one: string, other: string];

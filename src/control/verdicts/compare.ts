@@ -1,6 +1,13 @@
 import { foldAddress } from '../../basics/domain-name.ts';
 import type { Candidate, CandidateField, Expected } from './candidates.ts';
-import type { MatcherContext } from './matcher-context.ts';
+
+/** How two values are compared: a part of the `this` of a matcher, which vitest, Jest and Playwright share. */
+export interface Equality {
+  /** Compares two values. Asymmetric matchers are allowed at any depth of `expected`. */
+  equals(actual: unknown, expected: unknown, customTesters?: never[]): boolean;
+  /** The equality testers that the user added. */
+  readonly customTesters?: unknown;
+}
 
 /** A candidate that does not match, and why. */
 export type Miss = { readonly candidate: Candidate; readonly differences: readonly Difference[] };
@@ -9,7 +16,7 @@ export type Miss = { readonly candidate: Candidate; readonly differences: readon
 export type Comparison = { readonly matching: readonly Candidate[]; readonly misses: readonly Miss[] };
 
 /** Compares candidates with the expected fields. */
-export function findMatches(context: MatcherContext, candidates: readonly Candidate[], expected: Expected): Comparison {
+export function findMatches(context: Equality, candidates: readonly Candidate[], expected: Expected): Comparison {
   const compared = candidates.map((candidate) => compareCandidate(context, candidate, expected));
   const misses = compared.filter(({ differences }) => differences.length > 0);
   return {
@@ -24,7 +31,7 @@ export function findMatches(context: MatcherContext, candidates: readonly Candid
   };
 }
 
-function compareCandidate(context: MatcherContext, candidate: Candidate, expected: Expected) {
+function compareCandidate(context: Equality, candidate: Candidate, expected: Expected) {
   const byField = Object.entries(expected).map(([name, value]) =>
     compareField(context, name, value, candidate.fields[name] ?? { shown: undefined }),
   );
@@ -36,7 +43,7 @@ function compareCandidate(context: MatcherContext, candidate: Candidate, expecte
  * Compares a field. If the field has options, the expected value (or each item of it, if it is an array) must be one of
  * the options.
  */
-function compareField(context: MatcherContext, name: string, expected: unknown, field: CandidateField) {
+function compareField(context: Equality, name: string, expected: unknown, field: CandidateField) {
   const { shown, options, addresses } = field;
   const differencesOf = (wanted: unknown, actual: unknown) => findDifferences(context, wanted, actual, name);
   const wanted: unknown[] = Array.isArray(expected) ? expected : [expected];
@@ -79,7 +86,7 @@ interface Difference {
  * Finds the differences between a received value and the expected value. In objects, at any depth, only the expected
  * properties are compared. A regular expression matches a text.
  */
-function findDifferences(context: MatcherContext, expected: unknown, received: unknown, path: string): Difference[] {
+function findDifferences(context: Equality, expected: unknown, received: unknown, path: string): Difference[] {
   const compare = (wanted: unknown, actual: unknown, at: string) => findDifferences(context, wanted, actual, at);
   if (isPlainObject(expected) && isPlainObject(received)) {
     return Object.keys(expected).flatMap((name) => compare(expected[name], received[name], `${path}.${name}`));
@@ -90,7 +97,7 @@ function findDifferences(context: MatcherContext, expected: unknown, received: u
   return isMatch(context, expected, received) ? [] : [{ path, expected, received }];
 }
 
-function isMatch(context: MatcherContext, expected: unknown, received: unknown): boolean {
+function isMatch(context: Equality, expected: unknown, received: unknown): boolean {
   if (expected instanceof RegExp && typeof received === 'string') return received.search(expected) >= 0;
   // `equals` is called as a method, because Bun refuses the call of a function that was taken out of the context.
   return context.equals(received, expected, (context.customTesters ?? []) as never[]);

@@ -1,20 +1,9 @@
-import {
-  bareAddress,
-  countDropped,
-  type Evidence,
-  readTraffic,
-  requestsOf,
-  type TrafficEntry,
-} from '../../control/journal/evidence.ts';
-import type {
-  Correspondent,
-  Delivery,
-  DeliveryFilter,
-  JournalEntry,
-  MailStory,
-  RequestEntry,
-  RequestFilter,
-} from '../../mailbox/without-msw.ts';
+import type { Delivery, DeliveryFilter } from '../../service/delivery/delivery.ts';
+import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
+import type { JournalEntry } from '../journal/journal-entry.ts';
+import type { RequestEntry, RequestFilter } from '../journal/request-entry.ts';
+import type { MailStory } from '../journal/story.ts';
+import { bareAddress, countDropped, type Evidence, readTraffic, requestsOf, type TrafficEntry } from './evidence.ts';
 
 /** The part of a mailbox or a sandbox that the matchers read. */
 export interface Observed extends Evidence {
