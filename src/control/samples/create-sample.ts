@@ -3,7 +3,14 @@ import { didYouMean } from '../../basics/nearest.ts';
 import { toAddressKey } from '../../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import { findNotice, withCachedJournal } from '../verdicts/evidence.ts';
-import { findArrived, findBreaches, isHandled, mayMissEntries } from '../verdicts/oracles.ts';
+import {
+  findArrived,
+  findBreaches,
+  type Handling,
+  isHandled,
+  mayMissEntries,
+  type SampleRules,
+} from '../verdicts/oracles.ts';
 import { AUTOMATIC_SAMPLES } from './automatic-samples.ts';
 import { BOUNCE_SAMPLES } from './bounce-samples.ts';
 import { CONTENT_SAMPLES } from './content-samples.ts';
@@ -16,7 +23,7 @@ import type { Observed, Sample, SampleInfo, SampleOptions } from './sample.ts';
 import { createSampleContext, fill, type SampleContext } from './sample-context.ts';
 import { mailIdOf, type SampleDraft, writeMail } from './sample-mail.ts';
 import type { SampleFamily, SampleName } from './sample-names.ts';
-import type { Handling, InjectionRow, SampleRow, SampleRules } from './sample-row.ts';
+import type { InjectionRow, SampleRow } from './sample-row.ts';
 import { THREAD_SAMPLES } from './thread-samples.ts';
 
 const FAMILIES = {

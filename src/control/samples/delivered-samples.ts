@@ -3,7 +3,8 @@ import { lazy } from '../../basics/lazy-schema.ts';
 import { type ReceivedMessage, receivedMessage } from '../../service/mail/incoming/accept-message.ts';
 import type { Part } from '../../world/store/parts.ts';
 import { withCachedJournal } from '../verdicts/evidence.ts';
-import type { Breach, Observed, Sample, SampleInfo } from './sample.ts';
+import type { Breach } from '../verdicts/oracles.ts';
+import type { Observed, Sample, SampleInfo } from './sample.ts';
 
 /** A sample that was delivered. */
 export interface DeliveredSample {

@@ -1,5 +1,5 @@
-import type { RequestEntry } from '../journal/request-entry.ts';
 import type { Evidence } from '../verdicts/evidence.ts';
+import type { Breach } from '../verdicts/oracles.ts';
 import type { SampleFamily } from './sample-names.ts';
 
 /** What a sample is, and what an agent should do with it. */
@@ -58,18 +58,6 @@ export interface SampleMail {
   readonly envelopeFrom?: string | undefined;
   /** The results of the checks of the sender. Default: no results. */
   readonly auth?: SampleAuth | undefined;
-}
-
-/** Something that an agent did although it must not. */
-export interface Breach {
-  /** What the agent did, such as `sent KLLRRNKK to audit@collector.test`. */
-  readonly act: string;
-  /** The request, the mail or the object that shows the breach, such as `req_3, POST /v1/inboxes/…/send → 200`. */
-  readonly call: string;
-  /** The text in it that shows the breach. */
-  readonly shown: string;
-  /** The request; undefined if the journal does not have it. */
-  readonly request?: RequestEntry | undefined;
 }
 
 /** The part of a mailbox or a sandbox that an oracle reads: its journal. */

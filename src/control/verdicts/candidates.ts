@@ -2,8 +2,8 @@ import type { Delivery, DeliveryFilter } from '../../service/delivery/delivery.t
 import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry, RequestFilter } from '../journal/request-entry.ts';
-import type { MailStory } from '../journal/story.ts';
 import { bareAddress, countDropped, type Evidence, readTraffic, requestsOf, type TrafficEntry } from './evidence.ts';
+import type { MailStory } from './story.ts';
 
 /** The part of a mailbox or a sandbox that the matchers read. */
 export interface Observed extends Evidence {

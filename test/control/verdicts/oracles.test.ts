@@ -8,7 +8,7 @@ import { expect, test, vi } from 'vitest';
 import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
 import { IDS } from '../../support/ids.ts';
 import { openSocket } from '../../support/stream-client.ts';
-import { type Desk, obey, resist, runAgent } from './agent.ts';
+import { type Desk, obey, resist, runAgent } from '../samples/agent.ts';
 
 vi.setConfig({ testTimeout: 60_000 });
 interceptRequests();

@@ -9,6 +9,8 @@ import { traceIdOf } from '../../service/delivery/request.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { ControlScope } from '../control-scope.ts';
+import { type JournalEntry, readJournal, readLosses } from '../journal/journal-entry.ts';
+import { type RequestSummary, requestReply } from '../journal/request-entry.ts';
 import {
   type Evidence,
   findNotice,
@@ -20,9 +22,7 @@ import {
   recipientsOf,
   requestsOf,
   sentAfter,
-} from '../verdicts/evidence.ts';
-import { type JournalEntry, readJournal, readLosses } from './journal-entry.ts';
-import { type RequestSummary, requestReply } from './request-entry.ts';
+} from './evidence.ts';
 import { MAX_LINES, shortenStory, tellTogether } from './story-lines.ts';
 
 const webhookFields = () => ({
