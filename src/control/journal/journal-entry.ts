@@ -15,6 +15,7 @@ import {
   type MailSource,
   type PlainEntryData,
   type RecipientRoute,
+  type ShownPart,
 } from '../../world/journal/entry.ts';
 import type { Journals } from '../../world/journal/journal.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
@@ -44,8 +45,8 @@ export interface JournalMail {
 }
 
 /**
- * The request or command that was the first to show these mails to a client. Later requests for the same mails have no
- * such entry.
+ * A request or command that named some mails, or whose reply showed parts of them that no reply had shown before. Later
+ * requests that show nothing more of these mails have no such entry.
  */
 export interface MailRead {
   /** The id of the request, such as `req_12`. The journal may have dropped the request itself. */
@@ -56,8 +57,12 @@ export interface MailRead {
   readonly path: string;
   /** The status of the reply; for IMAP, an HTTP status with the same meaning. */
   readonly status: number;
-  /** The ids of the mails that nobody had read before. */
+  /** What the reply showed of each mail; empty if the request only named the mails. */
+  readonly parts: readonly ShownPart[];
+  /** The ids of the mails of which this is new. */
   readonly messageIds: readonly string[];
+  /** The ids of the files whose bytes the reply showed. */
+  readonly attachmentIds: readonly string[];
 }
 
 /** A failure of the emulator itself. */
@@ -82,7 +87,7 @@ export interface JournalData extends PlainEntryData {
   request: RequestEntry;
   /** A command of SMTP or IMAP. */
   'mail-command': RequestEntry;
-  /** The first request or command that named or read some mails. */
+  /** The first request or command that named some mails, or whose reply showed a part of them. */
   read: MailRead;
   /** A failure of the emulator itself. */
   failure: FailureMessage;

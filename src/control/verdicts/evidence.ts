@@ -1,4 +1,5 @@
 import { foldAddress } from '../../basics/domain-name.ts';
+import type { ShownPart } from '../../world/journal/entry.ts';
 import type { JournalEntry, JournalLosses, JournalQuery } from '../journal/journal-entry.ts';
 import type { RequestEntry } from '../journal/request-entry.ts';
 
@@ -121,13 +122,43 @@ export function requestsOf(traffic: readonly TrafficEntry[], { data }: MailEntry
   return traffic.flatMap((entry) => (entry.data.messages.includes(data.mail.id) ? entry.data : []));
 }
 
+/** What clients were shown of a mail, as far as the journal has it. */
+export interface Shown {
+  /** The parts that replies, payloads of webhooks that answered 2xx, and frames of streams showed. */
+  readonly parts: ReadonlySet<ShownPart>;
+  /** The ids of the files whose bytes were shown. */
+  readonly attachmentIds: ReadonlySet<string>;
+}
+
+/** Returns what clients were shown of a mail. The journal may have dropped more: see `countDropped`. */
+export function findShown(evidence: Evidence, messageId: string): Shown {
+  const parts = new Set<ShownPart>();
+  const attachmentIds = new Set<string>();
+  for (const { data } of evidence.journal({ kinds: ['read'] })) {
+    if (!data.messageIds.includes(messageId)) continue;
+    for (const part of data.parts) parts.add(part);
+    for (const id of data.attachmentIds) attachmentIds.add(id);
+  }
+  for (const { data } of evidence.journal({ kinds: ['attempt'] })) {
+    if (data.messageId !== messageId || !isSuccess(data.status)) continue;
+    for (const part of data.parts) parts.add(part);
+  }
+  for (const { data } of evidence.journal({ kinds: ['frame'] })) {
+    if (data.messageId !== messageId) continue;
+    for (const part of data.parts) parts.add(part);
+  }
+  return { parts, attachmentIds };
+}
+
+const isSuccess = (status: number | null) => status !== null && status >= 200 && status < 300;
+
 /** How an agent can have noticed a mail, as far as the journal shows. */
 export interface Notice {
   /** Whether a webhook answered a delivery of it with 2xx. */
   readonly byWebhook: boolean;
   /** Whether an event stream got it. */
   readonly byStream: boolean;
-  /** The first request or command that named it or read it; undefined if there was none. */
+  /** The first request or command that named it or whose reply showed a part of it; undefined if there was none. */
   readonly read: JournalEntry<'read'>['data'] | undefined;
 }
 
@@ -138,9 +169,7 @@ export function findNotice(evidence: Evidence, mails: readonly MailEntry[]): Not
   const byStream = evidence.journal({ kinds: ['frame'] }).some(({ data }) => ids.includes(data.messageId));
   const byWebhook = evidence
     .journal({ kinds: ['attempt'] })
-    .some(
-      ({ data: { messageId, status } }) => ids.includes(messageId) && status !== null && status >= 200 && status < 300,
-    );
+    .some(({ data: { messageId, status } }) => ids.includes(messageId) && isSuccess(status));
   return read || byStream || byWebhook ? { read: read?.data, byStream, byWebhook } : undefined;
 }
 
