@@ -2,7 +2,7 @@ import { splitAddresses } from '../../contract/email-address.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import { recipientsOf } from './addresses.ts';
-import { readSeenText, type JudgedMail, writersOf } from './cause.ts';
+import { type JudgedMail, readSeenText, writersOf } from './cause.ts';
 import { type Evidence, isAfter } from './evidence.ts';
 
 /** A request or a command that was to change something and changed nothing. */
@@ -114,7 +114,8 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
         return { what: 'send', mail: { ...mail, forwardOf: mailById.get(id)?.data.mail.messageIdHeader }, fields };
       }
       case 'sendDraft': {
-        const row = changes.findLast(({ data, ...change }) => data.id === id && isAfter(entry, { data, ...change }))?.data.row;
+        const row = changes.findLast(({ data, ...change }) => data.id === id && isAfter(entry, { data, ...change }))
+          ?.data.row;
         const draft = (row ?? {}) as Partial<Record<string, unknown>>;
         const original = textOf(draft.replyToMessageId);
         const written: MailFields = {
@@ -156,10 +157,7 @@ export function readFields(body: string | null): Readonly<Record<string, unknown
     for (const [, name = '', value = ''] of (body ?? '').matchAll(FIELD)) {
       try {
         fields[name] ??= JSON.parse(value);
-      } catch {
-        // A text with an escape that JSON does not have is no field.
-        continue;
-      }
+      } catch {}
     }
     return fields;
   }

@@ -91,9 +91,10 @@ export function createCauseFinder(evidence: Evidence): CauseFinder {
   const receivedByMessageId = groupBy(received, ({ data }) => [data.mail.messageIdHeader]);
   const sentByMessageId = groupBy(sent, ({ data }) => [data.mail.messageIdHeader]);
   const arrivedByWriter = groupBy(arrived, ({ data }) => new Set(writersOf(data)));
-  const receivedByWriter = groupBy(received, ({ data }) => new Set(writersOf(data)));
   const receivedBySubject = groupBy(received, ({ data }) => [coreOf(data.mail.subject)]);
-  const wordsByMail = new Map(received.map((entry) => [entry, wordsOf(entry.data.mail.plainBody || readSeenText(entry.data.mail))] as const));
+  const wordsByMail = new Map(
+    received.map((entry) => [entry, wordsOf(entry.data.mail.plainBody || readSeenText(entry.data.mail))] as const),
+  );
   const receivedByStart = groupBy(received, (entry) => {
     const words = wordsByMail.get(entry) ?? '';
     return words.length < LEAST_REPEATED ? [] : [words.slice(0, LEAST_REPEATED)];
@@ -292,7 +293,10 @@ function referencesOf({ mail }: MailEntry['data']): string[] {
 }
 
 /** Returns the text of a mail as somebody sees it: the plain body and what the HTML shows. */
-export function readSeenText({ plainBody, htmlBody }: Partial<Record<'plainBody' | 'htmlBody', string | null>>): string {
+export function readSeenText({
+  plainBody,
+  htmlBody,
+}: Partial<Record<'plainBody' | 'htmlBody', string | null>>): string {
   return [plainBody, htmlBody && readHtml(htmlBody).shown].filter(Boolean).join('\n');
 }
 
