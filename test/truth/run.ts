@@ -272,8 +272,6 @@ async function judgeByScenarios(cases: readonly Case[], outcomes: Map<Case, Judg
   for (const { name, trials } of result.scenarios) {
     const each = byName.get(name) as Case;
     const [trial] = trials;
-    if (process.env.TRUTH_SLOW && (trial?.realTimeMs ?? 0) > 3000)
-      console.log('SLOW', name, trial?.realTimeMs, trial?.over, trial?.reason);
     const error = errors.get(each);
     const isCutOff = trial?.over === 'breach';
     if (error !== undefined && !isCutOff) broken.push(`${error} (the trial: ${trial?.over} ${trial?.reason})`);
