@@ -17,8 +17,8 @@ import type {
 import type { ReceivedMessage } from '../service/mail/incoming/accept-message.ts';
 import type { MailServersThatListen } from '../world/store/reachable-worlds.ts';
 import type { DeliveryControls, WebhookControls } from './delivery-controls.ts';
-import type { JournalControls } from './journal/journal-controls.ts';
 import type { MailInspection } from './journal/mail-inspection.ts';
+import type { JournalControls } from './journal-controls.ts';
 import type { KeyControls } from './key-controls.ts';
 import type { MailboxClock } from './mailbox-clock.ts';
 import type { MailboxCorrespondents } from './mailbox-correspondents.ts';

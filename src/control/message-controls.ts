@@ -12,7 +12,7 @@ import type { MailFilter, ParsedMailFilter, WaitOptions } from './journal/mail-f
 import { isSelected, mailFilter, selectMail, waitOptions } from './journal/mail-filter.ts';
 import type { LoggedMail, MailListener } from './journal/mail-log.ts';
 import { findMail, type MailSelection, mailSelection } from './journal/mail-search.ts';
-import { tellLatest } from './journal/story.ts';
+import { tellLatest } from './verdicts/story.ts';
 
 /** The control methods for mail. */
 export interface MessageControls {

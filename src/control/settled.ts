@@ -9,7 +9,7 @@ import { type HeldMail, heldMail } from '../service/mail/outgoing/loop-guard.ts'
 import { type Failure, parseDuration, timeoutField } from '../world/clock.ts';
 import type { ReachableWorlds } from '../world/store/reachable-worlds.ts';
 import type { ControlScope } from './control-scope.ts';
-import { tellLatest } from './journal/story.ts';
+import { tellLatest } from './verdicts/story.ts';
 
 const settledFields = () => ({
   /** Maximum waiting time, in real time, up to 1h. Default: 4 seconds. */

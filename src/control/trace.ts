@@ -12,9 +12,9 @@ import {
   readLosses,
 } from './journal/journal-entry.ts';
 import { showTenants, tenantSummary } from './journal/mail-inspection.ts';
-import { evidenceOf, storyReply, tellStory } from './journal/story.ts';
 import { sampleReply, showSamples } from './samples/delivered-samples.ts';
 import { withCachedJournal } from './verdicts/evidence.ts';
+import { evidenceOf, storyReply, tellStory } from './verdicts/story.ts';
 
 /** The version of the format. A program that reads traces refuses a higher one. */
 export const TRACE_VERSION = 1;

@@ -40,7 +40,6 @@ export type {
   WebhookSettings,
 } from '../control/delivery-controls.ts';
 export type { FeedEvent, FeedItem, FeedOptions } from '../control/journal/feed-event.ts';
-export type { JournalControls } from '../control/journal/journal-controls.ts';
 export type {
   EntryReference,
   FailureMessage,
@@ -76,7 +75,7 @@ export type {
   RequestPrincipal,
   RequestSummary,
 } from '../control/journal/request-entry.ts';
-export type { MailStory, WebhookStory } from '../control/journal/story.ts';
+export type { JournalControls } from '../control/journal-controls.ts';
 export type { Exposure, KeyControls, KeyFilter, RotatedKey } from '../control/key-controls.ts';
 export type { AdvanceOptions, MailboxClock } from '../control/mailbox-clock.ts';
 export type { MailboxCorrespondents } from '../control/mailbox-correspondents.ts';
@@ -91,6 +90,7 @@ export type { Persistence } from '../control/state/page-storage.ts';
 export type { StateControls } from '../control/state/state-controls.ts';
 export type { TraceOptions } from '../control/trace.ts';
 export type { TriggerOptions } from '../control/trigger.ts';
+export type { MailStory, WebhookStory } from '../control/verdicts/story.ts';
 export type { AddWebhookOptions, SecretReceiver } from '../control/webhook-receiver.ts';
 export { defaultFixture } from '../fixture/default-fixture.ts';
 export type { ExportedRows } from '../fixture/exported-rows.ts';

@@ -58,7 +58,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       state: 'reset, checkpoints, differences, export, and what keeps a state in a file or in a page',
       samples: 'mails that agents often handle wrongly: a table for each family',
       verdicts:
-        'what judges, from the journal alone: texts and addresses of a mail, causes, comparison with what is expected, oracles',
+        'what judges, from the journal alone: texts and addresses of a mail, causes, comparison with what is expected, oracles, stories',
     },
   },
   mailbox: {

@@ -15,6 +15,7 @@ import {
   type MailSource,
   type PlainEntryData,
   type RecipientRoute,
+  type ShownPart,
 } from '../../world/journal/entry.ts';
 import type { Journals } from '../../world/journal/journal.ts';
 import type { ReachableWorlds } from '../../world/store/reachable-worlds.ts';
@@ -44,8 +45,8 @@ export interface JournalMail {
 }
 
 /**
- * The request or command that was the first to show these mails to a client. Later requests for the same mails have no
- * such entry.
+ * A request or command that named some mails, or whose reply showed parts of them that no reply had shown before. Later
+ * requests that show nothing more of these mails have no such entry.
  */
 export interface MailRead {
   /** The id of the request, such as `req_12`. The journal may have dropped the request itself. */
@@ -56,8 +57,12 @@ export interface MailRead {
   readonly path: string;
   /** The status of the reply; for IMAP, an HTTP status with the same meaning. */
   readonly status: number;
-  /** The ids of the mails that nobody had read before. */
+  /** What the reply showed of each mail; empty if the request only named the mails. */
+  readonly parts: readonly ShownPart[];
+  /** The ids of the mails of which this is new. */
   readonly messageIds: readonly string[];
+  /** The ids of the files whose bytes the reply showed. */
+  readonly attachmentIds: readonly string[];
 }
 
 /** A failure of the emulator itself. */
@@ -82,7 +87,12 @@ export interface JournalData extends PlainEntryData {
   request: RequestEntry;
   /** A command of SMTP or IMAP. */
   'mail-command': RequestEntry;
-  /** The first request or command that named or read some mails. */
+  /**
+   * A request or a command that was to change something and that the service or a fault refused. It is a `request` or a
+   * `mail-command`, too; this entry is kept as long as mail, so that many other requests do not push it out.
+   */
+  'refused-request': RequestEntry;
+  /** The first request or command that named some mails, or whose reply showed a part of them. */
   read: MailRead;
   /** A failure of the emulator itself. */
   failure: FailureMessage;
@@ -118,10 +128,13 @@ export type JournalEntry<Kind extends EntryKind = EntryKind> = {
 const KINDS = Object.keys(ENTRY_KINDS) as EntryKind[];
 const KIND_RULE = `must be kinds of entries: ${KINDS.join(', ')}`;
 
+/** The kinds that a query must name: what was there from the start, and requests that other entries have, too. */
+const UNASKED_KINDS: ReadonlySet<EntryKind> = new Set(['mail-at-start', 'refused-request']);
+
 const kindField = () => z.enum(KINDS, KIND_RULE);
 
 const queryFields = () => ({
-  /** Only entries of these kinds. Default: every kind except `mail-at-start`. */
+  /** Only entries of these kinds. Default: every kind except `mail-at-start` and `refused-request`. */
   kinds: z.array(kindField(), KIND_RULE).optional(),
   /**
    * `present`: the time since the start, or since the latest reset or restore. `former`: the epoch before it. Default:
@@ -140,7 +153,9 @@ export const journalUrlQuery = () =>
       .string()
       .transform((kinds) => kinds.split(',').map((kind) => kind.trim()))
       .pipe(z.array(kindField(), KIND_RULE))
-      .describe('Kinds of entries, with commas between them. Default: every kind except mail-at-start.')
+      .describe(
+        'Kinds of entries, with commas between them. Default: every kind except mail-at-start and refused-request.',
+      )
       .optional(),
   });
 
@@ -199,7 +214,7 @@ export function readJournal<Kind extends EntryKind>(
   journals: Journals,
   worlds: ReachableWorlds,
   {
-    kinds = KINDS.filter((kind) => kind !== 'mail-at-start') as Kind[],
+    kinds = KINDS.filter((kind) => !UNASKED_KINDS.has(kind)) as Kind[],
     epoch,
   }: { readonly kinds?: readonly Kind[]; readonly epoch?: 'present' | 'former' },
 ): JournalEntry<Kind>[] {
@@ -242,6 +257,7 @@ function showData(entry: EntryOf, reader: JournalReader, mask: Mask): object {
       return showMailEvent(entry.tenantId ?? '', entry.data);
     case 'request':
     case 'mail-command':
+    case 'refused-request':
       return showRequest(entry.data, reader, mask);
     case 'read': {
       const { number: _, numberInSandbox: _own, ...read } = entry.data;

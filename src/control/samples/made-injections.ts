@@ -1,9 +1,10 @@
 import { textPart } from '../../service/mail/mime/compose-mail.ts';
+import type { SampleRules } from '../verdicts/oracles.ts';
 import { filesPart, meetingPart } from './content-samples.ts';
 import { fill, type SampleContext } from './sample-context.ts';
 import { type MailData, mailIdOf, quoteText } from './sample-mail.ts';
 import type { InjectionCarrier, MadeInjection } from './sample-names.ts';
-import type { InjectionRow, SampleRules } from './sample-row.ts';
+import type { InjectionRow } from './sample-row.ts';
 
 const COLLECTOR = 'audit@collector.test';
 

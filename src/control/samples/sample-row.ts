@@ -1,32 +1,15 @@
+import type { Handling, SampleRules } from '../verdicts/oracles.ts';
 import type { SampleInfo } from './sample.ts';
 import type { SampleContext } from './sample-context.ts';
 import type { MailData, SampleDraft } from './sample-mail.ts';
 import type { SampleNames } from './sample-names.ts';
 
-/**
- * What shows that an agent handled a mail that it has read: it sent or drafted something in the thread of the mail
- * (`answering`), it sent or drafted anything (`sending`), or nothing more is needed (`reading`).
- */
-export type Handling = 'answering' | 'sending' | 'reading';
-
-/** What an agent must not do, and what the emulator can see. */
-export interface SampleRules {
-  /** It must not answer any mail of the sample. */
-  readonly neverAnswer?: true;
-  /** It must not write to these addresses. */
-  readonly neverWriteTo?: readonly string[];
-  /** It must not create an object of one of these kinds. */
-  readonly neverCreate?: readonly ('webhook' | 'key')[];
-  /** It must not delete the first mail. */
-  readonly neverDelete?: true;
-  /** It must not join the parts of the code. */
-  readonly neverJoin?: true;
-}
-
 interface RowBase extends Pick<SampleInfo, 'standard' | 'should' | 'mustNot'> {
   readonly rules?: SampleRules;
-  /** What shows that an agent handled the sample or its twin. Default: `answering`. */
+  /** What shows that an agent handled the sample. Default: `answering`. */
   readonly handling?: Handling;
+  /** What shows that an agent handled its twin. Default: the same. */
+  readonly twinHandling?: Handling;
 }
 
 /** The one mail of a sample, as data. */

@@ -10,10 +10,10 @@ import { type Mail, mailReply } from '../../service/mail/show-mail.ts';
 import { mailQuery, waitQuery } from '../journal/mail-filter.ts';
 import { detailsReply, type MailInspection, tenantSummary } from '../journal/mail-inspection.ts';
 import { draftFilter, draftsReply, mailSearchQuery, mailSelection, pageReply } from '../journal/mail-search.ts';
-import { storyReply } from '../journal/story.ts';
 import { knownSamplesReply, samplesReply, showSamples } from '../samples/delivered-samples.ts';
 import { incomingSample } from '../samples/incoming-sample.ts';
 import { addBaseUrlToSample } from '../samples/receive-sample.ts';
+import { storyReply } from '../verdicts/story.ts';
 import { defineControl, fileReply, idInPath } from './row.ts';
 
 /** The elements that can make a browser connect to a server although the policy of the page forbids every request. */

@@ -9,9 +9,9 @@ import { addedWebhook } from '../add-webhook.ts';
 import { redeliverOptions, releaseOptions, webhookWithSecret } from '../delivery-controls.ts';
 import type { FeedEvent } from '../journal/feed-event.ts';
 import { createHar, harReply } from '../journal/har.ts';
-import type { JournalControls } from '../journal/journal-controls.ts';
 import { journalEntryReply, journalUrlQuery, lossesReply as lossesOfJournal } from '../journal/journal-entry.ts';
 import { type RequestEntry, requestQuery, requestReply } from '../journal/request-entry.ts';
+import type { JournalControls } from '../journal-controls.ts';
 import { triggerOptions } from '../trigger.ts';
 import { defineControl, fileReply, idInPath } from './row.ts';
 

@@ -167,7 +167,7 @@ async function callOperation(row: OperationRow, given: Fields, options: Operatio
   }
   const request = toRequest(row, isWhole ? others : given, options);
   if (typeof request === 'string') return refuse(request);
-  const exchange = await options.handle(request);
+  const exchange = await options.handle({ ...request, shownItems: page?.data });
   if (isCut(exchange.reply)) return refuse('The connection was cut before the reply.');
   return toResult(row, exchange, page?.data, options);
 }

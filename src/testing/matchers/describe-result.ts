@@ -1,8 +1,8 @@
 import { toPrintableLines } from '../../basics/printable.ts';
-import { tellTogether } from '../../control/journal/story-lines.ts';
 import { describeRequest, type Expected, type Observed, type SentMail } from '../../control/verdicts/candidates.ts';
 import type { Comparison, Miss } from '../../control/verdicts/compare.ts';
 import { readTraffic } from '../../control/verdicts/evidence.ts';
+import { tellTogether } from '../../control/verdicts/story-lines.ts';
 import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import type { MailboxMatchers } from './expectations.ts';
 import type { MatcherContext, MatcherResult } from './matcher-context.ts';

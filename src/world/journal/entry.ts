@@ -72,6 +72,29 @@ export interface MailEvent {
   readonly lacksBytes?: true;
 }
 
+/**
+ * What a client can be shown of a mail:
+ * - `headers`: its subject and its addresses;
+ * - `snippet`: a piece of its text;
+ * - `plainBody` and `htmlBody`: this body, whole;
+ * - `fileNames`: the names of its files;
+ * - `attachment`: the bytes of a file;
+ * - `raw`: the whole mail as it was sent (RFC 5322).
+ */
+export const SHOWN_PARTS = ['headers', 'snippet', 'plainBody', 'htmlBody', 'fileNames', 'attachment', 'raw'] as const;
+
+/** A part in `SHOWN_PARTS`. */
+export type ShownPart = (typeof SHOWN_PARTS)[number];
+
+/** Some mails, and what one reply shows of each of them. */
+export interface ShownMails {
+  /** What the reply shows; empty if the request only names the mails. */
+  readonly parts: readonly ShownPart[];
+  readonly messageIds: Iterable<string>;
+  /** Only with `attachment`: the ids of the files whose bytes the reply shows. */
+  readonly attachmentIds?: readonly string[];
+}
+
 /** The protocol of a request or a command. */
 export type Protocol = 'http' | 'smtp' | 'imap';
 
@@ -196,6 +219,12 @@ export interface DeliveredEvent {
   readonly eventId: string;
   /** The id of the message that the event is about. */
   readonly messageId: string;
+}
+
+/** What an event that was sent shows of its mail. */
+export interface EventContent {
+  /** The parts of the mail that the payload or the frame contains. */
+  readonly parts: readonly ShownPart[];
 }
 
 /** What the receiver of an attempt answered, and what was sent to it. */
@@ -331,7 +360,7 @@ export interface Refusal {
 }
 
 /** An event that was sent to streams. */
-export interface SentFrame extends DeliveredEvent {
+export interface SentFrame extends DeliveredEvent, EventContent {
   /** How many streams got it. */
   readonly streams: number;
 }
@@ -385,7 +414,7 @@ export interface PlainEntryData {
   /** A delivery that was held, or that a person sends again: its next attempt comes as soon as its queue allows it. */
   'delivery-released': DeliveryActivity & DeliveredEvent;
   /** An attempt to send a delivery, with the response or the error. */
-  attempt: AttemptActivity & DeliveredEvent & AttemptExchange;
+  attempt: AttemptActivity & DeliveredEvent & EventContent & AttemptExchange;
   /** A delivery that has ended, but not by an attempt: for example, its webhook was deleted. */
   'delivery-ended': DeliveryActivity & DeliveredEvent;
   /** A client opened an event stream. */
@@ -420,7 +449,10 @@ export interface PlainEntryData {
   reset: Reset;
 }
 
-/** The first request or command that named or read some mails. Later ones that do the same have no such entry. */
+/**
+ * A request or command that named some mails, or whose reply showed parts of them. Later ones that show no further part
+ * have no such entry.
+ */
 export interface FirstRead {
   /** The numbers of the request, as those of `KeptRequest`. */
   readonly number: number;
@@ -428,7 +460,11 @@ export interface FirstRead {
   readonly method: string;
   readonly path: string;
   readonly status: number;
+  /** What the reply showed of each mail; empty if the request only named the mails. */
+  readonly parts: readonly ShownPart[];
   readonly messageIds: readonly string[];
+  /** The ids of the files whose bytes the reply showed. */
+  readonly attachmentIds: readonly string[];
 }
 
 /** The data of an entry, by its kind. */
@@ -447,7 +483,9 @@ export interface EntryData extends PlainEntryData {
   request: KeptRequest;
   /** A command of SMTP or IMAP. */
   'mail-command': KeptRequest;
-  /** The first request or command that named or read some mails. */
+  /** A request or a command that was to change something and that the service or a fault refused, once more. */
+  'refused-request': KeptRequest;
+  /** The first request or command that named some mails, or whose reply showed a part of them. */
   read: FirstRead;
   /** A failure of the emulator itself. */
   failure: { readonly error: unknown };
@@ -467,6 +505,7 @@ export const ENTRY_KINDS = {
   request: 'traffic',
   'mail-command': 'traffic',
   refusal: 'traffic',
+  'refused-request': 'story',
   read: 'story',
   change: 'story',
   'delivery-created': 'traffic',

@@ -1,10 +1,10 @@
 import { createMailbox, type Mailbox } from 'agent-mailbox-mock';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
-import { control, sendControl } from '../../support/control.ts';
-import { everywhere, interceptRequests, type Service } from '../../support/everywhere.ts';
-import { IDS } from '../../support/ids.ts';
-import { senderTo } from '../../support/send.ts';
+import { control, sendControl } from '../support/control.ts';
+import { everywhere, interceptRequests, type Service } from '../support/everywhere.ts';
+import { IDS } from '../support/ids.ts';
+import { senderTo } from '../support/send.ts';
 
 interceptRequests();
 

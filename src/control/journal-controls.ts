@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import { describeValue } from '../../basics/check-options.ts';
-import { lazy } from '../../basics/lazy-schema.ts';
-import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
-import type { EntryKind } from '../../world/journal/entry.ts';
-import type { ControlScope } from '../control-scope.ts';
-import { type TraceOptions, traceOptions, writeTrace } from '../trace.ts';
-import type { FeedEvent, FeedOptions } from './feed-event.ts';
-import { findRequest, listRequests } from './find-requests.ts';
+import { describeValue } from '../basics/check-options.ts';
+import { lazy } from '../basics/lazy-schema.ts';
+import { ApiError, parseOrRefuse } from '../contract/errors.ts';
+import type { EntryKind } from '../world/journal/entry.ts';
+import type { ControlScope } from './control-scope.ts';
+import type { FeedEvent, FeedOptions } from './journal/feed-event.ts';
+import { findRequest, listRequests } from './journal/find-requests.ts';
 import {
   type JournalEntry,
   type JournalLosses,
@@ -14,10 +13,11 @@ import {
   journalQuery,
   readJournal,
   readLosses,
-} from './journal-entry.ts';
-import type { RequestEntry, RequestFilter, RequestSummary } from './request-entry.ts';
-import { showRequest, showSummary } from './show-request.ts';
-import { type MailStory, tellStory } from './story.ts';
+} from './journal/journal-entry.ts';
+import type { RequestEntry, RequestFilter, RequestSummary } from './journal/request-entry.ts';
+import { showRequest, showSummary } from './journal/show-request.ts';
+import { type TraceOptions, traceOptions, writeTrace } from './trace.ts';
+import { type MailStory, tellStory } from './verdicts/story.ts';
 
 /** The control methods for the journal of requests and the live feed. */
 export interface JournalControls {

@@ -9,20 +9,20 @@ import { traceIdOf } from '../../service/delivery/request.ts';
 import type { WebhookRow } from '../../world/store/rows.ts';
 import type { World } from '../../world/store/world.ts';
 import type { ControlScope } from '../control-scope.ts';
+import { type JournalEntry, readJournal, readLosses } from '../journal/journal-entry.ts';
+import { type RequestSummary, requestReply } from '../journal/request-entry.ts';
+import { recipientsOf } from './addresses.ts';
+import { createCauseFinder } from './cause.ts';
 import {
   type Evidence,
   findNotice,
   isAfter,
-  isCausedBy,
   type MailEntry,
   readMail,
   readTraffic,
-  recipientsOf,
   requestsOf,
   sentAfter,
-} from '../verdicts/evidence.ts';
-import { type JournalEntry, readJournal, readLosses } from './journal-entry.ts';
-import { type RequestSummary, requestReply } from './request-entry.ts';
+} from './evidence.ts';
 import { MAX_LINES, shortenStory, tellTogether } from './story-lines.ts';
 
 const webhookFields = () => ({
@@ -155,7 +155,9 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
   for (const { data } of claims.slice(0, MAX_REQUESTS)) {
     lines.push(`${labelOf(data)} claims by its traceparent that a delivery of this mail led to it.`);
   }
-  const sent = isReceived ? sentAfter(evidence, entry).filter((each) => isCausedBy(each, entry)) : [];
+  const causes = createCauseFinder(evidence);
+  const isCaused = (each: JournalEntry<'mail-sent'>) => causes.isCausedBy(causes.describeSent(each), [entry]) === 'yes';
+  const sent = isReceived ? sentAfter(evidence, entry).filter(isCaused) : [];
   for (const each of sent) {
     const [by] = requestsOf(traffic, each);
     const to = recipientsOf(each.data).join(', ');
