@@ -4,7 +4,7 @@ import { BOUNCE_SAMPLES } from '../../src/control/samples/bounce-samples.ts';
 import { INJECTION_SAMPLES } from '../../src/control/samples/injection-samples.ts';
 import { createInjection, PLACES } from '../../src/control/samples/made-injections.ts';
 import type { Sample } from '../../src/control/samples/sample.ts';
-import type { SampleRules } from '../../src/control/samples/sample-row.ts';
+import type { SampleRules } from '../../src/control/verdicts/oracles.ts';
 import type { Observed } from '../../src/control/verdicts/candidates.ts';
 import { createMatcherContext } from '../../src/testing/evaluate/matcher-calls.ts';
 import type { MatcherResult } from '../../src/testing/matchers/matcher-context.ts';
