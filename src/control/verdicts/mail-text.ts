@@ -1,4 +1,4 @@
-import { decodeHTML } from 'entities';
+import { decodeHTML } from 'entities/decode';
 import { fromBase64 } from '../../basics/base64.ts';
 import { toAddressText } from '../../contract/email-address.ts';
 import { flattenAddresses, readAddressList } from '../../contract/email-address-list.ts';
