@@ -5,7 +5,7 @@ import type { Correspondent } from '../../service/mail/correspondents/correspond
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry, RequestFilter } from '../journal/request-entry.ts';
 import { listRecipients, type PlusTags, type Recipients } from './addresses.ts';
-import { type Amount, type Comparison, hasAmount } from './compare.ts';
+import { type Amount, type Comparison, hasAmount, type Miss } from './compare.ts';
 import { countDropped, type Evidence, readTraffic, requestsOf, type TrafficEntry } from './evidence.ts';
 import { type MailText, textsOfMail, type WrittenMail } from './mail-text.ts';
 import { isBodyCut, type Lack, lackOfHeader, lackOfMasked, lacksParts, NOT_KEPT } from './not-kept.ts';
@@ -208,15 +208,8 @@ export function decide(
   const { dropped, forgotten } = kinds ? { dropped: 0, forgotten: countDropped(mailbox, kinds) } : mailbox.losses();
   const decision = hasAmount(comparison, amount, dropped + forgotten);
   if (decision !== undefined) return decision;
-  const [first, ...others] = comparison.unknown;
-  if (first && hasAmount(comparison, amount) === undefined) {
-    const places = [...new Set(first.differences.map(({ path }) => path))].join(' and ');
-    const more = others.length === 0 ? '' : ` The same is true of ${others.length} more.`;
-    throw new Error(
-      `Too little was kept to tell: of ${first.candidate.label}, ${places} may be as expected in the part that the ` +
-        `journal does not have. ${WHAT_IS_NOT_KEPT}${more}`,
-    );
-  }
+  const [first] = comparison.unknown;
+  if (first && hasAmount(comparison, amount) === undefined) throw new Error(describeLack(first));
   if (kinds) checkComplete(mailbox, kinds, 'nothing shows whether one of them is as expected');
   throw new Error(
     `The log no longer has ${dropped + forgotten} deliveries, so nothing shows whether one of them is as expected; ` +
@@ -224,10 +217,15 @@ export function decide(
   );
 }
 
-/** What the journal does not keep of what happened. */
-const WHAT_IS_NOT_KEPT =
-  'It has the first 16 KiB of the body of a request and the first 4,096 characters of a header, masks secrets, and drops ' +
-  'the files of the oldest mail when it is larger than 64 MiB.';
+/** Says why nothing shows whether a candidate is as expected. */
+export function describeLack({ candidate, differences }: Miss): string {
+  const places = [...new Set(differences.map(({ path }) => path))].join(' and ');
+  return (
+    `Too little was kept to tell: of ${candidate.label}, ${places} may be as expected in what the journal does not have. ` +
+    'It has the first 16 KiB of the body of a request and the first 4,096 characters of a header, masks secrets, and ' +
+    'drops the files of the oldest mail when it is larger than 64 MiB.'
+  );
+}
 
 /** Returns the expected fields with these names, if their value is a string. */
 function pickTexts(expected: Expected, ...names: readonly string[]): object {

@@ -182,7 +182,7 @@ function compareValue({ context, lackOf }: Comparing, expected: unknown, receive
   if (lacks.length === 0) return isAsExpected;
   // What a part has, the whole has, unless the pattern says what must not be there, or how the whole ends.
   if (isInverse(expected)) return isAsExpected ? undefined : false;
-  if (isPattern) return isAsExpected && !(lacks.includes('rest') && saysWhatFollows(expected)) ? true : undefined;
+  if (isPattern) return isAsExpected && !(lacks.includes('rest') && dependsOnEnd(expected)) ? true : undefined;
   if (typeof expected !== 'string') return lacks.includes('rest') ? undefined : isAsExpected;
   const mayBe = lacks.every((lack) => mayBeWhole(expected, String(received), lack));
   return mayBe ? isAsExpected || undefined : false;
@@ -211,9 +211,13 @@ function isInverse(value: unknown): boolean {
   return isAsymmetric(value) && Object(value).inverse === true;
 }
 
-/** Returns whether a regular expression depends on what follows or precedes a match, or on where a text ends. */
-function saysWhatFollows(pattern: unknown): boolean {
-  return pattern instanceof RegExp && /\$|\(\?<?!/.test(pattern.source);
+/**
+ * Returns whether more text behind a match could change that it is one: a regular expression that says what must not
+ * follow or where a text ends, or a pattern that says it of itself.
+ */
+function dependsOnEnd(pattern: unknown): boolean {
+  if (pattern instanceof RegExp) return /\$|\(\?<?!/.test(pattern.source);
+  return Object(pattern).dependsOnEnd === true;
 }
 
 /** Returns whether a value is an object of fields: no array, and no instance of a class. */

@@ -2,6 +2,7 @@ import type { Observed } from '../../control/verdicts/candidates.ts';
 import {
   checkComplete,
   decide,
+  describeLack,
   describeRequest,
   describeRequests,
   parseMailbox,
@@ -98,18 +99,27 @@ function describeForeign(refusals: readonly JournalEntry<'refusal'>[]): { readon
   }));
 }
 
-/** Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals. */
+/**
+ * Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals.
+ *
+ * @throws {Error} if an exception may allow each of them by what the journal did not keep.
+ */
 function findRefusals(context: MatcherContext, mailbox: Observed, requests: RequestEntry[], exceptions: Expectation[]) {
   const allowed = exceptions.map(({ expected, times = Number.POSITIVE_INFINITY }) => {
-    const { matching } = findMatches(context, describeRequests(mailbox, expected, requests), expected);
-    return { labels: matching.map(({ label }) => label), remaining: times };
+    const { matching, unknown } = findMatches(context, describeRequests(mailbox, expected, requests), expected);
+    return { labels: matching.map(({ label }) => label), unknown, remaining: times };
   });
   const refusals = requests.filter(({ status }) => status >= 400).map((entry) => describeRequest(entry));
-  return refusals.filter(({ label }) => {
+  const unexpected = refusals.filter(({ label }) => {
     const exception = allowed.find(({ labels, remaining }) => remaining > 0 && labels.includes(label));
     if (exception) exception.remaining -= 1;
     return !exception;
   });
+  const open = allowed.flatMap(({ unknown }) => unknown);
+  const mayBeAllowed = unexpected.map(({ label }) => open.find(({ candidate }) => candidate.label === label));
+  const [first] = mayBeAllowed;
+  if (first && !mayBeAllowed.includes(undefined)) throw new Error(describeLack(first));
+  return unexpected;
 }
 
 /** The matchers whose failures end with what became of the mails. */
