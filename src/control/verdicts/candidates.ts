@@ -1,13 +1,15 @@
+import { fromBase64, toBase64 } from '../../basics/base64.ts';
 import { truncate } from '../../basics/text.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import type { Delivery, DeliveryFilter, DeliveryLosses } from '../../service/delivery/delivery.ts';
 import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
+import { parseEml } from '../../service/mail/incoming/parse-eml.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry, RequestFilter } from '../journal/request-entry.ts';
 import { listRecipients, type PlusTags, type Recipients } from './addresses.ts';
 import { type Amount, type Comparison, hasAmount, type Miss } from './compare.ts';
 import { countDropped, type Evidence, readTraffic, requestsOf, type TrafficEntry } from './evidence.ts';
-import { type MailText, textsOfMail, type WrittenMail } from './mail-text.ts';
+import { type MailText, textsOfMail, type WrittenFile, type WrittenMail } from './mail-text.ts';
 import { isBodyCut, type Lack, lackOfHeader, lackOfMasked, lacksParts, NOT_KEPT } from './not-kept.ts';
 import type { MailStory } from './story.ts';
 
@@ -98,6 +100,8 @@ export interface Candidate {
   /** A hint for the message of a failure. It is shown if this candidate is the most similar one. */
   readonly hint?: string | undefined;
   readonly fields: Readonly<Record<string, CandidateField>>;
+  /** The fields that it had before it was changed, the latest first. It matches also if it once did. */
+  readonly former?: readonly Candidate['fields'][];
   /** The mail, if the candidate is a sent mail. */
   readonly mail?: SentMail;
 }
@@ -138,34 +142,63 @@ export function listSentMail(mailbox: Observed): Candidate[] {
   return mailbox.journal({ kinds: ['mail-sent'] }).map((entry) => describeMail(entry, traffic, plusTags));
 }
 
-/** Lists the drafts that clients wrote, each as it was last, as candidates. With `exists`, only those that still exist. */
+/**
+ * Lists the drafts that clients wrote, as candidates, each with what it was before it was changed. With `exists`, only
+ * those that still exist, as they are.
+ */
 export function listDrafts(mailbox: Observed, { exists }: Expected): Candidate[] {
   const plusTags = mailbox.behaviours['sending.plus-tags'];
-  return listChanged(mailbox, 'draft', exists === true).map(({ data }) => {
-    const draft = data.row as Readonly<Record<'to' | 'cc' | 'bcc', readonly string[]>> & WrittenMail;
-    const { to, cc, bcc, subject } = draft;
-    const all = [...to, ...cc, ...bcc];
+  return listChanged(mailbox, 'draft', exists === true).map((versions) => {
+    const [draft, ...former] = versions.map(({ data }) => data.row as ShownDraft) as [ShownDraft, ...ShownDraft[]];
+    const all = [...draft.to, ...draft.cc, ...draft.bcc];
     return {
-      label: `the draft ${JSON.stringify(subject ?? '')} to ${all.join(', ') || 'nobody'}`,
-      fields: {
-        ...fieldsOf({ ...draft }, lackOfMasked),
-        ...addressFields({ all, to, cc, bcc }, plusTags),
-        text: textField(draft, true),
-      },
+      label: `the draft ${JSON.stringify(draft.subject ?? '')} to ${all.join(', ') || 'nobody'}`,
+      fields: fieldsOfDraft(draft, plusTags),
+      former: former.map((each) => fieldsOfDraft(each, plusTags)),
     };
   });
 }
 
-/** Lists the objects of one kind that clients created, as candidates. With `exists`, only those that still exist. */
-export function listCreated(mailbox: Observed, { object, exists }: Expected): Candidate[] {
-  return listChanged(mailbox, String(object), exists === true, true).map(({ data }) => ({
-    label: `the ${data.object} ${data.id}, created by ${data.by}`,
-    fields: { object: { shown: data.object }, ...fieldsOf({ ...data.row }, lackOfMasked) },
-  }));
+/** A draft, as the journal shows its row. The bytes that an IMAP client stored are base64. */
+type ShownDraft = WrittenMail &
+  Readonly<Record<'to' | 'cc' | 'bcc', readonly string[]>> & { readonly raw: string | null };
+
+/** Returns the files of a draft that an IMAP client stored: only its bytes have them. */
+function filesOfDraft({ raw }: ShownDraft): WrittenFile[] {
+  if (raw === null) return [];
+  const { attachments } = parseEml(fromBase64(raw), '').mail;
+  return attachments.map(({ content, ...file }) => ({ ...file, content: toBase64(content) }));
 }
 
-/** Returns the latest entry of each object of a kind, or of those that were created, which has the row. */
-function listChanged(mailbox: Observed, object: string, mustExist: boolean, mustBeCreated = false) {
+function fieldsOfDraft(draft: ShownDraft, plusTags: PlusTags): Candidate['fields'] {
+  const { to, cc, bcc } = draft;
+  return {
+    ...fieldsOf({ ...draft }, lackOfMasked),
+    ...addressFields({ all: [...to, ...cc, ...bcc], to, cc, bcc }, plusTags),
+    text: textField(draft, true, () => filesOfDraft(draft)),
+  };
+}
+
+/**
+ * Lists the objects of one kind that clients created, as candidates, each with what it was before it was changed. With
+ * `exists`, only those that still exist, as they are.
+ */
+export function listCreated(mailbox: Observed, { object, exists }: Expected): Candidate[] {
+  return listChanged(mailbox, String(object), exists === true, true).map((versions) => {
+    const [fields = {}, ...former] = versions.map(({ data }) => ({
+      object: { shown: data.object },
+      ...fieldsOf({ ...data.row }, lackOfMasked),
+    }));
+    const { data } = versions[0];
+    return { label: `the ${data.object} ${data.id}, created by ${data.by}`, fields, former };
+  });
+}
+
+/** The entries of an object that have its row, the latest first. */
+type Versions = readonly [JournalEntry<'change'>, ...JournalEntry<'change'>[]];
+
+/** Returns the versions of each object of a kind, or of those that were created; only the present one if it must exist. */
+function listChanged(mailbox: Observed, object: string, mustExist: boolean, mustBeCreated = false): Versions[] {
   const byId = new Map<string, JournalEntry<'change'>[]>();
   for (const entry of mailbox.journal({ kinds: ['change'] })) {
     if (entry.data.object !== object) continue;
@@ -177,7 +210,9 @@ function listChanged(mailbox: Observed, object: string, mustExist: boolean, must
     const isRemoved = entries.at(-1)?.data.action === 'removed';
     const isCreated = entries.some(({ data }) => data.action === 'created');
     if ((mustExist && isRemoved) || (mustBeCreated && !isCreated)) return [];
-    return entries.findLast(({ data }) => data.action !== 'removed') ?? [];
+    const [latest, ...former] = entries.filter(({ data }) => data.action !== 'removed').reverse();
+    if (!latest) return [];
+    return [mustExist ? [latest] : [latest, ...former]];
   });
 }
 
@@ -325,14 +360,14 @@ function addressFields({ all, cc, bcc }: Recipients, plusTags: PlusTags): Record
 const MAX_SHOWN_TEXT = 500;
 
 /** Returns the field of everything that a mail or a draft says. */
-function textField(mail: WrittenMail, isWhole: boolean): CandidateField {
+function textField(mail: WrittenMail, isWhole: boolean, readFiles = () => mail.attachments ?? []): CandidateField {
   const { subject, plainBody, htmlBody } = mail;
   const shown = [subject, plainBody || htmlBody].filter(Boolean).join('\n');
   let list: readonly MailText[] | undefined;
   return {
     shown: truncate(shown, MAX_SHOWN_TEXT),
     texts() {
-      list ??= textsOfMail(mail);
+      list ??= textsOfMail({ ...mail, attachments: readFiles() });
       return { list, isWhole };
     },
   };

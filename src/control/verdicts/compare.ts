@@ -34,7 +34,6 @@ export interface Amount {
 /** Compares candidates with the expected fields. */
 export function findMatches(context: Equality, candidates: readonly Candidate[], expected: Expected): Comparison {
   const compared = candidates.map((candidate) => compareCandidate(context, candidate, expected));
-  const isUnknown = ({ differences }: Miss) => differences.every((each) => each.isUnknown);
   const others = compared.filter(({ differences }) => differences.length > 0);
   return {
     matching: compared.filter(({ differences }) => differences.length === 0).map(({ candidate }) => candidate),
@@ -69,12 +68,26 @@ export function hasAmount(comparison: Comparison, amount: Amount, lost = 0): boo
   return possible.size === 1 ? isSo(0) : undefined;
 }
 
+/** Compares a candidate as it is or, if that does not match, as it once was. */
 function compareCandidate(context: Equality, candidate: Candidate, expected: Expected) {
+  const present = compareFields(context, candidate.fields, expected);
+  if (present.differences.length === 0) return { candidate, ...present };
+  const former = (candidate.former ?? []).map((fields) => compareFields(context, fields, expected));
+  const matching = former.find(({ differences }) => differences.length === 0);
+  return { candidate, ...(matching ?? [present, ...former].find(isUnknown) ?? present) };
+}
+
+function compareFields(context: Equality, fields: Candidate['fields'], expected: Expected) {
   const byField = Object.entries(expected).map(([name, value]) =>
-    compareField(context, name, value, candidate.fields[name] ?? { shown: undefined }),
+    compareField(context, name, value, fields[name] ?? { shown: undefined }),
   );
   const wrongIndexes = byField.flatMap((differences, index) => (differences.length > 0 ? [index] : []));
-  return { candidate, differences: byField.flat(), wrongIndexes };
+  return { differences: byField.flat(), wrongIndexes };
+}
+
+/** Returns whether only what was not kept can be as expected. */
+function isUnknown({ differences }: Pick<Miss, 'differences'>): boolean {
+  return differences.length > 0 && differences.every((each) => each.isUnknown);
 }
 
 /**
