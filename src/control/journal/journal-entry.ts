@@ -87,6 +87,11 @@ export interface JournalData extends PlainEntryData {
   request: RequestEntry;
   /** A command of SMTP or IMAP. */
   'mail-command': RequestEntry;
+  /**
+   * A request or a command that was to change something and that the service or a fault refused. It is a `request` or a
+   * `mail-command`, too; this entry is kept as long as mail, so that many other requests do not push it out.
+   */
+  'refused-request': RequestEntry;
   /** The first request or command that named some mails, or whose reply showed a part of them. */
   read: MailRead;
   /** A failure of the emulator itself. */
@@ -123,10 +128,13 @@ export type JournalEntry<Kind extends EntryKind = EntryKind> = {
 const KINDS = Object.keys(ENTRY_KINDS) as EntryKind[];
 const KIND_RULE = `must be kinds of entries: ${KINDS.join(', ')}`;
 
+/** The kinds that a query must name: what was there from the start, and requests that other entries have, too. */
+const UNASKED_KINDS: ReadonlySet<EntryKind> = new Set(['mail-at-start', 'refused-request']);
+
 const kindField = () => z.enum(KINDS, KIND_RULE);
 
 const queryFields = () => ({
-  /** Only entries of these kinds. Default: every kind except `mail-at-start`. */
+  /** Only entries of these kinds. Default: every kind except `mail-at-start` and `refused-request`. */
   kinds: z.array(kindField(), KIND_RULE).optional(),
   /**
    * `present`: the time since the start, or since the latest reset or restore. `former`: the epoch before it. Default:
@@ -145,7 +153,9 @@ export const journalUrlQuery = () =>
       .string()
       .transform((kinds) => kinds.split(',').map((kind) => kind.trim()))
       .pipe(z.array(kindField(), KIND_RULE))
-      .describe('Kinds of entries, with commas between them. Default: every kind except mail-at-start.')
+      .describe(
+        'Kinds of entries, with commas between them. Default: every kind except mail-at-start and refused-request.',
+      )
       .optional(),
   });
 
@@ -204,7 +214,7 @@ export function readJournal<Kind extends EntryKind>(
   journals: Journals,
   worlds: ReachableWorlds,
   {
-    kinds = KINDS.filter((kind) => kind !== 'mail-at-start') as Kind[],
+    kinds = KINDS.filter((kind) => !UNASKED_KINDS.has(kind)) as Kind[],
     epoch,
   }: { readonly kinds?: readonly Kind[]; readonly epoch?: 'present' | 'former' },
 ): JournalEntry<Kind>[] {
@@ -247,6 +257,7 @@ function showData(entry: EntryOf, reader: JournalReader, mask: Mask): object {
       return showMailEvent(entry.tenantId ?? '', entry.data);
     case 'request':
     case 'mail-command':
+    case 'refused-request':
       return showRequest(entry.data, reader, mask);
     case 'read': {
       const { number: _, numberInSandbox: _own, ...read } = entry.data;

@@ -82,6 +82,8 @@ export interface Candidate {
   /** A hint for the message of a failure. It is shown if this candidate is the most similar one. */
   readonly hint?: string | undefined;
   readonly fields: Readonly<Record<string, CandidateField>>;
+  /** What it was before it was changed, the latest first. It is as expected if it was so at any time. */
+  readonly earlier?: readonly Candidate[];
   /** The mail, if the candidate is a sent mail. */
   readonly mail?: SentMail;
 }
@@ -122,9 +124,12 @@ export function listSentMail(mailbox: Observed): Candidate[] {
   return mailbox.journal({ kinds: ['mail-sent'] }).map((entry) => describeMail(entry, traffic));
 }
 
-/** Lists the drafts that clients wrote, each as it was last, as candidates. With `exists`, only those that still exist. */
+/**
+ * Lists the drafts that clients wrote as candidates, each with what it was before it was changed. With `exists`, only
+ * those that still exist, as they are.
+ */
 export function listDrafts(mailbox: Observed, { exists }: Expected): Candidate[] {
-  return listChanged(mailbox, 'draft', exists === true).map(({ data }) => {
+  return listChanged(mailbox, { object: 'draft', mustExist: exists === true, mustBeCreated: false }, ({ data }) => {
     const draft = data.row as Readonly<Record<'to' | 'cc' | 'bcc', readonly string[]>> & {
       readonly subject: string | null;
     };
@@ -137,16 +142,30 @@ export function listDrafts(mailbox: Observed, { exists }: Expected): Candidate[]
   });
 }
 
-/** Lists the objects of one kind that clients created, as candidates. With `exists`, only those that still exist. */
+/**
+ * Lists the objects of one kind that clients created as candidates, each with what it was before it was changed. With
+ * `exists`, only those that still exist, as they are.
+ */
 export function listCreated(mailbox: Observed, { object, exists }: Expected): Candidate[] {
-  return listChanged(mailbox, String(object), exists === true, true).map(({ data }) => ({
-    label: `the ${data.object} ${data.id}, created by ${data.by}`,
+  const wanted = { object: String(object), mustExist: exists === true, mustBeCreated: true };
+  return listChanged(mailbox, wanted, ({ data }) => ({
+    label: `the ${data.object} ${data.id}, ${data.action} by ${data.by}`,
     fields: { object: { shown: data.object }, ...fieldsOf({ ...data.row }) },
   }));
 }
 
-/** Returns the latest entry of each object of a kind, or of those that were created, which has the row. */
-function listChanged(mailbox: Observed, object: string, mustExist: boolean, mustBeCreated = false) {
+interface WantedObjects {
+  readonly object: string;
+  readonly mustExist: boolean;
+  readonly mustBeCreated: boolean;
+}
+
+/** Returns each object of a kind, or of those that were created, as it is or was last, with what it was before. */
+function listChanged(
+  mailbox: Observed,
+  { object, mustExist, mustBeCreated }: WantedObjects,
+  describe: (version: JournalEntry<'change'>) => Candidate,
+): Candidate[] {
   checkComplete(mailbox, ['change'], `nothing shows which ${object} there was`);
   const byId = new Map<string, JournalEntry<'change'>[]>();
   for (const entry of mailbox.journal({ kinds: ['change'] })) {
@@ -159,7 +178,11 @@ function listChanged(mailbox: Observed, object: string, mustExist: boolean, must
     const isRemoved = entries.at(-1)?.data.action === 'removed';
     const isCreated = entries.some(({ data }) => data.action === 'created');
     if ((mustExist && isRemoved) || (mustBeCreated && !isCreated)) return [];
-    return entries.findLast(({ data }) => data.action !== 'removed') ?? [];
+    // The row of a removed object is the one before it was removed, which the entry before has, too.
+    const versions = entries.filter(({ data }) => data.action !== 'removed').reverse();
+    const [latest, ...earlier] = versions.map(describe);
+    if (!latest) return [];
+    return mustExist || earlier.length === 0 ? latest : { ...latest, earlier };
   });
 }
 

@@ -21,22 +21,36 @@ export function findMatches(context: Equality, candidates: readonly Candidate[],
   const misses = compared.filter(({ differences }) => differences.length > 0);
   return {
     matching: compared.filter(({ differences }) => differences.length === 0).map(({ candidate }) => candidate),
-    misses: misses.sort(
-      (a, b) =>
-        a.wrongIndexes.length - b.wrongIndexes.length ||
-        a.differences.length - b.differences.length ||
-        // The first fields count most: a candidate is nearer if its first wrong field comes later.
-        (b.wrongIndexes[0] ?? 0) - (a.wrongIndexes[0] ?? 0),
-    ),
+    misses: misses.sort(byDifference),
   };
 }
 
-function compareCandidate(context: Equality, candidate: Candidate, expected: Expected) {
-  const byField = Object.entries(expected).map(([name, value]) =>
-    compareField(context, name, value, candidate.fields[name] ?? { shown: undefined }),
+/** A candidate, or an earlier form of it, and how it differs from what is expected. */
+interface Compared extends Miss {
+  /** The positions of the fields that are not as expected. */
+  readonly wrongIndexes: readonly number[];
+}
+
+/** Orders candidates so that the most similar one is the first. */
+function byDifference(a: Compared, b: Compared): number {
+  return (
+    a.wrongIndexes.length - b.wrongIndexes.length ||
+    a.differences.length - b.differences.length ||
+    // The first fields count most: a candidate is nearer if its first wrong field comes later.
+    (b.wrongIndexes[0] ?? 0) - (a.wrongIndexes[0] ?? 0)
   );
-  const wrongIndexes = byField.flatMap((differences, index) => (differences.length > 0 ? [index] : []));
-  return { candidate, differences: byField.flat(), wrongIndexes };
+}
+
+/** Compares a candidate, as it is and as it was, with the expected fields. Returns the form that is most similar. */
+function compareCandidate(context: Equality, candidate: Candidate, expected: Expected): Compared {
+  const forms = [candidate, ...(candidate.earlier ?? [])].map((form) => {
+    const byField = Object.entries(expected).map(([name, value]) =>
+      compareField(context, name, value, form.fields[name] ?? { shown: undefined }),
+    );
+    const wrongIndexes = byField.flatMap((differences, index) => (differences.length > 0 ? [index] : []));
+    return { candidate: form, differences: byField.flat(), wrongIndexes };
+  });
+  return forms.sort(byDifference)[0] as Compared;
 }
 
 /**

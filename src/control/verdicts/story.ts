@@ -13,15 +13,15 @@ import type { World } from '../../world/store/world.ts';
 import type { ControlScope } from '../control-scope.ts';
 import { type JournalEntry, readJournal, readLosses } from '../journal/journal-entry.ts';
 import { type RequestEntry, type RequestSummary, requestReply } from '../journal/request-entry.ts';
+import { recipientsOf } from './addresses.ts';
+import { createCauseFinder } from './cause.ts';
 import {
   countDropped,
   type Evidence,
   isAfter,
-  isCausedBy,
   type MailEntry,
   readMail,
   readTraffic,
-  recipientsOf,
   requestsOf,
   sentAfter,
 } from './evidence.ts';
@@ -176,7 +176,9 @@ export function tellStory(scope: ControlScope, messageId: string, evidence: Evid
   for (const { data } of claims.slice(0, MAX_REQUESTS)) {
     lines.push(`${labelOf(data)} claims by its traceparent that a delivery of this mail led to it.`);
   }
-  const sent = isReceived ? sentAfter(evidence, entry).filter((each) => isCausedBy(each, entry)) : [];
+  const causes = createCauseFinder(evidence);
+  const isCaused = (each: JournalEntry<'mail-sent'>) => causes.isCausedBy(causes.describeSent(each), [entry]) === 'yes';
+  const sent = isReceived ? sentAfter(evidence, entry).filter(isCaused) : [];
   for (const each of sent) {
     const [by] = requestsOf(traffic, each);
     const to = recipientsOf(each.data).join(', ');

@@ -408,7 +408,9 @@ async function deliver(
     // The reply to the client does not contain the error, so the error is reported.
     if (!(error instanceof ApiError)) report(error);
     const status = error instanceof ApiError ? error.status : 500;
-    recordCommand(service, { ...command, status, reply: toReplyError(error).message, messageIds: [] });
+    // Nothing else keeps a mail that was refused. The record shows what its sender tried to send.
+    const text = principal ? `DATA\n${new TextDecoder().decode(bytes)}` : 'DATA';
+    recordCommand(service, { ...command, text, status, reply: toReplyError(error).message, messageIds: [] });
     throw error;
   }
 }

@@ -76,6 +76,9 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
   };
   const kind = protocol === 'http' ? 'request' : 'mail-command';
   exchange.origin.entry = originOf(journals.publish(owner, kind, data, { realTimeMs })).entry;
+  if (isRefusedChange(exchange, data)) {
+    journals.publish(owner, 'refused-request', data, { origin: exchange.origin, realTimeMs });
+  }
   const refusal = error?.message ?? exchange.refusal;
   if (refusal !== undefined) tellSandboxes({ worlds, journals }, exchange, refusal);
   const world = principal?.world;
@@ -87,6 +90,21 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
     const read = { number, numberInSandbox, method, path, status: reply.status, parts, messageIds, attachmentIds };
     journals.publish(owner, 'read', read, { origin: exchange.origin });
   }
+}
+
+/**
+ * Returns whether an exchange was to change something and was refused, by the service or by a fault. After a fault that
+ * only loses the reply, something was changed. A login changes nothing, and neither does mail from outside.
+ */
+function isRefusedChange(
+  { protocol, request, error, refusal, caused, principal }: FinishedExchange,
+  { reason }: KeptRequest,
+) {
+  if (protocol === 'http') {
+    const isChange = request.method !== 'GET' && request.method !== 'HEAD';
+    return isChange && reason !== null && (error !== undefined || caused.length === 0);
+  }
+  return refusal !== undefined && principal !== undefined && !/^(?:AUTH|LOGIN)/.test(request.method);
 }
 
 /** Returns the key of a request, whether it is valid or not. Only a request for an event stream may have it in its query. */
@@ -179,7 +197,7 @@ export interface MailCommand {
   readonly path: string;
   /** The user of a login. The journal shows it only if an inbox has this address, because it may be a password. */
   readonly user?: string | undefined;
-  /** The command without passwords and without the bytes of a mail. */
+  /** The command without passwords and, unless it submits a mail and was refused, without the bytes of a mail. */
   readonly text: string;
   /** An HTTP status that has the same meaning as the reply. */
   readonly status: number;

@@ -483,6 +483,8 @@ export interface EntryData extends PlainEntryData {
   request: KeptRequest;
   /** A command of SMTP or IMAP. */
   'mail-command': KeptRequest;
+  /** A request or a command that was to change something and that the service or a fault refused, once more. */
+  'refused-request': KeptRequest;
   /** The first request or command that named some mails, or whose reply showed a part of them. */
   read: FirstRead;
   /** A failure of the emulator itself. */
@@ -503,6 +505,7 @@ export const ENTRY_KINDS = {
   request: 'traffic',
   'mail-command': 'traffic',
   refusal: 'traffic',
+  'refused-request': 'story',
   read: 'story',
   change: 'story',
   'delivery-created': 'traffic',

@@ -674,7 +674,7 @@ const ENTRY_BYTES = 512;
 
 /** Returns the approximate size of an entry, in bytes. */
 function sizeOf<Kind extends EntryKind>(kind: Kind, data: EntryData[Kind]): number {
-  if (kind === 'request' || kind === 'mail-command') {
+  if (kind === 'request' || kind === 'mail-command' || kind === 'refused-request') {
     const { requestBody, reply } = data as EntryData['request'];
     return 2 * ENTRY_BYTES + (requestBody.start?.byteLength ?? 0) + (reply.body?.length ?? 0);
   }
