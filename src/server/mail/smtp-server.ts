@@ -94,6 +94,8 @@ class SmtpClient {
   latestCommand = '';
   /** Whether the journal has the refusal that is sent next. */
   hasRecordedRefusal = false;
+  /** Whether the latest command that was no consequence of another was refused. */
+  wasRefused = false;
   #cancelLoginTimer: () => void;
   #cancelMailTimer = () => {};
   #wrongLogins = 0;
@@ -191,11 +193,13 @@ function createRefusalLogger(service: Service, clients: ReadonlyMap<string, Smtp
 /** Adds a command to the journal if this reply refuses it. */
 function noteReply(service: Service, client: SmtpClient, reply: string): void {
   const [, code = '', text = ''] = /^([45]\d\d)[ -](.*)/s.exec(reply) ?? [];
-  // A connection ends with 421, whatever the client did.
-  if (code === '' || code === '421') return;
+  // A client may send commands before it reads the reply to MAIL FROM. Those after a refused one are refused, too.
+  const isConsequence = code === OUT_OF_SEQUENCE && client.wasRefused;
   const isRecorded = client.hasRecordedRefusal;
   client.hasRecordedRefusal = false;
-  if (isRecorded) return;
+  client.wasRefused = code !== '';
+  // A connection ends with 421, whatever the client did.
+  if (code === '' || code === '421' || isConsequence || isRecorded) return;
   const { latestCommand, session } = client;
   const [word = ''] = latestCommand.toUpperCase().match(/^\S+/) ?? [];
   const name = { MAIL: 'MAIL FROM', RCPT: 'RCPT TO' }[word] ?? (SMTP_COMMANDS.has(word) ? word : 'unknown command');
@@ -212,6 +216,9 @@ function noteReply(service: Service, client: SmtpClient, reply: string): void {
     messageIds: [],
   });
 }
+
+/** The reply code for a command that needs another one before it. */
+const OUT_OF_SEQUENCE = '503';
 
 /** The commands whose names the journal shows. Another word may be anything, such as a password. */
 const SMTP_COMMANDS: ReadonlySet<string> = new Set([

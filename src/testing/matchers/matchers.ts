@@ -4,11 +4,12 @@ import {
   describeRequest,
   describeRequests,
   parseMailbox,
+  readRefusals,
   readRequests,
   SEARCHES,
 } from '../../control/verdicts/candidates.ts';
 import { findMatches } from '../../control/verdicts/compare.ts';
-import type { JournalEntry, RequestEntry } from '../../mailbox/without-msw.ts';
+import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
 import { createResult, describeSearch, listLines, plural, tellStories } from './describe-result.ts';
 import type {
@@ -70,10 +71,17 @@ export const matchers = {
     const exceptions = parseExceptions(options);
     const mailbox = parseMailbox(received);
     const requests = readRequests(mailbox);
-    const foreign = mailbox.journal({ kinds: ['refusal'] });
-    const unexpected = [...findRefusals(this, mailbox, requests, exceptions), ...describeForeign(foreign)];
-    if (requests.length + foreign.length === 0) {
+    const { foreign, unowned } = readRefusals(mailbox);
+    const unexpected = [...findRefusals(this, mailbox, requests, exceptions), ...foreign];
+    if (requests.length + foreign.length + unowned.length === 0) {
       throw new Error('There was no request at all, so nothing shows that an agent was refused nothing.');
+    }
+    if (unexpected.length === 0 && unowned.length > 0) {
+      const refused = unowned.length === 1 ? 'A request was' : `${unowned.length} requests were`;
+      const reason =
+        `${refused} refused, and nothing shows whose, because no key of a tenant came with it and it names nobody. So ` +
+        'nothing shows that this agent was refused nothing:';
+      throw new Error([reason, ...listLines(unowned.map(({ label }) => label))].join('\n'));
     }
     if (unexpected.length === 0)
       checkComplete(mailbox, ['request', 'mail-command', 'refusal'], 'nothing shows that none of them was refused');
@@ -89,13 +97,6 @@ export const matchers = {
   },
   ...agentMatchers,
 };
-
-/** Describes refused requests that did not have a key of the sandbox. No exception allows them. */
-function describeForeign(refusals: readonly JournalEntry<'refusal'>[]): { readonly label: string }[] {
-  return refusals.map(({ data: { method, path, status, reason } }) => ({
-    label: `without a key of this sandbox: ${method} ${path} → ${status}: ${reason}`,
-  }));
-}
 
 /** Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals. */
 function findRefusals(context: MatcherContext, mailbox: Observed, requests: RequestEntry[], exceptions: Expectation[]) {

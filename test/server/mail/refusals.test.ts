@@ -32,7 +32,8 @@ const SMTP_TALKS: readonly (readonly [lines: (running: ImapTestServer) => string
   [() => ['EHLO x', 'MAIL FROM:a@b.test@'], ['MAIL FROM']],
   [() => ['EHLO x', 'MAIL FROM:<a@b.test> SIZE=999999999'], ['MAIL FROM']],
   [() => ['EHLO x', 'RCPT TO:<helpdesk@acme.test>'], ['RCPT TO']],
-  [() => ['EHLO x', 'MAIL FROM:<a@b.test>', 'RCPT TO:<nobody@acme.test>', 'DATA'], ['RCPT TO', 'DATA']],
+  [() => ['EHLO x', 'MAIL FROM:<a@b.test>', 'RCPT TO:<nobody@acme.test>', 'DATA'], ['RCPT TO']],
+  [() => ['EHLO x', 'DATA'], ['DATA']],
   [(running) => ['EHLO x', loginLine(running), 'MAIL FROM:<info@globex.test>'], ['MAIL FROM']],
   [
     (running) => [
@@ -53,7 +54,11 @@ test('each command of SMTP that is refused with 4xx or 5xx is a refusal, once', 
   for (const [linesOf, refused] of SMTP_TALKS) {
     mailbox.reset();
     const replies = await speakSmtp(running, linesOf(running));
-    const count = replies.filter((reply) => /^[45]/.test(reply)).length;
+    const isRefused = replies.map((reply) => /^[45]/.test(reply));
+    // What comes out of sequence right after a refusal is a consequence of it.
+    const count = replies.filter((reply, index) => {
+      return isRefused[index] && !(reply.startsWith('503') && isRefused[index - 1]);
+    }).length;
     const inJournal = mailbox.journal({ kinds: ['mail-command'] }).filter(({ data }) => data.status >= 400);
     expect(inJournal.map(({ data }) => data.method)).toEqual(count === refused.length ? refused : [count, 'refusals']);
     expect(JSON.stringify(mailbox.journal())).not.toContain('secret-word');
