@@ -1,4 +1,4 @@
-import { toUnicode } from 'punycode.js';
+import punycode from 'punycode.js';
 import { foldAddress } from '../../basics/domain-name.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { withoutTag } from '../../contract/email-address.ts';
@@ -49,7 +49,7 @@ export function addressFormsOf(address: string): string[] {
   const written = domain === '' ? local : `${local}@${domain}`;
   const bare = bareAddressOf(address);
   const at = bare.lastIndexOf('@');
-  return [...new Set([written, bare, bare.slice(0, at + 1) + toUnicode(bare.slice(at + 1))])];
+  return [...new Set([written, bare, bare.slice(0, at + 1) + punycode.toUnicode(bare.slice(at + 1))])];
 }
 
 /** A mail of the journal, as far as it says who gets it. */
