@@ -58,6 +58,30 @@ export function readRequests(
   throw new Error('The journal records no requests, because journalSize is 0.');
 }
 
+/** The refused requests that a sandbox learns of although they did not have one of its keys, as candidates. */
+export interface Refusals {
+  /** Those that name the sandbox or something of it. No exception allows them. */
+  readonly foreign: readonly Candidate[];
+  /** Those of which nothing shows whose they were. */
+  readonly unowned: readonly Candidate[];
+}
+
+/** Returns these refusals. The whole mailbox has none, because its requests are those of everybody. */
+export function readRefusals(mailbox: Pick<Observed, 'journal'>): Refusals {
+  if ('createSandbox' in mailbox) return { foreign: [], unowned: [] };
+  const refusals = mailbox.journal({ kinds: ['refusal'] });
+  const describe = ({ data }: JournalEntry<'refusal'>, key: string): Candidate => ({
+    label: `without ${key}: ${data.method} ${data.path} → ${data.status}: ${data.reason}`,
+    fields: fieldsOf({ operation: data.operation, method: data.method, path: data.path, status: data.status }),
+  });
+  return {
+    foreign: refusals
+      .filter(({ tenantId }) => tenantId !== null)
+      .map((each) => describe(each, 'a key of this sandbox')),
+    unowned: refusals.filter(({ tenantId }) => tenantId === null).map((each) => describe(each, 'a valid key')),
+  };
+}
+
 /**
  * Checks that the journal has everything of some kinds, because a verdict could depend on what it has dropped.
  *

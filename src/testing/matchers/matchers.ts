@@ -6,11 +6,12 @@ import {
   describeRequest,
   describeRequests,
   parseMailbox,
+  readRefusals,
   readRequests,
   SEARCHES,
 } from '../../control/verdicts/candidates.ts';
 import { findMatches } from '../../control/verdicts/compare.ts';
-import type { JournalEntry, RequestEntry } from '../../mailbox/without-msw.ts';
+import type { RequestEntry } from '../../mailbox/without-msw.ts';
 import { agentMatchers, listRequestsOf } from './agent-matchers.ts';
 import { createResult, describeSearch, listLines, plural, tellStories } from './describe-result.ts';
 import type {
@@ -72,17 +73,24 @@ export const matchers = {
     const exceptions = parseExceptions(options);
     const mailbox = parseMailbox(received);
     const requests = readRequests(mailbox);
-    const foreign = mailbox.journal({ kinds: ['refusal'] });
-    const unexpected = [...findRefusals(this, mailbox, requests, exceptions), ...describeForeign(foreign)];
-    if (requests.length + foreign.length === 0) {
+    const { foreign, unowned } = readRefusals(mailbox);
+    const unexpected = [...findRefusals(this, mailbox, requests, exceptions), ...foreign];
+    if (requests.length + foreign.length + unowned.length === 0) {
       throw new Error('There was no request at all, so nothing shows that an agent was refused nothing.');
+    }
+    if (unexpected.length === 0 && unowned.length > 0) {
+      const refused = unowned.length === 1 ? 'A request was' : `${unowned.length} requests were`;
+      const reason =
+        `${refused} refused, and nothing shows whose, because no key of a tenant came with it and it names nobody. So ` +
+        'nothing shows that this agent was refused nothing:';
+      throw new Error([reason, ...listLines(unowned.map(({ label }) => label))].join('\n'));
     }
     if (unexpected.length === 0)
       checkComplete(mailbox, ['request', 'mail-command', 'refusal'], 'nothing shows that none of them was refused');
     const besides = exceptions.length > 0 ? ' besides those in except' : '';
     const wanted = `Expected ${this.isNot ? 'a' : 'no'} refusal${besides}`;
     const { length } = unexpected;
-    const were = `there ${length === 1 ? 'was' : 'were'} ${length} in ${plural(requests.length, 'request')}`;
+    const were = `there ${length === 1 ? 'was' : 'were'} ${length} in ${plural(requests.length + foreign.length, 'request')}`;
     const result = length === 0 ? ', and there was none.' : `, but ${were}:`;
     return createResult(this, mailbox, 'toHaveNoUnexpectedRefusals', length === 0, () => [
       wanted + result,
@@ -91,13 +99,6 @@ export const matchers = {
   },
   ...agentMatchers,
 };
-
-/** Describes refused requests that did not have a key of the sandbox. No exception allows them. */
-function describeForeign(refusals: readonly JournalEntry<'refusal'>[]): { readonly label: string }[] {
-  return refusals.map(({ data: { method, path, status, reason } }) => ({
-    label: `without a key of this sandbox: ${method} ${path} → ${status}: ${reason}`,
-  }));
-}
 
 /**
  * Returns the refusals that no exception allows. An exception with `times` allows only this number of refusals.
