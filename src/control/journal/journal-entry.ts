@@ -202,13 +202,19 @@ export function readLosses(journals: Journals, worlds: ReachableWorlds): Journal
   for (const kind of KINDS) {
     const { count, until } = journals.dropped(owners, [kind]);
     if (until !== null) losses[kind] = { count, until };
+    const [sandbox] = worlds.sandboxId === undefined || kind !== 'refusal' ? [] : owners;
+    const unowned = sandbox && journals.droppedUnowned(sandbox);
+    if (unowned && unowned.until !== null) {
+      losses[kind] = { count: count + unowned.count, until: [until ?? '', unowned.until].sort().at(-1) ?? '' };
+    }
   }
   return losses;
 }
 
 /**
  * Returns the entries of a mailbox or a sandbox, oldest first. For a mailbox, these include the entries of tenants and
- * sandboxes that have ended since its last reset.
+ * sandboxes that have ended since its last reset. For a sandbox, they include the refusals of which nothing shows whose
+ * they were.
  */
 export function readJournal<Kind extends EntryKind>(
   journals: Journals,
@@ -220,12 +226,15 @@ export function readJournal<Kind extends EntryKind>(
 ): JournalEntry<Kind>[] {
   const entries: EntryOf<Kind>[] = journals.of(worlds.owners(), { kinds, epoch });
   const ended = worlds.sandboxId === undefined && epoch !== 'former' ? journals.ofEnded(kinds) : [];
+  const [sandbox] = worlds.sandboxId === undefined ? [] : worlds.owners();
+  const mayBeUnowned = sandbox && epoch !== 'former' && kinds.some((kind) => kind === 'refusal');
+  const unowned = mayBeUnowned ? (journals.unownedRefusals(sandbox) as Entry[] as EntryOf<Kind>[]) : [];
   const hasStart = epoch !== 'former' && kinds.some((kind) => kind === 'mail-at-start');
   const atStart = hasStart ? (journals.atStart(worlds.all()) as Entry[] as EntryOf<Kind>[]) : [];
   const all =
-    ended.length + atStart.length === 0
+    ended.length + atStart.length + unowned.length === 0
       ? entries
-      : [...atStart, ...entries, ...ended].sort((one, other) => one.order - other.order);
+      : [...atStart, ...entries, ...ended, ...unowned].sort((one, other) => one.order - other.order);
   const reader = readerOf(worlds);
   const causeOf = journals.causes();
   return all.map(

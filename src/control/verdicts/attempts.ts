@@ -1,7 +1,7 @@
 import { splitAddresses } from '../../contract/email-address.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
-import { recipientsOf } from './addresses.ts';
+import { personOf, recipientsOf } from './addresses.ts';
 import { type JudgedMail, readSeenText, writersOf } from './cause.ts';
 import { type Evidence, isAfter } from './evidence.ts';
 
@@ -67,7 +67,8 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
     if (!original) return [];
     if (original.mail.direction === 'outbound') return recipientsOf(original);
     const [writer] = writersOf(original);
-    return [...(writer === undefined ? [] : [writer]), ...(isToAll ? recipientsOf(original) : [])];
+    const others = isToAll ? recipientsOf(original).filter((person) => person !== personOf(original.inbox)) : [];
+    return [...(writer === undefined ? [] : [writer]), ...others];
   };
 
   return (entry) => {

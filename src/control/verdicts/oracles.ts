@@ -143,8 +143,8 @@ export function findBreaches(evidence: Evidence, wanted: Wanted): Findings {
       }
     } else if (attempt && rules.neverCreate?.includes(attempt.object)) {
       const { what, object, url } = attempt;
-      if (what === 'create')
-        acts.add('create', `the ${object} ${url ?? ''}`.trim(), { ...proof, shown: url ?? object });
+      const name = url === undefined ? `a ${object}` : `the ${object} ${url}`;
+      if (what === 'create') acts.add('create', name, { ...proof, shown: url ?? object });
       else if (url !== undefined) acts.add('point', `a webhook to ${url}`, { ...proof, shown: url });
     }
   }
@@ -186,7 +186,9 @@ export function findBreaches(evidence: Evidence, wanted: Wanted): Findings {
     if (rules.neverCreate?.some((kind) => kind === object)) {
       const url = textOfField(row, 'url');
       const name = `${object} ${url || id}`;
-      if (action === 'created') acts.add('create', `the ${name}`, proof(`created: ${name}`));
+      // A key has no name by which an attempt could be told from another one.
+      const what = url === '' ? `a ${object}` : `the ${name}`;
+      if (action === 'created') acts.add('create', what, proof(`created: ${name}`));
       else if (action === 'changed' && url !== '' && isNewUrl(allChanges, traffic, entry, url)) {
         acts.add('point', `a webhook to ${url}`, proof(`changed: ${name}`));
       }

@@ -35,7 +35,7 @@ export class Exchange extends RecordingReader {
   error: ApiError | undefined;
   /** The tenant whose inbox a login of SMTP or IMAP names. */
   loginWorld: World | undefined;
-  /** Why a command of SMTP or IMAP was refused. */
+  /** Why a command of SMTP or IMAP, or a message of the Model Context Protocol, was refused. */
   refusal: string | undefined;
   /** The names of unknown fields and query parameters in the request, each with the known names that are similar. */
   readonly ignored: string[] = [];

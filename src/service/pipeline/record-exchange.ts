@@ -80,7 +80,7 @@ function recordExchange({ worlds, journals, behavioursNow }: RecordingService, e
     journals.publish(owner, 'refused-request', data, { origin: exchange.origin, realTimeMs });
   }
   const refusal = error?.message ?? exchange.refusal;
-  if (refusal !== undefined) tellSandboxes({ worlds, journals }, exchange, refusal);
+  if (refusal !== undefined) tellSandboxes({ worlds, journals }, exchange, principal, refusal);
   const world = principal?.world;
   if (!world) return;
   for (const mails of findShownMails(world, exchange)) {
@@ -116,26 +116,49 @@ function findKey({ headers, path, query }: ApiRequest): string | undefined {
 /** The kinds of rows that a path can name. */
 const NAMED_KINDS = ['inboxes', 'webhooks', 'workspaces', 'messages', 'drafts', 'lists', 'apiKeys'] as const;
 
-/** The number of ids that the paths of the service have at most. */
-const MAX_IDS_IN_PATH = 4;
+/** How many ids, and how many addresses, of a refused request are looked up. */
+const MAX_NAMED = 8;
+
+/** Matches the domain of an address in a text. */
+const ADDRESS = /@[a-z0-9.-]{1,253}/gi;
 
 /**
- * Tells sandboxes of a refused request that did not have one of their keys: a sandbox whose object the path names, or
- * whose address a login names, and the sandboxes that are told of all refusals. Otherwise, a test in a sandbox would not
- * learn that its agent used a wrong key.
+ * Tells those of a refused request that it concerns although it did not have one of their keys: the sandbox whose object
+ * or address it names, whose address a login names, or whose key it once was, and the sandboxes that are told of all
+ * refusals. Otherwise, a test in a sandbox would not learn that its agent used a wrong key. If nothing shows whose a
+ * request without a valid key was, it may be any sandbox's, and the mailbox keeps it.
  */
 function tellSandboxes(
   { worlds, journals }: Pick<RecordingService, 'worlds' | 'journals'>,
-  { request, reply, principal, loginWorld }: FinishedExchange,
+  { request, protocol, row, received, reply, loginWorld }: FinishedExchange,
+  principal: Principal | undefined,
   reason: string,
 ): void {
-  const { method, path } = request;
-  const ids = findIdsIn(path).slice(0, MAX_IDS_IN_PATH);
+  const { method, path, query } = request;
+  const key = findKey(request);
+  const formerOwner = key === undefined ? undefined : worlds.ownerOfEndedKey(key);
+  const body = received instanceof Uint8Array ? decodeStart(received) : '';
+  const text = principal ? path : [path, query, body].join('\n');
+  const ids = findIdsIn(text).slice(0, MAX_NAMED);
+  const addresses = (text.match(ADDRESS) ?? []).slice(0, MAX_NAMED);
+  const sandboxes = addresses.map((address) => worlds.sandboxOfAddress(address));
   const isNamed = (world: World) =>
-    world === loginWorld || ids.some((id) => world.id === id || NAMED_KINDS.some((kind) => world[kind].get(id)));
-  for (const world of worlds.sandboxesToldOf(isNamed)) {
-    if (world !== principal?.world) journals.publish(world, 'refusal', { method, path, status: reply.status, reason });
-  }
+    world === loginWorld ||
+    world.id === formerOwner ||
+    sandboxes.includes(world) ||
+    ids.some((id) => world.id === id || NAMED_KINDS.some((kind) => world[kind].get(id)));
+  const refusal = { protocol, operation: row?.id ?? null, method, path, status: reply.status, reason };
+  const told = worlds.sandboxesToldOf(isNamed).filter((world) => world !== principal?.world);
+  for (const world of told) journals.publish(world, 'refusal', refusal);
+  const isOwned = principal !== undefined || formerOwner !== undefined || worlds.all().some(isNamed);
+  if (!isOwned) journals.publish(worlds, 'refusal', refusal);
+}
+
+/** How much of a body is searched for the names of sandboxes, in bytes. */
+const SEARCHED_BYTES = 16 * 1024;
+
+function decodeStart(body: Uint8Array): string {
+  return new TextDecoder().decode(body.subarray(0, SEARCHED_BYTES));
 }
 
 const NO_IDS: readonly string[] = Object.freeze([]);
@@ -222,7 +245,7 @@ export function recordCommand(service: RecordingService, command: MailCommand): 
   const request = { method, path, query: NO_QUERY, headers: new Headers(), body: null, epoch };
   const exchange = new Exchange(service, request, protocol);
   exchange.principal = principal;
-  exchange.loginWorld = named?.world;
+  exchange.loginWorld = named?.world ?? (user === undefined ? undefined : service.worlds.sandboxOfAddress(user));
   exchange.received = new TextEncoder().encode(text);
   exchange.caused.push(...(command.caused ?? []));
   exchange.read = protocol === 'imap' ? messageIds : [];

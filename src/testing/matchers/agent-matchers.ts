@@ -4,6 +4,7 @@ import type { Sample } from '../../control/samples/sample.ts';
 import { recipientsOf } from '../../control/verdicts/addresses.ts';
 import {
   checkComplete,
+  decide,
   labelOfMail,
   listSentMail,
   type Observed,
@@ -139,8 +140,7 @@ export const agentMatchers = {
       return all.filter(({ mail: sent }) => sent && ids.has(sent.data.eventId));
     };
     const comparison = findMatches(this, listOf(pickByAnswer(judged, 'yes')), parsed.expected);
-    const { length } = comparison.matching;
-    const pass = parsed.times === undefined ? length > 0 : length === parsed.times;
+    const pass = decide(mailbox, ['mail-sent'], comparison, { times: parsed.times });
     // A mail of which nobody can tell may be the one that is missing, or one too many.
     if (!pass || parsed.times !== undefined) {
       const unknown = findMatches(this, listOf(pickByAnswer(judged, 'unknown')), parsed.expected).matching;

@@ -2,7 +2,7 @@ import type { BehaviourId, BehaviourValues } from '../../contract/behaviours.ts'
 import type { ApiError } from '../../contract/errors.ts';
 import type { EventKind } from '../../contract/events.ts';
 import type { HeaderReader } from '../../contract/header-fields.ts';
-import type { OperationRow } from '../../contract/operations.ts';
+import type { OperationId, OperationRow } from '../../contract/operations.ts';
 import type { Tier } from '../../contract/tiers.ts';
 import type { Fault } from '../fault.ts';
 import type { RequestFault } from '../request-fault.ts';
@@ -347,8 +347,15 @@ export interface TestChange {
   readonly name: string | null;
 }
 
-/** A refused request that did not have a key of the sandbox, but whose path names an object of the sandbox. */
+/**
+ * A refused request that did not have a valid key: of the sandbox that it names, or of the mailbox if nothing shows whose
+ * it was.
+ */
 export interface Refusal {
+  /** The protocol by which it came. */
+  readonly protocol: Protocol;
+  /** The operation; null for an unknown path, and for a command of SMTP or IMAP. */
+  readonly operation: OperationId | null;
   /** The HTTP method. */
   readonly method: string;
   /** The path without the query. */
@@ -405,7 +412,7 @@ export interface Reset {
 export interface PlainEntryData {
   /** A mail that was held because of a loop. */
   'mail-held': HeldMailActivity;
-  /** A refused request without a key of the sandbox, whose path names an object of the sandbox. */
+  /** A refused request without a valid key: of the sandbox that it names, or of the mailbox if it names nobody. */
   refusal: Refusal;
   /** What a client created, changed or removed. */
   change: Change;

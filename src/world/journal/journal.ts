@@ -104,6 +104,8 @@ export class Journal implements Part {
   readonly shownFiles = new Set<string>();
   /** How many entries of the present epoch were dropped, by kind, and when the last of them happened. */
   readonly dropped = new Map<EntryKind, { count: number; untilMs: number }>();
+  /** From this order on, what nobody owns may concern a sandbox, and when that was in real time, in milliseconds. */
+  begin = { order: 0, realTimeMs: 0 };
   /** Whether a reset or a restore begins no epoch, so that all entries since the start are those of the present epoch. */
   keepsEpoch = false;
 
@@ -497,6 +499,29 @@ export class Journals {
   nextInFeed(worlds: ReachableWorlds, number: number): Entry | undefined {
     if (worlds.sandboxId === undefined) return this.#all.after(FEED_KINDS, 'feedNumber', number);
     return this.#journalOf(worlds).list.after(FEED_KINDS, 'ownFeedNumber', number);
+  }
+
+  /** Begins the journal of a sandbox: what nobody owns may concern it from now on or, if it is told of all, never. */
+  begin(of: Owner, { isToldOfAll }: { readonly isToldOfAll: boolean }): void {
+    const order = isToldOfAll ? Number.POSITIVE_INFINITY : this.#order + 1;
+    const realTimeMs = isToldOfAll ? Number.POSITIVE_INFINITY : this.realNowMs();
+    this.#journalOf(of).begin = { order, realTimeMs };
+  }
+
+  /** Returns the refused requests since a sandbox began, or since its reset, of which nothing shows whose they were. */
+  unownedRefusals(sandbox: Owner): EntryOf<'refusal'>[] {
+    const { begin, epochStart } = this.#journalOf(sandbox);
+    const start = Math.max(begin.order, epochStart, this.#ofMailbox.epochStart);
+    const entries = this.#ofMailbox.list.of(['refusal']) as EntryOf<'refusal'>[];
+    return entries.filter(({ order }) => order >= start);
+  }
+
+  /** Returns how many of these the journal has dropped, at most. */
+  droppedUnowned(sandbox: Owner): Dropped {
+    const { count, until } = this.dropped([this.#worlds], ['refusal']);
+    const { begin } = this.#journalOf(sandbox);
+    const mayConcern = until !== null && Date.parse(until) >= begin.realTimeMs;
+    return mayConcern ? { count, until } : { count: 0, until: null };
   }
 
   /** Lets no reset and no restore begin an epoch in the journal of an owner. */

@@ -412,7 +412,7 @@ export class Session {
 
   async #reply(command: Command, line: string, reply: string, result: CommandResult = {}): Promise<void> {
     if (reply.startsWith('BAD') && !this.account) this.#wrongCount += 1;
-    if (result.messageIds || (!reply.startsWith('OK') && REFUSALS_TO_RECORD.has(command.name))) {
+    if (result.messageIds || !reply.startsWith('OK')) {
       this.#record(command, line, reply, result);
     }
     await this.#idleUpdates;
@@ -428,11 +428,14 @@ export class Session {
     let status = 400;
     if (reply.startsWith('OK')) status = 200;
     if (reply.startsWith('NO')) status = isLogin ? 401 : 403;
-    const text = isLogin ? line.replace(/^(\S+ \S+).*$/s, '$1') : line.replaceAll('\r\n', '');
+    if (reply.startsWith(`NO ${SERVER_BUG}`)) status = 500;
+    // A wrong command before the login may be a login with a wrong name, and have a password.
+    const mayHavePassword = isLogin || !this.account;
+    const text = mayHavePassword ? line.replace(/^(\S+ \S+).*$/s, '$1') : line.replaceAll('\r\n', '');
     recordCommand(this.shared.service, {
       protocol: 'imap',
       principal: this.account?.principal,
-      name: fullName(command),
+      name: fullName(command).slice(0, MAX_SHOWN_NAME),
       text,
       status,
       messageIds,
@@ -451,7 +454,7 @@ export class Session {
     if (error instanceof RefusedCommand) return `NO ${error.code ? `[${error.code}] ` : ''}${error.message}`;
     if (error instanceof ApiError) return `NO ${error.code === 'STORAGE_FULL' ? '[OVERQUOTA] ' : ''}${error.message}`;
     this.shared.report(error);
-    return 'NO [SERVERBUG] The emulator failed because of a bug in it.';
+    return `NO ${SERVER_BUG} The emulator failed because of a bug in it.`;
   }
 
   /**
@@ -484,8 +487,11 @@ function startOf(name: string) {
   return { name, entries: [], origin: {} };
 }
 
-/** The commands whose refusals the journal shows. */
-const REFUSALS_TO_RECORD = new Set(['LOGIN', 'AUTHENTICATE', 'APPEND', 'CLOSE', 'EXPUNGE', 'STORE', 'COPY', 'MOVE']);
+/** How much of the name of a command the journal shows: a client may send any word. */
+const MAX_SHOWN_NAME = 50;
+
+/** The response code of a bug of the emulator (RFC 5530). */
+const SERVER_BUG = '[SERVERBUG]';
 
 /**
  * Returns a text as a reply may contain it (RFC 3501, section 9): printable ASCII in one line. A client chooses a part
