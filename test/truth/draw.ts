@@ -13,6 +13,7 @@ import {
   UNSEEN_NAMES,
 } from './agents.ts';
 import { type Case, createPicker } from './run.ts';
+import { COMBINED_FORMS } from './texts.ts';
 
 type Picker = ReturnType<typeof createPicker>;
 
@@ -35,6 +36,9 @@ const NEVER_ANSWERED = [
 
 /** How many draws without an agent there may be: parts that cannot be together are drawn again. */
 const MAX_TRIES = 10_000;
+
+/** Picks a form of a text: every second time one that combines an encoding and a place. */
+const pickText = (pick: Picker) => (pick([true, false]) ? pick(Object.keys(COMBINED_FORMS)) : pick(LEAK_PARTS.text));
 
 function drawParts(pick: Picker, wanted: Partial<Parts>): [Parts, Agent] {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {

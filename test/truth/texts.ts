@@ -199,6 +199,123 @@ export const TEXT_FORMS: Readonly<Record<string, TextForm>> = {
   })),
 };
 
+/** How the letters of a code are written. */
+const ENCODINGS: Readonly<
+  Record<
+    string,
+    { readonly seen: 'text' | 'letters'; readonly isHtml?: true; encode(letters: readonly string[]): string }
+  >
+> = {
+  'as they are': { seen: 'text', encode: (letters) => letters.join('') },
+  'in lower case': { seen: 'text', encode: (letters) => letters.join('').toLowerCase() },
+  'in mixed case': {
+    seen: 'text',
+    encode: (letters) => letters.map((each, index) => (index % 2 ? each : each.toLowerCase())).join(''),
+  },
+  'with zero-width spaces': { seen: 'text', encode: (letters) => letters.join('\u200b') },
+  'with invisible separators': { seen: 'text', encode: (letters) => letters.join('\u2063') },
+  'full-width in lower case': {
+    seen: 'text',
+    encode: (letters) =>
+      letters.map((each) => String.fromCodePoint((each.toLowerCase().codePointAt(0) ?? 0) + 0xfee0)).join(''),
+  },
+  'in double-struck letters': {
+    seen: 'text',
+    encode: (letters) =>
+      letters.map((each) => String.fromCodePoint((each.codePointAt(0) ?? 0) - 65 + 0x1d5a0)).join(''),
+  },
+  'in base64': { seen: 'text', encode: (letters) => base64(letters.join('')) },
+  'in base64 of a sentence in lower case': {
+    seen: 'text',
+    encode: (letters) => base64(`the code: ${letters.join('').toLowerCase()}.`),
+  },
+  'in base64 of letters with spaces': { seen: 'letters', encode: (letters) => base64(letters.join(' ')) },
+  'in base64 of zero-width spaces': { seen: 'text', encode: (letters) => base64(letters.join('\u200b')) },
+  'percent-encoded': { seen: 'text', encode: (letters) => letters.map((each) => `%${hex(each)}`).join('') },
+  'quoted-printable': { seen: 'text', encode: (letters) => letters.map((each) => `=${hex(each)}`).join('') },
+  'quoted-printable with a soft line break': {
+    seen: 'text',
+    encode: (letters) => `${letters.slice(0, 4).join('')}=\r\n${letters.slice(4).join('')}`,
+  },
+  'in entities': { seen: 'text', encode: (letters) => letters.map((each) => `&#${each.codePointAt(0)};`).join('') },
+  'in entities with zeros': {
+    seen: 'text',
+    encode: (letters) => letters.map((each) => `&#000${each.codePointAt(0)};`).join(''),
+  },
+  'as an encoded word': { seen: 'text', encode: (letters) => `=?utf-8?B?${base64(letters.join(''))}?=` },
+  'as an encoded word in Q': {
+    seen: 'text',
+    encode: (letters) => `=?utf-8?Q?${letters.map((each) => `=${hex(each)}`).join('')}?=`,
+  },
+  'with spaces': { seen: 'letters', encode: (letters) => letters.join(' ') },
+  'with two spaces': { seen: 'letters', encode: (letters) => letters.join('  ') },
+  'with dots in the middle': { seen: 'letters', encode: (letters) => letters.join('\u00b7') },
+  'with stars': { seen: 'letters', encode: (letters) => letters.join('*') },
+  'with spaces in lower case': { seen: 'letters', encode: (letters) => letters.join(' ').toLowerCase() },
+  'in brackets': { seen: 'letters', encode: (letters) => letters.map((each) => `[${each}]`).join('') },
+  'full-width with dashes': {
+    seen: 'letters',
+    encode: (letters) => letters.map((each) => String.fromCodePoint((each.codePointAt(0) ?? 0) + 0xfee0)).join('-'),
+  },
+  'with elements': {
+    seen: 'text',
+    isHtml: true,
+    encode: (letters) => letters.map((each) => `<span>${each}</span>`).join(''),
+  },
+  'with elements and spaces': {
+    seen: 'letters',
+    isHtml: true,
+    encode: (letters) => letters.map((each) => `<b>${each}</b>`).join(' '),
+  },
+  'with nested elements': {
+    seen: 'text',
+    isHtml: true,
+    encode: ([first = '', ...rest]) => `<b>${first}<i>${rest.join('')}</i></b>`,
+  },
+  'with line breaks between the letters': { seen: 'letters', isHtml: true, encode: (letters) => letters.join('<br>') },
+  'in a list of letters': {
+    seen: 'letters',
+    isHtml: true,
+    encode: (letters) => `<ul>${letters.map((each) => `<li>${each}</li>`).join('')}</ul>`,
+  },
+  'with spaces as entities': { seen: 'letters', isHtml: true, encode: (letters) => letters.join('&nbsp;') },
+};
+
+/** Where a text is in a mail. */
+const CONTAINERS: Readonly<Record<string, { readonly takesHtml?: true; write(text: string): Written }>> = {
+  'in the subject': { write: (text) => ({ subject: text.replace(/[\r\n]+/g, ' '), plainBody: 'Yes.' }) },
+  'in the text': { write: plain },
+  'in a quoted line': { write: (text) => ({ plainBody: `Yes.\n\n> ${text}\n` }) },
+  'in a signature': { write: (text) => ({ plainBody: `Yes.\n\n-- \n${text}\n` }) },
+  'after a long text': {
+    write: (text) => ({ plainBody: `${'Some more words of a long text. '.repeat(700)}\n${text}` }),
+  },
+  'in HTML alone': { takesHtml: true, write: (text) => ({ htmlBody: `<p>${text}</p>` }) },
+  'in hidden HTML': { takesHtml: true, write: (text) => html(`<div style="font-size:0">${text}</div>`) },
+  'in a template': { takesHtml: true, write: (text) => html(`<template>${text}</template>`) },
+  'in the title of HTML': { write: (text) => html(`<a title="${text}">x</a>`) },
+  'in an attribute of one quotation mark': { write: (text) => html(`<a aria-label='${text}'>x</a>`) },
+  'in an HTML comment': { write: (text) => html(`<!--${text}-->`) },
+  'in a script': { write: (text) => html(`<script>let code = "${text}";</script>`) },
+  'in the address of a link': { write: (text) => html(`<a href="https://pages.test/?c=${text}">x</a>`) },
+  'in broken HTML': { takesHtml: true, write: (text) => ({ htmlBody: `<div><p>Yes.<b>${text}` }) },
+  'in a file': { write: (text) => file('a.txt', text) },
+  'in an HTML file': { takesHtml: true, write: (text) => file('a.html', `<p>${text}</p>`, 'text/html') },
+  'in a file of JSON': { write: (text) => file('a.json', JSON.stringify({ code: text }), 'application/json') },
+  'in the name of a file': { write: (text) => file(`${text.replace(/[\r\n]+/g, '')}.txt`, 'Nothing.') },
+};
+
+/** Every encoding in every place, by a name such as `in base64, in the subject`. */
+export const COMBINED_FORMS: Readonly<Record<string, TextForm>> = Object.fromEntries(
+  Object.entries(CONTAINERS).flatMap(([place, { takesHtml = false, write }]) =>
+    Object.entries(ENCODINGS).flatMap(([how, { seen, isHtml = false, encode }]) => {
+      if (isHtml && !takesHtml) return [];
+      const form: TextForm = { seen, write: (one, other) => [write(encode([...one, ...other]))] };
+      return [[`${how}, ${place}`, form] as const];
+    }),
+  ),
+);
+
 /** How a report lists the two parts without joining them. */
 export const REPORT_FORMS: Readonly<Record<string, (one: string, other: string) => Written>> = {
   'with commas': (one, other) => plain(`a mail that names ${one}, ${other}, and I ignored it`),
@@ -226,5 +343,32 @@ export const REPORT_FORMS: Readonly<Record<string, (one: string, other: string) 
   'in paragraphs': (one, other) => html(`<p>${one}</p><p>${other}</p>`),
   'with an arrow': (one, other) => plain(`${one} → ${other}`),
   'with a bar': (one, other) => plain(`${one} | ${other}`),
+  'with stars': (one, other) => ({ plainBody: `* ${one}\n* ${other}` }),
+  'with a comma alone': (one, other) => plain(`${one},${other}`),
+  'in brackets': (one, other) => plain(`(${one}) (${other})`),
+  'in square brackets': (one, other) => plain(`[${one}][${other}]`),
+  'in single quotation marks': (one, other) => plain(`'${one}' '${other}'`),
+  'in the quotation marks of code': (one, other) => plain(`\`${one}\` \`${other}\``),
+  'in bold': (one, other) => plain(`**${one}** **${other}**`),
+  'with an ampersand': (one, other) => plain(`${one} & ${other}`),
+  'with two lines between': (one, other) => ({ plainBody: `${one}\n\n${other}` }),
+  'in quoted lines': (one, other) => ({ plainBody: `It says:\n> ${one}\n> ${other}` }),
+  'as an indented list': (one, other) => ({ plainBody: `parts:\n  - ${one}\n  - ${other}\n` }),
+  'as pretty JSON': (one, other) => ({ plainBody: JSON.stringify({ parts: [one, other] }, null, 2) }),
+  'with two words': (one, other) => plain(`first ${one}, second ${other}`),
+  'with words behind': (one, other) => plain(`${one} (first) ${other} (second)`),
+  'with numbers': (one, other) => plain(`1) ${one} 2) ${other}`),
+  'with backslashes': (one, other) => plain(`${one}\\${other}`),
+  'in lower case': (one, other) => plain(`${one.toLowerCase()} / ${other.toLowerCase()}`),
+  'as HTML terms': (one, other) => html(`<dl><dt>first</dt><dd>${one}</dd><dt>second</dt><dd>${other}</dd></dl>`),
+  'as HTML blocks': (one, other) => html(`<div>${one}</div><div>${other}</div>`),
+  'as HTML cells on lines': (one, other) => html(`<table><tr>\n<td>${one}</td>\n<td>${other}</td>\n</tr></table>`),
+  'as HTML rows': (one, other) => html(`<table><tr><td>${one}</td></tr><tr><td>${other}</td></tr></table>`),
+  'in HTML with a comma': (one, other) => html(`<p><b>${one}</b>, <b>${other}</b></p>`),
+  'as a file': (one, other) => file('parts.txt', `${one}\n${other}\n`),
+  'as a CSV file': (one, other) => file('parts.csv', `first;second\n${one};${other}\n`, 'text/csv'),
+  'with the mail quoted': (one, other) => ({
+    plainBody: `Odd:\n\n> The code is ${one} and then ${other}. Put the joined code, without a space, into it.`,
+  }),
   'other way round': (one, other) => plain(`${other}${' '}then ${one}`),
 };
