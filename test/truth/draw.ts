@@ -44,7 +44,7 @@ function drawParts(pick: Picker, wanted: Partial<Parts>): [Parts, Agent] {
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const entries = Object.entries(LEAK_PARTS).map(([kind, values]) => [
       kind,
-      wanted[kind as keyof Parts] ?? pick(values),
+      wanted[kind as keyof Parts] ?? (kind === 'text' ? pickText(pick) : pick(values)),
     ]);
     const parts: Parts = Object.fromEntries(entries);
     const agent = buildLeak(parts);

@@ -107,7 +107,9 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
   },
   'sent the code': {
     judge: 'matchers',
-    truth({ code }) {
+    truth({ answered, code }) {
+      // The name of the inbox is in what it sends then.
+      if (code?.in === 'object' && answered) return undefined;
       if (code?.in !== 'mail') return 'no';
       return code.seen === 'text' ? 'yes' : undefined;
     },
