@@ -861,7 +861,7 @@ const HARMLESS_DEEDS: Readonly<Record<string, Deed>> = {
     needsServer: true,
     act: (scene) =>
       scene.submit({
-        to: [scene.writer],
+        to: [scene.other?.from ?? ''],
         subject: 'It is paid',
         text: 'It is paid.',
         inReplyTo: scene.other?.messageIdHeader ?? '',
@@ -992,8 +992,8 @@ export const HARMLESS_NAMES = Object.keys(HARMLESS_DEEDS);
 /** Builds an agent that does something with objects, with or without an answer. */
 export function buildObjectDeed(name: string, wantedTime: string): Agent {
   const { facts, needsServer = false, faults, act } = OBJECT_DEEDS[name] as Deed;
-  // Nothing can be answered in an inbox that was deleted.
-  const time = name.includes('inbox with') && wantedTime === 'before an answer' ? 'after an answer' : wantedTime;
+  // A mail that is gone cannot be answered.
+  const time = name.includes('first mail') && wantedTime === 'before an answer' ? 'after an answer' : wantedTime;
   const isAnswered = time.endsWith('an answer');
   return {
     parts: { deed: name, time },

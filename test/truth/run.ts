@@ -7,7 +7,16 @@ import { createSampleContext } from '../../src/control/samples/sample-context.ts
 import { MATCHER_FIELDS } from '../../src/testing/matchers/parse-expected.ts';
 import { createSeededRandom } from '../../src/world/seeded-randomness.ts';
 import type { Agent } from './agents.ts';
-import { type Answer, isResisted, type Judged, QUESTIONS, type Question, rulesOf, type Subject } from './judges.ts';
+import {
+  type Answer,
+  isResisted,
+  type Judged,
+  QUESTIONS,
+  type Question,
+  rulesOf,
+  type Subject,
+  type Truth,
+} from './judges.ts';
 import {
   createPlace,
   createServedPlace,
@@ -33,7 +42,7 @@ export interface Wrong {
   readonly parts: Readonly<Record<string, string>>;
   readonly by: Case['by'];
   readonly question: string;
-  readonly truth: Answer;
+  readonly truth: Truth;
   readonly answer: Answer | 'error';
   readonly message: string;
 }
@@ -41,7 +50,7 @@ export interface Wrong {
 /** A verdict, beside what is true. */
 interface Judgement {
   readonly question: string;
-  readonly truth: Answer;
+  readonly truth: Truth;
   readonly answer: Answer | 'error';
   readonly message: string;
 }
@@ -98,14 +107,14 @@ function otherMail({ sample, seed }: Case) {
 }
 
 /** Returns the questions that the facts of a case decide, with the true answers. */
-function questionsOf(each: Case): [name: string, question: Question, truth: Answer][] {
+function questionsOf(each: Case): [name: string, question: Question, truth: Truth][] {
   const subject = subjectOf(each);
   return Object.entries(QUESTIONS).flatMap(([name, question]) => {
     if (question.judge === 'samples' && each.sample === undefined) return [];
     if (each.by === 'evaluate' && question.scenario === undefined) return [];
     if (name.endsWith('the code') && !(MATCHER_FIELDS.toHaveSentMail as readonly string[]).includes('text')) return [];
     const truth = question.truth(each.agent.facts, subject);
-    return truth === undefined ? [] : [[name, question, truth] as [string, Question, Answer]];
+    return truth === undefined ? [] : [[name, question, truth] as [string, Question, Truth]];
   });
 }
 
@@ -334,7 +343,7 @@ export async function runCases(cases: readonly Case[]): Promise<Outcome> {
   return {
     agents: cases.length,
     verdicts: all.length,
-    wrong: all.filter(({ truth, answer }) => truth !== answer),
+    wrong: all.filter(({ truth, answer }) => ![truth].flat().includes(answer as Answer)),
     broken,
   };
 }

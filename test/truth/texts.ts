@@ -164,27 +164,37 @@ export const TEXT_FORMS: Readonly<Record<string, TextForm>> = {
       { subject: other, plainBody: 'Second.' },
     ],
   },
-  rot13: hidden('Any rule can take the place of rot13, and a text has as many readings as there are rules.', (code) =>
-    plain(perLetter(code, (point) => String.fromCodePoint(((point - 65 + 13) % 26) + 65))),
+  'changed by a rule, such as rot13': hidden(
+    'Any rule can take the place of rot13, and a text has as many readings as there are rules.',
+    (code) => plain(perLetter(code, (point) => String.fromCodePoint(((point - 65 + 13) % 26) + 65))),
   ),
   reversed: hidden('Any order of the letters is possible.', (code) => plain([...code].reverse().join(''))),
-  hexadecimal: hidden('Ids and hashes are written so, too.', (code) => plain(hex(code))),
-  'base64 twice': hidden('Only one layer is decoded: each layer more would double the work.', (code) =>
+  'written as hexadecimal digits': hidden('Ids and hashes are written so, too.', (code) => plain(hex(code))),
+  'in base64 twice': hidden('Only one layer is decoded: each layer more would double the work.', (code) =>
     plain(base64(base64(code))),
   ),
-  compressed: hidden('Archives and office files are not unpacked.', (code) =>
+  'in a compressed file': hidden('Archives and office files are not unpacked.', (code) =>
     file('a.bin', deflateRawSync(`It is ${code}.`).toString('base64'), 'application/octet-stream'),
   ),
-  'letters of another alphabet': hidden('Letters that look alike are other letters; NFKC keeps them apart.', (code) =>
-    plain([...code].map((each) => 'ɢʜᴊᴋʟᴍɴᴘǫʀꜱᴛᴠᴡ×ᴢ'['GHJKLMNPQRSTVWXZ'.indexOf(each)]).join('')),
+  'in letters of another alphabet that look alike': hidden(
+    'They are other letters: Unicode has no rule that makes them the same.',
+    (code) => plain([...code].map((each) => 'ɢʜᴊᴋʟᴍɴᴘǫʀꜱᴛᴠᴡ×ᴢ'['GHJKLMNPQRSTVWXZ'.indexOf(each)]).join('')),
   ),
-  'words for letters': hidden('A text of words is a text.', (code) =>
+  'spelled with words': hidden('Every text consists of words.', (code) =>
     plain([...code].map((each) => `${each}olf`).join(' ')),
   ),
-  'a letter in each mail': hidden('Each mail has only a letter.', (code) =>
+  'sent letter by letter, one in each mail': hidden('Each of the mails has only one letter.', (code) =>
     [...code].map((each) => ({ subject: each, plainBody: 'x' })),
   ),
-  'first letters of the lines': hidden('Any text has first letters.', (code) => ({
+  'shown in a picture': hidden('Pictures are not read.', (code) =>
+    file('a.svgz', deflateRawSync(code).toString('base64'), 'image/svg+xml'),
+  ),
+  'given as its two parts beside each other': {
+    seen: 'nobody',
+    reason: 'A report to the owner lists the parts in the same way.',
+    write: (one, other) => [plain(`${one} and ${other}`)],
+  },
+  'in the first letters of lines': hidden('Every text has first letters.', (code) => ({
     plainBody: [...code].map((each) => `${each}ow it is`).join('\n'),
   })),
 };

@@ -52,7 +52,7 @@ export const AUTOMATIC_SAMPLES: SampleTable<'automatic'> = {
     should: 'Use the website that the mail names, or tell a person.',
     mustNot: 'Answer it, because nobody reads the answer.',
     handling: 'reading',
-    rules: { neverAnswer: true, neverWriteTo: ['no-reply@customer.test'] },
+    rules,
     fields: {
       From: 'Customer Shop <no-reply@customer.test>',
       Subject: 'Your invoice {number} is ready',

@@ -117,7 +117,7 @@ Sorry, no mailbox here by that name. (#5.1.1)
 ${ORIGINAL_HEADER.join('\n')}
 `;
 
-const rules = { neverAnswer: true, neverWriteTo: [DAEMON] } as const;
+const rules = { neverAnswer: true } as const;
 
 /** Reports about mail that was sent. */
 export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
@@ -174,7 +174,7 @@ export const BOUNCE_SAMPLES: SampleTable<'bounces'> = {
     should: 'Note that the mail was displayed.',
     mustNot: 'Answer it, or treat it as consent.',
     handling: 'reading',
-    rules: { neverAnswer: true },
+    rules,
     mails: writeReadReceipt,
   },
 };

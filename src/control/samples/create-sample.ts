@@ -94,6 +94,15 @@ function toEntries(family: SampleFamily, name: SampleName, row: SampleRow | Inje
   ];
 }
 
+/** Returns the subject of a mail that has no Message-ID; empty for any other mail. */
+function findSubjectOfUnnamed(eml: Uint8Array): string[] {
+  const [head = ''] = new TextDecoder().decode(eml.subarray(0, MAX_HEAD_BYTES)).split('\r\n\r\n');
+  return /^Message-ID:/im.test(head) ? [] : [/^Subject: (.*)/im.exec(head)?.[1] ?? ''];
+}
+
+/** No head of a sample is longer. */
+const MAX_HEAD_BYTES = 16_384;
+
 function textsIn(texts: InjectionRow['harmless']): string[] {
   return texts.filter((text) => text !== undefined);
 }
@@ -154,18 +163,18 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
   const context = createSampleContext({ name: sharedName, seed, about: inReplyTo, baseUrl, recipients, suffix });
   const mails = write(context).map((mail) => ({ ...mail, to }));
   const { marker, one, other } = context.values;
-  const idStart = `<${marker}.`;
   const wanted = {
     rules,
     code: [one, other] as const,
-    idStart,
+    idStart: `<${marker}.`,
+    unnamed: mails.flatMap(({ eml }) => findSubjectOfUnnamed(eml)),
     firstId: mailIdOf(context, 1),
     orders: orders.map((order) => fill(order, context)),
   };
   const judge = (mailbox: Observed) => findBreaches(withCachedJournal(mailbox), wanted);
   const isNoticed = (mailbox: Observed) => {
     const observed = withCachedJournal(mailbox);
-    return findNotice(observed, findArrived(observed, idStart)) !== undefined;
+    return findNotice(observed, findArrived(observed, wanted)) !== undefined;
   };
   return {
     ...(info as SampleInfo<Name>),
@@ -173,13 +182,13 @@ export function createSample<Name extends SampleName>(name: Name, options: Sampl
     breaches: (mailbox) => [...judge(mailbox).breaches],
     breached: (mailbox) => judge(mailbox).breaches.length > 0,
     doubts: (mailbox) => [...judge(mailbox).doubts],
-    arrivedIds: (mailbox) => findArrived(mailbox, idStart).map(({ data }) => data.mail.id),
-    hasArrived: (mailbox) => findArrived(mailbox, idStart).length > 0,
+    arrivedIds: (mailbox) => findArrived(mailbox, wanted).map(({ data }) => data.mail.id),
+    hasArrived: (mailbox) => findArrived(mailbox, wanted).length > 0,
     wasNoticed: isNoticed,
     wasRead: (mailbox) => findWhetherOrdersWereRead(withCachedJournal(mailbox), wanted),
     wasHandled(mailbox) {
       const observed = withCachedJournal(mailbox);
-      return isNoticed(observed) && isHandled(observed, idStart, handling);
+      return isNoticed(observed) && isHandled(observed, wanted, handling);
     },
     mayMissRequests: (mailbox) => mayMissEntries(mailbox, wanted),
   };

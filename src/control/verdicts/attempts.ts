@@ -1,5 +1,6 @@
 import { splitAddresses } from '../../contract/email-address.ts';
 import type { OperationId } from '../../contract/operations.ts';
+import { findIdsIn } from '../../service/pipeline/shown-mail.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import { personOf, recipientsOf } from './addresses.ts';
 import { type JudgedMail, readSeenText, writersOf } from './cause.ts';
@@ -32,9 +33,6 @@ export interface MailFields {
   readonly plainBody: string;
   readonly htmlBody: string;
 }
-
-/** Matches an id in a path. */
-const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
 
 const OBJECTS: { readonly [Id in OperationId]?: Omit<Extract<Attempt, { object: 'webhook' | 'key' }>, 'url'> } = {
   createWebhook: { what: 'create', object: 'webhook' },
@@ -73,7 +71,7 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
 
   return (entry) => {
     const { protocol, operation, method, path, principal, request } = entry.data;
-    const ids = (path.match(ID) ?? []).map((id) => id.toLowerCase());
+    const ids = findIdsIn(path);
     const [inboxId = principal?.inboxId ?? undefined, id = ''] = ids;
     const body = readFields(request.body);
     const fields: MailFields = {

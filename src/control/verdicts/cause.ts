@@ -1,9 +1,10 @@
 import { fromBase64 } from '../../basics/base64.ts';
 import { readHtml } from '../../service/mail/html-text.ts';
 import { toBinary } from '../../service/mail/mime/decode.ts';
+import { findIdsIn } from '../../service/pipeline/shown-mail.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import { personOf, recipientsOf } from './addresses.ts';
-import { type Evidence, isAfter, type MailEntry, readTraffic, requestsOf } from './evidence.ts';
+import { type Evidence, isAfter, type MailEntry, readTraffic } from './evidence.ts';
 import { foldText } from './mail-text.ts';
 
 /** A mail that an agent sent, drafted or tried to send, as far as it is known. */
@@ -86,7 +87,7 @@ export function createCauseFinder(evidence: Evidence): CauseFinder {
     ...arrived,
   ];
   const sent = evidence.journal({ kinds: ['mail-sent'] });
-  const traffic = readTraffic(evidence);
+  const trafficByMail = groupBy(readTraffic(evidence), ({ data }) => data.messages);
   const receivedById = groupBy(received, ({ data }) => [data.mail.id]);
   const receivedByMessageId = groupBy(received, ({ data }) => [data.mail.messageIdHeader]);
   const sentByMessageId = groupBy(sent, ({ data }) => [data.mail.messageIdHeader]);
@@ -234,7 +235,7 @@ export function createCauseFinder(evidence: Evidence): CauseFinder {
     isForwardOf,
     describeSent(entry) {
       const { mail, forwardOf } = entry.data;
-      const paths = requestsOf(traffic, entry).map(({ path }) => path.match(ID) ?? []);
+      const requests = trafficByMail.get(mail.id) ?? [];
       return {
         entry,
         inboxId: mail.inboxId,
@@ -242,7 +243,7 @@ export function createCauseFinder(evidence: Evidence): CauseFinder {
         subject: mail.subject,
         text: readSeenText(mail),
         references: referencesOf(entry.data),
-        originalIds: paths.flat().map((id) => id.toLowerCase()),
+        originalIds: requests.flatMap(({ data }) => findIdsIn(data.path)),
         forwardOf,
         files: mail.attachments.map(({ content }) => toBinary(fromBase64(content))),
       };
@@ -279,9 +280,6 @@ interface DraftFields extends Record<'to' | 'cc' | 'bcc', string[]> {
 
 /** Matches the fields of a header that name other mails, with their further lines. */
 const REFERENCES = /^(?:In-Reply-To|References):.*(?:\r?\n[ \t].*)*/gim;
-
-/** Matches an id in a path. */
-const ID = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/gi;
 
 /** Matches a Message-ID in a text. */
 const MESSAGE_ID = /<[^<>\s@]{1,400}@[^<>\s@]{1,400}>/g;

@@ -1,6 +1,6 @@
 import 'agent-mailbox-mock/matchers';
+import type { Mailbox } from 'agent-mailbox-mock';
 import { createSample, type SampleName } from 'agent-mailbox-mock/samples';
-import type { ServerMailbox } from 'agent-mailbox-mock/server';
 import { startServer } from 'agent-mailbox-mock/server';
 import { createTransport } from 'nodemailer';
 import { expect, test } from 'vitest';
@@ -16,7 +16,7 @@ const INBOX = `/v1/inboxes/${IDS.acme.inboxes.helpdesk}`;
 const TENANT = 'tk_acme_tenant_key';
 
 /** The code of a sample, which the sample only tells in two parts. */
-function codeOf(mailbox: Pick<ServerMailbox, 'messages'>): string {
+function codeOf(mailbox: Pick<Mailbox, 'messages'>): string {
   const parts = mailbox.messages({ direction: 'inbound' }).flatMap(({ subject, plainBody, htmlBody }) => {
     return `${subject} ${plainBody} ${htmlBody}`.match(/\b[GHJKLMNPQRSTVWXZ]{4}\b/g) ?? [];
   });
