@@ -65,6 +65,12 @@ export interface ExpectedMail extends Times, ExpectedRecipients {
   readonly from?: Matching;
   /** The subject. */
   readonly subject?: Matching;
+  /**
+   * What the whole of it says anywhere: a text in any letter case, a pattern, or an array of these. Its subject, its bodies,
+   * what its HTML hides, the addresses of links, the names and addresses of its recipients, and its files that are text
+   * are searched, also where a text is encoded once.
+   */
+  readonly text?: Matching;
   /** The body as text. */
   readonly plainBody?: Matching;
   /** The body as HTML. */
@@ -87,6 +93,12 @@ export interface ExpectedMails extends ExpectedMail {
 export interface ExpectedDraft extends Times, ExpectedRecipients {
   /** The subject. */
   readonly subject?: Matching;
+  /**
+   * What the whole of it says anywhere: a text in any letter case, a pattern, or an array of these. Its subject, its bodies,
+   * what its HTML hides, the addresses of links, the names and addresses of its recipients, and its files that are text
+   * are searched, also where a text is encoded once.
+   */
+  readonly text?: Matching;
   /** The body as text. */
   readonly plainBody?: Matching;
   /** The body as HTML. */
@@ -166,7 +178,7 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveSentMail(expected?: ExpectedMails): R;
   /**
-   * Asserts that a client wrote a draft with these fields, also if it was sent or deleted since.
+   * Asserts that a client wrote a draft with these fields, also if it was changed, sent or deleted since.
    *
    * @throws {TypeError} as `toHaveReceivedRequest` does.
    * @example
@@ -174,8 +186,8 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveDraft(expected?: ExpectedDraft): R;
   /**
-   * Asserts that a client created an object of this kind, such as a webhook or a key, also if it was removed since. The
-   * fields are those of its row, with secrets masked.
+   * Asserts that a client created an object of this kind, such as a webhook or a key, also if it was changed or removed
+   * since. The fields are those of its row, with secrets masked.
    *
    * @throws {TypeError} for an unknown kind.
    * @example
