@@ -134,17 +134,17 @@ function escapeHtml(text: string): string {
 /** What the report has besides the style of the inspector. */
 const REPORT_STYLE = `
 body:has(.report) { display: block; height: auto; overflow: auto; }
-.report { max-width: 80rem; margin: 0 auto; padding: 1rem; }
+.report { max-width: 90rem; margin: 0 auto; padding: 1rem; }
 .report dl { display: flex; flex-wrap: wrap; gap: 0.5rem 2rem; }
 .report dt { font-size: 0.8rem; }
 .report dd { margin: 0; font-weight: 600; }
 .report .table { overflow-x: auto; }
-.report table { border-collapse: collapse; width: 100%; }
-.report th, .report td { padding: 0.4rem 0.6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }
-.report tbody th { font-weight: 600; min-width: 12rem; }
+.report table { border-collapse: collapse; table-layout: auto; width: 100%; }
+.report th, .report td { width: auto; white-space: nowrap; overflow-wrap: normal; padding: 0.4rem 0.6rem; text-align: left; vertical-align: top; border-bottom: 1px solid #8884; }
+.report tbody th { font-weight: 600; min-width: 12rem; white-space: normal; }
 .report small { display: block; font-weight: 400; color: CanvasText; }
-.report .totals { white-space: pre-line; }
-.report .dots { min-width: 8rem; }
+.report .totals { white-space: pre-wrap; }
+.report .dots { min-width: 8rem; white-space: normal; }
 .report .dot { display: inline-block; min-width: 1.5rem; min-height: 1.5rem; line-height: 1.5rem; text-align: center; text-decoration: none; font-weight: 700; }
 .report .passed { color: light-dark(#0a6b2d, #5fd38a); }
 .report .failed { color: light-dark(#b3261e, #ff8a80); }
