@@ -215,7 +215,7 @@ function readAgentUrl(flags: GivenFlags): string | undefined {
 function readShare(flag: GivenFlag | undefined): number | undefined {
   const text = textOfFlag(flag);
   if (text === undefined) return undefined;
-  if (/^\d*\.?\d+$/.test(text) && isShare(Number(text))) return Number(text);
+  if (/^(?:\d+(?:\.\d+)?|\.\d+)$/.test(text) && isShare(Number(text))) return Number(text);
   throw new UsageError(`${flag?.source} must be ${SHARE_RULE}, not ${quote(text)}.`);
 }
 
