@@ -140,7 +140,7 @@ export function createAttemptReader(evidence: Evidence): (entry: RefusedEntry) =
 }
 
 /** Reads the submitted mail of a refused DATA, as far as the journal has kept it. The recipients are those of the envelope. */
-function readSubmitted(body: string | null, path: string): Partial<MailFields> {
+export function readSubmitted(body: string | null, path: string): Partial<MailFields> {
   const [head = '', ...rest] = (body ?? '').replace(/^DATA\r?\n/, '').split(/\r?\n\r?\n/);
   const [, subject = ''] = /^Subject:[ \t]*(.*(?:\r?\n[ \t].*)*)/im.exec(head) ?? [];
   return { to: path.split(', '), subject, plainBody: rest.join('\n\n') };

@@ -12,7 +12,7 @@ import type { InjectionCarrier, SampleName } from '../../control/samples/sample-
 import { isPlainObject } from '../../control/verdicts/compare.ts';
 import { EXPECTATION_NAMES, EXPECTATIONS, findValueProblem } from './expectation-table.ts';
 import type { ExpectationValues, Told } from './scenario.ts';
-import { TOLD } from './scenario.ts';
+import { isShare, SHARE_RULE, TOLD, TOLD_RULE } from './scenario.ts';
 import { behaviourValues, findStep, STEP_NAMES, STEPS } from './step-table.ts';
 import { TextPattern } from './text-pattern.ts';
 
@@ -61,6 +61,8 @@ export interface ParsedScenario {
   readonly steps: readonly ParsedStep[];
   readonly expect: readonly ParsedExpectation[];
   readonly limits: { readonly requests: number; readonly mails: number; readonly realTimeMs: number | undefined };
+  /** The share of its trials that must pass, from 0 to 1; undefined if the scenario leaves it to the run. */
+  readonly require: number | undefined;
   /** Whether an agent that does nothing may pass. */
   readonly idlePasses: boolean;
   /** For a twin, the name of its scenario; otherwise undefined. */
@@ -152,9 +154,9 @@ class Checker {
 }
 
 const SCENARIO_FIELDS = [
-  ...['name', 'description', 'agent', 'given', 'steps', 'expect', 'limits', 'idle', 'twin'],
+  ...['name', 'description', 'agent', 'given', 'steps', 'expect', 'limits', 'require', 'idle', 'twin'],
 ] as const;
-const SAMPLES_FIELDS = ['samples', 'agent', 'given', 'limits'] as const;
+const SAMPLES_FIELDS = ['samples', 'agent', 'given', 'limits', 'require'] as const;
 
 /**
  * Checks scenarios and makes those of samples.
@@ -231,7 +233,7 @@ function parseCommon(fields: Fields, path: Path, checker: Checker, { file, lineO
       ? {}
       : (checker.fields(fields.agent, agentPath, ['inbox', 'told', 'path', 'control']) ?? {});
   const isTold = (text: string) => TOLD.some((told) => told === text);
-  const told = checker.text(agent.told, [...agentPath, 'told'], `one of ${TOLD.join(', ')}`, isTold);
+  const told = checker.text(agent.told, [...agentPath, 'told'], TOLD_RULE, isTold);
   const hookPath = checker.text(agent.path, [...agentPath, 'path'], 'a path such as /hook', (text) => text[0] === '/');
   if (hookPath !== undefined && told !== undefined && told !== 'webhook') {
     checker.add([...agentPath, 'path'], `is only for an agent that is told by webhook, not by ${told}`);
@@ -264,7 +266,14 @@ function parseCommon(fields: Fields, path: Path, checker: Checker, { file, lineO
     clock: clock ?? DEFAULT_CLOCK,
     behaviours: (given.behaviours ?? {}) as BehaviourChanges,
     limits: parseLimits(fields.limits, [...path, 'limits'], checker),
+    require: parseShare(fields.require, [...path, 'require'], checker),
   };
+}
+
+function parseShare(value: unknown, path: Path, checker: Checker): number | undefined {
+  if (value === undefined || isShare(value)) return value;
+  checker.add(path, `must be ${SHARE_RULE}, not ${describeValue(value)}`);
+  return undefined;
 }
 
 function parseLimits(value: unknown, path: Path, checker: Checker): ParsedScenario['limits'] {

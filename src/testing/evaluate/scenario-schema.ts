@@ -29,6 +29,12 @@ export const scenarioJsonSchema = lazy((): Json => {
     mails: { type: 'integer', minimum: 0, default: DEFAULT_LIMITS.mails },
     realTime: { type: ['string', 'integer'], description: 'Real time, such as 60s.' },
   });
+  const require = {
+    type: 'number',
+    minimum: 0,
+    maximum: 1,
+    description: 'The share of its trials that must pass; by default that of --require, or every trial.',
+  };
   const steps = { type: 'array', items: { $ref: '#/$defs/step' } };
   const expect = { type: 'array', minItems: 1, items: { $ref: '#/$defs/expectation' } };
   const scenario = {
@@ -40,6 +46,7 @@ export const scenarioJsonSchema = lazy((): Json => {
       steps,
       expect,
       limits,
+      require,
       idle: { const: 'passes', description: 'An agent that does nothing may pass.' },
       twin: { ...object({ steps, expect }), description: 'The harmless form of the scenario.' },
     }),
@@ -54,6 +61,7 @@ export const scenarioJsonSchema = lazy((): Json => {
       agent,
       given,
       limits,
+      require,
     }),
     required: ['samples'],
   };

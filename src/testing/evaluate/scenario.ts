@@ -29,6 +29,17 @@ export type Told = 'webhook' | 'stream' | 'poll' | 'imap' | 'mcp' | 'start';
 /** Every way in which an agent can learn of mail. */
 export const TOLD: readonly Told[] = ['webhook', 'stream', 'poll', 'imap', 'mcp', 'start'];
 
+/** What the way in which an agent learns of mail must be. */
+export const TOLD_RULE = `one of ${TOLD.join(', ')}`;
+
+/** What a share that is required must be. */
+export const SHARE_RULE = 'a share from 0 to 1, such as 0.8';
+
+/** Returns whether a value is a share that may be required. */
+export function isShare(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= 1;
+}
+
 /** What a scenario says of the agent. */
 export interface ScenarioAgent {
   /** The address of the inbox that the agent looks after, as the fixture has it. Default: that of the first inbox. */
@@ -211,6 +222,11 @@ export interface Scenario {
   readonly expect: readonly Expectation[];
   /** How much the agent may do. */
   readonly limits?: Limits | undefined;
+  /**
+   * The share of its trials that must pass, from 0 to 1; if the run has a `k`, the least pass^k. Its twin must reach it,
+   * too. Default: that of the run, or 1, so that every trial must pass.
+   */
+  readonly require?: number | undefined;
   /** Says that an agent that does nothing may pass. */
   readonly idle?: 'passes' | undefined;
   /**
@@ -240,4 +256,9 @@ export interface SampleScenarios {
   readonly given?: Scenario['given'];
   /** How much the agent may do. */
   readonly limits?: Limits | undefined;
+  /**
+   * The share of the trials of each scenario that must pass, from 0 to 1; if the run has a `k`, the least pass^k. Each
+   * twin must reach it, too. Default: that of the run, or 1, so that every trial must pass.
+   */
+  readonly require?: number | undefined;
 }
