@@ -1,6 +1,7 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { setTimeout } from '../../basics/real-timers.ts';
 import type { Sample } from '../../control/samples/sample.ts';
+import type { SentMail } from '../../control/verdicts/candidate.ts';
 import {
   checkComplete,
   decide,
@@ -8,7 +9,6 @@ import {
   listSentMail,
   type Observed,
   parseMailbox,
-  type SentMail,
 } from '../../control/verdicts/candidates.ts';
 import { findMatches } from '../../control/verdicts/compare.ts';
 import {
