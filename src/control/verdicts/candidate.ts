@@ -35,6 +35,10 @@ export interface Candidate {
   readonly fields: Readonly<Record<string, CandidateField>>;
   /** The fields that it had before it was changed, the latest first. It matches also if it once did. */
   readonly former?: readonly Candidate['fields'][];
+  /** Other forms of the fields that say the same. */
+  readonly alike?: readonly Candidate['fields'][];
+  /** Whether the request was refused, and how: its status. */
+  readonly refusedWith?: number | undefined;
   /** The mail, if the candidate is a sent mail. */
   readonly mail?: SentMail;
 }

@@ -75,7 +75,10 @@ export function writeTrial(scenario: ScenarioReport, trial: TrialReport): string
   const lines = [`${scenario.name}, trial ${trial.number}, ${verdict}${where}`];
   if (trial.reason !== null) lines.push(...indent(trial.reason));
   for (const { text, verdict: judged, message } of trial.expectations) {
-    if (judged === 'yes') continue;
+    if (judged === 'yes') {
+      if (message !== null) lines.push(`  So it is, but it was tried: ${text}`, ...indent(message, 4));
+      continue;
+    }
     lines.push(`  ${judged === 'no' ? 'Not so' : 'Cannot tell'}: ${text}`, ...indent(message ?? '', 4));
   }
   const told = trial.expectations.some(({ message }) => message?.includes('What happened:'));
