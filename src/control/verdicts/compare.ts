@@ -1,5 +1,5 @@
 import { addressFormsOf, isSamePerson } from './addresses.ts';
-import type { Candidate, CandidateField, Expected } from './candidates.ts';
+import type { Candidate, CandidateField, Expected } from './candidate.ts';
 import { foldText, type MailText } from './mail-text.ts';
 import { type Lack, mayBeWhole, NOT_KEPT } from './not-kept.ts';
 

@@ -128,7 +128,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
       matchers.toHaveSentOnce.call(context, scene.mailbox, resolve(scene, value)),
   },
   draft: {
-    help: 'A client wrote a draft with these fields.',
+    help: 'A client wrote a draft with these fields, which it may have changed since.',
     moreWork: 'meets',
     matcher: 'toHaveDraft',
     fields: fieldsOf('toHaveDraft'),
@@ -137,7 +137,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
     judge: (context, { mailbox }, value: Fields) => matchers.toHaveDraft.call(context, mailbox, value as never),
   },
   created: {
-    help: 'A client created an object of this kind.',
+    help: 'A client created an object of this kind, which it may have changed since.',
     moreWork: 'meets',
     matcher: 'toHaveCreated',
     forms: ['kind'],

@@ -110,13 +110,25 @@ function schemaOfStep(name: string): Json {
   return { ...object({ [name]: { ...forms, description: row.help }, ...as }), required: [name] };
 }
 
+/** The fields of expectations whose values have a form of their own. */
+const FIELDS: Readonly<Record<string, Json>> = {
+  times: { type: 'integer', minimum: 0 },
+  text: {
+    description: 'What is anywhere in the mail or the draft: a text, a pattern with *, a /regex/, or several of them.',
+    anyOf: [
+      { type: 'string', minLength: 1 },
+      { type: 'array', minItems: 1, items: { type: 'string', minLength: 1 } },
+    ],
+  },
+};
+
 function schemaOfExpectation(name: (typeof EXPECTATION_NAMES)[number]): Json {
   const { help, fields, forms, required } = EXPECTATIONS[name];
   const anyOf: Json[] = forms.map((form) =>
     form === 'true' ? { const: true } : form === 'kind' ? { enum: CREATED_KINDS } : { type: 'string' },
   );
   if (fields) {
-    const properties = Object.fromEntries(fields.map((field) => [field, field === 'times' ? { type: 'integer' } : {}]));
+    const properties = Object.fromEntries(fields.map((field) => [field, FIELDS[field] ?? {}]));
     anyOf.push({ ...object(properties), ...(required && { required: [required] }) });
   } else if (required) anyOf.push({ type: 'object', required: [required] });
   const value = anyOf.length === 1 ? { ...anyOf[0] } : { anyOf };
