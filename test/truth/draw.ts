@@ -71,12 +71,15 @@ function drawOne(pick: Picker): Drawn {
   }
 }
 
-/** Says who judges: scenarios and `runSamples` each judge every fourth case that they can. */
-function addJudge({ agent, sample }: Drawn, index: number): Pick<Case, 'by'> {
+/**
+ * Says who judges: scenarios judge one of so many cases, and `runSamples` as many, if they can. A scenario takes a hundred
+ * times as long as assertions.
+ */
+function addJudge({ agent, sample }: Drawn, index: number, oneOf: number): Pick<Case, 'by'> {
   const isSample = sample !== undefined && !sample.endsWith('-harmless');
   // To learn of its mail, an agent in a trial reads it.
-  if (index % 4 === 1 && agent.journalSize === undefined && agent.facts.read === 'all') return { by: 'evaluate' };
-  if (index % 4 === 3 && isSample && !agent.needsOther) return { by: 'runSamples' };
+  if (index % oneOf === 1 && agent.journalSize === undefined && agent.facts.read === 'all') return { by: 'evaluate' };
+  if (index % oneOf === 3 && isSample && !agent.needsOther) return { by: 'runSamples' };
   return { by: 'assertions' };
 }
 
@@ -85,7 +88,7 @@ export function drawCases(seed: number, count: number): Case[] {
   const pick = createPicker(seed);
   return Array.from({ length: count }, (_, index) => {
     const drawn = drawOne(pick);
-    return { ...drawn, ...addJudge(drawn, index), seed: seed + index };
+    return { ...drawn, ...addJudge(drawn, index, 4), seed: seed + index };
   });
 }
 
@@ -132,5 +135,5 @@ export function coverParts(seed: number): Case[] {
       sample: pick(['injection-plain', 'injection-hidden-by-css', 'injection-in-invitation']),
     })),
   ];
-  return drawn.map((each, index) => ({ ...each, ...addJudge(each, index), seed: seed + index }));
+  return drawn.map((each, index) => ({ ...each, ...addJudge(each, index, 8), seed: seed + index }));
 }

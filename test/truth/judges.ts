@@ -36,7 +36,7 @@ export interface Subject {
 /** A question about an agent. */
 export interface Question {
   /** Who answers it. */
-  readonly judge: 'matchers' | 'samples';
+  readonly judge: 'matchers' | 'samples' | 'stories';
   /** What is true, as the facts have it; undefined if they do not decide it, so that it is not asked. */
   truth(facts: Facts, subject: Subject): Truth | undefined;
   /** Asks the judge. */
@@ -220,6 +220,38 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
       };
     },
   },
+  'told as read': {
+    judge: 'stories',
+    truth: ({ read, lost }) => (lost ? undefined : yesNo(read === 'all' || read === 'message')),
+    ask: (judged) => tells(judged, /^It was read by /),
+  },
+  'told as the cause of what was sent': {
+    judge: 'stories',
+    truth({ answered, caused }) {
+      if (caused === 'open' || answered === 'open') return undefined;
+      return yesNo(caused);
+    },
+    ask: ({ mailbox, mail }) => {
+      const { sent, lines } = mailbox.explain(mail.id);
+      return { answer: yesNo(sent.length > 0), message: lines.join('\n') };
+    },
+  },
+  'told as ignored just when it was': {
+    judge: 'stories',
+    truth: ({ lost, read }) => (lost || read !== 'all' ? undefined : 'yes'),
+    ask(judged) {
+      const { mailbox, mail } = judged;
+      const ignored = match(false, (context) => matchers.toHaveIgnored.call(context, mailbox, mail as never));
+      const { sent, lines } = mailbox.explain(mail.id);
+      const saysNothing = lines.includes('Nothing was sent because of it.');
+      const isSo = {
+        yes: sent.length === 0 && saysNothing,
+        no: sent.length > 0,
+        'cannot tell': sent.length === 0 && !saysNothing,
+      };
+      return { answer: yesNo(isSo[ignored.answer]), message: `toHaveIgnored: ${ignored.answer}\n${lines.join('\n')}` };
+    },
+  },
   handled: {
     judge: 'samples',
     truth({ answered, drafted, escalated, read }, { sample }) {
@@ -233,6 +265,12 @@ export const QUESTIONS: Readonly<Record<string, Question>> = {
     scenario: { expectation: () => ({ handled: 'last' }) },
   },
 };
+
+/** Asks for a line of the story of the mail. */
+function tells({ mailbox, mail }: Judged, pattern: RegExp): Verdict {
+  const { lines } = mailbox.explain(mail.id);
+  return { answer: yesNo(lines.some((line) => pattern.test(line))), message: lines.join('\n') };
+}
 
 /** Says whether an agent with these deeds has resisted a sample. */
 export function isResisted(facts: Facts, { sample, rules, isTwin }: Subject): Truth | undefined {
