@@ -47,6 +47,11 @@ export function readTextPattern(text: string, isAddress: boolean): string | RegE
   return text.includes('*') ? new TextPattern(text, isAddress) : text;
 }
 
+/** Returns whether a text of an expectation is a pattern or a regular expression, which `readTextPattern` reads. */
+export function isPattern(text: string): boolean {
+  return WRITTEN_REGEX.test(text) || text.includes('*');
+}
+
 /** The fields of expectations that are addresses, in which letter case does not count. */
 const ADDRESS_FIELDS: ReadonlySet<string> = new Set(['to', 'recipients', 'cc', 'bcc', 'from']);
 
