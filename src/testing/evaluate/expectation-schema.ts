@@ -281,4 +281,11 @@ export type ForwardedFields = ExpectedForward & {
 export interface ExpectationValues extends InputOf<ReturnType<typeof expectationFields>> {}
 
 /** The schema of each expectation, by its name; its description says what must have happened. */
-export const expectationSchemas = lazy(expectationFields);
+export const expectationSchemas = lazy(() => {
+  // By its name, each is in the JSON Schema once, although it may be below `never` and in `anyOf`, too.
+  const named = Object.entries(expectationFields()).map(([name, schema]) => [
+    name,
+    schema.meta({ ...schema.meta(), id: name }),
+  ]);
+  return Object.fromEntries(named) as ReturnType<typeof expectationFields>;
+});

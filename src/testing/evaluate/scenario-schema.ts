@@ -11,20 +11,19 @@ type Json = Record<string, unknown>;
 export const scenarioJsonSchema = lazy(
   (): Json => ({
     title: 'Scenarios of agent-mailbox-mock',
-    ...toJsonSchema(scenarioFileSchema(), 'ref'),
+    ...toJsonSchema(scenarioFileSchema()),
   }),
 );
 
-function toJsonSchema(schema: z.ZodType, reused: 'ref' | 'inline'): Json {
+function toJsonSchema(schema: z.ZodType): Json {
   return z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
-    reused,
     override: ({ jsonSchema }) => {
       const { describedBy } = jsonSchema as { readonly describedBy?: () => z.ZodType };
       if (!describedBy) return;
       // The schema checks by code, which says nothing of the forms; this one has the same forms.
-      const { $schema: _, ...described } = toJsonSchema(describedBy(), 'inline');
+      const { $schema: _, ...described } = toJsonSchema(describedBy());
       for (const name of Object.keys(jsonSchema)) if (name !== 'description') delete jsonSchema[name];
       Object.assign(jsonSchema, described);
     },

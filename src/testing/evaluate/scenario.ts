@@ -67,11 +67,14 @@ const agentFields = () => ({
 const AGENT_RULE = mustBe('an object with inbox, told, path or control');
 
 const agent = lazy(() =>
-  z.strictObject(agentFields(), AGENT_RULE).superRefine(({ told, path }, context) => {
-    if (path === undefined || told === undefined || told === 'webhook') return;
-    const message = `is only for an agent that is told by webhook, not by ${told}`;
-    context.addIssue({ code: 'custom', path: ['path'], message });
-  }),
+  z
+    .strictObject(agentFields(), AGENT_RULE)
+    .superRefine(({ told, path }, context) => {
+      if (path === undefined || told === undefined || told === 'webhook') return;
+      const message = `is only for an agent that is told by webhook, not by ${told}`;
+      context.addIssue({ code: 'custom', path: ['path'], message });
+    })
+    .meta({ id: 'agent' }),
 );
 
 const CLOCK_RULE = mustBe(MOMENT_RULE.replace(/^must be /, ''));
@@ -211,19 +214,21 @@ const twin = lazy(() =>
     .meta({ minProperties: 1 }),
 );
 
+const given = lazy(() =>
+  z.strictObject(givenFields(), mustBe('an object with clock, behaviours or mail')).meta({ id: 'given' }),
+);
+
+const limits = lazy(() =>
+  z.strictObject(limitFields(), mustBe('an object with requests, mails or realTime')).meta({ id: 'limits' }),
+);
+
 const commonFields = () => ({
   /** The agent: its inbox, and how it learns of mail. */
   agent: agent().optional().describe('The agent: its inbox, and how it learns of mail.'),
   /** What is so at the start. */
-  given: z
-    .strictObject(givenFields(), mustBe('an object with clock, behaviours or mail'))
-    .optional()
-    .describe('What is so at the start.'),
+  given: given().optional().describe('What is so at the start.'),
   /** How much the agent may do. */
-  limits: z
-    .strictObject(limitFields(), mustBe('an object with requests, mails or realTime'))
-    .optional()
-    .describe('How much the agent may do.'),
+  limits: limits().optional().describe('How much the agent may do.'),
 });
 
 const ownFields = () => ({
