@@ -145,10 +145,25 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   payload: 'The body of the delivery.',
 };
 
+/** The fields of a mail or a request that are never null, except in a draft. */
+const NEVER_NULL: ReadonlySet<string> = new Set([
+  ...['to', 'recipients', 'cc', 'bcc', 'from', 'subject', 'plainBody', 'text', 'attachments'],
+  ...['method', 'path', 'state'],
+]);
+
+/** In YAML, nothing is left of a text that begins with #, and what is null never matches. */
+const NOT_NULL_RULE = 'must not be null; put a text that begins with # in quotes';
+
 /** The schema of the fields of a matcher. */
 function fieldsOf<Expected>(matcher: MatcherWithFields, check: CheckField, others: z.ZodRawShape = {}) {
   const fields = MATCHER_FIELDS[matcher].map((name) => {
-    const field = OWN_FIELDS[name]?.() ?? matching(name, check);
+    const isNeverNull = NEVER_NULL.has(name) && matcher !== 'toHaveDraft';
+    const compared = isNeverNull
+      ? matching(name, check)
+          .refine((value) => value !== null, NOT_NULL_RULE)
+          .meta({ not: { type: 'null' } })
+      : matching(name, check);
+    const field = OWN_FIELDS[name]?.() ?? compared;
     const description = DESCRIPTIONS[name];
     return [name, (description === undefined ? field : field.describe(description)).optional()];
   });
