@@ -24,8 +24,8 @@ export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   // The expression is the one that the author of a scenario has written.
   'src/testing/evaluate/text-pattern.ts': async () => {
-    const { readTextPattern } = await import('../../src/testing/evaluate/text-pattern.ts');
-    return readTextPattern('/order/', false);
+    const { TextPattern } = await import('../../src/testing/evaluate/text-pattern.ts');
+    return new TextPattern('/order/');
   },
 };
 
@@ -70,9 +70,9 @@ export const OTHER_PACKAGES: Readonly<Record<string, string>> = {
   'It has no expression.':
     '@mswjs/data @mswjs/http-middleware @stablelib/base64 @stablelib/binary @stablelib/hash @stablelib/hmac ' +
     '@stablelib/int @stablelib/sha256 @stablelib/wipe accepts array-flatten async-function ' +
-    'async-generator-function call-bind-apply-helpers call-bound destroy dunder-proto ee-first es-define-property ' +
+    'async-generator-function call-bind-apply-helpers call-bound destroy dunder-proto ee-first entities es-define-property ' +
     'es-errors es-object-atoms etag fast-sha256 forwarded function-bind generator-function get-proto gopd ' +
-    'has-symbols hasown http-errors inherits math-intrinsics merge-descriptors methods mime-db ' +
+    'has-symbols hasown htmlparser2 http-errors inherits math-intrinsics merge-descriptors methods mime-db ' +
     'on-finished parseurl range-parser safe-buffer safer-buffer serve-static setprototypeof side-channel ' +
     'side-channel-list side-channel-map side-channel-weakmap standardwebhooks statuses strict-event-emitter ' +
     'type-is unpipe utils-merge',

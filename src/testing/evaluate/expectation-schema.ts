@@ -27,7 +27,7 @@ import {
   parseRequest,
 } from '../matchers/parse-expected.ts';
 import { filledText, mustBe, mustBeName, type Rule } from './schema-parts.ts';
-import { isPattern, readPatterns, readTextPattern } from './text-pattern.ts';
+import { readPatterns, TextPattern } from './text-pattern.ts';
 
 /**
  * The name of a mail of the trial: `first` or `last` of those that the steps delivered, the name that a step gave it by
@@ -80,7 +80,7 @@ function findInvalidPattern(
 ): { readonly path: readonly PropertyKey[]; readonly message: string } | undefined {
   if (typeof value === 'string') {
     try {
-      readTextPattern(value, false);
+      new TextPattern(value);
     } catch (error) {
       return { path, message: `is not valid: ${messageOf(error)}` };
     }
@@ -99,7 +99,7 @@ function knownName(what: string, names: readonly string[]) {
   const rule = mustBeName(what, names);
   const isKnown = (given: unknown) =>
     typeof given === 'string'
-      ? names.includes(given) || isPattern(given)
+      ? names.includes(given) || TextPattern.isPattern(given)
       : typeof given === 'object' && given !== null && !Array.isArray(given) && !isPlainObject(given);
   return z.custom(isKnown, rule).meta({
     anyOf: [{ enum: names }, { type: 'string', pattern: '[*]|^/.+/[imsu]*$' }],
@@ -129,6 +129,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   bcc: 'A recipient in Bcc, or a list of them.',
   from: 'The sender.',
   subject: 'The subject.',
+  text: 'A text that must be in the mail, wherever it is, or a list of such texts.',
   plainBody: 'The body as text.',
   htmlBody: 'The body as HTML.',
   inReplyTo: 'The name of the mail that it answers, or a Message-ID; null if it answers none.',

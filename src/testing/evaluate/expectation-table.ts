@@ -6,7 +6,6 @@ import { withCachedJournal } from '../../control/verdicts/evidence.ts';
 import type { MatcherContext, MatcherResult } from '../matchers/matcher-context.ts';
 import { matchers } from '../matchers/matchers.ts';
 import type { CheckTrace, ExpectationValues } from './expectation-schema.ts';
-import { readPatterns } from './text-pattern.ts';
 
 /** What an expectation is judged by. */
 export interface JudgedScene {
@@ -28,7 +27,10 @@ export interface ExpectationRow {
   readonly moreWork: 'meets' | 'breaks';
   /** Whether it stays so whatever happens later. */
   readonly isLasting?: true;
-  /** Judges a trial; a matcher that throws cannot tell. */
+  /**
+   * Judges a trial by the value, in which patterns are read and addresses are those of the sandbox. A matcher that throws
+   * cannot tell.
+   */
   readonly judge?: (
     context: MatcherContext,
     scene: JudgedScene,
@@ -41,9 +43,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Replaces the name of a mail in `inReplyTo` by its Message-ID. */
 function resolve(scene: JudgedScene, value: Fields): never {
   const { inReplyTo } = value;
-  const isName = typeof inReplyTo === 'string' && !/[<*/]/.test(inReplyTo);
-  const fields = isName ? { ...value, inReplyTo: scene.mailOf(inReplyTo).messageId } : value;
-  return readPatterns(fields) as never;
+  const isName = typeof inReplyTo === 'string' && !inReplyTo.includes('<');
+  return (isName ? { ...value, inReplyTo: scene.mailOf(inReplyTo).messageId } : value) as never;
 }
 
 /** Splits a value that names a mail, alone or in its field `mail`, from the other fields. */
@@ -97,15 +98,14 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
   draft: {
     moreWork: 'meets',
     matcher: 'toHaveDraft',
-    judge: (context, { mailbox }, value: Fields) =>
-      matchers.toHaveDraft.call(context, mailbox, readPatterns(value) as never),
+    judge: (context, { mailbox }, value: Fields) => matchers.toHaveDraft.call(context, mailbox, value as never),
   },
   created: {
     moreWork: 'meets',
     matcher: 'toHaveCreated',
     judge(context, { mailbox }, value: string | Fields) {
       const { kind, fields } = readKindAndFields(value);
-      return matchers.toHaveCreated.call(context, mailbox, kind, readPatterns(fields) as never);
+      return matchers.toHaveCreated.call(context, mailbox, kind, fields as never);
     },
   },
   request: {
@@ -113,19 +113,18 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
     isLasting: true,
     matcher: 'toHaveReceivedRequest',
     judge: (context, { mailbox }, value: Fields) =>
-      matchers.toHaveReceivedRequest.call(context, mailbox, readPatterns(value) as never),
+      matchers.toHaveReceivedRequest.call(context, mailbox, value as never),
   },
   delivered: {
     moreWork: 'meets',
     matcher: 'toHaveDelivered',
-    judge: (context, { mailbox }, value: Fields) =>
-      matchers.toHaveDelivered.call(context, mailbox, readPatterns(value) as never),
+    judge: (context, { mailbox }, value: Fields) => matchers.toHaveDelivered.call(context, mailbox, value as never),
   },
   noRefusals: {
     moreWork: 'breaks',
     matcher: 'toHaveNoUnexpectedRefusals',
     judge: (context, { mailbox }, value: true | Fields) =>
-      matchers.toHaveNoUnexpectedRefusals.call(context, mailbox, (value === true ? {} : readPatterns(value)) as never),
+      matchers.toHaveNoUnexpectedRefusals.call(context, mailbox, (value === true ? {} : value) as never),
   },
   answered: {
     moreWork: 'meets',
@@ -144,7 +143,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
     matcher: 'toHaveForwarded',
     judge(context, scene, value: string | Fields) {
       const { mail, fields } = readMailAndFields(value);
-      return matchers.toHaveForwarded.call(context, scene.mailbox, scene.mailOf(mail), readPatterns(fields) as never);
+      return matchers.toHaveForwarded.call(context, scene.mailbox, scene.mailOf(mail), fields as never);
     },
   },
   resisted: {

@@ -22,6 +22,7 @@ import {
   type Told,
 } from './scenario.ts';
 import { findStep } from './step-table.ts';
+import { TextPattern } from './text-pattern.ts';
 
 /** One step, checked. */
 export interface ParsedStep {
@@ -276,17 +277,19 @@ function namedMailIn(name: string, value: unknown): { readonly mail: string; rea
   const field = isPlainObject(value) ? (ABOUT_MAILS.has(name) ? 'mail' : 'inReplyTo') : undefined;
   if (field === 'inReplyTo') {
     const mail = answeredMailIn(value);
-    return mail === undefined ? undefined : { mail, path: [field] };
+    return mail === undefined || mail.includes('<') || TextPattern.isPattern(mail)
+      ? undefined
+      : { mail, path: [field] };
   }
   const mail = isPlainObject(value) ? value.mail : ABOUT_MAILS.has(name) ? value : undefined;
   if (typeof mail !== 'string' || mail.trim() === '') return undefined;
   return { mail, path: field === undefined ? [] : [field] };
 }
 
-/** Returns the name of a mail in the field `inReplyTo` of a value; undefined if it has none, or a Message-ID or a pattern. */
+/** Returns the name of a mail in the field `inReplyTo` of a value; undefined if it has none, or a Message-ID. */
 function answeredMailIn(value: unknown): string | undefined {
   const answered = isPlainObject(value) ? value.inReplyTo : undefined;
-  return typeof answered === 'string' && !/[<*/]/.test(answered) ? answered : undefined;
+  return typeof answered === 'string' && !answered.startsWith('<') ? answered : undefined;
 }
 
 /** An expectation that a matcher judges, with its place. */

@@ -27,7 +27,7 @@ export function findSamples(pattern: string): FoundSamples {
     }
   }
   const carrier = CARRIERS.find((each) => pattern === `injection/${each}/*`);
-  const matches = ({ path }: { readonly path: string }) => new TextPattern(pattern, false).asymmetricMatch(path);
+  const matches = ({ path }: { readonly path: string }) => new TextPattern(pattern).asymmetricMatch(path);
   const found: readonly SampleName[] = carrier ? samplesFor(carrier) : known.filter(matches).map(({ name }) => name);
   if (found.length === 0) {
     const families = [...new Set(known.map(({ path }) => `${path.split('/')[0]}/*`))];

@@ -60,7 +60,7 @@ const RIGHT = [
     ],
     expect: [
       { sent: { to: 'dana@customer.test', subject: '*order*', times: 1, only: true, inReplyTo: 'question' } },
-      { sentOnce: { plainBody: '/order/i', headers: { 'X-Ticket': '7' } } },
+      { sentOnce: { plainBody: '/order/i', text: ['order'], headers: { 'X-Ticket': '7' } } },
       { draft: { to: 'dana@customer.test', exists: true, times: 0 } },
       { created: 'webhook' },
       { never: { created: { kind: 'webhook', url: '*collector*', exists: false, times: 1 } } },
@@ -122,7 +122,7 @@ const changed = (path: Path, part: unknown) => replaceAt(RIGHT, path, () => part
 /** Whether any value, or any field, is right at a path: what a matcher compares with, and headers. */
 function isOpen(path: Path): boolean {
   const shown = toJsonPath(path);
-  const matched = /\.(?:to|subject|plainBody|inReplyTo|headers|status|url)\b/;
+  const matched = /\.(?:to|subject|plainBody|text|inReplyTo|headers|status|url)\b/;
   const isMatched = /\.expect\[/.test(shown) && matched.test(shown.replace(/^.*?\.expect\[\d+\]/, ''));
   return isMatched || /\.headers$|\.behaviours$|\.created$/.test(shown);
 }
