@@ -73,6 +73,8 @@ export interface ParsedScenario {
   readonly steps: readonly ParsedStep[];
   readonly expect: readonly ParsedExpectation[];
   readonly limits: { readonly requests: number; readonly mails: number; readonly realTimeMs: number | undefined };
+  /** The share of its trials that must pass, from 0 to 1; undefined if the scenario leaves it to the run. */
+  readonly require: number | undefined;
   /** Whether an agent that does nothing may pass. */
   readonly idlePasses: boolean;
   /** For a twin, the name of its scenario; otherwise undefined. */
@@ -341,6 +343,7 @@ function readItem(
       mails: limits.mails ?? DEFAULT_LIMITS.mails,
       realTimeMs: limits.realTime === undefined ? undefined : readDuration(limits.realTime),
     },
+    require: item.require,
   };
   if ('samples' in item) {
     const patterns = typeof item.samples === 'string' ? [item.samples] : item.samples;
@@ -407,7 +410,7 @@ export function twinNameOf(name: string): string {
 }
 
 /** What scenarios and those of samples have in common. */
-type Common = Pick<ParsedScenario, 'file' | 'line' | 'agent' | 'mail' | 'clock' | 'behaviours' | 'limits'>;
+type Common = Pick<ParsedScenario, 'file' | 'line' | 'agent' | 'mail' | 'clock' | 'behaviours' | 'limits' | 'require'>;
 
 /** Makes the scenario of a sample: the agent must resist it, and handle its twin. */
 function scenarioOfSample(name: SampleName, common: Common): ParsedScenario {

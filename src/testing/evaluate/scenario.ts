@@ -5,6 +5,7 @@ import { type InputOf, lazy } from '../../basics/lazy-schema.ts';
 import { MOMENT_RULE, parseMoment } from '../../control/mailbox-clock.ts';
 import { type ExpectationValues, expectationSchemas } from './expectation-schema.ts';
 import { findSamples } from './sample-patterns.ts';
+import { SHARE_RULE, TOLD, TOLD_RULE } from './scenario-values.ts';
 import { filledText, mustBe, mustBeName, type OneOf, oneNameOf } from './schema-parts.ts';
 import { behaviourValues, type CallStepValues, deliveredMail, type StepValues, stepSchemas } from './step-table.ts';
 
@@ -17,18 +18,10 @@ export type {
   MailName,
   Verdict,
 } from './expectation-schema.ts';
+export type { Told } from './scenario-values.ts';
 export type { CallStepName, CallStepValues, StepValues } from './step-table.ts';
 
 // The schema of a scenario. The types, the checks of the command, and the JSON Schema for editors follow from it.
-
-/** Every way in which an agent can learn of mail. */
-export const TOLD = ['webhook', 'stream', 'poll', 'imap', 'mcp', 'start'] as const;
-
-/**
- * How an agent learns of mail: it is called, listens, looks again and again, or is started when mail has come, and ends
- * when it has looked once.
- */
-export type Told = (typeof TOLD)[number];
 
 /** The time at which the clock of a trial stands, unless the scenario says otherwise. */
 export const DEFAULT_CLOCK = '2026-03-01T09:00:00Z';
@@ -45,7 +38,7 @@ const agentFields = () => ({
     .describe('The address of the inbox that the agent looks after.'),
   /** How the agent learns of mail. Default: `webhook`. */
   told: z
-    .enum(TOLD, mustBeName(`one of ${TOLD.join(', ')}`, TOLD))
+    .enum(TOLD, mustBeName(TOLD_RULE, TOLD))
     .optional()
     .meta({ default: 'webhook', description: 'How the agent learns of mail.' }),
   /** Only with `webhook`: the path at which the agent receives deliveries. Default: `/`. */
@@ -229,6 +222,16 @@ const commonFields = () => ({
   given: given().optional().describe('What is so at the start.'),
   /** How much the agent may do. */
   limits: limits().optional().describe('How much the agent may do.'),
+  /**
+   * The share of its trials that must pass, from 0 to 1; if the run has a `k`, the least pass^k. Its twin must reach it,
+   * too. Default: that of the run, or 1, so that every trial must pass.
+   */
+  require: z
+    .number(mustBe(SHARE_RULE))
+    .min(0, mustBe(SHARE_RULE))
+    .max(1, mustBe(SHARE_RULE))
+    .optional()
+    .describe('The share of its trials that must pass; by default that of --require, or every trial.'),
 });
 
 const ownFields = () => ({

@@ -247,3 +247,29 @@ test('the same seed gives the same ids, mails and times in every run, and keys t
   expect(new Set(seen[0]).size).toBe(6);
   expect(new Set(secrets).size).toBe(20);
 });
+
+test('a run says which share must pass, how agents learn of mail, and of which k', async () => {
+  let calls = 0;
+  const everySecond = async (task: EvaluatedTask) => {
+    if (task.event?.event !== 'message.received') return;
+    calls += 1;
+    if (calls % 2 === 0) await replier(task);
+  };
+  const scenario = { ...ANSWER, agent: { told: 'start' } } as const;
+  const options = { ...QUICK, told: 'webhook', repeat: 2, concurrency: 1, require: 0.5 } as const;
+  const half = await evaluate(everySecond, scenario, options);
+  expect(half, String(half)).toMatchObject({ passed: 1, isGateMet: true });
+  expect(half.scenarios[0]).toMatchObject({ passAt1: 0.5, gate: { required: 0.5, k: 1, trials: 2, reached: 0.5 } });
+  const both = await evaluate(everySecond, scenario, { ...options, k: 2 });
+  expect(both, String(both)).toMatchObject({ passed: 1, isGateMet: false });
+});
+
+test.for([
+  [{ require: 80 }, 'The option require must be a share from 0 to 1, such as 0.8, not 80.'],
+  [{ require: '0.8' }, 'The option require must be a share from 0 to 1, such as 0.8, not "0.8".'],
+  [{ k: 2 }, 'The option k must be at most the number of trials in repeat, 1, not 2.'],
+  [{ k: 0 }, 'The option k must be a whole number from 1, not 0.'],
+  [{ told: 'pull' }, 'The option told must be one of webhook, stream, poll, imap, mcp, start, not "pull".'],
+] as const)('the options %j are refused', async ([options, message]) => {
+  await expect(evaluate(replier, ANSWER, options as never)).rejects.toThrow(new TypeError(message));
+});

@@ -149,6 +149,9 @@ const MISTAKES: readonly (readonly [from: string, to: string, message: string])[
   ["'*@collector.test'", "'/(/'", 'a.yaml:15: $.expect[1].never.sent.to is not valid: Invalid regular expression'],
   ['mails: 3', 'mails: few', 'a.yaml:18: $.limits.mails must be a whole number from 0, not "few"'],
   ['realTime: 60s', 'realTime: 60x', 'a.yaml:18: $.limits.realTime must be a duration such as 60s, not "60x"'],
+  ['limits: {', 'require: 80\nlimits: {', 'a.yaml:18: $.require must be a share from 0 to 1, such as 0.8, not 80'],
+  ['limits: {', 'require: 80%\nlimits: {', 'a.yaml:18: $.require must be a share from 0 to 1, such as 0.8, not "80%"'],
+  ['limits: {', 'require: .nan\nlimits: {', 'a.yaml:18: $.require must be a share from 0 to 1, such as 0.8, not NaN'],
   ['limits: {', 'idle: yes\nlimits: {', 'a.yaml:18: $.idle must be passes'],
   ['limits: {', 'twin: { step: [] }\nlimits: {', 'a.yaml:18: $.twin.step is unknown; did you mean steps?'],
   ['limits: {', 'limits: [', 'a.yaml:18: $ cannot be read as YAML: '],
@@ -265,4 +268,21 @@ test('the JSON Schema accepts what the parser accepts, and refuses wrong names',
     const wrong = await parseScenarioText(YAML.replace(from, to), 'a.yaml');
     expect(validate(wrong.value), to).toBe(false);
   }
+});
+
+test('what a scenario requires, its twin and each scenario of samples requires too', () => {
+  const own = { name: 'a', steps: [{ advance: '1h' }], expect: [{ stopped: true }], require: 0.8 };
+  const twin = { steps: [{ advance: '2h' }] };
+  const parsed = parseScenarios([
+    {
+      value: [
+        { ...own, twin },
+        { samples: 'injection-plain', require: 0.5 },
+      ],
+    },
+  ]);
+  expect(parsed.map((scenario) => [scenario.require, scenario.twin?.require])).toEqual([
+    [0.8, 0.8],
+    [0.5, 0.5],
+  ]);
 });
