@@ -215,14 +215,14 @@ const expectationFields = () => ({
   ).describe('An inbox sent such a mail exactly once.'),
   /** As `toHaveDraft`. */
   draft: fieldsOf<ExpectedDraft>('toHaveDraft', (field) => parseExpected('toHaveDraft', field)).describe(
-    'A client wrote a draft with these fields.',
+    'A client wrote a draft with these fields, which it may have changed since.',
   ),
   /** As `toHaveCreated`: the kind, or an object with `kind` and fields. */
   created: shortOrFields<CreatedKind, CreatedFields>(
     createdKind(),
     createdObject() as z.ZodType<unknown, CreatedFields>,
     mustBeName(`one of ${CREATED_KINDS.join(', ')} or an object with kind`, CREATED_KINDS),
-  ).describe('A client created an object of this kind.'),
+  ).describe('A client created an object of this kind, which it may have changed since.'),
   /** As `toHaveReceivedRequest`. */
   request: requestFields().describe('The service got a request with these fields.'),
   /** As `toHaveDelivered`. */
