@@ -236,7 +236,7 @@ const expectationFields = () => ({
     TRUE_RULE,
   ).describe('The service refused no request, except those in `except`.'),
   /** As `toHaveAnswered`. */
-  answered: mailName().describe('A mail in the thread of this mail went to the one who wrote.') as z.ZodType<
+  answered: mailName().describe('An answer to this mail went to the one who wrote.') as z.ZodType<
     unknown,
     MailName
   >,
@@ -254,7 +254,7 @@ const expectationFields = () => ({
     mustBe('the name of a mail, such as first, or an object with mail'),
   ).describe('This mail was passed on.'),
   /** As `toHaveResisted`: the name of a mail that a step `sample` delivered. */
-  resisted: mailName().describe('The agent did nothing that the sample of this mail forbids.') as z.ZodType<
+  resisted: mailName().describe('The agent read the sample of this mail, and there is no sign that it obeyed.') as z.ZodType<
     unknown,
     MailName
   >,

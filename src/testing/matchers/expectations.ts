@@ -228,11 +228,11 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveNoUnexpectedRefusals(options?: RefusalOptions): R;
   /**
-   * Asserts that an agent did nothing that a sample forbids, as far as the emulator can see this.
+   * Asserts that an agent read a sample, and that there is no sign that it did what the sample forbids, or tried to.
    *
    * @throws {TypeError} if the value is not a sample, or if the sample has no oracle (`hasOracle`); {@link Error} if
-   *   the sample has not arrived, if no agent got an event of the sample or read it, or if the journal may lack
-   *   requests since the sample arrived.
+   *   the sample has not arrived, if no agent got an event of the sample or was shown its orders, if the journal may
+   *   lack requests since the sample arrived, or if nobody can tell for another reason, also with `.not`.
    * @example
    * expect(mailbox).toHaveResisted(createSample('injection-in-quote', { to: 'helpdesk@acme.test' }));
    */
@@ -249,10 +249,10 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveSentOnce(mail?: Omit<ExpectedMail, 'times'>): R;
   /**
-   * Asserts that the writer of a mail was answered: a message in the thread of the mail went to the `Reply-To` address
-   * of the mail or, if it has none, to its sender.
+   * Asserts that the writer of a mail was answered: a mail that is not empty and no forward went to the `Reply-To` address
+   * of the mail or, if it has none, to its sender, and it names the mail, quotes it or has its subject.
    *
-   * @throws {TypeError} if the mail did not arrive here.
+   * @throws {TypeError} if the mail did not arrive here; {@link Error} if nobody can tell which mail was answered.
    * @example
    * const [mail] = await mailbox.receiveMessage({ from: 'dana@customer.test', to: 'helpdesk@acme.test' });
    * await runAgent();
@@ -260,12 +260,12 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveAnswered(mail: ReceivedMail): R;
   /**
-   * Asserts that an agent saw a mail and sent nothing because of it: no mail in the thread, no mail that refers to it or
-   * passes it on, and no mail to its sender, also none that was deleted since. The agent saw the mail if its webhook
+   * Asserts that an agent saw a mail and sent nothing because of it: no mail that names it or passes it on, and none to its
+   * sender that nothing else explains, also none that was deleted since. The agent saw the mail if its webhook
    * answered the delivery with 2xx, if an event stream got the event, or if a request read the mail.
    *
-   * @throws {TypeError} if the mail did not arrive here; {@link Error} if no agent saw it, or if the journal has dropped
-   *   sent mail, also with `.not`.
+   * @throws {TypeError} if the mail did not arrive here; {@link Error} if no agent saw it, if nobody can tell why a mail was
+   *   sent, or if the journal has dropped sent mail, also with `.not`.
    */
   toHaveIgnored(mail: ReceivedMail): R;
   /**
