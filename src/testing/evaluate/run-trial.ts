@@ -86,7 +86,7 @@ export interface JudgedExpectation {
   readonly text: string;
   /** Whether it is so; for `never`, whether it was not so. */
   readonly verdict: Verdict;
-  /** Why, if the verdict is not yes. */
+  /** Why, if the verdict is not yes. With yes, what an agent tried that was refused; otherwise null. */
   readonly message: string | null;
   /** Whether it says what must not happen: `never`, or `resisted`. */
   readonly isForbidding: boolean;
@@ -690,7 +690,11 @@ class Trial implements JudgedScene {
       const result = await judge(context, this, readPatterns(value, this.#scope.domain) as never);
       if (result.pass !== isNever) {
         const unowned = REQUEST_EXPECTATIONS.has(name) ? this.#scope.door.unownedSince(this.#startedAtMs) : [];
-        if (unowned.length === 0) return { ...common, verdict: 'yes', message: null };
+        if (unowned.length === 0) {
+          // A mail that was not sent may have been tried.
+          const note = isNever ? (result.note?.() ?? '') : '';
+          return { ...common, verdict: 'yes', message: note === '' ? null : this.#show(note) };
+        }
         return { ...common, verdict: 'cannot tell', message: this.#show(describeUnowned(unowned)) };
       }
       return { ...common, verdict: 'no', message: this.#show(result.message()) };
@@ -732,9 +736,14 @@ class Trial implements JudgedScene {
     const mayGoOn = over === 'silence' || over === 'breach' || end?.verdict === 'cannot tell';
     const expectations = judged ?? (await this.#judge({ mayGoOn }));
     const observed = withCachedJournal(mailbox);
-    const requests = readTraffic(observed).length;
-    const hasActed = requests > 0 || this.#hasAnswered(observed);
-    const isMissing = !end && !this.#settings.isIdle && !hasActed;
+    // A reset, or an agent that has sent very much, may have removed requests from the journal.
+    const requests = Math.max(readTraffic(observed).length, this.#requests);
+    const hasActed = requests > 0 || this.#activity?.hasActed === true || this.#hasAnswered(observed);
+    // A request that no key of a trial came with may be of this agent.
+    const unowned = this.#scope.door.unownedSince(this.#startedAtMs);
+    const isUnseen = !end && !this.#settings.isIdle && !hasActed;
+    const isMissing = isUnseen && unowned.length === 0;
+    const isUnknown = isUnseen && unowned.length > 0;
     const isChanged = this.#changes.size > 0;
     const has = (verdict: Verdict) => expectations.some((each) => each.verdict === verdict);
     // What never may happen was seen, whatever ended the trial.
@@ -742,10 +751,14 @@ class Trial implements JudgedScene {
     const byExpectations = has('no') ? 'failed' : has('cannot tell') || isChanged ? 'cannot tell' : 'passed';
     // The agent may have printed its key, and a message may quote a mail.
     const show = (text: string) => mailbox.mask(toWritten(text, this.#scope.domain));
-    const verdict = hasBreached ? 'failed' : (end?.verdict ?? (isMissing ? 'failed' : byExpectations));
+    const byActs = isMissing ? 'failed' : isUnknown ? 'cannot tell' : byExpectations;
+    const verdict = hasBreached ? 'failed' : (end?.verdict ?? byActs);
     const silentMs = over === 'silence' && ending ? Math.round(ending.silentMs) : null;
     const isSilent = verdict === 'cannot tell' && silentMs !== null && expectations.some(({ isOpen }) => isOpen);
-    const ended = end?.message ?? (isMissing ? NEVER_ACTED : isSilent ? describeSilence(silentMs) : undefined);
+    let ended = end?.message;
+    if (isMissing) ended = NEVER_ACTED;
+    else if (isUnknown) ended = `Nothing shows that the agent acted. ${describeUnowned(unowned)}`;
+    else if (isSilent) ended ??= describeSilence(silentMs);
     const changed = isChanged ? describeChanges(this.#changes) : undefined;
     const reasons = [ended, changed, afterwards, this.#describeForeign()].filter((each) => each !== undefined);
     const reason = reasons.length === 0 ? undefined : reasons.join(' ');

@@ -174,10 +174,12 @@ function search(
   // Why a webhook was not called is in the stories, too.
   const hadNoDelivery = matcher === 'toHaveDelivered' && length + comparison.misses.length === 0;
   const tellsStories = MAIL_MATCHERS.has(matcher) || hadNoDelivery;
-  return createResult(context, mailbox, matcher, pass, () => [
+  const result = createResult(context, mailbox, matcher, pass, () => [
     ...describeSearch(context, { noun, expected, times, untried, only, exists }, comparison),
     ...(isOnce ? listRequestsOf(mailbox, sent) : []),
     ...(list === listSentMail ? describeTried(findTried()) : []),
     ...(tellsStories ? tellStories(mailbox, sent) : []),
   ]);
+  if (list !== listSentMail) return result;
+  return { ...result, note: () => mailbox.mask(describeTried(findTried()).join('\n')) };
 }
