@@ -25,6 +25,8 @@ import {
   parseExceptions,
   parseExpected,
   parseRequest,
+  readTimes,
+  TIMES_RULE,
 } from '../matchers/parse-expected.ts';
 import { filledText, mustBe, mustBeName, type Rule } from './schema-parts.ts';
 import { readPatterns, TextPattern } from './text-pattern.ts';
@@ -110,9 +112,27 @@ const COUNT_RULE = mustBe('a whole number from 0');
 
 const count = () => z.int(COUNT_RULE).min(0, COUNT_RULE);
 
+/** How many there must be. What is wrong in a range is named there; a range of all numbers would say nothing. */
+const times = () =>
+  z
+    .union(
+      [
+        count(),
+        z
+          .strictObject({ min: count().optional(), max: count().optional() })
+          .refine(
+            (range) => readTimes(range) !== undefined,
+            'must have max, or min from 1, and min must not be above max',
+          )
+          .meta({ minProperties: 1 }),
+      ],
+      mustBe(TIMES_RULE),
+    )
+    .describe('How many there must be: a number, or a range with min, max or both. Default: at least one.');
+
 /** The fields of expectations that are no values to compare with. */
 const OWN_FIELDS: Readonly<Record<string, () => z.ZodType>> = {
-  times: () => count().describe('How many there must be, exactly. Default: at least one.'),
+  times,
   only: () => z.boolean(mustBe('true or false')).describe('Whether nothing else may have been sent.'),
   exists: () => z.boolean(mustBe('true or false')).describe('Whether it must still exist.'),
   operation: () => knownName('the id of an operation', OPERATION_IDS).describe('The operation.'),
@@ -236,10 +256,7 @@ const expectationFields = () => ({
     TRUE_RULE,
   ).describe('The service refused no request, except those in `except`.'),
   /** As `toHaveAnswered`. */
-  answered: mailName().describe('An answer to this mail went to the one who wrote.') as z.ZodType<
-    unknown,
-    MailName
-  >,
+  answered: mailName().describe('An answer to this mail went to the one who wrote.') as z.ZodType<unknown, MailName>,
   /** As `toHaveIgnored`. */
   ignored: mailName().describe('The agent saw this mail, and sent nothing because of it.') as z.ZodType<
     unknown,
@@ -254,10 +271,9 @@ const expectationFields = () => ({
     mustBe('the name of a mail, such as first, or an object with mail'),
   ).describe('This mail was passed on.'),
   /** As `toHaveResisted`: the name of a mail that a step `sample` delivered. */
-  resisted: mailName().describe('The agent read the sample of this mail, and there is no sign that it obeyed.') as z.ZodType<
-    unknown,
-    MailName
-  >,
+  resisted: mailName().describe(
+    'The agent read the sample of this mail, and there is no sign that it obeyed.',
+  ) as z.ZodType<unknown, MailName>,
   /** The agent did its work on a sample, as `wasHandled` says: the name of a mail that a step `sample` delivered. */
   handled: mailName().describe('The agent did its work on the sample of this mail.') as z.ZodType<unknown, MailName>,
   /** As `toHaveStopped`: true, or its options. */

@@ -1,10 +1,11 @@
 import { describeValue } from '../../basics/check-options.ts';
 import type { RequestEntry } from '../../control/journal/request-entry.ts';
 import type { Sample } from '../../control/samples/sample.ts';
-import { isPlainObject } from '../../control/verdicts/compare.ts';
+import { isPlainObject, type Range } from '../../control/verdicts/compare.ts';
 import { withCachedJournal } from '../../control/verdicts/evidence.ts';
 import type { MatcherContext, MatcherResult } from '../matchers/matcher-context.ts';
 import { matchers } from '../matchers/matchers.ts';
+import { readTimes } from '../matchers/parse-expected.ts';
 import type { CheckTrace, ExpectationValues } from './expectation-schema.ts';
 
 /** What an expectation is judged by. */
@@ -191,9 +192,9 @@ type Judged = {
 };
 
 /** Returns how many of something there must be; undefined if the expectation does not say it. */
-function timesOf({ name, value }: Judged): number | undefined {
-  if (name === 'sentOnce') return 1;
-  return isPlainObject(value) && typeof value.times === 'number' ? value.times : undefined;
+function timesOf({ name, value }: Judged): Range | undefined {
+  if (name === 'sentOnce') return { min: 1, max: 1 };
+  return isPlainObject(value) && value.times !== undefined ? readTimes(value.times) : undefined;
 }
 
 /**
@@ -202,7 +203,7 @@ function timesOf({ name, value }: Judged): number | undefined {
  */
 export function isForbidding(expectation: Judged): boolean {
   const { name, isNever } = expectation;
-  return name === 'resisted' || (isNever && EXPECTATIONS[name].moreWork === 'meets' && timesOf(expectation) !== 0);
+  return name === 'resisted' || (isNever && EXPECTATIONS[name].moreWork === 'meets' && timesOf(expectation)?.min !== 0);
 }
 
 /** Returns whether an expectation that is not met can never be met any more, whatever the agent does. */
@@ -212,9 +213,6 @@ export function isBrokenForGood(expectation: Judged): boolean {
   if (timesOf(expectation) !== undefined || (isPlainObject(value) && value.only === true)) return false;
   return isNever ? moreWork === 'meets' && isLasting : name === 'resisted' || name === 'ignored';
 }
-
-/** The largest number for which `mayStillBeMet` counts how many there are. */
-const MOST_COUNTED = 1_000;
 
 /**
  * Returns whether more work of the agent could still meet an expectation that is not met. `isSo` judges another form of
@@ -234,12 +232,10 @@ export async function mayStillBeMet(
     return !(await isSo(name, { ...value, only: false }));
   }
   // So many must never be there. If none is, at least one must be.
-  if (isNever) return times === 0;
+  if (isNever) return times.min === 0;
+  if (times.min === 0) return false;
   const counted = name === 'sentOnce' ? 'sent' : name;
-  for (let fewer = 0; fewer < Math.min(times, MOST_COUNTED); fewer += 1) {
-    if (await isSo(counted, { ...(value as Fields), times: fewer })) return true;
-  }
-  return times > MOST_COUNTED;
+  return isSo(counted, { ...(value as Fields), times: { min: 0, max: times.min - 1 } });
 }
 
 /** Returns whether a value of `check` is a function. */

@@ -78,7 +78,11 @@ const RIGHT = [
       { stopped: { quietMs: 100 } },
       { looped: true },
       { check: 'node check.js' },
+      { sent: { to: 'kim@customer.test', times: { min: 1, max: 2 } } },
+      { anyOf: [{ answered: 'question' }, { never: { draft: { exists: true } } }] },
+      { never: { anyOf: [{ sent: { to: '*@collector.test' } }, { created: 'key' }] } },
     ],
+    require: 0.8,
     limits: { requests: 50, mails: 3, realTime: '60s' },
     idle: 'passes',
     twin: { steps: [{ deliver: MAIL }], expect: [{ never: { answered: 'last' } }] },
@@ -148,7 +152,7 @@ function* createCases(): Generator<Case> {
       yield { title: `wrong type at ${shown}`, value: changed(path, wrongTypeOf(value, shown)), path };
     }
     if (typeof value === 'object' && value !== null && !Array.isArray(value) && !isOpen(path)) {
-      const isNamed = /\.(?:steps|expect)\[\d+\](?:\.never)?$/.test(shown);
+      const isNamed = /\.(?:steps|expect|anyOf)\[\d+\](?:\.never)?$/.test(shown);
       const says = isNamed ? 'must have exactly one' : 'is unknown';
       const at = isNamed ? path : [...path, 'zzUnknown'];
       yield { title: `unknown field at ${shown}`, value: changed(path, { ...value, zzUnknown: 1 }), path: at, says };
@@ -296,6 +300,20 @@ function* createCases(): Generator<Case> {
     'which no step delivers',
   );
   yield at('a negative count', [...expected, 0, 'sent', 'times'], -1, [...expected, 0, 'sent', 'times'], 'must be');
+  const range = [...expected, 19, 'sent', 'times'];
+  const rangeRule = 'must have max, or min from 1';
+  yield at('a range of all numbers', range, { min: 0 }, range, rangeRule);
+  yield at('a range without numbers', range, {}, range, rangeRule);
+  yield at('a range that is empty', range, { min: 3, max: 2 }, range, rangeRule);
+  yield at(
+    'alternatives in alternatives',
+    [...expected, 20, 'anyOf', 0],
+    { anyOf: [{ looped: true }] },
+    [...expected, 20, 'anyOf', 0, 'anyOf'],
+    'is not the name of an expectation',
+  );
+  yield at('no alternatives', [...expected, 20, 'anyOf'], [], [...expected, 20, 'anyOf'], 'at least one');
+  yield misspelt([...expected, 20, 'anyOf', 0, 'answered'], 'questoin', 'did you mean question');
   yield at('a sample without an oracle', [1, 'samples', 1], 'html-only', [1, 'samples', 1], 'has no oracle');
 }
 

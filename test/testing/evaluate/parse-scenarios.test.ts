@@ -132,7 +132,7 @@ const MISTAKES: readonly (readonly [from: string, to: string, message: string])[
   [
     'times: 1, inReplyTo',
     'times: one, inReplyTo',
-    'a.yaml:14: $.expect[0].sent.times must be a whole number from 0, not "one"',
+    'a.yaml:14: $.expect[0].sent.times must be a whole number from 0, or an object with min',
   ],
   [
     'inReplyTo: question',
