@@ -7,7 +7,15 @@ import { type ExpectationValues, expectationSchemas } from './expectation-schema
 import { findSamples } from './sample-patterns.ts';
 import { SHARE_RULE, TOLD, TOLD_RULE } from './scenario-values.ts';
 import { filledText, mustBe, mustBeName, type OneOf, oneNameOf } from './schema-parts.ts';
-import { behaviourValues, type CallStepValues, deliveredMail, type StepValues, stepSchemas } from './step-table.ts';
+import {
+  behaviourValues,
+  type CallStepValues,
+  deliveredMail,
+  findStep,
+  STEPS,
+  type StepValues,
+  stepSchemas,
+} from './step-table.ts';
 
 export type {
   CheckResult,
@@ -126,8 +134,15 @@ const mailFields = () => ({
  */
 export type Step = OneOf<StepValues & CallStepValues> & InputOf<ReturnType<typeof mailFields>>;
 
+/** The steps that deliver a mail, which `as` can name. */
+const MAIL_STEPS = Object.keys(STEPS).filter((name) => findStep(name)?.isMail);
+
 const step = lazy(
-  () => oneNameOf('step', stepSchemas(), mailFields()).meta({ id: 'step' }) as unknown as z.ZodType<unknown, Step>,
+  () =>
+    oneNameOf('step', stepSchemas(), mailFields()).meta({
+      id: 'step',
+      dependentSchemas: { as: { anyOf: MAIL_STEPS.map((name) => ({ required: [name] })) } },
+    }) as unknown as z.ZodType<unknown, Step>,
 );
 
 const steps = () => z.array(step(), mustBe('a list of steps')).describe('What happens, in this order.');

@@ -7,7 +7,7 @@ import { type ComposedMessage, composedMessage, rawMessage } from '../../contrac
 import type { BehaviourChanges } from '../../control/behaviour-controls.ts';
 import { type WaitOptions, waitOptions } from '../../control/journal/mail-filter.ts';
 import { MOMENT_RULE, parseMoment } from '../../control/mailbox-clock.ts';
-import { getSample } from '../../control/samples/create-sample.ts';
+import { getSample, samples } from '../../control/samples/create-sample.ts';
 import { type IncomingSample, incomingSample } from '../../control/samples/incoming-sample.ts';
 import type { SampleName } from '../../control/samples/sample-names.ts';
 import { CONTROL_CALLS, type ControlCallId } from '../../control/table/calls.ts';
@@ -20,7 +20,7 @@ import {
 } from '../../service/mail/correspondents/correspondent.ts';
 import { durationField } from '../../world/clock.ts';
 import { type FaultOptions, faultForms, faultOptions, type NamedFault } from '../../world/fault.ts';
-import { FAULT_NAMES, type FaultName } from '../../world/named-faults.ts';
+import { FAULT_NAMES, type FaultName, NAMED_FAULTS } from '../../world/named-faults.ts';
 import { filledText, mustBe, mustBeName } from './schema-parts.ts';
 
 const yes = lazy(() => z.literal(true, mustBe('true')));
@@ -46,13 +46,21 @@ export const deliveredMail = lazy(
 );
 
 const sampleName = lazy(() =>
-  z.string(mustBe('the name of a sample')).superRefine((name, context) => {
-    try {
-      getSample(name as SampleName);
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: `must be the name of a sample: ${withoutStop(messageOf(error))}` });
-    }
-  }),
+  z
+    .string(mustBe('the name of a sample'))
+    .superRefine((name, context) => {
+      try {
+        getSample(name as SampleName);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: `must be the name of a sample: ${withoutStop(messageOf(error))}` });
+      }
+    })
+    .meta({
+      anyOf: [
+        { enum: samples.flatMap(({ name, twin }) => (twin === undefined ? [name] : [name, twin])) },
+        { pattern: '^injection/' },
+      ],
+    }),
 );
 
 const sampleFields = lazy(() =>
@@ -116,8 +124,19 @@ function withoutStop(sentence: string): string {
   return sentence.replace(/\.$/, '');
 }
 
-/** The fields of a fault. The schema that checks them does not describe the form with a name. */
-const faultFields = lazy(() => faultOptions().meta({ describedBy: faultForms }));
+/** The forms of a fault: for each target, its fields with `on`, and with the names that decide the target. */
+const describedFaults = lazy(() => {
+  const forms = faultForms().options.flatMap((option) => {
+    if (!(option instanceof z.ZodObject)) return [];
+    const { on, kind: _, ...fields } = option.shape as z.ZodRawShape;
+    const names = FAULT_NAMES.filter((name) => on instanceof z.ZodLiteral && on.value === NAMED_FAULTS[name].fault.on);
+    return names.length === 0 ? [] : [option, z.strictObject({ name: z.enum(names), ...fields })];
+  });
+  return z.union(forms);
+});
+
+/** The fields of a fault. The schema that checks them replaces a name by the fields that it stands for. */
+const faultFields = lazy(() => faultOptions().meta({ describedBy: describedFaults }));
 
 const fault = lazy(() => {
   const name = z.enum(FAULT_NAMES as [FaultName, ...FaultName[]]);
@@ -166,6 +185,8 @@ const stepFields = () => ({
   /** Waits for a mail. If it does not come in time, the trial fails. */
   wait: waitOptions()
     .omit({ sandbox: true, tenant: true, since: true })
+    // A regular expression is possible only in code.
+    .extend({ subject: waitOptions().shape.subject.meta({ describedBy: () => z.string() }) })
     .describe('Waits for a mail; if it does not come in time, the trial fails.') as z.ZodType<
     unknown,
     Omit<WaitOptions, 'sandbox' | 'tenant' | 'since'>
