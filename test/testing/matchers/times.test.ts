@@ -6,7 +6,7 @@ import '../../../src/testing/matchers/index.ts';
 async function createUsed(count: number) {
   const mailbox = createMailbox();
   for (let sent = 0; sent < count; sent += 1) {
-    await mailbox.fetch('/v1/webhooks', { headers: { 'X-API-Key': 'tk_acme_tenant_key' } });
+    await mailbox.fetch(`${mailbox.baseUrl}/v1/webhooks`, { headers: { 'X-API-Key': 'tk_acme_tenant_key' } });
   }
   return mailbox;
 }
