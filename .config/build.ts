@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
+import { ROOT } from './entries.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
 const SOURCES = ['src', 'fixtures', '.config', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
 type Part = 'package' | 'code' | 'inspector';
 
-/** What each part consists of, by the names of the configurations of tsdown. */
+/** What each part consists of: `types` by `rollup.config.ts`, the others by their names in `tsdown.config.ts`. */
 const PARTS: Record<Part, readonly string[]> = {
   package: ['types', 'code', 'inspector'],
   code: ['code', 'inspector'],
@@ -21,38 +21,52 @@ export async function buildPart(part: Part): Promise<void> {
   const isBuilt = (name: string) => existsSync(stampOf(name)) && readFileSync(stampOf(name), 'utf8') === state;
   const missing = PARTS[part].filter((name) => !isBuilt(name));
   if (missing.length === 0) return;
-  const { build } = await import('tsdown');
-  await build({ config: `${root}.config/tsdown.config.ts`, logLevel: 'warn', filter: missing });
+  if (missing.includes('types')) await writeDeclarations();
+  const filter = missing.filter((name) => name !== 'types');
+  if (filter.length > 0) {
+    const { build } = await import('tsdown');
+    await build({ config: `${ROOT}.config/tsdown.config.ts`, logLevel: 'warn', filter });
+  }
   if (missing.includes('inspector')) await writeScenarioSchema();
-  if (missing.includes('code')) writeFileSync(`${root}dist/llms.txt`, listPages());
+  if (missing.includes('code')) writeFileSync(`${ROOT}dist/llms.txt`, listPages());
   for (const name of missing) writeFileSync(stampOf(name), state);
 }
 
 function stampOf(name: string): string {
-  return `${root}dist/.${name}`;
+  return `${ROOT}dist/.${name}`;
+}
+
+/** Writes the declarations for ES modules and for CommonJS, in place of those before. */
+async function writeDeclarations(): Promise<void> {
+  const [{ rollup }, { DECLARATIONS }] = await Promise.all([import('rollup'), import('./rollup.config.ts')]);
+  const bundle = await rollup(DECLARATIONS);
+  const before = existsSync(`${ROOT}dist`) ? readdirSync(`${ROOT}dist`) : [];
+  for (const file of before.filter((name) => /\.d\.c?ts$/.test(name))) rmSync(`${ROOT}dist/${file}`);
+  for (const output of DECLARATIONS.output) await bundle.write(output);
+  await bundle.close();
 }
 
 /** Writes the JSON Schema of scenarios, which servers send to editors: they have no code that reads scenarios. */
 async function writeScenarioSchema(): Promise<void> {
   const { scenarioJsonSchema } = await import('../src/testing/evaluate/scenario-schema.ts');
   const packed = brotliCompressSync(JSON.stringify(scenarioJsonSchema()));
-  writeFileSync(`${root}dist/inspector/scenario.schema.json.br`, packed);
+  writeFileSync(`${ROOT}dist/inspector/scenario.schema.json.br`, packed);
 }
 
 /** Returns a hash of the content of these files, and of those in these folders. */
 export function hashOf(paths: readonly string[]): string {
   const hash = createHash('sha256');
-  for (const file of paths.flatMap(filesBelow).sort()) hash.update(file).update(readFileSync(root + file));
+  for (const file of paths.flatMap(filesBelow).sort()) hash.update(file).update(readFileSync(ROOT + file));
   return hash.digest('hex');
 }
 
 /** Lists the pages of the package for language models, each with its title and its first paragraph. */
 function listPages(): string {
-  const inSource = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`);
+  const inSource = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' }).map((file) => `src/${file}`);
   const lines = ['README.md', ...inSource]
     .filter((page) => page.endsWith('.md') && !/^src\/(?:basics|world|service|mailbox|testing)\/README/.test(page))
     .map((page) => {
-      const text = readFileSync(root + page, 'utf8').replace(/<!--.*?-->/gs, '');
+      const text = readFileSync(ROOT + page, 'utf8').replace(/<!--.*?-->/gs, '');
       const [, title = '', first = ''] = /^# (.*)\n+([^\n]*)/m.exec(text) ?? [];
       return `- [${title}](../${page}): ${first.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')}`;
     });
@@ -61,8 +75,8 @@ function listPages(): string {
 
 /** Pages for people are not built. */
 function filesBelow(path: string): string[] {
-  if (!statSync(root + path).isDirectory()) return /\.(?:md|png)$/.test(path) ? [] : [path];
-  return readdirSync(root + path).flatMap((name) => filesBelow(`${path}/${name}`));
+  if (!statSync(ROOT + path).isDirectory()) return /\.(?:md|png)$/.test(path) ? [] : [path];
+  return readdirSync(ROOT + path).flatMap((name) => filesBelow(`${path}/${name}`));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

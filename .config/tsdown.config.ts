@@ -1,23 +1,13 @@
 import { builtinModules } from 'node:module';
-import { fileURLToPath } from 'node:url';
-import type { Plugin } from 'rolldown';
 import { esmExternalRequirePlugin } from 'rolldown/plugins';
 import licences, { type Dependency } from 'rollup-plugin-license';
 import { defineConfig, type UserConfig } from 'tsdown';
-import tsconfig from '../tsconfig.json' with { type: 'json' };
+import { ENTRIES, ROOT } from './entries.ts';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
-const dist = `${root}dist`;
+/** These two are for test runners that load ES modules. */
+const { vitest, playwright, ...others } = ENTRIES;
 
-/** The entries of the package by their names: `index` is the main one. */
-const { vitest, playwright, ...others } = Object.fromEntries(
-  Object.entries(tsconfig.compilerOptions.paths).map(([name, [path]]) => [
-    name.split('/')[1] ?? 'index',
-    path.slice(2),
-  ]),
-) as Record<'index' | 'vitest' | 'playwright', string>;
-
-const forData = (name: string) => `${root}.config/for-data/${name}`;
+const forData = (name: string) => `${ROOT}.config/for-data/${name}`;
 
 /** What @mswjs/data imports of other packages; the files of `for-data/` say why each is not the package itself. */
 const alias = {
@@ -29,7 +19,7 @@ const alias = {
 };
 
 const COMMON: UserConfig = {
-  cwd: root,
+  cwd: ROOT,
   target: 'es2022',
   platform: 'node',
   fixedExtension: false,
@@ -42,57 +32,36 @@ const COMMON: UserConfig = {
   minify: { mangle: { keepNames: true }, compress: true, codegen: false },
   // Editors show the comments of the declarations, and the licences are in a file of their own.
   outputOptions: { comments: false },
+  // `rollup.config.ts` writes the declarations.
   dts: false,
 };
 
 /**
  * The mailbox, with what it needs, is one file: nearly each entry needs all of it, and it would be sixty files. The
- * client and the room of small helpers are two others, because they are used without the emulator.
+ * client and the room of small helpers come first, because they are also used without it.
  */
 const FILES: UserConfig['outputOptions'] = {
   comments: false,
   codeSplitting: {
     groups: [
-      { name: 'client', test: /[\\/]client[\\/]create-client\.ts$/, priority: 2 },
-      { name: 'basics', test: /[\\/]src[\\/]basics[\\/]/, priority: 1 },
+      { name: 'client', test: /[\\/]client[\\/]create-client\.ts$/ },
+      { name: 'basics', test: /[\\/]src[\\/]basics[\\/]/ },
       { name: 'library', test: /[\\/]mailbox[\\/]mailbox\.ts$/ },
     ],
   },
 };
 
-/**
- * Puts the comment of a member on a line of its own. The writer of declarations puts it behind the member before, where
- * no editor finds it (issue 182 of rolldown-plugin-dts); the versions without this bug do not support Node 20.
- */
-const commentsOnOwnLines: Plugin = {
-  name: 'comments-on-own-lines',
-  renderChunk: (code) => code.replace(/(?<=;) (?=\/\*\*.*\*\/$)/gm, '\n'),
-};
-
-/** The declarations alone, with their comments. As format, `cjs` would write the code, too. */
-const TYPES: UserConfig = {
-  ...COMMON,
-  name: 'types',
-  format: 'esm',
-  outputOptions: { comments: true },
-  dts: { emitDtsOnly: true },
-  plugins: [commentsOnOwnLines],
-  // In a project without msw or vitest, their imports fail, and a `lib` may lack AsyncDisposable. Without this line,
-  // `skipLibCheck: false` would show these errors. Mistakes in the files of the user are still found.
-  banner: { dts: '// @ts-nocheck\n/// <reference lib="esnext.disposable" />' },
-};
-
 /** Writes the licences of the bundled packages. */
 const writeLicences = (file: string) =>
-  licences({ thirdParty: { output: { file: `${dist}/${file}`, template: (all) => all.map(describe).join('\n\n') } } });
+  licences({
+    thirdParty: { output: { file: `${ROOT}dist/${file}`, template: (all) => all.map(describe).join('\n\n') } },
+  });
 
 function describe({ name, version, license, licenseText }: Dependency): string {
   return `${name} ${version}, ${license}\n\n${licenseText ?? 'The package has no file with the text of its licence.'}\n`;
 }
 
 export default defineConfig([
-  { ...TYPES, clean: ['dist/*.d.ts'], entry: { ...others, vitest, playwright } },
-  { ...TYPES, clean: ['dist/*.d.cts'], entry: others, outExtensions: () => ({ dts: '.d.cts' }) },
   {
     ...COMMON,
     name: 'code',

@@ -6,8 +6,21 @@ import { watchRunner } from './package-runner.ts';
 /** How long this process waits before it exits, so that a reader of stdout can read the last lines. */
 const EXIT_DELAY_MS = 250;
 
-// Node 22 and later can store the compiled code, so that the next start is faster.
-(nodeModule as { enableCompileCache?(): void }).enableCompileCache?.();
+/** After this time, a start is over, and the code that it needs is loaded. */
+const START_MS = 1_000;
+
+/** The functions of `node:module` that Node 20 lacks. */
+interface CompileCache {
+  enableCompileCache?(): unknown;
+  flushCompileCache?(): void;
+}
+
+// Node 22 and later can store the compiled code, so that the next start is faster. Node writes it at the end of the
+// process, which SIGKILL skips: the test runner Playwright, for example, ends servers in this way. So it is also written
+// once the start is over.
+const { enableCompileCache, flushCompileCache } = nodeModule as CompileCache;
+enableCompileCache?.();
+setTimeout(() => flushCompileCache?.(), START_MS).unref();
 
 const { stdout, stderr, env, argv } = process;
 

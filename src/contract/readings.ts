@@ -1,3 +1,4 @@
+import { lazy } from '../basics/lazy-schema.ts';
 import { decodeBase64Text, type KnownSecrets, toByteText } from './known-secrets.ts';
 
 /** A part of a text, from the index of its first character to the index after its last. */
@@ -415,7 +416,7 @@ function* decodeRuns(reading: Reading, known: KnownSecrets): Generator<Reading> 
 function digitAt(text: string, index: number): number {
   if (index >= text.length) return 0;
   const code = text.charCodeAt(index);
-  return code < 128 ? (DIGITS[code] ?? 0) : 0;
+  return code < 128 ? (digitTable()[code] ?? 0) : 0;
 }
 
 const IS_DIGIT = 0x40;
@@ -426,9 +427,7 @@ const IS_HEX = 0x80;
  * it is a digit, also of hexadecimal numbers, and from the ninth bit on at which places of two groups it can be if these
  * encode printable characters.
  */
-const DIGITS = createDigits();
-
-function createDigits(): Uint16Array {
+const digitTable = lazy((): Uint16Array => {
   const printable = Array.from({ length: 0x80 }, (_, byte) => byte).filter(isPrintable);
   const atPlace = [
     (value: number) => printable.some((byte) => byte >> 2 === value),
@@ -445,7 +444,7 @@ function createDigits(): Uint16Array {
     digits[alphabet.charCodeAt(index)] = (places << 8) | (isHex ? IS_HEX : 0) | IS_DIGIT | value;
   }
   return digits;
-}
+});
 
 /** Decodes a run of base64 from one of its characters on. `atob` takes much longer, and knows one alphabet only. */
 function decodeGroups(run: string, skipped: number): Uint8Array {

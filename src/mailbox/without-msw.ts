@@ -29,6 +29,8 @@ export type {
   MailLogins,
   Sandbox,
   SandboxControls,
+  SandboxIds,
+  SandboxKeys,
   SandboxOptions,
   SandboxSummary,
 } from '../control/controllable-mailbox.ts';
@@ -101,6 +103,7 @@ export type {
   DefaultKeys,
   FixtureIds,
   FixtureKeys,
+  NamedFixture,
   TenantIds,
   TenantKeys,
 } from '../fixture/keys-and-ids.ts';

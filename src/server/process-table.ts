@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** A process of this machine. */
@@ -167,8 +166,10 @@ export function parsePs(printed: string): SystemProcess[] {
   return processes;
 }
 
+/** Runs `ps`. The module is loaded here, because Linux needs no `ps`, and every start of the command loads this file. */
 function runPs(flags: readonly string[]): string {
   try {
+    const { execFileSync } = process.getBuiltinModule('node:child_process');
     const columns = 'pid=,ppid=,pgid=,stat=,lstart=,command=';
     const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
     const options = { env, maxBuffer: 64 * 1024 * 1024, stdio: ['ignore', 'pipe', 'ignore'] } as const;

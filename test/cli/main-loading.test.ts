@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import * as nodeModule from 'node:module';
 import { join } from 'node:path';
 import { test, vi } from 'vitest';
 import { makeFolder } from '../support/folder.ts';
@@ -58,4 +59,15 @@ test.for<[file: string, args: string[]]>([
   const loaded = await filesLoadedBy(test, args);
   test.expect(loaded).toContain(file);
   test.expect(loaded).not.toContain('start');
+});
+
+test.runIf('flushCompileCache' in nodeModule)('stores its compiled code before SIGKILL can end it', async (test) => {
+  const folder = await makeFolder(test);
+  const running = run(test, [...COMMAND, '--port', '0'], { env: { NODE_COMPILE_CACHE: folder }, cwd: folder });
+  await running.untilStdout(/Ready\.\n/);
+  const countFiles = async () => (await readdir(folder, { recursive: true })).length;
+  await test.expect.poll(countFiles, { timeout: 20_000 }).toBeGreaterThan(10);
+  test.expect(running.child.exitCode).toBeNull();
+  running.child.kill('SIGKILL');
+  await running.ended;
 });

@@ -439,6 +439,14 @@ test('has declarations that import only packages which a user installs', ({ expe
   expect([...new Set(imported.map(([, name]) => name))].sort()).toEqual(['@playwright/test', 'msw', 'vitest']);
 });
 
+test('has no comment of its declarations behind a member, where editors do not find it', ({ expect }) => {
+  const dist = join(consumer, 'node_modules', packageJson.name, 'dist');
+  for (const file of readdirSync(dist).filter((file) => /\.d\.c?ts$/.test(file))) {
+    const lines = readFileSync(join(dist, file), 'utf8').split('\n');
+    expect(lines.filter((line) => /\S.*\/\*\*.*\*\/$/.test(line))).toEqual([]);
+  }
+});
+
 test('has declarations without an error, also where they say that none is to be shown', async ({ expect }) => {
   const project = join(folder, 'declarations');
   await mkdir(project);

@@ -8,6 +8,7 @@ import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry, RequestFilter } from '../journal/request-entry.ts';
 import { listRecipients, type PlusTags, type Recipients } from './addresses.ts';
 import { createAttemptReader } from './attempts.ts';
+import type { Candidate, CandidateField, Expected, SentMail } from './candidate.ts';
 import { type CommandRequest, formsOfBody, readCommandRequests } from './command-operations.ts';
 import { type Amount, type Comparison, hasAmount, type Miss } from './compare.ts';
 import { countDropped, type Evidence, readTraffic, requestsOf, type TrafficEntry } from './evidence.ts';
@@ -26,9 +27,6 @@ export interface Observed extends Evidence {
   mask(text: string): string;
   settled(): Promise<{ readonly held?: readonly { readonly reason: string }[] }>;
 }
-
-/** A mail that was sent, as the journal has it. */
-export type SentMail = JournalEntry<'mail-sent'>;
 
 /** Checks that `expect()` was called with a mailbox or a sandbox, and returns it. */
 export function parseMailbox(received: unknown): Observed {
@@ -102,46 +100,6 @@ export function checkComplete(mailbox: Evidence, kinds: readonly JournalEntry['k
     : 'reset the mailbox before the test';
   throw new Error(`The journal no longer has ${count} of these entries, so ${consequence}; ${advice}.`);
 }
-
-/** A field of a candidate. */
-export interface CandidateField {
-  /** The value that a failure shows. */
-  readonly shown: unknown;
-  /** The values to compare. One of them must be as expected. Default: only `shown`. */
-  readonly options?: readonly unknown[];
-  /**
-   * The addresses to compare. `some`: each expected address must be among them. `all`: each of them must also be expected.
-   */
-  readonly addresses?: {
-    readonly list: readonly string[];
-    readonly mustBe: 'some' | 'all';
-    readonly plusTags: PlusTags;
-  };
-  /** The texts in which the expected text must be found, and whether all of them were kept. */
-  readonly texts?: () => { readonly list: readonly MailText[]; readonly isWhole: boolean };
-  /** Returns what a text of the field lacks. Default: nothing. */
-  readonly lackOf?: ((text: string) => readonly Lack[]) | undefined;
-}
-
-/** Something that happened and that a matcher compares with what is expected. */
-export interface Candidate {
-  /** The name of the candidate in the message of a failure. */
-  readonly label: string;
-  /** A hint for the message of a failure. It is shown if this candidate is the most similar one. */
-  readonly hint?: string | undefined;
-  readonly fields: Readonly<Record<string, CandidateField>>;
-  /** The fields that it had before it was changed, the latest first. It matches also if it once did. */
-  readonly former?: readonly Candidate['fields'][];
-  /** Other forms of the fields that say the same. */
-  readonly alike?: readonly Candidate['fields'][];
-  /** Whether the request was refused, and how: its status. */
-  readonly refusedWith?: number | undefined;
-  /** The mail, if the candidate is a sent mail. */
-  readonly mail?: SentMail;
-}
-
-/** The expected fields, by name. */
-export type Expected = Readonly<Record<string, unknown>>;
 
 /**
  * Lists the HTTP requests as candidates, whatever their reply was. If an operation is expected, the commands of SMTP and
@@ -228,14 +186,17 @@ export function listRefusedMail(mailbox: Observed): Candidate[] {
 export function listDrafts(mailbox: Observed, { exists }: Expected): Candidate[] {
   const plusTags = mailbox.behaviours['sending.plus-tags'];
   return listChanged(mailbox, 'draft', exists === true).map((versions) => {
-    const [draft, ...former] = versions.map(({ data }) => data.row as ShownDraft) as [ShownDraft, ...ShownDraft[]];
-    const all = [...draft.to, ...draft.cc, ...draft.bcc];
-    return {
-      label: `the draft ${JSON.stringify(draft.subject ?? '')} to ${all.join(', ') || 'nobody'}`,
-      fields: fieldsOfDraft(draft, plusTags),
-      former: former.map((each) => fieldsOfDraft(each, plusTags)),
-    };
+    const [draft, ...former] = versions.map(({ data }) => describeDraft(data.row as ShownDraft, plusTags));
+    return { label: '', fields: {}, ...draft, former };
   });
+}
+
+function describeDraft(draft: ShownDraft, plusTags: PlusTags): Pick<Candidate, 'label' | 'fields'> {
+  const all = [...draft.to, ...draft.cc, ...draft.bcc];
+  return {
+    label: `the draft ${JSON.stringify(draft.subject ?? '')} to ${all.join(', ') || 'nobody'}`,
+    fields: fieldsOfDraft(draft, plusTags),
+  };
 }
 
 /** A draft, as the journal shows its row. The bytes that an IMAP client stored are base64. */
@@ -269,7 +230,8 @@ export function listCreated(mailbox: Observed, { object, exists }: Expected): Ca
       ...fieldsOf({ ...data.row }, lackOfMasked),
     }));
     const { data } = versions[0];
-    return { label: `the ${data.object} ${data.id}, created by ${data.by}`, fields, former };
+    const label = `the ${data.object} ${data.id}, created by ${data.by}`;
+    return { label, fields, former: former.map((each) => ({ label, fields: each })) };
   });
 }
 

@@ -2,6 +2,7 @@ import { describeValue } from '../../basics/check-options.ts';
 import { setTimeout } from '../../basics/real-timers.ts';
 import type { Sample } from '../../control/samples/sample.ts';
 import { recipientsOf } from '../../control/verdicts/addresses.ts';
+import type { SentMail } from '../../control/verdicts/candidate.ts';
 import {
   checkComplete,
   decide,
@@ -9,7 +10,6 @@ import {
   listSentMail,
   type Observed,
   parseMailbox,
-  type SentMail,
 } from '../../control/verdicts/candidates.ts';
 import { type Answer, createCauseFinder, writersOf } from '../../control/verdicts/cause.ts';
 import { findMatches } from '../../control/verdicts/compare.ts';

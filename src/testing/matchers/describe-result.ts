@@ -1,11 +1,6 @@
 import { toPrintableLines } from '../../basics/printable.ts';
-import {
-  type Candidate,
-  describeRequest,
-  type Expected,
-  type Observed,
-  type SentMail,
-} from '../../control/verdicts/candidates.ts';
+import type { Candidate, Expected, SentMail } from '../../control/verdicts/candidate.ts';
+import { describeRequest, type Observed } from '../../control/verdicts/candidates.ts';
 import type { Comparison, Miss, Range } from '../../control/verdicts/compare.ts';
 import { readTraffic } from '../../control/verdicts/evidence.ts';
 import { tellTogether } from '../../control/verdicts/story-lines.ts';

@@ -1,6 +1,6 @@
 import { describeValue } from '../../basics/check-options.ts';
 import { createMask } from '../../contract/mask.ts';
-import type { Expected } from '../../control/verdicts/candidates.ts';
+import type { Expected } from '../../control/verdicts/candidate.ts';
 import { AT_LEAST_ONE, isPlainObject, type Range } from '../../control/verdicts/compare.ts';
 import { foldText } from '../../control/verdicts/mail-text.ts';
 

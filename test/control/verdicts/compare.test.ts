@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Candidate, CandidateField } from '../../../src/control/verdicts/candidates.ts';
+import type { Candidate, CandidateField } from '../../../src/control/verdicts/candidate.ts';
 import { type Comparison, findMatches, hasAmount } from '../../../src/control/verdicts/compare.ts';
 import { lackOfMasked, NOT_KEPT } from '../../../src/control/verdicts/not-kept.ts';
 import { isEqual } from '../../../src/testing/evaluate/matcher-calls.ts';
