@@ -3,6 +3,7 @@ import type { ShownPart } from '../../world/journal/entry.ts';
 import { eachField, type MailPart, textOfBytes } from '../mail/mime/split-parts.ts';
 import type { Argument, Word } from './argument.ts';
 import { CommandError, formatInternalDate, isList, itemsOf, needText, writeString } from './argument.ts';
+import { findPart } from './find-part.ts';
 import type { Item } from './folder.ts';
 import type { ImapInbox } from './imap-inbox.ts';
 import type { MailReader, MailSource } from './mail-reader.ts';
@@ -302,19 +303,4 @@ function* findFields(mail: FetchedMail, bytes: Uint8Array, from: number, to: num
   });
   mail.fields.set(from, places);
   return places;
-}
-
-/**
- * Finds a part by its numbers, such as `1.2` for the second part of the first part. If a mail or a part contains no
- * parts, its part 1 is itself.
- */
-export function findPart(root: MailPart, numbers: readonly number[]): MailPart | undefined {
-  let found: MailPart | undefined;
-  let container: MailPart | undefined = root;
-  for (const number of numbers) {
-    const isWhole: boolean = container?.type !== 'multipart' && number === 1;
-    found = isWhole ? container : container?.parts[number - 1];
-    container = found?.message ?? (isWhole ? undefined : found);
-  }
-  return found;
 }

@@ -1,7 +1,21 @@
 import type { Work } from '../../basics/work.ts';
+import type { ShownPart } from '../../world/journal/entry.ts';
 import { isBodyText } from '../mail/incoming/parse-eml.ts';
 import type { MailPart } from '../mail/mime/split-parts.ts';
-import { type FetchedMail, findPart } from './fetch-items.ts';
+import { findPart } from './find-part.ts';
+import type { ImapInbox } from './imap-inbox.ts';
+import type { MailReader, MailSource } from './mail-reader.ts';
+
+/** A mail of which a section is shown. */
+interface ShownMail {
+  readonly source: MailSource;
+  readonly inbox: ImapInbox;
+  readonly reader: MailReader;
+  /** Its parts that contain no parts, after they were listed. */
+  leaves?: readonly MailPart[];
+  /** What is shown of it. */
+  readonly shown: { readonly parts: Set<ShownPart>; readonly attachmentIds: Set<string> };
+}
 
 /** What a section is. */
 export interface SectionName {
@@ -14,7 +28,7 @@ export interface SectionName {
 }
 
 /** Notes what a section shows of a mail, if all of it is sent. */
-export function* noteSection(mail: FetchedMail, { numbers, what, names }: SectionName): Work<void> {
+export function* noteSection(mail: ShownMail, { numbers, what, names }: SectionName): Work<void> {
   const { reader, source, inbox, shown } = mail;
   const { id } = source.item;
   const files = inbox.world.attachments.by('messageId', id);
