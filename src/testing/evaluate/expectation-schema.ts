@@ -104,7 +104,7 @@ function knownName(what: string, names: readonly string[]) {
       ? names.includes(given) || TextPattern.isPattern(given)
       : typeof given === 'object' && given !== null && !Array.isArray(given) && !isPlainObject(given);
   return z.custom(isKnown, rule).meta({
-    anyOf: [{ enum: names }, { type: 'string', pattern: '[*]|^/.+/[imsu]*$' }],
+    anyOf: [{ enum: names }, { type: 'string', pattern: '[*]|^/.+/[a-z]*$' }],
   });
 }
 

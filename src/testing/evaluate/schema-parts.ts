@@ -41,7 +41,7 @@ export type OneOf<Values> = {
  * `{ advance: '1h' }`. It may have the fields in `others` besides. `noun` says what the names are of.
  */
 export function oneNameOf<Named extends z.ZodRawShape, Others extends z.ZodRawShape>(
-  noun: string,
+  noun: 'step' | 'expectation',
   named: Named,
   others: Others,
 ): z.ZodType<unknown, OneOf<InputOf<Named>> & InputOf<Others>> {
@@ -64,7 +64,7 @@ export function oneNameOf<Named extends z.ZodRawShape, Others extends z.ZodRawSh
     }
     if (Object.hasOwn(named, name)) return given;
     const hint = didYouMean(name, names) || `; there are ${names.join(', ')}`;
-    return refuse([name], `is not the name of ${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}${hint}`);
+    return refuse([name], `is not the name of ${noun === 'step' ? 'a' : 'an'} ${noun}${hint}`);
   }, object);
   // The type of a step or an expectation says that it has one field, which that of the object does not.
   return checked as z.ZodType<unknown, OneOf<InputOf<Named>> & InputOf<Others>>;

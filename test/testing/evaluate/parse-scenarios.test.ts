@@ -241,7 +241,7 @@ test('hostile files are refused in time: deep nesting, references that repeat ea
   expect(await problemsOf('__proto__: { name: x }')).toContain('$.__proto__ is unknown');
 });
 
-/** Texts in the place of an expectation, on line 6, that YAML does not read as they are meant. */
+// Texts in the place of an expectation, on line 6, that YAML does not read as they are meant.
 const UNQUOTED: readonly (readonly [written: string, message: string])[] = [
   [
     'sent: { to: *@x.test }',
