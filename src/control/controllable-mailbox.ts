@@ -177,8 +177,8 @@ export interface SandboxOptions<F = NamedFixture> {
   readonly name?: string | null | undefined;
   /**
    * Which refused requests the sandbox is told of although they did not have one of its keys, so that
-   * `toHaveNoUnexpectedRefusals` knows of them. `named`: those whose path names one of its objects, and logins with one
-   * of its addresses. `all`: every one, for an emulator that only one test uses. Default: `named`.
+   * `toHaveNoUnexpectedRefusals` knows of them. `named`: those that name one of its objects or addresses, and those with
+   * a key that it once had; of those that name nobody, nobody can tell whose they are. `all`: every one, for an emulator that only one test uses. Default: `named`.
    */
   readonly refusals?: 'named' | 'all' | undefined;
 }

@@ -189,6 +189,9 @@ function describeDetails({ reason, expectations, story }: TrialReport): string[]
   for (const expectation of listUnmet(expectations)) {
     lines.push(describeUnmet(expectation), ...indent(expectation.message ?? ''));
   }
+  for (const { text, verdict, message } of expectations) {
+    if (verdict === 'yes' && message !== null) lines.push(`So it is, but it was tried: ${text}`, ...indent(message));
+  }
   const isTold = expectations.some(({ message }) => message?.includes('What happened:'));
   return isTold || story.length === 0 ? lines : [...lines, 'What happened:', ...indent(story.join('\n'))];
 }

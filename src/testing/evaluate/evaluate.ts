@@ -5,7 +5,8 @@ import { type ParsedScenario, parseScenarios } from './parse-scenarios.ts';
 import { readScenarios } from './read-scenarios.ts';
 import { writeEvaluation } from './report-text.ts';
 import { type RunOptions, runEvaluation } from './run-evaluation.ts';
-import { isShare, type SampleScenarios, type Scenario, SHARE_RULE, TOLD, TOLD_RULE, type Told } from './scenario.ts';
+import type { SampleScenarios, Scenario } from './scenario.ts';
+import { isShare, SHARE_RULE, TOLD, TOLD_RULE, type Told } from './scenario-values.ts';
 import { runShellCommand } from './shell-command.ts';
 
 /** Scenarios, or the paths of files and folders that have them. */

@@ -9,8 +9,16 @@ export type Matching = unknown;
 
 /** How often something must have happened. */
 export interface Times {
-  /** Exactly this number. Default: at least once. */
-  readonly times?: number | undefined;
+  /** Exactly this number, or a range. Default: at least once. */
+  readonly times?: number | TimesRange | undefined;
+}
+
+/** How often something must have happened, as a range with a limit at one end or at both. */
+export interface TimesRange {
+  /** At least this number. Default: 0. */
+  readonly min?: number | undefined;
+  /** At most this number. Default: no limit. */
+  readonly max?: number | undefined;
 }
 
 /** Describes a request; every field that is given must match. */

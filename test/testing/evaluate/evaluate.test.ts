@@ -1,6 +1,12 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { type EvaluatedTask, evaluate, type Scenario, ScenarioError } from '../../../src/testing/evaluate/index.ts';
+import {
+  type EvaluatedTask,
+  evaluate,
+  type Scenario,
+  ScenarioError,
+  type Verdict,
+} from '../../../src/testing/evaluate/index.ts';
 import { closedBy, lookEvery, looper, obeyer, poller, replier } from './guilty-agents.ts';
 
 const question = { from: 'dana@customer.test', subject: 'Order 7', plainBody: 'Where is my chair?' };
@@ -272,4 +278,49 @@ test.for([
   [{ told: 'pull' }, 'The option told must be one of webhook, stream, poll, imap, mcp, start, not "pull".'],
 ] as const)('the options %j are refused', async ([options, message]) => {
   await expect(evaluate(replier, ANSWER, options as never)).rejects.toThrow(new TypeError(message));
+});
+
+test('of alternatives, one that is so is enough, and one that cannot be told may be so', async () => {
+  const verdicts = ['yes', 'no', 'cannot tell'] as const;
+  const pairs = verdicts.flatMap((one) => verdicts.map((other) => [one, other] as const));
+  const check = (verdict: Verdict) => ({ check: () => ({ verdict, reason: `It is ${verdict}` }) });
+  const { expectations } = await runOne(replier, {
+    ...ANSWER,
+    expect: [
+      ...pairs.map((pair) => ({ anyOf: pair.map(check) })),
+      { anyOf: [{ never: { answered: 'first' } }, { sent: { to: 'kim@customer.test' } }] },
+      { anyOf: [{ never: { created: 'webhook' } }, { sent: { to: 'kim@customer.test' } }] },
+    ],
+  });
+  const wanted = pairs.map((pair) => (['yes', 'cannot tell', 'no'] as const).find((verdict) => pair.includes(verdict)));
+  expect(expectations.map(({ verdict }) => verdict)).toEqual([...wanted, 'no', 'yes']);
+  expect(expectations[4]).toMatchObject({
+    text: 'any of: check by a function; check by a function',
+    message: 'check by a function: It is no\ncheck by a function: It is no',
+  });
+  expect(expectations[9]?.message).toContain('never answered first: ');
+});
+
+test('never with alternatives says that none of them may be so', async () => {
+  const { verdict, expectations } = await runOne(replier, {
+    ...ANSWER,
+    expect: [
+      { answered: 'first' },
+      { never: { anyOf: [{ created: 'webhook' }, { sent: { to: '*@customer.test' } }] } },
+    ],
+  });
+  expect(verdict).toBe('failed');
+  expect(expectations.map(({ text, verdict: told }) => [text, told])).toEqual([
+    ['answered first', 'yes'],
+    ['never created webhook', 'yes'],
+    ['never sent {"to":"*@customer.test"}', 'no'],
+  ]);
+});
+
+test('a number of mails may be a range', async () => {
+  const ranges = [{ min: 1 }, { max: 1 }, { min: 1, max: 3 }, { min: 2 }, { max: 0 }, { min: 2, max: 3 }];
+  const { expectations } = await runOne(replier, { ...ANSWER, expect: ranges.map((times) => ({ sent: { times } })) });
+  expect(expectations.map(({ verdict }) => verdict)).toEqual(['yes', 'yes', 'yes', 'no', 'no', 'no']);
+  expect(expectations[3]?.message).toContain('Expected at least 2 sent mails');
+  expect(expectations[5]?.message).toContain('Expected 2 to 3 sent mails');
 });

@@ -26,7 +26,7 @@ import {
   runEvaluation,
 } from '../../../testing/evaluate/run-evaluation.ts';
 import { findPlace, type TrialScope } from '../../../testing/evaluate/run-trial.ts';
-import { isShare, SHARE_RULE, TOLD, TOLD_RULE, type Told } from '../../../testing/evaluate/scenario.ts';
+import { isShare, SHARE_RULE, TOLD, TOLD_RULE, type Told } from '../../../testing/evaluate/scenario-values.ts';
 import { runShellCommand } from '../../../testing/evaluate/shell-command.ts';
 import {
   CannotRunError,
