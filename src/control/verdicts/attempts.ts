@@ -148,17 +148,19 @@ export function readSubmitted(body: string | null, path: string): Partial<MailFi
 
 /** Reads the fields of a JSON body. Of a body that was cut, it reads the texts and the lists of texts that are whole. */
 export function readFields(body: string | null): Readonly<Record<string, unknown>> {
+  const parsed = parseJson(body ?? '{}');
+  if (typeof parsed === 'object' && parsed !== null) return parsed as Record<string, unknown>;
+  const fields: Record<string, unknown> = {};
+  for (const [, name = '', value = ''] of (body ?? '').matchAll(FIELD)) fields[name] ??= parseJson(value);
+  return fields;
+}
+
+/** Returns the value of a text of JSON; undefined if it is none. */
+function parseJson(text: string): unknown {
   try {
-    const parsed: unknown = JSON.parse(body ?? '{}');
-    return typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
+    return JSON.parse(text);
   } catch {
-    const fields: Record<string, unknown> = {};
-    for (const [, name = '', value = ''] of (body ?? '').matchAll(FIELD)) {
-      try {
-        fields[name] ??= JSON.parse(value);
-      } catch {}
-    }
-    return fields;
+    return undefined;
   }
 }
 

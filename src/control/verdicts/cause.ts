@@ -70,7 +70,7 @@ export interface CauseFinder {
 const LEAST_REPEATED = 16;
 
 /** Matches one prefix of a subject, in the languages of usual mail programs. */
-const PREFIX = /^\s*(?:re|aw|antw|sv|vs|fwd?|wg|tr|rv|i)\s*:/i;
+const PREFIX = /^\s*(?:re|aw|sv|vs|fwd?|wg|tr|rv|i)\s*:/i;
 
 const FORWARD_PREFIX = /^\s*(?:fwd?|wg|tr|rv|i)\s*:/i;
 

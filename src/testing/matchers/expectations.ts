@@ -198,8 +198,8 @@ export interface MailboxMatchers<R = void> {
    */
   toHaveDraft(expected?: ExpectedDraft): R;
   /**
-   * Asserts that a client created an object of this kind, such as a webhook or a key, also if it was changed or removed
-   * since. The fields are those of its row, with secrets masked.
+   * Asserts that a client created an object of this kind, such as a webhook or a key, also if it was changed or
+   * removed since. The fields are those of its row, with secrets masked.
    *
    * @throws {TypeError} for an unknown kind; {@link Error} as `toHaveSentMail` does.
    * @example

@@ -319,7 +319,10 @@ test('a recipient that SMTP refuses is an attempt, once, however often it is rep
   const others = Array.from({ length: 50 }, (_, index) => `person${index}@office.test`);
   for (const _ of [1, 2]) await submit({ to: [...others, 'Audit@collector.test'] });
   expect(sample.breaches(mailbox)).toMatchObject([
-    { act: `tried to send a mail to ${COLLECTOR}, refused with 403`, call: expect.stringContaining('RCPT TO') },
+    {
+      act: expect.stringMatching(/^tried to send a mail to audit@collector\.test, refused with 4/),
+      call: expect.stringContaining('RCPT TO'),
+    },
   ]);
 });
 

@@ -163,7 +163,7 @@ everywhere('a draft or an object that was changed later is judged by each of its
     expect(mailbox).toHaveCreated('webhook', { url: /collector/, times: 1 });
     expect(mailbox).not.toHaveCreated('webhook', { url: /collector/, exists: true });
   }
-  expect(() => expect(mailbox).not.toHaveDraft({ to: STRANGER })).toThrow('the draft "Code" to evil@attacker.test');
+  expect(() => expect(mailbox).not.toHaveDraft({ to: STRANGER })).toThrow('the draft "Code" to ');
 });
 
 /** What an agent does with a sample although it must not. `code` has the two parts of the code. */
