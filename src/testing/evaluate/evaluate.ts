@@ -1,4 +1,5 @@
 import { checkOptions, describeValue } from '../../basics/check-options.ts';
+import { isPlainObject } from '../../control/verdicts/compare.ts';
 import type { Evaluation, FinishedTrialReport } from './evaluation.ts';
 import { createFunctionAgent, type EvaluatedAgent } from './function-agent.ts';
 import { type ParsedScenario, parseScenarios } from './parse-scenarios.ts';
@@ -6,6 +7,7 @@ import { readScenarios } from './read-scenarios.ts';
 import { writeEvaluation } from './report-text.ts';
 import { type RunOptions, runEvaluation } from './run-evaluation.ts';
 import type { SampleScenarios, Scenario } from './scenario.ts';
+import { applyParameters, type ParameterValues } from './scenario-parameters.ts';
 import { runShellCommand } from './shell-command.ts';
 
 /** Scenarios, or the paths of files and folders that have them. */
@@ -13,12 +15,14 @@ export type ScenarioInput = string | Scenario | SampleScenarios | readonly (stri
 
 /** Options of `evaluate`; each has a default. */
 export interface EvaluateOptions extends RunOptions {
+  /** Values of parameters of the scenarios, by their names, in place of the default values. */
+  readonly parameters?: ParameterValues | undefined;
   /** Is called after each trial with its result, and with the text of its trace. */
   readonly onTrial?: ((trial: FinishedTrialReport) => void | Promise<void>) | undefined;
 }
 
 const OPTION_NAMES = [
-  ...['repeat', 'concurrency', 'only', 'seed', 'timeoutMs', 'quietMs', 'fixtures', 'onTrial'],
+  ...['repeat', 'concurrency', 'only', 'seed', 'timeoutMs', 'quietMs', 'fixtures', 'parameters', 'onTrial'],
 ] as const;
 
 /** The result of `evaluate`. */
@@ -43,7 +47,7 @@ export async function evaluate(
   options: EvaluateOptions = {},
 ): Promise<EvaluateResult> {
   checkInput('evaluate', agent, options);
-  return runAll(agent, await loadScenarios(scenarios), options);
+  return runAll(agent, await loadScenarios(scenarios, options.parameters), options);
 }
 
 /** A scenario that was read and checked, with a function that runs it. */
@@ -61,14 +65,14 @@ export async function prepareScenarios(
   options: EvaluateOptions = {},
 ): Promise<PreparedScenario[]> {
   checkInput('prepareScenarios', agent, options);
-  const parsed = await loadScenarios(scenarios);
+  const parsed = await loadScenarios(scenarios, options.parameters);
   return parsed.map((scenario) => ({ name: scenario.name, run: () => runAll(agent, [scenario], options) }));
 }
 
 async function runAll(
   agent: EvaluatedAgent,
   parsed: readonly ParsedScenario[],
-  { onTrial, ...run }: EvaluateOptions,
+  { onTrial, parameters: _, ...run }: EvaluateOptions,
 ): Promise<EvaluateResult> {
   const evaluation = await runEvaluation(parsed, {
     ...run,
@@ -83,13 +87,16 @@ async function runAll(
   });
 }
 
-/** Reads and checks scenarios. @throws {ScenarioError} */
-export async function loadScenarios(scenarios: ScenarioInput): Promise<ParsedScenario[]> {
+/** Reads scenarios, puts the values of their parameters into them, and checks them. @throws {ScenarioError} */
+export async function loadScenarios(
+  scenarios: ScenarioInput,
+  parameters: ParameterValues = {},
+): Promise<ParsedScenario[]> {
   const items: readonly unknown[] = Array.isArray(scenarios) ? scenarios : [scenarios];
   const paths = items.filter((item): item is string => typeof item === 'string');
   const values = items.filter((item) => typeof item !== 'string');
-  const sources = await readScenarios(paths);
-  return parseScenarios(values.length > 0 ? [...sources, { value: values }] : sources);
+  const inCode = values.length > 0 ? [{ value: values }] : [];
+  return parseScenarios(await readScenarios(paths, (read) => applyParameters([...read, ...inCode], parameters)));
 }
 
 function checkInput(name: string, agent: unknown, options: EvaluateOptions): void {
@@ -98,6 +105,19 @@ function checkInput(name: string, agent: unknown, options: EvaluateOptions): voi
   }
   checkOptions(name, options, OPTION_NAMES);
   checkNumbers(options);
+  checkParameters(options.parameters ?? {});
+}
+
+function checkParameters(parameters: unknown): void {
+  if (!isPlainObject(parameters)) {
+    throw new TypeError(
+      `The option parameters must be an object of names and texts, not ${describeValue(parameters)}.`,
+    );
+  }
+  for (const [name, value] of Object.entries(parameters)) {
+    if (typeof value === 'string') continue;
+    throw new TypeError(`The option parameters.${name} must be a text, not ${describeValue(value)}.`);
+  }
 }
 
 function checkNumbers({ repeat, concurrency, seed, timeoutMs, quietMs }: EvaluateOptions): void {

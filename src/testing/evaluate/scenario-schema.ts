@@ -35,6 +35,11 @@ export const scenarioJsonSchema = lazy((): Json => {
     ...object({
       name: text('The name; no other scenario may have it.'),
       description: text('What the scenario shows, for people.'),
+      parameters: {
+        type: 'object',
+        additionalProperties: { type: 'string' },
+        description: 'Parameters with their default values; {{name}} in a text stands for the value of one.',
+      },
       agent,
       given,
       steps,

@@ -192,6 +192,11 @@ export interface Scenario {
   readonly name: string;
   /** What the scenario shows, for people. */
   readonly description?: string | undefined;
+  /**
+   * Parameters, by their names, with their default values. `{{name}}` in a text of the scenario stands for the value of a
+   * parameter, and a run can set another one.
+   */
+  readonly parameters?: Readonly<Record<string, string>> | undefined;
   /** The agent: its inbox, and how it learns of mail. */
   readonly agent?: ScenarioAgent | undefined;
   /** What is so at the start. */

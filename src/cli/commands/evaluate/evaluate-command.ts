@@ -31,6 +31,8 @@ import {
   CannotRunError,
   type GivenFlag,
   type GivenFlags,
+  parseEach,
+  parsePair,
   quote,
   type RunCommand,
   readText,
@@ -87,7 +89,8 @@ async function run(
   if (k !== undefined && k > (repeat ?? 1)) {
     throw new UsageError(`${flags.k?.source} must be at most the number of trials in --repeat, ${repeat ?? 1}.`);
   }
-  const scenarios = await loadScenarios(paths);
+  const parameters = parseEach(flags.set, (text, source) => parsePair(text, source, '<parameter>=<text>'));
+  const scenarios = await loadScenarios(paths, Object.fromEntries(parameters));
   const started = scenarios.find(({ agent }) => agent.told === 'start');
   if (started && (isShared || agentUrl !== undefined)) {
     throw new UsageError(
