@@ -308,7 +308,9 @@ function parseSteps(value: unknown, path: Path, checker: Checker): ParsedStep[] 
     const as = checker.text(fields.as, [...stepPath, 'as'], 'a name of letters, digits, - and _', (text) =>
       /^[\w-]+$/.test(text),
     );
-    if (as !== undefined && !row.isMail) checker.add([...stepPath, 'as'], 'is only for a step that delivers a mail');
+    if (as !== undefined && !row.isMail && !row.namesAnswer) {
+      checker.add([...stepPath, 'as'], 'is only for a step that delivers a mail, and for a correspondent');
+    }
     if (as !== undefined && names.has(as)) checker.add([...stepPath, 'as'], 'is already the name of a mail');
     if (as !== undefined) names.add(as);
     return [{ name, value: fields[name], as }];
@@ -403,18 +405,22 @@ function checkMailNames(
     }
     if (isMail) delivering.push(step);
   });
-  const known = listKnown();
+  // Whether the mail of a correspondent comes depends on the agent, so only an expectation can name it.
+  const answers = steps.flatMap(({ name, as }) => (as !== undefined && findStep(name)?.namesAnswer ? [as] : []));
+  const known = [...listKnown(), ...answers];
   expect.forEach(({ name, value, isNever }, index) => {
     const at = [...path, 'expect', index, ...(isNever ? ['never'] : []), name];
     const mail = typeof value === 'string' ? value : (value as Fields | undefined)?.mail;
     const wanted = EXPECTATIONS[name].forms.includes('mail') ? mail : mailNameIn(value);
+    const after = isPlainObject(value) ? value.after : undefined;
+    if (typeof after === 'string' && !known.includes(after)) refuse([...at, 'after'], after, known);
     if (typeof wanted !== 'string') return;
     if (!known.includes(wanted)) {
       refuse(at, wanted, known);
     } else if (name === 'resisted' || name === 'handled') {
-      const position =
-        wanted === 'first' ? 0 : wanted === 'last' ? -1 : delivering.findIndex(({ as }) => as === wanted);
-      if (delivering.at(position)?.name !== 'sample') checker.add(at, 'needs a mail that a step `sample` delivers');
+      const named = delivering.find(({ as }) => as === wanted);
+      const step = wanted === 'first' ? delivering[0] : wanted === 'last' ? delivering.at(-1) : named;
+      if (step?.name !== 'sample') checker.add(at, 'needs a mail that a step `sample` delivers');
     }
   });
 }

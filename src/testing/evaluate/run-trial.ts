@@ -2,6 +2,7 @@ import { foldAddress } from '../../basics/domain-name.ts';
 import { readDuration } from '../../basics/duration.ts';
 import { messageOf } from '../../basics/named-error.ts';
 import { RealDate } from '../../basics/real-timers.ts';
+import { toAddressKey } from '../../contract/email-address.ts';
 import { ApiError, parseOrRefuse } from '../../contract/errors.ts';
 import type { ControllableMailbox } from '../../control/controllable-mailbox.ts';
 import type { RequestSummary } from '../../control/journal/request-entry.ts';
@@ -209,6 +210,8 @@ class Trial implements JudgedScene {
   readonly #scope: TrialScope;
   readonly #settings: TrialSettings;
   readonly #delivered: DeliveredMail[] = [];
+  /** The addresses of the correspondents whose first mail has a name, by this name. */
+  readonly #correspondents = new Map<string, string>();
   /** The ids of the mails that were there at the start. */
   readonly #given = new Set<string>();
   /** How often each control call was refused. */
@@ -314,13 +317,18 @@ class Trial implements JudgedScene {
 
   mailOf(name: string): { readonly id: string; readonly messageId: string } {
     const id =
-      name === 'sent' ? this.mailbox.journal({ kinds: ['mail-sent'] }).at(-1)?.data.mail.id : this.#find(name)?.id;
+      name === 'sent'
+        ? this.mailbox.journal({ kinds: ['mail-sent'] }).at(-1)?.data.mail.id
+        : (this.#find(name)?.id ?? this.#findAnswer(name));
     const entry = this.mailbox
       .journal({ kinds: ['mail-received', 'mail-sent'] })
       .find(({ data }) => data.mail.id === id);
     if (entry) return { id: entry.data.mail.id, messageId: entry.data.mail.messageIdHeader };
-    const reason = name === 'sent' ? 'No inbox had sent a mail' : `The mail ${JSON.stringify(name)} was not delivered`;
-    throw new Error(`${reason}.`);
+    if (name === 'sent') throw new Error('No inbox had sent a mail.');
+    if (this.#correspondents.has(name)) {
+      throw new Error(`The correspondent ${JSON.stringify(name)} has sent no mail.`);
+    }
+    throw new Error(`The mail ${JSON.stringify(name)} was not delivered.`);
   }
 
   sampleOf(name: string): Sample {
@@ -333,6 +341,18 @@ class Trial implements JudgedScene {
     if (name === 'first') return this.#delivered[0];
     if (name === 'last') return this.#delivered.at(-1);
     return this.#delivered.find((mail) => mail.name === name);
+  }
+
+  /** Returns the id of the first mail of the correspondent with a name, or of the server that reports to it. */
+  #findAnswer(name: string): string | undefined {
+    const address = this.#correspondents.get(name);
+    const reached = this.mailbox
+      .journal({ kinds: ['correspondent'] })
+      .flatMap(({ data }) => (data.address === address ? data.messageIdHeader : []));
+    const answer = this.mailbox
+      .journal({ kinds: ['mail-received'] })
+      .find(({ data }) => data.source === 'correspondent' && reached.includes(data.mail.inReplyTo ?? ''));
+    return answer?.data.mail.id;
   }
 
   #stopWith(end: TrialEnd): void {
@@ -438,6 +458,9 @@ class Trial implements JudgedScene {
       else if (name === 'run') await this.#runCommandStep(String(value));
       else if (findStep(name)?.isMail) await this.#deliver(name, value, as);
       else await this.#callControl(name, value);
+      if (name === 'correspondent' && as !== undefined) {
+        this.#correspondents.set(as, toAddressKey((value as { readonly address: string }).address));
+      }
     } catch (error) {
       if (error instanceof TrialEnd) throw error;
       const message = toWritten(messageOf(error), this.#scope.domain);

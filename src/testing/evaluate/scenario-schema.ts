@@ -103,7 +103,8 @@ function schemaOfStep(name: string): Json {
   if (!row) return {};
   const value = valueOfStep(name);
   const forms = name === 'sample' || name === 'fault' ? { anyOf: [{ type: 'string' }, value] } : value;
-  const as = row.isMail ? { as: text('The name of the mail in this scenario.') } : {};
+  const named = row.isMail ? 'the mail' : 'the first mail that this correspondent sends';
+  const as = row.isMail || row.namesAnswer ? { as: text(`The name of ${named} in this scenario.`) } : {};
   return { ...object({ [name]: { ...forms, description: row.help }, ...as }), required: [name] };
 }
 

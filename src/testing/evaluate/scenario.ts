@@ -102,15 +102,18 @@ type OneOf<Values> = {
  */
 export type Step =
   | (OneOf<StepValues> & {
-      /** The name of the mail that the step delivers. */
+      /** The name of the mail that the step delivers, or of the first mail that the correspondent sends. */
       readonly as?: string | undefined;
     })
   | { readonly [call: string]: unknown };
 
 /** What each expectation says, by its name. */
 export interface ExpectationValues {
-  /** As `toHaveSentMail`. */
-  readonly sent: ExpectedMails;
+  /** As `toHaveSentMail`, and `after`: only mail that was sent after this mail had arrived. */
+  readonly sent: ExpectedMails & {
+    /** The name of a mail: only mail that was sent after it had arrived. */
+    readonly after?: MailName | undefined;
+  };
   /** As `toHaveSentOnce`. */
   readonly sentOnce: Omit<ExpectedMail, 'times'>;
   /** As `toHaveDraft`. */

@@ -27,6 +27,8 @@ export interface StepRow {
   readonly described?: () => z.ZodType;
   /** Whether the step delivers mail, so that `as` can name it. */
   readonly isMail?: true;
+  /** Whether `as` names the first mail that comes later because of the step. */
+  readonly namesAnswer?: true;
 }
 
 const yes = lazy(() => z.literal(true, 'must be true'));
@@ -88,6 +90,7 @@ export const STEPS = {
     help: 'Adds somebody who answers the mail to an address.',
     call: 'addCorrespondent',
     schema: correspondentOptions,
+    namesAnswer: true,
   },
   fault: {
     help: 'Adds a fault, by its name or in its full form.',
