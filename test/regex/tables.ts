@@ -24,8 +24,8 @@ export const BUILT: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   // The expression is the one that the author of a scenario has written.
   'src/testing/evaluate/text-pattern.ts': async () => {
-    const { readTextPattern } = await import('../../src/testing/evaluate/text-pattern.ts');
-    return readTextPattern('/order/', false);
+    const { TextPattern } = await import('../../src/testing/evaluate/text-pattern.ts');
+    return new TextPattern('/order/');
   },
 };
 

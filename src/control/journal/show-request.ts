@@ -79,7 +79,7 @@ export function idFor(reader: JournalReader, kept: RequestNumbers): string {
 }
 
 /** Longer header values are truncated. */
-const MAX_HEADER_LENGTH = 4096;
+export const MAX_HEADER_LENGTH = 4096;
 
 function showHeaders(mask: Mask, headers: Pick<HeaderReader, 'forEach'>): Record<string, string> {
   const shown: [string, string][] = [];

@@ -1,4 +1,4 @@
-import { toUnicode } from 'punycode.js';
+import punycode from 'punycode.js';
 import { foldAddress } from '../../basics/domain-name.ts';
 import type { BehaviourValues } from '../../contract/behaviours.ts';
 import { withoutTag } from '../../contract/email-address.ts';
@@ -49,17 +49,20 @@ export function addressFormsOf(address: string): string[] {
   const written = domain === '' ? local : `${local}@${domain}`;
   const bare = bareAddressOf(address);
   const at = bare.lastIndexOf('@');
-  return [...new Set([written, bare, bare.slice(0, at + 1) + toUnicode(bare.slice(at + 1))])];
+  return [...new Set([written, bare, bare.slice(0, at + 1) + punycode.toUnicode(bare.slice(at + 1))])];
 }
 
 /** A mail of the journal, as far as it says who gets it. */
 type RoutedMail = Pick<JournalMail, 'routes'> & { readonly mail: Pick<JournalMail['mail'], 'to' | 'cc' | 'bcc'> };
 
+/** The addresses to which a mail or a draft goes, as they are written. `all` are those of the other three. */
+export type Recipients = Readonly<Record<'all' | 'to' | 'cc' | 'bcc', readonly string[]>>;
+
 /**
  * Returns the addresses to which a mail of the journal goes, those in Bcc included, each as its header writes it. The
  * envelope decides: a recipient that only the header of a submitted mail names did not get it, and is left out.
  */
-export function listRecipients({ mail, routes }: RoutedMail): Record<'all' | 'to' | 'cc' | 'bcc', string[]> {
+export function listRecipients({ mail, routes }: RoutedMail): Recipients {
   const envelope = routes && new Set(routes.map(({ recipient }) => bareAddressOf(recipient)));
   const inEnvelope = (addresses: readonly string[]) =>
     addresses.filter((address) => envelope?.has(bareAddressOf(address)) ?? true);

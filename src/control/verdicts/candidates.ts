@@ -1,14 +1,24 @@
-import type { Delivery, DeliveryFilter } from '../../service/delivery/delivery.ts';
+import { fromBase64, toBase64 } from '../../basics/base64.ts';
+import { truncate } from '../../basics/text.ts';
+import type { BehaviourValues } from '../../contract/behaviours.ts';
+import type { Delivery, DeliveryFilter, DeliveryLosses } from '../../service/delivery/delivery.ts';
 import type { Correspondent } from '../../service/mail/correspondents/correspondent.ts';
+import { parseEml } from '../../service/mail/incoming/parse-eml.ts';
 import type { JournalEntry } from '../journal/journal-entry.ts';
 import type { RequestEntry, RequestFilter } from '../journal/request-entry.ts';
-import { bareAddress, countDropped, type Evidence, readTraffic, requestsOf, type TrafficEntry } from './evidence.ts';
+import { listRecipients, type PlusTags, type Recipients } from './addresses.ts';
+import { type Amount, type Comparison, hasAmount, type Miss } from './compare.ts';
+import { countDropped, type Evidence, readTraffic, requestsOf, type TrafficEntry } from './evidence.ts';
+import { type MailText, textsOfMail, type WrittenFile, type WrittenMail } from './mail-text.ts';
+import { isBodyCut, type Lack, lackOfHeader, lackOfMasked, lacksParts, NOT_KEPT } from './not-kept.ts';
 import type { MailStory } from './story.ts';
 
 /** The part of a mailbox or a sandbox that the matchers read. */
 export interface Observed extends Evidence {
+  readonly behaviours: Pick<BehaviourValues, 'sending.plus-tags'>;
   requests(filter?: RequestFilter): RequestEntry[];
   deliveries(filter?: DeliveryFilter): Delivery[];
+  losses(): DeliveryLosses;
   correspondents(): Pick<Correspondent, 'address' | 'due'>[];
   explain(mail: string): MailStory;
   mask(text: string): string;
@@ -25,6 +35,7 @@ export function parseMailbox(received: unknown): Observed {
     'journalLosses',
     'requests',
     'deliveries',
+    'losses',
     'correspondents',
     'explain',
     'mask',
@@ -69,10 +80,17 @@ export interface CandidateField {
   /** The values to compare. One of them must be as expected. Default: only `shown`. */
   readonly options?: readonly unknown[];
   /**
-   * The addresses to compare, each with its forms. `some`: each expected address must be among them. `all`: each of them
-   * must also be expected.
+   * The addresses to compare. `some`: each expected address must be among them. `all`: each of them must also be expected.
    */
-  readonly addresses?: { readonly forms: readonly (readonly string[])[]; readonly mustBe: 'some' | 'all' };
+  readonly addresses?: {
+    readonly list: readonly string[];
+    readonly mustBe: 'some' | 'all';
+    readonly plusTags: PlusTags;
+  };
+  /** The texts in which the expected text must be found, and whether all of them were kept. */
+  readonly texts?: () => { readonly list: readonly MailText[]; readonly isWhole: boolean };
+  /** Returns what a text of the field lacks. Default: nothing. */
+  readonly lackOf?: ((text: string) => readonly Lack[]) | undefined;
 }
 
 /** Something that happened and that a matcher compares with what is expected. */
@@ -82,6 +100,8 @@ export interface Candidate {
   /** A hint for the message of a failure. It is shown if this candidate is the most similar one. */
   readonly hint?: string | undefined;
   readonly fields: Readonly<Record<string, CandidateField>>;
+  /** The fields that it had before it was changed, the latest first. It matches also if it once did. */
+  readonly former?: readonly Candidate['fields'][];
   /** The mail, if the candidate is a sent mail. */
   readonly mail?: SentMail;
 }
@@ -115,39 +135,70 @@ function listDeliveries(mailbox: Observed, expected: Expected): Candidate[] {
   return mailbox.deliveries().map(describeDelivery);
 }
 
-/** Lists the sent mail as candidates, also if it was deleted since. @throws {Error} if the journal has dropped mail. */
+/** Lists the sent mail as candidates, also if it was deleted since. */
 export function listSentMail(mailbox: Observed): Candidate[] {
-  checkComplete(mailbox, ['mail-sent'], 'nothing shows what was sent');
   const traffic = readTraffic(mailbox);
-  return mailbox.journal({ kinds: ['mail-sent'] }).map((entry) => describeMail(entry, traffic));
+  const plusTags = mailbox.behaviours['sending.plus-tags'];
+  return mailbox.journal({ kinds: ['mail-sent'] }).map((entry) => describeMail(entry, traffic, plusTags));
 }
 
-/** Lists the drafts that clients wrote, each as it was last, as candidates. With `exists`, only those that still exist. */
+/**
+ * Lists the drafts that clients wrote, as candidates, each with what it was before it was changed. With `exists`, only
+ * those that still exist, as they are.
+ */
 export function listDrafts(mailbox: Observed, { exists }: Expected): Candidate[] {
-  return listChanged(mailbox, 'draft', exists === true).map(({ data }) => {
-    const draft = data.row as Readonly<Record<'to' | 'cc' | 'bcc', readonly string[]>> & {
-      readonly subject: string | null;
-    };
-    const { to, cc, bcc, subject } = draft;
-    const all = [...to, ...cc, ...bcc];
+  const plusTags = mailbox.behaviours['sending.plus-tags'];
+  return listChanged(mailbox, 'draft', exists === true).map((versions) => {
+    const [draft, ...former] = versions.map(({ data }) => data.row as ShownDraft) as [ShownDraft, ...ShownDraft[]];
+    const all = [...draft.to, ...draft.cc, ...draft.bcc];
     return {
-      label: `the draft ${JSON.stringify(subject ?? '')} to ${all.join(', ') || 'nobody'}`,
-      fields: { ...fieldsOf({ ...draft }), ...addressFields({ to: all, cc, bcc }) },
+      label: `the draft ${JSON.stringify(draft.subject ?? '')} to ${all.join(', ') || 'nobody'}`,
+      fields: fieldsOfDraft(draft, plusTags),
+      former: former.map((each) => fieldsOfDraft(each, plusTags)),
     };
   });
 }
 
-/** Lists the objects of one kind that clients created, as candidates. With `exists`, only those that still exist. */
-export function listCreated(mailbox: Observed, { object, exists }: Expected): Candidate[] {
-  return listChanged(mailbox, String(object), exists === true, true).map(({ data }) => ({
-    label: `the ${data.object} ${data.id}, created by ${data.by}`,
-    fields: { object: { shown: data.object }, ...fieldsOf({ ...data.row }) },
-  }));
+/** A draft, as the journal shows its row. The bytes that an IMAP client stored are base64. */
+type ShownDraft = WrittenMail &
+  Readonly<Record<'to' | 'cc' | 'bcc', readonly string[]>> & { readonly raw: string | null };
+
+/** Returns the files of a draft that an IMAP client stored: only its bytes have them. */
+function filesOfDraft({ raw }: ShownDraft): WrittenFile[] {
+  if (raw === null) return [];
+  const { attachments } = parseEml(fromBase64(raw), '').mail;
+  return attachments.map(({ content, ...file }) => ({ ...file, content: toBase64(content) }));
 }
 
-/** Returns the latest entry of each object of a kind, or of those that were created, which has the row. */
-function listChanged(mailbox: Observed, object: string, mustExist: boolean, mustBeCreated = false) {
-  checkComplete(mailbox, ['change'], `nothing shows which ${object} there was`);
+function fieldsOfDraft(draft: ShownDraft, plusTags: PlusTags): Candidate['fields'] {
+  const { to, cc, bcc } = draft;
+  return {
+    ...fieldsOf({ ...draft }, lackOfMasked),
+    ...addressFields({ all: [...to, ...cc, ...bcc], to, cc, bcc }, plusTags),
+    text: textField(draft, true, () => filesOfDraft(draft)),
+  };
+}
+
+/**
+ * Lists the objects of one kind that clients created, as candidates, each with what it was before it was changed. With
+ * `exists`, only those that still exist, as they are.
+ */
+export function listCreated(mailbox: Observed, { object, exists }: Expected): Candidate[] {
+  return listChanged(mailbox, String(object), exists === true, true).map((versions) => {
+    const [fields = {}, ...former] = versions.map(({ data }) => ({
+      object: { shown: data.object },
+      ...fieldsOf({ ...data.row }, lackOfMasked),
+    }));
+    const { data } = versions[0];
+    return { label: `the ${data.object} ${data.id}, created by ${data.by}`, fields, former };
+  });
+}
+
+/** The entries of an object that have its row, the latest first. */
+type Versions = readonly [JournalEntry<'change'>, ...JournalEntry<'change'>[]];
+
+/** Returns the versions of each object of a kind, or of those that were created; only the present one if it must exist. */
+function listChanged(mailbox: Observed, object: string, mustExist: boolean, mustBeCreated = false): Versions[] {
   const byId = new Map<string, JournalEntry<'change'>[]>();
   for (const entry of mailbox.journal({ kinds: ['change'] })) {
     if (entry.data.object !== object) continue;
@@ -159,19 +210,57 @@ function listChanged(mailbox: Observed, object: string, mustExist: boolean, must
     const isRemoved = entries.at(-1)?.data.action === 'removed';
     const isCreated = entries.some(({ data }) => data.action === 'created');
     if ((mustExist && isRemoved) || (mustBeCreated && !isCreated)) return [];
-    return entries.findLast(({ data }) => data.action !== 'removed') ?? [];
+    const [latest, ...former] = entries.filter(({ data }) => data.action !== 'removed').reverse();
+    if (!latest) return [];
+    return [mustExist ? [latest] : [latest, ...former]];
   });
 }
 
-/** What each matcher counts, and the function that lists the candidates. */
+/**
+ * What each matcher counts, the function that lists the candidates, and the kinds of journal entries that these were made
+ * from: without kinds, the log of the deliveries.
+ */
 export const SEARCHES = {
-  toHaveReceivedRequest: { noun: 'request', list: listRequestCandidates },
-  toHaveDelivered: { noun: 'delivery', list: listDeliveries },
-  toHaveSentMail: { noun: 'sent mail', list: listSentMail },
-  toHaveSentOnce: { noun: 'sent mail', list: listSentMail },
-  toHaveDraft: { noun: 'draft', list: listDrafts },
-  toHaveCreated: { noun: 'created object', list: listCreated },
+  toHaveReceivedRequest: { noun: 'request', list: listRequestCandidates, kinds: ['request'] },
+  toHaveDelivered: { noun: 'delivery', list: listDeliveries, kinds: undefined },
+  toHaveSentMail: { noun: 'sent mail', list: listSentMail, kinds: ['mail-sent'] },
+  toHaveSentOnce: { noun: 'sent mail', list: listSentMail, kinds: ['mail-sent'] },
+  toHaveDraft: { noun: 'draft', list: listDrafts, kinds: ['change'] },
+  toHaveCreated: { noun: 'created object', list: listCreated, kinds: ['change'] },
 } as const;
+
+/**
+ * Decides whether as many candidates match as must.
+ *
+ * @throws {Error} if that depends on what was not kept, with what this is and what can be done.
+ */
+export function decide(
+  mailbox: Observed,
+  kinds: readonly JournalEntry['kind'][] | undefined,
+  comparison: Comparison,
+  amount: Amount,
+): boolean {
+  const { dropped, forgotten } = kinds ? { dropped: 0, forgotten: countDropped(mailbox, kinds) } : mailbox.losses();
+  const decision = hasAmount(comparison, amount, dropped + forgotten);
+  if (decision !== undefined) return decision;
+  const [first] = comparison.unknown;
+  if (first && hasAmount(comparison, amount) === undefined) throw new Error(describeLack(first));
+  if (kinds) checkComplete(mailbox, kinds, 'nothing shows whether one of them is as expected');
+  throw new Error(
+    `The log no longer has ${dropped + forgotten} deliveries, so nothing shows whether one of them is as expected; ` +
+      'reset the mailbox before the test.',
+  );
+}
+
+/** Says why nothing shows whether a candidate is as expected. */
+export function describeLack({ candidate, differences }: Miss): string {
+  const places = [...new Set(differences.map(({ path }) => path))].join(' and ');
+  return (
+    `Too little was kept to tell: of ${candidate.label}, ${places} may be as expected in what the journal does not have. ` +
+    'It has the first 16 KiB of the body of a request and the first 4,096 characters of a header, masks secrets, and ' +
+    'drops the files of the oldest mail when it is larger than 64 MiB.'
+  );
+}
 
 /** Returns the expected fields with these names, if their value is a string. */
 function pickTexts(expected: Expected, ...names: readonly string[]): object {
@@ -184,19 +273,17 @@ export function describeRequest(entry: RequestEntry, comparedKey: unknown = entr
   const { id, method, path, status, code, reason, key } = entry;
   const { operation, request, ignored } = entry;
   const notes = [...(reason ? [`: ${reason}`] : []), ...ignored.map((each) => ` (ignored: ${each})`)].join('');
+  const isCut = isBodyCut(entry);
   return {
     label: `${id}, ${method} ${path} → ${[status || 'no reply', code].filter(Boolean).join(' ')}${notes}`,
     fields: {
-      ...fieldsOf({
-        operation,
-        method,
-        path,
-        status,
-        code,
-        query: Object.fromEntries(request.query),
-        headers: request.headers,
-        body: parseJson(request.body),
-      }),
+      ...fieldsOf({ operation, method, status, code }),
+      ...fieldsOf({ path, query: Object.fromEntries(request.query) }, lackOfMasked),
+      headers: { shown: request.headers, lackOf: lackOfHeader },
+      body: {
+        shown: isCut && request.body === null ? NOT_KEPT : parseJson(request.body),
+        lackOf: (text) => (isCut ? ['rest', ...lackOfMasked(text)] : lackOfMasked(text)),
+      },
       key: { shown: key, options: [comparedKey] },
     },
   };
@@ -209,7 +296,10 @@ function describeDelivery(delivery: Delivery): Candidate {
   return {
     label: `${event} to ${url ?? `webhook ${webhookId}`} (${state}${reason === null ? '' : `: ${reason}`})`,
     hint: state === 'pending' ? explainPending(delivery) : undefined,
-    fields: { ...fieldsOf({ event, state, payload }), to: { shown: url ?? webhookId, options: [url, webhookId] } },
+    fields: {
+      ...fieldsOf({ event, state, payload }, lackOfMasked),
+      to: { shown: url ?? webhookId, options: [url, webhookId] },
+    },
   };
 }
 
@@ -224,54 +314,76 @@ function explainPending({ attempts, nextAttemptAt }: Delivery): string {
 }
 
 /**
- * Describes a mail that was sent. An address may be given with or without its name, in any letter case. The hint shows
- * the request that sent the mail, if the service has ignored fields of this request.
+ * Describes a mail that was sent. The hint shows the request that sent the mail, if the service has ignored fields of this
+ * request.
  */
-function describeMail(entry: SentMail, traffic: readonly TrafficEntry[]): Candidate {
-  const { from, to, cc, bcc, subject, plainBody, htmlBody, inReplyTo, headers, attachments } = entry.data.mail;
+function describeMail(entry: SentMail, traffic: readonly TrafficEntry[], plusTags: PlusTags): Candidate {
+  const { data } = entry;
+  const { from, subject, plainBody, htmlBody, inReplyTo, headers, attachments } = data.mail;
   const request = requestsOf(traffic, entry).find(({ ignored }) => ignored.length > 0);
-  const all = [...to, ...cc, ...bcc];
+  const isPartial = lacksParts(data);
   return {
     mail: entry,
     hint: request && `The request is ${describeRequest(request).label}`,
     label: labelOfMail(entry),
     fields: {
-      ...fieldsOf({ subject, plainBody, htmlBody, inReplyTo, headers, attachments }),
-      ...addressFields({ to: all, cc, bcc }),
-      from: { shown: from, addresses: { forms: [formsOf(from)], mustBe: 'some' } },
+      ...fieldsOf({
+        subject,
+        plainBody,
+        htmlBody,
+        inReplyTo,
+        headers: isPartial && data.source !== 'request' ? NOT_KEPT : headers,
+        attachments: data.lacksBytes ? attachments.map((file) => ({ ...file, content: NOT_KEPT })) : attachments,
+      }),
+      ...addressFields(listRecipients(data), plusTags),
+      from: { shown: from, addresses: { list: [from], mustBe: 'some', plusTags } },
+      text: textField(data.mail, !isPartial),
     },
   };
 }
 
 /** Returns the fields of addresses. `to` has all recipients, of which the expected ones are some. */
-function addressFields(
-  lists: Readonly<Record<'to' | 'cc' | 'bcc', readonly string[]>>,
-): Record<string, CandidateField> {
-  const { to: all, cc, bcc } = lists;
-  const some = (shown: readonly string[]): CandidateField => ({
-    shown: shown.length === 1 ? shown[0] : shown,
-    addresses: { forms: shown.map(formsOf), mustBe: 'some' },
+function addressFields({ all, cc, bcc }: Recipients, plusTags: PlusTags): Record<string, CandidateField> {
+  const fieldFor = (list: readonly string[], mustBe: 'some' | 'all'): CandidateField => ({
+    shown: mustBe === 'some' && list.length === 1 ? list[0] : list,
+    addresses: { list, mustBe, plusTags },
   });
   return {
-    to: some(all),
-    cc: some(cc),
-    bcc: some(bcc),
-    recipients: { shown: all, addresses: { forms: all.map(formsOf), mustBe: 'all' } },
+    to: fieldFor(all, 'some'),
+    cc: fieldFor(cc, 'some'),
+    bcc: fieldFor(bcc, 'some'),
+    recipients: fieldFor(all, 'all'),
   };
 }
 
-export function labelOfMail({ data: { mail } }: SentMail): string {
-  const hidden = mail.bcc.length > 0 ? ` (${mail.bcc.join(', ')} in Bcc)` : '';
-  return `${JSON.stringify(mail.subject)} to ${[...mail.to, ...mail.cc, ...mail.bcc].join(', ')}${hidden}`;
+/** How much of a mail a failure shows of its texts, in characters. */
+const MAX_SHOWN_TEXT = 500;
+
+/** Returns the field of everything that a mail or a draft says. */
+function textField(mail: WrittenMail, isWhole: boolean, readFiles = () => mail.attachments ?? []): CandidateField {
+  const { subject, plainBody, htmlBody } = mail;
+  const shown = [subject, plainBody || htmlBody].filter(Boolean).join('\n');
+  let list: readonly MailText[] | undefined;
+  return {
+    shown: truncate(shown, MAX_SHOWN_TEXT),
+    texts() {
+      list ??= textsOfMail({ ...mail, attachments: readFiles() });
+      return { list, isWhole };
+    },
+  };
 }
 
-function fieldsOf(values: Readonly<Record<string, unknown>>): Record<string, CandidateField> {
-  return Object.fromEntries(Object.entries(values).map(([name, shown]) => [name, { shown }]));
+export function labelOfMail({ data }: SentMail): string {
+  const { all, bcc } = listRecipients(data);
+  const hidden = bcc.length > 0 ? ` (${bcc.join(', ')} in Bcc)` : '';
+  return `${JSON.stringify(data.mail.subject)} to ${all.join(', ')}${hidden}`;
 }
 
-/** Returns an address as it is written, and its bare form in lower case. */
-export function formsOf(address: string): string[] {
-  return [address, bareAddress(address)];
+function fieldsOf(
+  values: Readonly<Record<string, unknown>>,
+  lackOf?: CandidateField['lackOf'],
+): Record<string, CandidateField> {
+  return Object.fromEntries(Object.entries(values).map(([name, shown]) => [name, { shown, lackOf }]));
 }
 
 /** Parses the body of a request. A body that is not JSON, or that was cut, stays a text. */

@@ -1,4 +1,4 @@
-import { decodeHTML } from 'entities';
+import { decodeHTML } from 'entities/decode';
 import { fromBase64 } from '../../basics/base64.ts';
 import { toAddressText } from '../../contract/email-address.ts';
 import { flattenAddresses, readAddressList } from '../../contract/email-address-list.ts';
@@ -177,15 +177,40 @@ function decodeHex(digits: string): string {
 /** A run of base64 in one line, in both alphabets. */
 const RUN = /[\w+/-]{6,}={0,2}/g;
 
-/** Base64 in several lines of a mail. Only where no digit is before it, so that a long line is read once. */
-const LINES = /(?<![\w+/-])(?:[\w+/-]{40,}\r?\n)+[\w+/-]*={0,2}/g;
+/** A line of a mail that may be base64, also within a quote. */
+const LINE = /^[>\s]{0,10}([\w+/-]+={0,2})\s?$/;
 
 /** Returns the texts that runs of base64 in a text encode, one in each line; an empty list if there is none. */
 function decodeBase64Runs(text: string): string[] {
   const runs = (text.match(RUN) ?? []).flatMap((run) => [run, ...run.split(/[^A-Za-z0-9=]+/)]);
-  const lines = (text.match(LINES) ?? []).map((run) => run.replace(/\s+/g, ''));
-  const found = [...new Set([...runs, ...lines])].flatMap((run) => decodeBase64(run) ?? []);
+  const found = [...new Set([...runs, ...joinLines(text)])].flatMap((run) => decodeBase64(run) ?? []);
   return found.length === 0 ? [] : [found.join('\n')];
+}
+
+/**
+ * Joins the lines of base64 that is wrapped: all have the same length, but the last may be shorter, and other words may be
+ * before the first.
+ */
+function joinLines(text: string): string[] {
+  const joined: string[] = [];
+  let lines: string[] = [];
+  const end = () => {
+    if (lines.length > 1) joined.push(lines.join(''));
+    lines = [];
+  };
+  for (const line of text.split('\n')) {
+    const digits = LINE.exec(line)?.[1];
+    const width = lines[0]?.length ?? 0;
+    if (digits !== undefined && digits.length <= width) {
+      lines.push(digits);
+      if (digits.length < width) end();
+      continue;
+    }
+    end();
+    lines.push(digits ?? line.slice(line.trimEnd().lastIndexOf(' ') + 1).trimEnd());
+  }
+  end();
+  return joined;
 }
 
 /** The least digits of base64 that are read as text although no `=` says that they are base64. */

@@ -49,7 +49,10 @@ export interface ExpectationRow {
   readonly required?: string;
   /** Checks the value. @throws {TypeError} with what is wrong. */
   readonly check?: (value: never) => void;
-  /** Judges a trial; a matcher that throws cannot tell. */
+  /**
+   * Judges a trial by the value, in which patterns are read and addresses are those of the sandbox. A matcher that throws
+   * cannot tell.
+   */
   readonly judge?: (
     context: MatcherContext,
     scene: JudgedScene,
@@ -64,9 +67,8 @@ const fieldsOf = (matcher: MatcherWithFields): readonly string[] => MATCHER_FIEL
 /** Replaces the name of a mail in `inReplyTo` by its Message-ID. */
 function resolve(scene: JudgedScene, value: Fields): never {
   const { inReplyTo } = value;
-  const isName = typeof inReplyTo === 'string' && !/[<*/]/.test(inReplyTo);
-  const fields = isName ? { ...value, inReplyTo: scene.mailOf(inReplyTo).messageId } : value;
-  return readPatterns(fields) as never;
+  const isName = typeof inReplyTo === 'string' && !inReplyTo.includes('<');
+  return (isName ? { ...value, inReplyTo: scene.mailOf(inReplyTo).messageId } : value) as never;
 }
 
 /** Splits a value that names a mail, alone or in its field `mail`, from the other fields. */
@@ -149,8 +151,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
     fields: fieldsOf('toHaveDraft'),
     forms: [],
     check: (value: Fields) => parseExpected('toHaveDraft', value),
-    judge: (context, { mailbox }, value: Fields) =>
-      matchers.toHaveDraft.call(context, mailbox, readPatterns(value) as never),
+    judge: (context, { mailbox }, value: Fields) => matchers.toHaveDraft.call(context, mailbox, value as never),
   },
   created: {
     help: 'A client created an object of this kind.',
@@ -164,7 +165,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
     },
     judge(context, { mailbox }, value: string | Fields) {
       const { kind, fields } = readKindAndFields(value);
-      return matchers.toHaveCreated.call(context, mailbox, kind, readPatterns(fields) as never);
+      return matchers.toHaveCreated.call(context, mailbox, kind, fields as never);
     },
   },
   request: {
@@ -176,7 +177,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
     forms: [],
     check: (value: Fields) => void parseRequest(value),
     judge: (context, { mailbox }, value: Fields) =>
-      matchers.toHaveReceivedRequest.call(context, mailbox, readPatterns(value) as never),
+      matchers.toHaveReceivedRequest.call(context, mailbox, value as never),
   },
   delivered: {
     help: 'A webhook got a delivery with these fields.',
@@ -185,8 +186,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
     fields: fieldsOf('toHaveDelivered'),
     forms: [],
     check: (value: Fields) => void parseDelivery(value),
-    judge: (context, { mailbox }, value: Fields) =>
-      matchers.toHaveDelivered.call(context, mailbox, readPatterns(value) as never),
+    judge: (context, { mailbox }, value: Fields) => matchers.toHaveDelivered.call(context, mailbox, value as never),
   },
   noRefusals: {
     help: 'The service refused no request, except those in `except`.',
@@ -196,7 +196,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
     forms: ['true'],
     check: (value: true | Fields) => void (value === true || parseExceptions(value)),
     judge: (context, { mailbox }, value: true | Fields) =>
-      matchers.toHaveNoUnexpectedRefusals.call(context, mailbox, (value === true ? {} : readPatterns(value)) as never),
+      matchers.toHaveNoUnexpectedRefusals.call(context, mailbox, (value === true ? {} : value) as never),
   },
   answered: {
     help: 'A mail in the thread of this mail went to the one who wrote.',
@@ -224,7 +224,7 @@ export const EXPECTATIONS: Readonly<Record<keyof ExpectationValues, ExpectationR
     check: (value: string | Fields) => void parseExpected('toHaveForwarded', readMailAndFields(value).fields),
     judge(context, scene, value: string | Fields) {
       const { mail, fields } = readMailAndFields(value);
-      return matchers.toHaveForwarded.call(context, scene.mailbox, scene.mailOf(mail), readPatterns(fields) as never);
+      return matchers.toHaveForwarded.call(context, scene.mailbox, scene.mailOf(mail), fields as never);
     },
   },
   resisted: {

@@ -460,7 +460,7 @@ function findSamples(pattern: string, path: Path, checker: Checker): SampleName[
   const found = pattern.includes('*')
     ? carrier
       ? samplesFor(carrier)
-      : known.filter((each) => new TextPattern(pattern, false).asymmetricMatch(each.path)).map(({ name }) => name)
+      : known.filter((each) => new TextPattern(pattern).asymmetricMatch(each.path)).map(({ name }) => name)
     : [known.find((each) => each.path === pattern)?.name ?? (pattern as SampleName)];
   if (found.length === 0) {
     const families = [...new Set(known.map((each) => `${each.path.split('/')[0]}/*`))];

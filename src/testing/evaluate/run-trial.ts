@@ -32,6 +32,7 @@ import type { ParsedExpectation, ParsedScenario, ParsedStep } from './parse-scen
 import { type SandboxDomain, toSandbox, toWritten } from './sandbox-addresses.ts';
 import type { CheckResult, Told, Verdict } from './scenario.ts';
 import { findStep } from './step-table.ts';
+import { readPatterns } from './text-pattern.ts';
 
 /** What a trial has of an emulator: a sandbox, or the whole. */
 export interface TrialScope {
@@ -703,7 +704,7 @@ class Trial implements JudgedScene {
     try {
       if (!judge) return { ...common, ...(await this.#judgeByCheck(value, isNever)) };
       const context = createMatcherContext(isNever);
-      const result = await judge(context, this, toSandbox(value, this.#scope.domain) as never);
+      const result = await judge(context, this, readPatterns(value, this.#scope.domain) as never);
       if (result.pass !== isNever) {
         const unowned = REQUEST_EXPECTATIONS.has(name) ? this.#scope.door.unownedSince(this.#startedAtMs) : [];
         if (unowned.length === 0) return { ...common, verdict: 'yes', message: null };

@@ -7,19 +7,13 @@ export interface SandboxDomain {
 }
 
 /**
- * Replaces the domain of the fixture by that of the sandbox in each address of a value, at any depth, also in regular
- * expressions that are written as `/regex/`. Names of fields stay.
+ * Replaces the domain of the fixture by that of the sandbox in each address of a value, at any depth. Names of fields
+ * stay. Patterns of expectations are not changed: they are compared with both forms of a text, see `TextPattern`.
  */
 export function toSandbox<Value>(value: Value, domain: SandboxDomain): Value {
   if (domain.written === domain.actual) return value;
-  const escaped = domain.written.replace(/[.]/g, '\\.');
-  // In a regular expression of a scenario, the dot of a domain is written as `\.`.
-  const plain = new RegExp(`@${escaped}(?![\\w-]|\\.\\w)`, 'gi');
-  const inRegex = new RegExp(`@${escaped.replaceAll('\\.', '\\\\\\.')}(?![\\w-]|\\\\\\.\\w)`, 'gi');
-  const actualInRegex = domain.actual.replaceAll('.', '\\.');
-  const replace = (text: string) =>
-    text.replace(plain, `@${domain.actual}`).replace(inRegex, () => `@${actualInRegex}`);
-  return mapTexts(value, replace) as Value;
+  const pattern = new RegExp(`@${domain.written.replaceAll('.', '\\.')}(?![\\w-]|\\.\\w)`, 'gi');
+  return mapTexts(value, (text) => text.replace(pattern, `@${domain.actual}`)) as Value;
 }
 
 /** Replaces the domain of the sandbox by that of the fixture, for a text that people read. */

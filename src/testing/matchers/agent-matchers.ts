@@ -3,6 +3,7 @@ import { setTimeout } from '../../basics/real-timers.ts';
 import type { Sample } from '../../control/samples/sample.ts';
 import {
   checkComplete,
+  decide,
   labelOfMail,
   listSentMail,
   type Observed,
@@ -119,8 +120,7 @@ export const agentMatchers = {
       ({ mail: sent }) => sent && later.has(sent.data.eventId) && isForwardOf(sent, found),
     );
     const comparison = findMatches(this, candidates, parsed.expected);
-    const { length } = comparison.matching;
-    const pass = parsed.times === undefined ? length > 0 : length === parsed.times;
+    const pass = decide(mailbox, ['mail-sent'], comparison, { times: parsed.times });
     const search = { ...parsed, noun: `forward of ${nameOf(found)}`, untried: 0, only: false, exists: false };
     return createResult(this, mailbox, 'toHaveForwarded', pass, () => [
       ...describeSearch(this, search, comparison),

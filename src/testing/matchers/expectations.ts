@@ -65,6 +65,12 @@ export interface ExpectedMail extends Times, ExpectedRecipients {
   readonly from?: Matching;
   /** The subject. */
   readonly subject?: Matching;
+  /**
+   * What the whole of it says anywhere: a text in any letter case, a pattern, or an array of these. Its subject, its bodies,
+   * what its HTML hides, the addresses of links, the names and addresses of its recipients, and its files that are text
+   * are searched, also where a text is encoded once.
+   */
+  readonly text?: Matching;
   /** The body as text. */
   readonly plainBody?: Matching;
   /** The body as HTML. */
@@ -87,6 +93,12 @@ export interface ExpectedMails extends ExpectedMail {
 export interface ExpectedDraft extends Times, ExpectedRecipients {
   /** The subject. */
   readonly subject?: Matching;
+  /**
+   * What the whole of it says anywhere: a text in any letter case, a pattern, or an array of these. Its subject, its bodies,
+   * what its HTML hides, the addresses of links, the names and addresses of its recipients, and its files that are text
+   * are searched, also where a text is encoded once.
+   */
+  readonly text?: Matching;
   /** The body as text. */
   readonly plainBody?: Matching;
   /** The body as HTML. */

@@ -2,6 +2,7 @@ import { describeValue } from '../../basics/check-options.ts';
 import { createMask } from '../../contract/mask.ts';
 import type { Expected } from '../../control/verdicts/candidates.ts';
 import { isPlainObject } from '../../control/verdicts/compare.ts';
+import { foldText } from '../../control/verdicts/mail-text.ts';
 
 /** The fields of a mail. */
 const MAIL_FIELDS = [
@@ -12,6 +13,7 @@ const MAIL_FIELDS = [
   'subject',
   'from',
   'inReplyTo',
+  'text',
   'plainBody',
   'htmlBody',
   'headers',
@@ -24,8 +26,8 @@ export const MATCHER_FIELDS = {
   toHaveDelivered: ['event', 'to', 'state', 'payload', 'times'],
   toHaveSentMail: [...MAIL_FIELDS, 'only', 'times'],
   toHaveSentOnce: MAIL_FIELDS,
-  toHaveForwarded: ['to', 'recipients', 'cc', 'bcc', 'subject', 'plainBody', 'htmlBody', 'times'],
-  toHaveDraft: ['to', 'recipients', 'cc', 'bcc', 'subject', 'plainBody', 'htmlBody', 'exists', 'times'],
+  toHaveForwarded: ['to', 'recipients', 'cc', 'bcc', 'subject', 'text', 'plainBody', 'htmlBody', 'times'],
+  toHaveDraft: ['to', 'recipients', 'cc', 'bcc', 'subject', 'text', 'plainBody', 'htmlBody', 'exists', 'times'],
   toHaveNoUnexpectedRefusals: ['except'],
   toHaveStopped: ['quietMs'],
   toHaveCreated: ['times'],
@@ -81,6 +83,7 @@ export function parseExpected(matcher: MatcherWithFields, given: unknown, name: 
   const { times, headers, only, exists, ...fields } = given;
   checkFlag(name, 'only', only);
   checkFlag(name, 'exists', exists);
+  checkText(name, given.text);
   const all: Expected = { ...fields, headers: isPlainObject(headers) ? withLowerCaseNames(headers) : headers };
   // If nothing matches, the order of the fields decides which candidate is the most similar.
   const expected = known.filter((field) => all[field] !== undefined).map((field) => [field, all[field]]);
@@ -100,6 +103,20 @@ function parseTimes(name: string, times: unknown): number | undefined {
 function checkFlag(name: string, field: string, value: unknown): void {
   if (value === undefined || typeof value === 'boolean') return;
   throw new TypeError(`The field ${field} of ${name} must be true or false, not ${describeValue(value)}.`);
+}
+
+/** Checks the field `text`: a text or a pattern, or several. An empty text would be in every mail. */
+function checkText(name: string, text: unknown): void {
+  if (text === undefined) return;
+  const isValid = (each: unknown) =>
+    typeof each === 'string'
+      ? foldText(each) !== ''
+      : typeof each === 'object' && each !== null && !isPlainObject(each);
+  if (Array.isArray(text) ? text.length > 0 && text.every(isValid) : isValid(text)) return;
+  throw new TypeError(
+    `The field text of ${name} must be a text that is not empty, a regular expression, an asymmetric matcher or an array ` +
+      `of these, not ${describeValue(text)}.`,
+  );
 }
 
 /** Checks the arguments of `toHaveCreated`: the kind of object, and its fields. */

@@ -1,3 +1,4 @@
+import 'agent-mailbox-mock/matchers';
 import { startServer } from 'agent-mailbox-mock/server';
 import { expect, test } from 'vitest';
 import { startCalling } from '../../support/deliveries.ts';
@@ -17,6 +18,10 @@ test('the log keeps 10,000 deliveries of a tenant and removes finished ones firs
   expect(kept).toHaveLength(10_000);
   const lost = { dropped: 0, forgotten: 200 };
   expect([mailbox.losses(), await mailbox.settled()]).toEqual([lost, { losses: lost }]);
+  expect(mailbox).toHaveDelivered({ event: 'message.sent' });
+  expect(() => expect(mailbox).not.toHaveDelivered({ event: 'message.received' })).toThrow(
+    'no longer has 200 deliveries',
+  );
   expect(kept[0]).toMatchObject({ state: 'held', eventId: 'evt_0', webhookId: ids[7] });
   expect(kept.slice(1).every(({ state }) => state === 'delivered')).toBe(true);
   expect([kept[1]?.eventId, kept.at(-1)?.eventId]).toEqual(['evt_2', 'evt_101']);
